@@ -617,6 +617,10 @@ static const struct sx_directive local_support[] = {
     IDLE(PMIX_SETUP_APP_ALL),
 };
 
+static const struct sx_directive spawn[] = {
+    ROW(PMIX_FWD_ENVIRONMENT, BOOL, spawn, forwards),
+};
+
 #define LAUNCH_APP                                                                                \
     ROW(PMIX_WDIR, STRING, launch, wdir), ROW(PMIX_PREFIX, STRING, launch, prefix),               \
         ROW(PMIX_PSET_NAME, STRING, launch, pset, .arg = PMIX_MAX_KEYLEN),                        \
@@ -720,6 +724,8 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_SPAWN_PTY, BOOL, launch, pty),
     ROW(PMIX_PTY_TERMIO, INFO, launch, pty_termio),
     ROW(PMIX_PTY_WSIZE, INFO, launch, pty_size),
+    ROW(PMIX_RUNTIME_OPTIONS, STRING, launch, runtime),
+    IDLE(PMIX_FWD_ENVIRONMENT), /* the library has done it (client/call/spawn.c) */
     ROW(PMIX_NO_PROCS_ON_HEAD, BOOL, launch, not_here),
     ROW(PMIX_MAPPER, STRING, launch, mapper),
     ROW(PMIX_RANKBY, STRING, launch, rank),
@@ -779,7 +785,10 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_FILE_MONITOR] = ENTRY("PMIx_Process_monitor of a file", file_monitor),
     [SX_OF_USAGE] = ENTRY("PMIx_Process_monitor of resource usage", usage),
     [SX_OF_ALLOCATION] = ENTRY("PMIx_Allocation_request", allocation),
-    [SX_OF_SPAWN] = { .function = "PMIx_Spawn", .others_are_data = true }, /* the host's to judge */
+    [SX_OF_SPAWN] = { .function = "PMIx_Spawn",
+                      .rows = spawn,
+                      .count = SX_COUNT(spawn),
+                      .others_are_data = true }, /* the host's to judge */
     [SX_OF_FABRIC] = ENTRY("PMIx_Fabric_register", fabric),
     [SX_OF_GET_CREDENTIAL] = ENTRY("PMIx_Get_credential", get_credential),
     [SX_OF_VALIDATE_CREDENTIAL] = ENTRY("PMIx_Validate_credential", validate_credential),

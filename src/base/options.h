@@ -310,6 +310,11 @@ struct sx_output_options {
 };
 
 /* What `shmix run` does for a spawn. */
+/* Of a spawn, what the library itself does; the rest is the host's. */
+struct sx_spawn_options {
+    bool forwards; /* the caller's environment */
+};
+
 /* What is shown of a node, and of a job before it starts. */
 struct sx_display_options {
     bool map, detailed; /* each rank's place; with its variables and its command */
@@ -362,6 +367,7 @@ struct sx_launch_options {
     struct sx_some_number beside_node, beside_proc; /* ... where no number is given */
     bool pty;                                 /* each stream of output is a terminal, with ... */
     const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
+    const char *runtime;                      /* some of these, in words (run/runtime.h) */
     const pmix_info_t *kept;                  /* one at least: data of the job (run/info.c) */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };

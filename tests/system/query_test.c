@@ -849,7 +849,7 @@ static void check_this_server(void)
         check_memory();
         CHECK(looks > 0);
     }
-    check_text(PMIX_QUERY_SPAWN_SUPPORT, "");
+    check_text(PMIX_QUERY_SPAWN_SUPPORT, "PMIX_WDIR,host.own");
     check_text(PMIX_QUERY_DEBUG_SUPPORT, "");
 }
 

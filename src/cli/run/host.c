@@ -137,6 +137,21 @@ static pmix_status_t register_job(struct sx_run_job_facts *facts, const char **r
     return status;
 }
 
+/* Which directives of a spawn are acted upon (run/request.h): whoever asks for them gets a list. */
+static pmix_status_t spawn_register(void)
+{
+    const struct sx_directives *const table = &sx_directives_of[SX_OF_LAUNCH];
+    char function[] = "spawn", **names = sx_cli_calloc(table->count + 1, sizeof(*names));
+    pmix_status_t status;
+
+    for (size_t i = 0; i < table->count; i++) {
+        names[i] = (char *)(uintptr_t)table->rows[i].name;
+    }
+    status = PMIx_Register_attributes(function, names);
+    free(names);
+    return status;
+}
+
 /* What it says about tools. */
 static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *options,
                          const struct sx_session *session)
@@ -187,6 +202,9 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
                                                              NULL, NULL);
 
         status = id < 0 ? id : sx_connect_watch(sx_run_upcall_bereft);
+        if (status == PMIX_SUCCESS) {
+            status = spawn_register();
+        }
     }
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
     return status;

@@ -22,6 +22,7 @@
 #include "cli/run/env.h"
 #include "cli/run/files.h"
 #include "cli/run/pty.h"
+#include "cli/run/runtime.h"
 #include "cli/say.h"
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -40,6 +41,28 @@ static pmix_status_t copy_of(const void *from, size_t count, size_t size_bytes,
     return PMIX_SUCCESS;
 }
 
+/* What PMIX_RUNTIME_OPTIONS says is as if it had been said without it. */
+static pmix_status_t runtime_add(struct sx_run_request *request)
+{
+    const pmix_info_t *const info = sx_info_find(request->info, request->ninfo,
+                                                 PMIX_RUNTIME_OPTIONS);
+    pmix_info_t *more = NULL;
+    size_t count = 0;
+
+    if (info == NULL || info->value.type != PMIX_STRING || info->value.data.string == NULL) {
+        return PMIX_SUCCESS; /* its row has its word on that */
+    }
+    const pmix_status_t rc = sx_run_runtime_read(info->value.data.string, &more, &count);
+
+    if (rc == PMIX_SUCCESS) {
+        request->info = sx_cli_realloc(request->info, request->ninfo + count + 1, sizeof(*more));
+        memcpy(&request->info[request->ninfo], more, count * sizeof(*more));
+        request->ninfo += count;
+        free(more);
+    }
+    return rc;
+}
+
 static pmix_status_t request_copy(struct sx_run_request *request, const pmix_info_t *info,
                                   size_t ninfo, const pmix_app_t *apps, size_t napps)
 {
@@ -51,6 +74,10 @@ static pmix_status_t request_copy(struct sx_run_request *request, const pmix_inf
     }
     request->info = at;
     request->ninfo = ninfo;
+    rc = runtime_add(request);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     rc = copy_of(apps, napps, sizeof(*apps), PMIX_APP, &at);
     if (rc == PMIX_SUCCESS) {
         request->apps = at;

@@ -4,12 +4,14 @@
  *
  * The applications travel as one info, whose value is an array of PMIX_APP.  The answer is an info,
  * too: PMIX_NSPACE. */
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
 
 #include "base/options.h"
 #include "base/status.h"
+#include "base/util.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
@@ -39,6 +41,83 @@ static const struct sx_op_kind spawn_kind = { .size = sizeof(struct sx_results_o
                                               .finish = spawn_finish,
                                               .told = sx_results_told };
 
+/* ---- the environment ------------------------------------------------------------------------- */
+
+extern char **environ;
+
+/* What says whose process the caller is: not so of others. */
+static bool is_own(const char *variable)
+{
+    static const char *const own[] = { "PMIX_", "PMI_", "OMPI_COMM_WORLD_", "SHMIX_SERVER" };
+    bool is = false;
+
+    for (size_t i = 0; i < SX_COUNT(own); i++) {
+        is = is || strncmp(variable, own[i], strlen(own[i])) == 0;
+    }
+    return is && strncmp(variable, "PMIX_MCA_", 9) != 0;
+}
+
+static bool has_name_of(char *const *env, const char *variable)
+{
+    const size_t len = strcspn(variable, "=");
+
+    for (size_t i = 0; env != NULL && env[i] != NULL; i++) {
+        if (strncmp(env[i], variable, len) == 0 && env[i][len] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those of @env, and of ours what they leave open.  Return: an array to be freed, whose words stay
+ * others'; NULL: there is no memory. */
+static char **env_with_ours(char **env)
+{
+    size_t count = 0, room = 1;
+
+    for (size_t i = 0; env != NULL && env[i] != NULL; i++) {
+        room++;
+    }
+    for (size_t i = 0; environ[i] != NULL; i++) {
+        room++;
+    }
+    char **const all = calloc(room, sizeof(*all));
+
+    for (size_t i = 0; all != NULL && env != NULL && env[i] != NULL; i++) {
+        all[count++] = env[i];
+    }
+    for (size_t i = 0; all != NULL && environ[i] != NULL; i++) {
+        if (!is_own(environ[i]) && !has_name_of(env, environ[i])) {
+            all[count++] = environ[i];
+        }
+    }
+    return all;
+}
+
+static void apps_drop(pmix_app_t *apps, size_t napps)
+{
+    for (size_t i = 0; apps != NULL && i < napps; i++) {
+        free(apps[i].env);
+    }
+    free(apps);
+}
+
+/* Return: what apps_drop frees; NULL: there is no memory. */
+static pmix_app_t *apps_with_ours(const pmix_app_t *apps, size_t napps)
+{
+    pmix_app_t *const with = calloc(napps, sizeof(*with));
+
+    for (size_t i = 0; with != NULL && i < napps; i++) {
+        with[i] = apps[i];
+        with[i].env = env_with_ours(apps[i].env);
+        if (with[i].env == NULL) {
+            apps_drop(with, i);
+            return NULL;
+        }
+    }
+    return with;
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static pmix_status_t apps_judge(const pmix_app_t *apps, size_t napps)
@@ -56,7 +135,8 @@ static pmix_status_t apps_judge(const pmix_app_t *apps, size_t napps)
         if (apps[i].cmd == NULL || apps[i].cmd[0] == '\0') {
             return SX_RAISE(PMIX_ERR_BAD_PARAM, "application %zu of a spawn has no command", i);
         }
-        const pmix_status_t rc = sx_options_read(SX_OF_SPAWN, apps[i].info, apps[i].ninfo, NULL);
+        struct sx_spawn_options of_app = { 0 };
+        const pmix_status_t rc = sx_options_read(SX_OF_SPAWN, apps[i].info, apps[i].ninfo, &of_app);
 
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -65,8 +145,8 @@ static pmix_status_t apps_judge(const pmix_app_t *apps, size_t napps)
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_info[],
-                           size_t ninfo, const pmix_app_t *apps, size_t napps)
+static pmix_status_t apps_send(struct sx_results_op *results, const pmix_info_t job_info[],
+                               size_t ninfo, const pmix_app_t *apps, size_t napps)
 {
     pmix_data_array_t array = { .type = PMIX_APP, .size = napps, .array = (void *)(uintptr_t)apps };
     const pmix_info_t all = { .value = { .type = PMIX_DATA_ARRAY, .data.darray = &array } };
@@ -75,15 +155,30 @@ static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_
         .parts = { [SX_SPAWN_JOB] = { job_info, ninfo }, [SX_SPAWN_APPS] = { &all, 1 } }
     };
 
+    return sx_op_ask(&results->op, &draft);
+}
+
+static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_info[],
+                           size_t ninfo, const pmix_app_t *apps, size_t napps)
+{
+    struct sx_spawn_options options = { 0 };
+    pmix_status_t rc;
+
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    pmix_status_t rc = apps_judge(apps, napps);
-
+    rc = apps_judge(apps, napps);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_options_read(SX_OF_SPAWN, job_info, ninfo, NULL);
+        rc = sx_options_read(SX_OF_SPAWN, job_info, ninfo, &options);
     }
-    return rc == PMIX_SUCCESS ? sx_op_ask(&results->op, &draft) : rc;
+    if (rc != PMIX_SUCCESS || !options.forwards) {
+        return rc == PMIX_SUCCESS ? apps_send(results, job_info, ninfo, apps, napps) : rc;
+    }
+    pmix_app_t *const with = apps_with_ours(apps, napps);
+
+    rc = with == NULL ? PMIX_ERR_OUT_OF_RESOURCE : apps_send(results, job_info, ninfo, with, napps);
+    apps_drop(with, napps);
+    return rc;
 }
 
 pmix_status_t PMIx_Spawn(const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps,

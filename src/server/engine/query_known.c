@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pmix.h>
+
 #include "base/usage.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -165,11 +167,38 @@ static pmix_status_t uri_answer(const struct question *question, pmix_value_t *r
     return uri != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* There is none: what a spawn is told is the host's, and nobody can attach a debugger. */
-static pmix_status_t nothing_answer(const struct question *question, pmix_value_t *ret)
+/* What the host has registered for its `spawn` and begins with @prefix, with commas. */
+static pmix_status_t spawn_names(const struct question *question, const char *prefix,
+                                 pmix_value_t *ret)
 {
-    (void)question;
-    return sx_value_load(ret, "", PMIX_STRING);
+    const struct sx_support_host *const host = &question->server->support;
+    char **names = NULL;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < host->count; i++) {
+        char *const *const all = host->all[i].attributes;
+
+        for (size_t j = 0; strcmp(host->all[i].function, "spawn") == 0 && all[j] != NULL; j++) {
+            if (rc == PMIX_SUCCESS && strncmp(all[j], prefix, strlen(prefix)) == 0) {
+                rc = PMIx_Argv_append_nosize(&names, all[j]);
+            }
+        }
+    }
+    char *const text = rc == PMIX_SUCCESS ? PMIx_Argv_join(names, ',') : NULL;
+
+    PMIx_Argv_free(names);
+    *ret = (pmix_value_t){ .type = PMIX_STRING, .data.string = text };
+    return text == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+}
+
+static pmix_status_t spawn_answer(const struct question *question, pmix_value_t *ret)
+{
+    return spawn_names(question, "", ret);
+}
+
+static pmix_status_t debug_answer(const struct question *question, pmix_value_t *ret)
+{
+    return spawn_names(question, "PMIX_DEBUG", ret);
 }
 
 static pmix_status_t support_answer(const struct question *question, pmix_value_t *ret)
@@ -275,8 +304,8 @@ static const struct row {
     { PMIX_QUERY_LOCAL_PROC_TABLE, procs_answer },
     { PMIX_SERVER_URI, uri_answer },
     { PMIX_QUERY_ATTRIBUTE_SUPPORT, support_answer },
-    { PMIX_QUERY_SPAWN_SUPPORT, nothing_answer },
-    { PMIX_QUERY_DEBUG_SUPPORT, nothing_answer },
+    { PMIX_QUERY_SPAWN_SUPPORT, spawn_answer },
+    { PMIX_QUERY_DEBUG_SUPPORT, debug_answer },
     { PMIX_QUERY_MEMORY_USAGE, memory_answer },
     { PMIX_DAEMON_MEMORY, daemon_memory_answer },
     { PMIX_CLIENT_AVG_MEMORY, client_memory_answer },

@@ -30,6 +30,19 @@ spawns PMIX_SUCCESS "ranks in the first word" -n 2 pmix.indxargv pmix.notecomp -
 says sh-0 "ranks in the first word"
 says sh-1 "ranks in the first word"
 
+# A tool's variables, but for those of its own job, and not over what the application says.
+"$SHMIX" run sh -c "until [ -e '$work/done' ]; do sleep 0.01; done" >"$work/job.out" 2>"$work/err" &
+launcher=$!
+await "the server" sh -c "ls '$TMPDIR'/*/pmix.* >/dev/null"
+for key in pmix.fwdenv pmix.fwdenv=!; do
+    LONG=mine HERE=mine OMPI_COMM_WORLD_MINE=1 "$SPAWNER" -e 3 $key pmix.notecomp -- sh -c 'echo "<$HERE> <$LONG> <$OMPI_COMM_WORLD_MINE>" >&2'
+done >"$work/out" 2>&1
+[ "$(grep -c '^<mine> <vvv> <>$' "$work/err")" -eq 1 ] && [ "$(grep -c '^<> <vvv> <>$' "$work/err")" -eq 1 ] || fail "a tool's variables"
+# Its job goes on without it.
+"$SPAWNER" need:pmix.nohup -- sh -c "until [ -e '$work/done' ]; do sleep 0.01; done; echo went on >'$work/went'" >"$work/out" 2>&1
+touch "$work/done"
+wait "$launcher"
+[ "$(cat "$work/went")" = "went on" ] || fail "a job without its tool"
 spawns PMIX_SUCCESS "a tool is spawned" need:pmix.spwn.tool pmix.notecomp -- "$TOOL"
 says 'this is shmix-.*\.1\.0, a tool of shmix-.*' "a tool is spawned"
 
@@ -51,6 +64,14 @@ spawns PMIX_SUCCESS "no output here" pmix.iof.local=! pmix.notecomp -- echo chil
 ! grep -q child "$work/out" || fail "no output here: there is some"
 spawns PMIX_SUCCESS "output here" need:pmix.iof.local pmix.notecomp -- echo child
 says child "output here"
+
+# ---- in other words ----
+
+spawns PMIX_SUCCESS "in words" pmix.runopt=donotlaunch,timeout=5,recoverable=false pmix.dispmap -- touch "$work/started"
+[ ! -e "$work/started" ] || fail "in words: it has been started"
+spawns PMIX_ERR_BAD_PARAM "no such word" pmix.runopt=recoverable,hurry -- true
+expect_err "PMIX_RUNTIME_OPTIONS: 'hurry' is none that shmix run knows" "no such word"
+spawns PMIX_ERR_BAD_PARAM "no number" pmix.runopt=timeout=soon -- true
 
 # ---- where it runs ----
 

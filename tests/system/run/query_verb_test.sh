@@ -34,6 +34,9 @@ for way in "" "--pid $server" "--uri file:$uri" "--server $job.server"; do
     expect_query 0 "^PMIX_QUERY_NAMESPACES \"$job\"\$" pmix.qry.ns $way
 done
 expect_query 0 "^PMIX_QUERY_NAMESPACES \"$job\"\$" --uri "$(head -1 "$uri")" PMIX_QUERY_NAMESPACES
+expect_query 0 '"PMIX_WDIR,.*,PMIX_DISPLAY_MAP,.*"' --pid $server PMIX_QUERY_SPAWN_SUPPORT
+expect_query 0 '"\(PMIX_DEBUG[A-Z_]*,*\)*"$' --pid $server PMIX_QUERY_DEBUG_SUPPORT
+grep -q 'PMIX_DEBUG_TARGET' "$work/out" || fail "what a debugger may say"
 expect_query 1 "the system server: " --system PMIX_QUERY_NAMESPACES
 expect_query 1 "no server of process '$$': looked for .*tool\\.$$' in '$TMPDIR'" --pid $$ PMIX_QUERY_NAMESPACES
 expect_query 1 "there is no such process" --pid 2147483647 PMIX_QUERY_NAMESPACES

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* runtime.c - a word is a row; the words are those that prterun takes for the same. */
+#include "cli/run/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/util.h"
+#include "base/value.h"
+#include "cli/number.h"
+#include "cli/say.h"
+
+#define WORDS_MAX 64u
+
+static const struct row {
+    const char *word, *key;
+    pmix_data_type_t type; /* PMIX_BOOL: also without a value */
+} rows[] = {
+    { "abort-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL },
+    { "aggregate-help-messages", PMIX_AGGREGATE_HELP, PMIX_BOOL },
+    { "continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL },
+    { "donotlaunch", PMIX_DO_NOT_LAUNCH, PMIX_BOOL },
+    { "exec-agent", PMIX_EXEC_AGENT, PMIX_STRING },
+    { "get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL },
+    { "notifyerrors", PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, PMIX_BOOL },
+    { "recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL },
+    { "report-child-jobs-separately", PMIX_REPORT_CHILD_SEP, PMIX_BOOL },
+    { "report-state-on-timeout", PMIX_TIMEOUT_REPORT_STATE, PMIX_BOOL },
+    { "show-progress", PMIX_SHOW_LAUNCH_PROGRESS, PMIX_BOOL },
+    { "spawn-timeout", PMIX_SPAWN_TIMEOUT, PMIX_UINT32 },
+    { "stop-in-app", PMIX_DEBUG_STOP_IN_APP, PMIX_BOOL },
+    { "stop-in-init", PMIX_DEBUG_STOP_IN_INIT, PMIX_BOOL },
+    { "stop-on-exec", PMIX_DEBUG_STOP_ON_EXEC, PMIX_BOOL },
+    { "timeout", PMIX_JOB_TIMEOUT, PMIX_UINT32 },
+};
+
+static const struct row *row_find(const char *word, size_t len)
+{
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        if (strlen(rows[i].word) == len && strncmp(rows[i].word, word, len) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+static bool flag_read(const char *text, bool *ret)
+{
+    *ret = text == NULL || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+    return *ret || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
+}
+
+/* @value: NULL: there is none.  Return: false: it is of another kind. */
+static bool info_make(const struct row *row, const char *value, pmix_info_t *ret)
+{
+    const void *data = value;
+    uint32_t seconds;
+    int64_t number;
+    bool flag;
+
+    if (row->type == PMIX_BOOL) {
+        if (!flag_read(value, &flag)) {
+            return false;
+        }
+        data = &flag;
+    } else if (row->type == PMIX_UINT32) {
+        if (value == NULL || !sx_cli_number(value, 0, UINT32_MAX, &number)) {
+            return false;
+        }
+        seconds = (uint32_t)number;
+        data = &seconds;
+    }
+    if (data == NULL) {
+        return false;
+    }
+    if (PMIx_Info_load(ret, row->key, data, row->type) != PMIX_SUCCESS) {
+        sx_cli_no_memory();
+    }
+    return true;
+}
+
+static pmix_status_t word_take(const char *word, pmix_info_t *ret)
+{
+    const size_t len = strcspn(word, "=");
+    const struct row *const row = row_find(word, len);
+
+    if (row == NULL || !info_make(row, word[len] == '=' ? &word[len + 1] : NULL, ret)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_RUNTIME_OPTIONS: '%.100s' is %s", word,
+                        row == NULL ? "none that shmix run knows (docs/support.md has them)"
+                                    : "not of the kind that it has to be");
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_run_runtime_read(const char *text, pmix_info_t **ret_info, size_t *ret_ninfo)
+{
+    char **const words = PMIx_Argv_split(text, ',');
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t count = 0;
+
+    for (; words != NULL && words[count] != NULL && count < WORDS_MAX; count++) {
+    }
+    pmix_info_t *const info = sx_cli_calloc(count + 1, sizeof(*info));
+
+    if (words != NULL && words[count] != NULL) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_RUNTIME_OPTIONS: more than %u words", WORDS_MAX);
+    }
+    for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
+        rc = word_take(words[i], &info[i]);
+    }
+    PMIx_Argv_free(words);
+    if (rc != PMIX_SUCCESS) {
+        sx_elements_destruct(info, count, PMIX_INFO);
+        free(info);
+        return rc;
+    }
+    *ret_info = info;
+    *ret_ninfo = count;
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* runtime.h - PMIX_RUNTIME_OPTIONS of a spawn: attributes in words, "NAME[=VALUE],NAME...". */
+#ifndef SX_CLI_RUN_RUNTIME_H
+#define SX_CLI_RUN_RUNTIME_H
+
+#include <pmix_common.h>
+#include <stddef.h>
+
+/* Make the infos that @text means, which the caller destructs and frees.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM, with a line that names the word, for one that is not known or has a value of
+ * another kind. */
+pmix_status_t sx_run_runtime_read(const char *text, pmix_info_t **ret_info, size_t *ret_ninfo);
+
+#endif
