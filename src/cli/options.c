@@ -63,6 +63,17 @@ static const struct sx_option *option_find(const struct sx_verb *verb, const cha
     return row;
 }
 
+/* Return: NULL when nobody types it elsewhere. */
+static const struct sx_habit *habit_find(const struct sx_verb *verb, const char *word, size_t len)
+{
+    const struct sx_habit *habit = verb->habits;
+
+    while (habit != NULL && habit->words != NULL && !is_named(habit->words, word, len)) {
+        habit++;
+    }
+    return habit == NULL || habit->words == NULL ? NULL : habit;
+}
+
 /* The @index-th word of the verb's own. */
 static const struct sx_option *word_find(const struct sx_verb *verb, size_t index)
 {
@@ -197,21 +208,18 @@ int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, cons
                               size_t len)
 {
     char *const word = sx_cli_printf("%.*s", (int)(len < WORD_MAX ? len : WORD_MAX), name);
-    const struct sx_habit *habit = verb->habits;
+    const struct sx_habit *const habit = habit_find(verb, word, strlen(word));
     const struct sx_option *row;
     const char *best = NULL;
     int code;
 
-    while (habit != NULL && habit->words != NULL && !is_named(habit->words, word, strlen(word))) {
-        habit++;
-    }
     for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
         best = nearer(word, nearer(word, best, row->name), row->alias);
     }
-    if (habit != NULL && habit->words != NULL) {
+    if (habit != NULL) {
         best = habit->meant;
     }
-    if (habit != NULL && habit->words != NULL && best[0] != '-') {
+    if (habit != NULL && best[0] != '-') {
         code = sx_options_refuse(verb, NULL, "'%s' %s", word, best);
     } else if (best != NULL) {
         code = sx_options_refuse(verb, best, "unknown %s '%s'; did you mean '%s'?", what, word,
@@ -248,9 +256,10 @@ static int value_set(const struct sx_verb *verb, const struct sx_option *row, vo
     return SX_OPTIONS_TAKEN;
 }
 
-/* The value of @row behind its name, of which @rest is left in its word; *@words moves behind. */
+/* The value of @row behind its name, of which @rest is left in its word, behind @begin; *@words
+ * moves behind. */
 static int value_take(const struct sx_verb *verb, const struct sx_option *row, void *into,
-                      const char *rest, char ***words)
+                      const char *begin, const char *rest, char ***words)
 {
     const char *value = rest[0] == '=' ? rest + 1 : rest;
     char *both = NULL;
@@ -266,23 +275,46 @@ static int value_take(const struct sx_verb *verb, const struct sx_option *row, v
     }
     if (strchr(row->value, ' ') != NULL && **words != NULL) {
         value = both = sx_cli_printf("%s %s", value, *(*words)++);
+    } else if (begin[0] != '\0') {
+        value = both = sx_cli_printf("%s%s", begin, value);
     }
     code = value_set(verb, row, into, value);
     free(both);
     return code;
 }
 
+/* The row that @word means, whose name are its first @len bytes; *@ret_value: its value, or the
+ * begin of it, where the name says it, or "".  Return: NULL when it means none. */
+static const struct sx_option *meant_find(const struct sx_verb *verb, const char *word, size_t len,
+                                          const char **ret_value)
+{
+    const struct sx_option *const row = option_find(verb, word, len);
+    const struct sx_habit *const habit = row == NULL ? habit_find(verb, word, len) : NULL;
+
+    *ret_value = "";
+    if (habit == NULL || !habit->same) {
+        return row;
+    }
+    len = strcspn(habit->meant, " ");
+    *ret_value = habit->meant + len + (habit->meant[len] == ' ');
+    return option_find(verb, habit->meant, len);
+}
+
 static int option_take(const struct sx_verb *verb, void *whole, void *part, char ***words)
 {
-    const char *const word = *(*words)++;
+    const char *const word = *(*words)++, *said;
     const size_t len = name_length(word);
-    const struct sx_option *const row = option_find(verb, word, len);
+    const struct sx_option *const row = meant_find(verb, word, len, &said);
 
     if (row == NULL) {
         return sx_options_refuse_unknown(verb, "option", word, len);
     }
-    if (row->value == NULL && word[len] != '\0') {
-        return sx_options_refuse(verb, row->name, "%s takes no value ('%.80s')", row->name, word);
+    const bool is_whole = said[0] != '\0' && said[strlen(said) - 1] != '=';
+
+    if ((row->value == NULL || is_whole) && word[len] != '\0') {
+        return sx_options_refuse(verb, row->name, "%.*s takes no value ('%.80s')",
+                                 is_whole ? (int)len : (int)strlen(row->name),
+                                 is_whole ? word : row->name, word);
     }
     if (row == &common[0]) {
         return sx_options_help(verb);
@@ -296,10 +328,10 @@ static int option_take(const struct sx_verb *verb, void *whole, void *part, char
                                  "%s is for the whole job: put it before the first program",
                                  row->name);
     }
-    if (row->value == NULL) {
-        return value_set(verb, row, row->of_part ? part : whole, NULL);
+    if (row->value == NULL || is_whole) {
+        return value_set(verb, row, row->of_part ? part : whole, is_whole ? said : NULL);
     }
-    return value_take(verb, row, row->of_part ? part : whole, word + len, words);
+    return value_take(verb, row, row->of_part ? part : whole, said, word + len, words);
 }
 
 static int word_take(const struct sx_verb *verb, void *whole, size_t index, const char *word)

@@ -34,10 +34,12 @@ struct sx_option {
     bool of_part; /* off counts in the struct of a part of the command line */
 };
 
-/* What users of other commands type, with blanks between, and the option that they mean; or, where
- * that begins with no dash, what to say of it behind its name. */
+/* What users of other commands type, with blanks between, and the option that they mean, with its
+ * value or its begin ("--output dir=") if that is not theirs to say; or, where that begins with no
+ * dash, what to say of it behind its name. */
 struct sx_habit {
     const char *words, *meant;
+    bool same; /* it means nothing else, and is taken */
 };
 
 struct sx_verb {

@@ -25,40 +25,56 @@
     "is no option here: a setting of Open MPI is --mca KEY VALUE, a file of them is read with " \
     "--env OMPI_MCA_mca_base_param_files=FILE"
 
+#define PRRTE                                                                              \
+    "is a setting of another launcher, and 'shmix run' has none of them: leave it out (a " \
+    "setting of Open MPI is --mca KEY VALUE)"
+
+#define TAKEN(words_, meant_)                              \
+    {                                                      \
+        .words = (words_), .meant = (meant_), .same = true \
+    }
+#define TOLD(words_, meant_)                 \
+    {                                        \
+        .words = (words_), .meant = (meant_) \
+    }
+
 const struct sx_habit sx_run_habits[] = {
-    { "-c --n --ntasks", "-n" },
-    { "--export -genv -env --genv", "--env" },
-    { "-wd -cwd --chdir -D", "--wdir" },
-    { "-t --time --time-limit", "--timeout" },
-    { "-l --label -prepend-rank", "--tag-output" },
-    { "--timestamp-output", "--output timestamp" },
-    { "--merge-stderr-to-stdout", "--output merge" },
-    { "--xml -xml", "--output xml" },
-    { "--input -i", "--stdin" },
-    { "--cpu-bind --bind-to-core --bind-to-socket --bind-to-none", "--bind-to" },
-    { "--distribution -m --bynode --byslot --bycore --bysocket --bynuma", "--map-by" },
-    { "--rank-by", "--map-by" },
-    { "--report-bindings", "--display bindings" },
-    { "--display-map --display-devel-map", "--display map" },
-    { "--do-not-launch --donotlaunch --test-only", "--dry-run" },
-    { "--gmca --omca --prtemca --pmixmca", "--mca" },
-    { "--kill-on-bad-exit -K", "--on-failure" },
-    { "--enable-recovery --continuous", "--on-failure notify" },
-    { "--ompi-server --report-pid", "--report-uri" },
-    { "-configfile --configfile --multi-prog", "--app" },
-    { "-w --nodelist --hosts --default-hostfile --add-host --add-hostfile", "--host" },
-    { "-N --nodes --npernode --ntasks-per-node -ppn --pernode --npersocket", NODES },
-    { "-rf --rankfile --cpu-set --cpu-list --cpus-per-proc --cpus-per-rank --cpus-per-task",
-      PLACES },
-    { "--use-hwthread-cpus --slot-list -nooversubscribe --nooversubscribe --no-oversubscribe",
-      PLACES },
-    { "--output-filename", "--output" },
-    { "--preload-binary", FILES },
-    { "--preload-files -s --set-cwd-to-session-dir --prefix --path --xterm", FILES },
-    { "--launch-agent --noprefix --no-prefix --dvm --novm --hnp --launcher -launcher", DAEMONS },
-    { "--leave-session-attached --debug-daemons --debug-daemons-file --personality", DAEMONS },
-    { "--use-regexp --max-restarts --tmpdir", DAEMONS },
-    { "--tune --am", SETTINGS },
-    { "-d --debug --debug-devel --get-stack-traces --tv --debugger", DEBUG },
-    { NULL, NULL },
+    TAKEN("-c --n --ntasks", "-n"),
+    TAKEN("-wd -cwd --chdir -D", "--wdir"),
+    TAKEN("-w --nodelist --hosts", "--host"),
+    TAKEN("--gmca --omca", "--mca"),
+    TAKEN("--timestamp-output", "--output timestamp"),
+    TAKEN("--merge-stderr-to-stdout", "--output merge"),
+    TAKEN("--xml", "--output xml"),
+    TAKEN("--output-filename", "--output dir="),
+    TAKEN("--report-bindings", "--display bindings"),
+    TAKEN("--display-map", "--display map"),
+    TAKEN("--cpus-per-task", "--cpus-per-rank"),
+    TAKEN("--enable-recovery --continuous", "--on-failure notify"),
+    TOLD("--export -genv -env --genv", "--env"),
+    TOLD("-t --time --time-limit", "--timeout"),
+    TOLD("-l --label -prepend-rank", "--tag-output"),
+    TOLD("--input -i", "--stdin"),
+    TOLD("--cpu-bind --bind-to-core --bind-to-socket --bind-to-none", "--bind-to"),
+    TOLD("--distribution -m --bynode --byslot --bycore --bysocket --bynuma", "--map-by"),
+    TOLD("--rank-by", "--map-by"),
+    TOLD("--display-devel-map", "--display map"),
+    TOLD("--do-not-launch --donotlaunch --test-only", "--dry-run"),
+    TOLD("--kill-on-bad-exit -K", "--on-failure"),
+    TOLD("--ompi-server --report-pid", "--report-uri"),
+    TOLD("-configfile --configfile --multi-prog", "--app"),
+    TOLD("--default-hostfile --add-host --add-hostfile", "--host"),
+    TOLD("-N --nodes --npernode --ntasks-per-node -ppn --pernode --npersocket", NODES),
+    TOLD("-rf --rankfile --cpu-set --cpu-list", PLACES),
+    TOLD("--use-hwthread-cpus --slot-list -nooversubscribe --nooversubscribe --no-oversubscribe",
+         PLACES),
+    TOLD("--preload-binary", FILES),
+    TOLD("--preload-files -s --set-cwd-to-session-dir --prefix --path --xterm", FILES),
+    TOLD("--launch-agent --noprefix --no-prefix --dvm --novm --hnp --launcher -launcher", DAEMONS),
+    TOLD("--leave-session-attached --debug-daemons --debug-daemons-file --personality", DAEMONS),
+    TOLD("--use-regexp --tmpdir", DAEMONS),
+    TOLD("--prtemca --pmixmca", PRRTE),
+    TOLD("--tune --am", SETTINGS),
+    TOLD("-d --debug --debug-devel --get-stack-traces --tv --debugger", DEBUG),
+    TOLD(NULL, NULL),
 };
