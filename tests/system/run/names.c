@@ -2,23 +2,24 @@
 /* Copyright (c) 2026 The shmix authors */
 /* names.c - publishes and looks up, as its arguments say one after the other:
  *
- *   publish KEY VALUE   lookup KEY   wait KEY   unpublish KEY
+ *   publish KEY VALUE   app KEY VALUE   lookup KEY   wait KEY   unpublish KEY
  *
- * Each is a line: the words, the status, and what was found. */
+ * app publishes for as long as its application lives.  Each is a line: the words, the status, and what was found. */
 #include <pmix.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static pmix_status_t publish(const char *key, const char *value)
+static pmix_status_t publish(const char *key, const char *value, bool of_app)
 {
-    pmix_info_t info;
+    const pmix_persistence_t app = PMIX_PERSIST_APP;
+    pmix_info_t info[2];
     pmix_status_t rc;
 
-    PMIX_INFO_CONSTRUCT(&info);
-    PMIx_Info_load(&info, key, value, PMIX_STRING);
-    rc = PMIx_Publish(&info, 1);
-    PMIX_INFO_DESTRUCT(&info);
+    PMIX_INFO_LOAD(&info[0], key, value, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_PERSISTENCE, &app, PMIX_PERSIST);
+    rc = PMIx_Publish(info, of_app ? 2 : 1);
+    PMIX_INFO_DESTRUCT(&info[0]);
     return rc;
 }
 
@@ -54,8 +55,8 @@ int main(int argc, char **argv)
         char *const key = argv[i + 1];
         char text[256] = "";
 
-        if (strcmp(what, "publish") == 0 && i + 2 < argc) {
-            rc = publish(key, argv[i + 2]);
+        if ((strcmp(what, "publish") == 0 || strcmp(what, "app") == 0) && i + 2 < argc) {
+            rc = publish(key, argv[i + 2], what[0] == 'a');
             i++;
         } else if (strcmp(what, "unpublish") == 0) {
             char *keys[] = { key, NULL };

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* bond.c - spawns two of itself and connects with them; then one of those is killed.
+ *
+ *   bond stay   they are connected when that happens, and the parent waits for nothing else
+ *   bond part   they have disconnected; the parent says when it has heard of it, and goes on
+ *   bond keep   they are connected, and the parent says the same
+ *   bond apart  the same with a job that is spawned as a separate one */
+#include <pmix.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pmix_proc_t me;
+static sem_t heard;
+
+static void must(pmix_status_t rc, const char *what)
+{
+    if (rc != PMIX_SUCCESS) {
+        printf("rank %u: %s: %s\n", me.rank, what, PMIx_Error_string(rc));
+        exit(1);
+    }
+}
+
+static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    sem_post(&heard);
+    done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void meet(const char *parent, const char *child, const char *how)
+{
+    pmix_proc_t all[2];
+
+    PMIX_LOAD_PROCID(&all[0], parent, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&all[1], child, PMIX_RANK_WILDCARD);
+    must(PMIx_Connect(all, 2, NULL, 0), "PMIx_Connect");
+    if (strcmp(how, "part") == 0) {
+        must(PMIx_Disconnect(all, 2, NULL, 0), "PMIx_Disconnect");
+    }
+}
+
+__attribute__((noreturn)) static void be_child(const pmix_proc_t *parent, const char *how)
+{
+    meet(parent->nspace, me.nspace, how);
+    if (me.rank == 1) {
+        kill(getpid(), SIGKILL);
+    }
+    for (;;) {
+        pause();
+    }
+}
+
+static void be_parent(char **argv)
+{
+    pmix_status_t code = PMIX_EVENT_JOB_END;
+    const bool apart = strcmp(argv[1], "apart") == 0;
+    pmix_nspace_t child;
+    pmix_info_t info[2];
+    pmix_app_t app;
+
+    sem_init(&heard, 0, 0);
+    must(PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, NULL, NULL) < 0 ? PMIX_ERROR
+                                                                                : PMIX_SUCCESS,
+         "a handler");
+    PMIX_INFO_LOAD(&info[0], PMIX_NOTIFY_COMPLETION, NULL, PMIX_BOOL);
+    PMIX_INFO_LOAD(&info[1], PMIX_SPAWN_CHILD_SEP, &apart, PMIX_BOOL);
+    PMIX_APP_CONSTRUCT(&app);
+    app.cmd = argv[0];
+    app.argv = argv;
+    app.maxprocs = 2;
+    must(PMIx_Spawn(info, 2, &app, 1, child), "PMIx_Spawn");
+    meet(me.nspace, child, argv[1]);
+    while (strcmp(argv[1], "stay") == 0) {
+        pause();
+    }
+    sem_wait(&heard);
+    printf("the parent goes on\n");
+}
+
+int main(int argc, char **argv)
+{
+    pmix_value_t *value;
+
+    if (argc != 2) {
+        return 2;
+    }
+    must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    if (PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &value) == PMIX_SUCCESS) {
+        be_child(value->data.proc, argv[1]);
+    }
+    be_parent(argv);
+    must(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
+    return 0;
+}

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# bond_test.sh - jobs that are connected, and one that fails: who ends with it.
+. "$(dirname "$0")/lib.sh"
+
+run "$SPAWNER" -- true
+if grep -qx 'spawn: PMIX_ERR_NOT_SUPPORTED' "$work/out"; then
+    echo "skipped: PMIx_Spawn is not supported by this library"
+    exit 77
+fi
+
+run --timeout 60 "$BOND" stay
+expect_code 137 "connected"
+expect_err 'job 1, rank 1 .* was killed by signal 9' "connected"
+expect_err 'the job goes with job 1, with which it is connected' "connected"
+expect_clean "connected"
+
+run --timeout 60 "$BOND" part
+expect_code 137 "parted"
+expect_out "the parent goes on" "parted"
+grep -q 'goes with' "$work/err" && fail "parted: somebody goes with the dead"
+expect_clean "parted"
+
+# Who does not want to go with others stays, and whoever was spawned apart takes nobody along.
+stays() { # WHAT ARGS...
+    what=$1
+    shift
+    run --timeout 60 "$@"
+    expect_code 137 "$what"
+    expect_out "the parent goes on" "$what"
+    grep -q 'goes with' "$work/err" && fail "$what: somebody goes with the dead"
+    expect_clean "$what"
+}
+stays "its user lets it go on" --on-failure notify "$BOND" keep
+stays "a separate job" "$BOND" apart
+
+finish
