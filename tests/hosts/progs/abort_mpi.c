@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* abort_mpi.c [STATUS] - the last rank calls MPI_Abort while the others wait for it. */
+/* abort_mpi.c [STATUS] - the last rank calls MPI_Abort while the others wait to be killed. */
 #include <mpi.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -14,7 +15,7 @@ int main(int argc, char **argv)
     if (rank == size - 1) {
         MPI_Abort(MPI_COMM_WORLD, argc > 1 ? atoi(argv[1]) : 7);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Finalize();
-    return 0;
+    for (;;) {
+        pause();
+    }
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* segv_mpi.c - the last rank dies of SIGSEGV while the others wait for it. */
+/* segv_mpi.c - the last rank dies of SIGSEGV while the others wait to be killed; not in a barrier,
+ * where who writes to the dead over TCP ends by SIGPIPE. */
 #include <mpi.h>
 #include <signal.h>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -16,7 +18,7 @@ int main(int argc, char **argv)
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Finalize();
-    return 0;
+    for (;;) {
+        pause();
+    }
 }
