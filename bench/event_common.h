@@ -14,6 +14,7 @@
 #include <pmix.h>
 
 #include "hist.h"
+#include "settle.h"
 
 #define EVENT_CODE (PMIX_EXTERNAL_ERR_BASE - 147)
 #define EVENT_SEQ_KEY "bench.seq"
@@ -37,6 +38,7 @@ static inline void job_begin(void)
     pmix_proc_t job;
 
     must(PMIx_Init(&me, NULL, 0), "init");
+    settle();
     job = me;
     job.rank = PMIX_RANK_WILDCARD;
     must(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value), "get of the job size");

@@ -9,29 +9,14 @@
  * Varies:    body size.  Fixed: rings of 1 MiB.  Control: bench/ring_publish prices both ends.
  * usage: ring_polling [--smoke | ROUNDS] */
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "base/util.h"
+#include "cpus.h"
 #include "hist.h"
 #include "ring/ring.h"
 
 static cpu_set_t allowed; /* before anybody is bound */
-
-static void bind_to(int index)
-{
-    cpu_set_t one;
-    int seen = 0;
-
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &allowed) && seen++ == index % CPU_COUNT(&allowed)) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            (void)sched_setaffinity(0, sizeof(one), &one);
-            break;
-        }
-    }
-}
 
 #define OVER UINT64_MAX
 #define WARM_UP 100
@@ -79,7 +64,7 @@ static void *answer(void *arg)
     const struct side *const side = arg;
     struct sx_ring_cursor cursor;
 
-    bind_to(1);
+    cpus_bind(&allowed, 1);
     sx_ring_seek_oldest(&cursor, side->in);
     for (uint64_t i = 1; take(&cursor, i); i++) {
         publish(side->out, i, side->size);
@@ -102,7 +87,7 @@ static int measure(size_t size, uint64_t rounds)
     struct side side = { .out = &back, .in = &there, .size = size };
 
     memset(&hist, 0, sizeof(hist));
-    bind_to(0);
+    cpus_bind(&allowed, 0);
     sx_ring_seek_oldest(&cursor, &back);
     if (pthread_create(&thread, NULL, answer, &side) != 0) {
         return 1;

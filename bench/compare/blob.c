@@ -15,6 +15,8 @@
 
 #include "compare.h"
 
+#include "../settle.h"
+
 static double samples[ROUNDS_MAX];
 
 /* The price of one copy: source in the caches or not as for the library, target never touched. */
@@ -79,6 +81,7 @@ int main(int argc, char **argv)
     pmix_proc_t me, peer;
 
     must(PMIx_Init(&me, NULL, 0), "init");
+    settle();
     if (bytes == NULL || size == 0) {
         fprintf(stderr, "blob: no memory, or no bytes\n");
         return 1;

@@ -19,6 +19,8 @@
 
 #include "meeting.h"
 
+#include "../settle.h"
+
 #define BLOCK 16u
 #define CACHE_BYTES (32u << 10)
 
@@ -99,6 +101,7 @@ int main(int argc, char **argv)
     pmix_proc_t me;
 
     must(PMIx_Init(&me, NULL, 0), "init");
+    settle();
     meeting_open(&me);
     for (size_t i = 0; i < rounds; i += BLOCK) {
         for (int which = 0; which < KINDS; which++) {

@@ -25,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../cpus.h"
 #include "../hist.h"
 
 #define BATCH 256u
@@ -35,21 +36,6 @@
 static struct hist hist;
 static cpu_set_t allowed;
 static uint64_t checksum;
-
-static void bind_to(int index)
-{
-    cpu_set_t one;
-    int seen = 0;
-
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (CPU_ISSET(cpu, &allowed) && seen++ == index % CPU_COUNT(&allowed)) {
-            CPU_ZERO(&one);
-            CPU_SET(cpu, &one);
-            (void)sched_setaffinity(0, sizeof(one), &one);
-            return;
-        }
-    }
-}
 
 static void report(const char *what, unsigned batch)
 {
@@ -226,14 +212,14 @@ static void line_ping_pong(unsigned rounds)
     const pid_t pid = CPU_COUNT(&allowed) < 2 ? -1 : fork();
 
     if (pid == 0) {
-        bind_to(1);
+        cpus_bind(&allowed, 1);
         for (uint32_t i = 1; i <= count; i++) {
             line_await(&pair->there, i);
             atomic_store_explicit(&pair->back, i, memory_order_release);
         }
         _exit(0);
     }
-    bind_to(0);
+    cpus_bind(&allowed, 0);
     uint64_t begin_ns = hist_now_ns();
 
     for (uint32_t i = 1; pid > 0 && i <= count; i++) {
@@ -273,14 +259,14 @@ static void wake_ping_pong(const char *what, int other_cpu, unsigned rounds)
     const pid_t pid = other_cpu >= CPU_COUNT(&allowed) ? -1 : fork();
 
     if (pid == 0) {
-        bind_to(other_cpu);
+        cpus_bind(&allowed, other_cpu);
         for (uint32_t i = 1; i <= count; i++) {
             futex_take(&pair->there, i);
             futex_give(&pair->back, i);
         }
         _exit(0);
     }
-    bind_to(0);
+    cpus_bind(&allowed, 0);
     for (uint32_t i = 1; pid > 0 && i <= count; i++) {
         const uint64_t begin_ns = hist_now_ns();
 

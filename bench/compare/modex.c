@@ -14,6 +14,8 @@
  * Rank 0 prints a line of JSON for each figure. */
 #include "meeting.h"
 
+#include "../settle.h"
+
 #include "../hist.h"
 
 enum { PUT, PUT_4K, EXCHANGE, FIRST, FURTHER, SECOND_KEY, AGAIN, DIRECT, FIGURES };
@@ -91,6 +93,7 @@ int main(int argc, char **argv)
     const size_t rounds = rounds_of(argc, argv, 64);
 
     must(PMIx_Init(&me, NULL, 0), "init");
+    settle();
     size = job_size(&me);
     meeting_open(&me);
     for (size_t i = 0; i < rounds; i++) {
