@@ -5,7 +5,7 @@ A row's numbers are for the sizes smoke, quick and full.  A new experiment is a 
 question and prediction in its head) and a row here.
 """
 SIZES = ("smoke", "quick", "full")
-JOB, OWN_HOST, ALONE = "job", "own host", "alone"
+JOB, OWN_HOST, ALONE, AROUND = "job", "own host", "alone", "around"  # around: it starts the launcher itself
 BOTH, EVENTS, OURS = ("shmix", "theirs"), ("shmix", "nodelay", "theirs"), ("shmix",)
 
 
@@ -48,6 +48,9 @@ TABLE = [
     Experiment("query", "compare-query", ((1,), (1,), (1,)), "{rounds} {ranks}", kind=OWN_HOST, rounds=(8, 64, 64), theirs=(8, 16, 16)),
     Experiment("tools", "compare-tools", ((2,), (), (2,)), "{rounds} {ranks}", kind=OWN_HOST, rounds=(8, 1000, 1000),
                bound_s=60, runs=ONCE),
+    Experiment("spawn", "compare-spawn", ((1,), (1,), (1,)), "{rounds} 16", rounds=(1, 8, 16), theirs=(1, 1, 1), bound_s=40),
+    Experiment("output", "compare-output", ((2,), (2,), (1, 2, 8)), "{rounds} {ranks}", kind=AROUND, rounds=(1, 64, 128), theirs=(1, 32, 64),
+               bound_s=60),
     Experiment("oneway", "event_oneway", TWO, "{rounds}", EVENTS, rounds=(50, 3000, 10000), theirs=(8, 40, 100)),
     Experiment("oneway_one_cpu", "event_oneway", ((), (2,), (2,)), "{rounds}", ("shmix", "nodelay"), one_cpu=True,
                rounds=(50, 3000, 10000), theirs=(8, 500, 1000)),

@@ -45,6 +45,10 @@ GOALS = [
     ("server's CPU, commit", "server_cpu", "commit", 2, lambda m: 1 * US, "1 µs", None, ""),
     ("server's CPU, event to 15 ranks", "server_cpu", "event", 16, None, "", None, ""),
     ("the whole job, 16 ranks", "init", "job", 16, None, "", None, ""),
+    ("PMIx_Spawn of 16 children", "spawn", "spawn", 1, None, "", None, ""),
+    ("16 spawned children are ready", "spawn", "ready", 1, None, "", None, ""),
+    ("output into a file, 2 ranks", "output", "file", 2, lambda m: 1e9, "1 GB/s", None, ""),
+    ("output into a terminal, 2 ranks", "output", "terminal", 2, None, "", None, ""),
 ]
 
 
