@@ -821,7 +821,15 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t target
                              size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                              const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    CHECK(source->rank == 0 && ntargets == 1 && strcmp(targets->nspace, JOB_NSPACE) == 0);
+    CHECK(ntargets == 1 && strcmp(targets->nspace, JOB_NSPACE) == 0);
+    if (targets->rank == 4) { /* whose host drops the other one that pushes to it */
+        const pmix_proc_t other = proc_of(JOB_NSPACE, 1 - source->rank);
+
+        PMIx_server_deregister_client(&other, NULL, NULL);
+        stopped_pushes++;
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    CHECK(source->rank == 0);
     if (targets->rank == 7) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -1078,6 +1086,56 @@ static int host_stops(struct job *job)
     return 0;
 }
 
+static void on_any_end(pmix_status_t status, void *cbdata)
+{
+    (void)status; /* the one that is dropped hears of the loss */
+    sem_post(cbdata);
+}
+
+static int rank_waits_to_push(int rank)
+{
+    char text[] = "some";
+    pmix_byte_object_t bytes = { .bytes = text, .size = 4 };
+    const pmix_proc_t target = proc_of(JOB_NSPACE, 4), refused = proc_of(REFUSED, 0);
+
+    (void)rank;
+    begin();
+    job_token_get(1);
+    sem_init(&pushed, 0, 0);
+    CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_any_end, &pushed), PMIX_SUCCESS);
+    /* Behind it, and answered: the server has it. */
+    CHECK_STATUS(PMIx_IOF_pull(&refused, 1, NULL, 0, PULLED, on_output, NULL, NULL),
+                 PMIX_ERR_NOT_FOUND);
+    job_token_put(0);
+    wait_for(&pushed);
+    (void)PMIx_Finalize(NULL, 0);
+    return 0;
+}
+
+/* All who wait go on, and the host's entry drops one of them meanwhile. */
+static int host_drops_who_waits(struct job *job)
+{
+    const int before = stopped_pushes;
+
+    CHECK_STATUS(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, true, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    for (int rank = 0; rank < 2; rank++) {
+        job_token_put(1);
+    }
+    for (int rank = 0; rank < 2; rank++) {
+        job_token_get(0);
+    }
+    CHECK_STATUS(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, false, NULL, 0, NULL,
+                                              NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    for (int rank = 0; rank < 2; rank++) {
+        CHECK(job_wait(job, rank) == 0);
+    }
+    CHECK(stopped_pushes == before + 1);
+    return 0;
+}
+
 /* ---- what is refused (TQ49: by the host) ----------------------------------------------------- */
 
 static int rank_pulls_badly(int rank)
@@ -1181,6 +1239,7 @@ static const struct job_case cases[] = {
     { "leaves_its_input", 1, rank_leaves_its_input, host_hears_one_end, false },
     { "leaves_a_word", 1, rank_leaves_a_word, host_hears_no_end, false },
     { "stopped", 1, rank_is_stopped, host_stops, false },
+    { "dropped", 2, rank_waits_to_push, host_drops_who_waits, false },
     { "badly", 1, rank_pulls_badly, host_delivers_badly, false },
 };
 

@@ -215,35 +215,37 @@ bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct
 
 /* ---- flow control ---------------------------------------------------------------------------- */
 
-/* What was parked goes to the host, until that stops it again; a call of the host's may end it. */
-static void producer_go_on(struct sx_server *server, struct sx_client *client)
+/* One that may go on and has something parked.  Return: NULL when there is none. */
+static struct producer *producer_ready(struct sx_server *server)
 {
+    SX_LIST_EACH(it, &server->producers) {
+        struct producer *const producer = SX_LIST_ENTRY(it, struct producer, link);
+
+        if (!producer->stopped && !sx_list_empty(&producer->parked)) {
+            return producer;
+        }
+    }
+    return NULL;
+}
+
+/* What was parked goes to the host, until that stops it again.  Not inside the host's call.  The
+ * host's entry may end any producer, so none is held on to. */
+static void all_go_on(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
     struct producer *producer;
 
-    while ((producer = producer_find(server, client)) != NULL && !producer->stopped &&
-           !sx_list_empty(&producer->parked)) {
+    (void)now_ns;
+    server->producers_posted = false;
+    while ((producer = producer_ready(server)) != NULL) {
         struct parked *const parked = SX_LIST_ENTRY(producer->parked.next, struct parked, link);
+        struct sx_client *const client = sx_client_retain(producer->client);
         struct sx_upcall up = parked->up;
         const uint32_t id = parked->pending.id;
 
         parked->up = (struct sx_upcall){ 0 };
         sx_pending_drop(&parked->pending);
         push_ask(server, client, id, &up);
-    }
-}
-
-/* Not inside the host's call. */
-static void all_go_on(void *arg, uint64_t now_ns)
-{
-    struct sx_server *const server = arg;
-
-    (void)now_ns;
-    server->producers_posted = false;
-    SX_LIST_EACH(it, &server->producers) {
-        struct sx_client *const client = sx_client_retain(
-            SX_LIST_ENTRY(it, struct producer, link)->client);
-
-        producer_go_on(server, client);
         sx_client_release(client);
     }
 }
