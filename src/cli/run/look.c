@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -27,7 +28,12 @@
 #define ROOM_FIRST 65536u
 #define TEXT_BYTES_MAX (64u << 20)
 #define AWAIT_NS (2 * SX_NS_PER_SEC)
-#define IDLE_MS 10 /* after which it looks, whether somebody may ask or not */
+#define IDLE_MS 10 /* from all starts on; then it looks, whether somebody may ask or not */
+
+/* What is added to asked_fd, a semaphore.  The process takes 1 when there is something, and waits
+ * for more: there is more already if somebody may ask. */
+#define TOLD_STARTED UINT64_C(1)
+#define TOLD_ASKED UINT64_C(2)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
@@ -44,12 +50,16 @@ static char *text_obtain(const struct sx_session *session, const char *sign, pid
     return xml;
 }
 
-/* Until somebody has come who may ask: programs without PMIx keep their CPUs. */
+/* Until somebody has come who may ask: programs without PMIx keep their CPUs, and so do ranks that
+ * are still to be started. */
 static void await_askers(int asked_fd)
 {
     struct pollfd poll_fd = { .fd = asked_fd, .events = POLLIN };
+    uint64_t one;
 
     if (asked_fd >= 0) {
+        (void)poll(&poll_fd, 1, -1);
+        (void)!read(asked_fd, &one, sizeof(one));
         (void)poll(&poll_fd, 1, IDLE_MS);
     }
 }
@@ -98,7 +108,7 @@ void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
     if (pipe2(pair, O_CLOEXEC) != 0) {
         return;
     }
-    look->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    look->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
     const pid_t pid = fork();
 
     if (pid == 0) {
@@ -206,12 +216,22 @@ static void readable(void *arg, uint32_t events)
     }
 }
 
+static void tell(const struct sx_run_look *look, uint64_t what)
+{
+    (void)!write(look->asked_fd, &what, sizeof(what));
+}
+
+void sx_run_look_started(const struct sx_run_look *look)
+{
+    tell(look, TOLD_STARTED);
+}
+
 void sx_run_look_await(struct sx_run_look *look)
 {
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS), one = 1;
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
     struct pollfd poll_fd = { .events = POLLIN };
 
-    (void)!write(look->asked_fd, &one, sizeof(one));
+    tell(look, TOLD_ASKED);
     while ((poll_fd.fd = look->watch.fd) >= 0) {
         const uint64_t now_ns = sx_now_ns();
 
@@ -227,7 +247,7 @@ void sx_run_look_await(struct sx_run_look *look)
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
 {
     look->run = run;
-    sx_run_upcall_tell_first(look->asked_fd);
+    sx_run_upcall_tell_first(look->asked_fd, TOLD_ASKED);
     look->watch.fn = readable;
     look->watch.arg = look;
     if (look->watch.fd < 0) {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* look.h - a process that looks at the machine's devices beside the ranks.
  *
- *   IDLE -----a rank or a tool has connected, or 10 ms have gone by--> LOOKING
+ *   IDLE -----a rank or a tool has connected, or all ranks have been started 10 ms ago--> LOOKING
  *   LOOKING --its text has come--> KNOWN     who has asked for the topology gets it
  *       \---it ended without one----^        with what the launcher has seen: CPUs and memory
  *
@@ -25,7 +25,7 @@ struct sx_session;
 struct sx_run_look {
     struct sx_run_machine *machine; /* gets the text */
     struct sx_run_state *run;
-    int asked_fd; /* the process waits for it to be written, for a while; -1: it does not */
+    int asked_fd; /* the process waits for it to be written; -1: it does not wait */
     pid_t pid;    /* 0: none, or it has been reaped */
     struct sx_run_watch watch;
     char *text;
@@ -42,6 +42,9 @@ void sx_run_look_deinit(struct sx_run_look *look);
 
 /* Hear of it in the loop of @run; then tell the server's namespaces.  Return: 0 or errno. */
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run);
+
+/* All ranks of the command line have been started. */
+void sx_run_look_started(const struct sx_run_look *look);
 
 /* For a rank that asks the launcher itself for the text (run/pmi1.h): wait until it is known, two
  * seconds at most, after which the process is ended. */

@@ -21,6 +21,7 @@
 #include "cli/run/end.h"
 #include "cli/run/env.h"
 #include "cli/run/forward.h"
+#include "cli/run/look.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/program.h"
 #include "cli/run/pty.h"
@@ -386,6 +387,7 @@ void sx_run_start_some(struct sx_run_state *run)
     if (job == NULL && !run->input_begun) {
         run->input_begun = true;
         sx_run_step(run, "all ranks have been started");
+        sx_run_look_started(run->setup->look);
         sx_run_input_start(&run->input);
     }
 }

@@ -36,6 +36,7 @@ static struct {
     uint32_t connected, awaited; /* ranks */
     bool each_awaited;
     int first_fd; /* to be written when somebody has come; 0: nobody wants to hear */
+    uint64_t first_number;
     int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
@@ -97,18 +98,17 @@ static void wake(void)
 /* Under the mutex. */
 static void first_tell(void)
 {
-    const uint64_t one = 1;
-
     if (upcall.first_fd > 0) {
-        (void)!write(upcall.first_fd, &one, sizeof(one));
+        (void)!write(upcall.first_fd, &upcall.first_number, sizeof(upcall.first_number));
         upcall.first_fd = 0;
     }
 }
 
-void sx_run_upcall_tell_first(int fd)
+void sx_run_upcall_tell_first(int fd, uint64_t number)
 {
     pthread_mutex_lock(&upcall.mutex);
     upcall.first_fd = fd;
+    upcall.first_number = number;
     pthread_mutex_unlock(&upcall.mutex);
 }
 

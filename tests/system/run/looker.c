@@ -3,10 +3,11 @@
 /* looker.c - run a launcher, and say why it looks at the machine's devices, and how often.
  * usage: looker GO SAID COMMAND ARGS...
  *
- * The process that looks (shmix-look) waits in poll(2) until it is asked to, or for a while.  It is
- * held in front of that until there is the file GO, so that whatever is to happen before it looks
- * has happened.  A line goes to the file SAID for each: "asked", or "idle" when nobody has asked.
- * It ends with the command's exit code. */
+ * The process that looks (shmix-look) waits in poll(2): first without a bound until it is told
+ * something, and then until it is asked to, or for a while.  It is held in front of the second until
+ * there is the file GO, so that whatever is to happen before it looks has happened.  A line goes to
+ * the file SAID for each: "asked", or "idle" when nobody has asked, and how many processes the
+ * launcher had started when it got there.  It ends with the command's exit code. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -35,8 +36,9 @@
     } while (0)
 
 static pid_t launcher;
-static pid_t held; /* in front of its poll; 0: none */
-static bool waits; /* then it is in it */
+static pid_t held;                       /* in front of its poll; 0: none */
+static bool waits;                       /* then it is in it */
+static unsigned started, started_before; /* by the launcher: by now, and before one is held */
 static FILE *said;
 
 static void launcher_start(char **argv)
@@ -76,14 +78,14 @@ static bool is_looker(pid_t tid)
     return strcmp(name, "shmix-look\n") == 0;
 }
 
-static bool is_poll(const struct ptrace_syscall_info *call)
+static bool is_bounded_poll(const struct ptrace_syscall_info *call)
 {
 #ifdef SYS_poll
     if (call->entry.nr == SYS_poll) {
-        return true;
+        return (int)call->entry.args[2] >= 0;
     }
 #endif
-    return call->entry.nr == SYS_ppoll;
+    return call->entry.nr == SYS_ppoll && call->entry.args[2] != 0;
 }
 
 /* A process that was forked makes a call, or comes back from one.  Return: whether it goes on. */
@@ -92,14 +94,16 @@ static bool call_goes_on(pid_t tid)
     struct ptrace_syscall_info call;
 
     CHECK(ptrace(PTRACE_GET_SYSCALL_INFO, tid, (void *)sizeof(call), &call) > 0);
-    if (call.op == PTRACE_SYSCALL_INFO_ENTRY && held == 0 && is_poll(&call) && is_looker(tid)) {
+    if (call.op == PTRACE_SYSCALL_INFO_ENTRY && held == 0 && is_bounded_poll(&call) &&
+        is_looker(tid)) {
         held = tid;
+        started_before = started;
         return false;
     }
     if (call.op == PTRACE_SYSCALL_INFO_EXIT && waits && tid == held) {
         waits = false;
         held = 0;
-        fprintf(said, "%s\n", call.exit.rval > 0 ? "asked" : "idle");
+        fprintf(said, "%s %u\n", call.exit.rval > 0 ? "asked" : "idle", started_before);
         fflush(said);
         CHECK(ptrace(PTRACE_DETACH, tid, NULL, NULL) == 0);
         return false;
@@ -114,6 +118,7 @@ static void stopped(pid_t tid, int status)
     const bool is_call = number == (SIGTRAP | 0x80);
     const long signal_number = event == 0 && !is_call && number != SIGSTOP ? number : 0;
 
+    started += tid == launcher && (event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK);
     if (tid != launcher && event == PTRACE_EVENT_EXEC) {
         (void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
     } else if (!is_call || call_goes_on(tid)) {
