@@ -5,20 +5,25 @@
  *   LISTENING --goodbye--> gone
  *       \------the socket's end or the launcher's pidfd--> CLEANING --> gone
  *
- * A message is one SEQPACKET datagram: a fixed head and up to three strings behind it.  What is
- * remembered is bounded: ITEMS_MAX things besides the groups, and one number a group. */
+ * A message is one SEQPACKET datagram: a fixed head and up to three strings behind it.  Groups, of
+ * which each rank is one, are no messages, which would wake the janitor twice a rank: they stand in
+ * memory that both have, and are looked at when the launcher has ended.  What is remembered is
+ * bounded: ITEMS_MAX things, and GROUPS_ROOM groups. */
 #include "cli/janitor.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,14 +41,17 @@
 
 #define CONTACTS_MAX 2 /* of the system server, and where the user wants one */
 #define ITEMS_MAX (3 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
+#define GROUPS_ROOM 32768u
+#define GROUPS_BYTES (GROUPS_ROOM * sizeof(_Atomic pid_t))
 #define GROUPS_END_NS (2 * SX_NS_PER_SEC)
 #define GROUPS_LOOK_NS (5 * SX_NS_PER_MS)
 #define LAUNCHER_END_MS 10000
 
+static_assert(GROUPS_ROOM >= 2 * SX_RUN_RANKS_MAX, "a place is near");
+static_assert(ATOMIC_INT_LOCK_FREE == 2, "a lock cannot be shared between processes");
+
 enum kind {
     KIND_GOODBYE = 1,
-    KIND_GROUP_ADD,
-    KIND_GROUP_REMOVE,
     KIND_TREE,    /* text: parent, name */
     KIND_FILES,   /* text: directory, prefix, part */
     KIND_CONTACT, /* text: directory, name */
@@ -54,7 +62,6 @@ enum kind {
 struct message {
     uint32_t kind;
     uint32_t text_size_bytes;
-    int64_t group;
     char text[SX_JANITOR_TEXT_MAX];
 };
 
@@ -66,8 +73,9 @@ struct item {
 struct work {
     struct item items[ITEMS_MAX];
     size_t item_count;
-    pid_t *groups;
-    size_t group_count, group_room;
+    const _Atomic pid_t *shared;
+    pid_t groups[GROUPS_ROOM]; /* what stands there at the end */
+    size_t group_count;
     uid_t uid;
     bool goodbye, orphan;
 };
@@ -84,16 +92,6 @@ static void tell(const struct sx_janitor *janitor, const struct message *message
     /* A janitor that was killed is missed by nobody until the launcher is killed as well. */
     while (send(janitor->fd, message, size, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
-}
-
-static void tell_group(const struct sx_janitor *janitor, enum kind kind, pid_t group)
-{
-    struct message message;
-
-    message.kind = kind;
-    message.text_size_bytes = 0;
-    message.group = group;
-    tell(janitor, &message);
 }
 
 static void tell_words(const struct sx_janitor *janitor, enum kind kind, const char *const *words,
@@ -113,14 +111,36 @@ static void tell_words(const struct sx_janitor *janitor, enum kind kind, const c
     tell(janitor, &message);
 }
 
+/* A group's place is the first free one from its number on. */
+static _Atomic pid_t *place(const struct sx_janitor *janitor, pid_t group, uint32_t index)
+{
+    return &janitor->groups[((uint32_t)group + index) % GROUPS_ROOM];
+}
+
+/* relaxed, here and below: a number is all there is, and who reads it does when this process has
+ * ended. */
 void sx_janitor_group_add(const struct sx_janitor *janitor, pid_t group)
 {
-    tell_group(janitor, KIND_GROUP_ADD, group);
+    for (uint32_t i = 0; janitor->groups != NULL && i < GROUPS_ROOM; i++) {
+        pid_t none = 0;
+
+        if (atomic_compare_exchange_strong_explicit(place(janitor, group, i), &none, group,
+                                                    memory_order_relaxed, memory_order_relaxed)) {
+            return;
+        }
+    }
 }
 
 void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group)
 {
-    tell_group(janitor, KIND_GROUP_REMOVE, group);
+    for (uint32_t i = 0; janitor->groups != NULL && i < GROUPS_ROOM; i++) {
+        _Atomic pid_t *const at = place(janitor, group, i);
+
+        if (atomic_load_explicit(at, memory_order_relaxed) == group) {
+            atomic_store_explicit(at, 0, memory_order_relaxed);
+            return;
+        }
+    }
 }
 
 void sx_janitor_nspace_add(const struct sx_janitor *janitor, const char *nspace)
@@ -161,42 +181,38 @@ void sx_janitor_files_forget(const struct sx_janitor *janitor, const char *dir, 
 void sx_janitor_deinit(struct sx_janitor *janitor)
 {
     if (janitor->pid > 0) {
-        tell_group(janitor, KIND_GOODBYE, 0);
+        tell_words(janitor, KIND_GOODBYE, NULL, 0);
         close(janitor->fd);
         while (waitpid(janitor->pid, NULL, 0) < 0 && errno == EINTR) {
         }
+    }
+    if (janitor->groups != NULL) {
+        munmap(janitor->groups, GROUPS_BYTES);
     }
     *janitor = SX_JANITOR_NULL;
 }
 
 /* ---- the janitor's side ---------------------------------------------------------------------- */
 
-static void group_add(struct work *work, pid_t group)
+static int pid_compare(const void *a, const void *b)
 {
-    if (group <= 1) {
-        return;
-    }
-    if (work->group_count == work->group_room) {
-        const size_t room = work->group_room == 0 ? 64 : work->group_room * 2;
-        pid_t *groups = reallocarray(work->groups, room, sizeof(*groups));
+    const pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
 
-        if (groups == NULL) {
-            return; /* PR_SET_PDEATHSIG still ends the rank itself */
-        }
-        work->groups = groups;
-        work->group_room = room;
-    }
-    work->groups[work->group_count++] = group;
+    return first < second ? -1 : first > second;
 }
 
-static void group_remove(struct work *work, pid_t group)
+static void groups_take(struct work *work)
 {
-    for (size_t i = 0; i < work->group_count; i++) {
-        if (work->groups[i] == group) {
-            work->groups[i] = work->groups[--work->group_count];
-            return;
+    work->group_count = 0;
+    for (size_t i = 0; i < GROUPS_ROOM; i++) {
+        /* relaxed: who wrote it has ended. */
+        const pid_t group = atomic_load_explicit(&work->shared[i], memory_order_relaxed);
+
+        if (group > 1) {
+            work->groups[work->group_count++] = group;
         }
     }
+    qsort(work->groups, work->group_count, sizeof(work->groups[0]), pid_compare);
 }
 
 static void item_free(struct item *item)
@@ -278,12 +294,6 @@ static bool listen_once(struct work *work, int fd)
     case KIND_GOODBYE:
         work->goodbye = true;
         return false;
-    case KIND_GROUP_ADD:
-        group_add(work, (pid_t)message.group);
-        break;
-    case KIND_GROUP_REMOVE:
-        group_remove(work, (pid_t)message.group);
-        break;
     case KIND_TREE:
     case KIND_CONTACT:
         item_add(work, &message, 2);
@@ -301,13 +311,6 @@ static bool listen_once(struct work *work, int fd)
         break;
     }
     return true;
-}
-
-static int pid_compare(const void *a, const void *b)
-{
-    const pid_t first = *(const pid_t *)a, second = *(const pid_t *)b;
-
-    return first < second ? -1 : first > second;
 }
 
 /* Is the process @name of /proc in one of the groups, and no mere zombie? */
@@ -358,9 +361,6 @@ static void clean_groups(const struct work *work)
     const uint64_t deadline_ns = sx_now_ns() + GROUPS_END_NS;
     const struct timespec look = sx_timespec(GROUPS_LOOK_NS);
 
-    if (work->group_count > 0) {
-        qsort(work->groups, work->group_count, sizeof(pid_t), pid_compare);
-    }
     for (;;) {
         size_t left = 0;
 
@@ -446,8 +446,9 @@ static void launcher_wait(int pidfd)
     }
 }
 
-static void clean(const struct work *work, int launcher_pidfd)
+static void clean(struct work *work, int launcher_pidfd)
 {
+    groups_take(work);
     clean_groups(work);
     clean_strays(work);
     launcher_wait(launcher_pidfd);
@@ -490,7 +491,7 @@ static void keep_only(int *fd, int *pidfd)
     sx_descriptors_close_from(*pidfd < 0 ? 4 : 5);
 }
 
-__attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
+__attribute__((noreturn)) static void janitor_main(int fd, int pidfd, const _Atomic pid_t *groups)
 {
     static struct work work;
     sigset_t all;
@@ -502,6 +503,7 @@ __attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
     keep_only(&fd, &pidfd);
     (void)!chdir("/");
     work.uid = geteuid();
+    work.shared = groups;
     while (!work.goodbye && !work.orphan) {
         struct pollfd fds[2] = { { .fd = fd, .events = POLLIN },
                                  { .fd = pidfd, .events = POLLIN } };
@@ -520,13 +522,22 @@ __attribute__((noreturn)) static void janitor_main(int fd, int pidfd)
     _exit(0);
 }
 
-int sx_janitor_init(struct sx_janitor *janitor)
+/* Return: NULL and errno. */
+static _Atomic pid_t *groups_map(void)
+{
+    void *const at = mmap(NULL, GROUPS_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                          -1, 0);
+
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* Return: 0 or errno. */
+static int janitor_fork(struct sx_janitor *janitor)
 {
     const pid_t launcher = getpid();
     int pair[2], why;
     pid_t pid;
 
-    *janitor = SX_JANITOR_NULL;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         return errno;
     }
@@ -537,7 +548,7 @@ int sx_janitor_init(struct sx_janitor *janitor)
         const int pidfd = (int)syscall(SYS_pidfd_open, launcher, 0);
 
         close(pair[1]);
-        janitor_main(pair[0], pidfd);
+        janitor_main(pair[0], pidfd, janitor->groups);
     }
     why = errno;
     close(pair[0]);
@@ -548,4 +559,17 @@ int sx_janitor_init(struct sx_janitor *janitor)
     janitor->pid = pid;
     janitor->fd = pair[1];
     return 0;
+}
+
+int sx_janitor_init(struct sx_janitor *janitor)
+{
+    int why;
+
+    *janitor = SX_JANITOR_NULL;
+    janitor->groups = groups_map();
+    why = janitor->groups == NULL ? errno : janitor_fork(janitor);
+    if (why != 0) {
+        sx_janitor_deinit(janitor);
+    }
+    return why;
 }

@@ -13,6 +13,7 @@
 #ifndef SX_CLI_JANITOR_H
 #define SX_CLI_JANITOR_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #define SX_JANITOR_TEXT_MAX 8192
@@ -21,15 +22,16 @@
 struct sx_janitor {
     pid_t pid; /* 0: none */
     int fd;
+    _Atomic pid_t *groups; /* shared with it; 0: no group */
 };
 
-#define SX_JANITOR_NULL ((struct sx_janitor){ .pid = 0, .fd = -1 })
+#define SX_JANITOR_NULL ((struct sx_janitor){ .pid = 0, .fd = -1, .groups = NULL })
 
 /* Fork the janitor; call it while the process has one thread.  Return: 0 or errno. */
 int sx_janitor_init(struct sx_janitor *janitor);
 
-/* A process group that must not outlive the launcher.  Only a system call: the new process
- * itself calls it between fork and exec, before it can have children. */
+/* A process group that must not outlive the launcher.  One store: the new process itself calls it
+ * between fork and exec, before it can have children. */
 void sx_janitor_group_add(const struct sx_janitor *janitor, pid_t group);
 /* Before the group's leader is reaped, hence before its number can mean another group. */
 void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group);

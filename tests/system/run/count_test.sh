@@ -28,6 +28,6 @@ counted 40
 each=$(((launcher - few) / 32)) child=$(((children - few_children) / 32))
 echo "one rank: $each calls of the launcher, $child between clone and exec"
 [ $each -le 48 ] || fail "the launcher makes $each calls for a rank"
-[ $child -le 14 ] || fail "a rank makes $child calls before it executes its program"
+[ $child -le 13 ] || fail "a rank makes $child calls before it executes its program"
 
 finish
