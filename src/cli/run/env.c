@@ -135,6 +135,27 @@ void sx_run_env_put(char ***env, const char *name, const char *value)
     (*env)[at] = sx_cli_printf("%s=%s", name, value);
 }
 
+char **sx_run_env_join(char *const *shared, char *const *own)
+{
+    size_t shared_count = 0, own_count = 0, used = 0;
+
+    while (shared[shared_count] != NULL) {
+        shared_count++;
+    }
+    while (own[own_count] != NULL) {
+        own_count++;
+    }
+    char **const both = sx_cli_calloc(shared_count + own_count + 1, sizeof(*both));
+
+    for (size_t i = 0; i < shared_count; i++) {
+        if (*find(own, shared[i], name_len(shared[i])) == NULL) {
+            both[used++] = shared[i];
+        }
+    }
+    memcpy(&both[used], own, own_count * sizeof(*both));
+    return both;
+}
+
 void sx_run_env_drop_outer(char **env)
 {
     const bool in_mpirun = sx_run_env_get(env, "OMPI_COMM_WORLD_RANK") != NULL;
@@ -202,7 +223,7 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const 
     return env;
 }
 
-static void put_number(char ***env, const char *name, uint32_t number)
+void sx_run_env_put_number(char ***env, const char *name, uint32_t number)
 {
     char text[16];
 
@@ -252,10 +273,10 @@ void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct 
 {
     char *const arguments = arguments_join(app->program);
 
-    put_number(env, "OMPI_COMM_WORLD_SIZE", job->rank_count);
-    put_number(env, "OMPI_COMM_WORLD_LOCAL_SIZE", job->rank_count);
-    put_number(env, "OMPI_UNIVERSE_SIZE", universe);
-    put_number(env, "OMPI_NUM_APP_CTX", job->app_count);
+    sx_run_env_put_number(env, "OMPI_COMM_WORLD_SIZE", job->rank_count);
+    sx_run_env_put_number(env, "OMPI_COMM_WORLD_LOCAL_SIZE", job->rank_count);
+    sx_run_env_put_number(env, "OMPI_UNIVERSE_SIZE", universe);
+    sx_run_env_put_number(env, "OMPI_NUM_APP_CTX", job->app_count);
     put_numbers(env, "OMPI_FIRST_RANKS", job, first_rank_of);
     put_numbers(env, "OMPI_APP_CTX_NUM_PROCS", job, rank_count_of);
     sx_run_env_put(env, "OMPI_COMMAND", app->program[0]);
@@ -267,9 +288,9 @@ void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct 
 
 void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place)
 {
-    put_number(env, "OMPI_COMM_WORLD_RANK", rank);
-    put_number(env, "OMPI_COMM_WORLD_LOCAL_RANK", rank);
-    put_number(env, "OMPI_COMM_WORLD_NODE_RANK", place);
+    sx_run_env_put_number(env, "OMPI_COMM_WORLD_RANK", rank);
+    sx_run_env_put_number(env, "OMPI_COMM_WORLD_LOCAL_RANK", rank);
+    sx_run_env_put_number(env, "OMPI_COMM_WORLD_NODE_RANK", place);
 }
 
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX])

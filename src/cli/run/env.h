@@ -18,6 +18,11 @@ const char *sx_run_env_get(char *const *env, const char *name);
 
 /* Set NAME to @value, in place of a former value or at the end. */
 void sx_run_env_put(char ***env, const char *name, const char *value);
+void sx_run_env_put_number(char ***env, const char *name, uint32_t number);
+
+/* Return: the entries of both, borrowed, but for those of @shared that @own has values for; free()
+ * takes it. */
+char **sx_run_env_join(char *const *shared, char *const *own);
 
 /* Drop what an outer job left behind: its addresses would lead the ranks to a server that is not
  * theirs.  The user's own settings stay: PMIX_MCA_*, SHMIX_LOG and the like, and OMPI_MCA_* but

@@ -97,14 +97,6 @@ static struct sx_run_pmi1 *pmi1_of(struct sx_run_job *job)
     return job->pmi1;
 }
 
-static void put_number(char ***env, const char *name, uint32_t number)
-{
-    char text[16];
-
-    snprintf(text, sizeof(text), "%" PRIu32, number);
-    sx_run_env_put(env, name, text);
-}
-
 /* Over PMI-1: a program that is told so asks for what its parent has put for it. */
 static bool was_spawned(const struct sx_run_job *job)
 {
@@ -132,11 +124,11 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
         its->watch.fd = -1;
         return why;
     }
-    put_number(env, "PMI_FD", (uint32_t)pair[1]);
-    put_number(env, "PMI_RANK", rank);
-    put_number(env, "PMI_SIZE", job->rank_count);
+    sx_run_env_put_number(env, "PMI_FD", (uint32_t)pair[1]);
+    sx_run_env_put_number(env, "PMI_RANK", rank);
+    sx_run_env_put_number(env, "PMI_SIZE", job->rank_count);
     if (was_spawned(job)) {
-        put_number(env, "PMI_SPAWNED", 1);
+        sx_run_env_put_number(env, "PMI_SPAWNED", 1);
     }
     *ret_fd = pair[1];
     return 0;

@@ -25,6 +25,7 @@ struct sx_run_program {
     char **sh_argv;   /* for a script without "#!": sh PATH ARGUMENTS */
     const char *wdir; /* NULL: the launcher's; borrowed */
     char **env;       /* what they share; the caller's to set before the first start */
+    bool is_served;   /* the server has added its part to that (run/start.c) */
 };
 
 /* Find the program of @app, along the PATH that its ranks get.  Return: 0, or the exit code with

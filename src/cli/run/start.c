@@ -217,7 +217,7 @@ static void reports_ready(void *arg, uint32_t events);
 
 /* ---- one rank -------------------------------------------------------------------------------- */
 
-static const struct sx_run_program *program_of(const struct sx_run_job *job, uint32_t rank)
+static struct sx_run_program *program_of(const struct sx_run_job *job, uint32_t rank)
 {
     return &job->programs[sx_run_job_app(job, rank) - job->apps];
 }
@@ -293,6 +293,28 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
     }
 }
 
+/* What the server has for a rank is what it has for all of its program, but for the rank. */
+static bool program_serve(struct sx_run_job *job, uint32_t rank, char *message)
+{
+    struct sx_run_program *const program = program_of(job, rank);
+
+    if (!program->is_served) {
+        program->is_served = sx_run_host_setup_fork(job, rank, &program->env, message);
+        sx_run_foreign_env(&job->run->foreign, &program->env);
+    }
+    return program->is_served;
+}
+
+/* Its own variables, before its connections are made. */
+static char **own_env(const struct sx_run_job *job, uint32_t rank)
+{
+    char **env = sx_cli_calloc(1, sizeof(*env));
+
+    sx_run_env_put_rank(&env, rank, job->first + rank);
+    sx_run_env_put_number(&env, "PMIX_RANK", rank);
+    return env;
+}
+
 /* Return: 0 or errno. */
 static int reports_open(struct sx_run_job *job)
 {
@@ -315,13 +337,12 @@ bool sx_run_start_can(const struct sx_run_job *job)
 
 void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
 {
-    char **env = sx_run_env_copy(program_of(job, rank)->env), message[SX_RUN_MESSAGE_MAX];
+    char **own = own_env(job, rank), message[SX_RUN_MESSAGE_MAX];
     int fds[RANK_FDS] = { -1, -1, -1, -1 }, why;
 
-    sx_run_env_put_rank(&env, rank, job->first + rank);
     why = job->report_fd < 0 ? reports_open(job) : 0;
     if (why == 0) {
-        why = sx_run_pmi1_connect(job, rank, &env, &fds[3]);
+        why = sx_run_pmi1_connect(job, rank, &own, &fds[3]);
     }
     if (why != 0) {
         no_pipes(why, message);
@@ -329,18 +350,20 @@ void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
     if (why != 0 || !connect_rank(job, rank, fds, message)) {
         sx_run_end_fate(job, PMIX_ERR_JOB_SYS_OP_FAILED);
         sx_run_end(job, SX_EXIT_FAILURE, "cannot start %srank %u: %s", job->prefix, rank, message);
-    } else if (!sx_run_host_setup_fork(job, rank, &env, message)) {
+    } else if (!program_serve(job, rank, message)) {
         sx_run_end(job, SX_EXIT_FAILURE, "%s", message);
     } else {
-        sx_run_foreign_env(&job->run->foreign, &env);
+        char **const env = sx_run_env_join(program_of(job, rank)->env, own);
+
         rank_fork(job, rank, env, fds);
+        free(env);
     }
     for (int i = 0; i < RANK_FDS; i++) {
         if (fds[i] >= 0 && fds[i] != job->run->null_fd) {
             close(fds[i]);
         }
     }
-    sx_run_env_free(env);
+    sx_run_env_free(own);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */

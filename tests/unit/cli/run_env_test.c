@@ -135,6 +135,20 @@ static void touch(const char *dir, const char *name)
     free(path);
 }
 
+Test(run_env, what_a_rank_has_itself_wins)
+{
+    char *shared[] = { "A=1", "PMIX_RANK=0", "B=2", "PMIX_RANKS=8", NULL };
+    char *own[] = { "PMIX_RANK=7", "C=3", NULL };
+    char *const want[] = { "A=1", "B=2", "PMIX_RANKS=8", "PMIX_RANK=7", "C=3" };
+    char **const both = sx_run_env_join(shared, own);
+
+    for (size_t i = 0; i < SX_COUNT(want); i++) {
+        cr_expect_str_eq(both[i], want[i]);
+    }
+    cr_expect_null(both[SX_COUNT(want)]);
+    free(both);
+}
+
 Test(run_env, finds_the_library_beside_the_command)
 {
     char dir[] = "/tmp/shmix-test-env-XXXXXX", message[SX_RUN_MESSAGE_MAX] = "", *exe, *lib, *found;
