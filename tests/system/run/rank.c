@@ -311,6 +311,9 @@ static int devices(void)
     }
     printf("\n");
     pthread_mutex_unlock(&answers_lock);
+    if (distances != NULL) {
+        PMIx_Device_distance_free(distances, count);
+    }
     return 0;
 }
 
