@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/flat_layout.h"
+#include "base/pages.h"
 #include "base/type.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -86,7 +87,7 @@ static pmix_status_t get_string(struct reader *r, const struct sx_cell *cell, ch
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (out != NULL) {
-        *out = malloc(cell->len);
+        *out = sx_pages_malloc(cell->len);
         if (*out == NULL) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
@@ -128,7 +129,7 @@ static pmix_status_t get_bytes(struct reader *r, const struct sx_cell *cell,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (out != NULL) {
-        out->bytes = malloc(cell->len);
+        out->bytes = sx_pages_malloc(cell->len);
         if (out->bytes == NULL) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }

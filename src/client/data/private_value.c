@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "base/util.h"
 #include "client/link/process.h"
 
@@ -18,7 +19,7 @@ static struct sx_body *handed_out;
 struct sx_body *sx_body_new(uint64_t size)
 {
     const size_t room = sx_align_up(size, 8);
-    struct sx_body *const body = malloc(sizeof(*body) + room);
+    struct sx_body *const body = sx_pages_malloc(sizeof(*body) + room);
 
     if (body != NULL) {
         *body = (struct sx_body){ .references = 1 };
