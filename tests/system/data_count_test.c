@@ -19,7 +19,7 @@
 #define COPY_MIN (BLOB_BYTES / 2)
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */
 
-static size_t copied_bytes, populated_bytes;
+static size_t copied_bytes, pwritten_bytes, populated_bytes;
 
 #if !SANITIZED
 #pragma GCC visibility push(default) /* or the library would not find them */
@@ -66,6 +66,7 @@ ssize_t writev(int fd, const struct iovec *iov, int iov_count)
 ssize_t pwrite(int fd, const void *from, size_t size, off_t off)
 {
     count_copy(size);
+    pwritten_bytes += size;
     return syscall(SYS_pwrite64, fd, from, size, off);
 }
 
@@ -106,12 +107,13 @@ static void put_blobs(void)
     for (int i = 0; i < BLOBS; i++) {
         memset(bytes, i + 1, BLOB_BYTES);
         key_name(key, i);
-        const size_t before = copied_bytes;
+        const size_t before = copied_bytes, pwritten_before = pwritten_bytes;
         CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, key, &value), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
         printf("Put and Commit: %zu KiB copied\n", (copied_bytes - before) >> 10);
         CHECK(copied_bytes - before >= 2 * BLOB_BYTES); /* else they are not counted at all */
         CHECK(copied_bytes - before <= 2 * (BLOB_BYTES + 4096));
+        CHECK(i == 0 || pwritten_bytes == pwritten_before); /* the window's memory is there */
     }
     free(bytes);
 }

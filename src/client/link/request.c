@@ -176,7 +176,7 @@ static pmix_status_t send_pieces(struct sx_link *link, uint16_t kind, uint32_t i
     for (;;) {
         const size_t size = rest->size < SX_WINDOW_BYTES ? rest->size : SX_WINDOW_BYTES;
         struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
-        pmix_status_t rc = sx_window_fill(link->window.fd, rest, size);
+        pmix_status_t rc = sx_window_fill(&link->window, rest, size);
 
         if (rc == PMIX_SUCCESS && rest->size == 0) {
             *ret_size = size;

@@ -2,18 +2,22 @@
 /* Copyright (c) 2026 The shmix authors */
 /* window.c - which request has the window, and what is written into it.
  *
- * The window is written, not mapped.  So a lack of memory is an error of the request, not a signal.
- */
+ * What is written for the first time goes through the descriptor, so a lack of memory is an error
+ * of the request, not a signal.  Its memory stays, so what is large is then copied into a map. */
 #include "client/link/window.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/status.h"
 #include "client/link/local.h"
+
+#define SX_WINDOW_MAP_BYTES ((size_t)64 << 10) /* from here a system call costs more than faults */
 
 /* ---- whose it is --------------------------------------------------------------------------- */
 
@@ -35,6 +39,9 @@ void sx_window_free_locked(struct sx_window *window)
 
 void sx_window_deinit(struct sx_window *window)
 {
+    if (window->map != NULL) {
+        munmap(window->map, window->map_size);
+    }
     if (window->fd >= 0) {
         close(window->fd);
     }
@@ -62,15 +69,54 @@ pmix_status_t sx_window_judge(size_t size)
                : PMIX_SUCCESS;
 }
 
-pmix_status_t sx_window_fill(int fd, struct sx_window_rest *rest, size_t size)
+/* Map what has been written so far, unless the server could take it away again.  Return: whether
+ * the first @size bytes can be copied into. */
+static bool window_map(struct sx_window *window, size_t size)
 {
+    if (size < SX_WINDOW_MAP_BYTES || size > window->written) {
+        return false;
+    }
+    if (size <= window->map_size) {
+        return true;
+    }
+    const int seals = fcntl(window->fd, F_GET_SEALS);
+    void *const map = seals < 0 || (seals & F_SEAL_SHRINK) == 0
+                          ? MAP_FAILED
+                          : mmap(NULL, window->written, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_POPULATE, window->fd, 0);
+
+    if (map == MAP_FAILED) {
+        return false;
+    }
+    if (window->map != NULL) {
+        munmap(window->map, window->map_size);
+    }
+    window->map = map;
+    window->map_size = window->written;
+    return true;
+}
+
+/* Return: as pwrite. */
+static ssize_t window_write(struct sx_window *window, bool mapped, const void *from, size_t size,
+                            size_t off)
+{
+    if (!mapped) {
+        return pwrite(window->fd, from, size, (off_t)off);
+    }
+    memcpy(window->map + off, from, size);
+    return (ssize_t)size;
+}
+
+pmix_status_t sx_window_fill(struct sx_window *window, struct sx_window_rest *rest, size_t size)
+{
+    const bool mapped = window_map(window, size);
     size_t done = 0;
 
     while (done < size) {
         const size_t here = rest->iov->iov_len - rest->off;
         const size_t now = here < size - done ? here : size - done;
-        const ssize_t n = pwrite(fd, (const uint8_t *)rest->iov->iov_base + rest->off, now,
-                                 (off_t)done);
+        const ssize_t n = window_write(window, mapped,
+                                       (const uint8_t *)rest->iov->iov_base + rest->off, now, done);
 
         if (n < 0 && errno != EINTR) {
             return SX_RAISE(sx_status_from_errno(errno), "memory for a message of %zu bytes: %s",
@@ -83,6 +129,7 @@ pmix_status_t sx_window_fill(int fd, struct sx_window_rest *rest, size_t size)
             rest->off = 0;
         }
     }
+    window->written = window->written > size ? window->written : size;
     rest->size -= size;
     return PMIX_SUCCESS;
 }

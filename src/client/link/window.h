@@ -19,11 +19,14 @@
 
 #include <pmix_common.h>
 
-/* Under the process's lock, except the bytes behind fd: they belong to the request that has the
- * window. */
+/* Under the process's lock.  The bytes behind fd, and what is said of them, belong to the request
+ * that has the window. */
 struct sx_window {
     int fd; /* -1: NONE */
     bool busy;
+    uint8_t *map; /* NULL: not mapped */
+    size_t map_size;
+    size_t written; /* so many bytes from the beginning have been written: their memory is there */
 };
 #define SX_WINDOW_NULL ((struct sx_window){ .fd = -1 })
 
@@ -38,7 +41,7 @@ struct sx_window_rest {
  * (logged) when they are over the limit of file size. */
 pmix_status_t sx_window_judge(size_t size);
 /* Write the next @size bytes of @rest.  Return: PMIX_SUCCESS; as errno says. */
-pmix_status_t sx_window_fill(int fd, struct sx_window_rest *rest, size_t size);
+pmix_status_t sx_window_fill(struct sx_window *window, struct sx_window_rest *rest, size_t size);
 
 /* @arg is the window.  Return: false while another request has it. */
 bool sx_window_take_locked(void *arg);
