@@ -38,6 +38,7 @@
 
 #define SX_SEGMENT_STEP_BYTES (UINT64_C(64) << 10)
 #define SX_SEGMENT_STEP_MAX_BYTES (UINT64_C(1) << 20)
+#define SX_SEGMENT_PREFAULT_MAX_BYTES (UINT64_C(1) << 20)
 #define SX_SEGMENT_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static const char *const kind_names[] = {
@@ -436,7 +437,9 @@ uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from)
         return from;
     }
     from &= ~(uint64_t)(SX_PAGE_BYTES - 1);
-    madvise(seg->base + from, end - from, SX_MADV_POPULATE_READ);
+    if (end - from <= SX_SEGMENT_PREFAULT_MAX_BYTES) {
+        madvise(seg->base + from, end - from, SX_MADV_POPULATE_READ);
+    }
     return end;
 }
 

@@ -106,8 +106,10 @@ pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end);
 pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_kind kind);
 
 /* A reader's wish: enter what is used behind @from into its page tables now, in one call, rather
- * than fault by fault, and what its owner has taken memory for already.  A kernel without the call
- * (before 5.14) does nothing.  Return: how far it went; the next call is due when more is used. */
+ * than fault by fault, and what its owner has taken memory for already.  More than 1 MiB is left to
+ * faults: the kernel enters 16 pages with each, which costs as much, and not all may be read.  A
+ * kernel without the call (before 5.14) does nothing.  Return: how far it went, or what it left;
+ * the next call is due when more is used. */
 uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from);
 
 /* Safe on SX_SEGMENT_NULL and twice. */
