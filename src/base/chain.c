@@ -82,12 +82,15 @@ static struct sx_chain *chain_new(const struct sx_chain_options *options)
         chain = calloc(1, sizeof(*chain));
     }
     if (chain != NULL) {
-        *chain = (struct sx_chain){ .options = *options,
-                                    .source = *options->facts.source,
-                                    .matches = chain->matches,
-                                    .infos = chain->infos,
-                                    .info_room = chain->info_room };
-        chain->matches.count = 0;
+        /* One by one: as a whole it would be made elsewhere first, and then copied. */
+        chain->options = *options;
+        chain->source = *options->facts.source;
+        chain->matches.count = chain->event_info_count = chain->next = 0;
+        chain->owns_infos = false;
+        chain->in_call = chain->completed = chain->is_over = chain->forgotten = false;
+        chain->ticket = 0;
+        chain->name = NULL;
+        chain->results = SX_RESULTS_NULL;
         sx_list_init(&chain->waiting);
     }
     return chain;
@@ -100,7 +103,8 @@ union sx_chain_post *sx_chain_post(struct sx_chain *chain)
 
 static void chain_end(struct sx_chain *chain)
 {
-    const struct sx_chain_options options = chain->options;
+    void (*const ended)(void *arg) = chain->options.ended;
+    void *const arg = chain->options.arg;
 
     if (chain->next < chain->matches.count) {
         pthread_mutex_lock(&sx_handlers_lock);
@@ -113,10 +117,12 @@ static void chain_end(struct sx_chain *chain)
     if (chain->owns_infos) {
         sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
     }
-    sx_results_deinit(&chain->results);
+    if (chain->results.all != NULL) {
+        sx_results_deinit(&chain->results);
+    }
     chain_spare(chain);
-    if (options.ended != NULL) {
-        options.ended(options.arg);
+    if (ended != NULL) {
+        ended(arg);
     }
 }
 

@@ -28,13 +28,16 @@ static bool room_make(struct sx_results *results, size_t more)
     const size_t capacity = 2 * count; /* so that many handlers do not copy it many times */
     pmix_info_t *const all = realloc(results->all, capacity * sizeof(*all));
 
-    results->all = all != NULL ? all : results->all;
-    bool *const keyed = realloc(results->keyed, capacity * sizeof(*keyed));
-
-    results->keyed = keyed != NULL ? keyed : results->keyed;
-    if (all == NULL || keyed == NULL) {
+    if (all == NULL) {
         return false;
     }
+    results->all = all;
+    bool *const keyed = realloc(results->keyed, capacity * sizeof(*keyed));
+
+    if (keyed == NULL) {
+        return false;
+    }
+    results->keyed = keyed;
     results->capacity = capacity;
     return true;
 }

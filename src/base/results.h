@@ -18,7 +18,7 @@
 #include <pmix_common.h>
 
 struct sx_results {
-    pmix_info_t *all; /* NULL: none */
+    pmix_info_t *all; /* NULL: none, and nothing to free */
     bool *keyed;      /* which of them had a key: one without it now was deleted */
     size_t count, capacity;
     bool must_terminate; /* a required wish was among them */

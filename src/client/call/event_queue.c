@@ -431,14 +431,14 @@ struct decoded {
  * PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t item_decode(const struct sx_event_item *item, struct decoded *ret)
 {
-    *ret = (struct decoded){ .affected = NULL };
+    ret->affected = NULL;
     if (sx_body_lay(&ret->body, &sx_event_body, item->bytes, item->size) != NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     const struct sx_opened_part *const source = &ret->body.parts[SX_EVENT_SOURCE];
 
     ret->event = ret->body.head;
-    ret->source.rank = ret->event->source_rank;
+    ret->source = (pmix_proc_t){ .rank = ret->event->source_rank };
     memcpy(ret->source.nspace, source->at, source->size);
     return sx_part_procs(&ret->body.parts[SX_EVENT_AFFECTED], &ret->affected);
 }
@@ -452,10 +452,14 @@ static const pmix_proc_t *self_of(const struct sx_event_item *item)
 /* A custom range names whom an event is for. */
 static bool is_for_us(const struct sx_event_item *item, const struct decoded *d)
 {
-    const pmix_proc_t *const self = self_of(item);
     struct sx_opened_part targets = d->body.parts[SX_EVENT_TARGETS];
-    const size_t len = strlen(self->nspace);
     struct sx_proc_ref target;
+
+    if (targets.count == 0) {
+        return d->event->range != PMIX_RANGE_CUSTOM;
+    }
+    const pmix_proc_t *const self = self_of(item);
+    const size_t len = strlen(self->nspace);
 
     while (sx_part_proc_next(&targets, &target)) {
         if (target.name_len == len && memcmp(target.name, self->nspace, len) == 0 &&
@@ -527,14 +531,17 @@ static uint64_t number_of(const struct sx_event_item *item, const struct decoded
 
 /* The handlers who want it, if any, hear of it; it is theirs from here.  Return: as sx_chain_start,
  * and then the item is the caller's still. */
-static pmix_status_t chain_start(struct sx_event_item *item, const struct decoded *d)
+static pmix_status_t chain_start(struct sx_event_item *item, const struct decoded *d,
+                                 struct sx_handlers *handlers)
 {
     const bool asks = sx_group_code_asks(d->event->code) && !item->is_local;
+    const pmix_proc_t *const self = self_of(item);
     const struct sx_chain_options options = {
-        .handlers = sx_event_handlers(),
+        .handlers = handlers,
         .facts = { .code = d->event->code,
                    .source = &d->source,
-                   .from_self = memcmp(&d->source, self_of(item), sizeof(d->source)) == 0,
+                   .from_self = d->source.rank == self->rank &&
+                                strcmp(d->source.nspace, self->nspace) == 0,
                    .non_default = (d->event->flags & SX_EVENT_NON_DEFAULT) != 0,
                    .environment = (d->event->flags & SX_EVENT_ENVIRONMENT) != 0,
                    .affected = d->affected,
@@ -558,12 +565,13 @@ static pmix_status_t chain_start(struct sx_event_item *item, const struct decode
 /* Takes @item over. */
 static void item_deliver(struct sx_event_item *item)
 {
+    struct sx_handlers *const handlers = sx_event_handlers();
     struct sx_event event;
     struct decoded d;
     pmix_status_t rc;
 
     memcpy(&event, item->bytes, sizeof(event));
-    if (!sx_handlers_hear(sx_event_handlers(), event.code)) {
+    if (!sx_handlers_hear(handlers, event.code)) {
         if (sx_group_code_asks(event.code)) {
             item_answer(item); /* its handler has gone meanwhile */
         } else {
@@ -573,7 +581,7 @@ static void item_deliver(struct sx_event_item *item)
     }
     rc = item_decode(item, &d);
     if (rc == PMIX_SUCCESS) {
-        rc = is_for_us(item, &d) ? chain_start(item, &d) : PMIX_ERR_NOT_FOUND;
+        rc = is_for_us(item, &d) ? chain_start(item, &d, handlers) : PMIX_ERR_NOT_FOUND;
     }
     free(d.affected);
     if (rc == PMIX_SUCCESS) {
