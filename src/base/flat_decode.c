@@ -327,7 +327,7 @@ static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmi
                                unsigned depth)
 {
     const struct sx_type *row = sx_type_find(cell->type);
-    const size_t scalar_size = sx_type_scalar_size(cell->type);
+    const size_t scalar_size = row == NULL ? 0 : sx_type_row_scalar_size(row);
 
     if (cell->type == PMIX_UNDEF) {
         return cell->flags == 0 && cell->len == 0 && cell->bits == 0 ? PMIX_SUCCESS
@@ -604,30 +604,61 @@ pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t 
     return PMIX_SUCCESS;
 }
 
+/* ---- infos, where they lie ------------------------------------------------------------------ */
+
+/* An element of an array of infos, as their row of the type table has it.  Handlers of events are
+ * given little else, and to walk that row takes three times as long. */
+struct flat_info {
+    struct sx_cell key;
+    uint64_t flags; /* and padding */
+    struct sx_cell value;
+};
+static_assert(sizeof(struct flat_info) == 2 * sizeof(struct sx_cell) + SX_FLAT_ALIGN,
+              "fixed by the flat format");
+
+/* @info is zeroed.  Return: false for one that needs memory, and for one that is none. */
+static bool info_borrow(struct reader *r, const uint8_t *at, pmix_info_t *info)
+{
+    struct flat_info flat;
+
+    memcpy(&flat, at, sizeof(flat));
+    info->flags = (pmix_info_directives_t)flat.flags &
+                  ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+    return flat.key.type == PMIX_STRING &&
+           get_name(r, &flat.key, info->key, sizeof(info->key)) == PMIX_SUCCESS &&
+           get_value(r, &flat.value, &info->value, 1) == PMIX_SUCCESS;
+}
+
 bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size_t room,
                           size_t *ret_ninfo)
 {
-    struct sx_cell cell = { .type = PMIX_UNDEF };
-    struct reader r = { .base = (const uint8_t *)at + sizeof(cell), .borrows = true };
-    struct record rec;
+    struct reader r = { .base = (const uint8_t *)at + sizeof(struct sx_cell), .borrows = true };
+    struct sx_cell cell;
+    struct sx_flat_record head;
 
     *ret_ninfo = 0;
-    if (size >= sizeof(cell)) {
-        memcpy(&cell, at, sizeof(cell));
-    }
-    if (cell.type != PMIX_DATA_ARRAY || cell.len > size - sizeof(cell) ||
-        cell.len > SX_FLAT_BODY_MAX) {
+    if (size < sizeof(cell) + sizeof(head)) {
         return false;
     }
-    r.end = sx_align_up(cell.len, SX_FLAT_ALIGN);
-    cell.bits = 0; /* the container's; for this walk the body starts at 0 */
-    if (record_open(&r, &cell, &rec) != PMIX_SUCCESS || rec.type != PMIX_INFO) {
+    memcpy(&cell, at, sizeof(cell));
+    memcpy(&head, r.base, sizeof(head));
+    if (cell.type != PMIX_DATA_ARRAY || cell.flags != 0 || cell.len > size - sizeof(cell) ||
+        cell.len > SX_FLAT_BODY_MAX || cell.len < sizeof(head) || cell.len % SX_FLAT_ALIGN != 0 ||
+        head.type != PMIX_INFO || head.reserved0 != 0 || head.reserved1 != 0 ||
+        head.count > (cell.len - sizeof(head)) / sizeof(struct flat_info)) {
         return false;
     }
-    *ret_ninfo = rec.count;
-    if (rec.count > room) {
+    *ret_ninfo = head.count;
+    if (head.count > room) {
         return false;
     }
-    memset(infos, 0, rec.count * sizeof(infos[0]));
-    return record_read(&r, &rec, infos, 1) == PMIX_SUCCESS; /* what needs memory gets none */
+    r.at = sizeof(head) + head.count * sizeof(struct flat_info);
+    r.end = cell.len;
+    memset(infos, 0, head.count * sizeof(infos[0]));
+    for (size_t i = 0; i < head.count; i++) {
+        if (!info_borrow(&r, r.base + sizeof(head) + i * sizeof(struct flat_info), &infos[i])) {
+            return false;
+        }
+    }
+    return r.at == r.end;
 }

@@ -348,9 +348,5 @@ size_t sx_type_scalar_size(pmix_data_type_t type)
 {
     const struct sx_type *row = sx_type_find(type);
 
-    if (row == NULL || row->kind != SX_TYPE_PLAIN || row->in_value != SX_WHERE_UNION ||
-        row->size_bytes > sizeof(uint64_t)) {
-        return 0;
-    }
-    return row->size_bytes;
+    return row == NULL ? 0 : sx_type_row_scalar_size(row);
 }

@@ -75,5 +75,13 @@ const struct sx_type *sx_type_find(pmix_data_type_t type);
 /* The size of the scalar that @type keeps inside the value union, or 0 if it keeps none there or
  * one that no other process could use (pointers) or that is longer than 8 bytes (timeval). */
 size_t sx_type_scalar_size(pmix_data_type_t type);
+/* The same of a type whose row is known. */
+static inline size_t sx_type_row_scalar_size(const struct sx_type *row)
+{
+    return row->kind == SX_TYPE_PLAIN && row->in_value == SX_WHERE_UNION &&
+                   row->size_bytes <= sizeof(uint64_t)
+               ? row->size_bytes
+               : 0;
+}
 
 #endif
