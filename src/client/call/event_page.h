@@ -3,8 +3,9 @@
 /* event_page.h - memory for the events that wait: many in one block.
  *
  * A page is filled from its beginning and freed when the last of its events is; the newest one is
- * filled again instead, so events that come and go one by one cost no allocation.  An event whose
- * handler never completes keeps its page. */
+ * filled again instead, so events that come and go one by one cost no allocation.  A few pages stay
+ * for events that come many at a time (256 KiB at most).  An event whose handler never completes
+ * keeps its page. */
 #ifndef SX_CLIENT_CALL_EVENT_PAGE_H
 #define SX_CLIENT_CALL_EVENT_PAGE_H
 

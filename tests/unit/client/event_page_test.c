@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/call/event_page.h"
+#include "support/allocations.h"
 
 Test(event_page, events_that_come_and_go_use_the_same_memory)
 {
@@ -42,6 +43,28 @@ Test(event_page, one_that_stays_keeps_its_bytes)
     cr_expect_neq(page, first_page, "it was full, and others took another one");
     sx_event_page_drop_locked();
     sx_event_page_release(first_page);
+}
+
+#define MANY 512
+
+Test(event_page, events_that_come_many_at_a_time_use_the_same_memory)
+{
+    static struct sx_event_page *pages[MANY];
+    unsigned long before = 0;
+
+    for (int round = 0; round < 3; round++) {
+        if (round == 1) {
+            before = allocations;
+        }
+        for (int i = 0; i < MANY; i++) {
+            memset(sx_event_page_take_locked(280, &pages[i]), round, 280);
+        }
+        for (int i = 0; i < MANY; i++) {
+            sx_event_page_release(pages[i]);
+        }
+    }
+    cr_expect_eq(allocations, before);
+    sx_event_page_drop_locked();
 }
 
 Test(event_page, a_large_one_is_alone)
