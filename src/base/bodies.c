@@ -40,14 +40,7 @@ const struct sx_signature sx_arrive_body = {
 
 const struct sx_signature sx_cursor_body = { .head_size = sizeof(struct sx_lane_cursor) };
 
-const struct sx_signature sx_event_body = {
-    .head_size = sizeof(struct sx_event),
-    .parts = { [SX_EVENT_SOURCE] = SX_NAME_PART(struct sx_event, source_len, 0, PMIX_MAX_NSLEN),
-               [SX_EVENT_TARGETS] = SX_PROCS_PART(struct sx_event, target_count, 0),
-               [SX_EVENT_AFFECTED] = SX_PROCS_PART(struct sx_event, affected_count, 0),
-               [SX_EVENT_INFOS] = SX_INFOS_PART(struct sx_event, info_size) },
-    .heap_max = SX_EVENT_HEAP_MAX,
-};
+const struct sx_signature sx_event_body = SX_EVENT_SIGNATURE;
 
 void sx_event_draft(struct sx_draft *ret, struct sx_event *event, pmix_status_t code,
                     const pmix_proc_t *source, const struct sx_notify_options *options,

@@ -97,7 +97,22 @@ static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
 #define SX_EVENT_BYTES_MAX (UINT64_C(4) << 20) /* one event, all of it */
 #define SX_EVENT_HEAP_MAX (UINT64_C(16) << 20)
 enum { SX_EVENT_SOURCE, SX_EVENT_TARGETS, SX_EVENT_AFFECTED, SX_EVENT_INFOS };
+/* Said here, so that a reader of nothing but events can be compiled for it. */
+#define SX_EVENT_SIGNATURE                                                                  \
+    {                                                                                       \
+        .head_size = sizeof(struct sx_event),                                               \
+        .parts = { [SX_EVENT_SOURCE] = SX_NAME_PART(struct sx_event, source_len, 0,         \
+                                                    PMIX_MAX_NSLEN),                        \
+                   [SX_EVENT_TARGETS] = SX_PROCS_PART(struct sx_event, target_count, 0),    \
+                   [SX_EVENT_AFFECTED] = SX_PROCS_PART(struct sx_event, affected_count, 0), \
+                   [SX_EVENT_INFOS] = SX_INFOS_PART(struct sx_event, info_size) },          \
+        .heap_max = SX_EVENT_HEAP_MAX,                                                      \
+    }
 extern const struct sx_signature sx_event_body;
+
+/* As sx_body_open of an event (body.h), but what the infos say is left to those who decode them:
+ * for readers of what their server wrote. */
+const char *sx_event_lay(struct sx_opened *ret, const void *bytes, size_t size);
 
 /* Make @ret the draft of an event that @options are about, with @event for its head; all of them
  * are borrowed.  An empty namespace in a list of processes is refused unless ret->nspace is set. */

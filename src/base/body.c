@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bodies.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -16,7 +17,7 @@
 
 /* ---- words --------------------------------------------------------------------------------- */
 
-static uint64_t word_read(const uint8_t *head, const struct sx_part *part)
+static inline uint64_t word_read(const uint8_t *head, const struct sx_part *part)
 {
     uint16_t narrow = 0;
     uint32_t word = 0;
@@ -157,17 +158,52 @@ static inline const char *part_judge(struct sx_opened *ret, const struct sx_part
     }
 }
 
-/* Lay out what is in the first ret->size of @size bytes; @deep: judge flat values, too.  Each
- * caller gets its own, for which @deep is a constant. */
+/* Lay out part @index of the body that @ret is about, which starts at *at, and move *at behind it.
+ * Return: NULL, or why it is none. */
+__attribute__((always_inline)) static inline const char *
+part_lay(struct sx_opened *ret, unsigned index, const uint8_t **at, const uint8_t *end, bool deep)
+{
+    const struct sx_part *const part = &ret->signature->parts[index];
+    const uint64_t word = word_read(ret->head, part);
+
+    if (word < part->min || (part->max != 0 && word > part->max)) {
+        return word < part->min ? "a part too short" : "a part too long";
+    }
+    ret->parts[index] = (struct sx_opened_part){ .at = *at, .count = (uint32_t)word };
+    if (word == 0 && part->kind < SX_PART_VALUE) {
+        return NULL; /* there is none */
+    }
+    const size_t left = (size_t)(end - *at);
+    const size_t span = part_span(part, *at, left, word);
+
+    if (span > left) {
+        return "a part that ends past the body";
+    }
+    const char *const why = part_judge(ret, part, *at, span, deep);
+
+    if (why != NULL) {
+        return why;
+    }
+    ret->parts[index].size = span;
+    /* The padding may be missing at the end. */
+    const size_t padded = (size_t)sx_align_up(span, 8);
+
+    *at += padded < left ? padded : left;
+    return NULL;
+}
+
+/* Lay out what is in the first ret->size of @size bytes; @deep: judge flat values, too; @known: the
+ * signature is a constant here.  Each caller gets its own, for which both are constants. */
 __attribute__((always_inline)) static inline const char *
 body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint8_t *head,
-         size_t size, bool deep)
+         size_t size, bool deep, bool known)
 {
     if (size < signature->head_size) {
         return "body too short";
     }
     const uint8_t *at = head + signature->head_size;
     const uint8_t *const end = head + size;
+    const char *why = NULL;
 
     for (unsigned i = 0; i < SX_BODY_NAMES_MAX && signature->names[i].size != 0; i++) {
         if (memchr(head + signature->names[i].off, '\0', signature->names[i].size) == NULL) {
@@ -177,42 +213,30 @@ body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint
     ret->signature = signature;
     ret->head = head;
     ret->status = PMIX_SUCCESS;
-    SX_PARTS_EACH(i, signature) {
-        const struct sx_part *const part = &signature->parts[i];
-        const uint64_t word = word_read(head, part);
-
-        if (word < part->min || (part->max != 0 && word > part->max)) {
-            return word < part->min ? "a part too short" : "a part too long";
+    if (known) {
+        _Pragma("GCC unroll 4") /* nothing is left of the loop */
+            for (unsigned i = 0; i < SX_BODY_PARTS_MAX; i++)
+        {
+            if (signature->parts[i].kind != SX_PART_NONE && why == NULL) {
+                why = part_lay(ret, i, &at, end, deep);
+            }
         }
-        ret->parts[i] = (struct sx_opened_part){ .at = at, .count = (uint32_t)word };
-        if (word == 0 && part->kind < SX_PART_VALUE) {
-            continue; /* there is none */
+    } else {
+        SX_PARTS_EACH(i, signature) {
+            why = part_lay(ret, i, &at, end, deep);
+            if (why != NULL) {
+                break;
+            }
         }
-        const size_t left = (size_t)(end - at);
-        const size_t span = part_span(part, at, left, word);
-
-        if (span > left) {
-            return "a part that ends past the body";
-        }
-        const char *const why = part_judge(ret, part, at, span, deep);
-
-        if (why != NULL) {
-            return why;
-        }
-        ret->parts[i].size = span;
-        /* The padding may be missing at the end. */
-        const size_t padded = (size_t)sx_align_up(span, 8);
-
-        at += padded < left ? padded : left;
     }
     ret->size = (size_t)(at - head);
-    return NULL;
+    return why;
 }
 
 const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
                          const uint8_t **at, size_t *left)
 {
-    const char *const why = body_lay(ret, signature, *at, *left, false);
+    const char *const why = body_lay(ret, signature, *at, *left, false, false);
 
     if (why == NULL) {
         *at += ret->size;
@@ -221,10 +245,10 @@ const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signa
     return why;
 }
 
-const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
-                        const void *bytes, size_t size)
+const char *sx_event_lay(struct sx_opened *ret, const void *bytes, size_t size)
 {
-    const char *const why = body_lay(ret, signature, bytes, size, false);
+    static const struct sx_signature signature = SX_EVENT_SIGNATURE;
+    const char *const why = body_lay(ret, &signature, bytes, size, false, true);
 
     return why == NULL && ret->size != size ? "bytes behind the last part" : why;
 }
@@ -232,7 +256,7 @@ const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signat
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size)
 {
-    const char *const why = body_lay(ret, signature, bytes, size, true);
+    const char *const why = body_lay(ret, signature, bytes, size, true, false);
 
     return why == NULL && ret->size != size ? "bytes behind the last part" : why;
 }

@@ -129,13 +129,8 @@ struct sx_opened {
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size);
 
-/* The same, but what infos and a value say is left to those who decode them: for readers of what
- * their server wrote. */
-const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
-                        const void *bytes, size_t size);
-
-/* The same for the next one of several that lie back to back, each padded: the *left bytes at *at,
- * which are moved on. */
+/* The same, but what infos and a value say is left to those who decode them, for the next one of
+ * several that lie back to back, each padded: the *left bytes at *at, which are moved on. */
 const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
                          const uint8_t **at, size_t *left);
 

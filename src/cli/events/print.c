@@ -133,7 +133,7 @@ bool sx_events_print(const uint8_t *bytes, size_t size, bool json)
     pmix_info_t *info = NULL;
     size_t ninfo = 0;
 
-    if (is_whole && (sx_body_lay(&body, &sx_event_body, bytes, size) != NULL ||
+    if (is_whole && (sx_event_lay(&body, bytes, size) != NULL ||
                      sx_body_infos(&body, SX_EVENT_INFOS, &info, &ninfo) != PMIX_SUCCESS)) {
         return false;
     }

@@ -432,7 +432,7 @@ struct decoded {
 static pmix_status_t item_decode(const struct sx_event_item *item, struct decoded *ret)
 {
     ret->affected = NULL;
-    if (sx_body_lay(&ret->body, &sx_event_body, item->bytes, item->size) != NULL) {
+    if (sx_event_lay(&ret->body, item->bytes, item->size) != NULL) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     const struct sx_opened_part *const source = &ret->body.parts[SX_EVENT_SOURCE];
