@@ -26,7 +26,7 @@ static bool alone; /* one CPU for both */
 
 static void publish(struct sx_ring *ring, uint64_t number, size_t size)
 {
-    uint8_t body[SX_RING_RECORD_MAX] = { 0 };
+    static _Thread_local uint8_t body[SX_RING_RECORD_MAX]; /* zeroed once: not what is measured */
     const struct iovec iov = { body, size };
 
     memcpy(body, &number, sizeof(number));
