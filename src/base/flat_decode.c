@@ -428,9 +428,31 @@ static pmix_status_t get_member(struct reader *r, const struct sx_cell *cell,
     return PMIX_ERR_UNPACK_FAILURE;
 }
 
+/* The one at @off; @info is NULL or zeroed. */
+static pmix_status_t get_info(struct reader *r, uint64_t off, pmix_info_t *info, unsigned depth)
+{
+    struct sx_flat_info flat;
+
+    memcpy(&flat, r->base + off, sizeof(flat));
+    if (info != NULL) {
+        /* Else what we allocate for it would be taken for somebody else's. */
+        info->flags = flat.flags & ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+    }
+    const pmix_status_t rc = flat.key.type == PMIX_STRING
+                                 ? get_name(r, &flat.key, info == NULL ? NULL : info->key,
+                                            sizeof(info->key))
+                                 : PMIX_ERR_UNPACK_FAILURE;
+
+    return rc == PMIX_SUCCESS ? get_value(r, &flat.value, info == NULL ? NULL : &info->value, depth)
+                              : rc;
+}
+
 static pmix_status_t get_struct(struct reader *r, uint64_t off, const struct record *rec,
                                 void *element, unsigned depth)
 {
+    if (rec->type == PMIX_INFO) {
+        return get_info(r, off, element, depth);
+    }
     for (size_t i = 0; i < rec->row->member_count; i++) {
         const struct sx_member *m = &rec->row->members[i];
 
@@ -445,10 +467,6 @@ static pmix_status_t get_struct(struct reader *r, uint64_t off, const struct rec
             }
         } else if (element != NULL) {
             memcpy(&FIELD(char, element, m->off), r->base + off, m->size);
-            if (rec->type == PMIX_INFO) {
-                /* Else what we allocate for it would be taken for somebody else's. */
-                ((pmix_info_t *)element)->flags &= ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
-            }
         }
         off += sx_flat_member_size(m);
     }
@@ -606,29 +624,6 @@ pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t 
 
 /* ---- infos, where they lie ------------------------------------------------------------------ */
 
-/* An element of an array of infos, as their row of the type table has it.  Handlers of events are
- * given little else, and to walk that row takes three times as long. */
-struct flat_info {
-    struct sx_cell key;
-    uint64_t flags; /* and padding */
-    struct sx_cell value;
-};
-static_assert(sizeof(struct flat_info) == 2 * sizeof(struct sx_cell) + SX_FLAT_ALIGN,
-              "fixed by the flat format");
-
-/* @info is zeroed.  Return: false for one that needs memory, and for one that is none. */
-static bool info_borrow(struct reader *r, const uint8_t *at, pmix_info_t *info)
-{
-    struct flat_info flat;
-
-    memcpy(&flat, at, sizeof(flat));
-    info->flags = (pmix_info_directives_t)flat.flags &
-                  ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
-    return flat.key.type == PMIX_STRING &&
-           get_name(r, &flat.key, info->key, sizeof(info->key)) == PMIX_SUCCESS &&
-           get_value(r, &flat.value, &info->value, 1) == PMIX_SUCCESS;
-}
-
 bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size_t room,
                           size_t *ret_ninfo)
 {
@@ -645,19 +640,20 @@ bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size
     if (cell.type != PMIX_DATA_ARRAY || cell.flags != 0 || cell.len > size - sizeof(cell) ||
         cell.len > SX_FLAT_BODY_MAX || cell.len < sizeof(head) || cell.len % SX_FLAT_ALIGN != 0 ||
         head.type != PMIX_INFO || head.reserved0 != 0 || head.reserved1 != 0 ||
-        head.count > (cell.len - sizeof(head)) / sizeof(struct flat_info)) {
+        head.count > (cell.len - sizeof(head)) / sizeof(struct sx_flat_info)) {
         return false;
     }
     *ret_ninfo = head.count;
     if (head.count > room) {
         return false;
     }
-    r.at = sizeof(head) + head.count * sizeof(struct flat_info);
+    r.at = sizeof(head) + head.count * sizeof(struct sx_flat_info);
     r.end = cell.len;
     memset(infos, 0, head.count * sizeof(infos[0]));
     for (size_t i = 0; i < head.count; i++) {
-        if (!info_borrow(&r, r.base + sizeof(head) + i * sizeof(struct flat_info), &infos[i])) {
-            return false;
+        if (get_info(&r, sizeof(head) + i * sizeof(struct sx_flat_info), &infos[i], 1) !=
+            PMIX_SUCCESS) {
+            return false; /* what needs memory gets none */
         }
     }
     return r.at == r.end;

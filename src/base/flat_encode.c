@@ -137,7 +137,7 @@ static pmix_status_t put_value(struct writer *w, const pmix_value_t *value, unsi
                                struct sx_cell *cell)
 {
     const struct sx_type *row = sx_type_find(value->type);
-    const size_t scalar_size = sx_type_scalar_size(value->type);
+    const size_t scalar_size = row == NULL ? 0 : sx_type_row_scalar_size(row);
 
     cell->type = value->type;
     if (value->type == PMIX_UNDEF) {
@@ -220,10 +220,30 @@ static pmix_status_t put_member_cell(struct writer *w, const void *element,
     }
 }
 
+/* At @off. */
+static pmix_status_t put_info(struct writer *w, uint64_t off, const pmix_info_t *info,
+                              unsigned depth)
+{
+    struct sx_flat_info flat = { .key = { .type = PMIX_STRING },
+                                 .flags = info->flags & ~(uint32_t)PMIX_INFO_PERSISTENT };
+    pmix_status_t rc = put_name(w, info->key, sizeof(info->key), &flat.key);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = put_value(w, &info->value, depth, &flat.value);
+    }
+    if (rc == PMIX_SUCCESS) {
+        writer_put(w, off, &flat, sizeof(flat));
+    }
+    return rc;
+}
+
 /* The members of a struct at @off. */
 static pmix_status_t put_struct(struct writer *w, uint64_t off, const void *element,
                                 pmix_data_type_t type, const struct sx_type *row, unsigned depth)
 {
+    if (type == PMIX_INFO) {
+        return put_info(w, off, element, depth);
+    }
     for (size_t i = 0; i < row->member_count; i++) {
         const struct sx_member *m = &row->members[i];
         struct sx_cell cell = { .type = PMIX_UNDEF };
@@ -232,9 +252,6 @@ static pmix_status_t put_struct(struct writer *w, uint64_t off, const void *elem
             uint8_t padded[sizeof(struct timeval)] = { 0 };
 
             memcpy(padded, &CFIELD(char, element, m->off), m->size);
-            if (type == PMIX_INFO) {
-                padded[0] &= (uint8_t)~PMIX_INFO_PERSISTENT;
-            }
             writer_put(w, off, padded, sx_flat_member_size(m));
         } else {
             const pmix_status_t rc = put_member_cell(w, element, m, depth, &cell);

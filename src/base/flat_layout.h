@@ -23,6 +23,17 @@ struct sx_flat_record {
 };
 static_assert(sizeof(struct sx_flat_record) == 16, "fixed by the flat format");
 
+/* An info as an element of a record: what its row of the type table comes to.  Most structs that
+ * are written and read are infos, and to walk the row takes three times as long. */
+struct sx_flat_info {
+    struct sx_cell key;
+    uint32_t flags;
+    uint32_t padding;
+    struct sx_cell value;
+};
+static_assert(sizeof(struct sx_flat_info) == 40, "fixed by the flat format");
+static_assert(sizeof(((pmix_info_t *)NULL)->flags) == sizeof(uint32_t), "as the format has them");
+
 /* Bytes of a member inside an element. */
 static inline size_t sx_flat_member_size(const struct sx_member *m)
 {
