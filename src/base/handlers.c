@@ -626,8 +626,9 @@ bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code)
 
 static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)
 {
-    const bool named = handler->code_count == 0 ? !event->non_default : names(handler, event->code);
-
+    if (handler->code_count == 0 ? event->non_default : !names(handler, event->code)) {
+        return false;
+    }
     if (event->is_for_one
             ? event->only != handler->id || has_had(handler, event->number)
             : event->number != 0 && event->number <= handler->since[ring_of(event->number)]) {
@@ -636,7 +637,7 @@ static bool wants(const struct sx_handler *handler, const struct sx_event_facts 
     if (event->before != 0 && handler->id >= event->before) {
         return false;
     }
-    return named && wants_level(handler, event) && wants_source(handler, event) &&
+    return wants_level(handler, event) && wants_source(handler, event) &&
            (handler->affected == NULL || any_meets(handler->affected, handler->affected_count,
                                                    event->affected, event->affected_count));
 }
