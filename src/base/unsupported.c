@@ -30,4 +30,3 @@ SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive
 /* Host functions beyond one plain job. */
 SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
                pmix_data_buffer_t *buffer)
-

@@ -23,8 +23,7 @@ typedef pmix_status_t (*sx_input_push_fn)(const pmix_proc_t targets[], size_t nt
 
 /* Push it to @targets, which are copied, by @push.  Return: PMIX_SUCCESS; PMIX_ERR_RESOURCE_BUSY
  * while it is pushed already; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_input_start(const pmix_proc_t targets[], size_t ntargets,
-                             sx_input_push_fn push);
+pmix_status_t sx_input_start(const pmix_proc_t targets[], size_t ntargets, sx_input_push_fn push);
 /* Read no more.  Nobody is told of an end.  Not on the thread that runs callbacks. */
 void sx_input_stop(void);
 /* In a child, where the thread is not. */

@@ -86,7 +86,7 @@ struct sx_process {
     bool thread_running;  /* somebody runs the tasks */
     bool thread_stop;
     struct sx_spin event_spin, wait_spin; /* of the progress thread; of those who wait */
-    uint64_t thread_generation; /* a thread of an older one ends */
+    uint64_t thread_generation;           /* a thread of an older one ends */
     pthread_t thread;
     struct sx_door local; /* rung under lock, for the threads of this process */
 

@@ -71,9 +71,10 @@ static pmix_status_t control(const pmix_proc_t *target, char **directives, size_
     for (size_t i = 0; i < count; i++) {
         load(&info[i], directives[i]);
     }
-    rc = is_session ? PMIx_Session_control(target->rank == PMIX_RANK_WILDCARD ? UINT32_MAX : target->rank,
-                                           info, count, NULL, NULL)
-                    : PMIx_Job_control(target, 1, info, count, &results, &nresults);
+    rc = is_session
+             ? PMIx_Session_control(target->rank == PMIX_RANK_WILDCARD ? UINT32_MAX : target->rank,
+                                    info, count, NULL, NULL)
+             : PMIx_Job_control(target, 1, info, count, &results, &nresults);
     PMIX_INFO_FREE(results, nresults);
     PMIX_INFO_FREE(info, count);
     return rc;
