@@ -4,16 +4,17 @@
 #include "server/port/pull.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/log.h"
 #include "control/oneway.h"
 
 #define MESSAGES_A_TURN 64u /* then others have theirs */
-
-/* ---- the queue ----------------------------------------------------------------------------- */
 
 struct entry {
     struct sx_list link;
@@ -27,12 +28,54 @@ static struct entry *first_of(struct sx_pull *pull)
     return SX_LIST_ENTRY(pull->queue.next, struct entry, link);
 }
 
-static void entry_let_go(struct entry *entry)
+/* ---- its reader's patience -------------------------------------------------------------------
+ *
+ * A period is SX_PULL_PATIENCE_NS during which something is held, in one part or several. */
+
+static void period_begin(struct sx_pull *pull)
 {
-    if (entry->holds) {
-        entry->holds = false;
-        entry->output->hold_count--;
-        sx_output_settle(entry->output);
+    pull->took = 0;
+    pull->held_ns = 0;
+}
+
+/* Something is held from now on.  Return: false when there is no memory for a timer. */
+static bool hold_begin(struct sx_pull *pull)
+{
+    pull->hold_begin_ns = sx_now_ns();
+    return sx_timer_add(pull->loop, &pull->patience,
+                        sx_deadline_ns(pull->hold_begin_ns, SX_PULL_PATIENCE_NS - pull->held_ns)) ==
+           PMIX_SUCCESS;
+}
+
+/* Nothing is. */
+static void hold_end(struct sx_pull *pull)
+{
+    sx_timer_remove(&pull->patience);
+    pull->held_ns += sx_now_ns() - pull->hold_begin_ns;
+    if (pull->held_ns >= SX_PULL_PATIENCE_NS) {
+        period_begin(pull);
+    }
+}
+
+/* ---- the queue ----------------------------------------------------------------------------- */
+
+static void entry_let_go(struct sx_pull *pull, struct entry *entry)
+{
+    if (!entry->holds) {
+        return;
+    }
+    entry->holds = false;
+    if (--pull->holds == 0) {
+        hold_end(pull);
+    }
+    entry->output->hold_count--;
+    sx_output_settle(entry->output);
+}
+
+static void all_let_go(struct sx_pull *pull)
+{
+    SX_LIST_EACH(it, &pull->queue) {
+        entry_let_go(pull, SX_LIST_ENTRY(it, struct entry, link));
     }
 }
 
@@ -40,7 +83,7 @@ static void entry_free(struct sx_pull *pull, struct entry *entry)
 {
     sx_list_remove(&entry->link);
     pull->queue_bytes -= entry->end - entry->at;
-    entry_let_go(entry);
+    entry_let_go(pull, entry);
     sx_output_release(entry->output);
     free(entry);
 }
@@ -48,11 +91,8 @@ static void entry_free(struct sx_pull *pull, struct entry *entry)
 /* There is room again. */
 static void queue_let_go(struct sx_pull *pull)
 {
-    if (pull->queue_bytes > pull->queue_max / 2) {
-        return;
-    }
-    SX_LIST_EACH(it, &pull->queue) {
-        entry_let_go(SX_LIST_ENTRY(it, struct entry, link));
+    if (pull->queue_bytes <= pull->queue_max / 2) {
+        all_let_go(pull);
     }
 }
 
@@ -96,49 +136,20 @@ static void oldest_drop(struct sx_pull *pull, size_t excess)
     }
 }
 
-/* Its reader has taken nothing for a while: those who are held go on. */
+/* Its reader has taken too little: those who are held go on. */
 static void reader_stuck(struct sx_pull *pull)
 {
     pull->stuck = true;
-    pull->moved = false;
-    SX_LIST_EACH(it, &pull->queue) {
-        entry_let_go(SX_LIST_ENTRY(it, struct entry, link));
-    }
+    all_let_go(pull);
+    period_begin(pull);
     if (pull->queue_bytes > pull->queue_max) {
         oldest_drop(pull, pull->queue_bytes - pull->queue_max);
     }
     sx_log(SX_LOG_WARN,
-           "client %s.%u pulls output and has read none of it for %u s: whoever writes it waits no "
-           "longer, and the client loses the oldest until it reads",
+           "client %s.%u pulls output and has taken less than %u KiB of it in %u s: whoever writes "
+           "it waits no longer, and the client loses the oldest until it has read what is left",
            pull->client->nspace == NULL ? "?" : pull->client->nspace->name, pull->client->rank,
-           (unsigned)(SX_PULL_PATIENCE_NS / SX_NS_PER_SEC));
-}
-
-static bool holds_any(const struct sx_pull *pull)
-{
-    SX_LIST_EACH(it, &pull->queue) {
-        if (SX_LIST_ENTRY(it, struct entry, link)->holds) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Give the reader time, again or from now on.  Return: false when there is no memory for that. */
-static bool patience_begin(struct sx_pull *pull, uint64_t now_ns)
-{
-    pull->moved = false;
-    return sx_timer_add(pull->loop, &pull->patience, sx_deadline_ns(now_ns, SX_PULL_PATIENCE_NS)) ==
-           PMIX_SUCCESS;
-}
-
-static void patience_over(void *arg, uint64_t now_ns)
-{
-    struct sx_pull *const pull = arg;
-
-    if (holds_any(pull) && (!pull->moved || !patience_begin(pull, now_ns))) {
-        reader_stuck(pull);
-    }
+           SX_PULL_PATIENCE_BYTES >> 10, (unsigned)(SX_PULL_PATIENCE_NS / SX_NS_PER_SEC));
 }
 
 /* There is no room for @entry: whoever delivers more has to wait. */
@@ -146,7 +157,13 @@ static void entry_hold(struct sx_pull *pull, struct entry *entry)
 {
     entry->holds = true;
     entry->output->hold_count++;
-    if (pull->patience.source.loop == NULL && !patience_begin(pull, sx_now_ns())) {
+    if (pull->holds++ > 0) {
+        return;
+    }
+    if (pull->held_ns == 0) {
+        period_begin(pull);
+    }
+    if (!hold_begin(pull)) {
         reader_stuck(pull);
     }
 }
@@ -214,7 +231,7 @@ static int message_send(struct sx_pull *pull, struct entry *entry)
     if (why == 0) {
         entry->at += size;
         pull->queue_bytes -= size;
-        pull->moved = true;
+        pull->took += size;
     }
     return why;
 }
@@ -226,11 +243,12 @@ static void pull_end(struct sx_pull *pull)
     pull->ended(pull);
 }
 
-void sx_pull_send(struct sx_pull *pull)
+/* Send what the socket takes, @max messages at the most.  Return: 0, or errno. */
+static int queue_send(struct sx_pull *pull, unsigned max)
 {
     int why = 0;
 
-    for (unsigned i = 0; i < MESSAGES_A_TURN && why == 0 && !sx_list_empty(&pull->queue); i++) {
+    for (unsigned i = 0; i < max && why == 0 && !sx_list_empty(&pull->queue); i++) {
         struct entry *const entry = first_of(pull);
 
         why = message_send(pull, entry);
@@ -238,6 +256,13 @@ void sx_pull_send(struct sx_pull *pull)
             entry_free(pull, entry);
         }
     }
+    return why;
+}
+
+void sx_pull_send(struct sx_pull *pull)
+{
+    const int why = queue_send(pull, MESSAGES_A_TURN);
+
     if ((why != 0 && why != EAGAIN) || (pull->ending && sx_list_empty(&pull->queue))) {
         pull_end(pull);
         return;
@@ -250,17 +275,38 @@ void sx_pull_send(struct sx_pull *pull)
 
 bool sx_pull_flush(struct sx_pull *pull)
 {
-    int why = pull->socket.fd >= 0 ? 0 : EBADF;
+    const int why = pull->socket.fd >= 0 ? queue_send(pull, UINT_MAX) : EBADF;
 
-    while (why == 0 && !sx_list_empty(&pull->queue)) {
-        struct entry *const entry = first_of(pull);
+    return why == EAGAIN && (pull->took > 0 || !pull->stuck);
+}
 
-        why = message_send(pull, entry);
-        if (why == 0 && entry->at == entry->end) {
-            entry_free(pull, entry);
-        }
+/* Has the reader taken enough in this period?  The socket says that it has room only when most of
+ * it is empty, so what fits is sent first; one who has read all that there was waits for us. */
+static bool took_enough(struct sx_pull *pull)
+{
+    int unread = 0;
+
+    if (ioctl(pull->socket.fd, SIOCOUTQ, &unread) == 0 && unread == 0) {
+        return true;
     }
-    return why == EAGAIN && (pull->moved || !pull->stuck);
+    (void)queue_send(pull, UINT_MAX); /* an error comes back when it is sent to again */
+    queue_let_go(pull);
+    return pull->took >= SX_PULL_PATIENCE_BYTES;
+}
+
+static void patience_over(void *arg, uint64_t now_ns)
+{
+    struct sx_pull *const pull = arg;
+    const bool enough = took_enough(pull);
+
+    (void)now_ns;
+    if (pull->holds == 0) {
+        return;
+    }
+    period_begin(pull);
+    if (!enough || !hold_begin(pull)) {
+        reader_stuck(pull);
+    }
 }
 
 void sx_pull_send_soon(struct sx_pull *pull)

@@ -8,14 +8,15 @@
  *     pull: OPEN --its process wants no more--> ENDING --all is sent--> gone
  *             \--its process has gone, or writes to the socket-----------^
  *
- *     what is too much: HELD --its reader takes nothing for SX_PULL_PATIENCE_NS--> LOST
- *                        ^--the reader has had all that was queued------------------/
+ *     what is too much: HELD --its reader is too slow--> LOST
+ *                        ^--it has had all that was queued--/
  *
  * The server waits for no reader.  Output for which a queue has no room is queued as well, but then
  * whoever delivers it is not told that it has been taken before there is room: so a slow reader
- * slows its writers down, and memory is bounded by what is delivered without waiting.  One that
- * stands still, however, does not stop others for ever: then it loses what is oldest, and hears how
- * much that was.  Loop thread. */
+ * slows its writers down, and memory is bounded by what is delivered without waiting.  It has to
+ * take SX_PULL_PATIENCE_BYTES in each SX_PULL_PATIENCE_NS for which it holds them.  One that takes
+ * less, or stands still, does not stop others: then it loses what is oldest, and hears how much
+ * that was.  Loop thread. */
 #ifndef SX_SERVER_PORT_PULL_H
 #define SX_SERVER_PORT_PULL_H
 
@@ -27,6 +28,7 @@
 #define SX_PULL_QUEUE_BYTES_MAX (16u << 20) /* for who asks for more */
 
 #define SX_PULL_PATIENCE_NS (10 * SX_NS_PER_SEC)
+#define SX_PULL_PATIENCE_BYTES (40u << 10) /* two messages; half of what a slow line takes */
 
 /* What goes when there is no room. */
 enum sx_pull_drops { SX_PULL_DROPS_NOTHING, SX_PULL_DROPS_OLDEST, SX_PULL_DROPS_NEWEST };
@@ -43,10 +45,13 @@ struct sx_pull {
     struct sx_poll socket; /* fd -1: it is neither */
     bool ending;
     struct sx_loop *loop;
-    struct sx_timer patience; /* added: something is held */
-    bool moved;               /* the reader has taken something since then, or since it stuck */
-    bool stuck;               /* it has not, and what is held is lost */
-    struct sx_list queue;     /* entries (pull.c), the first is being sent */
+    unsigned holds;           /* entries that are held */
+    struct sx_timer patience; /* added: there are some */
+    uint64_t hold_begin_ns;   /* since then */
+    uint64_t held_ns;         /* before that, of this period */
+    uint64_t took;        /* bytes that the reader has taken in this period, or since it stuck */
+    bool stuck;           /* that was too little, and what would be held is lost */
+    struct sx_list queue; /* entries (pull.c), the first is being sent */
     size_t queue_bytes;
     uint64_t lost; /* bytes that were dropped */
     void (*ended)(struct sx_pull *pull);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pull_test.c - who delivers waits for a reader that takes something, and not for ever for one that
- * does not; what that one loses it is told. */
+/* pull_test.c - who delivers waits for a reader that takes enough, and not for ever for one that does
+ * not; what that one loses it is told. */
 #include "server/port/pull.h"
 
 #include <sys/socket.h>
@@ -108,6 +108,16 @@ static size_t drain(uint64_t *ret_lost)
     return sum;
 }
 
+/* Read so many messages. */
+static void read_some(unsigned count)
+{
+    char piece[sizeof(struct sx_iof_piece) + PIECE];
+
+    while (count-- > 0) {
+        cr_assert_eq(recv(reader, piece, sizeof(piece), MSG_DONTWAIT), (ssize_t)sizeof(piece));
+    }
+}
+
 /* Send and read until there is nothing. */
 static size_t drain_all(uint64_t *ret_lost)
 {
@@ -173,6 +183,98 @@ Test(pull, a_reader_that_stands_still_holds_nobody_for_ever)
     finish();
 }
 
+/* It has held somebody back for so long, and no longer. */
+static void one_period_later(void)
+{
+    cr_assert_not_null(pull.patience.source.loop);
+    sx_timer_remove(&pull.patience);
+    pull.patience.fn(pull.patience.arg, 0);
+    bare_call(&server, nothing, NULL);
+}
+
+/* Half of it each, and half more. */
+#define TOO_FEW (SX_PULL_PATIENCE_BYTES / PIECE / 2)
+#define ENOUGH (SX_PULL_PATIENCE_BYTES / PIECE * 3 / 2)
+
+Test(pull, a_reader_that_is_slow_loses_nothing_as_long_as_it_takes_enough)
+{
+    uint64_t lost = 0;
+
+    begin(SX_PULL_DROPS_NOTHING);
+    pull.queue_max = 2 * SX_PULL_QUEUE_BYTES;
+    const unsigned count = fill();
+
+    for (int i = 0; i < 2; i++) {
+        read_some(ENOUGH);
+        one_period_later();
+        cr_assert_not(pull.stuck);
+        cr_assert_eq(taken, count - 1, "it still holds who delivers");
+    }
+    read_some(TOO_FEW);
+    one_period_later();
+    cr_assert(pull.stuck);
+    cr_assert_eq(taken, count);
+    (void)drain_all(&lost);
+    cr_assert_eq(lost, 0, "what was queued had room by then");
+    finish();
+}
+
+Test(pull, a_reader_that_takes_too_little_holds_nobody_for_ever)
+{
+    uint64_t lost = 0;
+
+    begin(SX_PULL_DROPS_NOTHING);
+    unsigned count = fill();
+
+    read_some(2);
+    one_period_later();
+    cr_assert(pull.stuck);
+    cr_assert_eq(taken, count);
+    for (int i = 0; i < 10; i++, count++) {
+        read_some(1);
+        deliver();
+    }
+    bare_call(&server, nothing, NULL);
+    cr_assert_eq(taken, count, "it does not hold them again by reading a little more");
+    cr_assert_eq(drain_all(&lost) + 12 * PIECE + lost, count * (size_t)PIECE);
+    cr_assert_not(pull.stuck);
+    finish();
+}
+
+/* A small queue is soon free again, and soon full. */
+Test(pull, a_reader_that_holds_often_is_judged_by_all_that_it_has_taken)
+{
+    begin(SX_PULL_DROPS_NOTHING);
+    for (unsigned had = 0; had < ENOUGH; had += 4) {
+        (void)fill();
+        cr_assert_gt(pull.holds, 0);
+        read_some(4);
+        sx_pull_send(&pull);
+        cr_assert_eq(pull.holds, 0);
+        taken = 0;
+    }
+    (void)fill();
+    one_period_later();
+    cr_assert_not(pull.stuck);
+    one_period_later();
+    cr_assert(pull.stuck, "nothing was taken since then");
+    finish();
+}
+
+/* The server comes late, and what the socket holds is less than enough. */
+Test(pull, a_reader_that_waits_for_the_server_is_not_slow)
+{
+    uint64_t lost = 0;
+
+    begin(SX_PULL_DROPS_NOTHING);
+    (void)fill();
+    (void)drain(&lost);
+    pull.took = 0;
+    one_period_later();
+    cr_assert_not(pull.stuck);
+    finish();
+}
+
 Test(pull, at_the_end_a_reader_is_waited_for_if_it_reads)
 {
     uint64_t lost = 0;
@@ -186,9 +288,7 @@ Test(pull, at_the_end_a_reader_is_waited_for_if_it_reads)
     }
     cr_assert(pull.stuck);
     cr_assert_not(sx_pull_flush(&pull));
-    char piece[sizeof(struct sx_iof_piece) + PIECE];
-
-    cr_assert_gt(recv(reader, piece, sizeof(piece), 0), 0);
+    read_some(1);
     cr_assert(sx_pull_flush(&pull), "it has begun to read again");
     (void)drain_all(&lost);
     cr_assert_not(sx_pull_flush(&pull), "it has all");
