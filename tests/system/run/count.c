@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SKIPPED 77
+#include "launched.h"
+
 #define TASKS_MAX 4096
 
 #define CHECK(what)                                                   \
@@ -52,32 +53,6 @@ static struct task *task_of(pid_t tid, pid_t launcher)
     return &tasks[task_count++];
 }
 
-static pid_t launcher_start(char **argv)
-{
-    const pid_t launcher = fork();
-    int status;
-
-    CHECK(launcher >= 0);
-    if (launcher == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(SKIPPED);
-        }
-        raise(SIGSTOP);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    CHECK(waitpid(launcher, &status, 0) == launcher);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
-        printf("skipped: ptrace is refused here\n");
-        exit(SKIPPED);
-    }
-    CHECK(ptrace(PTRACE_SETOPTIONS, launcher, NULL,
-                 PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK |
-                     PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC) == 0);
-    CHECK(ptrace(PTRACE_SYSCALL, launcher, NULL, NULL) == 0);
-    return launcher;
-}
-
 /* @task has stopped.  Let it go on, with the signal that it got. */
 static void stopped(struct task *task, int status)
 {
@@ -101,9 +76,10 @@ static void stopped(struct task *task, int status)
 int main(int argc, char **argv)
 {
     CHECK(argc > 1);
-    const pid_t launcher = launcher_start(argv + 1);
+    const pid_t launcher = launched(argv + 1, PTRACE_SYSCALL);
     int status, code = -1;
 
+    CHECK(launcher > 0);
     while (code < 0) {
         const pid_t tid = waitpid(-1, &status, __WALL);
 
@@ -111,7 +87,7 @@ int main(int argc, char **argv)
         if (WIFSTOPPED(status)) {
             stopped(task_of(tid, launcher), status);
         } else if (tid == launcher) {
-            code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            code = launched_code(status);
         }
     }
     for (size_t i = 0; i < task_count; i++) {

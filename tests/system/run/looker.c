@@ -9,7 +9,6 @@
  * the file SAID for each: "asked", or "idle" when nobody has asked, and how many processes the
  * launcher had started when it got there.  It ends with the command's exit code. */
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +21,7 @@
 
 #include <linux/ptrace.h>
 
-#define SKIPPED 77
-#define OPTIONS                                                                             \
-    (PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | \
-     PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC)
+#include "launched.h"
 
 #define CHECK(what)                                                    \
     do {                                                               \
@@ -40,29 +36,6 @@ static pid_t held;                       /* in front of its poll; 0: none */
 static bool waits;                       /* then it is in it */
 static unsigned started, started_before; /* by the launcher: by now, and before one is held */
 static FILE *said;
-
-static void launcher_start(char **argv)
-{
-    int status;
-
-    launcher = fork();
-    CHECK(launcher >= 0);
-    if (launcher == 0) {
-        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
-            _exit(SKIPPED);
-        }
-        raise(SIGSTOP);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    CHECK(waitpid(launcher, &status, 0) == launcher);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
-        printf("skipped: ptrace is refused here\n");
-        exit(SKIPPED);
-    }
-    CHECK(ptrace(PTRACE_SETOPTIONS, launcher, NULL, OPTIONS) == 0);
-    CHECK(ptrace(PTRACE_CONT, launcher, NULL, NULL) == 0);
-}
 
 static bool is_looker(pid_t tid)
 {
@@ -134,7 +107,8 @@ int main(int argc, char **argv)
     CHECK(argc > 3);
     said = fopen(argv[2], "we");
     CHECK(said != NULL);
-    launcher_start(argv + 3);
+    launcher = launched(argv + 3, PTRACE_CONT);
+    CHECK(launcher > 0);
     while (code < 0) {
         const pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
 
@@ -142,7 +116,7 @@ int main(int argc, char **argv)
         if (tid > 0 && WIFSTOPPED(status)) {
             stopped(tid, status);
         } else if (tid > 0 && tid == launcher) {
-            code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            code = launched_code(status);
         } else if (tid == 0 && held != 0 && !waits && access(argv[1], F_OK) == 0) {
             waits = true;
             (void)ptrace(PTRACE_SYSCALL, held, NULL, NULL);
