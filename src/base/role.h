@@ -46,8 +46,8 @@ struct sx_role_server {
     pmix_status_t (*register_handler)(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                       size_t ninfo, pmix_notification_fn_t handler);
     /* The registration has been acknowledged: from now on events reach the handler, those that are
-     * kept first. */
-    void (*activate_handler)(size_t id);
+     * kept first.  @waits: when this returns, that is so; not on the server's own thread. */
+    void (*activate_handler)(size_t id, bool waits);
     pmix_status_t (*deregister_handler)(size_t id);
     /* An event that the host makes; everything is copied.  @source NULL: the resource manager, as
      * is an empty namespace with PMIX_RANK_UNDEF.  Return: PMIX_SUCCESS once it is

@@ -464,7 +464,7 @@ static void server_activate(struct sx_op *op)
     const struct sx_role_server *const server = sx_role_server_get();
 
     if (op->status == PMIX_SUCCESS && server != NULL) {
-        server->activate_handler(op->handler);
+        server->activate_handler(op->handler, false);
     }
 }
 
@@ -482,7 +482,7 @@ static pmix_status_t server_register(const struct sx_role_server *server, pmix_s
     const pmix_status_t id = server->register_handler(codes, ncodes, info, ninfo, evhdlr);
     if (!sx_callback_is_given(&callback)) {
         if (id >= 0) {
-            server->activate_handler((size_t)id);
+            server->activate_handler((size_t)id, true);
         }
         return id;
     }

@@ -236,8 +236,29 @@ static void activate(void *arg, uint64_t now_ns)
     }
 }
 
-void sx_hostevent_activate(size_t id)
+static pmix_status_t activate_now(struct sx_server *server, void *arg)
 {
+    const size_t *const id = arg;
+
+    (void)server;
+    pthread_mutex_lock(&lock);
+    struct own *const own = own_find(*id);
+
+    pthread_mutex_unlock(&lock);
+    if (own != NULL) { /* it goes in a later turn at the earliest */
+        activate(own, 0);
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_hostevent_activate(size_t id, bool waits)
+{
+    struct sx_server *const server = sx_server_get();
+
+    if (waits && server != NULL && !sx_loop_is_own_thread(server->loop)) {
+        (void)sx_server_call(server, activate_now, &id); /* a server that ends has no events */
+        return;
+    }
     pthread_mutex_lock(&lock);
     struct own *own = own_find(id);
 

@@ -18,8 +18,9 @@ void sx_hostevent_serve(struct sx_server *server);
 pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                     size_t ninfo, pmix_notification_fn_t handler);
 /* Any thread.  It hears of the kept events, and of all that come; if it asked for the level of the
- * environment, the host is asked for its codes as for a client's. */
-void sx_hostevent_activate(size_t id);
+ * environment, the host is asked for its codes as for a client's.  @waits: until that is so, unless
+ * this is the loop thread. */
+void sx_hostevent_activate(size_t id, bool waits);
 /* Return: PMIX_SUCCESS, for an unknown id as well: hosts deregister what they never registered
  * (Slurm always the id 0). */
 pmix_status_t sx_hostevent_deregister(size_t id);

@@ -6,6 +6,7 @@
 
 #include "bare_events.h"
 #include "block_build.h"
+#include "hosted.h"
 
 #define CODE (-2000)
 
@@ -77,7 +78,7 @@ static void step_now(void *arg, uint64_t now_ns)
         sx_event_block_release(block);
     }
     if (step->activate) {
-        sx_hostevent_activate(id);
+        sx_hostevent_activate(id, false);
     }
     if (step->deregister) {
         cr_expect_eq(sx_hostevent_deregister(id), PMIX_SUCCESS);
@@ -153,4 +154,23 @@ Test(host_event, of_no_handler_and_of_no_server)
     sx_server_set(NULL);
     cr_expect_eq(sx_hostevent_register(NULL, 0, NULL, 0, handler), PMIX_ERR_INIT);
     cr_expect_eq(sx_hostevent_deregister(0), PMIX_ERR_INIT);
+}
+
+/* ---- with the loop's own thread --------------------------------------------------------------- */
+
+TestSuite(hosted_event, .init = hosted_begin, .fini = hosted_end, .timeout = 60);
+
+/* What comes behind a call without a callback comes to the handler, however much it is. */
+Test(hosted_event, registered_is_activated_when_the_call_returns)
+{
+    const struct sx_loop *const loop = sx_server_get()->loop;
+
+    for (unsigned i = 0; i < 1000; i++) {
+        const uint64_t before = sx_loop_stats(loop).posts;
+        const pmix_status_t rc = PMIx_Register_event_handler(NULL, 0, NULL, 0, handler, NULL, NULL);
+
+        cr_assert_geq(rc, 0);
+        cr_assert_gt(sx_loop_stats(loop).posts, before, "it was left to the loop");
+        cr_assert_eq(PMIx_Deregister_event_handler((size_t)rc, NULL, NULL), PMIX_SUCCESS);
+    }
 }
