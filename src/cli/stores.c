@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/value.h"
 #include "cli/proc.h"
 #include "shmem/outside.h"
 #include "shmem/published.h"
@@ -31,6 +32,18 @@ static bool has_nspace(const struct sx_store *store)
 bool sx_cli_store_is_of_node(pid_t pid, const struct sx_store *store)
 {
     return sx_segment_header(&store->seg)->nspace[0] == '\0' && is_newest_of(pid, store);
+}
+
+bool sx_cli_store_is_of_job(const struct sx_store *store)
+{
+    pmix_value_t value;
+
+    /* What the host has not said of a job, the server has derived. */
+    if (sx_store_get(store, SX_REALM_JOB, SX_ROW_JOB, PMIX_LOCAL_SIZE, &value) != PMIX_SUCCESS) {
+        return false;
+    }
+    sx_value_destruct(&value);
+    return true;
 }
 
 static bool store_take(void *arg, pid_t pid, int fd)

@@ -13,6 +13,7 @@
 
 #include "cli/proc.h"
 #include "cli/say.h"
+#include "cli/stores.h"
 #include "shmem/outside.h"
 
 struct search {
@@ -22,6 +23,37 @@ struct search {
     unsigned count;
     bool denied;
 };
+
+struct named {
+    const char *nspace;
+    bool is_job;
+};
+
+static void store_look(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
+{
+    struct named *const named = arg;
+
+    (void)server;
+    if (strncmp(nspace, named->nspace, SX_SEGMENT_NSPACE_BYTES) == 0) {
+        named->is_job = sx_cli_store_is_of_job(store);
+    }
+}
+
+/* Tools have a ring, too, and may be there for a moment longer than their processes. */
+static bool is_of_job(pid_t pid, const char *nspace)
+{
+    struct named named = { .nspace = nspace };
+
+    (void)sx_cli_stores_each(pid, store_look, &named);
+    return named.is_job;
+}
+
+/* @name: of the ring, which the server @pid has made. */
+static bool is_meant(const struct search *search, pid_t pid, const char *name)
+{
+    return search->nspace != NULL ? strncmp(name, search->nspace, SX_SEGMENT_NSPACE_BYTES) == 0
+                                  : is_of_job(pid, name);
+}
 
 static bool ring_take(void *arg, pid_t pid, int fd)
 {
@@ -33,8 +65,7 @@ static bool ring_take(void *arg, pid_t pid, int fd)
     }
     const char *const name = sx_segment_header(&ring.seg)->nspace;
 
-    if (sx_proc_has_made(pid, &ring.seg) &&
-        (search->nspace == NULL || strncmp(name, search->nspace, SX_SEGMENT_NSPACE_BYTES) == 0)) {
+    if (sx_proc_has_made(pid, &ring.seg) && is_meant(search, pid, name)) {
         search->count++;
         if (search->count == 1) {
             search->job->ring = ring;

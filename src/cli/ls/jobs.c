@@ -85,7 +85,7 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
     struct list *const list = arg;
     const char *const wanted = list->wish->whose.nspace, *const state = sx_proc_state_name(server);
 
-    if (wanted != NULL && strcmp(nspace, wanted) != 0) {
+    if ((wanted != NULL && strcmp(nspace, wanted) != 0) || !sx_cli_store_is_of_job(store)) {
         return;
     }
     struct job job = {

@@ -60,7 +60,7 @@ static void job_count(void *arg, pid_t pid, const char *nspace, const struct sx_
 
     (void)pid;
     (void)nspace;
-    server->jobs++;
+    server->jobs += sx_cli_store_is_of_job(store);
     /* relaxed: as above. */
     server->stored_bytes += atomic_load_explicit(&sx_segment_header(&store->seg)->used_bytes,
                                                  memory_order_relaxed);

@@ -28,24 +28,32 @@ await "both ranks hear it" heard '^heard -3109 from shmix-tool-[0-9]*\.0 hi abou
 grep -q '^{"number":4,"received":"[^"]*","code":-3109,"range":"custom","source":{"nspace":"shmix-tool-[0-9]*","rank":0},"targets":\[{"nspace":"shmix-[^"]*","rank":"\*"}\],"affected":\[{"nspace":"shmix-[^"]*","rank":1}\],"info":\[{"key":"a.text","value":"hi"},{"key":"b.number","value":-5},' \
     "$work/out" || fail "as JSON"
 
+# A tool is no other job.
+PMIX_SERVER_PIDINFO=$job "$PULLER" -s "$("$SHMIX" ls jobs --json "$job" | sed 's/^{"nspace":"\([^"]*\)".*/\1/')" -r 0 -g "$work/pulls" >"$work/told" 2>&1 &
+tool=$!
+await "a tool is there" [ -e "$work/pulls" ]
+inject -3109 --to 1 "$job" --info a.text=besides
+expect_code 0 "an event, while a tool is there"
+kill "$tool"
+
 # To one rank: the other one does not hear it; a later one tells that it would have by now.
 inject -3109 --to 1 "$job" --info a.text=one
 expect_code 0 "an event for one rank"
-expect_out 5 "its number"
+expect_out 6 "its number"
 inject -3109 --range local "$job" --info a.text=all
 expect_code 0 "an event for the node"
-expect_out 6 "its number in this job"
+expect_out 7 "its number in this job"
 await "both ranks hear the last" heard ' all$' 2
 heard ' one$' 1 || fail "an event for one rank: $(cat "$work/job")"
 inject PMIX_ERR_TIMEOUT "$job" --non-default
-"$SHMIX" events "$job" --since 7 --count 1 --json >"$work/out" 2>"$work/err"
+"$SHMIX" events "$job" --since 8 --count 1 --json >"$work/out" 2>"$work/err"
 grep -q '"name":"PMIX_ERR_TIMEOUT","range":"custom","non_default":true' "$work/out" ||
     fail "a name, and not for default handlers"
 
 # UTF-8 passes through JSON unharmed, in one piece with what it says.
 inject -3109 "$job" --info 'a.text=Grüße, €, 😀'
-expect_out 8 "an event in UTF-8"
-"$SHMIX" events "$job" --since 8 --count 1 --json >"$work/out" 2>"$work/err"
+expect_out 9 "an event in UTF-8"
+"$SHMIX" events "$job" --since 9 --count 1 --json >"$work/out" 2>"$work/err"
 grep -qF '"value":"Grüße, €, 😀"' "$work/out" || fail "UTF-8 in JSON"
 
 # What the job refuses is named, and nothing is published.
@@ -61,11 +69,11 @@ expect_err "shorter --info values" "too large"
 inject -1 "$job" --info PMIX_EVENT_CUSTOM_RANGE=all
 expect_code 1 "a directive of the wrong type"
 expect_err "the type of that attribute" "a directive of the wrong type"
-"$SHMIX" events "$job" --since 9 --timeout 0 >"$work/out"
+"$SHMIX" events "$job" --since 10 --timeout 0 >"$work/out"
 lines_are "$work/out" 0 || fail "something was published all the same"
 
 # The segments of the job, found by its name.
-nspace=$("$SHMIX" mem --json "$job" | sed -n 's/^{"kind":"ring",.*"name":"\([^"]*\)".*/\1/p')
+nspace=$("$SHMIX" mem --json "$job" | sed -n 's/^{"kind":"ring",.*"name":"\(shmix-[0-9][^"]*\)".*/\1/p')
 "$SHMIX" mem "$nspace" >"$work/out" 2>"$work/err"
 for kind in board ops store ring; do
     grep -q "^$kind  *shmix-.* $job " "$work/out" || fail "shmix mem $nspace: no $kind"
