@@ -300,10 +300,11 @@ static void deed_done(size_t number)
     fault_good_wait(1); /* the server goes on */
 }
 
-static int case_inside(void)
+/* The host ends @all of the job, or takes its process away, and returns @what. */
+static int inside(bool all, pmix_status_t what)
 {
-    static const pmix_status_t returns[] = { PMIX_SUCCESS, PMIX_OPERATION_SUCCEEDED, PMIX_ERROR };
-
+    ends_all = all;
+    returned = what;
     fault_module.client_connected2 = on_connected;
     fault_module.client_finalized = on_finalized;
     fault_module.abort = on_abort;
@@ -314,12 +315,8 @@ static int case_inside(void)
     fault_module.notify_event = on_notify;
     fault_server_start();
     fault_good_start();
-    for (size_t i = 0; i < 2 * sizeof(returns) / sizeof(returns[0]); i++) {
-        returned = returns[i / 2];
-        ends_all = i % 2 == 0;
-        for (size_t number = 0; number < DEEDS; number++) {
-            deed_done(number);
-        }
+    for (size_t number = 0; number < DEEDS; number++) {
+        deed_done(number);
     }
     fault_good_stop();
     fault_job_whole("after.job", 2, 3);
@@ -327,9 +324,43 @@ static int case_inside(void)
     return 0;
 }
 
+static int case_job_later(void)
+{
+    return inside(true, PMIX_SUCCESS);
+}
+
+static int case_job_done(void)
+{
+    return inside(true, PMIX_OPERATION_SUCCEEDED);
+}
+
+static int case_job_refused(void)
+{
+    return inside(true, PMIX_ERROR);
+}
+
+static int case_rank_later(void)
+{
+    return inside(false, PMIX_SUCCESS);
+}
+
+static int case_rank_done(void)
+{
+    return inside(false, PMIX_OPERATION_SUCCEEDED);
+}
+
+static int case_rank_refused(void)
+{
+    return inside(false, PMIX_ERROR);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct fault_case cases[] = { { "inside", case_inside } };
+    static const struct fault_case cases[] = {
+        { "job_later", case_job_later },     { "job_done", case_job_done },
+        { "job_refused", case_job_refused }, { "rank_later", case_rank_later },
+        { "rank_done", case_rank_done },     { "rank_refused", case_rank_refused },
+    };
     static const struct fault_role roles[] = { { "rank", role_rank } };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
