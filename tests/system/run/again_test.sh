@@ -130,7 +130,7 @@ if [ "$life" -lt 5 ]; then
 fi
 until [ "$(count)" -le $(($(cat "$LIVES.count") + 2)) ]; do sleep 0.01; done
 SH
-run --timeout 60 --max-restarts 5 sh "$work/counts"
+run --timeout 120 --max-restarts 5 sh "$work/counts"
 expect_code 0 "descriptors"
 lines_of 5 'it is started again' "descriptors"
 touch "$work/lives.end"
@@ -144,7 +144,7 @@ exit 5
 SH
 OUT=$work/out
 export OUT
-run --timeout 60 "$RANK" hear : --max-restarts 1 sh "$work/heard"
+run --timeout 120 "$RANK" hear : --max-restarts 1 sh "$work/heard"
 expect_code 5 "the others hear of it"
 lines_of 1 'it is started again' "the others hear of it"
 

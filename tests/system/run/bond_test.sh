@@ -9,13 +9,13 @@ if grep -qx 'spawn: PMIX_ERR_NOT_SUPPORTED' "$work/out"; then
     exit 77
 fi
 
-run --timeout 60 "$BOND" stay
+run --timeout 120 "$BOND" stay
 expect_code 137 "connected"
 expect_err 'job 1, rank 1 .* was killed by signal 9' "connected"
 expect_err 'the job goes with job 1, with which it is connected' "connected"
 expect_clean "connected"
 
-run --timeout 60 "$BOND" part
+run --timeout 120 "$BOND" part
 expect_code 137 "parted"
 expect_out "the parent goes on" "parted"
 grep -q 'goes with' "$work/err" && fail "parted: somebody goes with the dead"
@@ -25,7 +25,7 @@ expect_clean "parted"
 stays() { # WHAT ARGS...
     what=$1
     shift
-    run --timeout 60 "$@"
+    run --timeout 120 "$@"
     expect_code 137 "$what"
     expect_out "the parent goes on" "$what"
     grep -q 'goes with' "$work/err" && fail "$what: somebody goes with the dead"

@@ -28,7 +28,7 @@ run --kill-grace 1000 -n 3 "$RANK" deaf kill
 expect_code 137 "nobody wants to hear"
 run --kill-grace 1000 -n 1 "$RANK" deaf : "$RANK" deaf kill
 expect_code 137 "nobody is left"
-run --kill-grace 1000 --timeout 2 -n 3 "$RANK" hang kill
+run --kill-grace 1000 --timeout 8 -n 3 "$RANK" hang kill
 expect_code 137 "the timeout ends the moment"
 
 # A handler that does not return is not waited for; nor is any without a moment.
