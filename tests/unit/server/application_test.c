@@ -28,7 +28,9 @@ static void on_setup(pmix_status_t status, pmix_info_t info[], size_t ninfo, voi
 {
     cr_expect_eq(status, PMIX_SUCCESS);
     cr_expect_eq(cbdata, &job);
-    sent_count = 0;
+    while (sent_count > 0) {
+        PMIx_Info_destruct(&sent[--sent_count]);
+    }
     for (size_t i = 0; i < ninfo && i < SENT_MAX; i++) {
         cr_expect_eq(PMIx_Info_xfer(&sent[sent_count++], &info[i]), PMIX_SUCCESS);
     }
