@@ -123,10 +123,11 @@ static int host_of_job(struct job *job)
     return 0;
 }
 
-/* Rank 0 has gone, and rank 1 asks behind it. */
+/* Rank 0 goes when it has asked, and rank 1 asks behind it. */
 static int host_of_dead(struct job *job)
 {
     owed_wait();
+    job_token_put(1);
     CHECK(job_wait(job, 0) != 0);
     owed_answer("orphan");
     job_token_put(0);
@@ -304,7 +305,6 @@ static int rank_of_dead(int rank)
         job_token_get(1);
         _exit(3);
     }
-    job_token_put(1);
     job_token_get(0);
     CHECK_STATUS(spawn("count", nspace), PMIX_SUCCESS);
     return finish();
