@@ -145,6 +145,22 @@ static void stream_deliver(struct sx_run_stream *stream, const char *bytes, size
     PMIx_Info_destruct(&info[0]);
 }
 
+/* Of a job that has gone: the process, or all of them, has no more output. */
+static void gone_end(const pmix_proc_t *source, pmix_iof_channel_t channel)
+{
+    const pmix_byte_object_t nothing = { .bytes = NULL };
+    struct delivery *const delivery = sx_cli_calloc(1, sizeof(*delivery));
+    const bool again = true;
+    pmix_info_t info;
+
+    memset(&info, 0, sizeof(info));
+    PMIx_Info_load(&info, SX_IOF_AGAIN, &again, PMIX_BOOL);
+    if (PMIx_server_IOF_deliver(source, channel, &nothing, &info, 1, taken, delivery) !=
+        PMIX_SUCCESS) {
+        free(delivery);
+    }
+}
+
 static void stream_take(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
     stream_deliver(stream, bytes, size, false);
@@ -200,16 +216,12 @@ static void stream_count(struct sx_run_stream *stream, const struct pull *pull, 
     stream->pulled += more ? 1 : -1u;
     stream->redirected += !pull->redirects ? 0 : more ? 1 : -1u;
     if (more && stream->watch.fd < 0) {
-        if (!stream->end_waits) {
-            stream_deliver(stream, NULL, 0, true);
-        }
-        stream->end_waits = false;
+        stream_deliver(stream, NULL, 0, true);
     }
 }
 
 void sx_run_forward_begin(struct sx_run_stream *stream, bool wanted)
 {
-    stream->wanted = wanted;
     stream->pulled = wanted;
     for (const struct pull *pull = forward.pulls; pull != NULL; pull = pull->next) {
         stream_count(stream, pull, true);
@@ -237,16 +249,48 @@ static bool is_ours(const pmix_proc_t *proc)
            (proc->nspace[len] == '\0' || proc->nspace[len] == '.');
 }
 
-static bool has_rank(const pmix_proc_t *proc)
+static const struct sx_run_job *job_of(const pmix_proc_t *proc)
 {
     for (uint32_t i = 0; i < forward.jobs->count; i++) {
-        const struct sx_run_job *const job = forward.jobs->at[i];
-
-        if (strcmp(job->nspace, proc->nspace) == 0) {
-            return proc->rank < job->rank_count || proc->rank == PMIX_RANK_WILDCARD;
+        if (strcmp(forward.jobs->at[i]->nspace, proc->nspace) == 0) {
+            return forward.jobs->at[i];
         }
     }
-    return is_ours(proc);
+    return NULL;
+}
+
+static bool has_rank(const pmix_proc_t *proc)
+{
+    const struct sx_run_job *const job = job_of(proc);
+
+    return job == NULL ? is_ours(proc)
+                       : proc->rank < job->rank_count || proc->rank == PMIX_RANK_WILDCARD;
+}
+
+/* Its name is one that a job of ours had. */
+static bool is_gone(const pmix_proc_t *proc)
+{
+    const size_t len = strlen(forward.jobs->session);
+    const bool numbered = proc->nspace[len] == '.';
+
+    return job_of(proc) == NULL &&
+           (!numbered || strtoul(proc->nspace + len + 1, NULL, 10) < forward.jobs->numbered);
+}
+
+/* Whoever pulls them hears that nothing comes. */
+static void gone_ends(const struct pull *pull)
+{
+    for (size_t i = 0; i < pull->count; i++) {
+        const pmix_proc_t *const proc = &pull->procs[i];
+        const bool gone = is_gone(proc);
+
+        if (gone && (pull->channels & PMIX_FWD_STDOUT_CHANNEL) != 0) {
+            gone_end(proc, PMIX_FWD_STDOUT_CHANNEL);
+        }
+        if (gone && (pull->channels & PMIX_FWD_STDERR_CHANNEL) != 0) {
+            gone_end(proc, PMIX_FWD_STDERR_CHANNEL);
+        }
+    }
 }
 
 /* ---- the list of them ------------------------------------------------------------------------ */
@@ -292,6 +336,7 @@ static void pull_begin(struct pull *pull)
         pull->next = forward.pulls;
         forward.pulls = pull;
         all_count(pull, true);
+        gone_ends(pull);
     } else {
         pull_free(pull);
     }

@@ -324,7 +324,6 @@ static void stream_end(struct sx_run_stream *stream)
         sx_run_file_write_line(stream->source.file, stream, "\n", 1);
     }
     if (stream->pulled > 0) {
-        stream->end_waits = stream->pulled == stream->wanted;
         stream->source.taker->take(stream, NULL, 0);
     }
     sx_run_loop_remove(&stream->sink->readers, &stream->watch);

@@ -71,9 +71,7 @@ struct sx_run_stream {
     bool marked, raw, file_lines;
     bool in_line, in_file_line;  /* the mark of its line has been written */
     unsigned pulled, redirected; /* so many want it from the taker; and not here */
-    bool wanted;                 /* one of them is none that there is, but may come */
     bool held;                   /* it is not read */
-    bool end_waits;              /* for the first that wants it: the taker has it already */
     void *delivery;              /* the taker's, while it is held */
     char *line;                  /* the unfinished one */
     size_t line_used, line_room;

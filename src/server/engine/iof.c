@@ -19,6 +19,7 @@
 #include "server/engine/ask.h"
 #include "server/model/alias.h"
 #include "server/model/visible.h"
+#include "server/port/kept.h"
 #include "server/port/pending.h"
 #include "server/port/pull.h"
 #include "server/port/reply.h"
@@ -144,62 +145,66 @@ static bool is_about(struct sx_server *server, const struct pull *pull,
            sx_nspace_visible(server, nspace, client);
 }
 
-static void kept_drop(struct sx_server *server, struct sx_output *output)
-{
-    sx_list_remove(&output->kept);
-    server->kept_bytes -= output->size;
-    server->kept_count--;
-    sx_output_release(output);
-}
+struct giving {
+    struct pull *pull;
+    bool is_open;
+    struct sx_list ends; /* that were kept, and it has; SX_KEPT_COUNT at most */
+};
 
-static struct sx_output *kept_first(struct sx_server *server)
+/* Has the pull had the end that is there again?  That of a whole job (PMIX_RANK_WILDCARD) is of no
+ * use to who has had that of a process. */
+static bool has_had(const struct giving *giving, const struct sx_output *again)
 {
-    return SX_LIST_ENTRY(server->kept.next, struct sx_output, kept);
-}
+    SX_LIST_EACH(it, &giving->ends) {
+        const struct sx_output *const end = SX_LIST_ENTRY(it, struct sx_output, given);
 
-/* The oldest goes first when there is too much. */
-static void kept_add(struct sx_server *server, struct sx_output *output)
-{
-    output->reference_count++;
-    sx_list_append(&server->kept, &output->kept);
-    server->kept_bytes += output->size;
-    server->kept_count++;
-    while (server->kept_bytes > SX_IOF_KEPT_BYTES || server->kept_count > SX_IOF_KEPT_COUNT) {
-        kept_drop(server, kept_first(server));
+        if (end->channel == again->channel &&
+            (again->source.rank == PMIX_RANK_WILDCARD || end->source.rank == again->source.rank) &&
+            strcmp(end->source.nspace, again->source.nspace) == 0) {
+            return true;
+        }
     }
+    return false;
 }
 
 /* The first pull that is about it has it.  What is there again for this pull goes, even if the pull
  * could not be opened. */
-static void kept_give(struct sx_server *server, struct pull *pull)
+static bool kept_takes(void *arg, struct sx_output *output)
 {
-    const bool is_open = sx_pull_is_open(&pull->pull);
+    struct giving *const giving = arg;
+    struct pull *const pull = giving->pull;
 
-    SX_LIST_EACH(it, &server->kept) {
-        struct sx_output *const output = SX_LIST_ENTRY(it, struct sx_output, kept);
-
-        if ((!is_open && !output->again) || !is_about(server, pull, output)) {
-            continue;
-        }
-        if (is_open) {
-            sx_pull_put(&pull->pull, output);
-        }
-        kept_drop(server, output);
+    if ((!giving->is_open && !output->again) || !is_about(pull->server, pull, output)) {
+        return false;
     }
-    if (is_open) {
+    if (giving->is_open && !(output->again && has_had(giving, output))) {
+        sx_pull_put(&pull->pull, output);
+        if (output->size == 0 && !output->again) {
+            output->reference_count++;
+            sx_list_append(&giving->ends, &output->given);
+        }
+    }
+    return true;
+}
+
+static void kept_give(struct pull *pull)
+{
+    struct giving giving = { .pull = pull, .is_open = sx_pull_is_open(&pull->pull) };
+    struct sx_list *it;
+
+    sx_list_init(&giving.ends);
+    sx_kept_each(pull->server, kept_takes, &giving);
+    while ((it = sx_list_pop(&giving.ends)) != NULL) {
+        sx_output_release(SX_LIST_ENTRY(it, struct sx_output, given));
+    }
+    if (giving.is_open) {
         sx_pull_send_soon(&pull->pull);
     }
 }
 
 void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
 {
-    SX_LIST_EACH(it, &server->kept) {
-        struct sx_output *const output = SX_LIST_ENTRY(it, struct sx_output, kept);
-
-        if (strcmp(output->source.nspace, nspace->name) == 0) {
-            kept_drop(server, output); /* of another one of that name */
-        }
-    }
+    sx_kept_forget(server, nspace->name); /* it is of another one of that name */
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -257,7 +262,7 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     if (rc == PMIX_SUCCESS) {
         rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
     }
-    kept_give(pull->server, pull);
+    kept_give(pull);
     call_end(pull, rc, fd);
 }
 
@@ -438,7 +443,7 @@ static void output_hand_on(void *arg, uint64_t now_ns)
         }
     }
     if (!is_wanted) {
-        kept_add(server, output);
+        sx_kept_add(server, output);
     }
     sx_output_settle(output);
     sx_output_release(output);
@@ -462,14 +467,16 @@ static void waiter_wake(pmix_status_t status, void *cbdata)
     pthread_mutex_unlock(&waiter->lock);
 }
 
+/* @again: it may be the end of a whole job. */
 static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
-                                  const pmix_byte_object_t *bo)
+                                  const pmix_byte_object_t *bo, bool again)
 {
     const bool is_one = (channel & (channel - 1)) == 0 && (channel & OUTPUT_CHANNELS) != 0;
     const bool is_named = source != NULL && source->nspace[0] != '\0' &&
                           strnlen(source->nspace, sizeof(source->nspace)) <
                               sizeof(source->nspace) &&
-                          source->rank <= PMIX_RANK_VALID;
+                          (source->rank <= PMIX_RANK_VALID ||
+                           (again && source->rank == PMIX_RANK_WILDCARD));
 
     return is_named && is_one && bo != NULL && (bo->bytes != NULL || bo->size == 0)
                ? PMIX_SUCCESS
@@ -532,10 +539,10 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
     if (server == NULL) {
         return PMIX_ERR_INIT;
     }
-    pmix_status_t rc = output_judge(source, channel, bo);
+    pmix_status_t rc = sx_options_read(SX_OF_IOF_DELIVER, info, ninfo, &options);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_options_read(SX_OF_IOF_DELIVER, info, ninfo, &options);
+        rc = output_judge(source, channel, bo, options.again);
     }
     if (rc == PMIX_SUCCESS && cbfunc == NULL) {
         rc = sx_role_may_wait();
@@ -560,7 +567,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
 void sx_iof_init(struct sx_server *server)
 {
     sx_list_init(&server->pulls);
-    sx_list_init(&server->kept);
+    sx_kept_init(server);
 }
 
 /* One that the host is asked about goes when the host has answered. */
@@ -630,7 +637,5 @@ void sx_iof_stop(struct sx_server *server)
 
         (has_ended ? pull_free : pull_end)(pull); /* the host is told of nothing any more */
     }
-    while (!sx_list_empty(&server->kept)) {
-        kept_drop(server, kept_first(server));
-    }
+    sx_kept_clear(server);
 }

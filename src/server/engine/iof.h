@@ -8,14 +8,12 @@
  *
  * What the host delivers for one that has ended, before it has heard of that, is dropped: the next
  * pull would have it, and then a gap.
- * Bounds: SX_PULLS_MAX pulls of a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h). */
+ * Bounds: SX_PULLS_MAX pulls of a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h), and those of
+ * kept.h. */
 #ifndef SX_SERVER_ENGINE_IOF_H
 #define SX_SERVER_ENGINE_IOF_H
 
 #include "server/model/state.h"
-
-#define SX_IOF_KEPT_BYTES (1u << 20) /* of output that nobody pulls yet ... */
-#define SX_IOF_KEPT_COUNT 4096u      /* ... in so many pieces */
 
 void sx_iof_init(struct sx_server *server);
 

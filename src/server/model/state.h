@@ -250,7 +250,7 @@ struct sx_server {
     struct sx_list producers; /* input.c */
     bool producers_stopped, producers_posted;
     struct sx_loop_post producers_post;
-    struct sx_list kept; /* iof.c: output that nobody pulls yet, the oldest first */
+    struct sx_list kept; /* kept.c: output that nobody pulls yet, by its jobs */
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers;                                     /* event_handled.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */

@@ -79,6 +79,18 @@ says 'pull: PMIX_ERR_NOT_FOUND' "a rank that is not there"
 run "$PULLER" -r 0 pmix.iof.stop
 says 'pull: PMIX_ERR_NOT_SUPPORTED' "a directive for hosts"
 
+# What waits for a pull is not pushed out by another job's.
+run --timeout 120 sh -c '"$0" pmix.fwd.stdout pmix.notecomp -- echo few && "$0" pmix.fwd.stdout pmix.notecomp -- seq 1000000 &&
+    exec "$1" -s "$PMIX_NAMESPACE.1" -o pulled' "$SPAWNER" "$PULLER"
+expect_code 0 "few lines of one job"
+[ "$(cat pulled)" = few ] || fail "few lines of one job: '$(head -c 100 pulled)'"
+
+# Of a job that has gone there is the end.
+run --timeout 120 sh -c '"$0" pmix.notecomp -- true && while ls "$TMPDIR"/shmix-* | grep -q "\.1$"; do sleep 0.01; done
+    exec "$1" -s "$PMIX_NAMESPACE.1"' "$SPAWNER" "$PULLER"
+expect_code 0 "a job that has gone"
+says '0 bytes in 0 callbacks' "a job that has gone"
+
 # A tool has the rest, when the launcher has ended.
 rm -f go on on.held written uri
 "$SHMIX" run --report-uri uri -n 1 sh -c "echo \$PMIX_NAMESPACE >name; $writes" >out 2>err &
