@@ -495,6 +495,58 @@ static int rank_crowd(int rank)
     return finish();
 }
 
+/* ---- one large value for many lookups --------------------------------------------------------------- */
+
+#define LARGE 900000
+#define MENTIONS 8 /* of a lookup; more than 64 MiB are found by all of these: */
+#define LARGE_LOOKUPS 30
+static size_t large_found, large_refused;
+
+static void on_large(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    (void)cbdata;
+    CHECK(status == PMIX_SUCCESS ? ndata == MENTIONS && data[0].value.data.bo.size == LARGE
+                                 : status == PMIX_ERR_OUT_OF_RESOURCE);
+    *(status == PMIX_SUCCESS ? &large_found : &large_refused) += 1;
+    sem_post(&told);
+}
+
+/* What the server writes for a process is bounded: in one answer, and in those that wait. */
+static int rank_large(int rank)
+{
+    char *keys[100 + 1] = { NULL }, *bytes = calloc(1, LARGE);
+    pmix_byte_object_t object = { .bytes = bytes, .size = LARGE };
+    pmix_pdata_t *data;
+    pmix_info_t wait, info;
+
+    (void)rank;
+    begin();
+    sem_init(&told, 0, 0);
+    for (size_t i = 0; i < MENTIONS; i++) {
+        keys[i] = (char *)"large";
+    }
+    PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
+    for (size_t i = 0; i < LARGE_LOOKUPS; i++) {
+        CHECK_STATUS(PMIx_Lookup_nb(keys, &wait, 1, on_large, NULL), PMIX_SUCCESS);
+    }
+    PMIx_Info_load(&info, "large", &object, PMIX_BYTE_OBJECT);
+    CHECK_STATUS(PMIx_Publish(&info, 1), PMIX_SUCCESS);
+    for (size_t i = 0; i < LARGE_LOOKUPS; i++) {
+        wait_told();
+    }
+    CHECK(large_found > 0 && large_refused > 0);
+    data = PMIx_Pdata_create(100);
+    for (size_t i = 0; i < 100; i++) {
+        PMIx_Load_key(data[i].key, "large");
+    }
+    CHECK_STATUS(PMIx_Lookup(data, 100, NULL, 0), PMIX_ERR_OUT_OF_RESOURCE);
+    CHECK_STATUS(PMIx_Lookup(data, MENTIONS, NULL, 0), PMIX_SUCCESS);
+    PMIx_Pdata_free(data, 100);
+    PMIx_Info_destruct(&info);
+    free(bytes);
+    return finish();
+}
+
 /* ---- the host itself ------------------------------------------------------------------------------- */
 
 /* It is a server and no client. */
@@ -597,6 +649,7 @@ int main(int argc, char **argv)
         { "death", 2, rank_death, host_death, true },
         { "library", 1, rank_library, NULL, false },
         { "crowd", 2, rank_crowd, host_death, true },
+        { "large", 1, rank_large, NULL, false },
         { "host", 1, rank_of_host, host_publishes, false },
         { "wrong", 1, rank_wrong, NULL, false },
     };

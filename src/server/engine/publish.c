@@ -19,8 +19,14 @@
 #include "server/engine/apps.h"
 #include "server/engine/ask.h"
 #include "server/model/published_shown.h"
+#include "server/model/share.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
+
+/* What a client's lookups have found and it has not been sent: all that can be published, and its
+ * keys. */
+#define FOUND_BYTES_MAX (SX_PUBLISHED_BYTES_MAX + (UINT64_C(8) << 20))
+#define BYTES_PER_UNIT 2048u /* of an answer, which is written and sent */
 
 static struct sx_party party_of(const struct sx_client *client)
 {
@@ -168,7 +174,10 @@ static void lookup_free(struct lookup *lookup)
 
 static void lookup_pending_free(struct sx_pending *pending)
 {
-    lookup_free(SX_CONTAINER(pending, struct lookup, pending));
+    struct lookup *const lookup = SX_CONTAINER(pending, struct lookup, pending);
+
+    pending->client->found_bytes -= lookup->results_size;
+    lookup_free(lookup);
 }
 
 static const struct sx_pending_kind lookup_kind = { .quota = SX_PENDING_LOOKUP,
@@ -193,9 +202,9 @@ static size_t rows_find(const struct sx_server *server, const struct sx_party *a
     return count;
 }
 
-/* Write the answer.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Write the answer, of at most @room bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t results_write(struct lookup *lookup, struct sx_published_row *const rows[],
-                                   size_t count)
+                                   size_t count, size_t room)
 {
     pmix_info_t *const infos = calloc(2 * count, sizeof(*infos));
     size_t n = 0;
@@ -211,6 +220,9 @@ static pmix_status_t results_write(struct lookup *lookup, struct sx_published_ro
     pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE
                                      : sx_flat_infos_size(infos, n, &lookup->results_size);
 
+    if (rc == PMIX_SUCCESS && lookup->results_size > room) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE; /* a key may be named many times, and many may wait for it */
+    }
     lookup->results = rc == PMIX_SUCCESS ? malloc(lookup->results_size) : NULL;
     if (lookup->results != NULL) {
         rc = sx_flat_infos_encode(infos, n, lookup->results, lookup->results_size);
@@ -240,9 +252,9 @@ static void rows_were_read(struct sx_server *server, struct sx_published_row *ro
     }
 }
 
-/* Answer with what is there, when that is enough.  Return: false when it is not; else true, and
- * *ret_status is the answer's. */
-static bool lookup_try(struct sx_server *server, const struct sx_party *asker,
+/* Answer with what is there, when that is enough, in @room bytes.  Return: false when it is not;
+ * else true, and *ret_status is the answer's. */
+static bool lookup_try(struct sx_server *server, const struct sx_party *asker, size_t room,
                        struct lookup *lookup, pmix_status_t *ret_status)
 {
     struct sx_published_row **const rows = calloc(lookup->key_count,
@@ -259,13 +271,25 @@ static bool lookup_try(struct sx_server *server, const struct sx_party *asker,
     if (is_enough && count == 0) {
         *ret_status = denied ? PMIX_ERR_NO_PERMISSIONS : PMIX_ERR_NOT_FOUND;
     } else if (is_enough) {
-        *ret_status = results_write(lookup, rows, count);
+        *ret_status = results_write(lookup, rows, count, room);
         if (*ret_status == PMIX_SUCCESS) {
             rows_were_read(server, rows, lookup->key_count);
             *ret_status = count == lookup->key_count ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
         }
     }
     free(rows);
+    return is_enough;
+}
+
+/* The same for @client, which pays for the answer. */
+static bool client_try(struct sx_server *server, struct sx_client *client, struct lookup *lookup,
+                       pmix_status_t *ret_status)
+{
+    const struct sx_party asker = party_of(client);
+    const bool is_enough = lookup_try(server, &asker, FOUND_BYTES_MAX - client->found_bytes, lookup,
+                                      ret_status);
+
+    sx_share_charge(server, client, lookup->results_size / BYTES_PER_UNIT);
     return is_enough;
 }
 
@@ -320,9 +344,10 @@ void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t 
     }
     while ((it = sx_list_pop(&ready)) != NULL) {
         struct lookup *const lookup = SX_LIST_ENTRY(it, struct lookup, ready);
-        const struct sx_party asker = party_of(lookup->pending.client);
+        struct sx_client *const client = lookup->pending.client;
 
-        if (lookup_try(server, &asker, lookup, &status)) {
+        if (client_try(server, client, lookup, &status)) {
+            client->found_bytes += lookup->results_size;
             sx_pending_answer(&lookup->pending, status);
         }
     }
@@ -449,7 +474,6 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
                        struct call *call, size_t bytes, uint64_t now_ns)
 {
     struct lookup *const lookup = calloc(1, sizeof(*lookup));
-    const struct sx_party asker = party_of(client);
     pmix_status_t rc;
 
     if (lookup == NULL) {
@@ -467,7 +491,7 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
     rc = lookup->key_count == 0 ? PMIX_ERR_BAD_PARAM
                                 : sx_lookup_read(lookup->info, lookup->ninfo, lookup->key_count,
                                                  &lookup->options, &lookup->wanted);
-    if (rc == PMIX_SUCCESS && !lookup_try(server, &asker, lookup, &rc)) {
+    if (rc == PMIX_SUCCESS && !client_try(server, client, lookup, &rc)) {
         rc = lookup_wait(server, client, id, lookup, now_ns);
         if (rc != PMIX_SUCCESS) {
             sx_reply(server, client, id, rc, -1);
@@ -580,7 +604,7 @@ static pmix_status_t host_lookup(struct sx_server *server, const struct sx_party
     pmix_status_t rc = sx_lookup_read(call->info, call->ninfo, call->key_count, &lookup.options,
                                       &lookup.wanted);
 
-    if (rc == PMIX_SUCCESS && !lookup_try(server, party, &lookup, &rc)) {
+    if (rc == PMIX_SUCCESS && !lookup_try(server, party, FOUND_BYTES_MAX, &lookup, &rc)) {
         rc = SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                       "a lookup of the server's own host cannot wait for what is not published");
     }

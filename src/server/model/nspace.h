@@ -110,6 +110,7 @@ struct sx_client {
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
+    size_t found_bytes;                      /* publish.c: of answers that it has not been sent */
     uint32_t log_lines;                      /* entry/log_bound.h: that it has caused */
     char *credential;                        /* credential.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* monitor.h: its own */
