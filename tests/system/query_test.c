@@ -313,6 +313,34 @@ static int rank_of_shape(int rank)
     return 0;
 }
 
+/* ---- too much for one call ------------------------------------------------------------------ */
+
+#define AGAIN 4096
+
+/* What one message makes the server do is bounded, however often it names a key. */
+static int rank_of_bounds(int rank)
+{
+    static char *keys[AGAIN + 1];
+    struct asked asked = { .query.keys = keys };
+
+    (void)rank;
+    begin();
+    for (size_t i = 0; i < AGAIN; i++) {
+        keys[i] = (char *)PMIX_DAEMON_MEMORY;
+    }
+    CHECK_STATUS(ask(&asked), PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(asked.ninfo > 100 && asked.ninfo < AGAIN / 2);
+    PMIX_INFO_FREE(asked.info, asked.ninfo);
+    for (size_t i = 0; i < AGAIN; i++) {
+        keys[i] = (char *)PMIX_QUERY_NAMESPACES;
+    }
+    CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
+    CHECK(asked.ninfo == AGAIN);
+    asked_free(&asked);
+    finish();
+    return 0;
+}
+
 /* ---- before PMIx_Init ---------------------------------------------------------------------- */
 
 /* TQ59, TQ60. */
@@ -1039,6 +1067,7 @@ static int host_of_ends(struct job *job)
 static const struct job_case cases[] = {
     { .name = "qualifiers", .size = 1, .rank = rank_of_qualifiers },
     { .name = "shape", .size = FEW, .rank = rank_of_shape },
+    { .name = "bounds", .size = 1, .rank = rank_of_bounds },
     { .name = "early", .size = 1, .rank = rank_of_early },
     { .name = "sets", .size = RANKS, .rank = rank_of_sets, .host = host_of_sets },
     { .name = "groups", .size = RANKS, .rank = rank_of_groups },

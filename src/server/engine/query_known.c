@@ -9,20 +9,28 @@
 
 #include <pmix.h>
 
+#include "base/flat.h"
 #include "base/usage.h"
 #include "base/util.h"
 #include "base/value.h"
 #include "server/engine/query_procs.h"
+#include "server/model/share.h"
 #include "server/model/visible.h"
 #include "server/port/reply.h"
 #include "shmem/lists.h"
 #include "shmem/site.h"
+
+/* What one call may cost, or one key more: a key may be asked for again and again. */
+#define UNITS_MAX 65536u
+#define BYTES_PER_UNIT 256u /* of what is answered */
+#define PAGES_UNITS 200u    /* of the kernel, which counts a process's pages */
 
 /* What is asked, of whom, and by whom. */
 struct question {
     struct sx_server *server;
     struct sx_client *client; /* NULL: the host */
     const struct sx_question *asked;
+    uint64_t *units; /* that the answers have cost (share.h) */
 };
 
 static bool may_see(const struct question *question, const struct sx_nspace *nspace)
@@ -208,7 +216,7 @@ static pmix_status_t support_answer(const struct question *question, pmix_value_
 
 static pmix_status_t daemon_memory_answer(const struct question *question, pmix_value_t *ret)
 {
-    (void)question;
+    *question->units += PAGES_UNITS;
     *ret = (pmix_value_t){ .type = PMIX_FLOAT };
     return sx_usage_pss(getpid(), &ret->data.fval) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
@@ -383,15 +391,33 @@ static pmix_status_t key_answer(void *arg, const struct sx_question *asked, pmix
 {
     struct question *const question = arg;
     const struct row *const row = row_find(asked->key);
+    size_t size;
 
     question->asked = asked;
-    return row == NULL || row->answer == NULL ? PMIX_ERR_NOT_FOUND : row->answer(question, ret);
+    if (row == NULL || row->answer == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (question->client != NULL && *question->units > UNITS_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = row->answer(question, ret);
+
+    *question->units += 1;
+    if (rc == PMIX_SUCCESS && sx_flat_size(ret, &size) == PMIX_SUCCESS) {
+        *question->units += size / BYTES_PER_UNIT;
+    }
+    return rc;
 }
 
 pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
                              struct sx_queries *queries)
 {
-    struct question question = { .server = server, .client = client };
+    uint64_t units = 0;
+    struct question question = { .server = server, .client = client, .units = &units };
+    const pmix_status_t rc = sx_queries_ask(queries, key_answer, &question);
 
-    return sx_queries_ask(queries, key_answer, &question);
+    if (client != NULL) {
+        sx_share_charge(server, client, units);
+    }
+    return rc;
 }

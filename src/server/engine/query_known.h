@@ -7,8 +7,9 @@
 #include "base/query.h"
 #include "server/model/state.h"
 
-/* Answer all keys that the server knows, for @client, who hears of what it may see only; NULL: for
- * the host.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE when a store
+/* Answer all keys that the server knows, for @client, who hears of what it may see only, and pays;
+ * NULL: for the host.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when the answers become too
+ * much for one call of a client, those that there are stay; PMIX_ERR_UNPACK_FAILURE when a store
  * contradicts itself. */
 pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
                              struct sx_queries *queries);
