@@ -5,10 +5,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pmix.h>
@@ -24,6 +26,8 @@
 #include "cli/run/pty.h"
 #include "cli/run/runtime.h"
 #include "cli/say.h"
+
+#define HOSTFILE_BYTES_MAX (1 << 20)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -309,6 +313,33 @@ static pmix_status_t judge_hosts(const char *hosts, const char *host, char *mess
     return PMIX_SUCCESS;
 }
 
+/* Whoever spawns names it, and the launcher waits for nobody: not for a pipe that has no writer,
+ * and not for a file without an end.  Return: NULL with errno. */
+static FILE *hostfile_open(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+    FILE *file = NULL;
+
+    if (fd < 0) {
+        return NULL;
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        errno = ENOTSUP;
+    } else if (st.st_size > HOSTFILE_BYTES_MAX) {
+        errno = EFBIG;
+    } else {
+        file = fdopen(fd, "r");
+    }
+    if (file == NULL) {
+        const int why = errno;
+
+        close(fd);
+        errno = why;
+    }
+    return file;
+}
+
 /* A node a line; what stands behind its name is for others. */
 static pmix_status_t judge_hostfile(const char *path, const char *host, char *message)
 {
@@ -319,9 +350,10 @@ static pmix_status_t judge_hostfile(const char *path, const char *host, char *me
     if (path == NULL) {
         return PMIX_SUCCESS;
     }
-    in = fopen(path, "re");
+    in = hostfile_open(path);
     if (in == NULL) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "its hostfile '%.300s': %s", path, strerror(errno));
+        snprintf(message, SX_RUN_MESSAGE_MAX, "its hostfile '%.300s': %s", path,
+                 errno == ENOTSUP ? "it is no regular file" : strerror(errno));
         return PMIX_ERR_JOB_ALLOC_FAILED;
     }
     while (rc == PMIX_SUCCESS && fgets(line, sizeof(line), in) != NULL) {

@@ -21,6 +21,17 @@ if grep -qx 'spawn: PMIX_ERR_NOT_SUPPORTED' "$work/out"; then
     exit 77
 fi
 
+# ---- the launcher waits for no file ----
+
+mkfifo "$work/pipe"
+truncate -s 1G "$work/large"
+spawns PMIX_ERR_JOB_ALLOC_FAILED "a pipe of nodes" "pmix.hostfile=$work/pipe" -- true
+expect_err "its hostfile '$work/pipe': it is no regular file" "a pipe of nodes"
+spawns PMIX_ERR_JOB_ALLOC_FAILED "a file of nodes that is too large" "pmix.hostfile=$work/large" -- true
+expect_err "its hostfile '$work/large': File too large" "a file of nodes that is too large"
+echo 'localhost slots=2 # this one' >"$work/nodes"
+spawns PMIX_SUCCESS "a file of nodes" "pmix.hostfile=$work/nodes" -- true
+
 # ---- it starts, and knows who it is ----
 
 # They stay until their parent has read their size.
