@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,15 @@ static bool is_of_kind(const struct search *search, const char *link, size_t len
            memcmp(link + head, search->kind, kind) == 0;
 }
 
+/* A segment's first word, which its maker writes last.  It is read, not mapped: the file may still
+ * be empty. */
+static bool is_finished(int fd)
+{
+    uint64_t magic = 0;
+
+    return pread(fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) && magic != 0;
+}
+
 static void look_at(struct search *search, int dir_fd, const char *entry, pid_t pid)
 {
     char link[320];
@@ -41,7 +51,7 @@ static void look_at(struct search *search, int dir_fd, const char *entry, pid_t 
 
     search->denied = search->denied || (fd < 0 && (errno == EACCES || errno == EPERM));
     if (fd >= 0) {
-        search->goes_on = search->each(search->arg, pid, fd);
+        search->goes_on = !is_finished(fd) || search->each(search->arg, pid, fd);
         close(fd);
     }
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* outside_test.c - which segments of a process are found. */
+#include "shmem/outside.h"
+
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool count(void *arg, pid_t pid, int fd)
+{
+    cr_expect_eq(pid, getpid());
+    cr_expect_geq(fd, 0);
+    ++*(int *)arg;
+    return true;
+}
+
+static int found(const char *kind)
+{
+    int found = 0;
+
+    cr_expect(sx_outside_each(getpid(), kind, count, &found));
+    return found;
+}
+
+/* What a maker has done so far, step by step; the magic is last. */
+Test(outside, finds_no_segment_that_is_still_being_made)
+{
+    const uint64_t magic = 1;
+    const int fd = memfd_create("shmix:store:job", MFD_CLOEXEC);
+
+    cr_assert_geq(fd, 0);
+    cr_expect_eq(found("store:"), 0, "it is empty");
+    cr_assert_eq(ftruncate(fd, 8192), 0);
+    cr_expect_eq(found("store:"), 0, "it has no magic");
+    cr_assert_eq(pwrite(fd, &magic, sizeof(magic), 0), sizeof(magic));
+    cr_expect_eq(found("store:"), 1);
+    cr_expect_eq(found("ring:"), 0);
+    close(fd);
+    cr_expect_eq(found("store:"), 0);
+}
+
+static bool stop(void *arg, pid_t pid, int fd)
+{
+    (void)count(arg, pid, fd);
+    return false;
+}
+
+Test(outside, goes_on_until_it_is_stopped)
+{
+    const uint64_t magic = 1;
+    int found = 0;
+
+    for (int i = 0; i < 3; i++) {
+        const int fd = memfd_create("shmix:ring:job", MFD_CLOEXEC);
+
+        cr_assert_eq(pwrite(fd, &magic, sizeof(magic), 0), sizeof(magic));
+    }
+    cr_expect(sx_outside_each(getpid(), "ring:", stop, &found));
+    cr_expect_eq(found, 1);
+}
