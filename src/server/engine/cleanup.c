@@ -300,8 +300,8 @@ static pmix_status_t directives_take(struct taking *taking, const pmix_info_t in
                                (options.leave_top ? SX_SWEEP_LEAVE_TOP : 0) |
                                (options.empty ? SX_SWEEP_EMPTY | SX_SWEEP_RECURSE : 0);
 
-    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS;
-         i++) { /* first: the others are judged by it */
+    /* First what stays: the others are judged by it. */
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (strcmp(info[i].key, PMIX_CLEANUP_IGNORE) == 0) {
             rc = paths_keep(taking, info[i].value.data.string);
         }
