@@ -64,7 +64,8 @@ spawns PMIX_SUCCESS "into a file" pmix.iof.file="$work/f%r" pmix.iof.fpt pmix.io
 spawns PMIX_SUCCESS "into one file" -n 2 pmix.outfile="$work/g" pmix.notecomp -- sh -c 'echo out; echo err >&2'
 [ "$(sort "$work/g.1")" = "err
 out" ] || fail "into one file for both streams"
-(cd "$work/tmp" && spawns PMIX_SUCCESS "a relative name" pmix.wdir="$work/there" pmix.iof.dir=../rel pmix.notecomp -- pwd)
+(cd "$work/tmp" && spawns PMIX_SUCCESS "a relative name" pmix.wdir="$work/there" pmix.iof.dir=../rel pmix.notecomp -- pwd &&
+    [ $failed -eq 0 ]) || fail "a relative name: it was not spawned"
 [ "$(cat "$work"/rel/shmix-*.1/rank.0/stdout)" = "$work/there" ] ||
     fail "a relative name: it counts from the launcher's folder, as with prterun, not from the program's"
 spawns PMIX_ERR_BAD_PARAM "file and directory" pmix.iof.file=a pmix.iof.dir=b -- true
