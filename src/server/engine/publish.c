@@ -414,9 +414,9 @@ struct call {
     size_t key_count, ninfo;
 };
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a key that is none; PMIX_ERR_OUT_OF_RESOURCE.  Then
- * nothing is to be freed. */
-static pmix_status_t call_read(const struct sx_frame *frame, struct call *ret)
+/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for fewer than @least keys, and for one that is none;
+ * PMIX_ERR_OUT_OF_RESOURCE.  Then nothing is to be freed. */
+static pmix_status_t call_read(const struct sx_frame *frame, size_t least, struct call *ret)
 {
     *ret = (struct call){ .keys = NULL };
     pmix_status_t rc = sx_body_infos(&frame->opened, SX_LOOKUP_KEYS, &ret->keys, &ret->key_count);
@@ -424,7 +424,7 @@ static pmix_status_t call_read(const struct sx_frame *frame, struct call *ret)
     if (rc == PMIX_SUCCESS) {
         rc = sx_body_infos(&frame->opened, SX_LOOKUP_INFOS, &ret->info, &ret->ninfo);
     }
-    if (rc == PMIX_SUCCESS && ret->key_count > SX_LOOKUP_KEYS_MAX) {
+    if (rc == PMIX_SUCCESS && (ret->key_count < least || ret->key_count > SX_LOOKUP_KEYS_MAX)) {
         rc = PMIX_ERR_BAD_PARAM;
     }
     for (size_t i = 0; i < ret->key_count && rc == PMIX_SUCCESS; i++) {
@@ -435,6 +435,15 @@ static pmix_status_t call_read(const struct sx_frame *frame, struct call *ret)
         PMIX_INFO_FREE(ret->info, ret->ninfo);
     }
     return rc;
+}
+
+/* @from may be none. */
+static void infos_move(pmix_info_t *to, pmix_info_t *from, size_t count)
+{
+    if (count > 0) {
+        memcpy(to, from, count * sizeof(*to));
+    }
+    free(from);
 }
 
 /* Ask the host, whom @call's parts go to. */
@@ -450,10 +459,8 @@ static void call_host(struct sx_server *server, struct sx_client *client, struct
     up.keys = call->key_count > 0 ? keys : NULL;
     up.info = calloc(ninfo + 1, sizeof(*up.info));
     if (up.info != NULL) {
-        memcpy(up.info, call->keys, call->key_count * sizeof(*up.info));
-        memcpy(up.info + call->key_count, call->info, call->ninfo * sizeof(*up.info));
-        free(call->keys);
-        free(call->info);
+        infos_move(up.info, call->keys, call->key_count);
+        infos_move(up.info + call->key_count, call->info, call->ninfo);
     }
     if (up.info == NULL || sx_ask_asker_add(client, &up.info, &up.ninfo) != PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
@@ -488,9 +495,8 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
                                .ninfo = call->ninfo,
                                .pending.bytes = bytes };
     sx_list_init(&lookup->ready);
-    rc = lookup->key_count == 0 ? PMIX_ERR_BAD_PARAM
-                                : sx_lookup_read(lookup->info, lookup->ninfo, lookup->key_count,
-                                                 &lookup->options, &lookup->wanted);
+    rc = sx_lookup_read(lookup->info, lookup->ninfo, lookup->key_count, &lookup->options,
+                        &lookup->wanted);
     if (rc == PMIX_SUCCESS && !client_try(server, client, lookup, &rc)) {
         rc = lookup_wait(server, client, id, lookup, now_ns);
         if (rc != PMIX_SUCCESS) {
@@ -506,7 +512,7 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
     struct call call;
-    const pmix_status_t rc = call_read(frame, &call);
+    const pmix_status_t rc = call_read(frame, 1, &call);
 
     if (rc != PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, rc, -1);
@@ -549,7 +555,7 @@ bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns)
 {
     struct call call;
-    pmix_status_t rc = call_read(frame, &call);
+    pmix_status_t rc = call_read(frame, 0, &call);
 
     (void)now_ns;
     if (rc == PMIX_SUCCESS && has_host(server, SX_UPCALL_UNPUBLISH)) {
