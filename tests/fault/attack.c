@@ -255,12 +255,17 @@ static void admit(uint32_t number)
     atomic_store(&fault_shared->attack_admitted, number);
 }
 
+void (*attack_settle)(void);
+
 /* One attack is over: its lines are there, what it held is given back, the others go on. */
 static void judge(uint32_t number, const struct level *before)
 {
     const uint32_t lines = atomic_load(&fault_shared->attack_lines);
     const char *const name = fault_shared->attack_name;
 
+    if (attack_settle != NULL) {
+        attack_settle();
+    }
     fault_good_wait(1);
     WAIT_FOR(fault_fd_count(FAULT_SELF) <= before->fds, name);
     WAIT_FOR(fault_map_count(FAULT_SELF) <= before->maps, name);

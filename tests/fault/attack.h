@@ -81,6 +81,9 @@ void attack_hello_refused(const char *name, const struct sx_hello *hello, pmix_s
  * its attacks, and with false behind the last of them. */
 extern void (*attack_company)(bool begin);
 
+/* When not NULL: called at the end of each attack, before it is judged. */
+extern void (*attack_settle)(void);
+
 extern uint64_t attack_keeps_kib; /* what the server may keep of them: its history of events */
 
 /* Start the role @role as the attacker, judge its attacks until it ends; two good ranks fence

@@ -831,7 +831,8 @@ static int case_watch(const struct fault_case *it)
         return WEXITSTATUS(status);
     }
     if (WIFSIGNALED(status)) {
-        fprintf(stderr, "FAIL %s: killed by signal %d\n", it->name, WTERMSIG(status));
+        fprintf(stderr, "FAIL %s: killed by signal %d %s\n", it->name, WTERMSIG(status),
+                fault_shared->attack_name);
     }
     log_show();
     return 1;
