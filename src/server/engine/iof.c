@@ -18,11 +18,15 @@
 #include "base/status.h"
 #include "server/engine/ask.h"
 #include "server/model/alias.h"
+#include "server/model/proc_list.h"
+#include "server/model/share.h"
 #include "server/model/visible.h"
 #include "server/port/kept.h"
 #include "server/port/pending.h"
 #include "server/port/pull.h"
 #include "server/port/reply.h"
+
+#define LOOKS_PER_UNIT 2u /* at output that is kept, with what becomes of it */
 
 #define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
 
@@ -145,26 +149,59 @@ static bool is_about(struct sx_server *server, const struct pull *pull,
            sx_nspace_visible(server, nspace, client);
 }
 
+/* An end that was kept, and the pull has. */
+struct end {
+    pmix_proc_t source;
+    pmix_iof_channel_t channel;
+};
+
 struct giving {
     struct pull *pull;
     bool is_open;
-    struct sx_list ends; /* that were kept, and it has; SX_KEPT_COUNT at most */
+    struct end *ends; /* NULL: there is no room for any; SX_KEPT_COUNT at most */
+    size_t end_count;
+    bool in_order;  /* they are */
+    uint64_t looks; /* at what is kept */
 };
 
-/* Has the pull had the end that is there again?  That of a whole job (PMIX_RANK_WILDCARD) is of no
- * use to who has had that of a process. */
-static bool has_had(const struct giving *giving, const struct sx_output *again)
+/* That of a whole job (PMIX_RANK_WILDCARD) is like that of any process of it. */
+static int end_order(const void *left, const void *right)
 {
-    SX_LIST_EACH(it, &giving->ends) {
-        const struct sx_output *const end = SX_LIST_ENTRY(it, struct sx_output, given);
+    const struct end *const a = left, *const b = right;
+    const int names = strcmp(a->source.nspace, b->source.nspace);
 
-        if (end->channel == again->channel &&
-            (again->source.rank == PMIX_RANK_WILDCARD || end->source.rank == again->source.rank) &&
-            strcmp(end->source.nspace, again->source.nspace) == 0) {
-            return true;
-        }
+    if (names != 0 || a->channel != b->channel) {
+        return names != 0 ? names : a->channel < b->channel ? -1 : 1;
     }
-    return false;
+    if (a->source.rank == PMIX_RANK_WILDCARD || a->source.rank == b->source.rank) {
+        return 0;
+    }
+    return a->source.rank < b->source.rank ? -1 : 1;
+}
+
+static void end_note(struct giving *giving, const struct sx_output *output)
+{
+    if (giving->ends != NULL) {
+        giving->ends[giving->end_count++] = (struct end){ .source = output->source,
+                                                          .channel = output->channel };
+        giving->in_order = false;
+    }
+}
+
+/* Has the pull had the end that is there again?  That of a whole job is of no use to who has had
+ * that of a process. */
+static bool has_had(struct giving *giving, const struct sx_output *again)
+{
+    const struct end end = { .source = again->source, .channel = again->channel };
+
+    if (giving->end_count == 0) {
+        return false;
+    }
+    if (!giving->in_order) {
+        qsort(giving->ends, giving->end_count, sizeof(*giving->ends), end_order);
+        giving->in_order = true;
+    }
+    return bsearch(&end, giving->ends, giving->end_count, sizeof(end), end_order) != NULL;
 }
 
 /* The first pull that is about it has it.  What is there again for this pull goes, even if the pull
@@ -174,29 +211,29 @@ static bool kept_takes(void *arg, struct sx_output *output)
     struct giving *const giving = arg;
     struct pull *const pull = giving->pull;
 
+    giving->looks++;
     if ((!giving->is_open && !output->again) || !is_about(pull->server, pull, output)) {
         return false;
     }
     if (giving->is_open && !(output->again && has_had(giving, output))) {
         sx_pull_put(&pull->pull, output);
         if (output->size == 0 && !output->again) {
-            output->reference_count++;
-            sx_list_append(&giving->ends, &output->given);
+            end_note(giving, output);
         }
     }
     return true;
 }
 
+/* Whoever pulls pays for it, with the ends that the host has delivered for it. */
 static void kept_give(struct pull *pull)
 {
+    struct sx_server *const server = pull->server;
     struct giving giving = { .pull = pull, .is_open = sx_pull_is_open(&pull->pull) };
-    struct sx_list *it;
 
-    sx_list_init(&giving.ends);
-    sx_kept_each(pull->server, kept_takes, &giving);
-    while ((it = sx_list_pop(&giving.ends)) != NULL) {
-        sx_output_release(SX_LIST_ENTRY(it, struct sx_output, given));
-    }
+    giving.ends = server->kept_count == 0 ? NULL : calloc(server->kept_count, sizeof(*giving.ends));
+    sx_kept_each(server, kept_takes, &giving);
+    free(giving.ends);
+    sx_share_charge(server, pull->pull.client, giving.looks / LOOKS_PER_UNIT);
     if (giving.is_open) {
         sx_pull_send_soon(&pull->pull);
     }
@@ -266,12 +303,15 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     call_end(pull, rc, fd);
 }
 
-/* Its user's own processes, or those of jobs that are not here. */
+/* Its user's own processes, or those of jobs that are not here.  They are in order: a job is looked
+ * at once. */
 static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *client,
-                                 const struct sx_alias_list *procs)
+                                 const struct sx_proc_list *procs)
 {
     for (size_t i = 0; i < procs->count; i++) {
-        const struct sx_nspace *const nspace = sx_nspace_find(server, procs->all[i].nspace);
+        const char *const name = procs->all[i].nspace;
+        const bool again = i > 0 && strcmp(name, procs->all[i - 1].nspace) == 0;
+        const struct sx_nspace *const nspace = again ? NULL : sx_nspace_find(server, name);
 
         if (nspace != NULL && client->uid != 0 && !sx_nspace_visible(server, nspace, client)) {
             return PMIX_ERR_NO_PERMISSIONS;
@@ -284,6 +324,7 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
                                 const struct sx_opened_part *part, pmix_proc_t **ret_procs,
                                 size_t *ret_count)
 {
+    struct sx_proc_list made = { .all = NULL };
     struct sx_alias_list list;
     pmix_proc_t *named = NULL;
     pmix_status_t rc = sx_part_procs(part, &named);
@@ -295,14 +336,14 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
         free(named);
         return rc;
     }
-    rc = procs_judge(server, client, &list);
-    *ret_procs = calloc(list.count, sizeof(*named));
-    *ret_count = list.count;
-    if (*ret_procs != NULL) {
-        memcpy(*ret_procs, list.all, list.count * sizeof(*named));
+    if (sx_proc_list_append(&made, list.all, list.count)) {
+        sx_proc_list_sort(&made);
+        rc = procs_judge(server, client, &made);
     } else {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
+    *ret_procs = made.all;
+    *ret_count = made.count;
     sx_alias_list_clear(&list);
     free(named);
     return rc;

@@ -20,8 +20,7 @@ struct sx_output {
     unsigned reference_count;
     unsigned hold_count; /* pulls that have no room for it */
     struct sx_loop_post post;
-    struct sx_list kept;  /* kept.c: while nobody pulls it */
-    struct sx_list given; /* iof.c: while one pull gets what was kept */
+    struct sx_list kept; /* kept.c: while nobody pulls it */
     struct sx_server *server;
     pmix_proc_t source;
     pmix_iof_channel_t channel; /* one of them */

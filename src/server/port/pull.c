@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include <pmix.h>
+
 #include "base/log.h"
+#include "base/value.h"
 #include "control/oneway.h"
 
 #define MESSAGES_A_TURN 64u /* then others have theirs */
@@ -101,17 +104,20 @@ bool sx_pull_is_open(const struct sx_pull *pull)
     return pull->socket.fd >= 0 && !pull->ending;
 }
 
+static bool names(const struct sx_pull *pull, const pmix_proc_t *proc)
+{
+    return bsearch(proc, pull->procs, pull->proc_count, sizeof(*proc), sx_proc_order) != NULL;
+}
+
 bool sx_pull_is_about(const struct sx_pull *pull, const struct sx_output *output)
 {
-    for (size_t i = 0; i < pull->proc_count && (pull->channels & output->channel) != 0; i++) {
-        const pmix_proc_t *const proc = &pull->procs[i];
+    pmix_proc_t all;
 
-        if (strcmp(proc->nspace, output->source.nspace) == 0 &&
-            (proc->rank == PMIX_RANK_WILDCARD || proc->rank == output->source.rank)) {
-            return true;
-        }
+    if ((pull->channels & output->channel) == 0 || pull->proc_count == 0) {
+        return false;
     }
-    return false;
+    PMIx_Load_procid(&all, output->source.nspace, PMIX_RANK_WILDCARD);
+    return names(pull, &all) || names(pull, &output->source);
 }
 
 /* Drop the oldest bytes that are @excess too many, as far as they are whole entries or parts of one

@@ -36,7 +36,7 @@ enum sx_pull_drops { SX_PULL_DROPS_NOTHING, SX_PULL_DROPS_OLDEST, SX_PULL_DROPS_
 struct sx_pull {
     struct sx_list link; /* its owner's */
     struct sx_client *client;
-    pmix_proc_t *procs; /* malloc'ed */
+    pmix_proc_t *procs; /* malloc'ed, in the order of sx_proc_order, each once */
     size_t proc_count;
     pmix_iof_channel_t channels;
     enum sx_pull_drops drops;
