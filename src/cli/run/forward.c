@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include "base/options.h"
+#include "base/value.h"
 #include "cli/say.h"
 
 /* One call of the host's entry; once it was taken, a pull. */
 struct pull {
     struct pull *next;
-    pmix_proc_t *procs;
+    pmix_proc_t *procs; /* in the order of sx_proc_order */
     size_t count;
     pmix_iof_channel_t channels;
     bool stops, redirects;
@@ -87,6 +88,7 @@ pmix_status_t sx_run_forward_pull(const pmix_proc_t procs[], size_t nprocs,
                            .fn = cbfunc,
                            .arg = cbdata };
     memcpy(pull->procs, procs, nprocs * sizeof(*procs));
+    qsort(pull->procs, nprocs, sizeof(*procs), sx_proc_order);
     pthread_mutex_lock(&forward.lock);
     *forward.last_asked = pull;
     forward.last_asked = &pull->next;
@@ -192,19 +194,20 @@ static void delivery_end(struct delivery *delivery)
 
 /* ---- whom a pull is about -------------------------------------------------------------------- */
 
+static bool names(const struct pull *pull, const char *nspace, uint32_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    return bsearch(&proc, pull->procs, pull->count, sizeof(proc), sx_proc_order) != NULL;
+}
+
 static bool is_about(const struct pull *pull, const struct sx_run_stream *stream)
 {
     const struct sx_run_source *const from = &stream->source;
 
-    for (size_t i = 0; i < pull->count && (pull->channels & from->channel) != 0; i++) {
-        const pmix_proc_t *const proc = &pull->procs[i];
-
-        if (strcmp(proc->nspace, from->nspace) == 0 &&
-            (proc->rank == PMIX_RANK_WILDCARD || proc->rank == from->rank)) {
-            return true;
-        }
-    }
-    return false;
+    return (pull->channels & from->channel) != 0 &&
+           (names(pull, from->nspace, PMIX_RANK_WILDCARD) || names(pull, from->nspace, from->rank));
 }
 
 /* One pull more or less of @stream. */
