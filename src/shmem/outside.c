@@ -7,10 +7,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PREFIX "/memfd:shmix:"
@@ -20,6 +22,7 @@ struct search {
     bool (*each)(void *arg, pid_t pid, int fd);
     void *arg;
     bool goes_on, denied;
+    void *seen; /* inodes of one process, a tree of <search.h> */
 };
 
 static bool is_of_kind(const struct search *search, const char *link, size_t len)
@@ -39,6 +42,33 @@ static bool is_finished(int fd)
     return pread(fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) && magic != 0;
 }
 
+static int inode_compare(const void *left, const void *right)
+{
+    return ((uintptr_t)left > (uintptr_t)right) - ((uintptr_t)left < (uintptr_t)right);
+}
+
+static void nothing_free(void *inode)
+{
+    (void)inode;
+}
+
+/* A server holds a segment that it is about to share twice: to write, and to be read alone. */
+static bool is_new(struct search *search, int fd)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0) {
+        return false;
+    }
+    const void *const inode = (const void *)(uintptr_t)st.st_ino;
+    const bool is_new = tfind(inode, &search->seen, inode_compare) == NULL;
+
+    if (is_new) {
+        (void)tsearch(inode, &search->seen, inode_compare);
+    }
+    return is_new;
+}
+
 static void look_at(struct search *search, int dir_fd, const char *entry, pid_t pid)
 {
     char link[320];
@@ -51,7 +81,8 @@ static void look_at(struct search *search, int dir_fd, const char *entry, pid_t 
 
     search->denied = search->denied || (fd < 0 && (errno == EACCES || errno == EPERM));
     if (fd >= 0) {
-        search->goes_on = !is_finished(fd) || search->each(search->arg, pid, fd);
+        search->goes_on = !is_finished(fd) || !is_new(search, fd) ||
+                          search->each(search->arg, pid, fd);
         close(fd);
     }
 }
@@ -71,6 +102,8 @@ static void look_into(struct search *search, pid_t pid)
         look_at(search, dirfd(dir), entry->d_name, pid);
     }
     closedir(dir);
+    tdestroy(search->seen, nothing_free);
+    search->seen = NULL;
 }
 
 bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),

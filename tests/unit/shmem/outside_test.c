@@ -4,7 +4,9 @@
 #include "shmem/outside.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -39,6 +41,27 @@ Test(outside, finds_no_segment_that_is_still_being_made)
     cr_expect_eq(found("ring:"), 0);
     close(fd);
     cr_expect_eq(found("store:"), 0);
+}
+
+/* As a server's while it is shared. */
+Test(outside, finds_a_segment_once_however_often_it_is_held)
+{
+    const uint64_t magic = 1;
+    char path[64];
+    int fds[4];
+
+    for (size_t i = 0; i < 2; i++) {
+        fds[i] = memfd_create("shmix:store:job", MFD_CLOEXEC);
+        cr_assert_eq(pwrite(fds[i], &magic, sizeof(magic), 0), sizeof(magic));
+    }
+    cr_expect_eq(found("store:"), 2);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
+    fds[2] = open(path, O_RDONLY | O_CLOEXEC);
+    fds[3] = dup(fds[1]);
+    cr_expect_eq(found("store:"), 2);
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_eq(close(fds[i]), 0);
+    }
 }
 
 static bool stop(void *arg, pid_t pid, int fd)
