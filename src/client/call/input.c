@@ -38,6 +38,8 @@ static struct {
     pmix_proc_t *targets;
     size_t target_count;
     sx_input_push_fn push;
+    sx_input_begun_fn begun;
+    void *begun_arg;
     char bytes[SX_INPUT_BYTES];
 } input = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -79,8 +81,9 @@ static pmix_status_t answer_await(void)
     return status;
 }
 
-/* Push @size bytes; of no size: the end. */
-static pmix_status_t piece_push(size_t size)
+/* Push @size bytes.  Of no size: the end, or before everything else the targets alone, so that the
+ * server ends their input when this process goes. */
+static pmix_status_t piece_push(size_t size, bool complete)
 {
     pmix_byte_object_t bytes = { .bytes = input.bytes, .size = size };
     pmix_info_t info[2];
@@ -90,11 +93,10 @@ static pmix_status_t piece_push(size_t size)
 
     input.answered = false;
     pthread_mutex_unlock(&input.lock);
-    /* So the server ends it when this process goes. */
     PMIx_Info_load(&info[0], PMIX_IOF_PUSH_STDIN, NULL, PMIX_BOOL);
     PMIx_Info_load(&info[1], PMIX_IOF_COMPLETE, NULL, PMIX_BOOL);
     const pmix_status_t rc = input.push(input.targets, input.target_count, &bytes, info,
-                                        size == 0 ? 2 : 1, on_pushed, (void *)number);
+                                        complete ? 2 : 1, on_pushed, (void *)number);
 
     return rc == PMIX_SUCCESS ? answer_await() : rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
@@ -135,14 +137,15 @@ static ssize_t piece_read(void)
 
 static void *input_main(void *arg)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = piece_push(0, false);
     ssize_t got = 1;
 
     (void)arg;
+    input.begun(input.begun_arg, rc);
     while (rc == PMIX_SUCCESS && got > 0) {
         got = piece_read();
         if (got >= 0) {
-            rc = piece_push((size_t)got);
+            rc = piece_push((size_t)got, got == 0);
         }
     }
     /* PMIX_ERR_IOF_COMPLETE: those who had it have closed theirs. */
@@ -174,7 +177,7 @@ static void end_locked(void)
 }
 
 static pmix_status_t start_locked(const pmix_proc_t targets[], size_t ntargets,
-                                  sx_input_push_fn push)
+                                  sx_input_push_fn push, sx_input_begun_fn begun, void *arg)
 {
     if (input.exists && !input.over) {
         return PMIX_ERR_RESOURCE_BUSY;
@@ -185,6 +188,8 @@ static pmix_status_t start_locked(const pmix_proc_t targets[], size_t ntargets,
     input.over = input.stops = false;
     input.target_count = ntargets;
     input.push = push;
+    input.begun = begun;
+    input.begun_arg = arg;
     if (input.targets != NULL && input.wake_fd >= 0) {
         memcpy(input.targets, targets, ntargets * sizeof(*targets));
         input.exists = sx_thread_create(&input.thread, input_main, NULL) == 0;
@@ -201,10 +206,11 @@ static pmix_status_t start_locked(const pmix_proc_t targets[], size_t ntargets,
     return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no thread can be made for the standard input");
 }
 
-pmix_status_t sx_input_start(const pmix_proc_t targets[], size_t ntargets, sx_input_push_fn push)
+pmix_status_t sx_input_start(const pmix_proc_t targets[], size_t ntargets, sx_input_push_fn push,
+                             sx_input_begun_fn begun, void *arg)
 {
     pthread_mutex_lock(&input.lock);
-    const pmix_status_t rc = start_locked(targets, ntargets, push);
+    const pmix_status_t rc = start_locked(targets, ntargets, push, begun, arg);
 
     pthread_mutex_unlock(&input.lock);
     return rc;

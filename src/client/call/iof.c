@@ -192,7 +192,14 @@ static pmix_status_t push(const pmix_proc_t targets[], size_t ntargets,
 
 static const struct sx_op_kind begun_kind = { .size = sizeof(struct sx_op) };
 
-/* The caller's own input from now on.  @cbfunc: it has begun. */
+static void on_begun(void *arg, pmix_status_t status)
+{
+    if (arg != NULL) {
+        (void)sx_op_answer(arg, status);
+    }
+}
+
+/* The caller's own input from now on.  @cbfunc: it has begun, and has an end whatever comes. */
 static pmix_status_t input_push(const pmix_proc_t targets[], size_t ntargets,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
@@ -204,10 +211,8 @@ static pmix_status_t input_push(const pmix_proc_t targets[], size_t ntargets,
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    rc = sx_input_start(targets, ntargets, push);
-    if (cbfunc != NULL && rc == PMIX_SUCCESS) {
-        (void)sx_op_answer(op, PMIX_SUCCESS);
-    } else if (cbfunc != NULL) {
+    rc = sx_input_start(targets, ntargets, push, on_begun, cbfunc != NULL ? op : NULL);
+    if (cbfunc != NULL && rc != PMIX_SUCCESS) {
         sx_op_free(op);
     }
     return rc;

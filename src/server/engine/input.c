@@ -84,14 +84,15 @@ static void producer_free(struct producer *producer)
     free(producer);
 }
 
-/* Whom its own input goes to: the same ones each time, until it is complete. */
-static void targets_note(struct producer *producer, const struct sx_upcall *up)
+/* Whom its own input goes to: the same ones each time, until it is complete.  Return: is that all
+ * that is said?  It is the first of it, and no input. */
+static bool targets_note(struct producer *producer, const struct sx_upcall *up)
 {
     struct sx_iof_options options = { 0 };
 
     (void)sx_options_read(SX_OF_IOF_PUSH, up->info, up->ninfo, &options);
     if (!options.own_input) {
-        return;
+        return false;
     }
     free(producer->targets);
     producer->targets = options.complete ? NULL : malloc(up->nprocs * sizeof(*up->procs));
@@ -99,6 +100,7 @@ static void targets_note(struct producer *producer, const struct sx_upcall *up)
     if (producer->targets != NULL) {
         memcpy(producer->targets, up->procs, up->nprocs * sizeof(*up->procs));
     }
+    return !options.complete && up->info[0].value.data.bo.size == 0;
 }
 
 /* Nothing comes behind what it has pushed. */
@@ -179,6 +181,7 @@ bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct
     struct sx_upcall up = { .info_bytes = frame->opened.size };
     struct producer *const producer = producer_obtain(server, client);
     const uint32_t id = frame->header.id;
+    bool is_all = false;
     pmix_status_t rc = producer == NULL
                            ? PMIX_ERR_OUT_OF_RESOURCE
                            : sx_iof_procs_take(server, client, &frame->opened.parts[SX_PUSH_PROCS],
@@ -192,17 +195,18 @@ bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct
         rc = PMIX_ERR_BAD_PARAM;
     }
     if (rc == PMIX_SUCCESS) {
-        targets_note(producer, &up);
-        rc = sx_ask_asker_add(client, &up.info, &up.ninfo);
+        is_all = targets_note(producer, &up);
+        rc = is_all ? sx_upcall_judge(server, SX_UPCALL_PUSH_STDIN, 0)
+                    : sx_ask_asker_add(client, &up.info, &up.ninfo);
     }
-    if (rc == PMIX_SUCCESS && (producer->stopped || !sx_list_empty(&producer->parked))) {
+    if (rc == PMIX_SUCCESS && !is_all && (producer->stopped || !sx_list_empty(&producer->parked))) {
         rc = push_park(server, producer, id, &up);
         if (rc == PMIX_SUCCESS) {
             sx_reply_read(server, client, frame);
             return true;
         }
     }
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && !is_all) {
         sx_reply_read(server, client, frame);
         push_ask(server, client, id, &up);
         return true;

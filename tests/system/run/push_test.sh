@@ -69,6 +69,20 @@ wait $job
 job=
 cmp -n "$(wc -c <got)" got in 2>/dev/null || fail "a pusher that dies: something else has come"
 
+# When it dies before it has read anything, they see the end as well.
+mkfifo nothing
+exec 4<>nothing
+rm -f pid out
+"$SHMIX" run --on-failure notify sh -c 'echo $$ >pid; exec "$0" -t 0 -o sh -c "cat >got; touch seen"' "$PUSHER" <nothing >out 2>err &
+job=$!
+await "the child has been spawned" grep -q 'own input: PMIX_SUCCESS' out
+kill -9 "$(cat pid)"
+await "there is an end" [ -e seen ]
+[ -e seen ] || kill -9 "$job"
+wait $job
+job=
+exec 4>&-
+
 # A tool.
 "$SHMIX" run sh -c 'touch there; while [ ! -e over ]; do sleep 0.02; done' >out 2>err &
 job=$!
