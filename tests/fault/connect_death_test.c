@@ -199,9 +199,6 @@ static void host_late(enum ending ending)
     order_all(CONNECT);
     WAIT_FOR(host_is_asked(), "the host's entry");
     end_victim(ending);
-    if (ending == KILL) { /* the server has heard of it */
-        WAIT_FOR(atomic_load(&fault_shared->lost) != 0, "the loss of a process");
-    }
     host_answers();
     answered_survivors(is_over(ending) ? status_of(ending) : PMIX_SUCCESS);
     if (!is_over(ending)) {

@@ -137,6 +137,8 @@ void end_victim(enum ending ending)
         CHECK(kill(pids[VICTIM], SIGKILL) == 0, "kill");
         (void)fault_wait(pids[VICTIM]);
         pids[VICTIM] = 0;
+        /* What the others do next comes behind it. */
+        WAIT_FOR(atomic_load(&fault_shared->lost) != 0, "the loss of a process");
         break;
     case FINALIZES:
         order(VICTIM, FINALIZE);
