@@ -22,6 +22,8 @@
 #define PIECES 64
 #define PULLS_MAX 64 /* of one process */
 #define REFUSED "nobody.has.it"
+#define NESTED \
+    "drops.all" /* who hears of the end of a pull of it drops both ranks, and takes none */
 #define LATER "answered.later" /* the begin of a pull of rank 0, and the end of one of rank 1 */
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -40,6 +42,20 @@ static pmix_status_t on_pull_later(bool begins, pmix_op_cbfunc_t cbfunc, void *c
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t on_pull_nested(bool begins)
+{
+    for (pmix_rank_t rank = 0; rank < 2 && !begins; rank++) {
+        pmix_proc_t one;
+
+        PMIx_Load_procid(&one, JOB_NSPACE, rank);
+        PMIx_server_deregister_client(&one, NULL, NULL);
+    }
+    if (!begins) {
+        sem_post(&later.stopped);
+    }
+    return begins ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_FOUND;
+}
+
 static sem_t taken;
 static _Atomic int taken_count;
 
@@ -52,6 +68,9 @@ static pmix_status_t on_pull(const pmix_proc_t procs[], size_t nprocs,
     CHECK((channels & PMIX_FWD_STDIN_CHANNEL) == 0);
     if (strcmp(procs->nspace, REFUSED) == 0) {
         return PMIX_ERR_NOT_FOUND;
+    }
+    if (strcmp(procs->nspace, NESTED) == 0) {
+        return on_pull_nested(!PMIx_Check_key(directives[0].key, PMIX_IOF_STOP));
     }
     if (strcmp(procs->nspace, LATER) == 0) {
         const bool begins = !PMIx_Check_key(directives[0].key, PMIX_IOF_STOP);
@@ -593,6 +612,37 @@ static int host_agrees_too_late(struct job *job)
     later.cbfunc(PMIX_SUCCESS, later.cbdata);
     wait_for(&later.stopped);
     later.cbfunc(PMIX_SUCCESS, later.cbdata);
+    return 0;
+}
+
+#define OF_EACH 3
+
+static int rank_is_dropped(int rank)
+{
+    const pmix_proc_t proc = proc_of(NESTED, 0);
+
+    (void)rank;
+    begin();
+    for (int i = 0; i < OF_EACH; i++) {
+        CHECK(PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_output, NULL, NULL) >= 0);
+    }
+    job_token_put(0);
+    job_token_get(1);
+    (void)PMIx_Finalize(NULL, 0);
+    return 0;
+}
+
+/* The host's entry is called for the end of one pull, and ends all of them. */
+static int host_drops_who_pulls(struct job *job)
+{
+    job_token_get(0);
+    job_token_get(0);
+    job_token_put(1);
+    for (int i = 0; i < 2 * OF_EACH; i++) {
+        wait_for(&later.stopped);
+    }
+    job_token_put(1);
+    CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
     return 0;
 }
 
@@ -1240,6 +1290,7 @@ static const struct job_case cases[] = {
     { "leaves_a_word", 1, rank_leaves_a_word, host_hears_no_end, false },
     { "stopped", 1, rank_is_stopped, host_stops, false },
     { "dropped", 2, rank_waits_to_push, host_drops_who_waits, false },
+    { "ends_in_ends", 2, rank_is_dropped, host_drops_who_pulls, false },
     { "badly", 1, rank_pulls_badly, host_delivers_badly, false },
 };
 

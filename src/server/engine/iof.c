@@ -612,21 +612,25 @@ void sx_iof_init(struct sx_server *server)
 }
 
 /* One that the host is asked about goes when the host has answered. */
-static void pull_close(struct pull *pull)
-{
-    if (pull->pull.socket.fd >= 0) {
-        pull_end(pull);
-    }
-}
-
 void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
 {
+    struct sx_list own;
+
+    sx_list_init(&own);
     SX_LIST_EACH(it, &server->pulls) {
         struct pull *const pull = pull_of(it);
 
-        if (pull->pull.client == client) {
-            pull_close(pull);
+        if (pull->pull.client == client && pull->pull.socket.fd >= 0) {
+            sx_list_remove(&pull->pull.link);
+            sx_list_append(&own, &pull->pull.link);
         }
+    }
+    while (!sx_list_empty(&own)) { /* the host's call may come back here, and end others */
+        struct pull *const pull = pull_of(own.next);
+
+        sx_list_remove(&pull->pull.link);
+        sx_list_append(&server->pulls, &pull->pull.link);
+        pull_end(pull);
     }
 }
 

@@ -242,7 +242,6 @@ static int message_send(struct sx_pull *pull, struct entry *entry)
     return why;
 }
 
-/* All is sent, or nobody reads any more. */
 static void pull_end(struct sx_pull *pull)
 {
     sx_pull_deinit(pull);
@@ -265,18 +264,33 @@ static int queue_send(struct sx_pull *pull, unsigned max)
     return why;
 }
 
-void sx_pull_send(struct sx_pull *pull)
+/* Return: false when that was all, or nobody reads any more. */
+static bool some_send(struct sx_pull *pull)
 {
     const int why = queue_send(pull, MESSAGES_A_TURN);
 
     if ((why != 0 && why != EAGAIN) || (pull->ending && sx_list_empty(&pull->queue))) {
-        pull_end(pull);
-        return;
+        return false;
     }
     queue_let_go(pull);
     pull->stuck = pull->stuck && !sx_list_empty(&pull->queue);
     (void)sx_poll_modify(&pull->socket,
                          (pull->ending ? 0 : POLLIN) | (sx_list_empty(&pull->queue) ? 0 : POLLOUT));
+    return true;
+}
+
+static void go_on(struct sx_pull *pull)
+{
+    if (!some_send(pull)) {
+        pull_end(pull);
+    }
+}
+
+void sx_pull_send(struct sx_pull *pull)
+{
+    if (!some_send(pull)) {
+        sx_pull_send_soon(pull);
+    }
 }
 
 bool sx_pull_flush(struct sx_pull *pull)
@@ -324,11 +338,11 @@ static void pull_heard(struct sx_pull *pull)
 {
     switch (sx_oneway_hear(pull->socket.fd)) {
     case SX_ONEWAY_NOTHING:
-        sx_pull_send(pull);
+        go_on(pull);
         break;
     case SX_ONEWAY_ENOUGH:
         pull->ending = true;
-        sx_pull_send(pull);
+        go_on(pull);
         break;
     case SX_ONEWAY_BREACH:
         sx_log(SX_LOG_WARN,
@@ -348,7 +362,7 @@ static void socket_ready(void *arg, uint32_t revents, uint64_t now_ns)
     if ((revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !pull->ending) {
         pull_heard(pull);
     } else {
-        sx_pull_send(pull);
+        go_on(pull);
     }
 }
 
