@@ -144,6 +144,7 @@ static int role_init(const char *arg)
     setenv("PMIX_NAMESPACE", arg, 1);
     setenv("PMIX_RANK", "3", 1);
     setenv("SHMIX_SERVER_URI", fault_shared->text, 1);
+    atomic_store(&fault_shared->round[IN_INIT], fault_fd_count(getpid()));
     ready(IN_INIT);
     (void)told(IN_INIT, PMIx_Init(NULL, NULL, 0));
     CHECK(PMIx_Initialized() == 0, "initialized");
@@ -198,7 +199,11 @@ static int case_host(void)
     CHECK(kill(host, SIGSTOP) == 0 && waitpid(host, &status, WUNTRACED) == host &&
               WIFSTOPPED(status),
           "the host does not stop");
-    (void)fault_start(NULL, 0, "init", nspace);
+    const pid_t init = fault_start(NULL, 0, "init", nspace);
+
+    WAIT_FOR(atomic_load(&fault_shared->state[IN_INIT]) == READY, "a process");
+    /* It had one more when it counted, that of /proc. */
+    WAIT_FOR(fault_fd_count(init) >= atomic_load(&fault_shared->round[IN_INIT]), "its connection");
     wait_for_blocked(IN_INIT);
     const uint64_t killed_ns = fault_now_ns();
 
