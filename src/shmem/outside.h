@@ -12,8 +12,8 @@
 #include <sys/types.h>
 
 /* Call @each with a descriptor for each memfd of the process @pid (0: of every process) whose name
- * begins with "shmix:" and @kind, as "ring:", but for those that are still being made.  It is called
- * once, however many descriptors of it the process has.  The descriptor is closed afterwards; @each
+ * begins with "shmix:" and @kind, as "ring:", but for those that are still being made; once,
+ * however many descriptors of it the process has.  The descriptor is closed afterwards; @each
  * returns false to stop.  Return: false when some process could not be looked into. */
 bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
                      void *arg);

@@ -5,8 +5,9 @@
  *     IDLE --sx_input_start--> READING --its end, a refusal, sx_input_stop--> IDLE
  *
  * First the server is told whom it goes to: from then on they see its end when this process goes,
- * even before it has read anything.  A thread reads a piece and pushes it; it reads no more before the host has taken that.  So what a
- * slow target has not taken stays in the input, and memory here is one piece. */
+ * even before it has read anything.  A thread reads a piece and pushes it; it reads no more before
+ * the host has taken that.  So what a slow target has not taken stays in the input, and memory here
+ * is one piece. */
 #ifndef SX_CLIENT_CALL_INPUT_H
 #define SX_CLIENT_CALL_INPUT_H
 
@@ -26,8 +27,8 @@ typedef pmix_status_t (*sx_input_push_fn)(const pmix_proc_t targets[], size_t nt
  * before that was known.  On the thread that reads. */
 typedef void (*sx_input_begun_fn)(void *arg, pmix_status_t status);
 
-/* Push it to @targets, which are copied, by @push.  Return: PMIX_SUCCESS, and @begun is called once;
- * PMIX_ERR_RESOURCE_BUSY while it is pushed already; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Push it to @targets, which are copied, by @push.  Return: PMIX_SUCCESS, and @begun is called
+ * once; PMIX_ERR_RESOURCE_BUSY while it is pushed already; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_input_start(const pmix_proc_t targets[], size_t ntargets, sx_input_push_fn push,
                              sx_input_begun_fn begun, void *arg);
 /* Read no more.  Nobody is told of an end.  Not on the thread that runs callbacks. */

@@ -72,8 +72,8 @@ bool sx_pull_is_about(const struct sx_pull *pull, const struct sx_output *output
 bool sx_pull_is_open(const struct sx_pull *pull);
 /* Queue @output.  Nothing is sent before sx_pull_send. */
 void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
-/* Send what the socket takes.  When that is the end of it, @ended is told on a later turn of the loop:
- * who sends may be going through all pulls. */
+/* Send what the socket takes.  When that is the end of it, @ended is told on a later turn of the
+ * loop: who sends may be going through all pulls. */
 void sx_pull_send(struct sx_pull *pull);
 /* The same while the server ends: as much as there is, and nothing else happens to the pull.
  * Return: whether its reader is to be waited for, which is not so for one that stands still. */
