@@ -301,12 +301,19 @@ static struct sx_published_row *row_new(const struct sx_publish_options *options
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
-static bool has_room(const struct sx_published *all, const struct sx_publisher *publisher,
-                     uint64_t bytes)
+static enum sx_log_level loud_once(bool *told)
+{
+    const enum sx_log_level level = *told ? SX_LOG_INFO : SX_LOG_WARN;
+
+    *told = true;
+    return level;
+}
+
+static bool has_room(struct sx_published *all, struct sx_publisher *publisher, uint64_t bytes)
 {
     if (publisher->row_count >= SX_PUBLISHER_ROWS_MAX ||
         publisher->bytes + bytes > SX_PUBLISHER_BYTES_MAX) {
-        sx_log(SX_LOG_INFO,
+        sx_log(loud_once(&publisher->told),
                "%s.%u has published %zu values of %llu bytes, and may publish no more: let it take "
                "some back",
                publisher->party.who.proc.nspace, publisher->party.who.proc.rank,
@@ -314,7 +321,8 @@ static bool has_room(const struct sx_published *all, const struct sx_publisher *
         return false;
     }
     if (all->keys.count >= SX_PUBLISHED_ROWS_MAX || all->bytes + bytes > SX_PUBLISHED_BYTES_MAX) {
-        sx_log(SX_LOG_INFO, "%zu values of %llu bytes are published, and there is room for no more",
+        sx_log(loud_once(&all->told),
+               "%zu values of %llu bytes are published, and there is room for no more",
                all->keys.count, (unsigned long long)all->bytes);
         return false;
     }

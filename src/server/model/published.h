@@ -47,6 +47,7 @@ struct sx_published {
     struct sx_table names;     /* struct sx_publisher by its process ... */
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
+    bool told; /* that there is room for no more */
     /* Of published_shown.h: who may read for themselves, and what is called after something has
      * changed under a key; NULL: nothing. */
     struct sx_list users;
@@ -61,6 +62,7 @@ struct sx_publisher {
     struct sx_party party;
     size_t row_count;
     uint64_t bytes;
+    bool told; /* the same of its own room */
 };
 
 struct sx_published_row {

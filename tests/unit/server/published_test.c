@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "server/model/nspace.h"
+#include "unit/control/engines.h"
 
 static struct sx_party party(const char *nspace, uint32_t rank, uint64_t session, uid_t uid,
                              gid_t gid)
@@ -211,6 +212,7 @@ Test(published, nobody_publishes_without_end)
 {
     const struct sx_party by = party("a", 0, 1, 7, 7), other = party("a", 1, 1, 7, 7);
     struct sx_published all;
+    const int log_fd = test_capture_stderr();
     char key[32];
 
     sx_published_init(&all, 1);
@@ -220,6 +222,9 @@ Test(published, nobody_publishes_without_end)
     }
     cr_expect_eq(add(&all, &by, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF),
                  PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(add(&all, &by, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(test_count_lines(log_fd, "a.0 has published 8192 values"), 1, "once");
     cr_expect_eq(add(&all, &other, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
     cr_expect_eq(sx_published_withdraw(&all, &by, "key.7", PMIX_RANGE_GLOBAL), PMIX_SUCCESS);
     cr_expect_eq(add(&all, &by, "again", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
