@@ -58,7 +58,8 @@ static void offer(struct sx_server *server, enum sx_contact_use use, const char 
 
     if (rc != PMIX_SUCCESS) {
         sx_log(rc == PMIX_ERR_EXISTS && of == NULL ? SX_LOG_INFO : SX_LOG_WARN,
-               "tools do not find this server as '%s' in '%s': it %s", name, server->tmpdir, why);
+               "tools do not find this server as '%s' in '%s': %s%s", name, server->tmpdir,
+               rc == PMIX_ERR_EXISTS ? "it " : "", why);
     }
 }
 
