@@ -247,7 +247,7 @@ void sx_run_look_await(struct sx_run_look *look)
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
 {
     look->run = run;
-    sx_run_upcall_tell_first(look->asked_fd, TOLD_ASKED);
+    sx_run_upcall_tell_come(look->asked_fd, TOLD_ASKED, run->setup->options->rank_count);
     look->watch.fn = readable;
     look->watch.arg = look;
     if (look->watch.fd < 0) {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* look.h - a process that looks at the machine's devices beside the ranks.
  *
- *   IDLE -----a rank or a tool has connected, or all ranks have been started 10 ms ago--> LOOKING
+ *   IDLE -----all ranks have connected, or a tool, or all have been started 10 ms ago--> LOOKING
  *   LOOKING --its text has come--> KNOWN     who has asked for the topology gets it
  *       \---it ended without one----^        with what the launcher has seen: CPUs and memory
  *

@@ -35,8 +35,9 @@ static struct {
     uint32_t count, room;
     uint32_t connected, awaited; /* ranks */
     bool each_awaited;
-    int first_fd; /* to be written when somebody has come; 0: nobody wants to hear */
-    uint64_t first_number;
+    int come_fd; /* to be written when so many ranks have come, or a tool; 0: nobody listens */
+    uint32_t come_ranks;
+    uint64_t come_number;
     int event_fd;
     struct sx_run_news *first, **last;
 } upcall = {
@@ -96,19 +97,20 @@ static void wake(void)
 }
 
 /* Under the mutex. */
-static void first_tell(void)
+static void come_tell(void)
 {
-    if (upcall.first_fd > 0) {
-        (void)!write(upcall.first_fd, &upcall.first_number, sizeof(upcall.first_number));
-        upcall.first_fd = 0;
+    if (upcall.come_fd > 0) {
+        (void)!write(upcall.come_fd, &upcall.come_number, sizeof(upcall.come_number));
+        upcall.come_fd = 0;
     }
 }
 
-void sx_run_upcall_tell_first(int fd, uint64_t number)
+void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks)
 {
     pthread_mutex_lock(&upcall.mutex);
-    upcall.first_fd = fd;
-    upcall.first_number = number;
+    upcall.come_fd = fd;
+    upcall.come_number = number;
+    upcall.come_ranks = ranks;
     pthread_mutex_unlock(&upcall.mutex);
 }
 
@@ -121,6 +123,9 @@ static bool count_locked(struct sx_run_clients *clients, uint32_t rank)
 
     clients->ranks[rank].counted = true;
     upcall.connected += !before;
+    if (upcall.connected >= upcall.come_ranks) {
+        come_tell();
+    }
     return !before && (upcall.each_awaited || upcall.connected == upcall.awaited);
 }
 
@@ -146,9 +151,6 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
     if (clients != NULL && proc->rank < clients->job->rank_count) {
         clients->ranks[proc->rank].is_client = is_client;
         wakes = is_client && count_locked(clients, proc->rank);
-        if (is_client) {
-            first_tell();
-        }
     }
     pthread_mutex_unlock(&upcall.mutex);
     if (wakes) {
@@ -510,7 +512,7 @@ static void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection
         }
     }
     pthread_mutex_lock(&upcall.mutex);
-    first_tell();
+    come_tell();
     pthread_mutex_unlock(&upcall.mutex);
     cbfunc(is_ours ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, &proc, cbdata);
 }

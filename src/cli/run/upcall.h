@@ -95,8 +95,8 @@ void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank);
 /* @rank has ended as one, and another process has its place. */
 void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
 
-/* Write @number to @fd, an eventfd, when the first rank or tool comes from now on. */
-void sx_run_upcall_tell_first(int fd, uint64_t number);
+/* Write @number to @fd, an eventfd, once: when @ranks ranks have connected, or a tool has. */
+void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks);
 
 /* How many ranks have become clients; @event_fd is written as well when they are @awaited, or with
  * @each. */
