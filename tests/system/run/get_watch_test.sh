@@ -15,7 +15,7 @@ job=$(cat "$work/job")
 # One begins before the key is there, and one looks at the job by its name.
 "$SHMIX" get --watch --json 'chang*' "$server" >"$work/json" 2>&1 &
 json=$!
-"$SHMIX" get --watch '*ing' "$job" >"$work/text" 2>&1 &
+"$SHMIX" get --watch 'c*ing' "$job" >"$work/text" 2>&1 &
 text=$!
 "$SHMIX" get --watch PMIX_JOB_SIZE "$server" >"$work/size" 2>&1 &
 size=$!
