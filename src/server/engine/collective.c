@@ -56,10 +56,17 @@ static struct sx_collective *collective_oldest_like(struct sx_collective *of)
                        : sx_meeting_oldest(of->members.server, &meeting, hash);
 }
 
-/* The one behind @oldest. */
-static struct sx_collective *collective_second(const struct sx_collective *oldest)
+static bool is_behind(struct sx_generation *generation, void *arg)
 {
-    struct sx_generation *const next = sx_generation_second(&oldest->generation);
+    const uint64_t *const serial = arg;
+
+    return SX_CONTAINER(generation, struct sx_collective, generation)->serial > *serial;
+}
+
+/* The first behind @oldest that has come after @serial. */
+static struct sx_collective *collective_behind(struct sx_collective *oldest, uint64_t serial)
+{
+    struct sx_generation *const next = sx_generation_first(&oldest->generation, is_behind, &serial);
 
     return next == NULL ? NULL : SX_CONTAINER(next, struct sx_collective, generation);
 }
@@ -85,6 +92,46 @@ static struct sx_collective *collective_find(struct sx_collective *oldest, struc
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+/* Through all that are open, while any of them may end: the host's entries may end others.  Such a
+ * walk is in the server's list until it is over. */
+struct sx_collective_walk {
+    struct sx_list *next;
+    struct sx_collective_walk *outer;
+};
+
+static void walk_begin(struct sx_server *server, struct sx_collective_walk *walk)
+{
+    *walk = (struct sx_collective_walk){ .next = server->collectives.next,
+                                         .outer = server->collective_walk };
+    server->collective_walk = walk;
+}
+
+/* Return: NULL when there are no more. */
+static struct sx_collective *walk_next(const struct sx_server *server,
+                                       struct sx_collective_walk *walk)
+{
+    struct sx_list *const it = walk->next;
+
+    walk->next = it->next;
+    return it != &server->collectives ? SX_LIST_ENTRY(it, struct sx_collective, link) : NULL;
+}
+
+static void walk_end(struct sx_server *server, const struct sx_collective_walk *walk)
+{
+    server->collective_walk = walk->outer;
+}
+
+/* Take it out of the list of all, and out of the way of those who go through that. */
+static void collective_unlink(struct sx_collective *collective)
+{
+    struct sx_collective_walk *walk = collective->members.server->collective_walk;
+
+    for (; walk != NULL; walk = walk->outer) {
+        walk->next = walk->next == &collective->link ? collective->link.next : walk->next;
+    }
+    sx_list_remove(&collective->link);
+}
+
 /* It is not open, or the server ends. */
 static void collective_free(struct sx_collective *collective)
 {
@@ -92,7 +139,7 @@ static void collective_free(struct sx_collective *collective)
     sx_timer_remove(&collective->deadline);
     sx_rounds_leave(collective);
     sx_asker_deinit(&collective->asker);
-    sx_list_remove(&collective->link);
+    collective_unlink(collective);
     if (!sx_list_empty(&collective->meant.link)) {
         sx_table_remove(&collective->members.server->meant, &collective->meant);
     }
@@ -106,11 +153,35 @@ static void collective_free(struct sx_collective *collective)
     free(collective);
 }
 
+/* At once, unless somebody holds it. */
 static void collective_close(struct sx_collective *collective)
 {
-    sx_generation_remove(table_of(collective), &collective_oldest_like(collective)->generation,
-                         &collective->generation);
+    if (collective->holds > 0) {
+        collective->is_closing = true;
+        return;
+    }
+    if (!collective->is_unlisted) {
+        sx_generation_remove(table_of(collective), &collective_oldest_like(collective)->generation,
+                             &collective->generation);
+    }
     collective_free(collective);
+}
+
+/* What the host does inside may end it: it is there until this is taken back. */
+static void collective_hold(struct sx_collective *collective)
+{
+    collective->holds++;
+}
+
+/* Return: false when it is no more. */
+static bool collective_let_go(struct sx_collective *collective)
+{
+    const bool is_gone = --collective->holds == 0 && collective->is_closing;
+
+    if (is_gone) {
+        collective_close(collective);
+    }
+    return !is_gone;
 }
 
 /* Release everybody who has arrived with @status. */
@@ -138,10 +209,12 @@ static void collective_tell(struct sx_collective *collective, pmix_status_t stat
  * waits for the answer. */
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
+    collective_hold(collective);
     collective_tell(collective, status);
     if (!collective->with_host) {
         collective_close(collective);
     }
+    (void)collective_let_go(collective);
 }
 
 static void deadline_passed(void *arg, uint64_t now_ns)
@@ -298,15 +371,18 @@ static bool collective_try(struct sx_collective *collective);
 /* The host has it no longer, and takes the next one of its signature. */
 static void collective_leave_host(struct sx_collective *collective, pmix_status_t status)
 {
-    struct sx_collective *next = collective_second(collective);
+    uint64_t tried = collective->serial;
+    struct sx_collective *next;
 
+    collective_hold(collective);
     collective->with_host = false;
     collective_end(collective, status);
-    while (next != NULL) {
-        struct sx_collective *const behind = collective_second(next);
-
-        next = collective_try(next) ? behind : NULL;
-    }
+    sx_rounds_leave(collective);
+    do {
+        next = collective_behind(collective, tried);
+        tried = next != NULL ? next->serial : tried;
+    } while (next != NULL && collective_try(next));
+    (void)collective_let_go(collective);
 }
 
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
@@ -316,9 +392,11 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
         pmix_status_t status;
 
+        collective_hold(collective);
         if (collective->kind->host_said(collective, answer, &status)) {
             collective_leave_host(collective, status);
         }
+        (void)collective_let_go(collective);
     }
 }
 
@@ -366,7 +444,8 @@ static void collective_owe(struct sx_collective *collective)
                                             oldest == NULL ? NULL : &oldest->generation,
                                             &collective->generation, hash);
     if (!collective->is_owed) {
-        collective_free(collective);
+        collective->is_unlisted = true;
+        collective_close(collective);
     }
 }
 
@@ -376,7 +455,7 @@ static void collective_owe(struct sx_collective *collective)
 static void collective_break(struct sx_collective *collective, struct sx_member *member,
                              pmix_status_t status)
 {
-    if (!collective->is_bound || collective->with_host) {
+    if (!collective->is_bound || collective->with_host || collective->is_closing) {
         collective_end(collective, status);
         return;
     }
@@ -500,6 +579,17 @@ static pmix_status_t take_in(struct sx_collective *collective, struct sx_client 
                               : rc;
 }
 
+/* The host, which may be told, may end it inside.  Return: whether it goes on. */
+static bool arrived_tell(struct sx_collective *collective, struct sx_client *client,
+                         uint8_t connect)
+{
+    collective_hold(collective);
+    if (collective->kind->arrived != NULL) {
+        collective->kind->arrived(collective, client, connect);
+    }
+    return collective_let_go(collective) && !collective->is_over;
+}
+
 /* Return: PMIX_SUCCESS when @client has joined; else nothing is left of an operation that was made
  * for it alone. */
 static pmix_status_t join(struct sx_collective *collective, struct sx_client *client,
@@ -519,8 +609,8 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     }
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
-    if (collective->kind->arrived != NULL) {
-        collective->kind->arrived(collective, client, arrival->options.connect);
+    if (!arrived_tell(collective, client, arrival->options.connect)) {
+        return PMIX_SUCCESS; /* as all of it have been told */
     }
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
@@ -713,7 +803,7 @@ static void member_ends(struct sx_collective *collective, struct sx_member *memb
     if (had_arrived && !others_say && (for_good || end != PMIX_SUCCESS) &&
         !sx_members_somebody_waits(&collective->members)) {
         collective_end(collective, PMIX_ERR_LOST_CONNECTION);
-    } else if (end != PMIX_SUCCESS && !collective->with_host) {
+    } else if (end != PMIX_SUCCESS && !collective->with_host && !collective->is_over) {
         (void)collective_try(collective);
     }
 }
@@ -744,8 +834,11 @@ static void collective_resume(struct sx_collective *collective)
 
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
 {
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    walk_begin(server, &walk);
+    while ((collective = walk_next(server, &walk)) != NULL) {
         struct sx_member *member = sx_members_find(&collective->members, client);
 
         if (collective->is_owed) {
@@ -754,6 +847,7 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
             member_look(collective, member);
         }
     }
+    walk_end(server, &walk);
 }
 
 /* An end for want of @member is one for those, too, who call later and find it missing nowhere. */
@@ -768,8 +862,11 @@ static void member_withdraws(struct sx_collective *collective, struct sx_member 
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons)
 {
-    SX_LIST_EACH(it, &server->collectives) {
-        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    walk_begin(server, &walk);
+    while ((collective = walk_next(server, &walk)) != NULL) {
         struct sx_member *const member = sx_members_find(&collective->members, client);
 
         if (member != NULL && !member->arrived && client->nspace != NULL &&
@@ -782,6 +879,7 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
             }
         }
     }
+    walk_end(server, &walk);
 }
 
 /* Whether anybody is on another node whom it would mean now. */
@@ -882,7 +980,7 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
         }
         collective->is_abandoned = true;
         if (!collective->is_asking) {
-            sx_list_remove(it);
+            collective_unlink(collective);
             sx_list_append(&gone, it);
         }
     }

@@ -36,11 +36,14 @@ struct sx_collective {
     struct sx_wishes wishes; /* for the host */
     struct sx_asker asker;
     struct sx_round_part part; /* in what the servers of several nodes say to each other */
+    unsigned holds;            /* of those who look at it again behind a call of the host */
     bool with_host;    /* everybody here has arrived; it stays until the host has answered */
     bool is_asking;    /* within the upcall */
     bool is_abandoned; /* its job has gone: the answer means nothing */
     bool is_over;      /* its members have been told ... */
     bool is_owed;      /* ... those that have come: the others are told when they come */
+    bool is_closing;   /* it goes when nobody holds it any more */
+    bool is_unlisted;  /* no table has it */
     bool is_bound;     /* a member has left those that it names by their common name */
     bool collect;      /* somebody asked for the data */
     bool is_late;      /* its time limit has passed, and it may not end */

@@ -202,6 +202,7 @@ struct sx_server {
     unsigned pending_max[SX_PENDING_QUOTAS];
     struct sx_waiting waiting;
     struct sx_list collectives;
+    struct sx_collective_walk *collective_walk; /* collective.c: NULL: nobody goes through them */
     struct sx_shown_ops shown;
     struct sx_table signatures;  /* the same, found by whom they are for: generation.h */
     struct sx_table meant;       /* those whose lists have names of groups, by whom these mean */

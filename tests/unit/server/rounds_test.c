@@ -461,3 +461,49 @@ Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
     cr_expect_eq(sx_membership_member(made_by(0, 1), 2, &proc), PMIX_SUCCESS);
     nodes_end();
 }
+
+/* ---- what the host does inside its entries ---------------------------------------------------- */
+
+static unsigned told_count;
+
+/* That one has ended; so do the others. */
+static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
+                               pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
+                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)source, (void)range, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    cr_expect_eq(code, PMIX_ERR_PROC_TERM_WO_SYNC);
+    told_count++;
+    for (size_t i = 0; i < current->job->client_count; i++) {
+        struct sx_client *const client = current->job->by_rank[i];
+
+        client->state = SX_CLIENT_DEAD;
+        sx_collective_client_gone(&current->server, client);
+    }
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* Ranks 0 and 2 are on the first node, and rank 0 dies in the second round. */
+Test(rounds, in_commit_a_member_dies_and_the_host_ends_the_others_as_it_hears_so)
+{
+    struct sx_client *first;
+
+    nodes_begin(2);
+    told_count = 0;
+    nodes[0].server.module.notify_event = on_notify;
+    first = nodes[0].member;
+    nodes[0].job->job_size = nodes[1].job->job_size = 3;
+    nodes[0].job->local_count = 2;
+    nodes[0].member = sx_client_add(nodes[0].job, 2);
+    bare_connect(&nodes[0].server, nodes[0].job, 2);
+    both_call(&connects[0]);
+    nodes[0].member = first;
+    member_calls(0, &connects[0]);
+    host_answers(PMIX_SUCCESS);
+    member_dies(0);
+    answer_all();
+    cr_expect_eq(told_count, 2);
+    expect(1, 1, 1, PMIX_SUCCESS);
+    cr_expect(sx_list_empty(&nodes[0].server.collectives));
+    nodes_end();
+}
