@@ -180,15 +180,40 @@ static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_
     part->told(&collective->asker, &answer);
 }
 
-static void parts_end_named(struct sx_rounds *rounds, pmix_status_t status)
+/* The first for which @is holds: what is told of one's end may end others.  Return: NULL when there
+ * is none. */
+static struct sx_round_part *part_first(const struct sx_rounds *rounds,
+                                        bool (*is)(struct sx_round_part *part))
 {
     SX_LIST_EACH(it, &rounds->parts) {
-        struct sx_round_part *const part = part_of(it);
-
-        if (part->is_named) {
-            part_end(rounds, part, status, NULL);
+        if (is(part_of(it))) {
+            return part_of(it);
         }
     }
+    return NULL;
+}
+
+static bool is_named(struct sx_round_part *part)
+{
+    return part->is_named;
+}
+
+static void parts_end_named(struct sx_rounds *rounds, pmix_status_t status)
+{
+    struct sx_round_part *part;
+
+    while ((part = part_first(rounds, is_named)) != NULL) {
+        part_end(rounds, part, status, NULL);
+    }
+}
+
+/* Those that join meanwhile have a round of their own. */
+static void parts_end(struct sx_rounds *rounds, pmix_status_t status)
+{
+    SX_LIST_EACH(it, &rounds->parts) {
+        part_of(it)->is_named = true;
+    }
+    parts_end_named(rounds, status);
 }
 
 /* Whether others have to be told that it has failed here. */
@@ -249,19 +274,21 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
     return sx_joint_upcall(rounds->server, SX_UPCALL_FENCE_NB, &fence);
 }
 
+static bool is_done(struct sx_round_part *part)
+{
+    return collective_of(part)->is_over && !has_to_tell(part);
+}
+
 static void round_begin(void *arg, uint64_t now_ns)
 {
     struct sx_rounds *const rounds = arg;
+    struct sx_round_part *done;
     pmix_status_t rc = PMIX_SUCCESS;
 
     (void)now_ns;
     rounds->is_busy = true;
-    SX_LIST_EACH(it, &rounds->parts) {
-        struct sx_round_part *const part = part_of(it);
-
-        if (collective_of(part)->is_over && !has_to_tell(part)) {
-            part_end(rounds, part, collective_of(part)->ended, NULL);
-        }
+    while ((done = part_first(rounds, is_done)) != NULL) {
+        part_end(rounds, done, collective_of(done)->ended, NULL);
     }
     rounds->has_news = false;
     if (!sx_list_empty(&rounds->parts)) {
@@ -269,9 +296,7 @@ static void round_begin(void *arg, uint64_t now_ns)
     }
     if (rc != PMIX_SUCCESS) {
         rounds->is_asked = false;
-        SX_LIST_EACH(it, &rounds->parts) {
-            part_end(rounds, part_of(it), rc, NULL);
-        }
+        parts_end(rounds, rc);
         rounds_schedule(rounds, true);
     }
     rounds->is_busy = false;
@@ -435,6 +460,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
 {
     const char *bytes = answer->bytes;
     pmix_status_t rc = answer->status;
+    struct sx_round_part *named;
     uint32_t server_count = 0;
     bool at_once = false;
     char *copy = NULL;
@@ -460,12 +486,8 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
         parts_end_named(rounds, rc);
         at_once = true;
     }
-    SX_LIST_EACH(it, &rounds->parts) {
-        struct sx_round_part *const part = part_of(it);
-
-        if (part->is_named) {
-            at_once |= part_judge(rounds, part, server_count, bytes, answer->size);
-        }
+    while ((named = part_first(rounds, is_named)) != NULL) {
+        at_once |= part_judge(rounds, named, server_count, bytes, answer->size);
     }
     free(copy);
     rounds->pause_ns = at_once ? SX_ROUNDS_PAUSE_MIN_NS : rounds->pause_ns;

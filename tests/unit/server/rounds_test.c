@@ -464,6 +464,43 @@ Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
 
 /* ---- what the host does inside its entries ---------------------------------------------------- */
 
+static unsigned connects_asked;
+
+/* The third time its job goes meanwhile. */
+static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                                size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)procs, (void)nprocs, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    if (++connects_asked == 3) {
+        member_dies_now(current, NULL);
+        sx_collective_nspace_gone(&current->server, current->job);
+    }
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+/* Two connects are in a round that fails.  As the first ends the host is asked for another one. */
+Test(rounds, that_the_host_fails_and_ends_inside_the_next_call)
+{
+    nodes_begin(2);
+    connects_asked = 0;
+    nodes[0].server.module.connect = on_connect;
+    both_call(&fence);
+    both_call(&connects[1]);
+    both_call(&connects[2]);
+    member_calls(0, &connects[1]);
+    host_answers(PMIX_SUCCESS);
+    cr_assert_eq(connects_asked, 2);
+    host_answers(PMIX_ERR_UNREACH);
+    cr_expect_eq(connects_asked, 3);
+    expect(0, 1, 1, PMIX_SUCCESS);
+    expect(0, 2, 1, PMIX_ERR_UNREACH);
+    expect(0, 3, 0, 0);
+    expect(0, 4, 0, 0);
+    cr_expect(sx_list_empty(&nodes[0].server.collectives));
+    cr_expect_eq(nodes[0].server.rounds.count, 0);
+    nodes_end();
+}
+
 static unsigned told_count;
 
 /* That one has ended; so do the others. */
