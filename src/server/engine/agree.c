@@ -132,15 +132,18 @@ static pmix_status_t contribute_nspaces(const struct sx_collective *collective,
     return rc;
 }
 
-/* The processes of @collective that are here, malloc'ed. */
-static pmix_proc_t *members_here(const struct sx_members *members)
+/* The processes of @collective that are here, malloc'ed; but those whose job has gone meanwhile. */
+static pmix_proc_t *members_here(const struct sx_members *members, size_t *ret_count)
 {
     pmix_proc_t *const here = malloc((members->count + 1) * sizeof(*here));
 
+    *ret_count = 0;
     for (size_t i = 0; here != NULL && i < members->count; i++) {
         const struct sx_client *const client = members->all[i].client;
 
-        here[i] = sx_nspace_proc(client->nspace, client->rank);
+        if (client->nspace != NULL) {
+            here[(*ret_count)++] = sx_nspace_proc(client->nspace, client->rank);
+        }
     }
     return here;
 }
@@ -153,7 +156,8 @@ pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const 
         .is_partial = members->incomplete || (collective->pardons & SX_PARDON_BEFORE) != 0
     };
     const struct sx_blob nothing = { 0 };
-    pmix_proc_t *const here = members_here(members);
+    size_t here_count;
+    pmix_proc_t *const here = members_here(members, &here_count);
     struct sx_blob nspaces = { 0 };
     pmix_status_t rc = here == NULL ? PMIX_ERR_OUT_OF_RESOURCE
                                     : contribute_nspaces(collective, &nspaces);
@@ -164,7 +168,7 @@ pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const 
             .signature = &sx_agreement_body,
             .head = &head,
             .nspace = "",
-            .parts = { [SX_AGREEMENT_MEMBERS] = { here, members->count },
+            .parts = { [SX_AGREEMENT_MEMBERS] = { here, here_count },
                        [SX_AGREEMENT_NAME] = { name, strlen(name) },
                        [SX_AGREEMENT_NSPACES] = { nspaces.bytes, nspaces.size },
                        [SX_AGREEMENT_SAID] = { said->bytes, said->size } },

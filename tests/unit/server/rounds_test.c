@@ -544,3 +544,20 @@ Test(rounds, in_commit_a_member_dies_and_the_host_ends_the_others_as_it_hears_so
     cr_expect(sx_list_empty(&nodes[0].server.collectives));
     nodes_end();
 }
+
+/* What it says of itself then is of those whose job is there. */
+Test(rounds, go_on_when_the_job_of_a_member_has_gone)
+{
+    struct sx_blob blob = { 0 };
+
+    nodes_begin(2);
+    member_calls(0, &connects[0]);
+    struct sx_collective *const connect = SX_LIST_ENTRY(nodes[0].server.collectives.next,
+                                                        struct sx_collective, link);
+
+    nodes[0].member->nspace = NULL;
+    cr_expect_eq(connect->kind->contribute(connect, &blob), PMIX_SUCCESS);
+    nodes[0].member->nspace = nodes[0].job;
+    sx_blob_clear(&blob);
+    nodes_end();
+}
