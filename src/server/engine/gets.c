@@ -402,6 +402,24 @@ void sx_gets_client_connected(struct sx_server *server, struct sx_client *client
     }
 }
 
+/* Those who look through all lanes go on to the next one: what they take out of that may end some
+ * of them. */
+static void lookers_go_on(struct sx_client *client)
+{
+    struct sx_list lookers = SX_LIST_INIT(lookers);
+    struct sx_list *node;
+
+    SX_LIST_EACH(it, &client->share.marks) {
+        if (SX_LIST_ENTRY(it, struct sx_lane_mark, link)->reached == anybody_caught_up) {
+            sx_list_remove(it);
+            sx_list_append(&lookers, it);
+        }
+    }
+    while ((node = sx_list_pop(&lookers)) != NULL) {
+        anybody_caught_up(SX_LIST_ENTRY(node, struct sx_lane_mark, link));
+    }
+}
+
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
 {
     if (client->waiter_count > 0 && client->nspace != NULL) {
@@ -411,15 +429,7 @@ void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
             sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
         }
     }
-    /* Those who look through all lanes go on to the next one. */
-    SX_LIST_EACH(it, &client->share.marks) {
-        struct sx_lane_mark *mark = SX_LIST_ENTRY(it, struct sx_lane_mark, link);
-
-        if (mark->reached == anybody_caught_up) {
-            sx_list_remove(it);
-            anybody_caught_up(mark);
-        }
-    }
+    lookers_go_on(client);
 }
 
 void sx_gets_nspace_filled(struct sx_nspace *nspace)

@@ -250,3 +250,65 @@ Test(gets, of_anybody_are_paid_for_by_the_rank)
     answers_end(&answers, client);
     bare_deinit(&server);
 }
+
+/* ---- who looks through all lanes --------------------------------------------------------------- */
+
+static struct sx_client *looker; /* of whom a message in another's lane is the end */
+
+static uint64_t lane_cost(uint32_t kind, size_t size)
+{
+    (void)kind, (void)size;
+    return 1;
+}
+
+static pmix_status_t lane_ends_looker(struct sx_server *server, struct sx_client *client,
+                                      uint32_t kind, const void *body, size_t size)
+{
+    (void)client, (void)kind, (void)body, (void)size;
+    sx_pending_client_gone(server, looker);
+    return PMIX_SUCCESS;
+}
+
+/* One message, which is for what is in the lane of @client. */
+static void lane_append(struct sx_server *server, struct sx_client *client)
+{
+    const uint64_t word = 0;
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)&word, .iov_len = sizeof(word) };
+    struct sx_lane producer;
+
+    cr_assert_eq(sx_lane_attach(&producer, client->lane.seg.fd, &server->board, client->slot, -1),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_lane_append(&producer, SX_LANE_CURSOR, &iov, 1), PMIX_SUCCESS);
+    sx_lane_detach(&producer);
+}
+
+/* Two Gets wait for the lane of a rank that goes; what the first finds in the next lane ends both. */
+Test(gets, of_anybody_go_on_to_a_lane_whose_message_ends_them)
+{
+    static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane_ends_looker };
+    static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
+    static struct sx_server server;
+    struct sx_client *ranks[3];
+
+    bare_init(&server);
+    bare_loop(&server);
+    server.consumer = &consumer;
+    server.lane_buffer = buffer;
+    struct sx_nspace *const job = bare_job(&server, "job", 3, 3);
+
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        ranks[rank] = bare_connect(&server, job, rank);
+        sx_share_begin(&server, ranks[rank]);
+    }
+    looker = ranks[0];
+    lane_append(&server, ranks[1]);
+    sx_share_charge(&server, ranks[1], 2 * SX_TURN_UNITS); /* so it is left where it is */
+    ask_for(&server, looker, 1, PMIX_RANK_UNDEF, "key", 0);
+    ask_for(&server, looker, 2, PMIX_RANK_UNDEF, "key", 0);
+    cr_assert_eq(looker->pending_counts[SX_PENDING_GET], 2);
+    lane_append(&server, ranks[2]);
+    ranks[1]->state = SX_CLIENT_DEAD;
+    sx_gets_client_gone(&server, ranks[1]);
+    cr_expect_eq(looker->pending_counts[SX_PENDING_GET], 0);
+    bare_deinit(&server);
+}
