@@ -301,12 +301,47 @@ static int case_next_generation(void)
     return job_finish(2, pids);
 }
 
+/* ---- a pull that cannot be opened; the host, told of its end, takes its process away ---------- */
+
+static struct rlimit files;
+
+static pmix_status_t on_pull_take_one(const pmix_proc_t *procs, size_t nprocs,
+                                      const pmix_info_t *directives, size_t ndirs,
+                                      pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
+                                      void *cbdata)
+{
+    const struct rlimit none = { .rlim_cur = 0, .rlim_max = files.rlim_max };
+
+    (void)procs, (void)nprocs, (void)channels, (void)cbfunc, (void)cbdata;
+    if (ndirs > 0 && PMIx_Check_key(directives[0].key, PMIX_IOF_STOP)) {
+        CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
+        atomic_fetch_add(&entered, 1);
+        take(0);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit");
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static int case_unopened_pull(void)
+{
+    static const char *const roles[] = { "pulls" };
+    pid_t pids[RANKS];
+
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0, "getrlimit");
+    fault_module.iof_pull = on_pull_take_one;
+    fault_server_start();
+    job_start(1, 1, roles, pids);
+    return job_finish(1, pids);
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
         { "next_operation", case_next_operation },
         { "own_operation", case_own_operation },
         { "next_generation", case_next_generation },
+        { "unopened_pull", case_unopened_pull },
     };
     static const struct fault_role roles[] = {
         { "has_two_operations", role_has_two_operations },

@@ -278,11 +278,11 @@ static void call_end(struct pull *pull, pmix_status_t status, int fd)
     } else if (fd >= 0) {
         close(fd);
     }
+    if (asking != NULL) { /* first: the host, told of the end of the pull, may end its process */
+        sx_pending_answer(&asking->pending, status);
+    }
     if (status != PMIX_SUCCESS) {
         pull_end(pull);
-    }
-    if (asking != NULL) {
-        sx_pending_answer(&asking->pending, status);
     }
 }
 
