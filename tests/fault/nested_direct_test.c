@@ -335,13 +335,52 @@ static int case_unopened_pull(void)
     return job_finish(1, pids);
 }
 
+/* ---- a tool is taken away; the host, told of the end of its pull, ends all that it knows of it --------- */
+
+static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                    void *cbdata)
+{
+    pmix_proc_t proc;
+
+    (void)info, (void)ninfo;
+    PMIx_Load_procid(&proc, TOOL_JOB, 0);
+    cbfunc(PMIX_SUCCESS, &proc, cbdata);
+}
+
+static pmix_status_t on_pull_take_tool(const pmix_proc_t *procs, size_t nprocs,
+                                       const pmix_info_t *directives, size_t ndirs,
+                                       pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
+                                       void *cbdata)
+{
+    (void)procs, (void)nprocs, (void)channels, (void)cbfunc, (void)cbdata;
+    if (ndirs > 0 && PMIx_Check_key(directives[0].key, PMIX_IOF_STOP)) {
+        PMIx_server_deregister_nspace(TOOL_JOB, NULL, NULL);
+        atomic_fetch_add(&entered, 1);
+    }
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static int case_going_tool(void)
+{
+    (void)fault_tmpdir_make();
+    fault_module.tool_connected = on_tool;
+    fault_module.iof_pull = on_pull_take_tool;
+    fault_server_start();
+    const pid_t pid = fault_start(NULL, 0, "tool", NULL);
+    pmix_proc_t proc;
+
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) != 0, "its pull");
+    PMIx_Load_procid(&proc, TOOL_JOB, 0);
+    PMIx_server_deregister_client(&proc, NULL, NULL);
+    return job_finish(1, &pid);
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
-        { "next_operation", case_next_operation },
-        { "own_operation", case_own_operation },
-        { "next_generation", case_next_generation },
-        { "unopened_pull", case_unopened_pull },
+        { "next_operation", case_next_operation },   { "own_operation", case_own_operation },
+        { "next_generation", case_next_generation }, { "unopened_pull", case_unopened_pull },
+        { "going_tool", case_going_tool },
     };
     static const struct fault_role roles[] = {
         { "has_two_operations", role_has_two_operations },

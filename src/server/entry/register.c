@@ -152,7 +152,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocal
 
 static void client_take_away(struct sx_server *server, struct sx_client *client)
 {
-    if (client->is_tool) {
+    if (client->is_tool && client->state != SX_CLIENT_DEAD) { /* else it is just going */
         sx_reaper_client_lost(server, client);
         return;
     }
@@ -165,15 +165,30 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
     sx_client_release(client);
 }
 
+/* Tools have this name, or their home there, which may be theirs alone.  One that is just going,
+ * and for whose end the host is called, is not connected from here on.  Return: NULL: nothing is
+ * left of it. */
+static struct sx_nspace *tools_take_away(struct sx_server *server, const char *name)
+{
+    struct sx_client *tool;
+    struct sx_nspace *nspace;
+
+    while ((nspace = sx_nspace_find(server, name)) != NULL &&
+           (tool = sx_tool_of(server, nspace)) != NULL) {
+        if (tool->state == SX_CLIENT_DEAD) {
+            sx_connection_close(server, tool);
+        } else {
+            sx_reaper_client_lost(server, tool);
+        }
+    }
+    return nspace;
+}
+
 static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
-    struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
+    struct sx_nspace *const nspace = tools_take_away(server, registration->nspace);
 
-    for (struct sx_client *tool; (tool = sx_tool_of(server, nspace)) != NULL;) {
-        sx_reaper_client_lost(server, tool);
-    }
-    nspace = sx_nspace_find(server, registration->nspace); /* it may have been the tools' alone */
     if (nspace != NULL && !nspace->is_ending) { /* else the host says so again, asked meanwhile */
         nspace->is_ending = true;
         for (size_t i = 0; i < nspace->client_count; i++) {
