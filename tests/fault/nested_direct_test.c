@@ -375,12 +375,47 @@ static int case_going_tool(void)
     return job_finish(1, &pid);
 }
 
+/* ---- a job that is being taken away does not come back meanwhile ------------------------------ */
+
+static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t *info,
+                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static pmix_status_t on_deregister_bring_one(pmix_status_t *codes, size_t ncodes,
+                                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const pmix_proc_t proc = proc_of(1);
+
+    (void)codes, (void)ncodes, (void)cbfunc, (void)cbdata;
+    atomic_fetch_add(&entered, 1);
+    CHECK_STATUS(PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL),
+                 PMIX_ERR_NOT_AVAILABLE);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static int case_ending_job(void)
+{
+    static const char *const roles[] = { "listens" };
+    pid_t pids[RANKS];
+
+    fault_module.register_events = on_register;
+    fault_module.deregister_events = on_deregister_bring_one;
+    fault_server_start();
+    job_start(1, 2, roles, pids);
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) != 0, "its handler");
+    fault_job_end(JOB);
+    return job_finish(1, pids);
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
         { "next_operation", case_next_operation },   { "own_operation", case_own_operation },
         { "next_generation", case_next_generation }, { "unopened_pull", case_unopened_pull },
-        { "going_tool", case_going_tool },
+        { "going_tool", case_going_tool },           { "ending_job", case_ending_job },
     };
     static const struct fault_role roles[] = {
         { "has_two_operations", role_has_two_operations },

@@ -75,6 +75,12 @@ static pmix_status_t nspace_obtain(struct sx_server *server, const char *name,
                         name);
     }
     *ret = sx_nspace_obtain(server, name);
+    if (*ret != NULL && (*ret)->is_ending) {
+        return SX_RAISE(PMIX_ERR_NOT_AVAILABLE,
+                        "namespace %s is just being deregistered: register it again when that is "
+                        "done",
+                        name);
+    }
     return *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 

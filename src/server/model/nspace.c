@@ -156,6 +156,7 @@ static void client_forget(struct sx_server *server, struct sx_client *client)
 
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
+    nspace->is_ending = true;
     SX_FAMILIES_TELL(server, nspace_gone, server, nspace);
     sx_list_remove(&nspace->link);
     for (size_t i = 0; i < nspace->client_count; i++) {
