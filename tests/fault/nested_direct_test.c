@@ -410,12 +410,37 @@ static int case_ending_job(void)
     return job_finish(1, pids);
 }
 
+/* ---- the server ends; the host, told that data will not come, ends the next job --------------- */
+
+static void on_data(pmix_status_t status, char *data, size_t size, void *cbdata)
+{
+    (void)status, (void)data, (void)size, (void)cbdata;
+    atomic_fetch_add(&entered, 1);
+    fault_job_end("second.job");
+}
+
+static int case_ending_server(void)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, "first.job", 0);
+    fault_server_start();
+    fault_job_start("first.job", 1);
+    fault_job_start("second.job", 1);
+    fault_job_start("third.job", 1);
+    CHECK_STATUS(PMIx_server_dmodex_request(&proc, on_data, NULL), PMIX_SUCCESS);
+    fault_server_stop();
+    CHECK(atomic_load(&entered) == 1, "no answer");
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
         { "next_operation", case_next_operation },   { "own_operation", case_own_operation },
         { "next_generation", case_next_generation }, { "unopened_pull", case_unopened_pull },
         { "going_tool", case_going_tool },           { "ending_job", case_ending_job },
+        { "ending_server", case_ending_server },
     };
     static const struct fault_role roles[] = {
         { "has_two_operations", role_has_two_operations },

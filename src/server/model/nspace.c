@@ -21,8 +21,10 @@ void sx_registry_init(struct sx_registry *registry)
 
 void sx_registry_deinit(struct sx_server *server)
 {
-    SX_LIST_EACH(it, &server->registry.nspaces) {
-        sx_nspace_remove(server, SX_LIST_ENTRY(it, struct sx_nspace, link));
+    struct sx_list *const nspaces = &server->registry.nspaces;
+
+    while (!sx_list_empty(nspaces)) { /* the host, which is told of some, may end others */
+        sx_nspace_remove(server, SX_LIST_ENTRY(nspaces->next, struct sx_nspace, link));
     }
 }
 
