@@ -232,7 +232,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Forget a job and its clients. */
+/* Forget a job and its clients. Until that is done the name cannot be registered, nor a client of
+ * it: PMIX_ERR_NOT_AVAILABLE, inside the upcalls that are made meanwhile. */
 PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
     void *cbdata);
 
