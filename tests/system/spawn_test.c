@@ -87,6 +87,13 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
         CHECK(strcmp(apps[0].argv[1], "argument") == 0 && strcmp(apps[0].cwd, "/tmp") == 0);
         CHECK(apps[0].ninfo == 1 && PMIx_Check_key(apps[0].info[0].key, PMIX_WDIR));
         name_of_count(napps, cbfunc, cbdata);
+    } else if (strcmp(how, "folder") == 0) {
+        CHECK(strcmp(apps[0].cwd, "/usr") == 0 && strcmp(apps[1].cwd, "/tmp") == 0);
+        CHECK(apps[2].cwd == NULL || apps[2].cwd[0] == '\0');
+        name_of_count(napps, cbfunc, cbdata);
+    } else if (strcmp(how, "no folder") == 0) {
+        CHECK(apps[0].cwd == NULL || apps[0].cwd[0] == '\0');
+        name_of_count(napps, cbfunc, cbdata);
     } else if (strcmp(how, "done") == 0) {
         return PMIX_OPERATION_SUCCEEDED;
     }
@@ -276,6 +283,30 @@ static int rank_of_bounds(int rank)
     return finish();
 }
 
+/* An application that names no folder gets the caller's, as it is then. */
+static int rank_of_folder(int rank)
+{
+    pmix_app_t apps[3] = { app_of("folder"), app_of("count"), app_of("count") };
+    const pmix_app_t other = app_of("no folder");
+    pmix_info_t there;
+    pmix_nspace_t nspace;
+
+    (void)rank;
+    begin();
+    CHECK(chdir("/usr") == 0);
+    PMIx_Info_load(&there, PMIX_WDIR, "/tmp", PMIX_STRING);
+    apps[1].cwd = (char *)(uintptr_t) "/tmp";
+    apps[2].info = &there;
+    apps[2].ninfo = 1;
+    CHECK_STATUS(PMIx_Spawn(NULL, 0, apps, 3, nspace), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Spawn(&there, 1, &other, 1, nspace), PMIX_SUCCESS);
+    PMIx_Info_destruct(&there);
+    PMIx_Info_load(&there, PMIX_SET_SESSION_CWD, NULL, PMIX_BOOL);
+    CHECK_STATUS(PMIx_Spawn(&there, 1, &other, 1, nspace), PMIX_SUCCESS);
+    PMIx_Info_destruct(&there);
+    return finish();
+}
+
 static int rank_of_no_host(int rank)
 {
     pmix_app_t app = app_of("count");
@@ -355,6 +386,7 @@ static const struct job_case cases[] = {
     { "answers", 1, rank_of_answers, host_is_late, false },
     { "liar", 1, rank_of_liar, NULL, false },
     { "bounds", 1, rank_of_bounds, NULL, false },
+    { "folder", 1, rank_of_folder, NULL, false },
     { "dead", 2, rank_of_dead, host_of_dead, true },
     { "family", 1, rank_of_family, host_of_job, false },
 };

@@ -159,16 +159,31 @@ static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_
                                             : PMIX_ERR_JOB_WDIR_NOT_FOUND;
 }
 
-static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run_request *request,
-                                   struct sx_run_program *programs, char *message)
+/* The environment that a spawn starts from: that of the program whose rank asks for it, with what
+ * the user has set for that one.  A tool has no program here: the launcher's. */
+static char *const *env_of_asker(const struct sx_run_request *request,
+                                 const struct sx_run_job *parent)
 {
+    if (parent == NULL || parent->programs == NULL || request->parent.rank >= parent->rank_count) {
+        return environ;
+    }
+    const size_t index = (size_t)(sx_run_job_app(parent, request->parent.rank) - parent->apps);
+
+    return parent->programs[index].env;
+}
+
+static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run_request *request,
+                                   const struct sx_run_job *parent, struct sx_run_program *programs,
+                                   char *message)
+{
+    char *const *const outer = env_of_asker(request, parent);
     const uint32_t all = sx_run_jobs_places(run->jobs) + request->options.rank_count;
     pmix_status_t rc = PMIX_SUCCESS;
     size_t bytes = 0;
 
     for (uint32_t i = 0; i < request->options.app_count && rc == PMIX_SUCCESS; i++) {
         struct sx_run_app *const app = &request->options.apps[i];
-        char **env = sx_run_env_build(environ, app, run->setup->lib_dir,
+        char **env = sx_run_env_build(outer, app, run->setup->lib_dir,
                                       all > run->setup->machine->cpu_count);
 
         rc = sx_run_request_env(request, i, &env);
@@ -332,7 +347,7 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     if (rc == PMIX_SUCCESS) {
         set_session_cwd(request, run->setup->session->dir);
         programs = sx_cli_calloc(options->app_count, sizeof(*programs));
-        rc = programs_find(run, request, programs, message);
+        rc = programs_find(run, request, parent, programs, message);
     }
     if (rc == PMIX_SUCCESS) {
         places = places_find(run->setup->machine, request, message);

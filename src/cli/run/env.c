@@ -174,13 +174,13 @@ void sx_run_env_drop_outer(char **env)
     env[kept] = NULL;
 }
 
-static void put_word(char ***env, const char *word)
+/* A name alone takes the value of @outer, if that has one. */
+static void put_word(char ***env, char *const *outer, const char *word)
 {
     const size_t len = name_len(word);
     char *name = sx_cli_printf("%.*s", (int)len, word);
-    const char *value = word[len] == '=' ? word + len + 1 : getenv(name);
+    const char *value = word[len] == '=' ? word + len + 1 : sx_run_env_get(outer, name);
 
-    /* Without a value the variable is set: the options were checked. */
     if (value != NULL) {
         sx_run_env_put(env, name, value);
     }
@@ -194,11 +194,26 @@ static void put_default(char ***env, const char *name, const char *value)
     }
 }
 
+/* The folder @dir stands first in LD_LIBRARY_PATH, once: ranks inherit it from those that spawn. */
+static void put_lib_dir(char ***env, const char *dir)
+{
+    const char *const former = sx_run_env_get(*env, "LD_LIBRARY_PATH");
+    const size_t len = strlen(dir);
+
+    if (former == NULL || former[0] == '\0') {
+        sx_run_env_put(env, "LD_LIBRARY_PATH", dir);
+    } else if (strncmp(former, dir, len) != 0 || (former[len] != ':' && former[len] != '\0')) {
+        char *const path = sx_cli_printf("%s:%s", dir, former);
+
+        sx_run_env_put(env, "LD_LIBRARY_PATH", path);
+        free(path);
+    }
+}
+
 char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const char *lib_dir,
                         bool oversubscribed)
 {
-    char **env = sx_run_env_copy(outer), *path;
-    const char *former;
+    char **env = sx_run_env_copy(outer);
 
     sx_run_env_drop_outer(env);
     /* Open MPI 4.1 guesses who launched it from the variables of its own launcher, Slurm's and
@@ -213,13 +228,9 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const 
         put_default(&env, "OMPI_MCA_mpi_oversubscribe", "1");
     }
     for (size_t i = 0; i < app->env_count; i++) {
-        put_word(&env, app->env[i]);
+        put_word(&env, outer, app->env[i]);
     }
-    former = sx_run_env_get(env, "LD_LIBRARY_PATH");
-    path = former == NULL || former[0] == '\0' ? sx_cli_strdup(lib_dir)
-                                               : sx_cli_printf("%s:%s", lib_dir, former);
-    sx_run_env_put(&env, "LD_LIBRARY_PATH", path);
-    free(path);
+    put_lib_dir(&env, lib_dir);
     return env;
 }
 

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -569,12 +570,27 @@ static const char no_pmi1[] = "what is no PMI-1";
 static const char long_line[] = "a line of more than 4096 bytes";
 static_assert(SX_RUN_PMI1_LINE_MAX == 4096, "it is said above");
 
+/* The folder of the rank's process, which PMI-1 does not carry.  Return: NULL if it has none that
+ * can be entered. */
+static const char *folder_of(const struct rank *rank, char folder[PATH_MAX])
+{
+    char link[64];
+    ssize_t len;
+
+    snprintf(link, sizeof(link), "/proc/%d/cwd", (int)rank->job->ranks[number_of(rank)].pid);
+    len = readlink(link, folder, PATH_MAX - 1);
+    folder[len < 0 ? 0 : len] = '\0';
+    return len > 0 && access(folder, X_OK) == 0 ? folder : NULL;
+}
+
 static void many_begin(struct rank *rank, const char *name)
 {
+    char folder[PATH_MAX];
+
     if (rank->spawn == NULL) {
         rank->spawn = sx_run_pmi1_spawn_new();
     }
-    sx_run_pmi1_spawn_begin(rank->spawn);
+    sx_run_pmi1_spawn_begin(rank->spawn, folder_of(rank, folder));
     rank->many = true;
     snprintf(rank->many_name, sizeof(rank->many_name), "%s", name);
 }

@@ -73,7 +73,7 @@ void sx_run_pmi1_spawn_long(struct sx_run_pmi1_spawn *spawn)
            SX_RUN_PMI1_SPAWN_LINE_MAX);
 }
 
-void sx_run_pmi1_spawn_begin(struct sx_run_pmi1_spawn *spawn)
+void sx_run_pmi1_spawn_begin(struct sx_run_pmi1_spawn *spawn, const char *folder)
 {
     if (spawn->app_count == SX_RUN_PMI1_SPAWN_COMMANDS_MAX) {
         refuse(spawn, "too_many_commands", "it has more than %u commands",
@@ -81,9 +81,11 @@ void sx_run_pmi1_spawn_begin(struct sx_run_pmi1_spawn *spawn)
     }
     if (spawn->wrong == NULL) {
         spawn->apps = sx_cli_realloc(spawn->apps, spawn->app_count + 1, sizeof(*spawn->apps));
-        spawn->apps[spawn->app_count++] = (pmix_app_t){ .maxprocs = 1 };
+        spawn->apps[spawn->app_count++] = (pmix_app_t){
+            .maxprocs = 1, .cwd = folder == NULL ? NULL : sx_cli_strdup(folder)
+        };
         spawn->arg_count = 0;
-        spawn->bytes += sizeof(*spawn->apps);
+        spawn->bytes += sizeof(*spawn->apps) + (folder == NULL ? 0 : strlen(folder));
     }
 }
 

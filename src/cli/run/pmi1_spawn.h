@@ -32,10 +32,11 @@ struct sx_run_pmi1_spawn {
     char message[SX_RUN_MESSAGE_MAX]; /* the same for the user */
 };
 
-/* A spawn, and a command of it that begins. */
+/* A spawn, and a command of it that begins.  @folder: where its program stands unless the command
+ * names another folder; NULL: in the launcher's. */
 struct sx_run_pmi1_spawn *sx_run_pmi1_spawn_new(void);
 struct sx_run_pmi1_spawn *sx_run_pmi1_spawn_free(struct sx_run_pmi1_spawn *spawn); /* or NULL */
-void sx_run_pmi1_spawn_begin(struct sx_run_pmi1_spawn *spawn);
+void sx_run_pmi1_spawn_begin(struct sx_run_pmi1_spawn *spawn, const char *folder);
 
 /* Take a line of a command, which is changed.  Return: true when it ends the command. */
 bool sx_run_pmi1_spawn_line(struct sx_run_pmi1_spawn *spawn, char *text);

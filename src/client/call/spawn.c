@@ -3,15 +3,18 @@
 /* spawn.c - PMIx_Spawn, blocking or not: the host starts a job, and its namespace is the answer.
  *
  * The applications travel as one info, whose value is an array of PMIX_APP.  The answer is an info,
- * too: PMIX_NSPACE. */
+ * too: PMIX_NSPACE.  An application without a folder gets the caller's. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
 #include "base/options.h"
 #include "base/status.h"
 #include "base/util.h"
+#include "base/value.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
@@ -94,24 +97,46 @@ static char **env_with_ours(char **env)
     return all;
 }
 
-static void apps_drop(pmix_app_t *apps, size_t napps)
+/* ---- the folder ------------------------------------------------------------------------------ */
+
+static bool has_folder(const pmix_info_t *info, size_t ninfo)
 {
-    for (size_t i = 0; apps != NULL && i < napps; i++) {
+    return sx_info_find(info, ninfo, PMIX_WDIR) != NULL ||
+           sx_info_find(info, ninfo, PMIX_SET_SESSION_CWD) != NULL;
+}
+
+/* Return: the caller's folder in @room, for applications of a job that names none; NULL if the job
+ * names one, or the caller's folder has no name. */
+static char *folder_for(const pmix_info_t *info, size_t ninfo, char room[PATH_MAX])
+{
+    return has_folder(info, ninfo) ? NULL : getcwd(room, PATH_MAX);
+}
+
+/* ---- what the caller leaves out -------------------------------------------------------------- */
+
+static void apps_drop(pmix_app_t *apps, size_t napps, bool forwards)
+{
+    for (size_t i = 0; forwards && apps != NULL && i < napps; i++) {
         free(apps[i].env);
     }
     free(apps);
 }
 
-/* Return: what apps_drop frees; NULL: there is no memory. */
-static pmix_app_t *apps_with_ours(const pmix_app_t *apps, size_t napps)
+/* The applications with the folder @folder (NULL: none) where they name none, and with our
+ * environment if @forwards.  Return: what apps_drop frees; NULL: there is no memory. */
+static pmix_app_t *apps_with_ours(const pmix_app_t *apps, size_t napps, char *folder, bool forwards)
 {
     pmix_app_t *const with = calloc(napps, sizeof(*with));
 
     for (size_t i = 0; with != NULL && i < napps; i++) {
         with[i] = apps[i];
-        with[i].env = env_with_ours(apps[i].env);
-        if (with[i].env == NULL) {
-            apps_drop(with, i);
+        if (folder != NULL && (apps[i].cwd == NULL || apps[i].cwd[0] == '\0') &&
+            !has_folder(apps[i].info, apps[i].ninfo)) {
+            with[i].cwd = folder;
+        }
+        with[i].env = forwards ? env_with_ours(apps[i].env) : apps[i].env;
+        if (forwards && with[i].env == NULL) {
+            apps_drop(with, i, forwards);
             return NULL;
         }
     }
@@ -162,6 +187,7 @@ static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_
                            size_t ninfo, const pmix_app_t *apps, size_t napps)
 {
     struct sx_spawn_options options = { 0 };
+    char folder[PATH_MAX];
     pmix_status_t rc;
 
     if (!sx_process_ready()) {
@@ -171,13 +197,14 @@ static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_
     if (rc == PMIX_SUCCESS) {
         rc = sx_options_read(SX_OF_SPAWN, job_info, ninfo, &options);
     }
-    if (rc != PMIX_SUCCESS || !options.forwards) {
-        return rc == PMIX_SUCCESS ? apps_send(results, job_info, ninfo, apps, napps) : rc;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    pmix_app_t *const with = apps_with_ours(apps, napps);
+    pmix_app_t *const with = apps_with_ours(apps, napps, folder_for(job_info, ninfo, folder),
+                                            options.forwards);
 
     rc = with == NULL ? PMIX_ERR_OUT_OF_RESOURCE : apps_send(results, job_info, ninfo, with, napps);
-    apps_drop(with, napps);
+    apps_drop(with, napps, options.forwards);
     return rc;
 }
 

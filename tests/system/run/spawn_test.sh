@@ -90,6 +90,27 @@ spawns PMIX_SUCCESS "a list of CPUs" -n 2 pmix.cpulist=$first pmix.notecomp -- s
 [ "$(grep -cx "on $first" "$work/out")" -eq 2 ] || fail "a list of CPUs: not two ranks on $first"
 expect_clean "directives"
 
+# ---- what it leaves out is its asker's ----
+
+# At each step the folder is left for one inside of it, and each child's program is found from where its parent stands.
+mkdir -p "$work/there/inner/sub" "$work/bin"
+printf '#!/bin/sh\necho "$1 in $PWD with $GIVEN"\n' >"$work/there/inner/kid"
+chmod +x "$work/there/inner/kid"
+cp "$work/there/inner/kid" "$work/there/inner/sub/kid"
+cp "$work/there/inner/kid" "$work/bin/shmix-test-kid"
+given() { # given WHAT SCRIPT: a rank of the job executes SCRIPT, whose $0 is the spawner
+    run --timeout 120 --wdir "$work/there" --env GIVEN=given --env "PATH=$work/bin:$PATH" sh -c "$2" "$SPAWNER"
+    expect_code 0 "$1"
+}
+given "a folder left out" 'cd inner && "$0" pmix.notecomp -- ./kid one && "$0" pmix.notecomp -- sub/kid two'
+says "one in $work/there/inner with given" "a program beside its parent"
+says "two in $work/there/inner with given" "a program below its parent"
+given "a PATH left out" '"$0" pmix.notecomp -- shmix-test-kid three'
+says "three in $work/there with given" "a program in its parent's PATH"
+given "a grandchild" 'cd inner && "$0" pmix.notecomp -- sh -c "cd sub && \"$0\" pmix.notecomp -- ./kid four"'
+says "four in $work/there/inner/sub with given" "a grandchild"
+expect_clean "what is left out"
+
 # ---- a debugger ----
 
 spawns PMIX_SUCCESS "stopped in PMIx_Init" -n 2 -r 2 pmix.dbg.init pmix.notecomp -- "$SPAWNER"

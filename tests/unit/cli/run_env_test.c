@@ -100,28 +100,35 @@ Test(run_env, our_library_comes_first)
     char *outer[] = { "LD_LIBRARY_PATH=/a:/b", NULL }, *none[] = { NULL };
     const char *words[] = { "LD_LIBRARY_PATH=/c" };
     char **env = build(outer, NULL, 0, false), **bare = build(none, NULL, 0, false);
-    char **user = build(outer, words, 1, false);
+    char **user = build(outer, words, 1, false), **again = build(env, NULL, 0, false);
+    char **bare_again = build(bare, NULL, 0, false);
 
+    expect(again, "LD_LIBRARY_PATH", "/our/lib:/a:/b");
+    expect(bare_again, "LD_LIBRARY_PATH", "/our/lib");
     expect(env, "LD_LIBRARY_PATH", "/our/lib:/a:/b");
     expect(bare, "LD_LIBRARY_PATH", "/our/lib");
     expect(user, "LD_LIBRARY_PATH", "/our/lib:/c");
     sx_run_env_free(env);
     sx_run_env_free(bare);
     sx_run_env_free(user);
+    sx_run_env_free(again);
+    sx_run_env_free(bare_again);
 }
 
 Test(run_env, env_sets_replaces_and_copies)
 {
-    char *outer[] = { "A=1", "B=2", NULL };
-    const char *words[] = { "A=x=y", "C=", "COPIED_1" };
+    char *outer[] = { "A=1", "B=2", "PMIX_COPIED=here", "PMIX_DROPPED=here", NULL };
+    const char *words[] = { "A=x=y", "C=", "PMIX_COPIED", "NOT_SET_ANYWHERE" };
     char **env;
 
-    setenv("COPIED_1", "here", 1);
-    env = build(outer, words, 3, false);
+    setenv("PMIX_COPIED", "of the launcher", 1);
+    env = build(outer, words, 4, false);
     expect(env, "A", "x=y");
     expect(env, "B", "2");
     expect(env, "C", "");
-    expect(env, "COPIED_1", "here");
+    expect(env, "PMIX_COPIED", "here");
+    expect(env, "PMIX_DROPPED", NULL);
+    expect(env, "NOT_SET_ANYWHERE", NULL);
     sx_run_env_free(env);
 }
 
