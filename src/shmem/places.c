@@ -135,3 +135,18 @@ pmix_status_t sx_places_find(const struct sx_store *store, const char *key, cons
     free(search.places);
     return rc;
 }
+
+bool sx_places_join(const struct sx_store *store, const char *nspace, uint32_t rank,
+                    const char *other)
+{
+    struct sx_membership membership;
+    uint32_t row = 0;
+    bool join = false;
+
+    while (!join &&
+           sx_membership_next(store, SX_REALM_MEMBERS, &row, &membership) == PMIX_SUCCESS) {
+        join = sx_membership_rank(&membership, nspace, rank) != PMIX_RANK_INVALID &&
+               sx_membership_count_of(&membership, other) > 0;
+    }
+    return join;
+}

@@ -18,4 +18,9 @@
 pmix_status_t sx_places_find(const struct sx_store *store, const char *key, const char *nspace,
                              uint32_t rank, pmix_value_t *ret);
 
+/* Whether the process @rank of @nspace is in a connected namespace or a group together with a
+ * process of @other.  Looks at each of them, without a lock. */
+bool sx_places_join(const struct sx_store *store, const char *nspace, uint32_t rank,
+                    const char *other);
+
 #endif

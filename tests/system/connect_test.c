@@ -468,6 +468,119 @@ static int rank_of_two_jobs(int rank)
     return 0;
 }
 
+/* ---- what is local to a process after a call that has brought it ------------------------------ */
+
+static pmix_status_t get_optional(const char *nspace, pmix_rank_t rank, const char *key)
+{
+    const pmix_proc_t proc = proc_of(nspace, rank);
+    pmix_value_t *value = NULL;
+    pmix_info_t optional;
+
+    yes(&optional, PMIX_OPTIONAL);
+    const pmix_status_t rc = PMIx_Get(&proc, key, &optional, 1, &value);
+
+    if (rc == PMIX_SUCCESS) {
+        PMIx_Value_free(value, 1);
+    }
+    return rc;
+}
+
+/* Ask without a call that looks for itself in between. */
+static void expect_optional(const pmix_proc_t procs[2], pmix_status_t want)
+{
+    const char *const other = procs[strcmp(me.nspace, JOB_NSPACE) == 0].nspace;
+
+    CHECK_STATUS(get_optional(other, 1, PMIX_LOCAL_RANK), want);
+    CHECK_STATUS(get_optional(other, PMIX_RANK_WILDCARD, PMIX_JOB_SIZE), want);
+    CHECK_STATUS(get_optional(other, 1, "card"), want);
+}
+
+static void fence_of(const pmix_proc_t procs[2], bool collects)
+{
+    pmix_info_t info;
+
+    yes(&info, PMIX_COLLECT_DATA);
+    CHECK_STATUS(PMIx_Fence(procs, 2, &info, collects), PMIX_SUCCESS);
+}
+
+static void optional_begin(pmix_proc_t procs[2])
+{
+    pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 7 };
+
+    begin();
+    both(procs);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "card", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    fence_of(procs, false); /* brings nothing */
+    expect_optional(procs, PMIX_ERR_NOT_FOUND);
+}
+
+static int rank_of_optional_connect(int rank)
+{
+    char nspace[PMIX_MAX_NSLEN + 1];
+    pmix_rank_t new_rank;
+    pmix_proc_t procs[2];
+
+    (void)rank;
+    optional_begin(procs);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(shmix_connect(procs, 2, NULL, 0, nspace, &new_rank), PMIX_SUCCESS);
+        for (pmix_rank_t member = 0; member < 5; member++) {
+            CHECK_STATUS(get_optional(nspace, member, "card"), PMIX_SUCCESS);
+        }
+        expect_optional(procs, PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Disconnect(procs, 2, NULL, 0), PMIX_SUCCESS);
+        expect_optional(procs, PMIX_ERR_NOT_FOUND);
+    }
+    CHECK(job_size_of(JOB_NSPACE) == 2 && job_size_of(SECOND) == 3);
+    finish();
+    return 0;
+}
+
+/* Two lists bring it: it stays with the last one. */
+static int rank_of_optional_group(int rank)
+{
+    pmix_proc_t procs[2];
+
+    (void)rank;
+    optional_begin(procs);
+    CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    expect_optional(procs, PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_construct("milk", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_SUCCESS);
+    expect_optional(procs, PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_leave("milk", NULL, 0), PMIX_SUCCESS);
+    expect_optional(procs, PMIX_ERR_NOT_FOUND);
+    finish();
+    return 0;
+}
+
+static int rank_of_optional_fence(int rank)
+{
+    pmix_proc_t procs[2];
+
+    (void)rank;
+    optional_begin(procs);
+    fence_of(procs, true);
+    expect_optional(procs, PMIX_SUCCESS);
+    finish();
+    return 0;
+}
+
+static int rank_of_optional_exchange(int rank)
+{
+    pmix_proc_t procs[2];
+    pmix_info_t info;
+
+    (void)rank;
+    optional_begin(procs);
+    yes(&info, PMIX_CONNECT_XCHG_ONLY);
+    CHECK_STATUS(PMIx_Connect(procs, 2, &info, 1), PMIX_SUCCESS);
+    expect_optional(procs, PMIX_SUCCESS);
+    finish();
+    return 0;
+}
+
 /* CN27, CN28: nothing to disconnect. */
 static int rank_of_exchange(int rank)
 {
@@ -691,6 +804,10 @@ int main(int argc, char **argv)
         { "timeout", 2, rank_of_timeout, NULL, false },
         { "hundred", 2, rank_of_hundred, host_of_hundred, false },
         { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
+        { "optional_after_connect", 2, rank_of_optional_connect, host_of_two, false },
+        { "optional_after_construct", 2, rank_of_optional_group, host_of_two, false },
+        { "optional_after_fence", 2, rank_of_optional_fence, host_of_two, false },
+        { "optional_after_exchange", 2, rank_of_optional_exchange, host_of_two, false },
         { "exchange_only", 2, rank_of_exchange, host_of_two, false },
         { "notify_each", 2, rank_of_notify_each, NULL, false },
         { "request", 3, rank_of_request, NULL, false },

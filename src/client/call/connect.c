@@ -10,6 +10,7 @@
 #include <shmix.h>
 
 #include "client/call/arrive.h"
+#include "client/data/at_hand.h"
 #include "client/data/cluster.h"
 #include "client/data/membership.h"
 #include "client/link/process.h"
@@ -17,9 +18,9 @@
 /* ---- both --------------------------------------------------------------------------------- */
 
 /* Judge the arguments, and whether there is anybody to connect with. */
-static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function function)
+static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function function,
+                           struct sx_collective_options *options)
 {
-    struct sx_collective_options options = { 0 };
 
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
@@ -27,9 +28,21 @@ static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function 
     if (arriving->procs == NULL || arriving->nprocs == 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_arriving_check(arriving, function, &options);
+    const pmix_status_t rc = sx_arriving_check(arriving, function, options);
 
     return rc == PMIX_SUCCESS ? sx_link_status(sx_primary()) : rc;
+}
+
+/* A mere exchange makes no list by which the others' data would be known to be at hand. */
+static pmix_status_t begin(bool connects, const struct sx_collective_options *options,
+                           const struct sx_arriving *arriving)
+{
+    if (!connects) {
+        sx_at_hand_part();
+    }
+    return connects && (options->connect & SX_CONNECT_EXCHANGES) != 0
+               ? sx_at_hand_mark(arriving->procs, arriving->nprocs)
+               : PMIX_SUCCESS;
 }
 
 /* Who connects is in the list; who may disconnect is the server's to say. */
@@ -37,9 +50,10 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
                            const struct sx_arriving *arriving)
 {
     const bool connects = kind == SX_COLLECTIVE_CONNECT;
+    struct sx_collective_options options = { 0 };
     struct sx_arriving here = *arriving;
     pmix_proc_t *copy;
-    pmix_status_t rc = check(arriving, connects ? SX_OF_CONNECT : SX_OF_DISCONNECT);
+    pmix_status_t rc = check(arriving, connects ? SX_OF_CONNECT : SX_OF_DISCONNECT, &options);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -48,8 +62,12 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
     if (here.procs == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    rc = connects && !sx_procs_hold_self(here.procs, here.nprocs) ? PMIX_ERR_BAD_PARAM
-                                                                  : sx_arrive(op, kind, &here);
+    rc = connects && !sx_procs_hold_self(here.procs, here.nprocs)
+             ? PMIX_ERR_BAD_PARAM
+             : begin(connects, &options, &here);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_arrive(op, kind, &here);
+    }
     free(copy);
     return rc;
 }
@@ -151,7 +169,9 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t *procs, size_t nprocs, const pmi
 
 static pmix_status_t disconnect(const struct sx_arriving *arriving, struct sx_callback callback)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .finish = sx_at_hand_parted };
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
 
     return start(&op, SX_COLLECTIVE_DISCONNECT, arriving);
 }

@@ -5,6 +5,7 @@
  * As many are under way as the server allows.  One system call more than arrive.h says takes the
  * data in that the fence has collected, if there are any. */
 #include "client/call/arrive.h"
+#include "client/data/at_hand.h"
 #include "client/data/view.h"
 #include "client/link/process.h"
 
@@ -59,6 +60,13 @@ static pmix_status_t fence(struct sx_arriving arriving, struct sx_callback callb
         return rc;
     }
     here.collects = options.collect;
+    if (here.collects) {
+        const pmix_status_t marked = sx_at_hand_mark(arriving.procs, arriving.nprocs);
+
+        if (marked != PMIX_SUCCESS) {
+            return marked;
+        }
+    }
     return sx_arrive(&here.op, SX_COLLECTIVE_FENCE, &arriving);
 }
 

@@ -3,7 +3,8 @@
 /* get.c - PMIx_Get and PMIx_Get_nb: read what is mapped, ask the server for the rest.
  *
  *     hit  --> decode, return
- *     miss --reserved, optional, or our own value--> not found, without a message
+ *     miss --another namespace, not mapped, and not optional or at hand--> map it, look again
+ *       \--reserved, optional, or our own value--> not found, without a message
  *       \--> GET --the server has it now--> look again
  *             \--timeout, not there, link lost--> that status
  *
@@ -21,6 +22,7 @@
 #include "base/value.h"
 #include "client/call/alias.h"
 #include "client/call/gate.h"
+#include "client/data/at_hand.h"
 #include "client/data/derived.h"
 #include "client/data/grace.h"
 #include "client/data/lookup.h"
@@ -247,11 +249,13 @@ static bool is_mapped(const struct sx_lookup *lookup)
     return lookup->view != NULL && sx_view_shared(lookup->view) != NULL;
 }
 
-/* A namespace whose store has not been fetched.  Return: PMIX_ERR_NOT_FOUND when there is no
+/* A namespace whose store has not been fetched.  With PMIX_OPTIONAL only what a call has brought to
+ * this process is.  Return: PMIX_ERR_NOT_FOUND when there is no
  * need or no such namespace. */
 static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 {
-    if (lookup->wanted.options.optional || is_mapped(lookup)) {
+    if (is_mapped(lookup) ||
+        (lookup->wanted.options.optional && !sx_at_hand(lookup->nspace, lookup->view))) {
         return PMIX_ERR_NOT_FOUND;
     }
     const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
@@ -444,8 +448,9 @@ static bool get_fetch(struct get *get)
         return true;
     }
     get->op.status = fetch_foreign(&get->lookup);
+    /* An optional one has looked at the lists by now, if it has been at hand. */
     if (get->op.status == PMIX_ERR_NOT_FOUND && !is_met && !at_hand &&
-        !get->lookup.wanted.options.optional) {
+        (!get->lookup.wanted.options.optional || sx_members_are_at_hand())) {
         if (alias_ends(get)) {
             return true;
         }

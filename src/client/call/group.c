@@ -12,6 +12,7 @@
 
 #include "client/call/arrive.h"
 #include "client/call/group_results.h"
+#include "client/data/at_hand.h"
 #include "client/link/process.h"
 
 static const struct sx_op_kind construct_kind = { .size = sizeof(struct sx_group_op),
@@ -132,7 +133,9 @@ pmix_status_t PMIx_Group_construct_nb(const char *grp, const pmix_proc_t *procs,
 static pmix_status_t destruct(const char *name, const pmix_info_t *info, size_t ninfo,
                               struct sx_callback callback)
 {
-    struct sx_op op = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .finish = sx_at_hand_parted };
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_collective_options options = { 0 };
     pmix_proc_t all = { .rank = PMIX_RANK_WILDCARD };
     const struct sx_arriving arriving = {
@@ -148,7 +151,11 @@ static pmix_status_t destruct(const char *name, const pmix_info_t *info, size_t 
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(sx_primary());
     }
-    return rc == PMIX_SUCCESS ? sx_arrive(&op, SX_COLLECTIVE_GROUP_DESTRUCT, &arriving) : rc;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    sx_at_hand_part();
+    return sx_arrive(&op, SX_COLLECTIVE_GROUP_DESTRUCT, &arriving);
 }
 
 pmix_status_t PMIx_Group_destruct(const char *grp, const pmix_info_t *directives, size_t ndirs)

@@ -8,6 +8,7 @@
 
 #include "base/options.h"
 #include "client/call/group_results.h"
+#include "client/data/at_hand.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "control/message.h"
@@ -29,7 +30,8 @@ static pmix_status_t leave(const char *group, const pmix_info_t directives[], si
                            struct sx_callback callback)
 {
     static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
-                                            .request = SX_MSG_GROUP_LEAVE };
+                                            .request = SX_MSG_GROUP_LEAVE,
+                                            .finish = sx_at_hand_parted };
     struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
     struct sx_group_leave head = { 0 };
     struct sx_draft draft = { .head = &head };
@@ -39,6 +41,7 @@ static pmix_status_t leave(const char *group, const pmix_info_t directives[], si
         return rc;
     }
     memcpy(head.group, group, strlen(group));
+    sx_at_hand_part();
     return sx_op_ask(&op, &draft);
 }
 

@@ -68,6 +68,21 @@ pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t ra
     return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc; /* a process on its own is in none */
 }
 
+bool sx_members_join(const char *nspace)
+{
+    const pmix_proc_t *const self = &sx_process.self;
+    const struct sx_store *store;
+    struct sx_grace grace;
+
+    if (node_enter(sx_primary(), &grace, &store) != PMIX_SUCCESS) {
+        return false;
+    }
+    const bool join = sx_places_join(store, self->nspace, self->rank, nspace);
+
+    sx_grace_exit(&grace);
+    return join;
+}
+
 pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *ret)
 {
     const struct sx_store *store;

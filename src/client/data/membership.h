@@ -31,6 +31,10 @@ pmix_status_t sx_members_open_subject(struct sx_link *link, uint64_t subject,
 pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t rank,
                                 pmix_value_t *ret);
 
+/* Whether this process is in a connected namespace or a group together with one of @nspace.  False
+ * too when the store cannot be had. */
+bool sx_members_join(const char *nspace);
+
 /* The answer to the query of @key, about the list @name (shmem/lists.h).  Return: as sx_lists_find;
  * as sx_members_open. */
 pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *ret);

@@ -309,6 +309,13 @@ pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view)
     return rc;
 }
 
+void sx_view_hide(struct sx_view *view)
+{
+    pthread_mutex_lock(&sx_process.view_lock);
+    edition_show(view, NULL);
+    pthread_mutex_unlock(&sx_process.view_lock);
+}
+
 /* Make the writer if there is none; data_lock is held. */
 static pmix_status_t writer_obtain(struct sx_view *view)
 {

@@ -39,6 +39,7 @@ struct sx_view {
     struct sx_link *link; /* from whose server the shared one is; under view_lock */
     size_t nspace_len;    /* 0: no namespace's, but what `link`, constant then, tells of ... */
     uint32_t wanted;      /* ... the node (SX_WANT_STORE), or what is published */
+    _Atomic bool is_exchanged, is_joined; /* at_hand.c */
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
@@ -76,6 +77,10 @@ pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view
 /* The same for a store of no namespace, of @link's server: sx_view_of. */
 pmix_status_t sx_view_fetch_of_locked(struct sx_link *link, uint32_t wanted,
                                       struct sx_view **ret_view);
+
+/* Show nothing of @view's shared store until it is fetched anew.  Not between sx_grace_enter and
+ * sx_grace_exit. */
+void sx_view_hide(struct sx_view *view);
 
 /* Enter, with the newest such store.  No message while it is the one that we have.  Return: as
  * sx_view_fetch; unless PMIX_SUCCESS nobody is inside. */
@@ -131,6 +136,13 @@ static inline struct sx_edition *sx_view_shared(const struct sx_view *view)
 {
     /* A-shared <- R-shared (view.c): the edition is mapped. */
     return atomic_load_explicit(&view->shared, memory_order_acquire);
+}
+
+/* Whether anything is: the answer may be old at once. */
+static inline bool sx_view_is_shown(const struct sx_view *view)
+{
+    /* relaxed: nothing is read through the pointer. */
+    return atomic_load_explicit(&view->shared, memory_order_relaxed) != NULL;
 }
 
 /* Likewise: what is shown of @view, which may be NULL, gets no more news: sx_view_fetch before

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* at_hand.c - read the node's lists, and keep two marks in each view of another namespace. */
+#include "client/data/at_hand.h"
+
+#include <string.h>
+
+#include "client/data/membership.h"
+#include "client/data/view.h"
+#include "client/link/process.h"
+
+static bool is_own(const char *nspace)
+{
+    return strcmp(nspace, sx_process.self.nspace) == 0;
+}
+
+pmix_status_t sx_at_hand_mark(const pmix_proc_t *procs, size_t nprocs)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_view *view;
+
+    for (size_t i = 0; i < nprocs && rc == PMIX_SUCCESS; i++) {
+        const bool is_new = i == 0 || strcmp(procs[i].nspace, procs[i - 1].nspace) != 0;
+
+        if (!is_new || procs[i].nspace[0] == '\0' || is_own(procs[i].nspace)) {
+            continue;
+        }
+        rc = sx_view_obtain(procs[i].nspace, &view);
+        if (rc == PMIX_SUCCESS) {
+            /* relaxed: the mark stands for itself. */
+            atomic_store_explicit(&view->is_exchanged, true, memory_order_relaxed);
+        }
+    }
+    return rc;
+}
+
+bool sx_at_hand(const char *nspace, const struct sx_view *view)
+{
+    /* relaxed: as sx_at_hand_mark. */
+    return (view != NULL && atomic_load_explicit(&view->is_exchanged, memory_order_relaxed)) ||
+           sx_members_join(nspace);
+}
+
+/* Return: the next view behind @view of another namespace that shows something, or would. */
+static struct sx_view *next_other(const struct sx_view *view)
+{
+    struct sx_view *next = sx_view_next(view);
+
+    while (next != NULL && (next->nspace_len == 0 || next == sx_process.own ||
+                            (!sx_view_is_shown(next) &&
+                             !atomic_load_explicit(&next->is_exchanged, memory_order_relaxed)))) {
+        next = sx_view_next(next);
+    }
+    return next;
+}
+
+void sx_at_hand_part(void)
+{
+    struct sx_view *view = NULL;
+
+    while ((view = next_other(view)) != NULL) {
+        if (sx_members_join(view->nspace)) {
+            /* relaxed: read by the thread that takes in the end of this call, or of a later one. */
+            atomic_store_explicit(&view->is_joined, true, memory_order_relaxed);
+        }
+    }
+}
+
+bool sx_at_hand_parted(struct sx_op *op)
+{
+    struct sx_view *view = NULL;
+
+    while (op->status == PMIX_SUCCESS && (view = next_other(view)) != NULL) {
+        if (atomic_load_explicit(&view->is_joined, memory_order_relaxed) &&
+            !sx_members_join(view->nspace)) {
+            atomic_store_explicit(&view->is_joined, false, memory_order_relaxed);
+            atomic_store_explicit(&view->is_exchanged, false, memory_order_relaxed);
+            sx_view_hide(view);
+        }
+    }
+    return true;
+}
