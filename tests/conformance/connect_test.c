@@ -312,7 +312,6 @@ static void before_init(void)
 static void wrong_lists(void)
 {
     const pmix_proc_t other = proc_of(JOB_NSPACE, 1 - me.rank);
-    const pmix_proc_t mixed[2] = { me, proc_of("nobody.here", 0) };
     const pmix_proc_t beyond[2] = { me, proc_of(JOB_NSPACE, 77) };
     pmix_proc_t endless = me;
     struct call call;
@@ -327,7 +326,6 @@ static void wrong_lists(void)
     CHECK_STATUS(PMIx_Connect_nb(&me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     memset(endless.nspace, 'n', sizeof(endless.nspace));
     CHECK_STATUS(connect_by(&endless, 1, NO_WORDS, &call), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(connect_by(mixed, 2, NO_WORDS, &call), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(connect_by(beyond, 2, NO_WORDS, &call), PMIX_ERR_NOT_FOUND);
 }
 

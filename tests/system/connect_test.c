@@ -306,7 +306,8 @@ static int rank_of_bad_input(int rank)
     CHECK_STATUS(PMIx_Connect_nb(&all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(shmix_connect_nb(&all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Connect(&other, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(PMIx_Connect(unknown, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &(int){ 1 }, PMIX_INT), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Connect(unknown, 2, &info, 1), PMIX_ERR_TIMEOUT); /* it may be registered */
     CHECK_STATUS(PMIx_Disconnect(unknown, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Disconnect(NULL, 0, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Disconnect_nb(&all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);

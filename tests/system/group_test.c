@@ -277,7 +277,7 @@ static int rank_of_bad_input(int rank)
     CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_INIT);
     begin();
-    const pmix_proc_t other = proc_of("", 1 - me.rank), unknown[] = { me, proc_of("no.job", 0) };
+    const pmix_proc_t other = proc_of("", 1 - me.rank);
     const struct {
         const char *name;
         const pmix_proc_t *procs;
@@ -292,7 +292,6 @@ static int rank_of_bad_input(int rank)
         { "tea", &all, 1, 1, PMIX_ERR_BAD_PARAM },
         { "tea", &other, 1, 0, PMIX_ERR_BAD_PARAM },
         { JOB_NSPACE, &all, 1, 0, PMIX_ERR_EXISTS },
-        { "tea", unknown, 2, 0, PMIX_ERR_NOT_FOUND },
         { "shmix.memberships", &me, 1, 0, PMIX_ERR_BAD_PARAM },
     };
 

@@ -224,19 +224,26 @@ static size_t meant_count(struct sx_server *server, const struct sx_alias_list *
     return count;
 }
 
-/* There are hosts that complete a fence on each node without the others (Slurm, of some ranks). */
+/* Return: PMIX_ERR_WOULD_BLOCK when a namespace is missing that the host may register yet.
+ *
+ * There are hosts that complete a fence on each node without the others (Slurm, of some ranks). */
 static pmix_status_t have_all_called(const struct sx_collective *collective)
 {
     const struct sx_agreed *const agreed = &collective->agreed;
     const size_t meant = meant_count(collective->members.server, &collective->members.real);
 
-    return agreed->is_partial || agreed->member_count >= meant
-               ? PMIX_SUCCESS
-               : SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                          "the host has completed a fence of %zu processes when %zu had called: it "
-                          "has no fences of them, and so no %s",
-                          meant, agreed->member_count,
-                          sx_collective_name(collective->kind->number));
+    if (agreed->is_partial || agreed->member_count >= meant) {
+        return PMIX_SUCCESS;
+    }
+    if (collective->members.has_unknown) {
+        sx_log(SX_LOG_INFO, "a %s waits until the host has registered all its namespaces",
+               sx_collective_name(collective->kind->number));
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                    "the host has completed a fence of %zu processes when %zu had called: it "
+                    "has no fences of them, and so no %s",
+                    meant, agreed->member_count, sx_collective_name(collective->kind->number));
 }
 
 pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_host_answer *answer,

@@ -294,6 +294,20 @@ static bool meaning_add(struct sx_collective *collective)
            sx_table_add(&server->meant, &collective->meant, sx_meeting_hash(server, &meeting));
 }
 
+/* Whether it names all processes of a job that nobody here knows: a kind that needs them one by one
+ * waits for the registration. */
+static bool has_open_wildcard(const struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    bool found = false;
+
+    for (size_t i = 0; collective->kind->known_by_id && i < members->proc_count && !found; i++) {
+        found = members->procs[i].rank == PMIX_RANK_WILDCARD &&
+                sx_nspace_find(members->server, members->procs[i].nspace) == NULL;
+    }
+    return found;
+}
+
 /* Find its members, and let it be found.  Return: an error when it is not open. */
 static pmix_status_t collective_open(struct sx_collective *collective, uint64_t hash,
                                      struct sx_collective *oldest)
@@ -301,7 +315,9 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
     struct sx_server *const server = collective->members.server;
 
     collective->members.admits_unknown = collective->kind->admits_unknown &&
-                                         reaches_others(collective);
+                                         reaches_others(collective) &&
+                                         !has_open_wildcard(collective);
+    collective->members.awaits_unknown = collective->kind->awaits_unknown;
     const struct sx_member_ends ends = ends_of(collective, false);
     const pmix_status_t rc = sx_members_gather(&collective->members, &ends);
 
@@ -385,6 +401,25 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
     (void)collective_let_go(collective);
 }
 
+/* Whether the host, which has been asked, has had no more than the processes that are known here:
+ * then it leads to no others, and the namespace that nobody knows will be registered. */
+static bool collective_awaits(const struct sx_collective *collective)
+{
+    return collective->members.has_unknown && collective->members.admits_unknown &&
+           !collective->is_over && !collective->is_abandoned;
+}
+
+/* The host has it no longer, until all of its namespaces are registered. */
+static void collective_take_back(struct sx_collective *collective)
+{
+    collective->members.admits_unknown = false;
+    collective->with_host = false;
+    sx_rounds_leave(collective);
+    sx_agreed_clear(&collective->agreed);
+    sx_shown_changed(collective->members.server, &collective->shown);
+    (void)collective_try(collective); /* it may have been registered meanwhile */
+}
+
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     if (asker != NULL) { /* else its namespace has gone */
@@ -393,7 +428,13 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         pmix_status_t status;
 
         collective_hold(collective);
-        if (collective->kind->host_said(collective, answer, &status)) {
+        if (!collective->kind->host_said(collective, answer, &status)) {
+            (void)collective_let_go(collective);
+            return;
+        }
+        if (status == PMIX_ERR_WOULD_BLOCK && collective_awaits(collective)) {
+            collective_take_back(collective);
+        } else {
             collective_leave_host(collective, status);
         }
         (void)collective_let_go(collective);
@@ -532,7 +573,7 @@ static bool collective_try(struct sx_collective *collective)
     }
     const struct sx_absent absent = sx_members_absent(&collective->members);
 
-    if (absent.announced > 0 ||
+    if (absent.announced > 0 || absent.unknown ||
         (collective->kind->awaits_more != NULL && collective->kind->awaits_more(collective))) {
         return false;
     }
@@ -765,6 +806,43 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
             collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
         }
     }
+}
+
+/* Without it, the operation would have waited. */
+static void nspace_added(struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (collective->with_host || collective->is_over ||
+        !sx_members_nspace_added(&collective->members, nspace)) {
+        return;
+    }
+    if (collective->kind->nspace_added != NULL) {
+        rc = collective->kind->nspace_added(collective);
+    }
+    if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
+        !reaches_others(collective)) {
+        rc = refuse_elsewhere(collective);
+    }
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (rc != PMIX_SUCCESS) {
+        collective_end(collective, rc);
+    } else {
+        (void)collective_try(collective);
+    }
+}
+
+void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    sx_name_returns(server, nspace->name);
+    walk_begin(server, &walk);
+    while ((collective = walk_next(server, &walk)) != NULL) {
+        nspace_added(collective, nspace);
+    }
+    walk_end(server, &walk);
 }
 
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)

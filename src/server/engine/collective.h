@@ -31,6 +31,8 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
 
 /* The host has registered it: operations under way that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
+/* The host has registered the namespace: operations that waited for that know their members. */
+void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace *nspace);
 /* It has called PMIx_Init: operations that are shown as waiting for it say who it is. */
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client);
 /* It is dead, has said good-bye, or has departed.  The operations that wait for it, and those that

@@ -84,8 +84,14 @@ struct sx_kind {
     bool known_by_list;
     /* The processes do, in whichever words: by their own names, or as the members of groups. */
     bool known_by_meaning;
-    /* Namespaces that nobody here knows are taken for those of other nodes. */
+    /* Namespaces that nobody here knows are taken for those of other nodes, where the host leads
+     * there ... */
     bool admits_unknown;
+    /* ... and are waited for otherwise: their registration says who is meant. */
+    bool awaits_unknown;
+    /* The host has registered a namespace that the operation has waited for.  NULL: nothing to do.
+     * Return: how the operation ends; PMIX_SUCCESS: it goes on. */
+    pmix_status_t (*nspace_added)(struct sx_collective *collective);
     /* Bring what @client gave to the processes and the id by which the operation is known.  NULL:
      * they are as they were given.  Return: an error when there can be no such operation. */
     pmix_status_t (*aim)(struct sx_server *server, struct sx_client *client,

@@ -96,20 +96,37 @@ static void ask_for_the_others(const struct sx_collective *collective, struct sx
                 notes, collective->id != NULL ? 2 : 1);
 }
 
+/* Whether @proc is beyond the last process of a job that is known here. */
+static bool is_beyond(struct sx_server *server, const pmix_proc_t *proc)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+    return nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
+           proc->rank != PMIX_RANK_WILDCARD && sx_client_find(nspace, proc->rank) == NULL;
+}
+
+static pmix_status_t procs_judge(struct sx_server *server, const pmix_proc_t *procs, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && !is_beyond(server, &procs[i])) {
+        i++;
+    }
+    return i == count ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
 pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
                              struct sx_arrival *arrival)
 {
     (void)client;
-    for (size_t i = 0; i < arrival->proc_count; i++) {
-        const pmix_proc_t *const proc = &arrival->procs[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+    return procs_judge(server, arrival->procs, arrival->proc_count);
+}
 
-        if (nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
-            proc->rank != PMIX_RANK_WILDCARD && sx_client_find(nspace, proc->rank) == NULL) {
-            return PMIX_ERR_NOT_FOUND;
-        }
-    }
-    return PMIX_SUCCESS;
+pmix_status_t sx_connect_nspace_added(struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+
+    return procs_judge(members->server, members->procs, members->proc_count);
 }
 
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client, uint8_t connect)

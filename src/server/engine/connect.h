@@ -18,6 +18,8 @@
  * their job when they are asked for one. */
 pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
                              struct sx_arrival *arrival);
+/* The same when a namespace has been registered that it has waited for. */
+pmix_status_t sx_connect_nspace_added(struct sx_collective *collective);
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client,
                         uint8_t connect);
 /* A name that no other server gives. */

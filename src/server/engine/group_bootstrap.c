@@ -107,15 +107,6 @@ static pmix_status_t is_there(struct sx_collective *open, const pmix_proc_t *pro
     return end;
 }
 
-/* The signature of @members becomes @procs, in order, which it owns from now on. */
-static void signature_set(struct sx_members *members, struct sx_proc_list *procs)
-{
-    free(members->procs);
-    members->procs = procs->all;
-    members->proc_count = procs->count;
-    members->real = (struct sx_alias_list){ .all = procs->all, .count = procs->count };
-}
-
 bool sx_group_bootstrap_both(const struct sx_collective *open, const struct sx_arrival *arrival)
 {
     return open->plan->is_bootstrap && arrival->options.leaders.given;
@@ -141,7 +132,7 @@ pmix_status_t sx_group_bootstrap_expect(struct sx_collective *open,
         return rc;
     }
     sx_proc_list_sort(&all);
-    signature_set(members, &all);
+    sx_members_rename(members, &all);
     for (size_t i = 0; i < arrival->proc_count && rc == PMIX_SUCCESS; i++) {
         rc = is_there(open, &arrival->procs[i], &client);
         rc = rc == PMIX_SUCCESS ? sx_members_expect(members, client) : rc;

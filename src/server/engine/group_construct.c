@@ -22,21 +22,27 @@
 
 /* ---- whom a caller means --------------------------------------------------------------------- */
 
+struct order {
+    struct sx_server *server;
+    struct sx_proc_list *all;
+};
+
+/* A wildcard of a job that is not registered yet stays as it is: sx_group_construct_nspace_added.
+ */
 static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
 {
-    struct sx_proc_list *const order = arg;
+    const struct order *const order = arg;
 
-    if (proc->rank == PMIX_RANK_WILDCARD) {
-        return SX_RAISE(PMIX_ERR_NOT_FOUND,
-                        "nobody here knows which processes %s has: name the members one by one",
-                        proc->nspace);
+    if (proc->rank == PMIX_RANK_WILDCARD && sx_nspace_find(order->server, proc->nspace) == NULL &&
+        !sx_name_may_come(order->server, proc->nspace)) {
+        return SX_RAISE(PMIX_ERR_NOT_FOUND, "%s, named for a group, has ended", proc->nspace);
     }
-    if (order->count == SX_ALIAS_PROCS_MAX) {
+    if (order->all->count == SX_ALIAS_PROCS_MAX) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "a group has at most %u members: make several groups", SX_ALIAS_PROCS_MAX);
     }
-    return sx_proc_list_add(order, proc->nspace, proc->rank) ? PMIX_SUCCESS
-                                                             : PMIX_ERR_OUT_OF_RESOURCE;
+    return sx_proc_list_add(order->all, proc->nspace, proc->rank) ? PMIX_SUCCESS
+                                                                  : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 /* Who is there twice stays where he came first.  @sorted: each of them once. */
@@ -63,13 +69,15 @@ static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc
 }
 
 /* The members as they were written, and in order. */
-static pmix_status_t members_read(struct sx_server *server, const struct sx_arrival *arrival,
-                                  struct sx_proc_list *order, struct sx_proc_list *sorted)
+static pmix_status_t members_read(struct sx_server *server, const pmix_proc_t *written,
+                                  size_t count, struct sx_proc_list *order,
+                                  struct sx_proc_list *sorted)
 {
+    struct order reading = { .server = server, .all = order };
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; i < arrival->proc_count && rc == PMIX_SUCCESS; i++) {
-        rc = sx_alias_each_one(server, &arrival->procs[i], order_add, order);
+    for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
+        rc = sx_alias_each_one(server, &written[i], order_add, &reading);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -109,7 +117,8 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
         arrival->proc_count = 0;
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = members_read(server, arrival, &order, &sorted);
+    const pmix_status_t rc = members_read(server, arrival->procs, arrival->proc_count, &order,
+                                          &sorted);
 
     sx_share_charge(server, client, (arrival->proc_count + order.count) / PROCS_PER_UNIT);
     if (rc != PMIX_SUCCESS) {
@@ -186,6 +195,29 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
         rc = sx_group_plan_take(collective->plan, client, arrival);
     }
     return rc == PMIX_SUCCESS ? sx_group_construct_join(collective, client, arrival) : rc;
+}
+
+pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
+{
+    struct sx_group_plan *const plan = collective->plan;
+    struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+
+    if (plan->is_bootstrap) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = members_read(collective->members.server, plan->order,
+                                          plan->order_count, &order, &sorted);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_proc_list_clear(&order);
+        sx_proc_list_clear(&sorted);
+        return rc;
+    }
+    free(plan->order);
+    plan->order = order.all;
+    plan->order_count = order.count;
+    sx_members_rename(&collective->members, &sorted);
+    return PMIX_SUCCESS;
 }
 
 /* ---- all have called ------------------------------------------------------------------------- */

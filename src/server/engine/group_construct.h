@@ -21,6 +21,9 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
  * has named. */
 pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct sx_client *client,
                                        struct sx_arrival *arrival);
+/* A namespace that it names has been registered: its wildcard means the processes that it has.
+ * Return: as sx_group_construct_aim. */
+pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective);
 /* Return: as sx_group_make and sx_group_plan_give; PMIX_ERR_PARTIAL_SUCCESS, with a subject, when
  * somebody who was named is no member. */
 pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject);

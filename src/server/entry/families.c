@@ -78,6 +78,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "collective",
+        .nspace_registered = sx_collective_nspace_registered,
         .nspace_gone = sx_collective_nspace_gone,
         .client_added = sx_collective_client_added,
         .client_expected = sx_collective_client_added,

@@ -122,6 +122,9 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     }
     nspace->registered = rc == PMIX_SUCCESS;
     sx_event_confine(server);
+    if (nspace->registered) {
+        SX_FAMILIES_TELL(server, nspace_registered, server, nspace);
+    }
     return rc;
 }
 

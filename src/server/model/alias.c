@@ -63,6 +63,13 @@ pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
     return rc == PMIX_SUCCESS ? each(arg, &member) : rc;
 }
 
+/* The host has registered some of its processes, and has not said how many there are. */
+static bool is_pending(const struct sx_nspace *nspace)
+{
+    return !nspace->registered && nspace->job_size == 0 &&
+           (nspace->client_count == 0 || !nspace->by_rank[0]->is_tool);
+}
+
 pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *proc,
                                 pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
                                 void *arg)
@@ -70,12 +77,13 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *pro
     const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
     const struct sx_nspace *const nspace = alias == NULL ? sx_nspace_find(server, proc->nspace)
                                                          : NULL;
+    const bool is_open = alias == NULL && (nspace == NULL || is_pending(nspace));
     const uint32_t count = alias != NULL    ? sx_membership_size(alias)
                            : nspace != NULL ? nspace->job_size
                                             : 0;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (proc->rank != PMIX_RANK_WILDCARD || (alias == NULL && nspace == NULL)) {
+    if (proc->rank != PMIX_RANK_WILDCARD || is_open) {
         return sx_alias_each(server, proc, each, arg);
     }
     for (uint32_t rank = 0; rank < count && rc == PMIX_SUCCESS; rank++) {

@@ -24,9 +24,10 @@ typedef void (*sx_family_client_fn)(struct sx_server *server, struct sx_client *
 
 struct sx_family {
     const char *name;
-    sx_family_nspace_fn nspace_added;  /* by its first mention */
-    sx_family_nspace_fn nspace_opened; /* it has a ring now */
-    sx_family_nspace_fn nspace_gone;   /* it is still found, with its clients */
+    sx_family_nspace_fn nspace_added;      /* by its first mention */
+    sx_family_nspace_fn nspace_opened;     /* it has a ring now */
+    sx_family_nspace_fn nspace_registered; /* its host has told its data */
+    sx_family_nspace_fn nspace_gone;       /* it is still found, with its clients */
 
     sx_family_client_fn client_added;     /* the host has registered it */
     sx_family_client_fn client_expected;  /* again, for another process */

@@ -378,6 +378,9 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
     const uint64_t subject = entry->published.head.subject;
     const uint32_t kind = entry->published.head.kind;
 
+    if (kind != SX_MEMBERSHIP_PSET) {
+        sx_name_ended(server, sx_membership_name(&entry->published));
+    }
     sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject,
                            sx_membership_name(&entry->published));
     sx_table_remove(table_of(all, kind), &entry->node);

@@ -9,6 +9,9 @@
 
 #include <pmix.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/status.h"
 #include "base/value.h"
 #include "server/model/family.h"
@@ -38,6 +41,48 @@ struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
         }
     }
     return NULL;
+}
+
+static uint64_t name_hash(const struct sx_server *server, const char *name)
+{
+    return XXH3_64bits_withSeed(name, strlen(name), server->seed) | 1; /* 0: none */
+}
+
+/* Return: its place, NULL when it is not there. */
+static uint64_t *name_find(struct sx_server *server, const char *name)
+{
+    uint64_t *const ended = server->registry.ended;
+    const uint64_t hash = name_hash(server, name);
+    size_t i = 0;
+
+    while (i < SX_ENDED_NAMES_MAX && ended[i] != hash) {
+        i++;
+    }
+    return i < SX_ENDED_NAMES_MAX ? &ended[i] : NULL;
+}
+
+void sx_name_ended(struct sx_server *server, const char *name)
+{
+    struct sx_registry *const registry = &server->registry;
+
+    if (name_find(server, name) == NULL) {
+        registry->ended[registry->ended_next] = name_hash(server, name);
+        registry->ended_next = (registry->ended_next + 1) % SX_ENDED_NAMES_MAX;
+    }
+}
+
+void sx_name_returns(struct sx_server *server, const char *name)
+{
+    uint64_t *const ended = name_find(server, name);
+
+    if (ended != NULL) {
+        *ended = 0;
+    }
+}
+
+bool sx_name_may_come(struct sx_server *server, const char *name)
+{
+    return sx_nspace_find(server, name) == NULL && name_find(server, name) == NULL;
 }
 
 struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
@@ -146,6 +191,7 @@ void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace)
 void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
 {
     nspace_store_end(server, nspace);
+    sx_name_ended(server, nspace->name);
     sx_nspace_remove(server, nspace);
 }
 

@@ -160,8 +160,13 @@ struct sx_nspace {
     struct sx_list awaited;      /* waiting.h: its ranks that somebody waits for */
 };
 
+/* Names of namespaces, groups and connected namespaces that have ended here: the newest. */
+#define SX_ENDED_NAMES_MAX 1024u
+
 struct sx_registry {
     struct sx_list nspaces;
+    uint64_t ended[SX_ENDED_NAMES_MAX]; /* hashes; 0: none */
+    unsigned ended_next;                /* the place of the next one */
 };
 
 void sx_registry_init(struct sx_registry *registry);
@@ -169,6 +174,12 @@ void sx_registry_deinit(struct sx_server *server);
 
 /* Return: NULL when unknown. */
 struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name);
+/* @name has ended here, until it is registered again. */
+void sx_name_ended(struct sx_server *server, const char *name);
+void sx_name_returns(struct sx_server *server, const char *name);
+/* Whether a namespace of that @name may be registered yet: the server does not have it, and has not
+ * had it. */
+bool sx_name_may_come(struct sx_server *server, const char *name);
 /* Find or make.  Return: NULL when memory is out. */
 struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
 /* Make its store, and its ring when processes of it belong here: nobody else reads one.  Each once,

@@ -37,6 +37,14 @@ bool sx_members_have_name(const struct sx_members *members, const char *name)
     return i < members->proc_count;
 }
 
+void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
+{
+    free(members->procs);
+    members->procs = procs->all;
+    members->proc_count = procs->count;
+    members->real = (struct sx_alias_list){ .all = procs->all, .count = procs->count };
+}
+
 pmix_status_t sx_members_mean_anew(struct sx_members *members)
 {
     struct sx_alias_list real;
@@ -132,6 +140,43 @@ static bool members_are_in_order(const struct sx_members *members)
     return true;
 }
 
+/* Sort them, each once: a wildcard and a rank may both name it. */
+static void members_sort(struct sx_members *members)
+{
+    size_t kept = 0;
+
+    if (members_are_in_order(members)) {
+        return;
+    }
+    qsort(members->all, members->count, sizeof(*members->all), members_order);
+    for (size_t i = 0; i < members->count; i++) {
+        if (kept > 0 && members->all[i].client == members->all[kept - 1].client) {
+            sx_client_release(members->all[i].client);
+        } else {
+            members->all[kept++] = members->all[i];
+        }
+    }
+    members->count = kept;
+}
+
+/* Whether the host has told which processes of @nspace @proc means, all of them or one. */
+static bool is_known(const struct sx_nspace *nspace, const pmix_proc_t *proc)
+{
+    return nspace->registered || sx_client_find(nspace, proc->rank) != NULL ||
+           (nspace->client_count > 0 && nspace->by_rank[0]->is_tool);
+}
+
+/* Whether @proc, of @nspace (NULL: the server has none of its name), waits for a registration. */
+static bool is_unknown(const struct sx_members *members, const struct sx_nspace *nspace,
+                       const pmix_proc_t *proc)
+{
+    if (nspace != NULL) {
+        return members->awaits_unknown && !is_known(nspace, proc);
+    }
+    return members->admits_unknown ||
+           (members->awaits_unknown && sx_name_may_come(members->server, proc->nspace));
+}
+
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
 {
     pmix_status_t rc = sx_alias_list(members->server, members->opener, members->procs,
@@ -142,29 +187,52 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
         const pmix_proc_t *proc = &members->real.all[i];
         struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
 
-        if (nspace == NULL && members->admits_unknown) {
+        if (is_unknown(members, nspace, proc)) {
             members->has_unknown = true;
-            continue;
+        } else if (nspace == NULL) {
+            rc = PMIX_ERR_NOT_FOUND;
         }
-        rc = nspace != NULL ? members_of(members, nspace, proc, ends) : PMIX_ERR_NOT_FOUND;
-    }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (members_are_in_order(members)) {
-        return PMIX_SUCCESS;
-    }
-    qsort(members->all, members->count, sizeof(*members->all), members_order);
-    for (size_t i = 1; i < members->count; i++) { /* a wildcard and a rank: once */
-        if (members->all[i].client == members->all[i - 1].client) {
-            sx_client_release(members->all[i].client);
-            memmove(&members->all[i], &members->all[i + 1],
-                    (members->count - i - 1) * sizeof(members->all[0]));
-            members->count--;
-            i--;
+        if (nspace != NULL) {
+            rc = members_of(members, nspace, proc, ends);
         }
     }
-    return PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS) {
+        members_sort(members);
+    }
+    return rc;
+}
+
+bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace)
+{
+    size_t i = 0;
+
+    while (i < members->real.count && strcmp(members->real.all[i].nspace, nspace) != 0) {
+        i++;
+    }
+    return i < members->real.count;
+}
+
+/* Whether another namespace is still to be registered. */
+static bool others_are_unknown(const struct sx_members *members)
+{
+    bool unknown = false;
+
+    for (size_t i = 0; i < members->real.count && !unknown; i++) {
+        const pmix_proc_t *const proc = &members->real.all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+
+        unknown = is_unknown(members, nspace, proc);
+    }
+    return unknown;
+}
+
+bool sx_members_nspace_added(struct sx_members *members, const struct sx_nspace *nspace)
+{
+    if (!members->has_unknown || !sx_members_mean_nspace(members, nspace->name)) {
+        return false;
+    }
+    members->has_unknown = others_are_unknown(members);
+    return true;
 }
 
 void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op,
@@ -199,7 +267,8 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
 
 struct sx_absent sx_members_absent(const struct sx_members *members)
 {
-    struct sx_absent absent = { .elsewhere = members->has_unknown };
+    struct sx_absent absent = { .elsewhere = members->has_unknown && members->admits_unknown,
+                                .unknown = members->has_unknown && !members->admits_unknown };
 
     for (size_t i = 0; i < members->real.count; i++) {
         const pmix_proc_t *proc = &members->real.all[i];
@@ -215,6 +284,8 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
         if (proc->rank == PMIX_RANK_WILDCARD) {
             absent.announced += expected;
             absent.elsewhere |= nspace->job_size > nspace->client_count + expected;
+        } else if (members->has_unknown && !is_known(nspace, proc)) {
+            continue; /* the registration has to say where it is */
         } else if (sx_client_find(nspace, proc->rank) == NULL) {
             absent.announced += expected > 0;
             absent.elsewhere |= expected == 0;

@@ -9,6 +9,7 @@
 #define SX_SERVER_PORT_MEMBERS_H
 
 #include "server/model/alias.h"
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
 
 struct sx_member {
@@ -29,8 +30,9 @@ struct sx_members {
     struct sx_member *all;     /* sorted by client address */
     size_t count, capacity, arrived_count;
     bool incomplete; /* it goes on without somebody */
-    /* A namespace that nobody here knows is one of other nodes; there is one. */
-    bool admits_unknown, has_unknown;
+    /* A namespace that is not registered here belongs to other nodes (admits), or the host will
+     * register it (awaits); there is one. */
+    bool admits_unknown, awaits_unknown, has_unknown;
 };
 
 /* What becomes of an operation when a member goes, by how it goes.  PMIX_SUCCESS: nothing;
@@ -45,13 +47,21 @@ struct sx_member_ends {
 pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client);
 
 /* Find who of the signature is registered; who has gone is judged by @ends.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND for a namespace nobody knows, or one that has left a connected one; what one
- * that has gone ends it with; PMIX_ERR_OUT_OF_RESOURCE. */
+ * PMIX_ERR_NOT_FOUND for a namespace that has ended, or that is not known where the members neither
+ * admit nor await it, or for a process that has left a connected namespace; the status of @ends for
+ * a process that has gone; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
+/* The host has registered @nspace, whose clients are expected already (sx_members_expect).  Return:
+ * whether the signature has waited for that. */
+bool sx_members_nspace_added(struct sx_members *members, const struct sx_nspace *nspace);
+/* Whether the signature has processes of @nspace, by their own names. */
+bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace);
 void sx_members_clear(struct sx_members *members);
 
 /* Whether the signature has processes of that @name. */
 bool sx_members_have_name(const struct sx_members *members, const char *name);
+/* The signature, without names of lists, becomes @procs, in order, which it owns from now on. */
+void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs);
 /* A list in the signature has changed: it means the processes that this has now.  Return: as
  * sx_members_gather. */
 pmix_status_t sx_members_mean_anew(struct sx_members *members);
@@ -80,6 +90,7 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member);
 struct sx_absent {
     size_t announced; /* local, but the host has not registered them yet */
     bool elsewhere;   /* on other nodes: only the host reaches them */
+    bool unknown;     /* of a namespace that the host has not registered yet */
 };
 struct sx_absent sx_members_absent(const struct sx_members *members);
 

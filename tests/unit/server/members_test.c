@@ -3,6 +3,7 @@
 /* members_test.c - who of a signature is here, who is missing, and who is waited for no more. */
 #include "server/port/members.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bare.h"
@@ -67,6 +68,51 @@ Test(members, of_an_unknown_namespace_are_not_found)
     cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(members.count, 0);
     cr_expect_null(sx_members_find(&members, NULL), "nor in an array that is not there");
+}
+
+Test(members, of_a_namespace_to_come_are_awaited_until_it_is_registered)
+{
+    bare_job(&server, "a", 1, 1);
+    names(0, "a");
+    names(1, "b");
+    names(0, "c");
+    members.awaits_unknown = true;
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect(sx_members_absent(&members).unknown);
+    cr_expect_not(sx_members_nspace_added(&members, bare_job(&server, "other", 1, 1)));
+    struct sx_nspace *const b = sx_nspace_obtain(&server, "b");
+
+    cr_assert_not_null(sx_client_add(b, 0)); /* the host begins with the clients */
+    cr_expect(sx_members_absent(&members).unknown);
+    b->registered = true;
+    b->job_size = b->local_count = 2;
+    cr_expect(sx_members_nspace_added(&members, b));
+    cr_expect(sx_members_absent(&members).unknown, "there is no c yet");
+    cr_expect(sx_members_nspace_added(&members, bare_job(&server, "c", 1, 1)));
+    cr_expect_not(sx_members_absent(&members).unknown);
+    cr_expect_eq(sx_members_absent(&members).announced, 1);
+    cr_expect_not(sx_members_nspace_added(&members, b), "all are known");
+}
+
+Test(members, of_a_namespace_that_has_ended_are_not_found_until_its_name_returns)
+{
+    bare_job(&server, "a", 1, 1);
+    sx_nspace_end(&server, sx_nspace_find(&server, "a"));
+    names(0, "a");
+    members.awaits_unknown = true;
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
+    for (unsigned i = 1; i < SX_ENDED_NAMES_MAX; i++) {
+        char other[16];
+
+        snprintf(other, sizeof(other), "x%u", i);
+        sx_name_ended(&server, other);
+    }
+    cr_expect_not(sx_name_may_come(&server, "a"));
+    sx_name_returns(&server, "a");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    sx_name_ended(&server, "a");
+    cr_expect_not(sx_name_may_come(&server, "a"));
+    cr_expect(sx_name_may_come(&server, "never"));
 }
 
 Test(members, who_has_died_ends_it_and_who_has_departed_is_left_out)
