@@ -317,16 +317,19 @@ static void put_qualified(pmix_scope_t scope, const char *key, uint64_t number, 
     PMIx_Info_destruct(&infos[2]);
 }
 
-/* In another order, and with a directive between. */
-static pmix_status_t get_qualified(const char *key, uint32_t which, const char *kind, bool optional,
-                                   uint64_t *ret)
+/* In another order, and with a directive between: a time limit of so many seconds, or
+ * PMIX_OPTIONAL. */
+static pmix_status_t get_qualified_within(const char *key, uint32_t which, const char *kind,
+                                          bool optional, int seconds, uint64_t *ret)
 {
     const pmix_proc_t proc = other();
     pmix_value_t *value;
     pmix_info_t infos[3];
 
     CHECK_STATUS(PMIx_Info_load(&infos[0], "kind", kind, PMIX_STRING), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_OPTIONAL, &optional, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(seconds > 0 ? PMIx_Info_load(&infos[1], PMIX_TIMEOUT, &seconds, PMIX_INT)
+                             : PMIx_Info_load(&infos[1], PMIX_OPTIONAL, &optional, PMIX_BOOL),
+                 PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&infos[2], "which", &which, PMIX_UINT32), PMIX_SUCCESS);
     PMIx_Info_qualifier(&infos[0]);
     PMIx_Info_qualifier(&infos[2]);
@@ -337,6 +340,12 @@ static pmix_status_t get_qualified(const char *key, uint32_t which, const char *
     }
     PMIx_Info_destruct(&infos[0]);
     return rc;
+}
+
+static pmix_status_t get_qualified(const char *key, uint32_t which, const char *kind, bool optional,
+                                   uint64_t *ret)
+{
+    return get_qualified_within(key, which, kind, optional, 0, ret);
 }
 
 static int qualifiers_select_the_value_of_a_peer(int rank)
@@ -371,7 +380,29 @@ static int qualifiers_select_the_value_of_a_peer(int rank)
     return finalize();
 }
 
-/* Rank 0 waits for two values that rank 1 commits later, one of them qualified. */
+/* The patience for a value of another key would end with PMIX_ERR_TIMEOUT. */
+static int qualifiers_that_a_committed_peer_does_not_have_are_not_found(int rank)
+{
+    uint64_t number = 0;
+
+    init(rank);
+    if (rank == 0) {
+        CHECK_STATUS(get_qualified("key", 2, "a", false, &number), PMIX_ERR_NOT_FOUND);
+        job_token_put(1);
+        CHECK_STATUS(get_qualified("key", 3, "a", false, &number), PMIX_ERR_NOT_FOUND);
+        CHECK_STATUS(get_qualified("key", 1, "a", false, &number), PMIX_SUCCESS);
+        CHECK(number == 41);
+    } else {
+        put_qualified(PMIX_GLOBAL, "key", 41, 1, "a");
+        CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+        job_token_get(1);
+    }
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    return finalize();
+}
+
+/* Rank 0 waits, for as long as it says, for two values that rank 1 commits later, one of them
+ * qualified. */
 static int a_get_waits_for_a_qualified_value(int rank)
 {
     uint64_t number = 0;
@@ -379,7 +410,8 @@ static int a_get_waits_for_a_qualified_value(int rank)
     init(rank);
     if (rank == 0) {
         job_token_put(0);
-        CHECK_STATUS(get_qualified("late", 1, "b", false, &number), PMIX_SUCCESS);
+        CHECK_STATUS(get_qualified_within("late", 1, "b", false, JOB_SECONDS, &number),
+                     PMIX_SUCCESS);
         CHECK(number == 42);
         CHECK(get_number("plain") == 43);
     } else {
@@ -456,6 +488,8 @@ static const struct job_case cases[] = {
     { "what_becomes_internal_stays_here", 2, what_becomes_internal_stays_here, NULL, false },
     { "qualifiers_select_the_value_of_a_peer", 2, qualifiers_select_the_value_of_a_peer, NULL,
       false },
+    { "qualifiers_that_a_committed_peer_does_not_have_are_not_found", 2,
+      qualifiers_that_a_committed_peer_does_not_have_are_not_found, NULL, false },
     { "a_get_waits_for_a_qualified_value", 2, a_get_waits_for_a_qualified_value, NULL, false },
     { "a_get_waits_for_a_reserved_key_when_told_to", 2, a_get_waits_for_a_reserved_key_when_told_to,
       NULL, false },

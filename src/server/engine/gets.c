@@ -6,6 +6,7 @@
  *        |\--its time limit--> PMIX_ERR_TIMEOUT
  *        |\--no limit: the rank has committed, and not this; then the server's patience-->
  *        |                                                                  PMIX_ERR_TIMEOUT
+ *        |\--no limit, qualified: the rank has committed, and not this--> PMIX_ERR_NOT_FOUND
  *        |\--the value is there, but for other nodes--> PMIX_ERR_NOT_FOUND
  *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
  *        |\--the host had announced it, and says that nothing more comes--> PMIX_SUCCESS
@@ -129,6 +130,14 @@ static void awaited_lose_patience(struct sx_awaited *awaited, uint64_t now_ns)
     }
 }
 
+/* Most ranks put all values of a key before they commit: other qualifiers are not waited for. */
+static bool is_qualified(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->key != NULL && wait->key->realm == SX_REALM_QUALIFIED &&
+           wait->pending.deadline.fn == NULL;
+}
+
 void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool first)
 {
     struct sx_awaited *awaited = NULL;
@@ -136,11 +145,18 @@ void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool 
     if (client->waiter_count > 0) {
         awaited = sx_awaited_find(server, client->nspace, client->rank);
     }
-    if (awaited != NULL && first) {
-        awaited_lose_patience(awaited, sx_now_ns());
+    if (awaited == NULL) {
+        return;
     }
-    if (awaited != NULL) {
+    if (!first) {
         sx_awaited_commit(awaited);
+        return;
+    }
+    awaited_lose_patience(awaited, sx_now_ns());
+    sx_awaited_commit(awaited);
+    awaited = sx_awaited_find(server, client->nspace, client->rank); /* or it has gone */
+    if (awaited != NULL && awaited->qualified_count > 0) {
+        sx_awaited_end_some(awaited, is_qualified, NULL, PMIX_ERR_NOT_FOUND);
     }
 }
 
@@ -330,6 +346,15 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
            (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
 }
 
+/* Whether it does not wait for what is not there: so it is with other qualifiers than those that
+ * the rank has committed. */
+static bool is_immediate(const struct sx_get *request, const struct sx_client *target)
+{
+    return (request->flags & SX_GET_IMMEDIATE) != 0 ||
+           ((request->flags & SX_GET_QUALIFIED) != 0 && request->timeout_ns == 0 &&
+            target != NULL && target->has_committed);
+}
+
 /* What is asked for: of no namespace (NULL) when that is not known. */
 static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame)
 {
@@ -361,8 +386,7 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
         /* What the rank has sent comes first: it may be this value, or a newer one. */
         const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
                                sx_lane_pending(&target->lane);
-        const bool patient = may_come(server, &what, target,
-                                      (request->flags & SX_GET_IMMEDIATE) != 0);
+        const bool patient = may_come(server, &what, target, is_immediate(request, target));
 
         what.anew = (request->flags & SX_GET_REFRESH) != 0 && target == NULL &&
                     sx_remote_is_there(server, what.nspace, what.rank);

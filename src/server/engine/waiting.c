@@ -147,6 +147,7 @@ static struct sx_awaited_key *key_obtain(struct sx_awaited *awaited,
     memcpy(key->key, what->key, size);
     sx_list_init(&key->waits);
     sx_list_append(&awaited->keys, &key->link);
+    awaited->qualified_count += key->realm == SX_REALM_QUALIFIED;
     return key;
 }
 
@@ -154,6 +155,7 @@ static void key_free_unless_used(struct sx_awaited_key *key)
 {
     if (sx_list_empty(&key->waits)) {
         sx_table_remove(&key->awaited->server->waiting.keys, &key->node);
+        key->awaited->qualified_count -= key->realm == SX_REALM_QUALIFIED;
         sx_list_remove(&key->link);
         free(key);
     }

@@ -43,9 +43,10 @@ struct sx_awaited {
     struct sx_server *server;
     struct sx_nspace *nspace;
     uint32_t rank;
-    struct sx_list keys;  /* of struct sx_awaited_key */
-    struct sx_list found; /* of struct sx_wait */
-    uint32_t wait_count;  /* FOUND ones included */
+    struct sx_list keys;    /* of struct sx_awaited_key ... */
+    size_t qualified_count; /* ... so many of them of realm QUALIFIED */
+    struct sx_list found;   /* of struct sx_wait */
+    uint32_t wait_count;    /* FOUND ones included */
     struct sx_remote remote;
     struct sx_timer patience; /* gets.c: it has committed, but not what is waited for */
 };
