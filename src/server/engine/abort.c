@@ -7,6 +7,7 @@
 
 #include "server/engine/event_made.h"
 #include "server/model/alias.h"
+#include "server/model/visible.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
@@ -21,6 +22,10 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
     (void)now_ns;
     if (rc == PMIX_SUCCESS) {
         rc = sx_alias_list(server, client, procs, request->proc_count, &real);
+    }
+    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, real.all, real.count)) {
+        sx_alias_list_clear(&real);
+        rc = PMIX_ERR_NO_PERMISSIONS;
     }
     if (rc != PMIX_SUCCESS) {
         free(procs);

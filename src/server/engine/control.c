@@ -15,43 +15,9 @@
 #include "base/value.h"
 #include "server/engine/cleanup.h"
 #include "server/model/alias.h"
+#include "server/model/visible.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
-
-/* ---- who may --------------------------------------------------------------------------------- */
-
-static bool is_strange(const struct sx_client *asks, const struct sx_client *target)
-{
-    return asks->uid != 0 && target->uid != asks->uid;
-}
-
-static bool nspace_is_strange(const struct sx_client *asks, const struct sx_nspace *nspace)
-{
-    for (size_t i = 0; i < nspace->client_count; i++) {
-        if (is_strange(asks, nspace->by_rank[i])) {
-            return true;
-        }
-    }
-    return nspace->client_count == 0 && asks->uid != 0 && nspace->uid != asks->uid;
-}
-
-/* @asks is about processes of this node that are not its user's. */
-static bool any_strange(struct sx_server *server, const struct sx_client *asks,
-                        const struct sx_alias_list *targets)
-{
-    for (size_t i = 0; i < targets->count; i++) {
-        const pmix_proc_t *const proc = &targets->all[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
-        const struct sx_client *const target = nspace == NULL ? NULL
-                                                              : sx_client_find(nspace, proc->rank);
-
-        if (target != NULL ? is_strange(asks, target)
-                           : nspace != NULL && nspace_is_strange(asks, nspace)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- what the host is asked ------------------------------------------------------------------ */
 
@@ -145,7 +111,7 @@ static pmix_status_t control(struct sx_server *server, struct sx_client *client,
                             .info_bytes = frame->opened.size };
     pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, info, ninfo, &options);
 
-    if (rc == PMIX_SUCCESS && any_strange(server, client, targets)) {
+    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, targets->all, targets->count)) {
         rc = PMIX_ERR_NO_PERMISSIONS;
     }
     if (rc == PMIX_SUCCESS) {

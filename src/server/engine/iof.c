@@ -135,7 +135,8 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
 
 /* ---- output that nobody has pulled yet ------------------------------------------------------- */
 
-/* By name and channel, and as far as its process may have it; it may have ended. */
+/* By name and channel, and as far as its process may have it; it may have ended.  The output of a
+ * job that is not here is its user's. */
 static bool is_about(struct sx_server *server, const struct pull *pull,
                      const struct sx_output *output)
 {
@@ -145,8 +146,11 @@ static bool is_about(struct sx_server *server, const struct pull *pull,
     struct sx_client *const client = pull->pull.client;
     const struct sx_nspace *const nspace = sx_nspace_find(server, output->source.nspace);
 
-    return !sx_pull_is_open(&pull->pull) || nspace == NULL || client->uid == 0 ||
-           sx_nspace_visible(server, nspace, client);
+    if (!sx_pull_is_open(&pull->pull)) {
+        return true;
+    }
+    return nspace != NULL ? sx_nspace_reachable(server, nspace, client)
+                          : client->uid == 0 || client->uid == output->user;
 }
 
 /* An end that was kept, and the pull has. */
@@ -313,7 +317,7 @@ static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *cli
         const bool again = i > 0 && strcmp(name, procs->all[i - 1].nspace) == 0;
         const struct sx_nspace *const nspace = again ? NULL : sx_nspace_find(server, name);
 
-        if (nspace != NULL && client->uid != 0 && !sx_nspace_visible(server, nspace, client)) {
+        if (nspace != NULL && !sx_nspace_reachable(server, nspace, client)) {
             return PMIX_ERR_NO_PERMISSIONS;
         }
     }
@@ -464,6 +468,20 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
+/* Return: the user of the process at @source.  Once a job of several users has gone, its output is
+ * root's alone. */
+static uid_t user_of(struct sx_server *server, const pmix_proc_t *source)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, source->nspace);
+
+    if (nspace == NULL) {
+        return server->client_uid;
+    }
+    const uid_t user = nspace->client_count > 0 ? nspace->by_rank[0]->uid : nspace->uid;
+
+    return sx_nspace_is_of(nspace, user) ? user : 0;
+}
+
 static void output_hand_on(void *arg, uint64_t now_ns)
 {
     struct sx_output *const output = arg;
@@ -471,6 +489,7 @@ static void output_hand_on(void *arg, uint64_t now_ns)
     bool is_wanted = false;
 
     (void)now_ns;
+    output->user = server->client_uid; /* of a job that is not here yet */
     SX_LIST_EACH(it, &server->pulls) {
         struct pull *const pull = pull_of(it);
 
@@ -484,6 +503,7 @@ static void output_hand_on(void *arg, uint64_t now_ns)
         }
     }
     if (!is_wanted) {
+        output->user = user_of(server, &output->source);
         sx_kept_add(server, output);
     }
     sx_output_settle(output);

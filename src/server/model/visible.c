@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* visible.c - its own processes may, those of its user, and who has joined them. */
+/* visible.c - a namespace's own processes may, its user's, and those that have joined them. */
 #include "server/model/visible.h"
 
+#include "server/model/share.h"
 #include "server/model/state.h"
 
-/* Whether what is here of @nspace is all of user @uid. */
-static bool is_of_user(const struct sx_nspace *nspace, uid_t uid)
+#define CLIENTS_PER_UNIT 128u /* whose user is compared: share.h */
+
+bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid)
 {
     for (size_t i = 0; i < nspace->client_count; i++) {
         if (nspace->by_rank[i]->uid != uid) {
@@ -19,6 +21,40 @@ static bool is_of_user(const struct sx_nspace *nspace, uid_t uid)
 bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
                        struct sx_client *client)
 {
-    return nspace == client->nspace || nspace == client->home || is_of_user(nspace, client->uid) ||
+    return nspace == client->nspace || nspace == client->home ||
+           sx_nspace_is_of(nspace, client->uid) ||
            sx_memberships_join(server, client, nspace->name);
+}
+
+bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,
+                         struct sx_client *client)
+{
+    if (client->uid == 0 || nspace == client->nspace || nspace == client->home) {
+        return true;
+    }
+    sx_share_charge(server, client, nspace->client_count / CLIENTS_PER_UNIT);
+    return sx_nspace_visible(server, nspace, client);
+}
+
+bool sx_procs_are_foreign(struct sx_server *server, struct sx_client *client,
+                          const pmix_proc_t procs[], size_t count)
+{
+    uint64_t looks = 0;
+    bool are_foreign = false;
+
+    for (size_t i = 0; i < count && client->uid != 0 && !are_foreign; i++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, procs[i].nspace);
+        const struct sx_client *const target = nspace == NULL
+                                                   ? NULL
+                                                   : sx_client_find(nspace, procs[i].rank);
+
+        if (target != NULL) {
+            are_foreign = target->uid != client->uid;
+        } else if (nspace != NULL) {
+            looks += nspace->client_count;
+            are_foreign = !sx_nspace_is_of(nspace, client->uid);
+        }
+    }
+    sx_share_charge(server, client, looks / CLIENTS_PER_UNIT);
+    return are_foreign;
 }

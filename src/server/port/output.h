@@ -9,6 +9,7 @@
 #define SX_SERVER_PORT_OUTPUT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "control/message.h"
@@ -24,6 +25,7 @@ struct sx_output {
     struct sx_server *server;
     pmix_proc_t source;
     pmix_iof_channel_t channel; /* one of them */
+    uid_t user;                 /* whose it is, when its job has gone; the loop thread's */
     bool again;                 /* not for the pulls that there are */
     time_t when;
     uint32_t pid;                /* 0: it is not known */

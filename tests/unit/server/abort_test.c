@@ -160,3 +160,23 @@ Test(abort, of_connected_processes_names_them_to_the_host)
     cr_expect_eq(answers_next(&answers, 12), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(asked.count, 1);
 }
+
+/* The host would end whomever it is told of. */
+Test(abort, of_another_users_processes_does_not_reach_the_host)
+{
+    struct sx_client *const other = sx_client_find(bare_job(&server, "other", 1, 1), 0);
+
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    proc_list_add(&body, 0, "other");
+    head()->proc_count = 1;
+    client->uid = 1001;
+    other->uid = 1002;
+    cr_assert(request(11, body.size));
+    cr_expect_eq(answers_next(&answers, 11), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(asked.count, 0);
+    cr_expect_eq(client->nspace->events.newest, 0, "nor is it an event");
+    client->uid = 0;
+    cr_assert(request(12, body.size));
+    cr_expect_eq(answers_next(&answers, 12), PMIX_SUCCESS);
+    cr_expect_eq(asked.count, 1);
+}

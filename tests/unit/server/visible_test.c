@@ -88,3 +88,36 @@ Test(visible, is_seen_by_those_who_are_connected_with_its_processes_until_they_l
         sx_memberships_remove(&server, both);
     }
 }
+
+/* Whom a process of user 1 may end and control: a job's processes are all of a user, or all of them
+ * are named. */
+static const struct {
+    const char *why;
+    uid_t asker, last_uid;
+    pmix_rank_t rank;
+    bool foreign;
+} commands[] = {
+    { "its user's", 1, 1, PMIX_RANK_WILDCARD, false },
+    { "one of its user's among others", 1, 2, 0, false },
+    { "another user's", 1, 2, 1, true },
+    { "some that are another user's", 1, 2, PMIX_RANK_WILDCARD, true },
+    { "any, as root", 0, 2, PMIX_RANK_WILDCARD, false },
+    { "one that is not here", 2, 1, 7, true },
+};
+
+Test(visible, are_foreign_to_all_but_their_user_and_root)
+{
+    struct sx_client *const client = sx_client_find(bare_job(&server, "own", 1, 1), 0);
+    struct sx_nspace *const job = bare_job(&server, "job", 2, 2);
+
+    for (size_t i = 0; i < SX_COUNT(commands); i++) {
+        const pmix_proc_t procs[] = { { "elsewhere", 0 }, { "job", commands[i].rank } };
+
+        client->uid = commands[i].asker;
+        job->by_rank[0]->uid = 1;
+        job->by_rank[1]->uid = commands[i].last_uid;
+        cr_expect_eq(sx_procs_are_foreign(&server, client, procs, 2), commands[i].foreign, "%s",
+                     commands[i].why);
+    }
+    cr_expect_not(sx_procs_are_foreign(&server, client, NULL, 0), "none");
+}
