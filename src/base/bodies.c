@@ -42,6 +42,32 @@ const struct sx_signature sx_cursor_body = { .head_size = sizeof(struct sx_lane_
 
 const struct sx_signature sx_event_body = SX_EVENT_SIGNATURE;
 
+/* Codes from @first down to @last. */
+static const struct {
+    pmix_status_t first, last;
+} hosts_codes[] = {
+    { PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_REQUESTED_ABORT },
+    { PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE },
+    { PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION },
+    { PMIX_ERR_LOST_CONNECTION_TO_SERVER, PMIX_ERR_LOST_CONNECTION_TO_SERVER },
+    { PMIX_EVENT_JOB_END, PMIX_EVENT_JOB_END },
+    { PMIX_ERR_JOB_APP_NOT_EXECUTABLE, PMIX_EVENT_SESSION_END },
+    { PMIX_EVENT_PROC_TERMINATED, PMIX_EVENT_PROC_TERMINATED },
+    { PMIX_EVENT_SYS_BASE, PMIX_EVENT_SYS_OTHER }, /* PMIX_ERR_JOB_WDIR_NOT_FOUND and others, too */
+    { PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_PROC_FAILED_TO_START },
+    { PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED, PMIX_ERR_EXIT_NONZERO_TERM },
+};
+
+bool sx_event_code_is_hosts(pmix_status_t code)
+{
+    for (size_t i = 0; i < SX_COUNT(hosts_codes); i++) {
+        if (code <= hosts_codes[i].first && code >= hosts_codes[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void sx_event_draft(struct sx_draft *ret, struct sx_event *event, pmix_status_t code,
                     const pmix_proc_t *source, const struct sx_notify_options *options,
                     const pmix_info_t info[], size_t ninfo)

@@ -6,6 +6,7 @@
 #define SX_BASE_BODIES_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/body.h"
@@ -109,6 +110,11 @@ enum { SX_EVENT_SOURCE, SX_EVENT_TARGETS, SX_EVENT_AFFECTED, SX_EVENT_INFOS };
         .heap_max = SX_EVENT_HEAP_MAX,                                                      \
     }
 extern const struct sx_signature sx_event_body;
+
+/* Whether only a host or a server can know of what @code means: the start and the end of jobs,
+ * sessions and processes that the host ended, lost connections, process sets, and all codes of the
+ * system (PMIX_SYSTEM_EVENT).  Failures that a runtime in a rank can detect are not among them. */
+bool sx_event_code_is_hosts(pmix_status_t code);
 
 /* As sx_body_open of an event (body.h), but what the infos say is left to those who decode them:
  * for readers of what their server wrote. */

@@ -15,10 +15,13 @@
 #include "client/link/submit.h"
 #include "ring/record.h"
 
-/* Whether only the server can say if the event reaches all it is for.  It says so in answer to a
- * request; a lane carries no answers. */
+/* Whether only the server can say if the event is permitted, or reaches all it is for.  It says so
+ * in answer to a request; a lane carries no answers. */
 static bool asks_for_reach(const struct sx_link *link, const struct sx_event *event)
 {
+    if (sx_event_code_is_hosts(event->code)) {
+        return true;
+    }
     /* relaxed: an event that is sent meanwhile is told of later, as a loss. */
     if (atomic_load_explicit(&link->board.header->events_confined, memory_order_relaxed) == 0 ||
         (event->flags & SX_EVENT_STAYS_LOCAL) != 0) {

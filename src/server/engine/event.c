@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <shmix.h>
 
@@ -26,6 +27,7 @@
 #include "server/engine/event_route.h"
 #include "server/engine/host_event.h"
 #include "server/model/family.h"
+#include "server/model/visible.h"
 #include "server/port/event_relay.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
@@ -327,20 +329,38 @@ static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block 
                : head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL;
 }
 
-pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
-                               enum sx_event_origin origin, struct sx_client *client)
+/* Into all that it concerns.  *ret_count: so many have it.  Return: false when one of them may not
+ * have it, as it is another user's than @client. */
+static bool deliver_to_all(struct sx_server *server, struct sx_event_block *block,
+                           struct sx_client *client, size_t *ret_count)
 {
-    size_t count = 0;
+    bool is_permitted = true;
 
-    sx_event_route(server, block, origin);
+    *ret_count = 0;
     SX_LIST_EACH(it, &server->registry.nspaces) {
         struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
-        if (sx_event_concerns(block, nspace)) {
-            deliver(server, nspace, block);
-            count++;
+        if (!sx_event_concerns(block, nspace)) {
+            continue;
         }
+        if (block->has_user && !sx_nspace_reachable(server, nspace, client)) {
+            is_permitted = false;
+            continue;
+        }
+        deliver(server, nspace, block);
+        (*ret_count)++;
     }
+    return is_permitted;
+}
+
+pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
+                               enum sx_event_origin origin, struct sx_client *client)
+{
+    size_t count;
+
+    sx_event_route(server, block, origin);
+    const bool is_permitted = deliver_to_all(server, block, client, &count);
+
     if (is_for_jobs_to_come(server, block, count)) {
         sx_event_history_keep(&server->event_history, block);
     }
@@ -350,10 +370,24 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
         sx_hostevent_deliver(server, block);
     }
     /* Deaths and aborts are the host's own business: it hears of them in other ways. */
-    return origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block) : PMIX_SUCCESS;
+    const pmix_status_t rc = origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block)
+                                                            : PMIX_SUCCESS;
+
+    /* All others than those that are named are no loss. */
+    return is_permitted || sx_event_block_head(block)->range != PMIX_RANGE_CUSTOM
+               ? rc
+               : PMIX_ERR_NO_PERMISSIONS;
 }
 
 /* ---- from clients -------------------------------------------------------------------------- */
+
+/* Codes that only a host or a server can know come from neither a rank nor another user's tool.
+ * Root and the server's user can do anything to the server in any case: their tools try it out. */
+static bool may_raise(const struct sx_client *client, pmix_status_t code)
+{
+    return !sx_event_code_is_hosts(code) ||
+           (client->is_tool && (client->uid == 0 || client->uid == geteuid()));
+}
 
 /* *ret_number: the one that it has in the client's home; 0: it is not there. */
 static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
@@ -363,10 +397,15 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
     struct sx_event_block *block = NULL;
     pmix_status_t rc = sx_event_block_judge(&source, body, &block);
 
+    if (rc == PMIX_SUCCESS && !may_raise(client, sx_event_block_head(block)->code)) {
+        rc = PMIX_ERR_NO_PERMISSIONS;
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_unalias(server, client, &block);
     }
     if (rc == PMIX_SUCCESS) {
+        block->has_user = true;
+        block->user = client->uid;
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
         /* The host, which has been told, may have ended the job. */
         *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
@@ -392,6 +431,8 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
     if (rc != PMIX_SUCCESS) {
         client_loses(server, client,
                      rc == PMIX_ERR_BAD_PARAM         ? "a custom range that names no process"
+                     : rc == PMIX_ERR_NO_PERMISSIONS  ? "it names processes of another user, or "
+                                                        "has a code that only a host may raise"
                      : rc == PMIX_ERR_PARTIAL_SUCCESS ? "the host does not carry it to other nodes"
                                                       : "memory is short");
     }
@@ -496,9 +537,11 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
     sx_eventlog_seed(&server->event_history, &nspace->events);
 }
 
+/* No process of a namespace that is new has joined another user's. */
 static bool concerns(const struct sx_event_block *block, const void *nspace)
 {
-    return sx_event_concerns(block, nspace);
+    return sx_event_concerns(block, nspace) &&
+           (!block->has_user || block->user == 0 || sx_nspace_is_of(nspace, block->user));
 }
 
 /* What was kept for @nspace, and for nobody else who is still to come, it has now. */

@@ -30,7 +30,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               size_t ninfo);
 /* Any block; its maker keeps its reference.  @client: whose it is; NULL: none's of
  * this server.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too,
- * and gets to none. */
+ * and gets to none; PMIX_ERR_NO_PERMISSIONS when some that it names are of another user. */
 pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
                                enum sx_event_origin origin, struct sx_client *client);
 

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <pmix_common.h>
 
@@ -21,7 +22,9 @@ struct sx_event_block {
     unsigned reference_count;
     bool is_job; /* concerns a job: kept until all its local ranks have had it */
     bool from_host;
-    bool for_host;          /* addressed to it: its handlers without codes hear of it */
+    bool for_host; /* addressed to it: its handlers without codes hear of it */
+    bool has_user; /* a client published it: only processes that it may reach get it */
+    uid_t user;
     uint64_t session;       /* of the range SESSION: the source's, or SX_SESSION_UNKNOWN */
     struct sx_list link;    /* event_log.c: the history, oldest first */
     struct sx_list cache;   /* event_log.c: the events without a job, oldest first */

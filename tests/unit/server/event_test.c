@@ -4,6 +4,8 @@
  * to be told of a loss is. */
 #include "server/engine/event.h"
 
+#include <unistd.h>
+
 #include "answers.h"
 #include "bare_events.h"
 #include "block_build.h"
@@ -133,6 +135,181 @@ Test(event, too_large_for_the_ring_is_to_be_asked_for)
     sx_event_block_release(block);
     cr_expect_eq(last(a).flags & SX_EVENT_ASK, SX_EVENT_ASK);
     cr_expect_eq(a->events.newest, 1, "and it is kept");
+}
+
+/* ---- users ----------------------------------------------------------------------------------- */
+
+#define USER 1001
+#define VICTIM 1002
+
+/* A rank of user USER (or another one) publishes: who of job "b", which is VICTIM's, gets it? */
+static const struct {
+    const char *why;
+    uid_t publisher;
+    bool joined;
+    bool reaches;
+} users[] = {
+    { "of its user", VICTIM, false, true },
+    { "of another user", USER, false, false },
+    { "of another user, in a group with it", USER, true, true },
+    { "of root", 0, false, true },
+};
+
+/* To job "b" alone, through a frame.  Return: the answer. */
+static pmix_status_t aim(pmix_status_t code)
+{
+    struct {
+        struct sx_event event;
+        struct {
+            uint32_t rank, name_len;
+            char name[8];
+        } target;
+    } body = { { .code = code, .range = PMIX_RANGE_CUSTOM, .target_count = 1 },
+               { PMIX_RANK_WILDCARD, 1, "b" } };
+    struct sx_frame frame = opened_frame(SX_MSG_EVENT_BULK, 4, &body, sizeof(body));
+    struct answers answers;
+
+    answers_begin(&answers, &server, client);
+    cr_expect(sx_event_on_bulk(&server, client, &frame, 0));
+    const pmix_status_t status = answers_next(&answers, 4);
+    answers_end(&answers, client);
+    return status;
+}
+
+static void users_set(size_t row)
+{
+    const pmix_proc_t procs[] = { { "a", 0 }, { "b", 0 } };
+    const struct sx_membership_options options = {
+        .name = "both", .kind = SX_MEMBERSHIP_GROUP, .procs = procs, .proc_count = 2
+    };
+    struct sx_membership_entry *both = sx_memberships_find(&server, "both");
+
+    if (both != NULL) {
+        sx_memberships_remove(&server, both);
+    }
+    b->by_rank[0]->uid = VICTIM;
+    client->uid = users[row].publisher;
+    if (users[row].joined) {
+        cr_assert_eq(sx_memberships_add(&server, &options, &both), PMIX_SUCCESS);
+    }
+}
+
+Test(event, reaches_another_users_processes_from_root_and_those_that_joined_them_alone)
+{
+    const struct sx_event local = event_of(PMIX_RANGE_LOCAL);
+
+    b->job_size = 1;
+    for (size_t i = 0; i < SX_COUNT(users); i++) {
+        const uint64_t lost = losses(), had = b->events.newest, own = a->events.newest;
+
+        users_set(i);
+        cr_expect_eq(aim(CODE), users[i].reaches ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, "%s",
+                     users[i].why);
+        cr_assert_eq(notify(&local), PMIX_SUCCESS);
+        cr_expect_eq(b->events.newest - had, users[i].reaches ? 2 : 0, "%s", users[i].why);
+        cr_expect_eq(a->events.newest - own, 1, "%s", users[i].why);
+        cr_expect_eq(losses(), lost, "%s: others than those that it names are no loss",
+                     users[i].why);
+    }
+}
+
+/* The lane has no answers: an event that is refused is counted there. */
+Test(event, that_names_another_users_processes_is_a_loss)
+{
+    struct {
+        struct sx_event event;
+        struct {
+            uint32_t rank, name_len;
+            char name[8];
+        } target;
+    } body = { { .code = CODE, .range = PMIX_RANGE_CUSTOM, .target_count = 1 },
+               { PMIX_RANK_WILDCARD, 1, "b" } };
+
+    users_set(1);
+    cr_assert_eq(sx_event_on_notify(&server, client, opened(&sx_event_body, &body, sizeof(body))),
+                 PMIX_SUCCESS);
+    cr_expect_eq(losses(), 1);
+    cr_expect_eq(b->events.newest, 0);
+}
+
+/* No process of a new job has joined another user's, so it begins with what its own user's and root's
+ * have published. */
+Test(event, that_is_kept_is_for_new_jobs_of_its_user)
+{
+    static const uid_t publishers[] = { USER, VICTIM, VICTIM, 0 };
+    static const struct {
+        uid_t user;
+        uint64_t want;
+    } jobs[] = { { USER, 2 }, { VICTIM, 3 }, { 1003, 1 } };
+    const struct sx_event local = event_of(PMIX_RANGE_LOCAL);
+
+    for (size_t i = 0; i < SX_COUNT(publishers); i++) {
+        client->uid = publishers[i];
+        cr_assert_eq(notify(&local), PMIX_SUCCESS);
+    }
+    for (size_t i = 0; i < SX_COUNT(jobs); i++) {
+        struct sx_nspace *const job = sx_nspace_obtain(&server, "new");
+
+        job->registered = true;
+        job->uid = jobs[i].user;
+        job->local_count = 1;
+        cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+        cr_expect_eq(job->events.newest, jobs[i].want, "of user %u", (unsigned)jobs[i].user);
+        sx_nspace_remove(&server, job);
+    }
+}
+
+/* Programs end by what only a host or a server can know. */
+static const struct {
+    pmix_status_t code;
+    bool is_hosts;
+} host_codes[] = {
+    { PMIX_ERR_JOB_ABORTED, true },
+    { PMIX_ERR_JOB_APP_NOT_EXECUTABLE, true },
+    { PMIX_ERR_JOB_WDIR_NOT_FOUND, true },
+    { PMIX_ERR_LOST_CONNECTION, true },
+    { PMIX_ERR_LOST_CONNECTION_TO_SERVER, true },
+    { PMIX_EVENT_JOB_START, true },
+    { PMIX_EVENT_JOB_END, true },
+    { PMIX_EVENT_SESSION_END, true },
+    { PMIX_EVENT_NODE_DOWN, true },
+    { PMIX_EVENT_SYS_OTHER, true },
+    { PMIX_PROCESS_SET_DEFINE, true },
+    { PMIX_PROCESS_SET_DELETE, true },
+    { PMIX_EVENT_PROC_TERMINATED, true },
+    { PMIX_ERR_PROC_REQUESTED_ABORT, true },
+    { PMIX_ERR_PROC_KILLED_BY_CMD, true },
+    { PMIX_ERR_EXIT_NONZERO_TERM, true },
+    { PMIX_ERR_PROC_ABORTED, false },
+    { PMIX_ERR_PROC_ABORTED_BY_SIG, false },
+    { PMIX_ERR_PROC_TERM_WO_SYNC, false },
+    { PMIX_DEBUGGER_RELEASE, false },
+    { PMIX_GROUP_CONSTRUCT_ABORT, false },
+    { PMIX_MODEL_DECLARED, false },
+    { PMIX_ERROR, false },
+    { 7, false },
+    { PMIX_EXTERNAL_ERR_BASE - 1, false },
+};
+
+Test(event, with_a_code_of_hosts_comes_from_no_rank_and_no_foreign_tool)
+{
+    b->job_size = 1;
+    for (size_t i = 0; i < SX_COUNT(host_codes); i++) {
+        const pmix_status_t code = host_codes[i].code;
+        const uint64_t had = b->events.newest;
+
+        users_set(0);
+        client->is_tool = false;
+        cr_expect_eq(aim(code), host_codes[i].is_hosts ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS,
+                     "%d", code);
+        client->is_tool = true;
+        cr_expect_eq(aim(code), host_codes[i].is_hosts ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS,
+                     "%d: a foreign tool", code);
+        cr_expect_eq(b->events.newest - had, host_codes[i].is_hosts ? 0 : 2, "%d", code);
+        client->uid = geteuid();
+        b->by_rank[0]->uid = geteuid();
+        cr_expect_eq(aim(code), PMIX_SUCCESS, "%d: a tool of the server's user", code);
+    }
 }
 
 /* ---- tools ---------------------------------------------------------------------------------- */
