@@ -255,6 +255,14 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
 #define SHMIX_EVENTS_LOST_COUNT "shmix.evlost"
 #define SHMIX_EVENTS_LOST_OWN "shmix.evlost.own"
 
+/* Event for a process whose committed values the server could not keep: a limit of the server is
+ * reached (ulimit -f, memory).  The next PMIx_Fence or PMIx_Commit of that process returns
+ * PMIX_ERR_OUT_OF_RESOURCE as well.  Only handlers that name the code receive it, once per commit.
+ *
+ * SHMIX_VALUES_LOST_COUNT  PMIX_SIZE: how many values of the commit are lost */
+#define SHMIX_ERR_VALUES_LOST (PMIX_EXTERNAL_ERR_BASE - 5002)
+#define SHMIX_VALUES_LOST_COUNT "shmix.vallost"
+
 /* uint64, an info of the callback of PMIx_IOF_pull: so many bytes of output are lost since the last
  * callback of this pull, of whichever process and channel.  The pull had no room for them: its
  * directives let them go (PMIX_IOF_DROP_OLDEST, PMIX_IOF_DROP_NEWEST), or for 10 seconds this

@@ -3,6 +3,8 @@
 /* bodies.c - a signature each. */
 #include "base/bodies.h"
 
+#include <shmix.h>
+
 #include "base/util.h"
 #include "base/value.h"
 
@@ -56,6 +58,7 @@ static const struct {
     { PMIX_EVENT_SYS_BASE, PMIX_EVENT_SYS_OTHER }, /* PMIX_ERR_JOB_WDIR_NOT_FOUND and others, too */
     { PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_PROC_FAILED_TO_START },
     { PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED, PMIX_ERR_EXIT_NONZERO_TERM },
+    { SHMIX_ERR_EVENTS_LOST, SHMIX_ERR_VALUES_LOST },
 };
 
 bool sx_event_code_is_hosts(pmix_status_t code)

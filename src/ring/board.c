@@ -216,8 +216,25 @@ void sx_board_slot_abandon(struct sx_board *board, uint32_t index)
 void sx_board_slot_want_data(struct sx_board *board, uint32_t index, bool wanted)
 {
     sx_assert(index < board->slot_next);
+    _Atomic uint32_t *const word = &board->slots[index].data_wanted;
+    /* relaxed: the loop thread is the only writer. */
+    const uint32_t lost = atomic_load_explicit(word, memory_order_relaxed) & ~SX_SLOT_DATA_WANTED;
+
     /* S0: seq_cst, before the caller's load of the lane's tail (S1: sx_lane_pending, _take). */
-    atomic_store_explicit(&board->slots[index].data_wanted, wanted ? 1 : 0, memory_order_seq_cst);
+    atomic_store_explicit(word, lost | (wanted ? SX_SLOT_DATA_WANTED : 0), memory_order_seq_cst);
+}
+
+void sx_board_slot_lose_value(struct sx_board *board, uint32_t index)
+{
+    sx_assert(index < board->slot_next);
+    _Atomic uint32_t *const word = &board->slots[index].data_wanted;
+    /* relaxed: the loop thread is the only writer; whoever must see the count is told of the end of
+     * a collective, or answered, later. */
+    const uint32_t now = atomic_load_explicit(word, memory_order_relaxed);
+
+    if (now >> SX_SLOT_VALUES_SHIFT < UINT32_MAX >> SX_SLOT_VALUES_SHIFT) {
+        atomic_store_explicit(word, now + (1u << SX_SLOT_VALUES_SHIFT), memory_order_relaxed);
+    }
 }
 
 void sx_board_sleep(struct sx_board *board)

@@ -29,13 +29,18 @@ enum sx_board_slot_state {
     SX_SLOT_DROPPED = 2, /* the server has closed this client's connection */
 };
 
+#define SX_SLOT_DATA_WANTED 1u
+#define SX_SLOT_VALUES_SHIFT 1u
+
 struct sx_board_slot {
-    struct sx_door bell;          /* a frame or an answer for this client */
-    _Atomic uint32_t state;       /* enum sx_board_slot_state */
-    _Atomic uint32_t data_wanted; /* != 0: ring the doorbell after a commit, somebody waits */
-    _Atomic uint64_t lane_head;   /* bytes of the lane the server has taken */
-    _Atomic uint32_t wake_rung;   /* sleeper.h */
-    _Atomic uint32_t claims;      /* how often it was given to a client */
+    struct sx_door bell;    /* a frame or an answer for this client */
+    _Atomic uint32_t state; /* enum sx_board_slot_state */
+    /* SX_SLOT_DATA_WANTED: ring the doorbell after a commit, somebody waits.  The other bits count
+     * the values that this client has committed and the server could not keep. */
+    _Atomic uint32_t data_wanted;
+    _Atomic uint64_t lane_head; /* bytes of the lane the server has taken */
+    _Atomic uint32_t wake_rung; /* sleeper.h */
+    _Atomic uint32_t claims;    /* how often it was given to a client */
     /* Events that this client has published since then, and that did not reach everybody they
      * are for. */
     _Atomic uint64_t events_lost;
@@ -110,6 +115,8 @@ void sx_board_slot_abandon(struct sx_board *board, uint32_t index);
  * commit.  After setting it, look at the client's lane once more (sx_lane_pending or
  * sx_lane_take), because the client may have appended before it could see the wish. */
 void sx_board_slot_want_data(struct sx_board *board, uint32_t index, bool wanted);
+/* One more committed value of the client could not be kept.  The count stays at its largest. */
+void sx_board_slot_lose_value(struct sx_board *board, uint32_t index);
 /* Before sleeping: epoch odd, seq_cst; the caller then looks at all lanes once more
  * (sx_lane_pending). */
 void sx_board_sleep(struct sx_board *board);

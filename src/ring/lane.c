@@ -213,8 +213,17 @@ bool sx_lane_data_wanted(struct sx_lane *lane)
 {
     /* T0, then T1: as above, against S0 in sx_board_slot_want_data. */
     atomic_store_explicit(&lane->line->tail, lane->tail_private, memory_order_seq_cst);
+    return (atomic_load_explicit(&lane->board->slots[lane->slot].data_wanted,
+                                 memory_order_seq_cst) &
+            SX_SLOT_DATA_WANTED) != 0;
+}
+
+uint32_t sx_lane_values_lost(const struct sx_lane *lane)
+{
+    /* relaxed: its reader has been told of the end of what came behind the values. */
     return atomic_load_explicit(&lane->board->slots[lane->slot].data_wanted,
-                                memory_order_seq_cst) != 0;
+                                memory_order_relaxed) >>
+           SX_SLOT_VALUES_SHIFT;
 }
 
 /* ---- consumer ----------------------------------------------------------------------------- */

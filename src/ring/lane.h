@@ -126,6 +126,9 @@ void sx_lane_sign(struct sx_lane *lane, unsigned index);
 /* After an append: does somebody wait for our data?  Then ring.  Orders as the doorbell does. */
 bool sx_lane_data_wanted(struct sx_lane *lane);
 
+/* How many committed values of this client the server could not keep so far. */
+uint32_t sx_lane_values_lost(const struct sx_lane *lane);
+
 /* ---- consumer (server) -------------------------------------------------------------------- */
 
 struct sx_lane_reader {

@@ -3,7 +3,8 @@
 /* fence.c - PMIx_Fence and PMIx_Fence_nb.
  *
  * As many are under way as the server allows.  One system call more than arrive.h says takes the
- * data in that the fence has collected, if there are any. */
+ * data in that the fence has collected, if there are any.  Values that the server could not keep
+ * are an error of the fence behind them, in the process that has lost them. */
 #include "client/call/arrive.h"
 #include "client/data/at_hand.h"
 #include "client/data/view.h"
@@ -42,6 +43,9 @@ static bool fence_finish(struct sx_op *op)
 
     if (fence->collects && op->status == PMIX_SUCCESS) {
         sx_view_warm(sx_process.own);
+    }
+    if (op->status == PMIX_SUCCESS && sx_link_is_live(op->link)) {
+        op->status = sx_link_values_judge(op->link);
     }
     return true;
 }

@@ -512,12 +512,14 @@ static void commit_end(struct sx_link *link)
     }
 }
 
-/* The last value says that it is, unless a box has it, which may send nothing at all. */
+/* The last value says that it is, unless a box has it, which may send nothing at all.  A value that
+ * is refused holds up none of the others.  Return: PMIX_SUCCESS, the first error. */
 static pmix_status_t commit_send(struct sx_link *link, const struct sx_puts *puts)
 {
+    pmix_status_t first = PMIX_SUCCESS, rc = PMIX_SUCCESS;
     bool said = false;
 
-    for (size_t off = 0; off < puts->used_bytes;) {
+    for (size_t off = 0; off < puts->used_bytes && sx_link_is_live(link);) {
         uint8_t *bytes;
         uint64_t len;
         struct sx_box *const box = puts_next(puts, &off, &len, &bytes);
@@ -527,13 +529,13 @@ static pmix_status_t commit_send(struct sx_link *link, const struct sx_puts *put
             ((struct sx_lane_put *)(void *)bytes)->flags = SX_PUT_LAST;
             said = true;
         }
-        const pmix_status_t rc = box != NULL ? commit_box(link, box)
-                                             : commit_message(link, &iov, 1);
-        if (rc != PMIX_SUCCESS) {
-            return rc;
-        }
+        rc = box != NULL ? commit_box(link, box) : commit_message(link, &iov, 1);
+        first = first == PMIX_SUCCESS ? rc : first;
     }
-    return said ? PMIX_SUCCESS : sx_lane_submit(link, SX_LANE_COMMIT_END, NULL, 0);
+    if (!said || rc != PMIX_SUCCESS) { /* else the last one has been taken */
+        rc = sx_lane_submit(link, SX_LANE_COMMIT_END, NULL, 0);
+    }
+    return first == PMIX_SUCCESS ? rc : first;
 }
 
 /* The list's memory serves the next puts unless it is large or they have begun already. */
@@ -587,7 +589,9 @@ pmix_status_t PMIx_Commit(void)
         commit_end(link);
     }
     pthread_mutex_unlock(&link->lane_lock);
-    return rc;
+    /* Small values of this commit may still be lost: the next fence or commit returns that. */
+    const pmix_status_t lost = sx_link_is_live(link) ? sx_link_values_judge(link) : PMIX_SUCCESS;
+    return rc == PMIX_SUCCESS ? lost : rc;
 }
 
 /* ---- data of this process alone ----------------------------------------------------------- */

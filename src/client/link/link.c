@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "client/link/intake.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
@@ -38,6 +39,23 @@ bool sx_link_pids_are_ours(const struct sx_link *link)
 
     /* 0: it is of one that this process does not see. */
     return getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0;
+}
+
+pmix_status_t sx_link_values_judge(struct sx_link *link)
+{
+    const uint32_t lost = sx_lane_values_lost(&link->lane);
+    /* relaxed: a count; the exchange gives each loss to one caller. */
+    uint32_t told = atomic_load_explicit(&link->values_lost_told, memory_order_relaxed);
+
+    if (lost == told) {
+        return PMIX_SUCCESS;
+    }
+    told = atomic_exchange_explicit(&link->values_lost_told, lost, memory_order_relaxed);
+    return lost == told ? PMIX_SUCCESS
+                        : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                                   "%" PRIu32 " values that were committed are lost: the server "
+                                   "has no room for them (ulimit -f, memory); its log has more",
+                                   lost - told);
 }
 
 uint32_t sx_link_next_id_locked(struct sx_link *link)

@@ -66,7 +66,8 @@ struct sx_link {
     _Atomic bool committing; /* stored under lane_lock, which its holder gives back at times */
     unsigned commit_waiters; /* for the end of that commit */
     pthread_cond_t commit_over;
-    bool committed; /* the server has been told of one; under lane_lock */
+    bool committed;                    /* the server has been told of one; under lane_lock */
+    _Atomic uint32_t values_lost_told; /* of the lane's count: those that a call has returned */
 
     _Atomic uint32_t published; /* enum sx_published_use: client/data/published.h */
 
@@ -105,6 +106,11 @@ static inline pmix_status_t sx_link_status(const struct sx_link *link)
 {
     return sx_link_is_live(link) ? PMIX_SUCCESS : sx_link_fault(link);
 }
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, logged, when the server could not keep values
+ * that were committed here and no call has returned that yet.  The link is or was LIVE.  Any
+ * thread. */
+pmix_status_t sx_link_values_judge(struct sx_link *link);
 
 /* Whether a sleeper watches the one word of the ring that tells of all its classes: where the
  * kernel can wait for one word only, and for the rings of further servers. */

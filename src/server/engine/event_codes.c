@@ -93,8 +93,8 @@ void sx_event_codes_clear(struct sx_event_codes *codes)
 
 static bool comes_from_outside(pmix_status_t code, bool environment)
 {
-    if (code == SHMIX_ERR_EVENTS_LOST) {
-        return false; /* made in the process that hears of it */
+    if (code == SHMIX_ERR_EVENTS_LOST || code == SHMIX_ERR_VALUES_LOST) {
+        return false; /* made in the process that receives it, or by this server */
     }
     return code > 0 || code < PMIX_EXTERNAL_ERR_BASE || (environment && PMIX_SYSTEM_EVENT(code));
 }

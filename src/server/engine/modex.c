@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include <pmix.h>
+#include <shmix.h>
 
 #include "base/status.h"
 #include "base/value.h"
+#include "server/engine/event_made.h"
 #include "server/engine/waiting.h"
 #include "server/model/blob.h"
 #include "server/model/family.h"
@@ -84,7 +86,7 @@ static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
     return PMIX_SUCCESS;
 }
 
-/* A value that could not be kept is a line in the log, not a breach of protocol. */
+/* A value that could not be kept is no breach of protocol. */
 static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const char *key,
                         pmix_status_t why)
 {
@@ -231,8 +233,33 @@ static void put_is_found(struct sx_server *server, const struct sx_client *clien
     }
 }
 
+/* Its next fence or commit returns that, and an event at the end of this commit has the count. */
+static void client_loses(struct sx_server *server, struct sx_client *client, const char *key,
+                         pmix_status_t why)
+{
+    if (client->values_lost++ == 0) {
+        put_is_lost(client->nspace, client->rank, key, why);
+    }
+    if (client->slot < SX_BOARD_SLOT_MAX) {
+        sx_board_slot_lose_value(&server->board, client->slot);
+    }
+}
+
+/* At the end of a commit. */
+static void losses_tell(struct sx_server *server, struct sx_client *client)
+{
+    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    const struct sx_event_note note = { .key = SHMIX_VALUES_LOST_COUNT,
+                                        .number = client->values_lost };
+
+    sx_log(SX_LOG_ERROR, "values of a commit of %s.%u that are lost: %zu", client->nspace->name,
+           client->rank, client->values_lost);
+    client->values_lost = 0;
+    sx_event_to(server, SHMIX_ERR_VALUES_LOST, client, &self, 1, &note, 1);
+}
+
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
-                           const struct sx_opened *body)
+                           const struct sx_opened *body, pmix_status_t *ret_kept)
 {
     struct sx_nspace *nspace = client->nspace;
     struct put put;
@@ -255,8 +282,9 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
         rc = sx_blob_message(&client->news, body->head, body->size);
     }
     if (rc != PMIX_SUCCESS) {
-        put_is_lost(nspace, client->rank, put.key, rc);
+        client_loses(server, client, put.key, rc);
     }
+    *ret_kept = rc;
     return (put.head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
 }
 
@@ -327,6 +355,9 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
     const bool first = !client->has_committed;
 
     client->has_committed = true;
+    if (client->values_lost > 0) {
+        losses_tell(server, client);
+    }
     SX_FAMILIES_TELL_OF(server, client_committed, client, first);
     return PMIX_SUCCESS;
 }
@@ -337,6 +368,7 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
 {
     (void)server;
     client->has_committed = false;
+    client->values_lost = 0;
 }
 
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)

@@ -6,10 +6,11 @@
 
 #include "server/model/state.h"
 
-/* One committed value from a lane: checked, then stored by its scope.  Return: PMIX_SUCCESS (also
- * when memory was short: logged), or PMIX_ERR_BAD_PARAM for bytes that are no put. */
+/* One committed value: checked, then stored by its scope.  *ret_kept: PMIX_SUCCESS, or why there
+ * was no room for it, which is counted for @client (board.h).  Return: PMIX_SUCCESS and *ret_kept,
+ * or PMIX_ERR_BAD_PARAM for bytes that are no put. */
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
-                           const struct sx_opened *body);
+                           const struct sx_opened *body, pmix_status_t *ret_kept);
 /* The same for a value that @client has given in another way than by a put: for everybody, at once.
  * Other nodes hear of it by that way.  Return: PMIX_SUCCESS; what the store says, told. */
 pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, const char *key,
@@ -19,7 +20,8 @@ pmix_status_t sx_modex_give_elsewhere(struct sx_nspace *nspace, uint32_t rank, c
                                       const pmix_value_t *value);
 /* As sx_modex_put, for a value that came from another node. */
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body);
-/* The values of one commit are complete: answer who waited for them. */
+/* The values of one commit are complete: answer who waited for them, and tell the client by an
+ * event how many could not be kept. */
 pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client);
 
 /* What was put before was another process's. */

@@ -121,29 +121,29 @@ static bool on_window_get(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
-/* A lane message that came in a frame, which @rc says has been taken. */
-static bool lane_message_end(struct sx_server *server, struct sx_client *client,
-                             const struct sx_frame *frame, pmix_status_t rc)
-{
-    if (rc == PMIX_SUCCESS) {
-        sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
-    }
-    return rc == PMIX_SUCCESS;
-}
-
 static bool on_put_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                         uint64_t now_ns)
 {
+    pmix_status_t kept = PMIX_SUCCESS;
+    const pmix_status_t rc = sx_modex_put(server, client, &frame->opened, &kept);
+
     (void)now_ns;
-    return lane_message_end(server, client, frame, sx_modex_put(server, client, &frame->opened));
+    if (rc == PMIX_SUCCESS) {
+        sx_reply(server, client, frame->header.id, kept, -1);
+    }
+    return rc == PMIX_SUCCESS;
 }
 
 static bool on_arrive_bulk(struct sx_server *server, struct sx_client *client,
                            struct sx_frame *frame, uint64_t now_ns)
 {
+    const pmix_status_t rc = sx_collective_arrive(server, client, &frame->opened);
+
     (void)now_ns;
-    return lane_message_end(server, client, frame,
-                            sx_collective_arrive(server, client, &frame->opened));
+    if (rc == PMIX_SUCCESS) {
+        sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
+    }
+    return rc == PMIX_SUCCESS;
 }
 
 typedef bool (*frame_fn)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
@@ -196,6 +196,15 @@ static void take_frame(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
 
+/* A lane has no answer: what is not kept is counted for the client. */
+static pmix_status_t on_put(struct sx_server *server, struct sx_client *client,
+                            const struct sx_opened *body)
+{
+    pmix_status_t kept;
+
+    return sx_modex_put(server, client, body, &kept);
+}
+
 static pmix_status_t on_commit_end(struct sx_server *server, struct sx_client *client,
                                    const struct sx_opened *body)
 {
@@ -216,7 +225,7 @@ typedef pmix_status_t (*lane_fn)(struct sx_server *server, struct sx_client *cli
                                  const struct sx_opened *body);
 
 static const lane_fn lane_table[SX_LANE_SPEC_MAX] = {
-    [SX_LANE_PUT] = sx_modex_put,
+    [SX_LANE_PUT] = on_put,
     [SX_LANE_COMMIT_END] = on_commit_end,
     [SX_LANE_ARRIVE] = sx_collective_arrive,
     [SX_LANE_CURSOR] = on_cursor,

@@ -101,6 +101,7 @@ struct sx_client {
     bool died;           /* by the kernel's word: the host may start another in its place */
 
     bool has_committed;
+    size_t values_lost;        /* modex.c: of the commit that is under way */
     struct sx_blob news;       /* put since the last fence that all nodes took part in */
     uint64_t news_gone;        /* bytes of news before these */
     struct sx_list requests;   /* dmodex.c: other nodes that wait for its first commit */

@@ -246,6 +246,28 @@ Test(lane, the_client_learns_that_its_data_is_wanted)
     pair_close(&p);
 }
 
+/* Both are in one word. */
+Test(lane, the_client_learns_how_many_of_its_values_are_lost)
+{
+    struct pair p;
+
+    pair_open(&p, 0);
+    cr_expect_eq(sx_lane_values_lost(&p.lane), 0);
+    sx_board_slot_lose_value(&p.board, 0);
+    cr_expect_not(sx_lane_data_wanted(&p.lane));
+    sx_board_slot_want_data(&p.board, 0, true);
+    sx_board_slot_lose_value(&p.board, 0);
+    cr_expect(sx_lane_data_wanted(&p.lane));
+    cr_expect_eq(sx_lane_values_lost(&p.lane), 2);
+    sx_board_slot_want_data(&p.board, 0, false);
+    cr_expect_not(sx_lane_data_wanted(&p.lane));
+    cr_expect_eq(sx_lane_values_lost(&p.lane), 2);
+    atomic_store(&p.board.slots[0].data_wanted, UINT32_MAX);
+    sx_board_slot_lose_value(&p.board, 0);
+    cr_expect_eq(atomic_load(&p.board.slots[0].data_wanted), UINT32_MAX, "it stays there");
+    pair_close(&p);
+}
+
 Test(lane, impossible_words_are_refused)
 {
     static const struct {

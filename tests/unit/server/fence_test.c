@@ -172,14 +172,17 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
     struct sx_client *client = client_of(server, act->rank);
     struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE, .proc_count = 1 };
     _Alignas(8) static char message[MESSAGE_MAX];
+    pmix_status_t kept;
     size_t size = 0;
 
     memset(message, 0, sizeof(message));
 
     if (act->put != NULL) {
         cr_assert_eq(sx_modex_put(server, client,
-                                  opened(&sx_put_body, message, put_write(message, act->put))),
+                                  opened(&sx_put_body, message, put_write(message, act->put)),
+                                  &kept),
                      PMIX_SUCCESS);
+        cr_assert_eq(kept, PMIX_SUCCESS);
         memset(message, 0, sizeof(message));
     }
     size = sizeof(head) + proc_write(message + sizeof(head), act->by != NULL ? act->by : NSPACE);

@@ -48,6 +48,7 @@ static void put(struct sx_server *server, uint32_t rank, const char *key)
 {
     _Alignas(8) char message[256] = { 0 };
     struct sx_lane_put *head = (void *)message;
+    pmix_status_t kept;
 
     head->cell.type = PMIX_UINT32;
     head->cell.bits = 7;
@@ -56,8 +57,10 @@ static void put(struct sx_server *server, uint32_t rank, const char *key)
     memcpy(head + 1, key, strlen(key));
     cr_assert_eq(sx_modex_put(server, client_of(server, rank),
                               opened(&sx_put_body, message,
-                                     sizeof(*head) + (size_t)sx_align_up(strlen(key), 8))),
+                                     sizeof(*head) + (size_t)sx_align_up(strlen(key), 8)),
+                              &kept),
                  PMIX_SUCCESS);
+    cr_assert_eq(kept, PMIX_SUCCESS);
 }
 
 static pmix_status_t by_key(struct sx_server *server, void *arg)
