@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_leave_test.c - events that should leave the node, and a host without notify_event. */
+/* event_leave_test.c - events that should leave the node, and a host without notify_event; events of a
+ * process's own when it finalizes. */
+#include <sched.h>
+#include <stdatomic.h>
+
 #include "heard.h"
 
 #define SPANNING "test.spanning" /* two ranks here, one elsewhere */
@@ -168,10 +172,64 @@ static int host_of_no_way(struct job *job)
     return 0;
 }
 
+/* ---- events of a process's own that are on their way when it finalizes ------------------------- */
+
+#define OWN_EVENTS 20000 /* many more than a good-bye takes to handle */
+
+static atomic_uint own_handled;
+static atomic_bool all_posted;
+
+/* The first one holds up the others until all have been posted. */
+static void on_own(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t results[], size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    while (!atomic_load(&all_posted)) {
+        sched_yield();
+    }
+    CHECK(PMIx_Initialized() == 1); /* its calls work as ever */
+    atomic_fetch_add(&own_handled, 1);
+    done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void own_events_leave(bool external)
+{
+    pmix_status_t code = CODE_A;
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, &external, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Init(NULL, &info, 1), PMIX_SUCCESS);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_own, NULL, NULL) >= 0);
+    for (int i = 0; i < OWN_EVENTS; i++) {
+        CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    atomic_store(&all_posted, true);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    CHECK(atomic_load(&own_handled) == OWN_EVENTS);
+}
+
+static int rank_of_own(int rank)
+{
+    (void)rank;
+    own_events_leave(false);
+    return 0;
+}
+
+static int rank_of_own_external(int rank)
+{
+    (void)rank;
+    own_events_leave(true);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
         { "no_way", 1, rank_of_no_way, host_of_no_way, false },
+        { "own", 1, rank_of_own, NULL, false },
+        { "own_external", 1, rank_of_own_external, NULL, false },
     };
 
     return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

@@ -88,6 +88,9 @@ struct sx_task *sx_event_take_locked(void);
 bool sx_event_waits_locked(void);
 /* Whether the handlers have been called for all that has been read.  Under lock. */
 bool sx_event_all_handled_locked(void);
+/* Wait until the handlers have been called for all events of our own that have been posted; in the
+ * thread that calls them, or without one: return at once.  Needs no lock. */
+void sx_event_locals_wait(void);
 /* Forget what waits.  Under lock. */
 void sx_event_queue_clear_locked(void);
 

@@ -47,8 +47,9 @@ struct sx_event_item {
     size_t only;
     uint64_t upto;
     bool is_local;
-    bool is_failure;   /* PMIX_ERR_COMM_FAILURE */
-    bool is_unreached; /* tells how many events of our own are lost by now */
+    uint64_t local_number; /* events.locals_posted; 0: it is not counted */
+    bool is_failure;       /* PMIX_ERR_COMM_FAILURE */
+    bool is_unreached;     /* tells how many events of our own are lost by now */
     uint64_t declared; /* its number among those that PMIx_Init declared, 0: it is none of them */
     size_t before;  /* declared: for handlers below this id, as those above get it as late ones */
     uint64_t lists; /* of late events so far: one of our own comes behind all of them */
@@ -234,6 +235,7 @@ static pmix_status_t item_local(pmix_status_t code, const struct sx_notify_optio
 static void local_append_locked(struct sx_event_item *item)
 {
     item->lists = sx_events.late_lists;
+    item->local_number = ++sx_events.locals_posted;
     sx_list_append(&sx_events.waiting, &item->task.node);
     sx_local_ring_locked();
 }
@@ -671,16 +673,57 @@ static struct sx_list *queue_next(struct sx_events *e)
     return e->late_turn ? &e->late : &e->waiting;
 }
 
+static void locals_are_handled_locked(uint64_t upto)
+{
+    sx_events.locals_handled = upto;
+    if (sx_events.locals_awaited) {
+        sx_local_ring_locked();
+    }
+}
+
+void sx_event_locals_wait(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    if (sx_progress_is_own_thread()) {
+        return; /* it would wait for itself */
+    }
+    pthread_mutex_lock(&p->lock);
+    const uint64_t upto = sx_events.locals_posted;
+    pthread_mutex_unlock(&p->lock);
+    for (;;) {
+        const struct sx_bell_watch watch = sx_door_watch(&p->local);
+
+        pthread_mutex_lock(&p->lock);
+        const bool over = !p->thread_running || sx_events.locals_handled >= upto;
+        const bool runs = p->external && !p->progressing;
+        sx_events.locals_awaited = !over;
+        pthread_mutex_unlock(&p->lock);
+        if (over) {
+            return;
+        }
+        if (runs) {
+            sx_progress_run();
+        } else {
+            (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
+        }
+    }
+}
+
 struct sx_task *sx_event_take_locked(void)
 {
     struct sx_events *const e = &sx_events;
     struct sx_list *const node = e->registrations == 0 ? sx_list_pop(queue_next(e)) : NULL;
 
     e->in_hand = node != NULL; /* the taker is done with the one before */
+    if (e->locals_handled != e->locals_taken) {
+        locals_are_handled_locked(e->locals_taken);
+    }
     if (node == NULL) {
         return NULL;
     }
     struct sx_event_item *const item = item_of(node);
+    e->locals_taken = item->local_number != 0 ? item->local_number : e->locals_taken;
     e->failure_waits = e->failure_waits && !item->is_failure;
     if (item->declared != 0 && !item->has_only) { /* who registers from now on is late */
         item->before = sx_handlers_next(sx_event_handlers());
@@ -758,4 +801,6 @@ void sx_event_queue_clear_locked(void)
     sx_event_page_drop_locked();
     sx_events.declared_count = 0;
     sx_events.failure_waits = false;
+    sx_events.locals_taken = sx_events.locals_posted;
+    locals_are_handled_locked(sx_events.locals_posted);
 }

@@ -41,4 +41,5 @@ void sx_event_forked(void)
     sx_list_init(&sx_events.waiting);
     sx_list_init(&sx_events.late);
     sx_events.registrations = 0;
+    sx_events.locals_handled = sx_events.locals_taken = sx_events.locals_posted;
 }

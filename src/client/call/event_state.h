@@ -29,6 +29,10 @@ struct sx_events {
     bool failure_waits;        /* PMIX_ERR_COMM_FAILURE is among the events */
     unsigned registrations;    /* under way: no event is handed out meanwhile */
     bool in_hand;              /* one was taken out, and its handlers may still be running */
+    /* Of the events of our own in `waiting`, which are numbered: the newest, the last one that was
+     * taken out, and the last one whose handlers have been called. */
+    uint64_t locals_posted, locals_taken, locals_handled;
+    bool locals_awaited; /* a PMIx_Finalize waits for these */
 };
 
 extern struct sx_events sx_events;

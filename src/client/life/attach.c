@@ -871,9 +871,10 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
     if (rc == PMIX_SUCCESS) {
         rc = sx_options_read(SX_OF_FINALIZE, info, ninfo, &options);
     }
-    if (rc == PMIX_SUCCESS && p->init_count == 1 && options.barrier) {
-        pthread_mutex_unlock(&p->life_lock); /* it lasts as long as others like */
-        fenced = PMIx_Fence(NULL, 0, NULL, 0);
+    if (rc == PMIX_SUCCESS && p->init_count == 1) {
+        pthread_mutex_unlock(&p->life_lock); /* it lasts as long as others, and handlers, like */
+        fenced = options.barrier ? PMIx_Fence(NULL, 0, NULL, 0) : PMIX_SUCCESS;
+        sx_event_locals_wait();
         pthread_mutex_lock(&p->life_lock);
         rc = finalize_judge(p);
     }
