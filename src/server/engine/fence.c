@@ -100,17 +100,19 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn tol
 bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
                         pmix_status_t *ret_status)
 {
+    struct sx_server *const server = collective->members.server;
+    const uint64_t lost = server->modex_lost;
     pmix_status_t status = answer->status;
 
     if (collective->part.is_alone && !sx_rounds_fence_was_alone(collective, answer)) {
         return false;
     }
     if (status == PMIX_SUCCESS && answer->size > 0) {
-        status = sx_blob_read(collective->members.server, answer->bytes, answer->size,
-                              sx_modex_store);
+        status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
     }
     if (status == PMIX_SUCCESS) {
         news_have_arrived(collective);
+        status = server->modex_lost == lost ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
     *ret_status = status;
     return true;

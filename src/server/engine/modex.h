@@ -18,7 +18,8 @@ pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, 
 /* The same of @rank, which is on another node. */
 pmix_status_t sx_modex_give_elsewhere(struct sx_nspace *nspace, uint32_t rank, const char *key,
                                       const pmix_value_t *value);
-/* As sx_modex_put, for a value that came from another node. */
+/* As sx_modex_put, for a value that came from another node.  One that there is no room for is
+ * counted in server.modex_lost. */
 pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body);
 /* The values of one commit are complete: answer who waited for them, and tell the client by an
  * event how many could not be kept. */

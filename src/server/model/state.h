@@ -255,9 +255,10 @@ struct sx_server {
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers;                                     /* event_handled.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */
-    uint64_t get_patience_ns;                                          /* gets.c; 0: no end */
-    size_t bitset_sleepers; /* clients without futex_waitv */
-    uint8_t *lane_buffer;   /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
+    uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */
+    uint64_t get_patience_ns; /* gets.c; 0: no end */
+    size_t bitset_sleepers;   /* clients without futex_waitv */
+    uint8_t *lane_buffer;     /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
 };
 
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */

@@ -280,6 +280,49 @@ static unsigned carried(unsigned number, const char *key)
     return count;
 }
 
+/* Only who is connected is told of ends. */
+static pmix_status_t connected_set(struct sx_server *server, void *arg)
+{
+    const bool *const connected = arg;
+
+    client_of(server, 0)->state = *connected ? SX_CLIENT_CONNECTED : SX_CLIENT_REGISTERED;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t status_read(struct sx_server *server, void *arg)
+{
+    const struct sx_results *const results = &client_of(server, 0)->results;
+    const size_t count = sx_results_count(results);
+
+    *(pmix_status_t *)arg = count > 0 ? sx_results_at(results, count - 1).status : PMIX_ERROR;
+    return PMIX_SUCCESS;
+}
+
+/* The host answers question @number as in answer.  Return: what rank 0 is told. */
+static pmix_status_t ends(unsigned number, const char *key)
+{
+    pmix_status_t status = PMIX_ERROR;
+    bool connected = true;
+
+    hosted_call(connected_set, &connected);
+    answer(number, PMIX_SUCCESS, key);
+    hosted_call(status_read, &status);
+    connected = false;
+    hosted_call(connected_set, &connected);
+    return status;
+}
+
+/* One of its values cannot be stored here: the ranks of this node do not take it for complete. */
+Test(fence, that_brings_what_cannot_be_kept_is_an_error)
+{
+    fence((struct act){ 0 });
+    cr_expect_eq(ends(0, PMIX_QUALIFIED_VALUE), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(waits(), 0u);
+    fence((struct act){ 0 });
+    cr_expect_eq(ends(1, "far"), PMIX_SUCCESS);
+    cr_expect(is_there("far"));
+}
+
 /* ---- connected ------------------------------------------------------------------------------ */
 
 /* All of NSPACE and a process of OTHER, the last one first. */
