@@ -182,10 +182,11 @@ struct sx_publish_access_options {
 };
 
 struct sx_lookup_options {
-    pmix_data_range_t range;      /* of publishers, as the caller sees them */
-    struct sx_some_procs targets; /* range CUSTOM */
-    const pmix_info_t *wait;      /* for how many; NULL: it does not wait */
-    uint64_t timeout_ns;          /* 0: none */
+    pmix_data_range_t range;         /* of publishers, as the caller sees them */
+    pmix_data_range_t range_unknown; /* the number that was given, if it is no range; 0 */
+    struct sx_some_procs targets;    /* range CUSTOM */
+    const pmix_info_t *wait;         /* for how many; NULL: it does not wait */
+    uint64_t timeout_ns;             /* 0: none */
 };
 
 struct sx_unpublish_options {

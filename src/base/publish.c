@@ -48,13 +48,15 @@ bool sx_publish_range_holds(pmix_data_range_t range, const struct sx_some_procs 
     }
 }
 
+#define RANGE_LAST PMIX_RANGE_PROC_LOCAL /* what is greater is no range */
+
 /* PMIX_RANGE_UNDEF is what nothing said means. */
 static pmix_status_t range_judge(pmix_data_range_t *range, const struct sx_some_procs *targets)
 {
     if (*range == PMIX_RANGE_UNDEF) {
         *range = PMIX_RANGE_SESSION;
     }
-    if (*range > PMIX_RANGE_PROC_LOCAL) {
+    if (*range > RANGE_LAST) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "%u is no range of published data", *range);
     }
     if (*range == PMIX_RANGE_CUSTOM && targets != NULL && targets->count == 0) {
@@ -144,10 +146,24 @@ pmix_status_t sx_lookup_read(const pmix_info_t info[], size_t ninfo, size_t key_
     *ret = (struct sx_lookup_options){ .range = PMIX_RANGE_UNDEF };
     pmix_status_t rc = sx_options_read(SX_OF_LOOKUP, info, ninfo, ret);
 
+    if (rc == PMIX_SUCCESS && ret->range > RANGE_LAST) {
+        ret->range_unknown = ret->range; /* Open MPI 5.0 before 5.0.11 never sets it */
+        ret->range = PMIX_RANGE_UNDEF;
+    }
     if (rc == PMIX_SUCCESS) {
         rc = range_judge(&ret->range, &ret->targets);
     }
     return rc == PMIX_SUCCESS ? wait_read(ret->wait, key_count, ret_wanted) : rc;
+}
+
+void sx_lookup_range_mend(pmix_info_t info[], size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        if (info[i].value.type == PMIX_DATA_RANGE && info[i].value.data.range > RANGE_LAST &&
+            PMIx_Check_key(info[i].key, PMIX_RANGE)) {
+            info[i].value.data.range = PMIX_RANGE_SESSION;
+        }
+    }
 }
 
 pmix_status_t sx_unpublish_read(const pmix_info_t info[], size_t ninfo,

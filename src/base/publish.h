@@ -32,9 +32,13 @@ bool sx_publish_is_data(const char *key);
 pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
                               struct sx_publish_options *ret);
 /* The same for a lookup of @key_count keys, which waits until *ret_wanted of them are found; 0: it
- * does not wait. */
+ * does not wait.  A number that is no range is taken for the session's, and stands in
+ * ret->range_unknown. */
 pmix_status_t sx_lookup_read(const pmix_info_t info[], size_t ninfo, size_t key_count,
                              struct sx_lookup_options *ret, size_t *ret_wanted);
+/* Replace each such number in a lookup's @info, before a host gets it. */
+void sx_lookup_range_mend(pmix_info_t info[], size_t ninfo);
+
 pmix_status_t sx_unpublish_read(const pmix_info_t info[], size_t ninfo,
                                 struct sx_unpublish_options *ret);
 

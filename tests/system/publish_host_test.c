@@ -108,6 +108,10 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_
 
     asker_check(proc, info, ninfo);
     CHECK(strcmp(keys[1], "other") == 0 && keys[2] == NULL);
+    for (size_t i = 0; i < ninfo; i++) { /* what is no range is the session's */
+        CHECK(!PMIx_Check_key(info[i].key, PMIX_RANGE) ||
+              info[i].value.data.range == PMIX_RANGE_SESSION);
+    }
     if (strcmp(how, "refuse") == 0) {
         return PMIX_ERR_NO_PERMISSIONS;
     }
@@ -163,13 +167,16 @@ static pmix_status_t unpublish(const char *key)
 
 static pmix_status_t lookup(const char *key)
 {
+    const pmix_data_range_t odd = 199;
     pmix_pdata_t data[2];
+    pmix_info_t info;
 
+    PMIx_Info_load(&info, PMIX_RANGE, &odd, PMIX_DATA_RANGE);
     PMIx_Pdata_construct(&data[0]);
     PMIx_Pdata_construct(&data[1]);
     PMIx_Load_key(data[0].key, key);
     PMIx_Load_key(data[1].key, "other");
-    const pmix_status_t rc = PMIx_Lookup(data, 2, NULL, 0);
+    const pmix_status_t rc = PMIx_Lookup(data, 2, &info, 1);
 
     CHECK(data[1].value.type == PMIX_UNDEF);
     if (rc == PMIX_ERR_PARTIAL_SUCCESS) {

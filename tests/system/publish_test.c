@@ -308,6 +308,10 @@ static int rank_ranges(int rank)
         CHECK_STATUS(lookup("job", "x", 0), PMIX_SUCCESS);
         CHECK_STATUS(lookup("few", "x", 0), PMIX_SUCCESS);
         CHECK_STATUS(lookup_in("job", "", 0, PMIX_RANGE_PROC_LOCAL), PMIX_ERR_NOT_FOUND);
+        /* What is no range is the default, whether the server looks or this process. */
+        for (pmix_data_range_t odd = PMIX_RANGE_PROC_LOCAL + 1; odd != 0; odd++) {
+            CHECK_STATUS(lookup_in("job", "x", 0, odd), PMIX_SUCCESS);
+        }
         job_token_put(0);
         job_token_get(1);
     } else if (rank == 2) { /* another job */

@@ -11,6 +11,7 @@
 
 #include <pmix.h>
 
+#include "base/log.h"
 #include "base/status.h"
 #include "base/value.h"
 #include "client/call/ask_own.h"
@@ -177,6 +178,15 @@ static const struct sx_op_kind lookup_kind = { .size = sizeof(struct sx_results_
                                                .finish = lookup_finish,
                                                .told = sx_results_told };
 
+static void say_unknown_range(const struct sx_lookup_options *options)
+{
+    if (options->range_unknown != 0) {
+        sx_log(SX_LOG_INFO,
+               "PMIx_Lookup is given %u as PMIX_RANGE, which is no range: the session's is taken",
+               options->range_unknown);
+    }
+}
+
 static pmix_status_t lookup(struct sx_results_op *results, const struct keys *keys,
                             const pmix_info_t info[], size_t ninfo)
 {
@@ -187,6 +197,7 @@ static pmix_status_t lookup(struct sx_results_op *results, const struct keys *ke
     size_t wanted;
     const pmix_status_t rc = sx_lookup_read(info, ninfo, keys->count, &options, &wanted);
 
+    say_unknown_range(&options);
     if (rc == PMIX_SUCCESS && sx_ask_is_own()) {
         return sx_callback_is_given(&results->op.callback)
                    ? SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
@@ -221,9 +232,13 @@ static bool lookup_plain(struct sx_link *link, pmix_pdata_t data[], size_t ndata
     struct sx_lookup_options options;
     size_t wanted;
 
-    return sx_published_is_used(link) &&
-           sx_lookup_read(info, ninfo, ndata, &options, &wanted) == PMIX_SUCCESS &&
-           sx_published_read(link, data, ndata, &options) == PMIX_SUCCESS;
+    if (!sx_published_is_used(link) ||
+        sx_lookup_read(info, ninfo, ndata, &options, &wanted) != PMIX_SUCCESS ||
+        sx_published_read(link, data, ndata, &options) != PMIX_SUCCESS) {
+        return false;
+    }
+    say_unknown_range(&options);
+    return true;
 }
 
 pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *info, size_t ninfo)

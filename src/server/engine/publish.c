@@ -517,6 +517,7 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
     if (rc != PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, rc, -1);
     } else if (has_host(server, SX_UPCALL_LOOKUP)) {
+        sx_lookup_range_mend(call.info, call.ninfo);
         call_host(server, client, frame, SX_UPCALL_LOOKUP, &call);
     } else {
         sx_reply_read(server, client, frame);
