@@ -3,9 +3,13 @@
 /* topology.c - discovery, XML, and the one text of this process.
  *
  *     nothing --first sx_topology_node--> looked     kept until the process ends
- *        given --------------------------> given     in front of what was looked up */
+ *        given --------------------------> given     in front of what was looked up
+ *
+ * hwloc calls libxml2, which divides zero by zero as it begins.  A program may trap that, or ask
+ * later whether it has happened: such calls leave the thread's floating point state as it was. */
 #include "base/topology.h"
 
+#include <fenv.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -36,7 +40,8 @@ static const char *const refused[] = {
     "pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero",
 };
 
-static pmix_status_t discover(enum hwloc_type_filter_e devices, hwloc_topology_t *ret_topology)
+static pmix_status_t discover_trapless(enum hwloc_type_filter_e devices,
+                                       hwloc_topology_t *ret_topology)
 {
     hwloc_topology_t topology;
 
@@ -57,6 +62,17 @@ static pmix_status_t discover(enum hwloc_type_filter_e devices, hwloc_topology_t
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t discover(enum hwloc_type_filter_e devices, hwloc_topology_t *ret_topology)
+{
+    fenv_t kept;
+
+    (void)feholdexcept(&kept);
+    const pmix_status_t rc = discover_trapless(devices, ret_topology);
+
+    (void)fesetenv(&kept);
+    return rc;
+}
+
 pmix_status_t sx_topology_discover(hwloc_topology_t *ret_topology)
 {
     return discover(HWLOC_TYPE_FILTER_KEEP_IMPORTANT, ret_topology);
@@ -67,10 +83,16 @@ pmix_status_t sx_topology_discover_cpus(hwloc_topology_t *ret_topology)
     return discover(HWLOC_TYPE_FILTER_KEEP_NONE, ret_topology);
 }
 
-static pmix_status_t xml_load(const char *xml, size_t size_bytes, unsigned long flags,
-                              int (*filter)(hwloc_topology_t topology,
-                                            enum hwloc_type_filter_e kept),
-                              enum hwloc_type_filter_e kept, hwloc_topology_t *ret_topology)
+/* What is kept of a description. */
+struct xml_options {
+    unsigned long flags;
+    int (*filter)(hwloc_topology_t topology, enum hwloc_type_filter_e kept);
+    enum hwloc_type_filter_e kept;
+};
+
+static pmix_status_t xml_load_trapless(const char *xml, size_t size_bytes,
+                                       const struct xml_options *options,
+                                       hwloc_topology_t *ret_topology)
 {
     hwloc_topology_t topology;
 
@@ -80,7 +102,8 @@ static pmix_status_t xml_load(const char *xml, size_t size_bytes, unsigned long 
     if (hwloc_topology_init(&topology) != 0) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "hwloc does not start on this machine");
     }
-    if (hwloc_topology_set_flags(topology, flags) != 0 || filter(topology, kept) != 0 ||
+    if (hwloc_topology_set_flags(topology, options->flags) != 0 ||
+        options->filter(topology, options->kept) != 0 ||
         hwloc_topology_set_xmlbuffer(topology, xml, (int)size_bytes) != 0 ||
         hwloc_topology_load(topology) != 0) {
         hwloc_topology_destroy(topology);
@@ -90,29 +113,51 @@ static pmix_status_t xml_load(const char *xml, size_t size_bytes, unsigned long 
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t xml_load(const char *xml, size_t size_bytes, const struct xml_options *options,
+                              hwloc_topology_t *ret_topology)
+{
+    fenv_t kept;
+
+    (void)feholdexcept(&kept);
+    const pmix_status_t rc = xml_load_trapless(xml, size_bytes, options, ret_topology);
+
+    (void)fesetenv(&kept);
+    return rc;
+}
+
 /* It describes the machine that we run on, so binding by it has to work. */
 pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topology_t *ret_topology)
 {
-    return xml_load(xml, size_bytes, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM,
-                    hwloc_topology_set_io_types_filter, HWLOC_TYPE_FILTER_KEEP_IMPORTANT,
-                    ret_topology);
+    static const struct xml_options options = { .flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM,
+                                                .filter = hwloc_topology_set_io_types_filter,
+                                                .kept = HWLOC_TYPE_FILTER_KEEP_IMPORTANT };
+
+    return xml_load(xml, size_bytes, &options, ret_topology);
 }
 
 /* Everything that is in the XML is kept: its exporter has chosen. */
 pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,
                                    hwloc_topology_t *ret_topology)
 {
-    return xml_load(xml, size_bytes,
-                    HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT,
-                    hwloc_topology_set_all_types_filter, HWLOC_TYPE_FILTER_KEEP_ALL, ret_topology);
+    static const struct xml_options options = { .flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
+                                                         HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT,
+                                                .filter = hwloc_topology_set_all_types_filter,
+                                                .kept = HWLOC_TYPE_FILTER_KEEP_ALL };
+
+    return xml_load(xml, size_bytes, &options, ret_topology);
 }
 
 pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml)
 {
     char *xml, *copy;
+    fenv_t kept;
     int size;
 
-    if (hwloc_topology_export_xmlbuffer(topology, &xml, &size, 0) != 0) {
+    (void)feholdexcept(&kept);
+    const int exported = hwloc_topology_export_xmlbuffer(topology, &xml, &size, 0);
+
+    (void)fesetenv(&kept);
+    if (exported != 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     copy = strdup(xml);

@@ -73,6 +73,28 @@ static pmix_status_t env_set(char ***env, const char *name, const char *value)
     return PMIX_SUCCESS;
 }
 
+static bool env_has(char *const *env, const char *name)
+{
+    const size_t len = strlen(name);
+
+    for (; env != NULL && *env != NULL; env++) {
+        if (is_named(*env, name, len)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Open MPI 4.1 reads the topology's text with hwloc in MPI_Init.  libxml2, which hwloc would take
+ * for that, divides zero by zero as it begins: the end of a program that traps it.  hwloc's own
+ * reader understands what hwloc has written.  A reader that somebody has chosen stays. */
+static pmix_status_t env_spare_libxml(char ***env)
+{
+    return env_has(*env, "HWLOC_LIBXML") || env_has(*env, "HWLOC_LIBXML_IMPORT")
+               ? PMIX_SUCCESS
+               : env_set(env, "HWLOC_LIBXML_IMPORT", "0");
+}
+
 pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
     struct sx_server *const server = sx_server_get();
@@ -91,6 +113,9 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
         env_unset(*env, stale[i]);
     }
     rc = sx_carried_apply(&server->carried, proc->nspace, env);
+    if (rc == PMIX_SUCCESS) {
+        rc = env_spare_libxml(env);
+    }
     const struct {
         const char *name, *value;
     } wanted[] = {

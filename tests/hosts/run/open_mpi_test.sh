@@ -14,7 +14,7 @@ if ! command -v "$mpicc" >/dev/null; then
     exit 77
 fi
 for source in "$here"/../progs/*_mpi.c; do
-    "$mpicc" -O1 -o "$work/$(basename "$source" .c)" "$source" || exit 1
+    "$mpicc" -O1 -D_GNU_SOURCE -o "$work/$(basename "$source" .c)" "$source" -lm || exit 1
 done
 cd "$work" || exit 1
 
@@ -48,6 +48,13 @@ done
 run $limit -n 2 ./names_mpi
 expect_code 0 "names and ports"
 [ "$(grep -c 'rank [01] met rank [01]: ok' "$work/out")" -eq 2 ] || fail "names and ports: who met whom"
+
+# Programs that trap floating point exceptions, or ask for them at their end.
+for traps in '' trap; do
+    run $limit -n 2 ./traps_mpi $traps
+    expect_code 0 "floating point exceptions: ${traps:-flags}"
+    [ "$(grep -c ': none raised$' "$work/out")" -eq 2 ] || fail "floating point exceptions: ${traps:-flags}"
+done
 
 run $limit -n 2 --bind-to numa ./hello_mpi
 expect_code 0 "bound"

@@ -7,6 +7,8 @@
 #include "base/topology.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <fenv.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +96,29 @@ Test(topology, the_environment_does_not_speak_when_a_text_is_read)
     cr_assert_eq(sx_topology_read(xml, strlen(xml) + 1, &topology), PMIX_SUCCESS);
     cr_expect_eq(pus(topology), 3);
     cr_expect(hwloc_topology_is_thissystem(topology), "one can bind by it");
+    hwloc_topology_destroy(topology);
+    free(xml);
+}
+
+/* As gfortran -ffpe-trap has it.  Where a program is linked to hwloc, hwloc takes libxml2, which is
+ * a plugin there. */
+Test(topology, a_program_may_trap_what_libxml2_does)
+{
+    const int traps = FE_INVALID | FE_DIVBYZERO;
+    hwloc_topology_t topology;
+    char *xml = NULL;
+
+    cr_assert_not_null(dlopen(SHMIX_LIBHWLOC, RTLD_NOW | RTLD_GLOBAL));
+    setenv("HWLOC_SYNTHETIC", "pack:1 core:3 pu:1", 1);
+    setenv("HWLOC_LIBXML", "1", 1);
+    feclearexcept(FE_ALL_EXCEPT);
+    feraiseexcept(FE_INEXACT);
+    feenableexcept(traps);
+    cr_assert_eq(sx_topology_node(&xml), PMIX_SUCCESS);
+    cr_assert_eq(sx_topology_read(xml, strlen(xml) + 1, &topology), PMIX_SUCCESS);
+    cr_expect_eq(fegetexcept(), traps);
+    cr_expect_eq(fetestexcept(FE_ALL_EXCEPT), FE_INEXACT);
+    fedisableexcept(traps);
     hwloc_topology_destroy(topology);
     free(xml);
 }

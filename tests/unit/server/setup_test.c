@@ -114,6 +114,26 @@ Test(setup, leads_to_no_other_server)
     env_free(env);
 }
 
+Test(setup, leaves_libxml2_out_unless_somebody_has_chosen)
+{
+    static const char *const before[][2] = { { "HWLOC_LIBXML=1", "HWLOC_LIBXML_IMPORT" },
+                                             { "HWLOC_LIBXML_IMPORT=1", "HWLOC_LIBXML_IMPORT" },
+                                             { "HWLOC_LIBXML_EXPORT=1", "HWLOC_LIBXML_IMPORT" } };
+    static const char *const after[] = { NULL, "1", "0" };
+    const pmix_proc_t proc = proc_of("job", 0);
+
+    for (size_t i = 0; i < SX_COUNT(after); i++) {
+        char **env = env_of(before[i], 1);
+
+        cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+        const char *const is = value(env, before[i][1]);
+
+        cr_expect(after[i] == NULL ? is == NULL : is != NULL && strcmp(is, after[i]) == 0, "%s",
+                  before[i][0]);
+        env_free(env);
+    }
+}
+
 Test(setup, wants_a_process_and_a_server)
 {
     pmix_proc_t proc = proc_of("job", 0);
