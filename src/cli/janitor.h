@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #define SX_JANITOR_TEXT_MAX 8192
-#define SX_JANITOR_FILES_A_JOB 3 /* kinds of files that it has room for, besides one directory */
+#define SX_JANITOR_FILES_A_JOB 6 /* kinds of files that it has room for, besides one directory */
 
 struct sx_janitor {
     pid_t pid; /* 0: none */

@@ -65,18 +65,42 @@ static pid_t launcher_of(const char *name, uid_t uid)
     return is_one && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
+/* Call the session's function for each job whose directory is in the one of @parent_fd. */
+static void jobs_tell(const struct sx_session *session, int parent_fd, const char *name)
+{
+    const int fd = session->job_deserted == NULL ? -1 : open_dir(parent_fd, name);
+    DIR *const dir = fd < 0 ? NULL : fdopendir(fd);
+    const char *const random = strrchr(name, '-'); /* launcher_of has seen it */
+    const struct dirent *entry;
+
+    if (dir == NULL) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        return;
+    }
+    for (int i = 0; i < SWEEP_MAX && (entry = readdir(dir)) != NULL; i++) {
+        const char *const dash = strrchr(entry->d_name, '-');
+
+        if (dash != NULL && strncmp(dash, random, strlen(random)) == 0) {
+            session->job_deserted(entry->d_name);
+        }
+    }
+    closedir(dir);
+}
+
 /* Remove it if its launcher, in any container, no longer holds it. */
 static bool remove_if_deserted(void *arg, int parent_fd, const char *name, pid_t launcher)
 {
     const int fd = open_dir(parent_fd, name);
 
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        jobs_tell(arg, parent_fd, name);
         sx_session_remove_tree(parent_fd, name, geteuid());
     }
     if (fd >= 0) {
         close(fd);
     }
-    (void)arg;
     (void)launcher;
     return true;
 }
@@ -133,7 +157,7 @@ bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX
     bool made = false;
 
     if (parent_fd >= 0) {
-        sessions_each(parent_fd, remove_if_deserted, NULL);
+        sessions_each(parent_fd, remove_if_deserted, session);
         made = make_locked(session, parent_fd);
     }
     const int why = errno;

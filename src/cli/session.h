@@ -24,6 +24,8 @@ struct sx_session {
     char *nspace; /* "shmix-4711-a1b2c3", with which the names of its jobs begin */
     bool made;
     int lock_fd; /* of dir while made; -1: none */
+    /* NULL, or called for each job of a launcher that was killed with its janitor. */
+    void (*job_deserted)(const char *nspace);
 };
 
 /* Choose the names; nothing is made yet, so that the janitor can hear of them first.  @tmpdir is

@@ -230,6 +230,7 @@ static bool make_session(struct run *run)
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         sx_run_leftovers_announce(&run->janitor, run->jobs.at[i]);
     }
+    run->session.job_deserted = sx_run_leftovers_sweep;
     bool made = sx_session_make(&run->session, message);
 
     for (uint32_t i = 0; i < run->jobs.count && made; i++) {

@@ -97,24 +97,7 @@ SLURM_JOBID=1 SLURM_JOB_ID=1 SLURM_NODELIST=$(uname -n) SLURM_STEP_ID=0 OMPI_COM
 run $limit -n 2 ./abort_mpi 0
 expect_code 1 "an abort with status 0 is a failure"
 
-# Open MPI's shared memory lies in files; whoever is killed, they go.
-start_waiting() { # RANKS ARGS...
-    rm -f "$work/out"
-    ranks=$1
-    shift
-    "$SHMIX" run $limit "$@" >"$work/out" 2>"$work/err" &
-    job=$!
-    await "$ranks ranks" lines_are "$work/out" $ranks
-    cut -d ' ' -f 1 "$work/out" >"$work/pids"
-    cut -d ' ' -f 2- "$work/out" | tr ' ' '\n' | grep segment | sort -u >"$work/files"
-    [ -s "$work/files" ] || fail "the ranks share no memory"
-}
-files_are_gone() {
-    for file in $(cat "$work/files"); do
-        [ ! -e "$file" ] || return 1
-    done
-}
-
+. "$here/files.sh"
 start_waiting 2 -n 2 ./wait_mpi
 kill -9 "$(head -1 "$work/pids")"
 wait $job

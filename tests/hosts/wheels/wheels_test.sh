@@ -44,6 +44,15 @@ quick="--env OMPI_MCA_pml=ob1 --env OMPI_MCA_btl=^ofi"
 OPAL_PREFIX=$VENV MPICC=$VENV/bin/mpicc FIRST_ARGS="--env OPAL_PREFIX=$VENV $quick" \
     sh "$(dirname "$0")/../run/dynamic_test.sh" >"$work/dynamic" 2>&1 || fail "dynamic processes: $(cat "$work/dynamic")"
 
+# A launcher that is killed leaves nothing.
+wheels_compile wait5 "$(dirname "$0")/../progs/wait_mpi.c"
+. "$(dirname "$0")/../run/files.sh"
+start_waiting 2 $quick -n 2 "$work/wait5"
+kill -9 $job
+wait $job 2>/dev/null
+await "the launcher is killed: the ranks end" all_gone "$work/pids"
+await "the launcher is killed: the files go" files_are_gone
+
 # Ranks that end without a word: the others hear of it from their server, and recover.
 recovers() { # HOW CODE
     run $limit $quick --with-ft ulfm -n 4 "$VENV/bin/python3" "$(dirname "$0")/ulfm.py" "$1"

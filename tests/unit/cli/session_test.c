@@ -99,7 +99,12 @@ static void make_deserted(char name[64])
         char message[SX_RUN_MESSAGE_MAX];
         struct sx_session session;
 
+        char inner[512];
+
         _exit(sx_session_init(&session, dir, message) && sx_session_make(&session, message) &&
+                      snprintf(inner, sizeof(inner), "%s/%s.2", session.dir, session.nspace) > 0 &&
+                      sx_session_make_inner(inner, message) &&
+                      sx_session_make_inner(strcat(inner, "/shmix"), message) &&
                       write(ends[1], session.name, strlen(session.name)) > 0
                   ? 0
                   : 1);
@@ -112,6 +117,15 @@ static void make_deserted(char name[64])
     name[got] = '\0';
     close(ends[0]);
     close(ends[1]);
+}
+
+static char deserted[2][64]; /* names of jobs */
+static unsigned deserted_count;
+
+static void on_deserted(const char *nspace)
+{
+    cr_assert_lt(deserted_count, SX_COUNT(deserted));
+    snprintf(deserted[deserted_count++], sizeof(deserted[0]), "%s", nspace);
 }
 
 Test(session, what_a_killed_launcher_left_is_removed_by_the_next, .init = directory_make,
@@ -131,8 +145,14 @@ Test(session, what_a_killed_launcher_left_is_removed_by_the_next, .init = direct
     make_deserted(dead);
     cr_assert(there(dead));
     cr_assert(sx_session_init(&next, dir, message), "%s", message);
+    next.job_deserted = on_deserted;
     cr_assert(sx_session_make(&next, message), "%s", message);
     cr_expect_not(there(dead));
+    char job[64];
+
+    snprintf(job, sizeof(job), "shmix-%s.2", strchr(strchr(dead, '-') + 1, '-') + 1);
+    cr_expect_eq(deserted_count, 1);
+    cr_expect_str_eq(deserted[0], job);
     cr_expect(there(live.name), "a launcher that lives");
     for (size_t i = 0; i < SX_COUNT(strangers); i++) {
         snprintf(name, sizeof(name), strangers[i], (unsigned)geteuid());
