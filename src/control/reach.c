@@ -231,8 +231,9 @@ static pmix_status_t status_of_connect(int err, const struct way *way)
         sx_log(SX_LOG_WARN, "no server listens where %s=%s says: has it ended?%s", way->name,
                way->value,
                parse_abstract(way->value, &pid, &start_ticks)
-                   ? " If this program has a network namespace of its own, start the server with "
-                     "SHMIX_RENDEZVOUS=directory"
+                   ? " If this program has a network namespace of its own and who started it has "
+                     "closed what it inherits, as podman does, start the server with "
+                     "SHMIX_RENDEZVOUS=directory, and let this program see its directory"
                    : "");
         return PMIX_ERR_UNREACH;
     case EINVAL:

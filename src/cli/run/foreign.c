@@ -16,6 +16,8 @@
 
 #include "base/util.h"
 #include "cli/run/env.h"
+#include "cli/run/program.h"
+#include "cli/run/upcall.h"
 #include "cli/say.h"
 
 #define BACKLOG 128
@@ -68,8 +70,46 @@ static void job_listen(struct sx_run_foreign *foreign, const struct sx_run_job *
         sx_say("%srank %u has loaded another PMIx library, OpenPMIx %s: it cannot join this job, "
                "whose server is %s, and is on its own. LD_LIBRARY_PATH of the ranks begins with "
                "%s, so a run path in the program or a wrapper goes before it; "
-               "--env LD_PRELOAD=%s/libpmix.so.2 goes before both",
-               job->prefix, rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir);
+               "--env LD_PRELOAD=%s/libpmix.so.2 goes before both. In a container that directory "
+               "has to be mounted first, at the same path (podman run -v %s:%s:ro, apptainer exec "
+               "-B %s)",
+               job->prefix, rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir,
+               foreign->lib_dir, foreign->lib_dir, foreign->lib_dir);
+    }
+}
+
+/* Programs that run others in containers. */
+static const char *const runtimes[] = {
+    "apptainer", "bwrap", "ch-run", "crun",    "docker",      "enroot",  "nerdctl",
+    "podman",    "runc",  "sarus",  "shifter", "singularity", "udocker",
+};
+
+static bool is_runtime(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash != NULL ? slash + 1 : path;
+
+    for (size_t i = 0; i < SX_COUNT(runtimes); i++) {
+        if (strcmp(name, runtimes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_run_job *job)
+{
+    if (job->rank_count < 2 || job->failed_rank != UINT32_MAX || sx_run_upcall_any_counted(job)) {
+        return;
+    }
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        if (is_runtime(job->programs[i].path)) {
+            sx_say("warning: none of the %u ranks of %s has connected: if the container's program "
+                   "is to be one job, let '%.80s' pass the environment on (PMIX_*, SHMIX_*) and "
+                   "mount '%s' and '%s' at the same paths",
+                   job->rank_count, job->name, job->apps[i].program[0], foreign->lib_dir, job->dir);
+            return;
+        }
     }
 }
 

@@ -6,7 +6,11 @@
  * library is on its own and nobody says so: an MPI job of N becomes N jobs of one.  So these
  * variables name a socket of the launcher, on the loopback interface, which reads what such a
  * client says of itself, closes, and tells the user once.  A rank with our library does not look
- * at them. */
+ * at them.
+ *
+ * Ranks in a container may see none of these variables, nor ours: each is a job of one, and ends
+ * with 0.  Where a runtime of containers was started and no rank has connected, the user is told at
+ * the end of the job.  Of other programs nobody can tell whether they were to connect. */
 #ifndef SX_CLI_RUN_FOREIGN_H
 #define SX_CLI_RUN_FOREIGN_H
 
@@ -32,6 +36,9 @@ void sx_run_foreign_deinit(struct sx_run_foreign *foreign); /* safe on a zeroed 
 
 /* The variables, for a rank's environment. */
 void sx_run_foreign_env(const struct sx_run_foreign *foreign, char ***env);
+
+/* @job is over: say so if its ranks were in containers and none of them has connected. */
+void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_run_job *job);
 
 /* What a client of @nspace has said: its rank, and its library's version in @bytes.  Return: false
  * when this is nothing of that kind. */

@@ -327,6 +327,7 @@ static bool jobs_live(struct sx_run_state *run)
             live = true;
         } else if (!job->over) {
             job->over = true;
+            sx_run_foreign_over(&run->foreign, job);
             sx_run_child_over(job);
             sx_run_host_job_over(job);
         }

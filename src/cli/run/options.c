@@ -365,7 +365,7 @@ static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
 
 #define ELSEWHERE                                                                                \
     ", by its name or as localhost: all ranks are on this one; for several nodes use mpirun or " \
-    "srun, which can run over this library as well (LD_LIBRARY_PATH)"
+    "srun; those of Open MPI 4 and Slurm can run over this library as well (LD_LIBRARY_PATH)"
 
 static const struct sx_option rows[] = {
     { .help = "options of a program (each PROGRAM has its own):" },

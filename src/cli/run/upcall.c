@@ -141,6 +141,18 @@ void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank)
     }
 }
 
+bool sx_run_upcall_any_counted(const struct sx_run_job *job)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&upcall.mutex);
+    for (uint32_t i = 0; i < job->rank_count && !any; i++) {
+        any = job->clients->ranks[i].counted;
+    }
+    pthread_mutex_unlock(&upcall.mutex);
+    return any;
+}
+
 static void note_client(const pmix_proc_t *proc, bool is_client)
 {
     struct sx_run_clients *clients;

@@ -92,6 +92,8 @@ void sx_run_upcall_handled(pmix_status_t status, void *arg);
 bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank);
 /* @rank has connected in another way than as a client: over PMI-1. */
 void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank);
+/* Whether any rank of @job has ever connected, in either way. */
+bool sx_run_upcall_any_counted(const struct sx_run_job *job);
 /* @rank has ended as one, and another process has its place. */
 void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
 

@@ -30,6 +30,16 @@ static const char *const foreign_names[] = {
     "PMIX_SERVER_URI21", "PMIX_SERVER_URI2", "PMIX_SERVER_URI",
 };
 
+/* PRRTE, which is Open MPI 5's mpirun, calls functions that only its own library has.  Its names
+ * begin so. */
+static const char *advice_for(const char *nspace)
+{
+    return strncmp(nspace, "prte", 4) == 0
+               ? "use shmix run (this launcher, PRRTE, runs over no library but its own)"
+               : "use shmix run, or start the launcher with this library's directory first in "
+                 "LD_LIBRARY_PATH (slurmd: with this library in LD_PRELOAD)";
+}
+
 void sx_foreign_server_tell(const pmix_proc_t *self)
 {
     const char *const version = getenv("PMIX_VERSION");
@@ -45,9 +55,9 @@ void sx_foreign_server_tell(const pmix_proc_t *self)
     (void)dladdr(foreign_names, &library);
     sx_log(SX_LOG_WARN,
            "rank %u of %s is on its own: the server of its job is of another library, OpenPMIx %s, "
-           "and this process has %s from %s. Both need the same one: start the launcher with this "
-           "library's directory first in LD_LIBRARY_PATH (slurmd: with this library in "
-           "LD_PRELOAD), or this program with the directory of the launcher's library",
+           "and this process has %s from %s. Both need the same one: %s, or start this program "
+           "with the directory of the launcher's own library first in LD_LIBRARY_PATH",
            self->rank, self->nspace, version != NULL ? version : "of no known version",
-           PMIx_Get_version(), library.dli_fname != NULL ? library.dli_fname : "an unknown file");
+           PMIx_Get_version(), library.dli_fname != NULL ? library.dli_fname : "an unknown file",
+           advice_for(self->nspace));
 }

@@ -19,6 +19,29 @@ expect_err "LD_LIBRARY_PATH" "a server of OpenPMIx: what to set"
 lonely env PMIX_SERVER_URI41= # nobody's
 grep -q OpenPMIx "$work/err" && fail "a server is named that is not there"
 
+export PMIX_NAMESPACE=prterun-4711@1
+(
+    unset SHMIX_SERVER_URI SHMIX_SERVER_FD
+    PMIX_RANK=3 PMIX_SERVER_URI41="their.0;tcp4://127.0.0.1:1" "$RANK" fence >"$work/out" 2>"$work/err"
+)
+expect_err "use shmix run (this launcher" "a server of PRRTE: what to do"
+grep -q "start the launcher" "$work/err" && fail "a server of PRRTE: what ends with a symbol error"
+unset PMIX_NAMESPACE
+
+# A container that drops the environment: nobody connects, and the job is told so once.
+printf '%s\n' '#!/bin/sh' 'exec env -i "$@"' >"$work/podman"
+chmod +x "$work/podman"
+run -n 3 "$work/podman" true
+expect_code 0 "a container without the environment"
+[ "$(grep -c 'none of the 3 ranks of the job has connected' "$work/err")" -eq 1 ] ||
+    fail "a container without the environment: told once"
+cp "$work/podman" "$work/other"
+run -n 3 "$work/other" true
+grep -q 'has connected' "$work/err" && fail "a program that is no container"
+sed -i 's/ -i//' "$work/podman"
+run -n 2 "$work/podman" "$RANK" fence
+expect_clean "a container with the environment"
+
 theirs=
 for file in /usr/lib/*/pmix2/lib/libpmix.so.2; do
     [ -e "$file" ] && [ -z "${SANITIZED:-}" ] && theirs=${file%/*}
@@ -34,6 +57,7 @@ LD_LIBRARY_PATH=$theirs run -n 2 sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fe
 expect_err "has loaded another PMIx library, OpenPMIx [0-9]" "a rank of OpenPMIx: its name"
 expect_err "whose server is shmix [0-9]" "a rank of OpenPMIx: our name"
 expect_err "env LD_PRELOAD=/.*/libpmix.so.2" "a rank of OpenPMIx: what to set"
+expect_err "In a container .* at the same path" "a rank of OpenPMIx: what to mount"
 [ "$(grep -c 'another PMIx library' "$work/err")" = 1 ] || fail "two ranks of OpenPMIx: told once"
 run --separate-jobs true : sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fence' "$RANK"
 expect_err "job 1, rank 0 has loaded another PMIx library" "a rank of OpenPMIx in the second job"
