@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* broom.c - the server's side of the processes that remove: queue, send, hear, reap. */
+/* broom.c - the server's side of the processes that remove: queue, send, hear, reap.
+ *
+ * The process counts what it has done in memory that both have.  What was sent to one that was
+ * killed and is not counted goes to the next: hosts kill all children of a job, and mean the ranks.
+ *
+ *     killed --at most LOST_MAX times without a path done--> another one at once
+ *         --then--> at the next path, or at the server's end
+ *         --LOST_LAST times--> the path that it died of is left */
 #include "server/engine/broom.h"
 
 #include <errno.h>
@@ -10,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +29,8 @@
 #include "server/model/state.h"
 
 #define SX_BROOM_KILL_NS SX_NS_PER_SEC /* for a process that was killed to be gone */
+#define LOST_MAX 3u
+#define LOST_LAST (2 * LOST_MAX)
 
 struct sx_broom {
     struct sx_list link; /* brooms.list */
@@ -30,6 +40,10 @@ struct sx_broom {
     size_t registered;    /* paths that are not swept yet */
     struct sx_list queue; /* to be sent */
     size_t queue_bytes;
+    struct sx_list sent;          /* and not known to be done; as much as the socket holds */
+    struct sx_sweeper_done *done; /* NULL before the first process */
+    uint64_t done_known;          /* of it */
+    unsigned lost;        /* processes that were killed, one after the other, with nothing done */
     size_t dropped_count; /* of the queue, since it was full */
     pid_t pid;            /* 0: no process */
     int fd;
@@ -66,16 +80,25 @@ static struct sx_broom *broom_obtain(struct sx_server *server, uid_t uid, gid_t 
         broom->gid = gid;
         broom->fd = -1;
         sx_list_init(&broom->queue);
+        sx_list_init(&broom->sent);
         sx_list_append(&server->brooms.list, &broom->link);
     }
     return broom;
 }
 
+static void broom_free(struct sx_broom *broom)
+{
+    if (broom->done != NULL) {
+        munmap(broom->done, sizeof(*broom->done));
+    }
+    sx_list_remove(&broom->link);
+    free(broom);
+}
+
 static void broom_free_unused(struct sx_broom *broom)
 {
     if (broom->pid == 0 && broom->registered == 0 && sx_list_empty(&broom->queue)) {
-        sx_list_remove(&broom->link);
-        free(broom);
+        broom_free(broom);
     }
 }
 
@@ -120,16 +143,52 @@ static void told_end(struct sx_server *server)
     }
 }
 
-/* Nothing of the queue will be swept. */
-static void queue_drop(struct sx_broom *broom, const char *why)
+static size_t paths_free(struct sx_list *paths)
 {
     struct sx_list *it;
     size_t count = 0;
 
-    while ((it = sx_list_pop(&broom->queue)) != NULL) {
+    while ((it = sx_list_pop(paths)) != NULL) {
         free(SX_LIST_ENTRY(it, struct sx_broom_path, link));
         count++;
     }
+    return count;
+}
+
+/* What the process has done is over. */
+static void sent_settle(struct sx_broom *broom)
+{
+    /* A0 <- R0 (sweeper.c): what is counted is removed. */
+    const uint64_t done = broom->done == NULL
+                              ? 0
+                              : atomic_load_explicit(&broom->done->count, memory_order_acquire);
+
+    for (; broom->done_known < done && !sx_list_empty(&broom->sent); broom->done_known++) {
+        free(SX_LIST_ENTRY(sx_list_pop(&broom->sent), struct sx_broom_path, link));
+        broom->lost = 0;
+    }
+}
+
+/* The process was killed: the rest of what it was sent comes first in the queue again. */
+static void sent_return(struct sx_broom *broom)
+{
+    broom->lost += !sx_list_empty(&broom->sent);
+    while (!sx_list_empty(&broom->sent)) {
+        struct sx_broom_path *const path = SX_LIST_ENTRY(broom->sent.prev, struct sx_broom_path,
+                                                         link);
+
+        sx_list_remove(&path->link);
+        sx_list_append(broom->queue.next, &path->link);
+        broom->queue_bytes += path->sweep.size_bytes;
+    }
+}
+
+/* Nothing of the queue, nor of what was sent and is not done, will be swept. */
+static void queue_drop(struct sx_broom *broom, const char *why)
+{
+    sent_settle(broom);
+    const size_t count = paths_free(&broom->sent) + paths_free(&broom->queue);
+
     broom->queue_bytes = 0;
     if (count > 0) {
         sx_log(SX_LOG_WARN, "cleanup for uid %u: %zu paths are left: %s", (unsigned)broom->uid,
@@ -161,12 +220,15 @@ static void broom_reap(struct sx_broom *broom)
     close(broom->fd);
     while (waitpid(broom->pid, &status, __WALL) < 0 && errno == EINTR) {
     }
+    sent_settle(broom);
     if (status != 0 && !broom->server->brooms.killed) {
-        sx_log(SX_LOG_WARN,
-               "cleanup for uid %u: its process was ended by %s %d, so something may be left",
+        sx_log(SX_LOG_INFO,
+               "cleanup for uid %u: its process was ended by %s %d; what is left is another's",
                (unsigned)broom->uid, WIFSIGNALED(status) ? "signal" : "code",
                WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        sent_return(broom);
     }
+    sx_assert(sx_list_empty(&broom->sent));
     broom->fd = -1;
     broom->pid = 0;
     broom->ending = broom->full = broom->told = false;
@@ -197,7 +259,9 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
         struct sx_server *server = broom->server;
 
         broom_reap(broom);
-        broom_flush(broom); /* what came meanwhile */
+        if (broom->lost != LOST_MAX || server->brooms.ending) {
+            broom_flush(broom); /* what came meanwhile, and what was not done */
+        }
         broom_free_unused(broom);
         told_end(server);
     } else if ((revents & POLLOUT) != 0) {
@@ -207,8 +271,17 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 
 static bool broom_start(struct sx_broom *broom)
 {
-    const pid_t pid = sx_sweeper_start(broom->uid, broom->gid, &broom->fd);
+    if (broom->done == NULL) {
+        void *const at = mmap(NULL, sizeof(*broom->done), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+        broom->done = at == MAP_FAILED ? NULL : at;
+    }
+    const pid_t pid = broom->done == NULL
+                          ? -1
+                          : sx_sweeper_start(broom->uid, broom->gid, broom->done, &broom->fd);
+
+    broom->done_known = 0;
     if (pid < 0) {
         queue_drop(broom, strerror(errno));
         return false;
@@ -262,8 +335,9 @@ static bool packet_send(struct sx_broom *broom)
         return false;
     }
     while (count-- > 0) {
-        free(SX_LIST_ENTRY(sx_list_pop(&broom->queue), struct sx_broom_path, link));
+        sx_list_append(&broom->sent, sx_list_pop(&broom->queue));
     }
+    sent_settle(broom);
     broom->queue_bytes -= size;
     return true;
 }
@@ -289,9 +363,25 @@ static void broom_rest(struct sx_broom *broom)
     }
 }
 
+/* The first path of the queue has cost so many processes that it is left. */
+static void fatal_drop(struct sx_broom *broom)
+{
+    struct sx_broom_path *const path = SX_LIST_ENTRY(sx_list_pop(&broom->queue),
+                                                     struct sx_broom_path, link);
+
+    sx_log(SX_LOG_WARN, "cleanup for uid %u: '%.255s' is left: %u processes were killed over it",
+           (unsigned)broom->uid, path->sweep.path, broom->lost);
+    broom->queue_bytes -= path->sweep.size_bytes;
+    broom->lost = 0;
+    free(path);
+}
+
 /* Send what the process takes. */
 static void broom_flush(struct sx_broom *broom)
 {
+    if (broom->pid == 0 && broom->lost >= LOST_LAST && !sx_list_empty(&broom->queue)) {
+        fatal_drop(broom);
+    }
     if (broom->ending || (broom->pid == 0 && sx_list_empty(&broom->queue))) {
         return;
     }
@@ -313,7 +403,7 @@ void sx_broom_sweep(struct sx_broom_path *path)
     struct sx_broom *broom = path->broom;
 
     broom->registered--;
-    if (path->sweep.size_bytes > SX_BROOM_QUEUE_MAX - broom->queue_bytes) {
+    if (broom->queue_bytes + path->sweep.size_bytes > SX_BROOM_QUEUE_MAX) {
         if (broom->dropped_count++ == 0) {
             sx_log(SX_LOG_WARN,
                    "cleanup for uid %u hangs in a file system: what exceeds %u bytes of paths is "
@@ -357,8 +447,7 @@ static void broom_abandon(struct sx_broom *broom)
     sx_poll_remove(&broom->poll);
     close(broom->fd);
     (void)waitpid(broom->pid, NULL, __WALL | WNOHANG);
-    sx_list_remove(&broom->link);
-    free(broom);
+    broom_free(broom);
 }
 
 static void deadline_over(void *arg, uint64_t now_ns)

@@ -52,7 +52,8 @@ static bool become(uid_t uid, gid_t gid)
            capabilities_drop();
 }
 
-static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed)
+static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed,
+                      struct sx_sweeper_done *done)
 {
     struct sx_sweep_report report = { .left_count = 0 };
 
@@ -64,6 +65,8 @@ static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed)
         } else {
             sx_sweep_leave(sweep, EPERM, &report);
         }
+        /* R0 -> A0 (broom.c): what is counted is removed. */
+        atomic_fetch_add_explicit(&done->count, 1, memory_order_release);
         at += sweep->size_bytes;
     }
     if (report.left_count > 0) {
@@ -71,7 +74,8 @@ static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed)
     }
 }
 
-__attribute__((noreturn)) static void sweeper_main(int fd, uid_t uid, gid_t gid)
+__attribute__((noreturn)) static void sweeper_main(int fd, uid_t uid, gid_t gid,
+                                                   struct sx_sweeper_done *done)
 {
     static _Alignas(8) char packet[SX_SWEEP_PACKET_MAX];
     sigset_t all;
@@ -87,7 +91,7 @@ __attribute__((noreturn)) static void sweeper_main(int fd, uid_t uid, gid_t gid)
 
     while ((size = recv(0, packet, sizeof(packet), 0)) != 0) {
         if (size > 0) {
-            packet_do(packet, (size_t)size, uid, allowed);
+            packet_do(packet, (size_t)size, uid, allowed, done);
         } else if (errno != EINTR) {
             _exit(1);
         }
@@ -95,18 +99,20 @@ __attribute__((noreturn)) static void sweeper_main(int fd, uid_t uid, gid_t gid)
     _exit(0);
 }
 
-pid_t sx_sweeper_start(uid_t uid, gid_t gid, int *ret_fd)
+pid_t sx_sweeper_start(uid_t uid, gid_t gid, struct sx_sweeper_done *done, int *ret_fd)
 {
     int pair[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         return -1;
     }
+    /* relaxed: the clone is behind it. */
+    atomic_store_explicit(&done->count, 0, memory_order_relaxed);
     /* As fork, but with no signal at its end and without what others have asked to run at forks. */
     const pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
 
     if (pid == 0) {
-        sweeper_main(pair[1], uid, gid);
+        sweeper_main(pair[1], uid, gid, done);
     }
     const int error = errno;
 

@@ -12,12 +12,20 @@
 #ifndef SX_SERVER_ENGINE_SWEEPER_H
 #define SX_SERVER_ENGINE_SWEEPER_H
 
+#include <stdatomic.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define SX_SWEEP_PACKET_MAX 16384u /* the longest path, with all that a job wants to stay */
 
-/* Start it.  Return: its process id and the server's end of the socket, close-on-exec; -1 and
- * errno.  Cost: as fork, 0.1 ms and 30 us a MiB of private memory. */
-pid_t sx_sweeper_start(uid_t uid, gid_t gid, int *ret_fd);
+/* In memory that server and sweeper have; one process after the other writes it. */
+struct sx_sweeper_done {
+    _Atomic uint64_t count; /* of struct sx_sweep, since it began */
+};
+
+/* Start it, with @done, which the caller owns, at 0.  Return: its process id and the server's end
+ * of the socket, close-on-exec; -1 and errno.  Cost: as fork, 0.1 ms and 30 us a MiB of private
+ * memory. */
+pid_t sx_sweeper_start(uid_t uid, gid_t gid, struct sx_sweeper_done *done, int *ret_fd);
 
 #endif

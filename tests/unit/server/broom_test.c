@@ -17,12 +17,26 @@
 
 /* ---- the process's side -------------------------------------------------------------------- */
 
+static bool disarm(int dir_fd)
+{
+    char name[] = "armed1";
+
+    for (; name[5] <= '9'; name[5]++) {
+        if (syscall(SYS_unlinkat, dir_fd, name, 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* In place of the C library's: some names stop or kill the process that would remove them. */
 int unlinkat(int dir_fd, const char *name, int flags)
 {
     if (strcmp(name, "stops") == 0) {
         (void)syscall(SYS_kill, getpid(), SIGSTOP);
-    } else if (strcmp(name, "kills") == 0) {
+    } else if (strcmp(name, "kills") == 0 ||
+               /* As often as there are files named armed1 to armed9. */
+               (strncmp(name, "kills while armed", 17) == 0 && disarm(dir_fd))) {
         (void)syscall(SYS_kill, getpid(), SIGKILL);
     }
     return (int)syscall(SYS_unlinkat, dir_fd, name, flags);
@@ -185,17 +199,82 @@ EACH_ENGINE(broom, a_process_that_is_not_needed_any_more_ends)
     end();
 }
 
-EACH_ENGINE(broom, a_killed_process_is_told_and_followed_by_another)
+static bool one_has_rested(void)
+{
+    return !there("armed3");
+}
+
+/* As by Slurm's proctrack/linuxproc, which kills all children of its slurmstepd.  Nobody is warned:
+ * a host's stderr may be the user's. */
+EACH_ENGINE(broom, what_a_killed_process_has_not_done_is_anothers)
+{
+    begin(engine);
+    make("armed1");
+    make("first");
+    make("kills while armed");
+    make("second");
+    sx_broom_sweep(path_for(geteuid(), "first"));
+    sx_broom_sweep(path_for(geteuid(), "kills while armed"));
+    sweep("second");
+    run_until(second_is_gone, "what was behind it");
+    cr_expect_not(there("first"));
+    cr_expect_not(there("kills while armed"));
+    cr_expect_eq(test_count_lines(log_fd, ""), 0);
+    end();
+}
+
+/* It rests after the third, until there is more to do. */
+EACH_ENGINE(broom, one_that_is_killed_again_and_again_waits_for_the_next_path)
+{
+    begin(engine);
+    for (int i = 1; i <= 3; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "armed%d", i);
+        make(name);
+    }
+    make("kills while armed");
+    sweep("kills while armed");
+    run_until(one_has_rested, "the third");
+    make("second");
+    sweep("second");
+    run_until(second_is_gone, "the next path");
+    cr_expect_not(there("kills while armed"));
+    cr_expect_eq(test_count_lines(log_fd, ""), 0);
+    end();
+}
+
+EACH_ENGINE(broom, one_that_is_killed_again_and_again_goes_on_as_the_server_ends)
+{
+    begin(engine);
+    for (int i = 1; i <= 5; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "armed%d", i);
+        make(name);
+    }
+    make("kills while armed");
+    sweep("kills while armed");
+    run_until(one_has_rested, "the third");
+    sx_brooms_end(&server, on_ended);
+    run_until(has_ended, "the end");
+    cr_expect_not(there("kills while armed"));
+    cr_expect_eq(test_count_lines(log_fd, ""), 0);
+    end();
+}
+
+EACH_ENGINE(broom, a_path_that_kills_each_process_is_left)
 {
     begin(engine);
     make("kills");
-    sweep("kills");
-    run_until(no_broom, "its end");
-    cr_expect_eq(test_count_lines(log_fd, "ended by signal 9, so something may be left"), 1);
-    cr_expect(there("kills"));
     make("second");
+    sweep("kills");
     sweep("second");
-    run_until(second_is_gone, "a removal by the next one");
+    sx_brooms_end(&server, on_ended);
+    run_until(has_ended, "the end");
+    cr_expect_not(there("second"), "what was behind it");
+    cr_expect_eq(test_count_lines(log_fd, "kills' is left: 6 processes were killed over it"), 1);
+    cr_expect(there("kills"));
     end();
 }
 

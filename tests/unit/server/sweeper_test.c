@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,6 +21,7 @@
 static char base[256];
 static pid_t pid;
 static int fd;
+static struct sx_sweeper_done *done;
 
 static void begin(void)
 {
@@ -27,7 +29,9 @@ static void begin(void)
 
     snprintf(base, sizeof(base), "%s/sxtest-XXXXXX", tmp != NULL ? tmp : "/tmp");
     cr_assert_not_null(mkdtemp(base), "%s", strerror(errno));
-    pid = sx_sweeper_start(geteuid(), getegid(), &fd);
+    done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(done != MAP_FAILED);
+    pid = sx_sweeper_start(geteuid(), getegid(), done, &fd);
     cr_assert_gt(pid, 0, "%s", strerror(errno));
 }
 
