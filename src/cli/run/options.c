@@ -405,7 +405,9 @@ static const struct sx_option rows[] = {
       "each PROGRAM is a job of its own, whose ranks begin at 0; at most 256", sx_option_flag,
       OF_JOB(separate_jobs) },
     { "--map-by", NULL, "POLICY", "numa",
-      "slot, hwthread, core, l3cache, numa, package (or socket) or node, without modifiers",
+      "slot, hwthread, core, l3cache, numa, package (or socket) or node, without modifiers "
+      "(several "
+      "CPUs for each rank, PE=N elsewhere: --cpus-per-rank N)",
       "how ranks are dealt out: slot: they fill the machine in order, neighbours together "
       "(default; node is the same); hwthread, core, l3cache, numa or package (socket): in turn, "
       "one to each",

@@ -56,6 +56,7 @@ struct rank {
     bool gone;                       /* no barrier can have it */
     bool spawns;                     /* and has not been answered */
     bool many;                       /* inside of an mcmd */
+    bool aborted;                    /* what follows are more lines of its message */
     struct sx_run_pmi1_spawn *spawn; /* of this mcmd, or of one whose next one follows; or NULL */
     char many_name[16];
 };
@@ -117,6 +118,7 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
         job->pmi1->gone--;
     }
     its->state = NEW;
+    its->aborted = false;
     its->watch = (struct sx_run_watch){ .fd = pair[0], .fn = hear, .arg = its };
     why = sx_run_loop_add(&job->run->loop, &its->watch, EPOLLIN);
     if (why != 0) {
@@ -405,6 +407,7 @@ static const char *do_abort(struct ask *ask)
     if (!sx_cli_number(word(ask, "exitcode"), INT32_MIN, INT32_MAX, &code)) {
         code = SX_EXIT_FAILURE;
     }
+    ask->rank->aborted = true;
     sx_run_failure_abort(ask->job, ask->number, (int)code, text == NULL ? "" : text);
     return waits;
 }
@@ -638,6 +641,22 @@ static void line_room(struct line *line, size_t need)
     line->text = sx_cli_realloc(line->text, line->room, 1);
 }
 
+static const char abort_command[] = "cmd=abort ";
+
+/* MPICH's message of an abort may have any length: its beginning will do. */
+static bool is_abort(const struct line *line)
+{
+    return line->used >= strlen(abort_command) &&
+           memcmp(line->text, abort_command, strlen(abort_command)) == 0;
+}
+
+static void line_add(struct line *line, const char *bytes, size_t size)
+{
+    line_room(line, line->used + size + 1);
+    memcpy(line->text + line->used, bytes, size);
+    line->used += size;
+}
+
 /* A part of a line.  Return: NULL, or what is wrong with it. */
 static const char *take_part(struct rank *rank, const char *bytes, size_t size)
 {
@@ -647,13 +666,14 @@ static const char *take_part(struct rank *rank, const char *bytes, size_t size)
     if (memchr(bytes, '\0', size) != NULL) {
         return no_pmi1;
     }
-    line->is_long = line->is_long || size > max - line->used;
-    if (line->is_long) {
-        return rank->many ? NULL : long_line;
+    if (!rank->many && size > max - line->used) {
+        line_add(line, bytes, max - line->used);
+        return is_abort(line) ? NULL : long_line;
     }
-    line_room(line, line->used + size + 1);
-    memcpy(line->text + line->used, bytes, size);
-    line->used += size;
+    line->is_long = line->is_long || size > max - line->used;
+    if (!line->is_long) {
+        line_add(line, bytes, size);
+    }
     return NULL;
 }
 
@@ -679,7 +699,7 @@ static const char *take_bytes(struct rank *rank, const char *bytes, size_t size)
 {
     const char *const end = bytes + size, *wrong = NULL;
 
-    while (bytes < end && rank->watch.fd >= 0 && wrong == NULL) {
+    while (bytes < end && rank->watch.fd >= 0 && wrong == NULL && !rank->aborted) {
         const char *const newline = memchr(bytes, '\n', (size_t)(end - bytes));
         const size_t part = (size_t)((newline == NULL ? end : newline) - bytes);
 

@@ -5,14 +5,22 @@
 
 #include <string.h>
 
-static bool is_printable(const char *text)
-{
-    for (; *text != '\0'; text++) {
-        const unsigned char c = (unsigned char)*text;
+#define MESSAGE " message="
 
-        if ((c < ' ' && c != '\t') || c == 127) {
+/* A message is a text for people, in which what is not printable is a question mark.  Return: false
+ * when something else is not printable. */
+static bool make_printable(char *text)
+{
+    char *const message = strstr(text, MESSAGE);
+
+    for (char *at = text; *at != '\0'; at++) {
+        const unsigned char c = (unsigned char)*at;
+        const bool is_printable = (c >= ' ' || c == '\t') && c != 127;
+
+        if (!is_printable && (message == NULL || at < message)) {
             return false;
         }
+        *at = is_printable ? *at : '?';
     }
     return true;
 }
@@ -49,7 +57,7 @@ static char *word_cut(struct sx_run_pmi1_word *word, char *at)
 bool sx_run_pmi1_line_parse(struct sx_run_pmi1_line *line, char *text)
 {
     line->count = 0;
-    if (!is_printable(text)) {
+    if (!make_printable(text)) {
         return false;
     }
     for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {

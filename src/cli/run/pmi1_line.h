@@ -29,8 +29,8 @@ struct sx_run_pmi1_line {
 };
 
 /* Cut @text, which is one line without its end, into words; they point into it.  Return: false when
- * it is empty, has a word that is not KEY=VALUE, a character that is not printable, or too many
- * words. */
+ * it is empty, has a word that is not KEY=VALUE, a character that is not printable outside of its
+ * message, or too many words. */
 bool sx_run_pmi1_line_parse(struct sx_run_pmi1_line *line, char *text);
 
 /* Return: the value of the first word with @key, or NULL. */

@@ -73,6 +73,26 @@ BASH
 expect_code 5 "an abort"
 expect_err 'rank 0 .* called abort with status 5: it is over' "an abort"
 
+# As MPICH has it: an error stack, a line each; and one that does not end.
+rank 2 <<BASH
+$init
+[ \$PMI_RANK = 1 ] || { printf 'cmd=abort exitcode=6 message=%s\n' 'Fatal error:
+internal_Send(123): no
+such thing' >&\$PMI_FD; exit 6; }
+sleep 60
+BASH
+expect_code 6 "an abort of several lines"
+expect_err 'called abort with status 6: Fatal error:; ' "an abort of several lines"
+grep -q 'PMI_FD' "$work/err" && fail "an abort of several lines is no garbage"
+rank 2 <<BASH
+$init
+[ \$PMI_RANK = 1 ] || { { printf 'cmd=abort exitcode=7 message=%s'; head -c 9000 /dev/zero | tr '\0' x; echo; } >&\$PMI_FD; exit 7; }
+sleep 60
+BASH
+expect_code 7 "an abort with a long message"
+expect_err 'called abort with status 7: .*xxxxxx' "an abort with a long message"
+grep -q 'PMI_FD' "$work/err" && fail "an abort with a long message is no garbage"
+
 rank 2 <<BASH
 $init
 [ \$PMI_RANK = 1 ] || exit 0

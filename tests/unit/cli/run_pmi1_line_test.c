@@ -23,6 +23,8 @@ static const struct {
     { "a backslash at the end", "cmd=put value=a\\", 2, "value", "a\\" },
     { "a message of several words", "cmd=abort exitcode=1 message=it is over", 3, "message",
       "it is over" },
+    { "a message that is not printable", "cmd=abort exitcode=1 message=it\ris \x1bover", 3, "message",
+      "it?is ?over" },
     { "the first of two", "cmd=a key=1 key=2", 3, "key", "1" },
     { "nothing", "", 0, NULL, NULL },
     { "blanks alone", "   ", 0, NULL, NULL },
