@@ -29,7 +29,7 @@ static _Atomic int level_plus_one;
 /* Eight words, so that a name is read and written without a lock and without a torn byte. */
 static _Atomic uint64_t name_words[SX_LOG_NAME_MAX / sizeof(uint64_t)];
 
-static _Atomic(bool (*)(void)) judge;
+static _Atomic(bool (*)(enum sx_log_level)) judge;
 
 /* Return: false for a word that is no level, and then the default. */
 static bool level_read(const char *text, int *ret_level)
@@ -88,7 +88,7 @@ void sx_log_set_name(const char *name)
     }
 }
 
-void sx_log_set_judge(bool (*may_write)(void))
+void sx_log_set_judge(bool (*may_write)(enum sx_log_level level))
 {
     /* relaxed: a function stands for itself. */
     atomic_store_explicit(&judge, may_write, memory_order_relaxed);
@@ -96,9 +96,9 @@ void sx_log_set_judge(bool (*may_write)(void))
 
 static bool may_write(enum sx_log_level level)
 {
-    bool (*const asked)(void) = atomic_load_explicit(&judge, memory_order_relaxed);
+    bool (*const asked)(enum sx_log_level) = atomic_load_explicit(&judge, memory_order_relaxed);
 
-    return level > SX_LOG_WARN || asked == NULL || asked();
+    return asked == NULL || asked(level);
 }
 
 static void name_get(char name[SX_LOG_NAME_MAX])

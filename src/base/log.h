@@ -27,9 +27,9 @@ bool sx_log_wants(enum sx_log_level level);
 /* The speaker, e.g. "server" or "job.3"; copied, at most 63 bytes.  Default: the process id. */
 void sx_log_set_name(const char *name);
 
-/* @may_write is asked on the logging thread before each error and each warning; false: it is not
- * written.  It may log itself. */
-void sx_log_set_judge(bool (*may_write)(void));
+/* @may_write is asked on the logging thread before each line that the level wants; false: the line
+ * is not written.  It may log itself. */
+void sx_log_set_judge(bool (*may_write)(enum sx_log_level level));
 
 void sx_log(enum sx_log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

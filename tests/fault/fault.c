@@ -689,19 +689,41 @@ static char *log_read(void)
     return text;
 }
 
-unsigned fault_log_lines(pid_t pid, const char *text)
+/* How many lines of @pid have @text, and the sum of the numbers that they begin with. */
+static unsigned log_count(pid_t pid, const char *text, unsigned long *ret_sum)
 {
     char *const all = log_read(), *save, prefix[32];
     unsigned count = 0;
 
+    *ret_sum = 0;
     snprintf(prefix, sizeof(prefix), "shmix[%d]", pid == FAULT_SELF ? (int)getpid() : (int)pid);
     for (char *line = strtok_r(all, "\n", &save); line != NULL;
          line = strtok_r(NULL, "\n", &save)) {
-        count += strncmp(line, prefix, strlen(prefix)) == 0 &&
-                 (text == NULL || strstr(line, text) != NULL);
+        const char *const said = strstr(line, ": ");
+
+        if (strncmp(line, prefix, strlen(prefix)) == 0 &&
+            (text == NULL || strstr(line, text) != NULL)) {
+            count++;
+            *ret_sum += said != NULL ? strtoul(said + 2, NULL, 10) : 0;
+        }
     }
     free(all);
     return count;
+}
+
+unsigned fault_log_lines(pid_t pid, const char *text)
+{
+    unsigned long sum;
+
+    return log_count(pid, text, &sum);
+}
+
+unsigned long fault_log_sum(pid_t pid, const char *text)
+{
+    unsigned long sum;
+
+    (void)log_count(pid, text, &sum);
+    return sum;
 }
 
 static void log_show(void)
@@ -753,6 +775,7 @@ static void shared_make(void)
     CHECK(dup2(fd, SHARED_FD) == SHARED_FD, "%s", strerror(errno));
     close(fd);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), SHARED_FD);
+    setenv("SHMIX_LOG_LINES", "1000000", 0); /* lines are counted: none is to be left out */
     setenv("FAULT_SHARED", path, 1); /* for processes whose starter closes what it inherits */
     CHECK(dup2(STDERR_FILENO, STDERR_FD) == STDERR_FD, "%s", strerror(errno));
 }

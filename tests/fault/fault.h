@@ -172,6 +172,8 @@ void fault_files_limit(unsigned limit);
 void fault_log_begin(void);
 /* Lines of process @pid that contain @text (NULL: all). */
 unsigned fault_log_lines(pid_t pid, const char *text);
+/* The sum of the numbers that these lines begin with. */
+unsigned long fault_log_sum(pid_t pid, const char *text);
 /* A private directory, TMPDIR from now on, removed with what is in it when the case ends. */
 const char *fault_tmpdir_make(void);
 /* Names in @dir that contain @text. */

@@ -165,12 +165,15 @@ static int case_hello_of_another_uid(void)
     if (need_root() != 0) {
         return FAULT_SKIP;
     }
+    unsetenv("SHMIX_LOG_LINES");
     begin("abstract");
     fault_wait_ok(fault_start_as(NOBODY, "mine.job", 0, "stranger", ""), "another user");
-    WAIT_FOR(fault_log_lines(FAULT_SELF, "another user than the rank it wants to be (no more") == 1,
-             "the server's last line");
-    CHECK(fault_log_lines(FAULT_SELF, NULL) == TOLD, "%u lines", fault_log_lines(FAULT_SELF, NULL));
     end();
+    const unsigned told = fault_log_lines(FAULT_SELF, "another user than the rank it wants to be");
+    const unsigned long left_out = fault_log_sum(FAULT_SELF,
+                                                 "lines that user 65534 caused were left out");
+
+    CHECK(told >= TOLD && told + left_out == TRIES, "%u lines, %lu left out", told, left_out);
     return 0;
 }
 

@@ -31,7 +31,8 @@ static const char *const names[ENTRIES] = { "query",          "log",
 /* Between the host and the tool. */
 static struct shared {
     atomic_uint asked[ENTRIES];
-    sem_t told; /* the host has heard of the event */
+    sem_t told;  /* the host has heard of the event */
+    sem_t ended; /* ... and of the end of a tool */
 } * shared;
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -198,6 +199,16 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t on_finalized(const pmix_proc_t *proc, void *server_object,
+                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)cbfunc, (void)cbdata;
+    CHECK(PMIx_Check_nspace(proc->nspace, TOOL) && proc->rank == TOOL_RANK);
+    CHECK(server_object == NULL);
+    sem_post(&shared->ended);
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
 /* ---- the tool -------------------------------------------------------------------------------- */
 
 static void await(sem_t *sem)
@@ -291,28 +302,60 @@ static void cancels_race(const pmix_proc_t *self)
     PMIx_Info_destruct(&request[0]);
 }
 
-static int tool_run(int go)
+static void tool_begin(pmix_proc_t *self, int go)
 {
-    pmix_proc_t self;
     pmix_info_t info;
     char nspace[PMIX_MAX_NSLEN + 1];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     CHECK(read(go, nspace, sizeof(nspace)) == sizeof(nspace));
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_SERVER_NSPACE, nspace, PMIX_STRING), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_tool_init(&self, &info, 1), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_tool_init(self, &info, 1), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
-    CHECK(PMIx_Check_nspace(self.nspace, TOOL) && self.rank == TOOL_RANK);
+    CHECK(PMIx_Check_nspace(self->nspace, TOOL) && self->rank == TOOL_RANK);
+}
+
+static int tool_run(int go)
+{
+    pmix_proc_t self;
+
+    tool_begin(&self, go);
     entries_ask(&self);
     cancels_race(&self);
     CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
     return 0;
 }
 
-/* The tool is forked before the server is here: it inherits nothing of it. */
+static int tool_killed(int go)
+{
+    pmix_proc_t self;
+
+    tool_begin(&self, go);
+    return raise(SIGKILL);
+}
+
+/* Return: the process of @run, which goes on when it is written to *ret_go. */
+static pid_t tool_fork(int (*run)(int go), int *ret_go)
+{
+    int go[2];
+
+    CHECK(pipe2(go, O_CLOEXEC) == 0);
+    const pid_t pid = fork();
+
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        exit(run(go[0]));
+    }
+    close(go[0]);
+    *ret_go = go[1];
+    return pid;
+}
+
+/* The tools are forked before the server is here: they inherit nothing of it. */
 int main(void)
 {
-    pmix_server_module_t module = { .tool_connected = on_tool,
+    pmix_server_module_t module = { .client_finalized = on_finalized,
+                                    .tool_connected = on_tool,
                                     .query = on_query,
                                     .log = on_log,
                                     .job_control = on_control,
@@ -326,18 +369,15 @@ int main(void)
     const bool yes = true;
     pmix_info_t infos[2];
     pmix_proc_t member;
-    int go[2], status;
+    int go, go_on, status;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
     alarm(JOB_SECONDS);
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(shared != MAP_FAILED && sem_init(&shared->told, 1, 0) == 0);
-    CHECK(pipe2(go, O_CLOEXEC) == 0);
-    const pid_t pid = fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
-        return tool_run(go[0]);
-    }
+    CHECK(sem_init(&shared->ended, 1, 0) == 0);
+    const pid_t pid = tool_fork(tool_run, &go), second = tool_fork(tool_killed, &go_on);
+
     snprintf(nspace, sizeof(nspace), "tool.ask.%d", (int)getpid());
     CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_SERVER_NSPACE, nspace, PMIX_STRING), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL),
@@ -346,8 +386,12 @@ int main(void)
     PMIx_Info_destruct(&infos[0]);
     PMIx_Load_procid(&member, "some.job", 3);
     CHECK_STATUS(PMIx_server_define_process_set(&member, 1, SET), PMIX_SUCCESS);
-    CHECK(write(go[1], nspace, sizeof(nspace)) == sizeof(nspace));
+    CHECK(write(go, nspace, sizeof(nspace)) == sizeof(nspace));
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+    await(&shared->ended);
+    CHECK(write(go_on, nspace, sizeof(nspace)) == sizeof(nspace));
+    CHECK(waitpid(second, &status, 0) == second && WIFSIGNALED(status));
+    await(&shared->ended);
     CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
     return 0;
 }

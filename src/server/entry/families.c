@@ -34,7 +34,6 @@
 #include "server/engine/query_kept.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
-#include "server/entry/log_bound.h"
 #include "server/entry/reaper.h"
 #include "server/model/carried.h"
 #include "server/model/group_values.h"
@@ -48,10 +47,6 @@ const struct sx_family sx_families[] = {
         .client_connected = sx_reaper_watch,
         .client_closed = sx_reaper_unwatch,
         .client_removed = sx_reaper_await_nobody,
-    },
-    {
-        .name = "log bound",
-        .client_expected = sx_log_bound_client_expected,
     },
     {
         .name = "derive",
@@ -222,6 +217,7 @@ const struct sx_family sx_families[] = {
     {
         .name = "host",
         .client_left = sx_host_client_finalized,
+        .client_lost = sx_host_client_lost,
     },
     { .name = NULL },
 };

@@ -246,6 +246,10 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
 
     sx_log_begin();
     server_clear(server, module);
+    rc = sx_log_bound_init(server);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
     sx_logging_init(server, options);
     sx_iof_init(server);
     sx_input_init(server);
@@ -391,6 +395,7 @@ pmix_status_t PMIx_server_finalize(void)
     pthread_join(server->thread, NULL);
     sx_server_set(NULL);
     sx_hostget_clear();
+    sx_log_bound_end(server);
     server_free(server);
     pthread_mutex_unlock(&life_lock);
     sx_callbacks_wait(); /* they may call functions that want the lock */

@@ -19,11 +19,12 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/entry/connection.h"
+#include "server/entry/log_bound.h"
 #include "server/entry/tool.h"
 #include "server/entry/tool_ask.h"
+#include "server/port/host.h"
 
-#define REFUSALS_TOLD_MAX 64 /* of other users */
-#define REFUSAL_UNITS 20     /* of one who is refused, or leaves without a word */
+#define REFUSAL_UNITS 20 /* of one who is refused, or leaves without a word */
 
 static void stranger_remove(struct sx_connection *connection)
 {
@@ -137,20 +138,10 @@ static struct sx_client *client_judge(struct sx_server *server, const struct sx_
     return client;
 }
 
-/* Any user of this network namespace may connect, but must not fill the host's log. */
-static void refusal_tell(struct sx_server *server, const struct sx_peer *peer, const char *why)
+static void refusal_tell(const struct sx_peer *peer, const char *why)
 {
-    const bool is_other = peer->uid != 0 && peer->uid != geteuid();
-
-    if (is_other && server->strangers.refusals_told == REFUSALS_TOLD_MAX) {
-        return;
-    }
-    server->strangers.refusals_told += is_other;
-    sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s%s", (int)peer->pid,
-           (unsigned)peer->uid, why,
-           is_other && server->strangers.refusals_told == REFUSALS_TOLD_MAX
-               ? " (no more is said of other users)"
-               : "");
+    sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s", (int)peer->pid,
+           (unsigned)peer->uid, why);
 }
 
 /* The host is told of it, and may take it away inside. */
@@ -161,6 +152,7 @@ static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *
     const pmix_status_t rc = sx_connection_welcome(server, client, connection, flags, id);
 
     if (rc != PMIX_SUCCESS) {
+        sx_host_client_lost(server, client);
         sx_tool_forget(server, client);
     }
     sx_client_release(client);
@@ -187,7 +179,7 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
 
     sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
     refusal_charge(server, sx_now_ns());
-    refusal_tell(server, &peer, why);
+    refusal_tell(&peer, why);
     sx_connection_end(connection);
 }
 
@@ -230,7 +222,7 @@ static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why
     }
     refusal_charge(server, now_ns);
     if (frame != NULL) {
-        refusal_tell(server, &peer, "did not say who it is");
+        refusal_tell(&peer, "did not say who it is");
     }
     sx_connection_end(connection);
 }
@@ -288,7 +280,10 @@ void sx_stranger_take(struct sx_server *server, uint64_t now_ns)
 
     sx_list_append(&server->strangers.silent,
                    &connection->link); /* there may be nothing after all */
+    const struct sx_log_cause before = sx_log_bound_serve(server, connection->channel.peer.uid);
+
     sx_channel_take(&connection->channel, now_ns);
+    sx_log_bound_served(server, before);
 }
 
 static void accepted(void *arg, int fd, uint64_t now_ns)

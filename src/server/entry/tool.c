@@ -123,7 +123,13 @@ struct sx_client *sx_tool_take(struct sx_server *server, const pmix_proc_t *proc
     if (nspace != NULL && sx_client_find(nspace, rank) != NULL) {
         return NULL;
     }
-    return tool_add(server, nspace, rank, NULL, peer, ret_status, ret_why);
+    struct sx_client *const client = tool_add(server, nspace, rank, NULL, peer, ret_status,
+                                              ret_why);
+
+    if (client != NULL) {
+        client->is_hosts_tool = true;
+    }
+    return client;
 }
 
 void sx_tool_forget(struct sx_server *server, struct sx_client *client)

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "base/util.h"
+#include "server/entry/log_bound.h"
 #include "server/entry/tool.h"
 #include "server/port/upcall.h"
 
@@ -60,16 +61,21 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
     if (asked == NULL) {
         return;
     }
+    struct sx_connection *const connection = asked->connection;
+    const struct sx_log_cause before = sx_log_bound_serve(answer->server,
+                                                          connection->channel.peer.uid);
+
     if (status == PMIX_SUCCESS) {
         client = sx_tool_take(answer->server, &answer->proc, &asked->connection->channel.peer,
                               &status, &why);
     }
-    struct sx_connection *const connection = asked->connection;
+    struct sx_server *const server = connection->server;
     const uint32_t flags = asked->hello.flags, id = asked->id;
     const sx_tool_decided_fn decided = asked->decided;
 
     asked_free(asked);
     decided(connection, client, flags, id, status, why);
+    sx_log_bound_served(server, before);
 }
 
 /* What the host needs to judge it. */

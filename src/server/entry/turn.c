@@ -57,11 +57,12 @@ static bool serve_one(struct sx_server *server, struct sx_client *client)
 static void serve(struct sx_server *server, struct sx_client *client)
 {
     sx_client_retain(client); /* what it says may end it */
-    sx_log_bound_serve(server, client);
+    const struct sx_log_cause before = sx_log_bound_serve(server, client->uid);
+
     while (client->connection != NULL && sx_share_affords(server, client) &&
            serve_one(server, client)) {
     }
-    sx_log_bound_serve(server, NULL);
+    sx_log_bound_served(server, before);
     sx_client_release(client);
 }
 

@@ -70,6 +70,7 @@ struct sx_client {
     struct sx_nspace *home;   /* whose ring and store it reads; another one for some tools */
     uint32_t rank;
     bool is_tool;
+    bool is_hosts_tool; /* the host has let it in, and is told of its end */
     uid_t uid;
     gid_t gid;
     void *server_object;
@@ -112,7 +113,6 @@ struct sx_client {
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
     size_t found_bytes;                      /* publish.c: of answers that it has not been sent */
-    uint32_t log_lines;                      /* entry/log_bound.h: that it has caused */
     char *credential;                        /* credential.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* monitor.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */

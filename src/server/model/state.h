@@ -100,7 +100,25 @@ struct sx_strangers {
     struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
     struct sx_timer accept_rest; /* added: nobody is accepted */
     uint64_t refused_units;      /* spent on those who were refused, since the last rest */
-    unsigned refusals_told;      /* of other users' connections */
+};
+
+/* log_bound.h: who causes what is logged, and the users who have caused lines lately. */
+#define SX_LOG_USERS_MAX 64u
+struct sx_log_cause {
+    uint32_t uid;
+    bool is_user;
+};
+struct sx_log_user {
+    uint64_t until_ns; /* the end of its period; 0: the row is free */
+    uint32_t uid;
+    uint64_t lines, details, left_out;
+};
+struct sx_log_bound {
+    struct sx_log_cause cause;
+    bool is_telling; /* of what is left out: that is not counted */
+    uint64_t lines_max;
+    struct sx_log_user users[SX_LOG_USERS_MAX + 1]; /* the last: of no user, or of one more */
+    struct sx_timer timer;                          /* added while lines are left out */
 };
 
 /* upcall.c: the entries of the host's module that are called. */
@@ -229,8 +247,8 @@ struct sx_server {
     struct sx_host host;
     struct sx_turn turn;
     struct sx_strangers strangers;
-    struct sx_client *served; /* what is logged is due to it, see entry/log_bound.h */
-    struct sx_client **live;  /* the connected ones: lanes.c scans them */
+    struct sx_log_bound log_bound;
+    struct sx_client **live; /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
     bool lanes_active; /* something was taken since the last sleep */
     struct sx_spin spin;

@@ -20,8 +20,15 @@ pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_clien
 
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client)
 {
-    if (!client->is_tool) {
+    if (!client->is_tool || client->is_hosts_tool) {
         (void)sx_upcall(server, SX_UPCALL_CLIENT_FINALIZED,
                         &(struct sx_upcall){ .client = client });
+    }
+}
+
+void sx_host_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    if (client->is_hosts_tool) {
+        sx_host_client_finalized(server, client);
     }
 }

@@ -9,5 +9,7 @@
 /* Return: PMIX_SUCCESS, or the host's refusal. */
 pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
+/* It has ended without a good-bye: a host is not the parent of a tool, and is told here. */
+void sx_host_client_lost(struct sx_server *server, struct sx_client *client);
 
 #endif
