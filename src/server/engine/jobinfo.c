@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* jobinfo.c - from the host's info array to cells: given keys first, derived ones where missing.
  *
- * The forms hosts use: flat keys for the job; PMIX_PROC_DATA arrays (PMIX_RANK first or anywhere)
- * per rank; PMIX_JOB_INFO_ARRAY, PMIX_APP_INFO_ARRAY, PMIX_NODE_INFO_ARRAY and
+ * The forms hosts use: flat keys for the job; PMIX_PROC_INFO_ARRAY per rank (PMIX_RANK or
+ * PMIX_PROCID first or anywhere); PMIX_JOB_INFO_ARRAY, PMIX_APP_INFO_ARRAY, PMIX_NODE_INFO_ARRAY and
  * PMIX_SESSION_INFO_ARRAY with the id of their realm inside, or within each other.  The job's own
  * keys are stored first: a node can be named instead of numbered, no matter where the map is. */
 #include "server/engine/jobinfo.h"
@@ -138,6 +138,34 @@ static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm 
     return sx_qualified_put(&nspace->store, row, PMIX_GLOBAL, &info->value, NULL);
 }
 
+/* The arrays that stand for one row of a realm, and what tells which row. */
+static const struct realm_form {
+    const char *key;
+    enum sx_realm realm;
+    const char *id_key;
+} realm_forms[] = {
+    { PMIX_PROC_DATA, SX_REALM_JOB, PMIX_RANK },
+    { PMIX_NODE_INFO_ARRAY, SX_REALM_NODE, PMIX_NODEID },
+    { PMIX_APP_INFO_ARRAY, SX_REALM_APP, PMIX_APPNUM },
+    { PMIX_SESSION_INFO_ARRAY, SX_REALM_SESSION, PMIX_SESSION_ID },
+};
+
+bool sx_jobinfo_names_row(const char *key)
+{
+    bool names = strcmp(key, PMIX_HOSTNAME) == 0 || strcmp(key, PMIX_PROCID) == 0;
+
+    for (size_t i = 0; i < SX_COUNT(realm_forms) && !names; i++) {
+        names = strcmp(key, realm_forms[i].id_key) == 0;
+    }
+    return names;
+}
+
+/* What says of which node, application, session or process a row is, stays with the row. */
+static bool is_rows_name(enum sx_realm realm, const char *key)
+{
+    return realm != SX_REALM_JOB && sx_jobinfo_names_row(key);
+}
+
 static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uint32_t row,
                          const pmix_info_t *info)
 {
@@ -148,7 +176,7 @@ static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uin
         return put_qualified(reading, realm, row, info);
     }
     if (reading->way == SX_JOBINFO_REMOVE) {
-        return put_back(nspace, realm, row, info);
+        return is_rows_name(realm, info->key) ? PMIX_SUCCESS : put_back(nspace, realm, row, info);
     }
     if ((reading->way == SX_JOBINFO_FILL || info == reading->node_name) &&
         sx_store_find(&nspace->store.view, realm, row, info->key, &item) == PMIX_SUCCESS) {
@@ -163,18 +191,6 @@ static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uin
     }
     return rc;
 }
-
-/* The arrays that stand for one row of a realm, and what tells which row. */
-static const struct realm_form {
-    const char *key;
-    enum sx_realm realm;
-    const char *id_key;
-} realm_forms[] = {
-    { PMIX_PROC_DATA, SX_REALM_JOB, PMIX_RANK },
-    { PMIX_NODE_INFO_ARRAY, SX_REALM_NODE, PMIX_NODEID },
-    { PMIX_APP_INFO_ARRAY, SX_REALM_APP, PMIX_APPNUM },
-    { PMIX_SESSION_INFO_ARRAY, SX_REALM_SESSION, PMIX_SESSION_ID },
-};
 
 static const struct realm_form *form_of(const char *key)
 {
@@ -204,15 +220,31 @@ static uint32_t node_named(const struct reading *reading, const char *name)
     return sx_site_node(&site, reading->node_count, name);
 }
 
-/* An array without the number of its row: a node goes by its name or is this one, of applications
- * and sessions there is but one.  Return: UINT64_MAX when the number is needed. */
+/* Return: the rank of the process of @nspace that an array is about by PMIX_PROCID; UINT64_MAX:
+ * none. */
+static uint64_t rank_of_procid(const struct sx_nspace *nspace, const pmix_info_t *inner,
+                               size_t count)
+{
+    const pmix_info_t *id = sx_info_find(inner, count, PMIX_PROCID);
+    const pmix_proc_t *proc = id != NULL && id->value.type == PMIX_PROC ? id->value.data.proc
+                                                                        : NULL;
+
+    return proc != NULL && sx_name_len(proc->nspace, sizeof(proc->nspace)) < sizeof(proc->nspace) &&
+                   strcmp(proc->nspace, nspace->name) == 0
+               ? proc->rank
+               : UINT64_MAX;
+}
+
+/* An array without the number of its row: a process may be named whole, a node goes by its name or
+ * is this one, of applications and sessions there is but one.  Return: UINT64_MAX when the number
+ * is needed. */
 static uint64_t row_without_id(struct reading *reading, enum sx_realm realm,
                                const pmix_info_t *inner, size_t count)
 {
     const pmix_info_t *name = sx_info_find(inner, count, PMIX_HOSTNAME);
 
     if (realm == SX_REALM_JOB) {
-        return UINT64_MAX;
+        return rank_of_procid(reading->nspace, inner, count);
     }
     if (realm != SX_REALM_NODE) {
         return 0;
@@ -255,8 +287,11 @@ static pmix_status_t row_refuse(const struct reading *reading, const pmix_info_t
                         "of them",
                         info->key, reading->nspace->name, form->id_key, SX_SESSION_COUNT_MAX);
     }
-    return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s needs a number below %u under \"%s\"",
-                    info->key, reading->nspace->name, SX_STORE_ROW_MAX, form->id_key);
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s needs a number below %u under \"%s\"%s",
+                    info->key, reading->nspace->name, SX_STORE_ROW_MAX, form->id_key,
+                    form->realm == SX_REALM_JOB
+                        ? ", or a process of this namespace under \"" PMIX_PROCID "\""
+                        : "");
 }
 
 static pmix_status_t given_list(struct reading *reading, const pmix_info_t *infos, size_t count,

@@ -22,6 +22,9 @@ enum sx_jobinfo_way {
 pmix_status_t sx_jobinfo_apply(struct sx_server *server, struct sx_nspace *nspace,
                                const pmix_info_t info[], size_t ninfo, enum sx_jobinfo_way way);
 
+/* Whether @key says, inside an array, which node, application, session or process that is about. */
+bool sx_jobinfo_names_row(const char *key);
+
 /* Refuse what is required and no attribute: nobody could act upon it.  Any thread.  Return:
  * PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED and PMIX_ERR_BAD_PARAM (a key without an end) with a line
  * that names it. */

@@ -13,6 +13,7 @@
 
 #include "base/options.h"
 #include "base/status.h"
+#include "base/util.h"
 #include "base/value.h"
 #include "shmem/store.h"
 
@@ -41,11 +42,13 @@ static pmix_status_t generate(const char *input, char **ret)
 
 pmix_status_t PMIx_generate_regex(const char *input, char **ret_regex)
 {
+    sx_results_none(ret_regex, NULL);
     return generate(input, ret_regex);
 }
 
 pmix_status_t PMIx_generate_ppn(const char *input, char **ret_ppn)
 {
+    sx_results_none(ret_ppn, NULL);
     return generate(input, ret_ppn);
 }
 
@@ -74,6 +77,7 @@ pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t
 pmix_status_t PMIx_parse_regex2(const pmix_regex2_t *regex, pmix_info_t info[], size_t ninfo,
                                 char **output)
 {
+    sx_results_none(output, NULL);
     if (regex == NULL || regex->type == NULL || regex->bytes == NULL || output == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }

@@ -4,7 +4,9 @@
  *
  *     register --> in the list; every namespace with data has it, last word first
  *     a namespace gets data --> it gets what it does not say itself
- *     deregister --> out of the list, and out of the stores where it still is what was said
+ *     deregister --> out of the list, and out of the stores where it still is what was said:
+ *                    a key with its value, a key alone, an array that names what it is about and,
+ *                    if only these are meant, members of it
  *
  * On the loop thread.  Bounded by SX_RESOURCE_COUNT_MAX entries. */
 #include "server/engine/resource.h"
@@ -214,6 +216,112 @@ pmix_status_t sx_resources_deliver(struct sx_server *server, const pmix_info_t i
 
 /* ---- taking back ----------------------------------------------------------------------------- */
 
+/* Return: the infos of an array; NULL when @info has none. */
+static pmix_data_array_t *infos_of(const pmix_info_t *info)
+{
+    pmix_data_array_t *const array = info->value.data.darray;
+
+    return info->value.type == PMIX_DATA_ARRAY && array != NULL && array->type == PMIX_INFO &&
+                   array->array != NULL
+               ? array
+               : NULL;
+}
+
+/* Whether @asked means @info: it has no value, or the same one. */
+static bool takes(const pmix_info_t *asked, const pmix_info_t *info)
+{
+    return strcmp(asked->key, info->key) == 0 &&
+           (asked->value.type == PMIX_UNDEF || sx_value_compare(&asked->value, &info->value) == 0);
+}
+
+/* Whether @whole is about what @asked names; *ret_members: that names members, too. */
+static bool is_about(const pmix_data_array_t *whole, const pmix_data_array_t *asked,
+                     bool *ret_members)
+{
+    const pmix_info_t *const infos = asked->array;
+
+    *ret_members = false;
+    for (size_t i = 0; i < asked->size; i++) {
+        const pmix_info_t *const own = sx_info_find(whole->array, whole->size, infos[i].key);
+
+        if (!sx_jobinfo_names_row(infos[i].key)) {
+            *ret_members = true;
+        } else if (own == NULL || !takes(&infos[i], own)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_asked(const pmix_data_array_t *asked, const pmix_info_t *member)
+{
+    const pmix_info_t *const infos = asked->array;
+    bool is = false;
+
+    for (size_t i = 0; i < asked->size && !is; i++) {
+        is = takes(&infos[i], member);
+    }
+    return is && !sx_jobinfo_names_row(member->key);
+}
+
+/* Take what @asked names out of @resource and out of the stores.  *ret_found: there was such a
+ * member. */
+static pmix_status_t members_remove(struct sx_server *server, struct resource *resource,
+                                    const pmix_data_array_t *asked, bool *ret_found)
+{
+    pmix_data_array_t *const whole = infos_of(&resource->info);
+    pmix_info_t *const infos = whole->array, *const gone = calloc(whole->size, sizeof(*gone));
+    pmix_data_array_t array = { .type = PMIX_INFO, .array = gone };
+    pmix_info_t removed = resource->info;
+    size_t kept = 0;
+
+    if (gone == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < whole->size; i++) {
+        if (sx_jobinfo_names_row(infos[i].key) || is_asked(asked, &infos[i])) {
+            gone[array.size++] = infos[i];
+        }
+    }
+    removed.value.data.darray = &array;
+    const pmix_status_t rc = apply_to_all(server, &removed, NULL, SX_JOBINFO_REMOVE);
+
+    for (size_t i = 0; i < whole->size; i++) {
+        if (is_asked(asked, &infos[i])) {
+            *ret_found = true;
+            sx_value_destruct(&infos[i].value);
+        } else {
+            infos[kept++] = infos[i];
+        }
+    }
+    whole->size = kept;
+    free(gone);
+    return rc;
+}
+
+static pmix_status_t resource_remove(struct sx_server *server, struct resource *resource,
+                                     const pmix_info_t *asked, bool *ret_found)
+{
+    const pmix_data_array_t *const whole = infos_of(&resource->info), *const part = infos_of(asked);
+    bool has_members = false;
+
+    if (!takes(asked, &resource->info)) {
+        if (whole == NULL || part == NULL || strcmp(asked->key, resource->info.key) != 0 ||
+            !is_about(whole, part, &has_members)) {
+            return PMIX_SUCCESS;
+        }
+        if (has_members) {
+            return members_remove(server, resource, part, ret_found);
+        }
+    }
+    const pmix_status_t rc = apply_to_all(server, &resource->info, NULL, SX_JOBINFO_REMOVE);
+
+    sx_list_remove(&resource->link);
+    resource_free(resource);
+    *ret_found = true;
+    return rc;
+}
+
 static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
 {
     const struct request *request = arg;
@@ -225,14 +333,11 @@ static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
         SX_LIST_EACH(it, &server->resources) {
             struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
 
-            if (infos_agree(&resource->info, &request->info[i])) {
-                sx_list_remove(&resource->link);
-                resource_free(resource);
-                found = true;
+            if (rc == PMIX_SUCCESS) {
+                rc = resource_remove(server, resource, &request->info[i], &found);
             }
         }
-        rc = found ? apply_to_all(server, &request->info[i], NULL, SX_JOBINFO_REMOVE)
-                   : PMIX_ERR_NOT_FOUND;
+        rc = rc == PMIX_SUCCESS && !found ? PMIX_ERR_NOT_FOUND : rc;
     }
     return rc;
 }

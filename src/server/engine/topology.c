@@ -189,6 +189,7 @@ pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, 
 {
     char *places;
 
+    sx_results_none(locality, NULL);
     if (cpuset == NULL || cpuset->source == NULL || cpuset->bitmap == NULL || locality == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
@@ -220,6 +221,7 @@ pmix_status_t PMIx_server_generate_locality_string(const pmix_cpuset_t *cpuset, 
 
 pmix_status_t PMIx_server_generate_cpuset_string(const pmix_cpuset_t *cpuset, char **cpuset_string)
 {
+    sx_results_none(cpuset_string, NULL);
     return cpuset == NULL || cpuset_string == NULL
                ? PMIX_ERR_BAD_PARAM
                : sx_locality_cpuset_write(cpuset, cpuset_string);

@@ -465,6 +465,25 @@ Test(jobinfo, counts_the_ranks_it_is_told_of)
     expect("counted", ALL, PMIX_JOB_SIZE, U32(4));
 }
 
+Test(jobinfo, of_a_process_may_name_it_whole)
+{
+    struct list list = { .count = 0 }, rank = { .count = 0 };
+    pmix_proc_t proc = { .nspace = "whole", .rank = 1 };
+
+    for (int i = 0; i < 2; i++) {
+        add(&rank, PMIX_PROCID, &proc, PMIX_PROC);
+        add_u32(&rank, PMIX_APPNUM, 9);
+        add_list(&list, PMIX_PROC_INFO_ARRAY, &rank);
+        if (i == 0) {
+            job("whole", 0, &list);
+            expect("whole", 1, PMIX_APPNUM, U32(9));
+            expect("whole", ALL, PMIX_JOB_SIZE, U32(2));
+        } else {
+            cr_expect_eq(job_try("half", 0, &list), PMIX_ERR_BAD_PARAM, "another job's process");
+        }
+    }
+}
+
 Test(jobinfo, that_contradicts_itself_is_refused)
 {
     struct list list = { .count = 0 }, inner = { .count = 0 };

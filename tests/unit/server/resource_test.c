@@ -126,6 +126,69 @@ Test(resource, is_gone_when_it_is_taken_back)
     cr_expect_eq(PMIx_server_deregister_resources(resources, 1, NULL, NULL), PMIX_ERR_NOT_FOUND);
 }
 
+/* An array of node @node, with members whose values nobody says. */
+static pmix_status_t deregister(const char *key, uint32_t node, const char *first,
+                                const char *second)
+{
+    pmix_info_t inner[3] = { 0 }, info = { 0 };
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 1, .array = inner };
+
+    PMIx_Load_key(info.key, key);
+    if (node != UINT32_MAX) {
+        PMIx_Info_load(&inner[0], PMIX_NODEID, &node, PMIX_UINT32);
+        PMIx_Load_key(inner[1].key, first);
+        PMIx_Load_key(inner[2].key, second);
+        array.size += (first != NULL) + (second != NULL);
+        info.value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = &array };
+    }
+    return PMIx_server_deregister_resources(&info, 1, NULL, NULL);
+}
+
+Test(resource, is_taken_back_by_its_key_alone)
+{
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    job("one", PMIX_JOB_SIZE, 1);
+    cr_expect_eq(deregister(PMIX_NODE_INFO_ARRAY, UINT32_MAX, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    expect("one", SX_REALM_NODE, 3, PMIX_NODE_SIZE, NONE);
+    cr_expect_eq(deregister(PMIX_NODE_INFO_ARRAY, UINT32_MAX, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    expect("one", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, 40);
+    cr_expect_eq(deregister(PMIX_NUM_SLOTS, UINT32_MAX, NULL, NULL), PMIX_OPERATION_SUCCEEDED);
+    expect("one", SX_REALM_JOB, SX_ROW_JOB, PMIX_NUM_SLOTS, NONE);
+}
+
+Test(resource, is_taken_back_by_node_and_member)
+{
+    const uint32_t node = 4, number = 5;
+    pmix_info_t inner[3], other;
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 3, .array = inner };
+
+    PMIx_Info_load(&inner[0], PMIX_NODEID, &node, PMIX_UINT32);
+    PMIx_Info_load(&inner[1], PMIX_NODE_SIZE, &number, PMIX_UINT32);
+    PMIx_Info_load(&inner[2], "my.key", &number, PMIX_UINT32);
+    PMIx_Info_load(&other, PMIX_NODE_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+    cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    cr_assert_eq(PMIx_server_register_resources(&other, 1, NULL, NULL), PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&other);
+    job("one", PMIX_JOB_SIZE, 1);
+    cr_expect_eq(deregister(PMIX_NODE_INFO_ARRAY, 5, NULL, NULL), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(deregister(PMIX_NODE_INFO_ARRAY, 4, "no.key", NULL), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(deregister(PMIX_NODE_INFO_ARRAY, 4, "my.key", NULL), PMIX_OPERATION_SUCCEEDED);
+    job("two", PMIX_JOB_SIZE, 1);
+    for (int i = 0; i < 2; i++) {
+        const char *const name = i == 0 ? "one" : "two";
+
+        expect(name, SX_REALM_NODE, 4, "my.key", NONE);
+        expect(name, SX_REALM_NODE, 4, PMIX_NODE_SIZE, 5);
+        expect(name, SX_REALM_NODE, 3, PMIX_NODE_SIZE, 16);
+    }
+    cr_expect_eq(deregister(PMIX_NODE_INFO_ARRAY, 3, NULL, NULL), PMIX_OPERATION_SUCCEEDED);
+    expect("one", SX_REALM_NODE, 3, PMIX_NODE_SIZE, NONE);
+    expect("one", SX_REALM_NODE, 4, PMIX_NODE_SIZE, 5);
+}
+
 Test(resource, needs_something_to_say)
 {
     cr_expect_eq(PMIx_server_register_resources(NULL, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
