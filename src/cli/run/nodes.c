@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/number.h"
@@ -87,10 +88,38 @@ static bool line_add(uint32_t *slots, char *line, uint32_t max)
     return node_add(slots, node, count, max);
 }
 
+/* A device or a directory is no list, and one without an end is not read to it.  Return: the whole
+ * text, to be read from; NULL when it is empty or refused. */
+static FILE *text_open(const char *path)
+{
+    struct stat st;
+    FILE *text = NULL;
+    char *const bytes = malloc(SX_RUN_NODES_BYTES_MAX + 1);
+    FILE *const file = stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode))
+                           ? fopen(path, "re")
+                           : NULL;
+    const size_t size = file != NULL && bytes != NULL
+                            ? fread(bytes, 1, SX_RUN_NODES_BYTES_MAX + 1, file)
+                            : 0;
+
+    if (size > 0 && size <= SX_RUN_NODES_BYTES_MAX && ferror(file) == 0) {
+        text = fmemopen(NULL, size, "w+");
+    }
+    if (text != NULL) {
+        (void)fwrite(bytes, 1, size, text);
+        rewind(text);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    free(bytes);
+    return text;
+}
+
 bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max)
 {
     const uint32_t before = *slots;
-    FILE *const file = fopen(path, "re");
+    FILE *const file = text_open(path);
     char *line = NULL;
     size_t room = 0;
     bool good = file != NULL;

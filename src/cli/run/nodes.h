@@ -16,8 +16,10 @@
  * node, another one, or has slots that are no number from 1 to @max. */
 bool sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max);
 
-/* The same of the file @path: a line each, "NODE [slots=N] [max_slots=N]" or "NODE:N"; empty lines
- * and what follows '#' are left out.  Return: false also when it cannot be read or names none. */
+/* The same of the file @path, which is a file or a pipe of SX_RUN_NODES_BYTES_MAX at most: a line
+ * each, "NODE [slots=N] [max_slots=N]" or "NODE:N"; empty lines and what follows '#' are left out.
+ * Return: false also when it is another kind of file, too large, cannot be read or names none. */
+#define SX_RUN_NODES_BYTES_MAX ((size_t)1 << 20)
 bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max);
 
 #endif

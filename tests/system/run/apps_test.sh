@@ -77,6 +77,17 @@ expect_code 2 "an option of the job behind a program"
 run --hostfile hosts true
 expect_code 2 "a hostfile"
 expect_err "several nodes use mpirun or srun" "a hostfile"
+run --hostfile /dev/zero true
+expect_code 2 "a device in place of a hostfile"
+mkfifo "$work/endless"
+yes '# nobody' >"$work/endless" 2>/dev/null &
+run --hostfile "$work/endless" true
+expect_code 2 "a hostfile without an end"
+mkfifo "$work/list"
+echo 'localhost slots=2' >"$work/list" &
+run --hostfile "$work/list" echo here
+expect_code 0 "a hostfile from a pipe"
+[ "$(grep -cx here "$work/out")" = 2 ] || fail "a hostfile from a pipe: not two ranks"
 
 # The lines of a file are programs as on the command line; options before it are for all of them.
 cat >"$work/jobs" <<'END'
