@@ -85,6 +85,7 @@ pmix_status_t PMIx_Data_copy(void **dest, void *src, pmix_data_type_t type)
 {
     const struct sx_type *row = sx_type_find(type);
 
+    sx_results_none(dest, NULL);
     if (dest == NULL || src == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
@@ -108,10 +109,10 @@ pmix_status_t PMIx_Data_print(char **output, char *prefix, void *src, pmix_data_
     const struct sx_type *row = sx_type_find(type);
     char *text, *string;
 
+    sx_results_none(output, NULL);
     if (output == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    *output = NULL;
     if (row == NULL) {
         return PMIX_ERR_UNKNOWN_DATA_TYPE;
     }
@@ -194,11 +195,10 @@ bool PMIx_Data_compress(const uint8_t *inbytes, size_t size, uint8_t **outbytes,
     uint8_t *block, *fitted;
     uLongf stream_size;
 
+    sx_results_none(outbytes, nbytes);
     if (outbytes == NULL || nbytes == NULL) {
         return false;
     }
-    *outbytes = NULL;
-    *nbytes = 0;
     if (inbytes == NULL || size <= sizeof(original) + 1) {
         return false;
     }
@@ -227,11 +227,10 @@ bool PMIx_Data_decompress(const uint8_t *inbytes, size_t size, uint8_t **outbyte
     uLongf made;
     uint8_t *block;
 
+    sx_results_none(outbytes, nbytes);
     if (outbytes == NULL || nbytes == NULL) {
         return false;
     }
-    *outbytes = NULL;
-    *nbytes = 0;
     if (inbytes == NULL || size <= sizeof(original)) {
         return false;
     }

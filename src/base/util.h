@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SX_CACHELINE_BYTES 64
 #define SX_PAGE_BYTES 4096
@@ -51,6 +52,18 @@ static inline bool sx_mul_size(size_t a, size_t b, size_t *ret)
 static inline bool sx_range_fits(uint64_t off, uint64_t len, uint64_t limit)
 {
     return off <= limit && len <= limit - off;
+}
+
+/* What a call of the Standard gives its caller unless it succeeds: nothing.  @results is where the
+ * caller's pointer is; either may be NULL. */
+static inline void sx_results_none(void *results, size_t *count)
+{
+    if (results != NULL) {
+        memset(results, 0, sizeof(void *));
+    }
+    if (count != NULL) {
+        *count = 0;
+    }
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* allocation.c - PMIx_Allocation_request, blocking or not: the host's scheduler answers. */
+#include "base/util.h"
 #include "client/call/ask.h"
 #include "client/call/ask_own.h"
 #include "client/link/process.h"
@@ -25,6 +26,7 @@ static pmix_status_t request(struct sx_results_op *results, pmix_alloc_directive
 pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t *info,
                                       size_t ninfo, pmix_info_t **results, size_t *nresults)
 {
+    sx_results_none(results, nresults);
     if (sx_ask_is_own()) {
         return sx_ask_own(SX_OF_ALLOCATION, &OF_OWN(directive, info, ninfo), results, nresults);
     }

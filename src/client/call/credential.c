@@ -9,6 +9,7 @@
 #include <pmix.h>
 
 #include "base/role.h"
+#include "base/util.h"
 #include "base/value.h"
 #include "client/call/ask.h"
 #include "client/call/ask_own.h"
@@ -110,6 +111,7 @@ pmix_status_t PMIx_Validate_credential(const pmix_byte_object_t *credential,
                                        const pmix_info_t info[], size_t ninfo,
                                        pmix_info_t **results, size_t *nresults)
 {
+    sx_results_none(results, nresults);
     struct sx_results_op op = { .op = SX_OP_INIT(&validate_kind, sx_primary()) };
     const pmix_status_t rc = validate(&op, credential, info, ninfo);
 

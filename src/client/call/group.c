@@ -10,6 +10,7 @@
 
 #include <pmix.h>
 
+#include "base/util.h"
 #include "client/call/arrive.h"
 #include "client/call/group_results.h"
 #include "client/data/at_hand.h"
@@ -105,6 +106,7 @@ pmix_status_t PMIx_Group_construct(const char *grp, const pmix_proc_t *procs, si
                                    const pmix_info_t *directives, size_t ndirs,
                                    pmix_info_t **results, size_t *nresults)
 {
+    sx_results_none(results, nresults);
     struct sx_group_op construct = construct_init(results != NULL && nresults != NULL,
                                                   SX_CALLBACK_NONE);
     const pmix_status_t rc = construct_start(&construct, grp,

@@ -10,6 +10,7 @@
 #include <pmix.h>
 
 #include "base/options.h"
+#include "base/util.h"
 #include "client/call/group_results.h"
 #include "client/call/group_said.h"
 #include "client/link/process.h"
@@ -122,6 +123,7 @@ pmix_status_t PMIx_Group_invite(const char *grp, const pmix_proc_t *procs, size_
                                 const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
                                 size_t *nresult)
 {
+    sx_results_none(results, nresult);
     struct sx_group_op op = op_init(&invite_kind, results != NULL && nresult != NULL,
                                     SX_CALLBACK_NONE);
     const pmix_status_t rc = invite(&op, &(struct said){ grp, directives, ndirs }, procs, nprocs);
@@ -176,6 +178,7 @@ pmix_status_t PMIx_Group_join(const char *grp, const pmix_proc_t *leader, pmix_g
                               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
                               size_t *nresult)
 {
+    sx_results_none(results, nresult);
     struct sx_group_op op = op_init(&join_kind, results != NULL && nresult != NULL,
                                     SX_CALLBACK_NONE);
     const pmix_status_t rc = join(&op, &(struct said){ grp, directives, ndirs }, leader, opt);

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* job_control.c - PMIx_Job_control, blocking or not: directives that the server carries out, or its
  * host, whose results are passed on. */
+#include "base/util.h"
 #include "client/call/ask_own.h"
 #include "client/call/cleanup.h"
 #include "client/link/process.h"
@@ -54,6 +55,7 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
                                size_t *nresults)
 {
+    sx_results_none(results, nresults);
     if (sx_ask_is_own()) {
         return ndirs == 0
                    ? PMIX_ERR_BAD_PARAM

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "base/role.h"
 #include "base/status.h"
+#include "base/util.h"
 #include "client/call/file_monitor.h"
 #include "client/call/periodic.h"
 #include "client/call/usage.h"
@@ -198,6 +199,7 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t err
                                    const pmix_info_t directives[], size_t ndirs,
                                    pmix_info_t **results, size_t *nresults)
 {
+    sx_results_none(results, nresults);
     struct monitor asked = MONITOR_INIT();
     const pmix_status_t rc = monitor_start(&asked, monitor, error, directives, ndirs);
 

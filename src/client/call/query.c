@@ -10,6 +10,7 @@
 #include <pmix.h>
 
 #include "base/role.h"
+#include "base/util.h"
 #include "client/call/query_local.h"
 #include "client/call/query_memory.h"
 #include "client/link/process.h"
@@ -175,11 +176,10 @@ pmix_status_t PMIx_Query_info(pmix_query_t *queries, size_t nqueries, pmix_info_
 {
     struct query query = { .op = SX_OP_INIT(&query_kind, sx_primary()) };
 
+    sx_results_none(info, ninfo);
     if (info == NULL || ninfo == NULL) {
         return sx_process_misused();
     }
-    *info = NULL;
-    *ninfo = 0;
     pmix_status_t rc = query_open(&query.queries, queries, nqueries);
 
     if (rc == PMIX_SUCCESS) {

@@ -15,6 +15,7 @@
 
 #include "base/role.h"
 #include "base/status.h"
+#include "base/util.h"
 #include "client/data/grace.h"
 #include "client/data/hostname.h"
 #include "client/data/membership.h"
@@ -325,6 +326,7 @@ pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspac
     struct walk walk = { .visit = peers_visit, .arg = &peers };
     const char *name;
 
+    sx_results_none(procs, nprocs);
     if (procs == NULL || nprocs == NULL || !nspace_is_good(nspace, &name)) {
         return sx_process_misused();
     }
@@ -402,6 +404,7 @@ pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
     struct walk walk = { .visit = nodes_visit, .arg = &nodes };
     const char *name;
 
+    sx_results_none(nodelist, NULL);
     if (nodelist == NULL || !nspace_is_good(nspace, &name)) {
         return sx_process_misused();
     }

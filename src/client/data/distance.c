@@ -205,11 +205,10 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
 {
     struct question question = { .options.types = ~UINT64_C(0) };
 
+    sx_results_none(distances, ndist);
     if (distances == NULL || ndist == NULL || (info == NULL && ninfo > 0)) {
         return sx_process_misused();
     }
-    *distances = NULL;
-    *ndist = 0;
     pmix_status_t rc = sx_options_read(SX_OF_COMPUTE_DISTANCES, info, ninfo, &question.options);
     if (rc == PMIX_ERR_BAD_PARAM) {
         return sx_process_misused();

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/role.h"
 #include "base/status.h"
+#include "base/util.h"
 #include "client/call/event.h"
 #include "client/data/singleton.h"
 #include "client/life/attach.h"
@@ -329,14 +330,13 @@ pmix_status_t PMIx_tool_get_servers(pmix_proc_t **servers, size_t *nservers)
     struct sx_process *const p = &sx_process;
     pmix_proc_t found[SX_LINKS_MAX];
 
+    sx_results_none(servers, nservers);
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
     if (servers == NULL || nservers == NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
-    *servers = NULL;
-    *nservers = 0;
     pthread_mutex_lock(&p->lock);
     const size_t count = servers_list_locked(p, found);
     pthread_mutex_unlock(&p->lock);

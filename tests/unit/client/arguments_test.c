@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <pmix.h>
+#include <pmix_server.h>
 
 #include "alone.h"
 
@@ -258,4 +259,70 @@ Test(environment, a_server_that_is_gone_leaves_a_singleton)
     cr_expect_eq(PMIx_Init(&proc, NULL, 0), PMIX_ERR_UNREACH);
     cr_expect_eq(strncmp(proc.nspace, "singleton.", 10), 0);
     cr_expect_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+}
+
+/* ---- what a call that fails gives ------------------------------------------------------------- */
+
+static pmix_info_t *infos;
+static pmix_proc_t *procs;
+static pmix_device_distance_t *distances;
+static char *text;
+static void *copy;
+static pmix_byte_object_t bytes;
+static size_t count;
+
+#define FAILS(name, call)              \
+    static bool name(void)             \
+    {                                  \
+        return (call) != PMIX_SUCCESS; \
+    }
+
+FAILS(construct, PMIx_Group_construct("g", NULL, 1, NULL, 0, &infos, &count))
+FAILS(invite, PMIx_Group_invite("g", NULL, 1, NULL, 0, &infos, &count))
+FAILS(accept, PMIx_Group_join("", NULL, PMIX_GROUP_ACCEPT, NULL, 0, &infos, &count))
+FAILS(query, PMIx_Query_info(NULL, 1, &infos, &count))
+FAILS(control, PMIx_Job_control(NULL, 0, NULL, 0, &infos, &count))
+FAILS(watch, PMIx_Process_monitor(NULL, PMIX_ERROR, NULL, 0, &infos, &count))
+FAILS(allocate, PMIx_Allocation_request(PMIX_ALLOC_NEW, NULL, 0, &infos, &count))
+FAILS(validate, PMIx_Validate_credential(NULL, NULL, 0, &infos, &count))
+FAILS(peers, PMIx_Resolve_peers(NULL, "nobody", &procs, &count))
+FAILS(nodes, PMIx_Resolve_nodes("nobody", &text))
+FAILS(compute, PMIx_Compute_distances(NULL, NULL, NULL, 1, &distances, &count))
+FAILS(data_copy, PMIx_Data_copy(&copy, NULL, PMIX_STRING))
+FAILS(data_print, PMIx_Data_print(&text, NULL, NULL, 60000))
+FAILS(regex, PMIx_generate_regex(NULL, &text))
+FAILS(ppn, PMIx_generate_ppn(NULL, &text))
+FAILS(regex2, PMIx_parse_regex2(NULL, NULL, 0, &text))
+FAILS(locality, PMIx_server_generate_locality_string(NULL, &text))
+FAILS(cpuset, PMIx_server_generate_cpuset_string(NULL, &text))
+FAILS(credential, PMIx_Get_credential(&endless_info, 1, &bytes))
+
+Test(arguments, a_call_that_fails_leaves_nothing_to_free)
+{
+    static bool (*const calls[])(void) = {
+        construct, invite, accept,   query,   control,    watch,      allocate,
+        validate,  peers,  nodes,    compute, data_copy,  data_print, regex,
+        ppn,       regex2, locality, cpuset,  credential,
+    };
+
+    for (int round = 0; round < 2; round++) { /* initialised, and not */
+        for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+            const size_t most = SIZE_MAX;
+
+            infos = (pmix_info_t *)8;
+            procs = (pmix_proc_t *)8;
+            distances = (pmix_device_distance_t *)8;
+            text = (char *)8;
+            copy = (void *)8;
+            bytes = (pmix_byte_object_t){ .bytes = (char *)8, .size = 8 };
+            count = most;
+            cr_expect(calls[i](), "call %zu succeeds", i);
+            cr_expect(infos == NULL || procs == NULL || distances == NULL || text == NULL ||
+                          copy == NULL || bytes.bytes == NULL,
+                      "call %zu leaves its pointer", i);
+            cr_expect(text == NULL || copy == NULL || bytes.size == 0 || count == 0,
+                      "call %zu leaves its count", i);
+        }
+        alone_end();
+    }
 }
