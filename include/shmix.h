@@ -273,7 +273,8 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
  *
  * PMIX_EVENT_JOB_LEVEL and PMIX_EVENT_ENVIRO_LEVEL are bool, given when a handler is registered.
  * They choose which events it gets; one of them alone excludes the other's events.  The default is
- * the events of the job.  Events of the environment are those that the resource manager reports
+ * the events of the job and, of codes of the system that the handler names, those of the
+ * environment.  Events of the environment are those that the resource manager reports
  * about the system (PMIX_SYSTEM_EVENT) and that are addressed to no job. */
 #ifndef PMIX_EVENT_JOB_LEVEL
 #define PMIX_EVENT_JOB_LEVEL "pmix.evjob"

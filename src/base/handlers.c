@@ -35,8 +35,9 @@ struct sx_handler {
     uint64_t in_hand;                  /* the one in whose handler it was registered */
     uint64_t had_upto;                 /* by a handler like itself: all up to here */
     uint64_t passing, passing_call;    /* one that another thread is at, in that call */
-    bool job_level, environment_level; /* which events it wants */
-    pmix_proc_t *affected;             /* only events that touch these; NULL: all */
+    bool job_level, environment_level; /* which events it wants ... */
+    bool levels_unsaid;    /* ... by default: of codes of the system that it names, both kinds */
+    pmix_proc_t *affected; /* only events that touch these; NULL: all */
     size_t affected_count;
 };
 
@@ -331,6 +332,22 @@ static pmix_status_t name_copy(const char *name, char **ret_name)
     return *ret_name != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+static bool levels_unsaid(const struct sx_handler_options *options)
+{
+    return options->job_level == SX_SAID_NOTHING && options->environment_level == SX_SAID_NOTHING;
+}
+
+bool sx_handler_asks_environment(const struct sx_handler_options *options,
+                                 const pmix_status_t codes[], size_t ncodes)
+{
+    bool asks = options->environment_level == SX_SAID_YES;
+
+    for (size_t i = 0; i < ncodes && !asks && levels_unsaid(options); i++) {
+        asks = PMIX_SYSTEM_EVENT(codes[i]);
+    }
+    return asks;
+}
+
 static pmix_status_t options_take(struct sx_handler *handler,
                                   const struct sx_handler_options *options)
 {
@@ -353,6 +370,7 @@ static pmix_status_t options_take(struct sx_handler *handler,
     handler->last_in_category = options->places == SX_PLACE_LAST_IN_CATEGORY;
     /* A handler for one level does not get the other; one for none gets the job's. */
     handler->environment_level = options->environment_level == SX_SAID_YES;
+    handler->levels_unsaid = levels_unsaid(options);
     handler->job_level = options->job_level == SX_SAID_NOTHING ? !handler->environment_level
                                                                : options->job_level == SX_SAID_YES;
     if (rc == PMIX_SUCCESS && (!place_is_good(options) || handler->has_object != (object != NULL) ||
@@ -378,7 +396,7 @@ static bool is_the_same_again(const struct sx_handler *a, const struct sx_handle
            (a->code_count == 0 ||
             memcmp(a->codes, b->codes, a->code_count * sizeof(*a->codes)) == 0) &&
            a->range == b->range && a->job_level == b->job_level &&
-           a->environment_level == b->environment_level &&
+           a->environment_level == b->environment_level && a->levels_unsaid == b->levels_unsaid &&
            procs_equal(a->sources, a->source_count, b->sources, b->source_count) &&
            procs_equal(a->affected, a->affected_count, b->affected, b->affected_count);
 }
@@ -588,14 +606,16 @@ static bool codes_agree(pmix_status_t asked, pmix_status_t code)
     return asked == code || both_lost;
 }
 
-/* The environment's events reach those who ask for its level.  Codes that are no system events may
- * be the job's own business, no matter who sends them: they reach the others too. */
+/* The environment's events reach handlers that ask for its level, or that name the code and no
+ * level.  Codes that are no system events may be the job's own business, no matter which process
+ * sends them: they reach the others too. */
 static bool wants_level(const struct sx_handler *handler, const struct sx_event_facts *event)
 {
     if (!event->environment) {
         return handler->job_level;
     }
-    return handler->environment_level || !PMIX_SYSTEM_EVENT(event->code);
+    return handler->environment_level || !PMIX_SYSTEM_EVENT(event->code) ||
+           (handler->levels_unsaid && handler->code_count > 0);
 }
 
 static bool names(const struct sx_handler *handler, pmix_status_t code)

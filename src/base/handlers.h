@@ -112,6 +112,11 @@ void sx_handlers_on_spent(struct sx_handlers *handlers, void (*spent)(size_t id)
  * the caller may be a handler of it. */
 void sx_handlers_deinit(struct sx_handlers *handlers);
 
+/* Whether a handler for @codes wants the environment's events, so that the host is asked for them:
+ * it says so, or it names a code of the system's range and no level. */
+bool sx_handler_asks_environment(const struct sx_handler_options *options,
+                                 const pmix_status_t codes[], size_t ncodes);
+
 /* Put a handler into its place.  @nspace: the caller's own, for the range NAMESPACE.  Return:
  * PMIX_SUCCESS and *ret_id; PMIX_ERR_EVENT_REGISTRATION when its name or place is taken, or names
  * a handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two places,

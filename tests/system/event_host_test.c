@@ -258,7 +258,7 @@ static int rank_of_environment(int rank)
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_JOB_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(codes, 1, rank == 0 ? &info[1] : info,
                                       rank == 0 ? 1 : (size_t)rank, hear, NULL, NULL) >= 0);
-    const size_t plain = hear_of(codes, 2, NULL);
+    const size_t plain = hear_of(codes, 2, PMIX_EVENT_JOB_LEVEL);
     job_token_put(0);
     heard_wait(CODE_END, 1);
     CHECK(heard_of(CODE_ENV) == (rank == 0 ? 0 : 1));
@@ -279,7 +279,7 @@ static int host_of_environment(struct job *job)
     }
     pmix_status_t code = CODE_ENV;
     const size_t own = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
-    const size_t plain = hear_one(CODE_ENV);
+    const size_t plain = hear_of(&code, 1, PMIX_EVENT_JOB_LEVEL);
 
     tell_host(CODE_ENV, PMIX_RANGE_SESSION);
     heard_wait(CODE_ENV, 1);
@@ -301,6 +301,48 @@ static int host_of_environment(struct job *job)
     CHECK_STATUS(PMIx_Deregister_event_handler(own, NULL, NULL), PMIX_SUCCESS);
     check_asked(CODE_ENV, 1, 1);
     CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
+    heard_forget();
+    asked_forget();
+    return 0;
+}
+
+/* X30: a code of the system's range that is named without a level: the host is asked once for two
+ * ranks and the host itself.  A handler for everything does not receive the event. */
+static int rank_of_named(int rank)
+{
+    pmix_status_t codes[2] = { CODE_END, CODE_ENV };
+
+    (void)rank;
+    rank_begin();
+    const size_t named = hear_of(codes, 2, NULL), all = hear_of(NULL, 0, NULL);
+
+    job_token_put(0);
+    heard_wait(CODE_END, 2);
+    CHECK(heard_of(CODE_ENV) == 1 && heard_by(named) == 2 && heard_by(all) == 1);
+    CHECK_STATUS(PMIx_Deregister_event_handler(named, NULL, NULL), PMIX_SUCCESS);
+    job_token_put(0);
+    return rank_end();
+}
+
+static int host_of_named(struct job *job)
+{
+    const size_t own = hear_one(CODE_ENV);
+
+    for (int i = 0; i < job->size; i++) {
+        job_token_get(0);
+    }
+    tell_host(CODE_ENV, PMIX_RANGE_SESSION);
+    heard_wait(CODE_ENV, 1);
+    tell_host(CODE_END, PMIX_RANGE_SESSION);
+    check_asked(CODE_ENV, 1, 0);
+    for (int i = 0; i < job->size; i++) {
+        job_token_get(0);
+    }
+    CHECK_STATUS(PMIx_Deregister_event_handler(own, NULL, NULL), PMIX_SUCCESS);
+    for (int i = 0; i < job->size; i++) {
+        job_wait(job, i);
+    }
+    check_asked(CODE_ENV, 1, 1);
     heard_forget();
     asked_forget();
     return 0;
@@ -623,6 +665,7 @@ int main(int argc, char **argv)
         { "late_handlers_of_the_host", 1, rank_of_late, host_of_late, false },
         { "environment", 3, rank_of_environment, host_of_environment, false },
         { "levels", 1, rank_of_levels, host_of_levels, false },
+        { "a_code_of_the_system", 2, rank_of_named, host_of_named, false },
         { "process_sets", 2, rank_of_sets, host_of_sets, false },
         { "refusals", 1, rank_of_refusals, host_of_refusals, false },
         { "joining_while_the_host_thinks", 2, rank_of_joining, host_of_joining, false },

@@ -388,7 +388,8 @@ static pmix_status_t handler_register(const pmix_status_t *codes, size_t ncodes,
     struct registration here = {
         .op = SX_OP_INIT(&registration_kind, sx_primary(), .callback = callback,
                          .handler = SIZE_MAX),
-        .environment = options.environment_level == SX_SAID_YES,
+        .environment = read == PMIX_SUCCESS && codes != NULL &&
+                       sx_handler_asks_environment(&options, codes, ncodes),
         .refused = read != PMIX_SUCCESS,
         .codes = codes,
         .code_count = ncodes,

@@ -185,7 +185,7 @@ pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_i
     }
     own->server = server;
     own->id = id;
-    own->environment = options.environment_level == SX_SAID_YES;
+    own->environment = sx_handler_asks_environment(&options, codes, ncodes);
     own->code_count = ncodes;
     if (ncodes > 0) {
         memcpy(own->codes, codes, ncodes * sizeof(*codes));

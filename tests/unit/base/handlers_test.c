@@ -391,14 +391,15 @@ static const struct {
     bool hears_job, hears_environment,
         hears_own_code; /* the last: the manager's, of a user's code */
     pmix_status_t want;
+    bool hears_named; /* the environment's, when the handler names the code */
 } levels[] = {
-    { "EV12 plain", ASIDE, ASIDE, true, false, true, PMIX_SUCCESS },
-    { "EV11 the job's alone", 1, ASIDE, true, false, true, PMIX_SUCCESS },
-    { "EV13 the environment's alone", ASIDE, 1, false, true, true, PMIX_SUCCESS },
-    { "both", 1, 1, true, true, true, PMIX_SUCCESS },
-    { "not the job's", 0, 1, false, true, true, PMIX_SUCCESS },
-    { "EV12 said aloud", ASIDE, 0, true, false, true, PMIX_SUCCESS },
-    { "nothing at all", 0, ASIDE, false, false, false, PMIX_ERR_BAD_PARAM },
+    { "EV12, X30 plain", ASIDE, ASIDE, true, false, true, PMIX_SUCCESS, true },
+    { "EV11 the job's alone", 1, ASIDE, true, false, true, PMIX_SUCCESS, false },
+    { "EV13 the environment's alone", ASIDE, 1, false, true, true, PMIX_SUCCESS, true },
+    { "both", 1, 1, true, true, true, PMIX_SUCCESS, true },
+    { "not the job's", 0, 1, false, true, true, PMIX_SUCCESS, true },
+    { "EV12 said aloud", ASIDE, 0, true, false, true, PMIX_SUCCESS, false },
+    { "nothing at all", 0, ASIDE, false, false, false, PMIX_ERR_BAD_PARAM, false },
 };
 
 static bool hears(struct sx_handlers *table, pmix_status_t code, bool environment)
@@ -436,7 +437,8 @@ Test(handlers, hear_of_the_level_they_ask_for)
                      levels[row].want, "%s", levels[row].why);
         cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, false), levels[row].hears_job, "%s",
                      levels[row].why);
-        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, true), levels[row].hears_environment, "%s",
+        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, true),
+                     ncodes != 0 ? levels[row].hears_named : levels[row].hears_environment, "%s",
                      levels[row].why);
         cr_expect_eq(hears(&table, 42, true), levels[row].hears_own_code, "%s", levels[row].why);
         sx_handlers_deinit(&table);
