@@ -3,9 +3,10 @@
 /* jobinfo.c - from the host's info array to cells: given keys first, derived ones where missing.
  *
  * The forms hosts use: flat keys for the job; PMIX_PROC_INFO_ARRAY per rank (PMIX_RANK or
- * PMIX_PROCID first or anywhere); PMIX_JOB_INFO_ARRAY, PMIX_APP_INFO_ARRAY, PMIX_NODE_INFO_ARRAY and
- * PMIX_SESSION_INFO_ARRAY with the id of their realm inside, or within each other.  The job's own
- * keys are stored first: a node can be named instead of numbered, no matter where the map is. */
+ * PMIX_PROCID first or anywhere); PMIX_JOB_INFO_ARRAY, PMIX_APP_INFO_ARRAY, PMIX_NODE_INFO_ARRAY
+ * and PMIX_SESSION_INFO_ARRAY with the id of their realm inside, or within each other.  The job's
+ * own keys are stored first: a node can be named instead of numbered, no matter where the map
+ * is. */
 #include "server/engine/jobinfo.h"
 
 #include <stdlib.h>
