@@ -150,7 +150,7 @@ struct outgoing {
     int bulk_fd; /* ours; -1: none */
 };
 
-/* The header and the pieces of the body. */
+/* The header and the pieces of the body that have bytes. */
 static pmix_status_t gather(struct outgoing *out, uint16_t kind, uint32_t id,
                             const struct iovec *iov, int iov_count)
 {
@@ -162,11 +162,13 @@ static pmix_status_t gather(struct outgoing *out, uint16_t kind, uint32_t id,
         if (!sx_add_size(size, iov[i].iov_len, &size)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
-        out->iov[i + 1] = iov[i];
+        if (iov[i].iov_len > 0) {
+            out->iov[++out->iov_count] = iov[i];
+        }
     }
     out->header = (struct sx_frame_header){ .kind = kind, .id = id, .body_size = size };
     out->iov[0] = (struct iovec){ .iov_base = &out->header, .iov_len = sizeof(out->header) };
-    out->iov_count = (size_t)iov_count + 1;
+    out->iov_count++;
     return PMIX_SUCCESS;
 }
 

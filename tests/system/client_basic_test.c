@@ -234,6 +234,41 @@ static int get_ends_at_its_timeout(int rank)
     return 0;
 }
 
+/* Namespaces as long as there may be, and a byte less. */
+static int host_of_long_names(struct job *job)
+{
+    char nspace[PMIX_MAX_NSLEN + 1] = "";
+
+    memset(nspace, 'n', PMIX_MAX_NSLEN);
+    job_add(job, nspace, 1);
+    nspace[PMIX_MAX_NSLEN - 1] = '\0';
+    job_add(job, nspace, 1);
+    return 0;
+}
+
+static int long_names(int rank)
+{
+    const uint64_t want = 5;
+    pmix_value_t value = { .type = PMIX_UINT64, .data.uint64 = want }, *got;
+
+    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
+    if (rank > 0) {
+        CHECK(strlen(me.nspace) == (size_t)(PMIX_MAX_NSLEN + 1 - rank));
+    }
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "key", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    me.rank = 0;
+    CHECK_STATUS(PMIx_Get(&me, "key", NULL, 0, &got), PMIX_SUCCESS);
+    CHECK(got->data.uint64 == want);
+    PMIx_Value_free(got, 1);
+    me.rank = PMIX_RANK_WILDCARD;
+    CHECK_STATUS(PMIx_Get(&me, PMIX_JOB_SIZE, NULL, 0, &got), PMIX_SUCCESS);
+    PMIx_Value_free(got, 1);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 static int fence_of_some(int rank)
 {
     init(rank);
@@ -670,6 +705,7 @@ static const struct job_case cases[] = {
     { "get_waits_for_a_commit", 2, get_waits_for_a_commit, NULL, false },
     { "get_ends_at_its_timeout", 2, get_ends_at_its_timeout, NULL, false },
     { "fence_of_some", 3, fence_of_some, NULL, false },
+    { "long_names", 1, long_names, host_of_long_names, false },
     { "nonblocking", 2, nonblocking, NULL, false },
     { "many_fences_at_once", 2, many_fences_at_once, NULL, false },
     { "handlers", 1, handlers, NULL, false },

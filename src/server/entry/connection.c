@@ -150,10 +150,12 @@ static void client_show(struct sx_server *server, const struct sx_client *client
     sx_board_slot_tell(&server->board, client->slot, &shown);
 }
 
+#define RANK_BYTES 12 /* a dot, the digits of a rank, and the NUL */
+
 static pmix_status_t client_equip(struct sx_server *server, struct sx_client *client, pid_t pid)
 {
     const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_LANE, pid);
-    char name[300];
+    char name[SX_SEGMENT_NSPACE_BYTES]; /* a long namespace is cut in front of the rank */
     pmix_status_t rc = sx_nspace_open(server, client->home);
 
     if (rc != PMIX_SUCCESS) {
@@ -164,7 +166,8 @@ static pmix_status_t client_equip(struct sx_server *server, struct sx_client *cl
         client->slot = SX_BOARD_SLOT_MAX;
         return rc;
     }
-    snprintf(name, sizeof(name), "%s.%u", client->nspace->name, client->rank);
+    snprintf(name, sizeof(name), "%.*s.%u", (int)sizeof(name) - RANK_BYTES, client->nspace->name,
+             client->rank);
     rc = sx_lane_create(&client->lane, name, &server->board, client->slot, &placement);
     if (rc != PMIX_SUCCESS) {
         return rc;

@@ -359,7 +359,7 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
     static _Alignas(8) uint8_t buf[SX_FRAME_MAX];
     uint8_t body[2000] = { 0 };
     struct server *server = server_open(engine);
-    const struct iovec iov = { body, sizeof(body) };
+    const struct iovec iov[] = { { NULL, 0 }, { body, sizeof(body) }, { NULL, 0 } };
     const int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int before = test_count_fds();
     struct sx_frame frame;
@@ -368,7 +368,7 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
 
     server->channel.on_sent = on_sent;
     for (uint32_t id = 0; id < COUNT; id++) {
-        cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, id, &iov, 1, &null_fd,
+        cr_assert_eq(sx_channel_send(&server->channel, SX_MSG_REPLY, id, iov, 3, &null_fd,
                                      id % 8 == 0),
                      PMIX_SUCCESS);
     }
