@@ -411,7 +411,12 @@ void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank)
     pmix_info_t its[4], info;
     pmix_data_array_t array = { .type = PMIX_INFO, .size = SX_COUNT(its), .array = its };
 
+    pmix_proc_t proc;
+
     sx_run_upcall_forget(job, rank);
+    /* A rank that the server has cut off is let in only when it is registered again. */
+    PMIx_Load_procid(&proc, job->nspace, rank);
+    (void)PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL);
     PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
     PMIx_Info_load(&its[1], PMIX_REINCARNATION, &job->ranks[rank].restarts, PMIX_UINT32);
     PMIx_Info_load(&its[2], PMIX_PROC_STATE_STATUS, &state, PMIX_PROC_STATE);

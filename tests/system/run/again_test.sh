@@ -59,6 +59,9 @@ run --timeout 120 --max-restarts 3 -n 3 "$RANK" lives 2
 expect_code 0 "a client"
 [ "$(grep -c '^rank . sees life 2 of 2$' "$work/out")" -eq 3 ] || fail "a client: not seen by all"
 [ "$(grep -c '^rank 1 dies' "$work/out")" -eq 2 ] || fail "a client: it has not died twice"
+run --timeout 120 --max-restarts 3 -n 3 "$RANK" lives 2 cut
+expect_code 0 "a client that was cut off"
+[ "$(grep -c '^rank . sees life 2 of 2$' "$work/out")" -eq 3 ] || fail "cut off: not seen by all"
 run --timeout 120 --max-restarts 1 -n 3 "$RANK" lives 2
 expect_code 137 "a client's limit"
 expect_err 'which is the limit (--max-restarts); ending the job$' "a client's limit"

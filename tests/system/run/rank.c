@@ -8,7 +8,8 @@
  *                 wait to be ended
  *   hang HOW      the same, and their handlers never return
  *   deaf HOW      the same, and they have none
- *   lives N       rank 1 dies N times; all that see each other then see its last life
+ *   lives N [cut] rank 1 dies N times (cut: when its server has cut it off); all that see each other
+ *                 then see its last life
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
  *   late FILE     say its process id, and come to the fence of the others when FILE is there
@@ -39,6 +40,7 @@
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <limits.h>
 #include <pmix.h>
+#include <poll.h>
 #include <pthread.h>
 #include <shmix.h>
 #include <signal.h>
@@ -46,6 +48,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define RANKS_MAX 16
@@ -449,7 +452,25 @@ static void fence_of_all(void)
     must(rc, "a fence of all");
 }
 
-static int lives(uint32_t deaths)
+/* Send the server what is no message, and wait until it has ended the connection. */
+static void be_cut_off(void)
+{
+    struct pollfd server = { .fd = 3, .events = POLLIN };
+    int type = 0;
+    socklen_t size = sizeof(type);
+
+    while (server.fd < 1024 && (getsockopt(server.fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+                                type != SOCK_SEQPACKET)) {
+        server.fd++;
+        size = sizeof(type);
+    }
+    must(send(server.fd, "garbage", 7, 0) == 7 ? PMIX_SUCCESS : PMIX_ERROR, "garbage");
+    while ((server.revents & POLLHUP) == 0) {
+        (void)poll(&server, 1, -1);
+    }
+}
+
+static int lives(uint32_t deaths, bool is_cut)
 {
     pmix_proc_t rank_1 = me;
     const uint32_t life = u32_of(&me, PMIX_REINCARNATION);
@@ -461,6 +482,9 @@ static int lives(uint32_t deaths)
     if (me.rank == 1 && life < deaths) {
         printf("rank 1 dies in life %u\n", life);
         fflush(stdout);
+        if (is_cut) {
+            be_cut_off();
+        }
         kill(getpid(), SIGKILL);
     }
     fence_of_all();
@@ -903,7 +927,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "abort-others") == 0 || strcmp(what, "abort-first") == 0) {
         code = abort_others(strcmp(what, "abort-first") == 0);
     } else if (strcmp(what, "lives") == 0) {
-        code = lives(argc > 2 ? (uint32_t)atoi(argv[2]) : 0);
+        code = lives(argc > 2 ? (uint32_t)atoi(argv[2]) : 0, argc > 3);
     } else if (strcmp(what, "survive") == 0) {
         code = survive(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "hear") == 0 || strcmp(what, "hang") == 0 ||
