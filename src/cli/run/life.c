@@ -505,5 +505,5 @@ int sx_run_life(const struct sx_run_setup *setup)
         drain(&run);
     }
     run_deinit(&run);
-    return run.code;
+    return run.code == 0 && run.output_lost ? SX_EXIT_FAILURE : run.code;
 }

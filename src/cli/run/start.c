@@ -80,9 +80,13 @@ static bool run_is_alone(const struct sx_run_state *run)
     return run->jobs->count == 1 && run->jobs->at[0]->rank_count == 1;
 }
 
+/* The job goes on; that something of it is lost is the exit code, unless a rank has failed. */
 static void file_failed(void *arg, const struct sx_run_file *file)
 {
-    sx_run_say(arg, "cannot write to '%.300s': %s; what comes for it is lost", file->path,
+    struct sx_run_state *const run = arg;
+
+    run->output_lost = true;
+    sx_run_say(run, "cannot write to '%.300s': %s; what comes for it is lost", file->path,
                strerror(file->error));
 }
 

@@ -38,6 +38,7 @@ struct sx_run_state {
     uint32_t awaited; /* so many ranks, of whom it is told when they have connected; 0: none */
     bool give_up;
     int code;                      /* of the first failure of any job */
+    bool output_lost; /* a file of its output could not be written */
     uint64_t timeout_ns, drain_ns; /* deadlines */
     char host[HOST_NAME_MAX + 1];
 };

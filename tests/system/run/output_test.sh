@@ -49,10 +49,10 @@ run -n 4 --output file=all,pattern,nocopy sh -c 'i=0; while [ $i -lt 500 ]; do e
 [ "$(grep -c -x -E 'the quick brown fox [0-9]+' all.stdout)" = 2000 ] || fail "one file for all: lines are lost or mixed"
 [ "$(grep -c -x x all.stdout)" = 4 ] || fail "one file for all: unfinished lines"
 
-# A full disk is told of once, and the job goes on.
+# A full disk is told of once, and the job goes on; its exit code says that something is lost.
 ln -s /dev/full full0.stdout
 run -n 2 --output file=full%r,pattern,nocopy sh -c 'seq 100000; seq 100000; echo alive >&2'
-expect_code 0 "a full disk"
+expect_code 1 "a full disk"
 expect_err "cannot write to 'full0.stdout': No space left on device" "a full disk"
 lines_are "$work/err" 1 || fail "a full disk is told of more than once"
 is full0.stderr alive
@@ -62,7 +62,7 @@ lines_are full1.stdout 200000 || fail "a full disk takes others' output away"
 if command -v prlimit >/dev/null; then
     run -n 2 --output file=large%r,pattern,nocopy \
         sh -c 'if [ $PMIX_RANK = 0 ]; then prlimit --fsize=65536 --pid $PPID; seq 100000; fi; echo alive >&2'
-    expect_code 0 "a file that is too large"
+    expect_code 1 "a file that is too large"
     expect_err "cannot write to 'large0.stdout': File too large" "a file that is too large"
     is large1.stderr alive
 fi
