@@ -151,6 +151,18 @@ static bool make_locked(struct sx_session *session, int parent_fd)
     return true;
 }
 
+/* Why a directory that was made cannot be opened, or what else to do.  Before there are threads. */
+static const char *advice(const struct sx_session *session, int why)
+{
+    const mode_t mask = umask(077);
+
+    (void)umask(mask);
+    return session->made && why == EACCES && (mask & 0700) != 0
+               ? "the umask takes its owner's access away; set one that does not, such as 'umask "
+                 "077'"
+               : "set TMPDIR to a directory you may write";
+}
+
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
 {
     const int parent_fd = open(session->parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -168,8 +180,8 @@ bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX
     if (!made) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "cannot make a directory for this job in '%.330s': "
-                 "%s; set TMPDIR to a directory you may write",
-                 session->parent, strerror(why));
+                 "%s; %s",
+                 session->parent, strerror(why), advice(session, why));
         return false;
     }
     return true;

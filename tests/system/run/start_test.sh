@@ -46,6 +46,19 @@ TMPDIR=$work/none run true
 expect_code 1 "no TMPDIR"
 expect_err "$work/none.*TMPDIR" "no TMPDIR"
 
+# A umask that takes the owner's access away, which root has in any case.
+mkdir -m 1777 "$work/open"
+chmod 711 "$work"
+as=
+[ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --clear-groups'
+if $as test -w "$work/open" && $as "$SHMIX" --version >/dev/null 2>&1; then
+    (umask 777; TMPDIR=$work/open $as "$SHMIX" run true) >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 1 "a umask of 777"
+    expect_err "$work/open.*umask" "a umask of 777"
+    [ -z "$(ls "$work/open")" ] || fail "a umask of 777: left behind"
+fi
+
 long=$TMPDIR/$(printf '%0150d' 1)/$(printf '%0150d' 2)
 mkdir -p "$long"
 TMPDIR=$long run -n 2 true
