@@ -195,8 +195,9 @@ PMIX_EXPORT pmix_status_t PMIx_Disconnect_nb(const pmix_proc_t *procs, size_t np
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Make the group @grp of @procs; collective. @results is a new array, for instance with the
- * context number. From: RFC0033; Standard, Process Sets and Groups. */
+/* Make the group @grp of @procs; collective. @results is a new array: PMIX_GROUP_CONTEXT_ID if it was
+ * asked for, PMIX_GROUP_MEMBERSHIP, PMIX_GROUP_ID. Return: PMIX_ERR_NOT_A_MEMBER when the caller is
+ * not among @procs. From: RFC0033; Standard, Process Sets and Groups. */
 PMIX_EXPORT pmix_status_t PMIx_Group_construct(const char *grp, const pmix_proc_t *procs,
     size_t nprocs, const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
     size_t *nresults);
@@ -212,7 +213,7 @@ PMIX_EXPORT pmix_status_t PMIx_Group_invite(const char *grp, const pmix_proc_t *
     size_t nprocs, const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
     size_t *nresult);
 
-/* As PMIx_Group_invite. */
+/* As PMIx_Group_invite. @cbfunc may be NULL: PMIX_GROUP_CONSTRUCT_COMPLETE tells the end. */
 PMIX_EXPORT pmix_status_t PMIx_Group_invite_nb(const char *grp, const pmix_proc_t *procs,
     size_t nprocs, const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc,
     void *cbdata);
@@ -223,7 +224,7 @@ PMIX_EXPORT pmix_status_t PMIx_Group_join(const char *grp, const pmix_proc_t *le
     pmix_group_opt_t opt, const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
     size_t *nresult);
 
-/* As PMIx_Group_join. */
+/* As PMIx_Group_join. @cbfunc may be NULL: PMIX_GROUP_CONSTRUCT_COMPLETE tells the end. */
 PMIX_EXPORT pmix_status_t PMIx_Group_join_nb(const char *grp, const pmix_proc_t *leader,
     pmix_group_opt_t opt, const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc,
     void *cbdata);

@@ -290,7 +290,7 @@ static void wrong_lists(void)
 
     CHECK_STATUS(construct_by(GROUP, NULL, 1, NO_WORDS, &made), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(construct_by(GROUP, &me, 0, NO_WORDS, &made), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(construct_by(GROUP, &other, 1, NO_WORDS, &made), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(construct_by(GROUP, &other, 1, NO_WORDS, &made), PMIX_ERR_NOT_A_MEMBER);
     CHECK(construct_by(GROUP, mixed, 2, and_limit(NO_WORDS, 1), &made) != PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Group_construct(GROUP, &me, 1, NULL, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Group_construct_nb(GROUP, &me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);

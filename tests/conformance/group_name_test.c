@@ -74,8 +74,8 @@ static int fences(int rank)
     group_begin(rank, NULL);
     if (rank == STRANGER) {
         CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
-        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
-        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
+        CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
+        CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     } else {
         put_text("before", "the fence");
         CHECK_STATUS(fence_of(&all, 1), PMIX_SUCCESS);
@@ -346,8 +346,8 @@ static void has_left(void)
     PMIx_Value_free(value, 1);
     CHECK_STATUS(PMIx_Get(&gone, PMIX_LOCAL_RANK, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
+    CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
 }
 
 /* GR76: each other member hears of it, and nobody else. */

@@ -53,11 +53,14 @@ struct made {
     size_t context_id; /* 0: none */
 };
 
+/* X33: the context id comes first, then the members, then the name. */
 static struct made made_read(const pmix_info_t *results, size_t nresults)
 {
     struct made made = { .count = 0 };
 
-    for (size_t i = 0; i < nresults; i++) {
+    CHECK(nresults == 0 || (strcmp(results[nresults - 1].key, PMIX_GROUP_ID) == 0 &&
+                            results[nresults - 1].value.type == PMIX_STRING));
+    for (size_t i = 0; i + 1 < nresults; i++) {
         if (strcmp(results[i].key, PMIX_GROUP_MEMBERSHIP) == 0) {
             const pmix_data_array_t *const array = results[i].value.data.darray;
 
@@ -66,7 +69,7 @@ static struct made made_read(const pmix_info_t *results, size_t nresults)
             made.count = array->size;
             memcpy(made.members, array->array, array->size * sizeof(made.members[0]));
         } else {
-            CHECK(strcmp(results[i].key, PMIX_GROUP_CONTEXT_ID) == 0);
+            CHECK(i == 0 && strcmp(results[i].key, PMIX_GROUP_CONTEXT_ID) == 0);
             CHECK(results[i].value.type == PMIX_SIZE && results[i].value.data.size != 0);
             made.context_id = results[i].value.data.size;
         }
@@ -290,7 +293,7 @@ static int rank_of_bad_input(int rank)
         { "tea", NULL, 1, 0, PMIX_ERR_BAD_PARAM },
         { "tea", &all, 0, 0, PMIX_ERR_BAD_PARAM },
         { "tea", &all, 1, 1, PMIX_ERR_BAD_PARAM },
-        { "tea", &other, 1, 0, PMIX_ERR_BAD_PARAM },
+        { "tea", &other, 1, 0, PMIX_ERR_NOT_A_MEMBER },
         { JOB_NSPACE, &all, 1, 0, PMIX_ERR_EXISTS },
         { "shmix.memberships", &me, 1, 0, PMIX_ERR_BAD_PARAM },
     };
@@ -352,7 +355,8 @@ static int rank_of_taken(int rank)
     }
     fence();
     if (rank == 2) {
-        CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_BAD_PARAM);
+        CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_NOT_A_MEMBER);
+        CHECK_STATUS(PMIx_Group_leave("tea", NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     }
     fence();
     if (rank == 1) {
@@ -821,8 +825,9 @@ static int rank_of_finalized_constructor(int rank)
     return rank_of_no_construct(rank, false);
 }
 
-/* GR30, GR31: the group is what is left; when all come it is whole, and nothing is said. */
-static int rank_of_optional(int rank, bool by_kill)
+/* GR30, GR31: the group is what is left; when all come it is whole, and nothing is said.  With
+ * PMIX_GROUP_FT_COLLECTIVE that is a success. */
+static int rank_of_optional(int rank, bool by_kill, const char *key, pmix_status_t want)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
     const pmix_proc_t group = proc_of("tea", PMIX_RANK_WILDCARD);
@@ -830,15 +835,14 @@ static int rank_of_optional(int rank, bool by_kill)
     size_t nresults = 0;
 
     begin();
-    CHECK(construct_all("whole", PMIX_GROUP_OPTIONAL).count == 3);
+    CHECK(construct_all("whole", key).count == 3);
     fence(); /* all have read who is in it */
     if (rank == MORTAL) {
         end(by_kill);
         return 0;
     }
-    yes(&info, PMIX_GROUP_OPTIONAL);
-    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, &results, &nresults),
-                 PMIX_ERR_PARTIAL_SUCCESS);
+    yes(&info, key);
+    CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, &results, &nresults), want);
     const struct made made = made_read(results, nresults);
 
     PMIx_Info_free(results, nresults);
@@ -851,12 +855,17 @@ static int rank_of_optional(int rank, bool by_kill)
 
 static int rank_of_killed_optional(int rank)
 {
-    return rank_of_optional(rank, true);
+    return rank_of_optional(rank, true, PMIX_GROUP_OPTIONAL, PMIX_ERR_PARTIAL_SUCCESS);
 }
 
 static int rank_of_finalized_optional(int rank)
 {
-    return rank_of_optional(rank, false);
+    return rank_of_optional(rank, false, PMIX_GROUP_OPTIONAL, PMIX_ERR_PARTIAL_SUCCESS);
+}
+
+static int rank_of_killed_tolerated(int rank)
+{
+    return rank_of_optional(rank, true, PMIX_GROUP_FT_COLLECTIVE, PMIX_SUCCESS);
 }
 
 /* ---- what the others say to that ------------------------------------------------------------ */
@@ -1205,6 +1214,7 @@ static const struct job_case cases[] = {
     { "killed_constructor", 3, rank_of_killed_constructor, host_of_death, true },
     { "finalized_constructor", 3, rank_of_finalized_constructor, host_of_death, true },
     { "killed_optional", 3, rank_of_killed_optional, host_of_death, true },
+    { "killed_tolerated", 3, rank_of_killed_tolerated, host_of_death, true },
     { "finalized_optional", 3, rank_of_finalized_optional, host_of_death, true },
     { "go_on", 3, rank_of_go_on, host_of_death, true },
     { "leader_goes_on", 3, rank_of_leader_goes_on, host_of_death, true },

@@ -158,6 +158,30 @@ static const char *text_of(const pmix_info_t info[], size_t ninfo, const char *k
 
 static struct made completed; /* what the event says; under heard_lock */
 
+/* What PMIX_GROUP_CONSTRUCT_COMPLETE itself has: the context id, and whose endpoint data; under
+ * heard_lock. */
+static struct {
+    size_t context_id;
+    char endpoints[8][8]; /* by rank */
+} complete;
+
+static void complete_read(const pmix_info_t info[], size_t ninfo)
+{
+    const pmix_proc_t *giver = NULL;
+
+    complete.context_id = made_read(PMIX_SUCCESS, info, ninfo).context_id;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (strcmp(info[i].key, PMIX_PROCID) == 0) {
+            giver = info[i].value.data.proc;
+        } else if (strcmp(info[i].key, PMIX_GROUP_ENDPT_DATA) == 0) {
+            const pmix_byte_object_t *const data = &info[i].value.data.bo;
+
+            CHECK(giver != NULL && info[i].value.type == PMIX_BYTE_OBJECT && data->size < 8);
+            memcpy(complete.endpoints[giver->rank], data->bytes, data->size);
+        }
+    }
+}
+
 /* What the inviter does when it hears of @code, and what its handler says. */
 static struct {
     pmix_status_t code; /* PMIX_SUCCESS: none */
@@ -202,6 +226,9 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
         completed.count = made.count != 0 ? made.count : completed.count;
         memcpy(completed.ranks, made.ranks, sizeof(made.ranks));
         completed.context_id = made.context_id != 0 ? made.context_id : completed.context_id;
+        if (code == PMIX_GROUP_CONSTRUCT_COMPLETE) {
+            complete_read(info, ninfo);
+        }
         pthread_mutex_unlock(&heard_lock);
     }
     if (code == reply.code && reply.act != NULL) {
@@ -224,7 +251,7 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
 /* What a guest does when it is invited. */
 static pmix_status_t joined; /* what a call in the handler returned */
 static struct made joined_made;
-static enum { NOTES, ACCEPTS, ACCEPTS_AND_WAITS, DECLINES } manners;
+static enum { NOTES, ACCEPTS, ACCEPTS_UNTOLD, ACCEPTS_AND_WAITS, DECLINES } manners;
 
 static void on_invited(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
                        size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -238,6 +265,9 @@ static void on_invited(size_t id, pmix_status_t code, const pmix_proc_t *source,
         break;
     case ACCEPTS:
         joined = PMIx_Group_join_nb(name, source, PMIX_GROUP_ACCEPT, NULL, 0, on_end, NULL);
+        break;
+    case ACCEPTS_UNTOLD:
+        joined = PMIx_Group_join_nb(name, source, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL);
         break;
     case ACCEPTS_AND_WAITS:
         joined_made = join(source, PMIX_GROUP_ACCEPT);
@@ -346,6 +376,23 @@ static int rank_of_accept(int rank)
     return finish();
 }
 
+/* Nobody has a callback: PMIX_GROUP_CONSTRUCT_COMPLETE tells the inviter and the guests. */
+static int rank_of_untold(int rank)
+{
+    static const pmix_rank_t members[] = { 0, 2, 1 };
+    const pmix_proc_t procs[2] = { proc_of(2), proc_of(1) };
+
+    begin(ACCEPTS_UNTOLD);
+    if (rank == 0) {
+        CHECK_STATUS(PMIx_Group_invite_nb(TEA, procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    } else {
+        invited_wait(0);
+        CHECK_STATUS(joined, PMIX_SUCCESS);
+    }
+    complete_wait(3, members);
+    return finish();
+}
+
 /* The inviter's place, when it names itself; a wildcard for all the others; GR57 without any
  * handler. */
 static int rank_of_places(int rank)
@@ -429,17 +476,23 @@ static int rank_of_context(int rank)
     static const pmix_rank_t guests[] = { 1, 2 };
     static size_t ids[3]; /* of one rank each */
     struct made made;
-    pmix_info_t info;
+    pmix_info_t info, infos[2];
+    pmix_byte_object_t data = { .bytes = (char *)(uintptr_t) "there", .size = 5 };
 
     begin(ACCEPTS);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
+    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
                  PMIX_SUCCESS);
-    made = rank == 0 ? invite_as(TEA, guests, 2, &info, 1) : end_wait(1);
+    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_ENDPT_DATA, &data, PMIX_BYTE_OBJECT),
+                 PMIX_SUCCESS);
+    made = rank == 0 ? invite_as(TEA, guests, 2, infos, 2) : end_wait(1);
+    PMIx_Info_destruct(&infos[1]);
     CHECK_STATUS(made.status, PMIX_SUCCESS);
     CHECK(made.context_id != 0);
     heard_wait(PMIX_GROUP_CONTEXT_ID_ASSIGNED, 1);
     heard_wait(PMIX_GROUP_CONSTRUCT_COMPLETE, 1);
     CHECK(completed.context_id == made.context_id);
+    CHECK(complete.context_id == made.context_id);
+    CHECK(strcmp(complete.endpoints[0], "there") == 0 && complete.endpoints[1][0] == '\0');
     ids[rank] = made.context_id;
 
     pmix_value_t value = { .type = PMIX_SIZE, .data.size = ids[rank] };
@@ -961,8 +1014,6 @@ static int rank_of_bad_invite(int rank)
         CHECK_STATUS(invite_as("of.one", self, 1, NULL, 0).status, PMIX_ERR_BAD_PARAM);
         CHECK_STATUS(invite_as("of.nobody", nobody, 1, NULL, 0).status, PMIX_ERR_NOT_FOUND);
         CHECK_STATUS(PMIx_Group_invite(OF_NONE, NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
-        CHECK_STATUS(PMIx_Group_invite_nb(OF_NONE, &peer, 1, NULL, 0, NULL, NULL),
-                     PMIX_ERR_BAD_PARAM);
         CHECK(heard_of(PMIX_GROUP_INVITED) == 0);
     }
     fence();
@@ -1057,6 +1108,7 @@ int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
         { .name = "accept", .size = 3, .rank = rank_of_accept },
+        { .name = "untold", .size = 3, .rank = rank_of_untold },
         { .name = "places", .size = 3, .rank = rank_of_places },
         { .name = "late", .size = 2, .rank = rank_of_late },
         { .name = "thread", .size = 3, .rank = rank_of_thread },

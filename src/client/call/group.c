@@ -67,7 +67,7 @@ static pmix_status_t construct_check(const char *name, const struct sx_arriving 
     }
     return rc == PMIX_SUCCESS && arriving->nprocs > 0 &&
                    !sx_procs_hold_self(arriving->procs, arriving->nprocs)
-               ? PMIX_ERR_BAD_PARAM
+               ? PMIX_ERR_NOT_A_MEMBER
                : rc;
 }
 

@@ -39,6 +39,16 @@ static const struct sx_op_kind join_kind = { .size = sizeof(struct sx_group_op),
                                              .finish = sx_group_op_finish,
                                              .told = sx_group_op_told };
 
+/* The end is told by PMIX_GROUP_CONSTRUCT_COMPLETE, to whoever has no callback. */
+static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                           pmix_release_cbfunc_t release, void *release_cbdata)
+{
+    (void)status, (void)info, (void)ninfo, (void)cbdata;
+    if (release != NULL) {
+        release(release_cbdata);
+    }
+}
+
 static struct sx_group_op op_init(const struct sx_op_kind *kind, bool wants_results,
                                   struct sx_callback callback)
 {
@@ -136,11 +146,11 @@ pmix_status_t PMIx_Group_invite_nb(const char *grp, const pmix_proc_t *procs, si
                                    const pmix_info_t *directives, size_t ndirs,
                                    pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct sx_group_op op = op_init(&invite_kind, true,
-                                    SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata));
+    struct sx_group_op op = op_init(&invite_kind, cbfunc != NULL,
+                                    SX_CALLBACK(SX_SHAPE_INFO, info,
+                                                cbfunc != NULL ? cbfunc : nobody_is_told, cbdata));
 
-    return cbfunc != NULL ? invite(&op, &(struct said){ grp, directives, ndirs }, procs, nprocs)
-                          : sx_process_misused();
+    return invite(&op, &(struct said){ grp, directives, ndirs }, procs, nprocs);
 }
 
 /* ---- join ----------------------------------------------------------------------------------- */
@@ -191,9 +201,9 @@ pmix_status_t PMIx_Group_join_nb(const char *grp, const pmix_proc_t *leader, pmi
                                  const pmix_info_t *directives, size_t ndirs,
                                  pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct sx_group_op op = op_init(&join_kind, true,
-                                    SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata));
+    struct sx_group_op op = op_init(&join_kind, cbfunc != NULL,
+                                    SX_CALLBACK(SX_SHAPE_INFO, info,
+                                                cbfunc != NULL ? cbfunc : nobody_is_told, cbdata));
 
-    return cbfunc != NULL ? join(&op, &(struct said){ grp, directives, ndirs }, leader, opt)
-                          : sx_process_misused();
+    return join(&op, &(struct said){ grp, directives, ndirs }, leader, opt);
 }

@@ -44,26 +44,34 @@ static pmix_status_t members_load(const struct sx_membership *group, pmix_info_t
     return PMIX_SUCCESS;
 }
 
+/* The context id comes first, which is all that many programs read; then who is in it, then its
+ * name. */
 static pmix_status_t results_load(const struct sx_membership *group, struct sx_op *op)
 {
     const bool has_context = (group->head.flags & SX_MEMBERSHIP_CONTEXT) != 0;
-    pmix_info_t *info = PMIx_Info_create(has_context ? 2 : 1);
+    const size_t count = has_context ? 3 : 2;
+    pmix_info_t *info = PMIx_Info_create(count);
+    pmix_info_t *next = info;
 
     if (info == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = members_load(group, &info[0]);
+    if (has_context) {
+        PMIx_Load_key(next->key, PMIX_GROUP_CONTEXT_ID);
+        next->value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = group->head.context_id };
+        next++;
+    }
+    pmix_status_t rc = members_load(group, next);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = PMIx_Info_load(next + 1, PMIX_GROUP_ID, sx_membership_name(group), PMIX_STRING);
+    }
     if (rc != PMIX_SUCCESS) {
-        PMIX_INFO_FREE(info, 1);
+        PMIX_INFO_FREE(info, count);
         return rc;
     }
-    if (has_context) {
-        PMIx_Load_key(info[1].key, PMIX_GROUP_CONTEXT_ID);
-        info[1].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = group->head.context_id };
-    }
     op->info = info;
-    op->ninfo = has_context ? 2 : 1;
+    op->ninfo = count;
     return PMIX_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 /* event_made.c - fill in what the Standard says of each, and publish it. */
 #include "server/engine/event_made.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
@@ -129,6 +130,33 @@ struct crowd {
     const char *list; /* NULL: none; else {list, WILDCARD} is what they are told of each other */
 };
 
+/* How many infos @notes are. */
+static size_t infos_count(const struct sx_event_note notes[], size_t note_count)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < note_count; i++) {
+        count += notes[i].infos != NULL ? notes[i].info_count : 1;
+    }
+    return count;
+}
+
+/* The arrays last as long as @info, which has room. */
+static void notes_load(pmix_info_t info[], const struct sx_event_note notes[], size_t note_count,
+                       pmix_data_array_t arrays[])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < note_count; i++) {
+        if (notes[i].infos != NULL) {
+            memcpy(&info[count], notes[i].infos, notes[i].info_count * sizeof(*info));
+            count += notes[i].info_count;
+        } else {
+            load_note(&info[count++], &notes[i], &arrays[i]);
+        }
+    }
+}
+
 /* @client as in make_of. */
 static void make_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                     pmix_proc_t source, const struct crowd *to, const struct sx_event_note notes[],
@@ -136,14 +164,23 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
 {
     const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
                                                .targets = { to->all, to->count } };
+    const size_t more = infos_count(notes, note_count);
     pmix_data_array_t arrays[1 + SX_EVENT_NOTES_MAX];
-    pmix_info_t info[3 + SX_EVENT_NOTES_MAX];
+    pmix_info_t here[3 + SX_EVENT_NOTES_MAX], *info = here;
     pmix_proc_t all;
 
     if (to->count == 0) {
         return;
     }
     sx_assert(note_count <= SX_EVENT_NOTES_MAX);
+    if (more > SX_EVENT_NOTES_MAX) {
+        info = calloc(3 + more, sizeof(*info));
+    }
+    if (info == NULL) {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
+               source.nspace, source.rank);
+        return;
+    }
     if (to->list != NULL) {
         PMIx_Load_procid(&all, to->list, PMIX_RANK_WILDCARD);
         load(&info[0], PMIX_EVENT_CUSTOM_RANGE, PMIX_PROC);
@@ -153,10 +190,11 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
     }
     load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
     info[1].value.data.proc = &source;
-    for (size_t i = 0; i < note_count; i++) {
-        load_note(&info[2 + i], &notes[i], &arrays[1 + i]);
+    notes_load(&info[2], notes, note_count, &arrays[1]);
+    make_of(server, code, client, &source, options, info, 2 + more);
+    if (info != here) {
+        free(info);
     }
-    make_of(server, code, client, &source, options, info, 2 + note_count);
 }
 
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,

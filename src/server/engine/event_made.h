@@ -15,9 +15,12 @@ void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
 /* It wants @procs (none: all of its namespace) to be ended. */
 void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
                             const pmix_proc_t procs[], size_t nprocs);
-/* What there is to say besides: processes, a text, an error, or (with none of them) a number. */
+/* What there is to say besides: processes, a text, an error, infos as they are (whose keys count),
+ * or (with none of them) a number. */
 struct sx_event_note {
     const char *key;
+    const pmix_info_t *infos;
+    size_t info_count;
     const pmix_proc_t *procs;
     size_t count;
     bool is_one; /* of @procs, and told as one: some hosts carry no arrays */
@@ -25,7 +28,7 @@ struct sx_event_note {
     pmix_status_t status;
     size_t number;
 };
-#define SX_EVENT_NOTES_MAX 2u
+#define SX_EVENT_NOTES_MAX 4u
 /* What @client has done, or become, concerns @count processes at @to (none: nothing happens), on
  * other nodes too. */
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,

@@ -156,7 +156,7 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
     pmix_status_t rc = name != NULL ? name_judge(server, client, open, arrival)
                                     : PMIX_ERR_BAD_PARAM;
 
-    if ((arrival->options.group & SX_GROUP_OPTIONAL) != 0) {
+    if ((arrival->options.group & (SX_GROUP_OPTIONAL | SX_GROUP_FT)) != 0) {
         arrival->options.pardons |= SX_PARDON_BEFORE | SX_PARDON_AFTER;
     }
     if (rc == PMIX_SUCCESS) {
@@ -345,7 +345,7 @@ pmix_status_t sx_group_destruct_aim(struct sx_server *server, struct sx_client *
         return PMIX_ERR_NOT_FOUND;
     }
     if (!sx_membership_has(group, client)) {
-        return PMIX_ERR_BAD_PARAM;
+        return PMIX_ERR_NOT_A_MEMBER;
     }
     if (sx_membership_is_waited_for(server, group, client, SX_COLLECTIVE_GROUP_DESTRUCT)) {
         return PMIX_ERR_INVALID_OPERATION;

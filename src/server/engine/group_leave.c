@@ -28,7 +28,7 @@ static pmix_status_t group_find(const struct sx_server *server, const struct sx_
         return PMIX_ERR_NOT_FOUND;
     }
     *ret = entry;
-    return sx_membership_has(entry, client) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    return sx_membership_has(entry, client) ? PMIX_SUCCESS : PMIX_ERR_NOT_A_MEMBER;
 }
 
 /* The host may end the job inside the event, and so @client. */

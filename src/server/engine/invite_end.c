@@ -8,6 +8,7 @@
 
 #include "base/bodies.h"
 #include "base/clock.h"
+#include "base/flat.h"
 #include "base/status.h"
 #include "server/engine/event_made.h"
 #include "server/engine/event_route.h"
@@ -138,24 +139,90 @@ void sx_invite_calls_answer(struct sx_invitation *invitation, pmix_status_t stat
     }
 }
 
+#define ENDPOINTS_BYTES_MAX (UINT64_C(1) << 20) /* in the event; all of them can be got besides */
+
+/* The endpoint data that members give: for each PMIX_PROCID, and the info as it was given. */
+struct endpoints {
+    pmix_info_t *all; /* NULL: none; they borrow all they point to */
+    pmix_proc_t *procs;
+    size_t count, capacity;
+    uint64_t bytes;
+};
+
+static bool endpoints_reserve(const struct sx_invitation *invitation, struct endpoints *ret)
+{
+    SX_LIST_EACH(it, &invitation->guests) {
+        ret->capacity += SX_LIST_ENTRY(it, struct sx_guest, link)->gift_count;
+    }
+    if (ret->capacity > 0) {
+        ret->all = calloc(2 * ret->capacity, sizeof(*ret->all));
+        ret->procs = calloc(ret->capacity, sizeof(*ret->procs));
+    }
+    return ret->capacity == 0 || (ret->all != NULL && ret->procs != NULL);
+}
+
+static void endpoint_add(struct endpoints *ret, const struct sx_guest *guest,
+                         const pmix_info_t *gift)
+{
+    pmix_proc_t *const proc = &ret->procs[ret->count / 2];
+    pmix_info_t *const info = &ret->all[ret->count];
+    size_t size = 0;
+
+    if (!PMIx_Check_key(gift->key, PMIX_GROUP_ENDPT_DATA) ||
+        sx_flat_size(&gift->value, &size) != PMIX_SUCCESS ||
+        ret->bytes + size > ENDPOINTS_BYTES_MAX) {
+        return;
+    }
+    *proc = sx_nspace_proc(guest->client->nspace, guest->client->rank);
+    PMIx_Load_key(info[0].key, PMIX_PROCID);
+    info[0].value = (pmix_value_t){ .type = PMIX_PROC, .data.proc = proc };
+    info[1] = *gift;
+    ret->count += 2;
+    ret->bytes += size;
+}
+
+/* As many as memory and the event have room for. */
+static struct endpoints endpoints_list(const struct sx_invitation *invitation)
+{
+    struct endpoints ret = { .count = 0 };
+    const bool has_room = endpoints_reserve(invitation, &ret);
+
+    SX_LIST_EACH(it, &invitation->guests) {
+        const struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
+
+        for (size_t i = 0;
+             has_room && is_one_of(guest, GUESTS(SX_GUEST_ACCEPTED)) && i < guest->gift_count;
+             i++) {
+            endpoint_add(&ret, guest, &guest->gifts[i]);
+        }
+    }
+    return ret;
+}
+
 static void made_tell(struct sx_server *server, const struct sx_invitation *invitation,
                       uint64_t context_id, const struct sx_proc_list *members)
 {
-    const struct sx_event_note assigned[] = {
+    struct endpoints endpoints = endpoints_list(invitation);
+    struct sx_event_note notes[SX_EVENT_NOTES_MAX] = {
         { .key = PMIX_GROUP_ID, .text = invitation->name },
         { .key = PMIX_GROUP_CONTEXT_ID, .number = context_id },
     };
-    const struct sx_event_note complete[] = {
-        { .key = PMIX_GROUP_ID, .text = invitation->name },
-        { .key = PMIX_GROUP_MEMBERSHIP, .procs = members->all, .count = members->count },
-    };
+    size_t count = 1;
 
     if (context_id != 0) {
-        guests_tell(server, invitation, PMIX_GROUP_CONTEXT_ID_ASSIGNED, members, assigned,
-                    SX_COUNT(assigned));
+        count = 2;
+        guests_tell(server, invitation, PMIX_GROUP_CONTEXT_ID_ASSIGNED, members, notes, count);
     }
-    guests_tell(server, invitation, PMIX_GROUP_CONSTRUCT_COMPLETE, members, complete,
-                SX_COUNT(complete));
+    notes[count++] = (struct sx_event_note){ .key = PMIX_GROUP_MEMBERSHIP,
+                                             .procs = members->all,
+                                             .count = members->count };
+    if (endpoints.count > 0) {
+        notes[count++] = (struct sx_event_note){ .infos = endpoints.all,
+                                                 .info_count = endpoints.count };
+    }
+    guests_tell(server, invitation, PMIX_GROUP_CONSTRUCT_COMPLETE, members, notes, count);
+    free(endpoints.all);
+    free(endpoints.procs);
 }
 
 /* What the members give to each other. */
