@@ -420,7 +420,7 @@ PMIX_EXPORT bool PMIx_Data_decompress(const uint8_t *inbytes, size_t size, uint8
 /* Names of codes and texts of values. A function that returns a constant string never returns
  * NULL: an unknown code gives a text that says so. One that returns char * gives a new string
  * for the caller to free, or NULL when memory runs out. PMIx_Error_code finds the code of a
- * name. Any thread, any time. */
+ * name, in upper or lower case. Any thread, any time. */
 PMIX_EXPORT const char *PMIx_Alloc_directive_string(pmix_alloc_directive_t directive);
 PMIX_EXPORT const char *PMIx_Alloc_inheritance_string(pmix_alloc_inheritance_t inheritance);
 PMIX_EXPORT const char *PMIx_Data_range_string(pmix_data_range_t range);

@@ -2685,7 +2685,7 @@ PMIX_EXPORT void PMIx_Data_buffer_unload(pmix_data_buffer_t *buffer, char **data
 #define PMIX_DATA_BUFFER_UNLOAD(b, d, s) PMIx_Data_buffer_unload(b, &(d), &(s))
 
 /* Environment variables. Load copies both strings. Setenv works on a NULL-ended vector; without
- * @overwrite an existing variable gives PMIX_ERR_EXISTS, and a NULL value removes it. */
+ * @overwrite an existing variable gives PMIX_ERR_EXISTS; a NULL value is an empty one. */
 #define PMIX_ENVAR_STATIC_INIT { NULL, NULL, '\0' }
 PMIX_EXPORT void PMIx_Envar_construct(pmix_envar_t *p);
 PMIX_EXPORT void PMIx_Envar_destruct(pmix_envar_t *p);
@@ -2702,7 +2702,8 @@ PMIX_EXPORT pmix_status_t PMIx_Setenv(const char *name, const char *value, bool 
 #define PMIX_SETENV(r, a, b, c) do { (r) = PMIx_Setenv(a, b, true, c); } while (0)
 
 /* NULL-ended vectors of strings. Appending and prepending copy the string; split drops empty
- * fields, split_with_empty keeps them; join gives one new string. */
+ * fields, split_with_empty keeps them, but none behind a delimiter at the end; join gives one new
+ * string. */
 PMIX_EXPORT pmix_status_t PMIx_Argv_append_nosize(char ***argv, const char *arg);
 PMIX_EXPORT pmix_status_t PMIx_Argv_append_unique_nosize(char ***argv, const char *arg);
 PMIX_EXPORT char **PMIx_Argv_copy(char **argv);
@@ -2785,7 +2786,7 @@ PMIX_EXPORT void PMIx_Geometry_free(pmix_geometry_t *m, size_t n);
 #define PMIX_GEOMETRY_FREE(m, n) do { PMIx_Geometry_free((m), (n)); (m) = NULL; } while (0)
 
 /* Device distances. Construct sets both distances to UINT16_MAX, which means unknown. */
-#define PMIX_DEVICE_DIST_STATIC_INIT { NULL, NULL, 0, 0, 0 }
+#define PMIX_DEVICE_DIST_STATIC_INIT { NULL, NULL, 0, UINT16_MAX, UINT16_MAX }
 PMIX_EXPORT void PMIx_Device_distance_construct(pmix_device_distance_t *m);
 PMIX_EXPORT void PMIx_Device_distance_destruct(pmix_device_distance_t *m);
 PMIX_EXPORT pmix_device_distance_t *PMIx_Device_distance_create(size_t n);
@@ -2835,13 +2836,14 @@ PMIX_EXPORT void PMIx_Resource_unit_free(pmix_resource_unit_t *m, size_t n);
         (m) = NULL; \
     } while (0)
 
-#define PMIX_NODE_PID_STATIC_INIT { NULL, 0, 0 }
+#define PMIX_NODE_PID_STATIC_INIT { NULL, UINT32_MAX, -1 }
 PMIX_EXPORT void PMIx_Node_pid_construct(pmix_node_pid_t *m);
 PMIX_EXPORT void PMIx_Node_pid_destruct(pmix_node_pid_t *m);
 PMIX_EXPORT pmix_node_pid_t *PMIx_Node_pid_create(size_t n);
 PMIX_EXPORT void PMIx_Node_pid_free(pmix_node_pid_t *m, size_t n);
 
 /* Shortened lists (since 7.0). */
+#define PMIX_REGEX2_STATIC_INIT { NULL, NULL, 0 }
 PMIX_EXPORT void PMIx_Regex2_construct(pmix_regex2_t *m);
 PMIX_EXPORT void PMIx_Regex2_destruct(pmix_regex2_t *m);
 PMIX_EXPORT pmix_regex2_t *PMIx_Regex2_create(size_t n);

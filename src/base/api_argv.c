@@ -136,7 +136,7 @@ char **PMIx_Argv_split_inter(const char *src_string, int delimiter, bool include
                 return NULL;
             }
         }
-        at = *end == '\0' ? NULL : end + 1;
+        at = *end == '\0' || end[1] == '\0' ? NULL : end + 1; /* nothing stands behind the last */
     }
     return argv;
 }
@@ -188,31 +188,18 @@ static pmix_status_t env_set(char ***env, size_t index, const char *name, const 
 
 pmix_status_t PMIx_Setenv(const char *name, const char *value, bool overwrite, char ***env)
 {
+    const char *const text = value != NULL ? value : "";
     size_t index;
-    bool there;
 
     if (env == NULL || name == NULL || name[0] == '\0' || strchr(name, '=') != NULL) {
         return PMIX_ERR_BAD_PARAM;
     }
     index = env_find(*env, name);
-    there = *env != NULL && (*env)[index] != NULL;
-    if (there && !overwrite && value != NULL) {
+    if (!overwrite && *env != NULL && (*env)[index] != NULL) {
         return PMIX_ERR_EXISTS;
     }
-    if (*env == environ) {
-        /* Its strings are not ours to free. */
-        const int failed = value == NULL ? unsetenv(name) : setenv(name, value, 1);
-
-        return failed ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    if (*env == environ) { /* its strings are not ours to free */
+        return setenv(name, text, 1) != 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     }
-    if (value != NULL) {
-        return env_set(env, index, name, value);
-    }
-    if (there) {
-        free((*env)[index]);
-        for (size_t i = index; (*env)[i] != NULL; i++) {
-            (*env)[i] = (*env)[i + 1];
-        }
-    }
-    return PMIX_SUCCESS;
+    return env_set(env, index, name, text);
 }

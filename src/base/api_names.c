@@ -65,7 +65,15 @@ const char *PMIx_Alloc_directive_string(pmix_alloc_directive_t directive)
 
 const char *PMIx_Alloc_inheritance_string(pmix_alloc_inheritance_t inheritance)
 {
-    return name_or(sx_name_find(PMIX_ALLOC_INHERIT, inheritance), "UNKNOWN INHERITANCE");
+    /* As the manual page of OpenPMIx 7.0 lists them. */
+    static const struct sx_name names[] = {
+        { PMIX_ALLOC_INHERIT_NONE, "NONE" },
+        { PMIX_ALLOC_INHERIT_CHILD, "CHILD" },
+        { PMIX_ALLOC_INHERIT_DEFAULT, "DEFAULT" },
+        { PMIX_ALLOC_INHERIT_CHILD_DEFAULT, "CHILD_DEFAULT" },
+    };
+
+    return name_or(sx_name_in(names, SX_COUNT(names), inheritance), "UNKNOWN INHERITANCE");
 }
 
 const char *PMIx_Job_state_string(pmix_job_state_t state)

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* api_struct.c - construct, destruct, create and free of every public struct.
  *
- * A struct is empty when it is zero; what it owns is in the type table.  So all families are one
- * macro, and only arrays, buffers and the loaders have code of their own.  NULL is accepted
- * everywhere: there is nothing to construct or free, and loading it does nothing. */
+ * A struct is empty as its initialiser says, mostly when it is zero; what it owns is in the type
+ * table.  So all families are one macro, and only arrays, buffers and the loaders have code of their
+ * own.  NULL is accepted everywhere: there is nothing to construct or free, and loading it does
+ * nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,18 +15,43 @@
 #include "base/util.h"
 #include "base/value.h"
 
-/* Distances are the one struct whose empty state is not zero: nothing is known to be near. */
+/* The structs whose empty state is not zero: as their initialisers say. */
+static const void *empty_of(pmix_data_type_t type)
+{
+    static const pmix_proc_t proc = PMIX_PROC_STATIC_INIT;
+    static const pmix_pdata_t pdata = PMIX_LOOKUP_STATIC_INIT;
+    static const pmix_proc_info_t proc_info = PMIX_PROC_INFO_STATIC_INIT;
+    static const pmix_device_distance_t distance = PMIX_DEVICE_DIST_STATIC_INIT;
+    static const pmix_node_pid_t node_pid = PMIX_NODE_PID_STATIC_INIT;
+    static const pmix_proc_stats_t proc_stats = PMIX_PROC_STATS_STATIC_INIT;
+    static const struct {
+        pmix_data_type_t type;
+        const void *empty;
+    } rows[] = {
+        { PMIX_PROC, &proc },           { PMIX_PDATA, &pdata },
+        { PMIX_PROC_INFO, &proc_info }, { PMIX_DEVICE_DIST, &distance },
+        { PMIX_NODE_PID, &node_pid },   { PMIX_PROC_STATS, &proc_stats },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        if (rows[i].type == type) {
+            return rows[i].empty;
+        }
+    }
+    return NULL;
+}
+
 static void elements_construct(void *elements, size_t count, pmix_data_type_t type)
 {
-    pmix_device_distance_t *distance = elements;
+    const size_t size_bytes = sx_type_find(type)->size_bytes;
+    const void *const empty = empty_of(type);
 
     if (elements == NULL) {
         return;
     }
-    memset(elements, 0, count * sx_type_find(type)->size_bytes);
-    for (size_t i = 0; type == PMIX_DEVICE_DIST && i < count; i++) {
-        distance[i].mindist = UINT16_MAX;
-        distance[i].maxdist = UINT16_MAX;
+    memset(elements, 0, count * size_bytes);
+    for (size_t i = 0; empty != NULL && i < count; i++) {
+        memcpy((char *)elements + i * size_bytes, empty, size_bytes);
     }
 }
 

@@ -101,6 +101,24 @@ static const char *value_of(char *const *env, const char *name)
     return NULL;
 }
 
+/* @env has no variable of that @name any more. */
+static void variable_remove(char **env, const char *name)
+{
+    const size_t len = strlen(name);
+    size_t kept = 0;
+
+    for (size_t i = 0; env != NULL && env[i] != NULL; i++) {
+        if (strncmp(env[i], name, len) == 0 && env[i][len] == '=') {
+            free(env[i]);
+        } else {
+            env[kept++] = env[i];
+        }
+    }
+    if (env != NULL) {
+        env[kept] = NULL;
+    }
+}
+
 static const char *find_fault(const struct row *row, const pmix_value_t *value,
                               const pmix_envar_t *envar)
 {
@@ -131,6 +149,10 @@ pmix_status_t sx_envar_apply(const pmix_info_t *directive, char ***env)
 
     if (why != NULL) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" cannot be done: %s", row->key, why);
+    }
+    if (row->type != PMIX_ENVAR) {
+        variable_remove(*env, envar.envar);
+        return PMIX_SUCCESS;
     }
     const char *const former = row->change != NULL ? value_of(*env, envar.envar) : NULL;
     const bool changes = former != NULL && former[0] != '\0';

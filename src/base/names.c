@@ -4,6 +4,7 @@
 #include "base/names.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include <pmix_deprecated.h>
 #include <shmix.h>
@@ -158,7 +159,7 @@ bool sx_name_value(pmix_data_type_t type, const char *name, int64_t *ret_value)
 {
     for (size_t i = 0; i < SX_COUNT(sets); i++) {
         for (size_t j = 0; sets[i].type == type && j < sets[i].count; j++) {
-            if (strcmp(sets[i].names[j].name, name) == 0) {
+            if (strcasecmp(sets[i].names[j].name, name) == 0) {
                 *ret_value = sets[i].names[j].value;
                 return true;
             }

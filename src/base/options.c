@@ -597,6 +597,7 @@ static const struct sx_directive register_nspace[] = {
     ROW(PMIX_REGISTER_NODATA, BOOL, nspace, no_data),
     ROW(SX_NSPACE_COMING, SAID, nspace, coming),
     ROW(PMIX_USERID, NUMBER, nspace, uid, .arg = UINT32_MAX),
+    ROW(PMIX_PARENT_ID, PROCS, nspace, parent),
 };
 
 static const struct sx_directive setup[] = {
@@ -619,6 +620,7 @@ static const struct sx_directive local_support[] = {
 
 static const struct sx_directive spawn[] = {
     ROW(PMIX_FWD_ENVIRONMENT, BOOL, spawn, forwards),
+    ROW(PMIX_PARENT_ID, PROCS, spawn, parent),
 };
 
 #define LAUNCH_APP                                                                                \

@@ -313,7 +313,8 @@ struct sx_output_options {
 /* What `shmix run` does for a spawn. */
 /* Of a spawn, what the library itself does; the rest is the host's. */
 struct sx_spawn_options {
-    bool forwards; /* the caller's environment */
+    bool forwards;               /* the caller's environment */
+    struct sx_some_procs parent; /* has to be one process; the server says which */
 };
 
 /* What is shown of a node, and of a job before it starts. */
@@ -440,6 +441,7 @@ struct sx_nspace_options {
     bool no_data;
     uint8_t coming; /* enum sx_said */
     struct sx_some_number uid;
+    struct sx_some_procs parent; /* has to be one process, which is stored as it is */
 };
 
 #endif

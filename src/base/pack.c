@@ -196,16 +196,11 @@ static pmix_status_t put_value(pmix_data_buffer_t *b, const pmix_value_t *value,
     return put_elements(b, element, 1, value->type, depth);
 }
 
-static pmix_status_t put_opaque(pmix_data_buffer_t *b, const void *element, pmix_data_type_t type,
-                                unsigned depth)
+static pmix_status_t put_opaque(pmix_data_buffer_t *b, const void *element, pmix_data_type_t type)
 {
     char *text = NULL;
-    pmix_status_t rc;
+    pmix_status_t rc = sx_opaque_text(element, type, &text);
 
-    if (type == PMIX_TOPO && depth > 0) {
-        return PMIX_ERR_NOT_SUPPORTED;
-    }
-    rc = sx_opaque_text(element, type, &text);
     if (rc == PMIX_SUCCESS) {
         rc = put_string(b, text);
     }
@@ -256,7 +251,7 @@ static pmix_status_t put_member(pmix_data_buffer_t *b, const void *element,
         return put_typed(b, CFIELD(void *, element, m->off), CFIELD(size_t, element, m->count_off),
                          CFIELD(pmix_data_type_t, element, m->type_off), depth);
     case SX_MEMBER_OPAQUE:
-        return put_opaque(b, element, owner, depth);
+        return put_opaque(b, element, owner);
     }
     return PMIX_ERR_NOT_SUPPORTED;
 }

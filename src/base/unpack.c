@@ -202,8 +202,7 @@ static pmix_status_t get_array(struct reader *r, void **out, size_t *out_count,
     if (rc != PMIX_SUCCESS || count == 0) {
         return rc;
     }
-    if (row == NULL || row->kind == SX_TYPE_POINTER || type == PMIX_TOPO ||
-        depth >= SX_VALUE_DEPTH_MAX) {
+    if (row == NULL || row->kind == SX_TYPE_POINTER || depth >= SX_VALUE_DEPTH_MAX) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     if (count > r->rest / size_min(row)) {

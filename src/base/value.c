@@ -219,6 +219,9 @@ static pmix_status_t member_copy(void *dst, const void *src, const struct sx_mem
     case SX_MEMBER_TYPED:
         type = CFIELD(pmix_data_type_t, src, m->type_off);
         FIELD(pmix_data_type_t, dst, m->type_off) = type;
+        if (CFIELD(void *, src, m->off) == NULL) {
+            return PMIX_SUCCESS; /* an empty array, whatever its size says */
+        }
         /* fall through */
     case SX_MEMBER_ARRAY:
         return array_copy(&FIELD(void *, dst, m->off), &FIELD(size_t, dst, m->count_off),

@@ -178,7 +178,7 @@ static const struct exception exceptions[] = {
     { "PMIx_Group_join_nb", 1, "NULL", "means whoever has invited" },
     { "PMIx_Group_join_nb", 5, "NULL", "an event tells the end" },
     { "PMIx_Group_invite_nb", 5, "NULL", "an event tells the end" },
-    { "PMIx_Setenv", 1, "NULL", "removes the variable" },
+    { "PMIx_Setenv", 1, "NULL", "means an empty value" },
     { "PMIx_server_register_client", 3, "NULL", "is the host's object" },
     { "PMIx_server_register_client", 4, "NULL", "makes it block" },
     { "PMIx_server_register_resources", 0, "required and unknown", "is data, not a directive" },

@@ -240,6 +240,9 @@ static int rank_of_liar(int rank)
 
     (void)rank;
     begin();
+    PMIx_Info_load(&infos[0], PMIX_PARENT_ID, "not a process", PMIX_STRING);
+    CHECK_STATUS(PMIx_Spawn(infos, 1, &app, 1, NULL), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_destruct(&infos[0]);
     PMIx_Info_load(&infos[0], PMIX_PARENT_ID, &other, PMIX_PROC);
     PMIx_Info_load(&infos[1], PMIX_USERID, &uid, PMIX_UINT32);
     CHECK_STATUS(PMIx_Spawn(infos, 2, &app, 1, NULL), PMIX_SUCCESS);

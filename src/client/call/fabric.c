@@ -10,6 +10,7 @@
 
 #include "base/value.h"
 #include "client/call/ask.h"
+#include "client/call/ask_own.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 
@@ -73,7 +74,9 @@ static pmix_status_t ask(pmix_fabric_t *fabric, pmix_fabric_operation_t operatio
     struct fabric_op op = {
         .results.op = SX_OP_INIT(&fabric_kind, sx_primary(), .callback = callback), .fabric = fabric
     };
-    const pmix_status_t rc = sx_ask_host(&op.results, SX_OF_FABRIC, &what, info, ninfo);
+    const pmix_status_t rc = sx_ask_is_own()
+                                 ? PMIX_ERR_NOT_SUPPORTED
+                                 : sx_ask_host(&op.results, SX_OF_FABRIC, &what, info, ninfo);
 
     if (!sx_callback_is_given(&callback)) {
         sx_results_told(&op.results.op);

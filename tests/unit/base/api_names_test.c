@@ -24,8 +24,9 @@ Test(api_names, codes_are_called_by_their_constants)
     cr_expect_str_eq(PMIx_Data_type_string(PMIX_DATA_ARRAY), "PMIX_DATA_ARRAY");
     cr_expect_str_eq(PMIx_Data_type_string(PMIX_COMMAND), "PMIX_COMMAND");
     cr_expect_str_eq(PMIx_Alloc_directive_string(PMIX_ALLOC_NEW), "PMIX_ALLOC_NEW");
-    cr_expect_str_eq(PMIx_Alloc_inheritance_string(PMIX_ALLOC_INHERIT_CHILD),
-                     "PMIX_ALLOC_INHERIT_CHILD");
+    cr_expect_str_eq(PMIx_Alloc_inheritance_string(PMIX_ALLOC_INHERIT_CHILD), "CHILD");
+    cr_expect_str_eq(PMIx_Alloc_inheritance_string(PMIX_ALLOC_INHERIT_CHILD_DEFAULT),
+                     "CHILD_DEFAULT");
     cr_expect_str_eq(PMIx_Error_string(PMIX_ERR_IOF_XOFF), "PMIX_ERR_IOF_XOFF");
     cr_expect_str_eq(PMIx_Job_state_string(PMIX_JOB_STATE_RUNNING), "PMIX_JOB_STATE_RUNNING");
     cr_expect_str_eq(PMIx_Link_state_string(PMIX_LINK_UP), "PMIX_LINK_UP");
@@ -81,6 +82,7 @@ Test(api_names, error_names_lead_back_to_their_codes)
     }
     cr_assert_gt(known, 140u);
     cr_assert_eq(PMIx_Error_code("PMIX_ERR_JOB_TERMINATED"), PMIX_EVENT_JOB_END, "an alias");
+    cr_assert_eq(PMIx_Error_code("pmix_Err_Not_Found"), PMIX_ERR_NOT_FOUND);
     cr_assert_eq(PMIx_Error_code("nonsense"), INT32_MIN);
     cr_assert_eq(PMIx_Error_code(NULL), INT32_MIN);
 }

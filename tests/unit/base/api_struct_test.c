@@ -72,15 +72,52 @@ static const struct {
 } families[] = { FAMILIES(ROW) };
 
 /* All zero, but for the distances of PMIX_DEVICE_DIST. */
+/* Each initialiser, and of all others: zero. */
 static void expect_empty(const void *p, size_t size, pmix_data_type_t type, const char *name)
 {
-    char zero[1024] = { 0 };
-    pmix_device_distance_t *distance = (pmix_device_distance_t *)zero;
+    static const union {
+        char bytes[1024];
+        pmix_proc_t proc;
+        pmix_pdata_t pdata;
+        pmix_proc_info_t proc_info;
+        pmix_device_distance_t distance;
+        pmix_node_pid_t node_pid;
+        pmix_proc_stats_t proc_stats;
+        pmix_regex2_t regex2;
+    } zero = { .bytes = { 0 } }, empties[] = {
+        { .proc = PMIX_PROC_STATIC_INIT },           { .pdata = PMIX_LOOKUP_STATIC_INIT },
+        { .proc_info = PMIX_PROC_INFO_STATIC_INIT }, { .distance = PMIX_DEVICE_DIST_STATIC_INIT },
+        { .node_pid = PMIX_NODE_PID_STATIC_INIT },   { .proc_stats = PMIX_PROC_STATS_STATIC_INIT },
+        { .regex2 = PMIX_REGEX2_STATIC_INIT },
+    };
+    static const pmix_data_type_t types[] = { PMIX_PROC,        PMIX_PDATA,    PMIX_PROC_INFO,
+                                              PMIX_DEVICE_DIST, PMIX_NODE_PID, PMIX_PROC_STATS,
+                                              PMIX_REGEX2 };
+    const void *want = &zero;
 
-    if (type == PMIX_DEVICE_DIST) {
-        distance->mindist = distance->maxdist = UINT16_MAX;
+    for (size_t i = 0; i < SX_COUNT(types); i++) {
+        want = types[i] == type ? &empties[i] : want;
     }
-    cr_expect_eq(memcmp(p, zero, size), 0, "%s", name);
+    cr_expect_eq(memcmp(p, want, size), 0, "%s", name);
+}
+
+Test(api_struct, empty_names_no_process)
+{
+    const pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
+    pmix_fabric_t made;
+    pmix_proc_t proc;
+    pmix_node_pid_t node_pid;
+    pmix_device_distance_t distance;
+
+    PMIx_Proc_construct(&proc);
+    cr_expect_eq(proc.rank, PMIX_RANK_UNDEF);
+    PMIx_Node_pid_construct(&node_pid);
+    cr_expect_eq(node_pid.nodeid, UINT32_MAX);
+    cr_expect_eq(node_pid.pid, -1);
+    PMIx_Device_distance_construct(&distance);
+    cr_expect_eq(distance.mindist, UINT16_MAX);
+    PMIx_Fabric_construct((void *)&made);
+    cr_expect_eq(memcmp(&made, &fabric, sizeof(made)), 0);
 }
 
 Test(api_struct, life_of_every_struct)

@@ -65,7 +65,9 @@ Test(envar, each_directive_changes_its_variable_and_no_other)
         const bool stays = rows[i].after != NULL;
 
         PMIx_Argv_append_nosize(&env, "VV=1");
-        PMIx_Setenv("V", rows[i].before, true, &env);
+        if (rows[i].before != NULL) {
+            PMIx_Setenv("V", rows[i].before, true, &env);
+        }
         PMIx_Argv_append_nosize(&env, "W=2");
         cr_expect_eq(apply(rows[i].key, "V", rows[i].value, rows[i].separator, &env), PMIX_SUCCESS,
                      "%s", rows[i].why);

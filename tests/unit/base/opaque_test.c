@@ -74,14 +74,32 @@ Test(opaque, a_topology_that_is_cut_or_scribbled_upon_is_no_topology)
     sx_elements_destruct(&topo, 1, PMIX_TOPO);
 }
 
-Test(opaque, a_damaged_topology_never_reaches_hwloc)
+Test(opaque, topologies_travel_in_arrays)
 {
-    pmix_topology_t topo = synthetic("pu:1"), back;
-    pmix_data_array_t array = { .type = PMIX_TOPO, .size = 1, .array = &topo };
+    pmix_topology_t topos[2] = { synthetic("pu:1"), synthetic("core:2 pu:2") };
+    const pmix_data_array_t array = { .type = PMIX_TOPO, .size = 2, .array = topos };
+    pmix_data_array_t back = { .size = 0 };
     pmix_data_buffer_t b = { .base_ptr = NULL };
     size_t got;
 
-    cr_assert_eq(sx_pack(&b, &array, 1, PMIX_DATA_ARRAY), PMIX_ERR_NOT_SUPPORTED);
+    cr_assert_eq(sx_pack(&b, &array, 1, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+    cr_assert_eq(sx_unpack(&b, &back, 1, &got, PMIX_DATA_ARRAY), PMIX_SUCCESS);
+    cr_assert_eq(back.type, PMIX_TOPO);
+    cr_assert_eq(back.size, 2);
+    for (size_t i = 0; i < 2; i++) {
+        expect_same_topology(&topos[i], &((pmix_topology_t *)back.array)[i]);
+    }
+    sx_elements_destruct(topos, 2, PMIX_TOPO);
+    sx_elements_destruct(&back, 1, PMIX_DATA_ARRAY);
+    free(b.base_ptr);
+}
+
+Test(opaque, a_damaged_topology_never_reaches_hwloc)
+{
+    pmix_topology_t topo = synthetic("pu:1"), back;
+    pmix_data_buffer_t b = { .base_ptr = NULL };
+    size_t got;
+
     cr_assert_eq(sx_pack(&b, &topo, 1, PMIX_TOPO), PMIX_SUCCESS);
     for (size_t at = 30; at < b.bytes_used; at++) {
         b.base_ptr[at] ^= 1;

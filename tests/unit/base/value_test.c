@@ -59,18 +59,30 @@ Test(value, what_cannot_be_copied_leaves_nothing)
     char source[] = "foreign";
     pmix_cpuset_t cpusets[2] = { { .source = source }, { .source = source, .bitmap = cpusets } };
     pmix_cpuset_t copies[2];
-    pmix_data_array_t null_array = { .type = PMIX_INFO, .size = 2 };
-    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &null_array }, copy;
+    pmix_value_t value, copy;
 
     /* the first has no bitmap and is copied, the second undoes it */
     cr_assert_eq(sx_elements_copy(copies, cpusets, 2, PMIX_PROC_CPUSET), PMIX_ERR_NOT_SUPPORTED);
-    cr_assert_eq(sx_value_copy(&copy, &value), PMIX_ERR_BAD_PARAM);
-    cr_assert_eq(copy.type, PMIX_UNDEF);
     value = (pmix_value_t){ .type = PMIX_INFO };
     cr_assert_eq(sx_value_copy(&copy, &value), PMIX_ERR_NOT_SUPPORTED);
+    cr_assert_eq(copy.type, PMIX_UNDEF);
     value.type = 499;
     cr_assert_eq(sx_value_copy(&copy, &value), PMIX_ERR_UNKNOWN_DATA_TYPE);
     cr_assert_eq(sx_elements_copy(copies, cpusets, 1, 499), PMIX_ERR_UNKNOWN_DATA_TYPE);
+}
+
+Test(value, an_array_without_elements_is_copied_as_an_empty_one)
+{
+    pmix_data_array_t null_array = { .type = PMIX_INFO, .size = 2 };
+    const pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &null_array };
+    pmix_value_t copy;
+
+    cr_assert_eq(PMIx_Value_xfer(&copy, &value), PMIX_SUCCESS);
+    cr_assert_eq(copy.type, PMIX_DATA_ARRAY);
+    cr_expect_eq(copy.data.darray->type, PMIX_INFO);
+    cr_expect_eq(copy.data.darray->size, 0);
+    cr_expect_null(copy.data.darray->array);
+    PMIx_Value_destruct(&copy);
 }
 
 Test(value, what_is_borrowed_is_neither_copied_nor_freed)

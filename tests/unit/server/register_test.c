@@ -149,6 +149,22 @@ static pmix_status_t group_remove(struct sx_server *server, void *arg)
     return PMIX_SUCCESS;
 }
 
+Test(register, refuses_a_parent_that_is_no_process)
+{
+    const pmix_proc_t parent = { .nspace = "mother", .rank = 3 };
+    pmix_info_t info;
+    pmix_nspace_t nspace;
+
+    PMIx_Load_nspace(nspace, "job");
+    PMIx_Info_load(&info, PMIX_PARENT_ID, "mother.3", PMIX_STRING);
+    cr_expect_eq(PMIx_server_register_nspace(nspace, 0, &info, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    PMIx_Info_destruct(&info);
+    PMIx_Info_load(&info, PMIX_PARENT_ID, &parent, PMIX_PROC);
+    cr_expect_eq(PMIx_server_register_nspace(nspace, 0, &info, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&info);
+}
+
 Test(register, refuses_a_name_that_connected_processes_or_a_group_have)
 {
     char name[] = "job", taken[] = "registered";
