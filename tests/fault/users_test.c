@@ -282,6 +282,62 @@ static pmix_status_t notify(struct attacker *asker)
     return atomic_load(&slot->events_lost) == lost ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
 }
 
+/* How operation @op of @asker has ended.  Return: PMIX_SUCCESS also while it goes on. */
+static pmix_status_t ended(struct attacker *asker, uint32_t op)
+{
+    _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
+    pmix_status_t status = PMIX_SUCCESS;
+    struct sx_frame frame;
+
+    attack_request(asker->socket_fd, SX_MSG_RESULTS_GET, 7, NULL, 0);
+    CHECK_STATUS(sx_frame_receive(asker->socket_fd, buffer, &frame, UINT64_MAX), PMIX_SUCCESS);
+    CHECK(frame.header.kind == SX_MSG_REPLY && frame.header.id == 7, "id %u", frame.header.id);
+    const struct {
+        struct sx_reply reply;
+        uint32_t count, reserved;
+        struct sx_result ends[];
+    } *const body = frame.body;
+
+    for (uint32_t i = 0; i < body->count; i++) {
+        status = body->ends[i].op == op ? body->ends[i].status : status;
+    }
+    sx_frame_release(&frame);
+    return status;
+}
+
+/* A fence of the victim's job, of which the asker is no member. */
+static void arrival_draft(struct sx_draft *draft, struct sx_lane_arrive *head, uint32_t op)
+{
+    *head = (struct sx_lane_arrive){ .kind = SX_COLLECTIVE_FENCE, .open = 1, .op = op };
+    *draft = (struct sx_draft){ .head = head };
+    draft->parts[SX_ARRIVE_PROCS] = (struct sx_part_source){ &victims, 1 };
+}
+
+static pmix_status_t arrive(struct attacker *asker)
+{
+    struct sx_lane_arrive head;
+    struct sx_draft draft;
+
+    arrival_draft(&draft, &head, 71);
+    CHECK_STATUS(ask(asker, SX_MSG_ARRIVE_BULK, draft), PMIX_SUCCESS);
+    return ended(asker, 71);
+}
+
+static pmix_status_t arrive_in_lane(struct attacker *asker)
+{
+    struct sx_lane_arrive head;
+    struct sx_draft draft;
+    size_t size;
+
+    arrival_draft(&draft, &head, 72);
+    void *const body = body_of(&sx_arrive_body, &draft, &size);
+    const struct iovec iov = { body, size };
+
+    CHECK_STATUS(sx_lane_append(&asker->lane, SX_LANE_ARRIVE, &iov, 1), PMIX_SUCCESS);
+    free(body);
+    return ended(asker, 72);
+}
+
 /* ---- the table --------------------------------------------------------------------------------- */
 
 /* Who may, as a rank; a tool of the same user or of root may as well, unless it says otherwise. */
@@ -295,7 +351,7 @@ struct row {
 
 #define NOBODY_ELSE "it names nobody"
 #define HOST_JUDGES "the host is given the user, and judges"
-#define CONSENT "nothing happens unless the others do the same"
+#define CONSENT "it asks, and nothing comes of it unless they join"
 #define MAY(same, others, joined, root) \
     .may = { [SAME] = (same), [OTHERS] = (others), [JOINED] = (joined), [ROOT] = (root) }
 
@@ -305,7 +361,7 @@ static const struct row requests[SX_MSG_SPEC_MAX] = {
     [SX_MSG_GET] = { "GET", .ask = get, MAY(1, 0, 1, 0) },
     [SX_MSG_GET_CANCEL] = { "GET_CANCEL", .own = NOBODY_ELSE },
     [SX_MSG_PUT_BULK] = { "PUT_BULK", .own = NOBODY_ELSE },
-    [SX_MSG_ARRIVE_BULK] = { "ARRIVE_BULK", .own = CONSENT },
+    [SX_MSG_ARRIVE_BULK] = { "ARRIVE_BULK", .ask = arrive, MAY(0, 0, 0, 0) },
     [SX_MSG_ABORT] = { "ABORT", .ask = abort_it, MAY(1, 0, 0, 1) },
     [SX_MSG_FINALIZE] = { "FINALIZE", .own = NOBODY_ELSE },
     [SX_MSG_JOB_CONTROL] = { "JOB_CONTROL", .ask = job_control, MAY(1, 0, 0, 1) },
@@ -335,7 +391,7 @@ static const struct row requests[SX_MSG_SPEC_MAX] = {
 static const struct row lanes[SX_LANE_SPEC_MAX] = {
     [SX_LANE_PUT] = { "a put", .own = NOBODY_ELSE },
     [SX_LANE_COMMIT_END] = { "the end of a commit", .own = NOBODY_ELSE },
-    [SX_LANE_ARRIVE] = { "an arrival", .own = CONSENT },
+    [SX_LANE_ARRIVE] = { "an arrival", .ask = arrive_in_lane, MAY(0, 0, 0, 0) },
     [SX_LANE_CURSOR] = { "a cursor", .own = NOBODY_ELSE },
     [SX_LANE_NOTIFY] = { "an event in a lane", .ask = notify, MAY(1, 0, 1, 1) },
 };
