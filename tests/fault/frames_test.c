@@ -1107,6 +1107,125 @@ static int role_bodies(const char *arg)
     return 0;
 }
 
+/* ---- numbers that are in use --------------------------------------------------------------- */
+
+struct request {
+    uint16_t kind;
+    const char *name;
+    uint8_t body[1024];
+    size_t size;
+};
+
+/* A request of @kind whose head is @head, and behind it the one info @info. */
+static struct request request_make(uint16_t kind, const char *name, const void *head,
+                                   size_t head_size, const pmix_info_t *info)
+{
+    struct request request = { .kind = kind, .name = name, .size = head_size };
+    size_t size = 0;
+
+    memcpy(request.body, head, head_size);
+    if (info != NULL) {
+        CHECK_STATUS(sx_flat_infos_size(info, 1, &size), PMIX_SUCCESS);
+        CHECK(head_size + size <= sizeof(request.body), "%zu", size);
+        CHECK_STATUS(sx_flat_infos_encode(info, 1, request.body + head_size, size), PMIX_SUCCESS);
+    }
+    request.size += size;
+    return request;
+}
+
+static size_t flat_size(const pmix_info_t *info)
+{
+    size_t size;
+
+    CHECK_STATUS(sx_flat_infos_size(info, 1, &size), PMIX_SUCCESS);
+    return size;
+}
+
+#define WAITING 3u
+#define SECOND 6u
+
+/* Requests that wait for what never comes, and requests that the host, which has no such entry,
+ * refuses at once. */
+static void requests_make(struct request waiting[WAITING], struct request second[SECOND])
+{
+    struct {
+        struct sx_get get;
+        char key[8];
+    } get = { .get = { .key_size = 6, .nspace = ATTACK_JOB }, .key = "never" };
+    struct {
+        struct sx_group_invite invite;
+        uint32_t rank, name_len;
+        char nspace[16];
+    } invite = { .invite = { .proc_count = 1, .group = "tea" },
+                 .name_len = sizeof(ATTACK_JOB) - 1,
+                 .nspace = ATTACK_JOB };
+    pmix_info_t key = { .key = "never", .value = { .type = PMIX_BOOL } };
+    pmix_info_t wait = { .key = PMIX_WAIT, .value = { .type = PMIX_BOOL, .data.flag = true } };
+    const struct sx_publish_keys keys = { .keys_size = flat_size(&key),
+                                          .infos_size = flat_size(&wait) };
+    const struct sx_ask ask = { .kind = SX_ASK_ALLOCATION, .infos_size = flat_size(&key) };
+    const struct sx_monitor_request monitor = { .infos_size = flat_size(&key) };
+    const struct sx_abort abort = { .status = 1 };
+    struct request lookup = request_make(SX_MSG_LOOKUP, "a lookup", &keys, sizeof(keys), &key);
+
+    CHECK_STATUS(sx_flat_infos_encode(&wait, 1, lookup.body + lookup.size, keys.infos_size),
+                 PMIX_SUCCESS);
+    lookup.size += keys.infos_size;
+    waiting[0] = request_make(SX_MSG_GET, "a Get", &get, sizeof(get.get) + 6, NULL);
+    waiting[1] = lookup;
+    waiting[2] = request_make(SX_MSG_GROUP_INVITE, "an invitation", &invite, sizeof(invite), NULL);
+    second[0] = request_make(SX_MSG_ASK_HOST, "an allocation", &ask, sizeof(ask), &key);
+    second[1] = request_make(SX_MSG_MONITOR, "a monitor", &monitor, sizeof(monitor), &key);
+    second[2] = request_make(SX_MSG_ABORT, "an abort", &abort, sizeof(abort), NULL);
+    second[3] = request_make(SX_MSG_RESULTS_GET, "a request for results", "", 0, NULL);
+    second[4] = waiting[0];
+    second[5] = lookup;
+}
+
+static void number_used_twice(const struct request *waiting, const struct request *second)
+{
+    struct attacker attacker;
+
+    attack_begin(1, "%s has the number of %s that waits", second->name, waiting->name);
+    attack_attach(&attacker);
+    attack_request(attacker.socket_fd, waiting->kind, 9, waiting->body, waiting->size);
+    attack_request(attacker.socket_fd, second->kind, 9, second->body, second->size);
+    attack_expect_end(attacker.socket_fd);
+    attacker.socket_fd = -1;
+    attack_detach(&attacker);
+    attack_end();
+}
+
+/* What was given up has no number any more. */
+static void number_given_up(const struct request *waiting)
+{
+    struct attacker attacker;
+
+    attack_begin(0, "the number of %s that was given up", waiting->name);
+    attack_attach(&attacker);
+    attack_request(attacker.socket_fd, waiting->kind, 9, waiting->body, waiting->size);
+    attack_request(attacker.socket_fd, SX_MSG_GET_CANCEL, 9, NULL, 0);
+    attack_request(attacker.socket_fd, SX_MSG_RESULTS_GET, 9, NULL, 0);
+    (void)attack_expect_reply(attacker.socket_fd, 9, PMIX_SUCCESS);
+    attack_detach(&attacker);
+    attack_end();
+}
+
+static int role_numbers(const char *arg)
+{
+    static struct request waiting[WAITING], second[SECOND];
+
+    (void)arg;
+    requests_make(waiting, second);
+    for (size_t i = 0; i < WAITING; i++) {
+        for (size_t j = 0; j < SECOND; j++) {
+            number_used_twice(&waiting[i], &second[j]);
+        }
+        number_given_up(&waiting[i]);
+    }
+    return 0;
+}
+
 static int role_reads_nothing(const char *arg)
 {
     (void)arg;
@@ -1137,6 +1256,12 @@ static int case_hello(void)
 static int case_bodies(void)
 {
     attack_judge("bodies");
+    return 0;
+}
+
+static int case_numbers(void)
+{
+    attack_judge("numbers");
     return 0;
 }
 
@@ -1244,6 +1369,7 @@ int main(int argc, char **argv)
         { "bodies", case_bodies },           { "windows", case_windows },
         { "lingering", case_lingering },     { "unfolding", case_unfolding },
         { "outlived", case_outlived },       { "reads_nothing", case_reads_nothing },
+        { "numbers", case_numbers },
     };
     static const struct fault_role roles[] = {
         { "cut_off", role_cut_off },
@@ -1252,6 +1378,7 @@ int main(int argc, char **argv)
         { "after_hello", role_after_hello },
         { "hello", role_hello },
         { "bodies", role_bodies },
+        { "numbers", role_numbers },
         { "windows", role_windows },
         { "lingering", role_lingering },
         { "unfolding", role_unfolding },

@@ -60,7 +60,11 @@ pmix_status_t sx_link_values_judge(struct sx_link *link)
 
 uint32_t sx_link_next_id_locked(struct sx_link *link)
 {
-    return link->id_last = link->id_last == UINT32_MAX ? 1 : link->id_last + 1;
+    do { /* after 2^32 requests, an old one may still wait that has the number */
+        link->ids_again = link->ids_again || link->id_last == UINT32_MAX;
+        link->id_last = link->id_last == UINT32_MAX ? 1 : link->id_last + 1;
+    } while (link->ids_again && sx_op_find(&link->requests, link->id_last) != NULL);
+    return link->id_last;
 }
 
 /* ---- its end ------------------------------------------------------------------------------ */

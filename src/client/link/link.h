@@ -81,6 +81,7 @@ struct sx_link {
     struct sx_list collectives; /* struct sx_op, by id */
     unsigned collective_count, collectives_max;
     uint32_t id_last;
+    bool ids_again;       /* numbers have come round: one may belong to an old request */
     struct sx_op results; /* a RESULTS_GET under way, if results_asked */
     bool results_asked, results_again;
 };

@@ -156,8 +156,9 @@ static pmix_status_t host_ask(struct query *query, struct sx_server *server,
     rc = sx_upcall(server, SX_UPCALL_QUERY, &up);
     free(up.queries);
     /* What the host does inside may end the client, and what it waits for. */
-    struct sx_pending *const pending = rc == PMIX_SUCCESS ? NULL
-                                                          : sx_pending_find(server, client, id);
+    struct sx_pending *const pending = rc == PMIX_SUCCESS
+                                           ? NULL
+                                           : sx_pending_find(server, client, id, &query_kind);
 
     if (pending != NULL) {
         query->missed = rc;

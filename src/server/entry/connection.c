@@ -22,6 +22,7 @@
 #include "server/model/family.h"
 #include "server/port/host.h"
 #include "server/port/lanes.h"
+#include "server/port/pending.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 
@@ -75,7 +76,14 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         return;
     }
     sx_client_retain(client);
-    server->consumer->frame(server, client, frame, now_ns);
+    if (frame->header.kind != SX_MSG_GET_CANCEL &&
+        sx_pending_uses(server, client, frame->header.id)) {
+        server->consumer->breaks(server, client,
+                                 "it sent a frame with the number of one of its requests that is "
+                                 "not answered yet");
+    } else {
+        server->consumer->frame(server, client, frame, now_ns);
+    }
     sx_client_release(client);
 }
 

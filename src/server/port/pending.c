@@ -13,6 +13,7 @@
 
 #include "base/flat.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "base/switch.h"
 #include "server/model/share.h"
 #include "server/port/reply.h"
@@ -118,6 +119,37 @@ void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, s
 
 /* ---- its beginning ------------------------------------------------------------------------- */
 
+/* Return: the first one of @client and @id that @kind allows (NULL: of any kind); NULL: there is
+ * none. */
+static struct sx_pending *pending_of(struct sx_server *server, const struct sx_client *client,
+                                     uint32_t id, const struct sx_pending_kind *kind)
+{
+    const struct sx_table *table = &server->pendings;
+    struct sx_table_node *node = sx_table_first(table, hash_of(server, client, id));
+
+    for (; node != NULL; node = sx_table_next(table, node)) {
+        struct sx_pending *const pending = SX_CONTAINER(node, struct sx_pending, node);
+
+        if (pending->client == client && pending->id == id &&
+            (kind == NULL || pending->kind == kind)) {
+            return pending;
+        }
+    }
+    return NULL;
+}
+
+struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
+                                   uint32_t id, const struct sx_pending_kind *kind)
+{
+    sx_assert(kind != NULL);
+    return pending_of(server, client, id, kind);
+}
+
+bool sx_pending_uses(struct sx_server *server, const struct sx_client *client, uint32_t id)
+{
+    return server->pendings.count > 0 && pending_of(server, client, id, NULL) != NULL;
+}
+
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                const struct sx_pending_kind *kind, struct sx_pending *pending)
 {
@@ -125,6 +157,9 @@ pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *clien
 
     if (rc != PMIX_SUCCESS) {
         return rc;
+    }
+    if (sx_pending_uses(server, client, id)) { /* the connection has refused a client's frame */
+        return PMIX_ERR_EXISTS;
     }
     if (!sx_table_add(&server->pendings, &pending->node, hash_of(server, client, id))) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -137,22 +172,6 @@ pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *clien
     sx_list_append(&client->pendings, &pending->link);
     sx_pending_count(client, kind->quota, pending->bytes);
     return PMIX_SUCCESS;
-}
-
-struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
-                                   uint32_t id)
-{
-    const struct sx_table *table = &server->pendings;
-    struct sx_table_node *node = sx_table_first(table, hash_of(server, client, id));
-
-    for (; node != NULL; node = sx_table_next(table, node)) {
-        struct sx_pending *const pending = SX_CONTAINER(node, struct sx_pending, node);
-
-        if (pending->client == client && pending->id == id) {
-            return pending;
-        }
-    }
-    return NULL;
 }
 
 void sx_pending_limit(struct sx_pending *pending, sx_loop_fn fn, uint64_t deadline_ns)
@@ -232,7 +251,7 @@ void sx_pending_answer(struct sx_pending *pending, pmix_status_t status)
 bool sx_pending_on_cancel(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns)
 {
-    struct sx_pending *const pending = sx_pending_find(server, client, frame->header.id);
+    struct sx_pending *const pending = pending_of(server, client, frame->header.id, NULL);
 
     (void)now_ns;
     if (pending != NULL) { /* else answered in the meantime */
@@ -356,7 +375,7 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
     up.told = host_has_answered;
     rc = sx_upcall(server, kind, &up);
     /* What the host does inside may end the client, and what it waits for. */
-    pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id);
+    pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id, &of_host);
     if (pending != NULL) {
         pending->with_host = false;
         sx_pending_answer(pending, judge(SX_CONTAINER(pending, struct asked, pending), rc));

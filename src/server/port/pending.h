@@ -6,8 +6,9 @@
  *       \----its client goes, or cancels it--\--> dropped
  *
  * One that waits for more than the host's word is a part of an engine's struct, which has its kind.
- * Found by client and number, through a table that is hashed with a seed no client knows.  Memory:
- * a client has so many of each kind, which keep so many bytes (pending.c).  Loop thread. */
+ * Found by client, number and kind, through a table that is hashed with a seed no client knows.  A
+ * client has one OPEN request of a number, of whatever kind: the connection refuses a second.
+ * Memory: a client has so many of each kind, which keep so many bytes (pending.c).  Loop thread. */
 #ifndef SX_SERVER_PORT_PENDING_H
 #define SX_SERVER_PORT_PENDING_H
 
@@ -55,12 +56,15 @@ void sx_pending_count(struct sx_client *client, enum sx_pending_quota quota, siz
 void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, size_t bytes);
 
 /* @pending, zeroed, is request @id of @client from now on.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE as above, or when memory is out: then it is still the caller's. */
+ * PMIX_ERR_OUT_OF_RESOURCE as above, or when memory is out; PMIX_ERR_EXISTS when an OPEN one of
+ * @client, of any kind, has the number.  After an error it is still the caller's. */
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                const struct sx_pending_kind *kind, struct sx_pending *pending);
-/* Return: NULL when it is answered, or dropped. */
+/* Return: the one of @kind; NULL when it is answered, or dropped. */
 struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
-                                   uint32_t id);
+                                   uint32_t id, const struct sx_pending_kind *kind);
+/* Whether an OPEN one of @client has the number.  A frame with such a number is a breach. */
+bool sx_pending_uses(struct sx_server *server, const struct sx_client *client, uint32_t id);
 
 /* Call @fn with @pending unless it ends before. */
 void sx_pending_limit(struct sx_pending *pending, sx_loop_fn fn, uint64_t deadline_ns);
@@ -84,7 +88,7 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
 /* Send the oldest of @client that is DUE. */
 void sx_pending_send_due(struct sx_client *client);
 
-/* GET_CANCEL.  Return: true, it is no breach. */
+/* GET_CANCEL.  Return: true, it is not a breach. */
 bool sx_pending_on_cancel(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns);
 /* It wants no answers any more. */

@@ -54,7 +54,7 @@ static struct owner owner;
 static void on_closed(struct sx_pending *pending)
 {
     cr_expect_eq(SX_CONTAINER(pending, struct owner, pending), &owner);
-    cr_expect_null(sx_pending_find(&server, client, ID), "it waits no longer");
+    cr_expect_null(sx_pending_find(&server, client, ID, pending->kind), "it waits no longer");
     owner.closed++;
 }
 
@@ -78,6 +78,10 @@ static const struct sx_pending_kind plain = { .quota = SX_PENDING_GET,
 static const struct sx_pending_kind sender = {
     .quota = SX_PENDING_REGISTRATION, .closed = on_closed, .send = on_send, .free = on_free
 };
+/* One that is not a Get. */
+static const struct sx_pending_kind other = { .quota = SX_PENDING_LOOKUP,
+                                              .closed = on_closed,
+                                              .free = on_free };
 
 /* ---- ways to end ------------------------------------------------------------------------------ */
 
@@ -172,7 +176,7 @@ static void go_one_way(const struct sx_pending_kind *kind, size_t i)
     owner = (struct owner){ 0 };
     sx_share_begin(&server, client);
     cr_assert_eq(sx_pending_begin(&server, client, ID, kind, &owner.pending), PMIX_SUCCESS);
-    cr_expect_eq(sx_pending_find(&server, client, ID), &owner.pending);
+    cr_expect_eq(sx_pending_find(&server, client, ID, kind), &owner.pending);
     cr_expect_eq(client->reference_count, 2, "it is kept");
     for (size_t step = 0; step < SX_COUNT(ways[i].steps) && ways[i].steps[step] != NULL; step++) {
         ways[i].steps[step]();
@@ -195,6 +199,26 @@ Test(pending, ends_once_in_each_way)
     for (size_t i = 0; i < SX_COUNT(ways); i++) {
         go_one_way(&plain, i);
         go_one_way(&sender, i);
+    }
+}
+
+Test(pending, has_its_number_for_itself)
+{
+    static const struct sx_pending_kind *const kinds[] = { &plain, &sender, &other };
+    struct owner second = { 0 };
+
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        owner = (struct owner){ 0 };
+        cr_expect_not(sx_pending_uses(&server, client, ID));
+        cr_assert_eq(sx_pending_begin(&server, client, ID, kinds[i], &owner.pending), PMIX_SUCCESS);
+        cr_expect(sx_pending_uses(&server, client, ID));
+        for (size_t j = 0; j < SX_COUNT(kinds); j++) {
+            cr_expect_eq(sx_pending_begin(&server, client, ID, kinds[j], &second.pending),
+                         PMIX_ERR_EXISTS);
+            cr_expect_eq(sx_pending_find(&server, client, ID, kinds[j]),
+                         i == j ? &owner.pending : NULL);
+        }
+        go();
     }
 }
 
@@ -381,6 +405,22 @@ static const struct {
     { "refused, and its client ended", PMIX_ERR_BAD_PARAM, false, true, { NULL }, NOTHING },
     { "taken, and its client ended", PMIX_SUCCESS, false, true, { host_answers }, NOTHING },
 };
+
+/* Another request of its client has the number, and waits: the host is not asked, and what waits
+ * goes on waiting. */
+Test(pending, the_host_is_not_asked_with_a_number_that_is_in_use)
+{
+    server.module.abort = on_abort;
+    memset(&host, 0, sizeof(host));
+    host.returns = PMIX_ERR_BAD_PARAM;
+    owner = (struct owner){ 0 };
+    cr_assert_eq(sx_pending_begin(&server, client, ID, &other, &owner.pending), PMIX_SUCCESS);
+    bare_call(&server, ask_now, NULL);
+    cr_expect_null(host.cbfunc);
+    cr_expect_eq(answers_next(&answers, ID), PMIX_ERR_EXISTS);
+    cr_expect_eq(owner.closed, 0);
+    go();
+}
 
 Test(pending, gets_what_the_host_says_once)
 {

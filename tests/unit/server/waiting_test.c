@@ -81,10 +81,10 @@ static pmix_status_t by_key(struct sx_server *server, void *arg)
     cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
     cr_expect_eq(target->waiter_count, 1);
     cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_GET], 0);
-    cr_expect_not_null(sx_pending_find(server, asker, 2));
-    cr_expect_not_null(sx_pending_find(server, asker, 3));
-    cr_expect_null(sx_pending_find(server, asker, 1));
-    cr_expect_null(sx_pending_find(server, asker, 4));
+    cr_expect(sx_pending_uses(server, asker, 2));
+    cr_expect(sx_pending_uses(server, asker, 3));
+    cr_expect_not(sx_pending_uses(server, asker, 1));
+    cr_expect_not(sx_pending_uses(server, asker, 4));
     put(server, 3, "another");
     cr_assert_eq(sx_modex_commit(server, client_of(server, 3)), PMIX_SUCCESS);
     cr_expect_eq(asker->pending_counts[SX_PENDING_GET], 2);
@@ -111,7 +111,7 @@ static pmix_status_t rank_goes(struct sx_server *server, void *arg)
     sx_gets_client_gone(server, target);
     cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_GET], 1);
     cr_expect_eq(target->waiter_count, 0);
-    cr_expect_not_null(sx_pending_find(server, client_of(server, 0), 3));
+    cr_expect(sx_pending_uses(server, client_of(server, 0), 3));
     sx_gets_nspace_gone(server, sx_nspace_find(server, NSPACE));
     cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_GET], 0);
     return PMIX_SUCCESS;
