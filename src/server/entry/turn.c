@@ -26,7 +26,8 @@ static bool has_lane_work(const struct sx_client *client)
 
 static bool is_busy(const struct sx_client *client)
 {
-    return (client->share.frame || has_lane_work(client) || !sx_list_empty(&client->share.due)) &&
+    return (client->share.frame || has_lane_work(client) || !sx_list_empty(&client->share.due) ||
+            !sx_list_empty(&client->share.works)) &&
            !sx_share_rests(client);
 }
 
@@ -43,6 +44,8 @@ static bool serve_one(struct sx_server *server, struct sx_client *client)
 {
     if (!sx_list_empty(&client->share.due)) {
         sx_pending_send_due(client);
+    } else if (!sx_list_empty(&client->share.works)) {
+        sx_share_work_step(client);
     } else if (is_frames_turn(client)) {
         client->share.frame = false;
         sx_connection_take(client, server->turn.now_ns);

@@ -282,6 +282,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     sx_list_init(&client->guests);
     sx_list_init(&client->share.marks);
     sx_list_init(&client->share.due);
+    sx_list_init(&client->share.works);
     sx_list_init(&client->share.ending.link);
     memmove(nspace->by_rank + at + 1, nspace->by_rank + at,
             (nspace->client_count - at) * sizeof(*nspace->by_rank));

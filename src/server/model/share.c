@@ -17,6 +17,7 @@ void sx_share_begin(struct sx_server *server, struct sx_client *client)
     struct sx_share *share = &client->share;
 
     sx_assert(sx_list_empty(&share->due));
+    sx_assert(sx_list_empty(&share->works));
     share->turn = server->turn.number;
     share->units = SX_TURN_UNITS;
     share->spent = 0;
@@ -108,4 +109,25 @@ void sx_share_forgive(struct sx_client *client)
     if (client->share.units < 0) {
         client->share.units = 0;
     }
+}
+
+void sx_share_work_add(struct sx_client *client, struct sx_share_work *work)
+{
+    sx_list_append(&client->share.works, &work->link);
+}
+
+void sx_share_work_remove(struct sx_share_work *work)
+{
+    if (work->link.next != NULL) {
+        sx_list_remove(&work->link);
+    }
+}
+
+void sx_share_work_step(struct sx_client *client)
+{
+    struct sx_list *const first = sx_list_pop(&client->share.works);
+    struct sx_share_work *const work = SX_LIST_ENTRY(first, struct sx_share_work, link);
+
+    sx_list_append(&client->share.works, first);
+    work->step(work);
 }

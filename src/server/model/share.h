@@ -11,9 +11,10 @@
  * something, beginning with another one each time, and each gets SX_TURN_UNITS.  What its last
  * message takes beyond that is paid with its shares of the next turns.  So no client's wishes
  * change what others get: nobody starves, and a turn is no longer than the shares of who is busy.
- * A message that is long by itself cannot be cut: its sender rests, so that it holds up few turns
- * of others, and never has more than half of the time.  Those who have not said who they are share
- * one share.
+ * What a message makes the server walk is cut into steps (struct sx_share_work), which go on in the
+ * client's next turns.  A message that is long by itself cannot be cut: its sender rests, so that
+ * it holds up few turns of others, and never has more than half of the time.  Those who have not
+ * said who they are share one share.
  *
  * The loop does not sleep while somebody is BUSY.  Loop thread. */
 #ifndef SX_SERVER_MODEL_SHARE_H
@@ -44,6 +45,14 @@ struct sx_lane_mark {
     void (*reached)(struct sx_lane_mark *mark);
 };
 
+/* Work for a client that takes longer than a turn may: one step each time the client is served.  A
+ * step does about as much as SX_SHARE_STEP_UNITS, and charges that.  The last removes the work. */
+#define SX_SHARE_STEP_UNITS 400
+struct sx_share_work {
+    struct sx_list link; /* client.share.works; zeroed: it is not there */
+    void (*step)(struct sx_share_work *work);
+};
+
 /* What a client has of the turns. */
 struct sx_share {
     uint64_t turn;              /* up to which it has had its units */
@@ -54,6 +63,7 @@ struct sx_share {
     struct sx_timer rest;       /* added: it rests */
     struct sx_list marks;       /* of struct sx_lane_mark, in their lane's order */
     struct sx_list due;         /* pending.h: what has its answer */
+    struct sx_list works;       /* of struct sx_share_work: what goes on in its turns */
     struct sx_lane_mark ending; /* reaper.c: set when it has gone */
 };
 
@@ -76,6 +86,12 @@ bool sx_share_affords(struct sx_server *server, struct sx_client *client);
 /* Something was done for it. */
 void sx_share_charge(struct sx_server *server, struct sx_client *client, uint64_t units);
 void sx_share_charge_strangers(struct sx_server *server, uint64_t units);
+/* @work goes on in the turns of @client, from the next time it is served.  Its owner removes it
+ * before @client goes; that is safe at any time. */
+void sx_share_work_add(struct sx_client *client, struct sx_share_work *work);
+void sx_share_work_remove(struct sx_share_work *work);
+/* Do one step of the oldest; the next time it is another one's. */
+void sx_share_work_step(struct sx_client *client);
 /* It pays for a message that was long by itself. */
 bool sx_share_rests(const struct sx_client *client);
 /* It is owed nothing and rests no longer: what it has left is its last. */

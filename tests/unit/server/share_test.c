@@ -109,3 +109,39 @@ Test(share, is_counted_for_reports_and_for_the_turn)
     cr_expect_eq(client->share.spent, 5, "of this turn alone");
     cr_expect_eq(atomic_load(&server.board.header->share_units_max), 42);
 }
+
+/* ---- work that goes on ------------------------------------------------------------------------ */
+
+struct steps {
+    struct sx_share_work work;
+    unsigned left, done;
+};
+
+static void step(struct sx_share_work *work)
+{
+    struct steps *const steps = SX_CONTAINER(work, struct steps, work);
+
+    steps->done++;
+    if (--steps->left == 0) {
+        sx_share_work_remove(work);
+    }
+}
+
+Test(share, work_goes_on_step_by_step_and_in_turn)
+{
+    struct steps works[2] = { { .work = { .step = step }, .left = 2 },
+                              { .work = { .step = step }, .left = 1 } };
+    struct steps never = { .work = { .step = step } };
+
+    sx_share_work_remove(&never.work); /* it was never there */
+    for (size_t i = 0; i < SX_COUNT(works); i++) {
+        sx_share_work_add(client, &works[i].work);
+    }
+    sx_share_work_step(client);
+    cr_expect_eq(works[0].done, 1);
+    sx_share_work_step(client);
+    cr_expect_eq(works[1].done, 1, "the other one's turn");
+    sx_share_work_step(client);
+    cr_expect_eq(works[0].done, 2);
+    cr_expect(sx_list_empty(&client->share.works));
+}

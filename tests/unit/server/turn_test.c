@@ -88,6 +88,52 @@ Test(turn, serves_all_by_their_shares_and_in_changing_order, .timeout = 60)
     bare_deinit(&server);
 }
 
+/* ---- work that goes on ------------------------------------------------------------------------ */
+
+#define STEPS 5u
+
+struct long_work {
+    struct sx_share_work work;
+    unsigned steps;
+    uint64_t turn; /* of the last step */
+};
+
+static void long_step(struct sx_share_work *work)
+{
+    struct long_work *const long_work = SX_CONTAINER(work, struct long_work, work);
+
+    cr_expect_neq(server.turn.number, long_work->turn, "a step is more than a turn's share");
+    long_work->turn = server.turn.number;
+    sx_share_charge(&server, server.live[0], SX_TURN_UNITS);
+    if (++long_work->steps == STEPS) {
+        sx_share_work_remove(work);
+        sx_loop_stop(server.loop);
+    }
+}
+
+/* The loop does not sleep before it is done, though nothing else comes. */
+Test(turn, goes_on_with_work_in_each_turn, .timeout = 60)
+{
+    struct long_work long_work = { .work = { .step = long_step } };
+
+    bare_init(&server);
+    bare_loop(&server);
+    server.consumer = &consumer;
+    server.lane_buffer = buffer;
+    struct sx_client *const client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
+
+    client->connection = (void *)&server; /* nobody looks at it */
+    sx_share_begin(&server, client);
+    cr_assert_eq(sx_lanes_add(&server, client), PMIX_SUCCESS);
+    sx_share_work_add(client, &long_work.work);
+    sx_turn_hook(&server);
+    sx_loop_run(server.loop);
+    cr_expect_eq(long_work.steps, STEPS);
+    client->connection = NULL;
+    free(server.live);
+    bare_deinit(&server);
+}
+
 /* ---- the time --------------------------------------------------------------------------------- */
 
 static struct sx_timer look;
