@@ -74,6 +74,119 @@ static pmix_status_t qualifiers_read(const pmix_query_t *query, struct sx_query_
                : PMIX_SUCCESS;
 }
 
+/* ---- what is asked twice --------------------------------------------------------------------- */
+
+/* The qualifiers of one query, flat. */
+struct qualifiers {
+    uint8_t *bytes; /* NULL: they are like no others' ... */
+    size_t size;    /* ... and SIZE_MAX */
+    uint32_t query;
+};
+
+static int qualifiers_order(const void *left, const void *right)
+{
+    const struct qualifiers *const a = left, *const b = right;
+
+    if (a->size != b->size) {
+        return a->size < b->size ? -1 : 1;
+    }
+    return a->bytes == NULL ? (a->query > b->query) - (a->query < b->query)
+                            : memcmp(a->bytes, b->bytes, a->size);
+}
+
+static void qualifiers_encode(const pmix_query_t *query, struct qualifiers *ret)
+{
+    pmix_status_t rc = sx_flat_infos_size(query->qualifiers, query->nqual, &ret->size);
+
+    ret->bytes = rc == PMIX_SUCCESS ? malloc(ret->size + 1) : NULL;
+    if (ret->bytes != NULL) {
+        rc = sx_flat_infos_encode(query->qualifiers, query->nqual, ret->bytes, ret->size);
+    }
+    if (ret->bytes == NULL || rc != PMIX_SUCCESS) {
+        free(ret->bytes);
+        ret->bytes = NULL;
+        ret->size = SIZE_MAX;
+    }
+}
+
+/* Queries with equal qualifiers get one number in @alike.  Return: false when memory is out. */
+static bool queries_compare(const struct sx_queries *queries, uint32_t *alike)
+{
+    struct qualifiers *const all = calloc(queries->count, sizeof(*all));
+
+    if (all == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < queries->count; i++) {
+        all[i].query = (uint32_t)i;
+        qualifiers_encode(&queries->all[i], &all[i]);
+    }
+    qsort(all, queries->count, sizeof(*all), qualifiers_order);
+    for (size_t i = 0; i < queries->count; i++) {
+        const bool again = i > 0 && qualifiers_order(&all[i - 1], &all[i]) == 0;
+
+        alike[all[i].query] = again ? alike[all[i - 1].query] : all[i].query;
+    }
+    for (size_t i = 0; i < queries->count; i++) {
+        free(all[i].bytes);
+    }
+    free(all);
+    return true;
+}
+
+/* A key among others. */
+struct place {
+    const char *key;
+    uint32_t alike, index;
+};
+
+static int places_order(const void *left, const void *right)
+{
+    const struct place *const a = left, *const b = right;
+    const int keys = a->key == b->key ? 0 : strcmp(a->key, b->key);
+
+    if (keys != 0 || a->alike != b->alike) {
+        return keys != 0 ? keys : a->alike < b->alike ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static bool same(const struct place *a, const struct place *b)
+{
+    return a->alike == b->alike && strcmp(a->key, b->key) == 0;
+}
+
+/* Find for each key the first one that asks the same.  In order, so that no number of keys makes
+ * it long. */
+static pmix_status_t firsts_find(struct sx_queries *queries)
+{
+    const size_t count = queries->asked_count;
+
+    if (count == 1) {
+        return PMIX_SUCCESS; /* zeroed, that is itself */
+    }
+    uint32_t *const alike = calloc(queries->count, sizeof(*alike));
+    struct place *const places = calloc(count, sizeof(*places));
+    const bool found = alike != NULL && places != NULL && queries_compare(queries, alike);
+
+    for (size_t i = 0; found && i < count; i++) {
+        places[i] = (struct place){ .key = queries->asked[i].key,
+                                    .alike = alike[queries->asked[i].query],
+                                    .index = (uint32_t)i };
+    }
+    if (found) {
+        qsort(places, count, sizeof(*places), places_order);
+    }
+    for (size_t i = 0; found && i < count; i++) {
+        queries->asked[places[i].index].first = i > 0 && same(&places[i - 1], &places[i])
+                                                    ? queries->asked[places[i - 1].index].first
+                                                    : places[i].index;
+    }
+    free(places);
+    free(alike);
+    return found ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
 pmix_status_t sx_queries_open(struct sx_queries *ret, const pmix_query_t queries[], size_t count)
 {
     size_t asked_count = 0;
@@ -92,6 +205,9 @@ pmix_status_t sx_queries_open(struct sx_queries *ret, const pmix_query_t queries
             ret->asked[ret->asked_count++] = (struct sx_asked){ .key = *key, .query = (uint32_t)i };
         }
         rc = qualifiers_read(&queries[i], &ret->options[i]);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = firsts_find(ret);
     }
     if (rc != PMIX_SUCCESS) {
         sx_queries_close(ret);
@@ -125,6 +241,14 @@ void sx_queries_unanswer(struct sx_queries *queries, struct sx_asked *asked)
     asked->answered = false;
 }
 
+pmix_status_t sx_queries_again(const struct sx_queries *queries, const struct sx_asked *asked,
+                               pmix_value_t *ret)
+{
+    const struct sx_asked *const first = &queries->asked[asked->first];
+
+    return first->answered ? sx_value_copy(ret, &first->value) : PMIX_ERR_NOT_FOUND;
+}
+
 pmix_status_t sx_queries_ask(struct sx_queries *queries,
                              pmix_status_t (*know)(void *arg, const struct sx_question *question,
                                                    pmix_value_t *ret),
@@ -137,7 +261,9 @@ pmix_status_t sx_queries_ask(struct sx_queries *queries,
                                               .options = &queries->options[asked->query] };
         pmix_value_t value;
         const pmix_status_t rc = asked->answered ? PMIX_ERR_NOT_FOUND
-                                                 : know(arg, &question, &value);
+                                 : sx_asked_again(queries, asked)
+                                     ? sx_queries_again(queries, asked, &value)
+                                     : know(arg, &question, &value);
 
         if (rc == PMIX_SUCCESS) {
             sx_queries_answer(queries, asked, &value);

@@ -4,10 +4,11 @@
  *
  *     sx_queries_open --> the keys are answered one by one --> sx_queries_results
  *
- * A key that is there twice is asked twice.  Whoever knows an answer gives it; who is asked next is
- * not this file's.  The results of one query are its keys that were answered.  Those of several are
- * one PMIX_QUERY_RESULTS a query, in their order: an array of its qualifiers, under
- * PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were answered. */
+ * A key that is there twice is answered twice, but its answer is worked out once.  Whoever knows an
+ * answer gives it; who is asked next is not this file's.  The results of one query are its keys
+ * that were answered.  Those of several are one PMIX_QUERY_RESULTS a query, in their order: an
+ * array of its qualifiers, under PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were
+ * answered. */
 #ifndef SX_BASE_QUERY_H
 #define SX_BASE_QUERY_H
 
@@ -26,6 +27,7 @@ struct sx_asked {
     uint32_t query;
     bool answered;
     bool passed_on;     /* to the host of a server */
+    uint32_t first;     /* of those that ask the same: their key and their qualifiers are equal */
     pmix_value_t value; /* owned; none before */
 };
 
@@ -63,9 +65,20 @@ struct sx_question {
     sx_query_fn ask; /* PMIx_Query_info, for who needs another answer first; NULL: there is none */
 };
 
-/* Put each key that has no answer to @know.  It returns PMIX_SUCCESS with *ret, or
- * PMIX_ERR_NOT_FOUND when it does not know.  Return: PMIX_SUCCESS; what else it returned, and the
- * other keys were not put to it. */
+/* The answer of the first one that asks the same as @asked, which is not the first, as a copy in
+ * *ret.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when that has none; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_queries_again(const struct sx_queries *queries, const struct sx_asked *asked,
+                               pmix_value_t *ret);
+
+/* Whether another one before @asked asks the same. */
+static inline bool sx_asked_again(const struct sx_queries *queries, const struct sx_asked *asked)
+{
+    return asked != &queries->asked[asked->first];
+}
+
+/* Put each key that has no answer to @know, those that ask the same once.  It returns PMIX_SUCCESS
+ * with *ret, or PMIX_ERR_NOT_FOUND when it does not know.  Return: PMIX_SUCCESS; what else it
+ * returned, and the other keys were not put to it. */
 pmix_status_t sx_queries_ask(struct sx_queries *queries,
                              pmix_status_t (*know)(void *arg, const struct sx_question *question,
                                                    pmix_value_t *ret),

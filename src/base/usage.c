@@ -230,6 +230,51 @@ bool sx_usage_pss(pid_t pid, float *ret_mib)
     return found;
 }
 
+/* The file is read in small pieces: the kernel walks a mapping when its lines are read. */
+static bool walk_open(struct sx_usage_walk *walk)
+{
+    if (walk->file == NULL) {
+        walk->file = fopen("/proc/self/smaps", "re");
+        walk->pss_kib = 0;
+        if (walk->file != NULL) {
+            (void)setvbuf(walk->file, walk->buffer, _IOFBF, sizeof(walk->buffer));
+        }
+    }
+    return walk->file != NULL;
+}
+
+pmix_status_t sx_usage_walk_on(struct sx_usage_walk *walk, uint64_t max_kib, uint64_t *ret_kib,
+                               float *ret_mib)
+{
+    char line[512];
+    unsigned long long kib;
+
+    *ret_kib = 0;
+    if (!walk_open(walk)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    while (fgets(line, sizeof(line), walk->file) != NULL) {
+        if (sscanf(line, "Rss: %llu kB", &kib) == 1) {
+            *ret_kib += kib + SX_USAGE_MAPPING_KIB;
+        } else if (sscanf(line, "Pss: %llu kB", &kib) == 1) {
+            walk->pss_kib += kib;
+        } else if (*ret_kib >= max_kib) {
+            return PMIX_ERR_WOULD_BLOCK;
+        }
+    }
+    sx_usage_walk_close(walk);
+    *ret_mib = (float)walk->pss_kib / KIB_PER_MIB;
+    return walk->pss_kib > 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+void sx_usage_walk_close(struct sx_usage_walk *walk)
+{
+    if (walk->file != NULL) {
+        fclose(walk->file);
+        walk->file = NULL;
+    }
+}
+
 /* ---- the node -------------------------------------------------------------------------------- */
 
 pmix_status_t sx_usage_of_node(void *list, const char *hostname,

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <pmix_common.h>
@@ -29,6 +30,21 @@ pmix_status_t sx_usage_of_process(void *list, const pmix_proc_t *proc, pid_t pid
 /* The memory of @pid, in MiB, where a page that several processes share counts in parts (PSS): the
  * kernel walks over all of it.  Return: false when it does not tell. */
 bool sx_usage_pss(pid_t pid, float *ret_mib);
+/* The same for this process, a part at a time: the walk takes as long as the memory is large. */
+struct sx_usage_walk {
+    void *file;       /* FILE: where it is; NULL: it has not begun */
+    uint64_t pss_kib; /* so far */
+    char buffer[1024];
+};
+#define SX_USAGE_MAPPING_KIB 2048u /* that a mapping costs beside its memory */
+/* Go on for some mappings, until @max_kib of memory have been walked or more; *ret_kib says how
+ * many that were.  Return: PMIX_SUCCESS, and *ret_mib is all of it;
+ * PMIX_ERR_WOULD_BLOCK when there is more; PMIX_ERR_NOT_FOUND when the kernel does not tell.  Only
+ * after the second @walk must be closed, or go on. */
+pmix_status_t sx_usage_walk_on(struct sx_usage_walk *walk, uint64_t max_kib, uint64_t *ret_kib,
+                               float *ret_mib);
+/* Safe on a zeroed one, and twice. */
+void sx_usage_walk_close(struct sx_usage_walk *walk);
 /* The node that this process is on, which is called @hostname. */
 pmix_status_t sx_usage_of_node(void *list, const char *hostname,
                                const struct sx_usage_fields *wanted);

@@ -32,6 +32,7 @@ enum sx_membership_kind {
     SX_MEMBERSHIP_CONNECTED = 1, /* a namespace made by PMIx_Connect */
     SX_MEMBERSHIP_GROUP = 2,
     SX_MEMBERSHIP_PSET = 3,
+    SX_MEMBERSHIP_KINDS /* one more than the last */
 };
 
 #define SX_MEMBERSHIP_EARLY_TERM 0x1u /* a member may end without leaving it */

@@ -506,11 +506,11 @@ pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_
     if (server->connect_lost == NULL || members->count == 0 || members->proc_count < 2) {
         return PMIX_SUCCESS; /* nobody would ask */
     }
-    SX_LIST_EACH(it, &members->all[0].client->belongings) {
+    SX_LIST_EACH(it, &members->all[0].client->belongings[SX_MEMBERSHIP_CONNECTED]) {
         struct sx_membership_entry *const entry =
             SX_LIST_ENTRY(it, struct sx_belonging, link)->entry;
 
-        if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED && !entry->parted) {
+        if (!entry->parted) {
             entry->parted = are_all_of(server, members, entry);
         }
     }

@@ -153,15 +153,9 @@ bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_
 static struct sx_membership_entry *first_of(const struct sx_client *client,
                                             enum sx_membership_kind kind)
 {
-    SX_LIST_EACH(it, &client->belongings) {
-        struct sx_membership_entry *const entry =
-            SX_LIST_ENTRY(it, struct sx_belonging, link)->entry;
+    const struct sx_list *const all = &client->belongings[kind];
 
-        if (entry->published.head.kind == kind) {
-            return entry;
-        }
-    }
-    return NULL;
+    return sx_list_empty(all) ? NULL : SX_LIST_ENTRY(all->next, struct sx_belonging, link)->entry;
 }
 
 void sx_membership_each_of(struct sx_server *server, struct sx_client *client,

@@ -3,7 +3,8 @@
 /* query.c - what the server does not know, its host is asked for, in one call.
  *
  *     QUERY --> what the server knows --all of it--> results
- *                     \--some is missing--> the host's `query`, if it has one --> results
+ *                 |   ^--\            \--some is missing--> the host's `query`, if any --> results
+ *                 \------/ a step a turn, while there is more
  *
  * Nobody waits for the host but who has asked.  The host gets copies, to which the asker's user and
  * group are added.  What it says is judged piece by piece; what cannot be passed on is left out. */
@@ -25,7 +26,10 @@ struct query {
     pmix_info_t *info; /* the message's: what the queries are made of */
     size_t ninfo;
     struct sx_queries queries;
-    pmix_status_t missed; /* when no key is answered */
+    struct sx_query_progress progress;
+    struct sx_share_work work; /* there: what the server knows takes longer than a turn */
+    bool begun;                /* it is pending */
+    pmix_status_t missed;      /* when no key is answered */
 };
 
 /* ---- the answer ------------------------------------------------------------------------------ */
@@ -52,18 +56,24 @@ static void query_send(struct sx_pending *pending)
     free(body);
 }
 
+static void query_closed(struct sx_pending *pending)
+{
+    sx_share_work_remove(&SX_CONTAINER(pending, struct query, pending)->work);
+}
+
 static void query_free(struct sx_pending *pending)
 {
     struct query *const query = SX_CONTAINER(pending, struct query, pending);
 
+    sx_query_progress_clear(&query->progress);
     sx_queries_close(&query->queries);
     PMIx_Info_free(query->info, query->ninfo);
     free(query);
 }
 
-static const struct sx_pending_kind query_kind = { .quota = SX_PENDING_HOST,
-                                                   .send = query_send,
-                                                   .free = query_free };
+static const struct sx_pending_kind query_kind = {
+    .quota = SX_PENDING_HOST, .closed = query_closed, .send = query_send, .free = query_free
+};
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
@@ -131,6 +141,17 @@ static pmix_status_t host_queries(const struct query *query, const struct sx_cli
     return PMIX_SUCCESS;
 }
 
+static pmix_status_t query_begin(struct query *query, struct sx_server *server,
+                                 struct sx_client *client, uint32_t id)
+{
+    const pmix_status_t rc = query->begun ? PMIX_SUCCESS
+                                          : sx_pending_begin(server, client, id, &query_kind,
+                                                             &query->pending);
+
+    query->begun = query->begun || rc == PMIX_SUCCESS;
+    return rc;
+}
+
 /* Return: PMIX_SUCCESS when it is answered later; why the host is not asked. */
 static pmix_status_t host_ask(struct query *query, struct sx_server *server,
                               struct sx_client *client, uint32_t id)
@@ -143,7 +164,7 @@ static pmix_status_t host_ask(struct query *query, struct sx_server *server,
     pmix_status_t rc = host_queries(query, client, &up.queries, &up.nqueries);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_pending_begin(server, client, id, &query_kind, &query->pending);
+        rc = query_begin(query, server, client, id);
         if (rc != PMIX_SUCCESS) {
             PMIx_Query_free(up.queries, up.nqueries);
         }
@@ -184,8 +205,7 @@ static const pmix_data_array_t *queries_find(const struct query *query)
     return array != NULL && array->type == PMIX_QUERY ? array : NULL;
 }
 
-static pmix_status_t query_open(struct query *query, struct sx_server *server,
-                                struct sx_client *client, struct sx_frame *frame)
+static pmix_status_t query_open(struct query *query, const struct sx_frame *frame)
 {
     pmix_status_t rc = sx_body_infos(&frame->opened, SX_QUERY_INFOS, &query->info, &query->ninfo);
     const pmix_data_array_t *const array = rc == PMIX_SUCCESS ? queries_find(query) : NULL;
@@ -193,12 +213,6 @@ static pmix_status_t query_open(struct query *query, struct sx_server *server,
     if (rc == PMIX_SUCCESS) {
         rc = array == NULL ? PMIX_ERR_BAD_PARAM
                            : sx_queries_open(&query->queries, array->array, array->size);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_query_known(server, client, &query->queries);
-    }
-    if (rc == PMIX_SUCCESS) {
-        sx_query_kept_answer(server, client, &query->queries);
     }
     query->missed = PMIX_ERR_NOT_FOUND;
     query->pending.bytes = frame->opened.size;
@@ -222,10 +236,15 @@ static pmix_status_t host_judge(const struct query *query, const struct sx_serve
     return server->module.query != NULL ? PMIX_SUCCESS : rc;
 }
 
-/* Answer now, with what there is. */
+/* Answer with what there is; @status: what it means when that is nothing. */
 static void query_end(struct query *query, struct sx_server *server, struct sx_client *client,
-                      uint32_t id)
+                      uint32_t id, pmix_status_t status)
 {
+    query->missed = status;
+    if (query->begun) {
+        sx_pending_answer(&query->pending, PMIX_SUCCESS);
+        return;
+    }
     query->pending.server = server;
     query->pending.client = client;
     query->pending.id = id;
@@ -233,36 +252,89 @@ static void query_end(struct query *query, struct sx_server *server, struct sx_c
     query_free(&query->pending);
 }
 
+/* What the server knows has been answered, as @rc says; @frame is NULL when it has been read. */
+static void query_go_on(struct query *query, struct sx_server *server, struct sx_client *client,
+                        uint32_t id, const struct sx_frame *frame, pmix_status_t rc)
+{
+    if (rc == PMIX_SUCCESS) {
+        sx_query_kept_answer(server, client, &query->queries);
+        rc = host_judge(query, server);
+    }
+    if (rc == PMIX_SUCCESS) {
+        if (frame != NULL) {
+            sx_reply_read(server, client, frame);
+        }
+        rc = host_ask(query, server, client, id);
+    }
+    if (rc != PMIX_SUCCESS) {
+        query_end(query, server, client, id, rc);
+    }
+}
+
+/* A turn of the client's. */
+static void query_step(struct sx_share_work *work)
+{
+    struct query *const query = SX_CONTAINER(work, struct query, work);
+    struct sx_pending *const pending = &query->pending;
+    const pmix_status_t rc = sx_query_known(pending->server, pending->client, &query->queries,
+                                            &query->progress);
+
+    if (rc != PMIX_ERR_WOULD_BLOCK) {
+        sx_share_work_remove(work);
+        query_go_on(query, pending->server, pending->client, pending->id, NULL, rc);
+    }
+}
+
+/* The first step is done at once.  Return: PMIX_SUCCESS when it has gone on from there; why it is
+ * not answered later. */
+static pmix_status_t query_take(struct query *query, struct sx_server *server,
+                                struct sx_client *client, const struct sx_frame *frame)
+{
+    const uint32_t id = frame->header.id;
+    pmix_status_t rc = query_open(query, frame);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_query_known(server, client, &query->queries, &query->progress);
+    }
+    if (rc != PMIX_ERR_WOULD_BLOCK) {
+        query_go_on(query, server, client, id, frame, rc);
+        return PMIX_SUCCESS;
+    }
+    rc = query_begin(query, server, client, id);
+    if (rc == PMIX_SUCCESS) {
+        query->work.step = query_step;
+        sx_share_work_add(client, &query->work);
+        sx_reply_read(server, client, frame);
+    }
+    return rc;
+}
+
 bool sx_query_on_query(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
 {
     const uint32_t id = frame->header.id;
     struct query *const query = calloc(1, sizeof(*query));
-    pmix_status_t rc = query == NULL ? PMIX_ERR_OUT_OF_RESOURCE
-                                     : query_open(query, server, client, frame);
+    pmix_status_t rc;
 
     (void)now_ns;
     if (query == NULL) {
-        sx_reply(server, client, id, rc, -1);
+        sx_reply(server, client, id, PMIX_ERR_OUT_OF_RESOURCE, -1);
         return true;
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = host_judge(query, server);
-    }
-    if (rc == PMIX_SUCCESS) {
-        sx_reply_read(server, client, frame);
-        rc = host_ask(query, server, client, id);
-    }
+    rc = query_take(query, server, client, frame);
     if (rc != PMIX_SUCCESS) {
-        query->missed = rc;
-        query_end(query, server, client, id);
+        query_end(query, server, client, id, rc);
     }
     return true;
 }
 
 static pmix_status_t host_answers(struct sx_server *server, void *arg)
 {
-    return sx_query_known(server, NULL, arg);
+    struct sx_query_progress progress = { .at = 0 };
+    const pmix_status_t rc = sx_query_known(server, NULL, arg, &progress);
+
+    sx_query_progress_clear(&progress);
+    return rc;
 }
 
 pmix_status_t sx_query_by_host(struct sx_queries *queries)

@@ -8,6 +8,9 @@
 
 #include <pmix.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/flat.h"
 #include "base/value.h"
 
@@ -16,13 +19,25 @@ struct sx_query_question {
     char nspace[256];
     uint32_t rank;
     uint32_t key_size;
-    /* the key with its NUL, padded to 8; the qualifiers, flat */
+    /* the key with its NUL; the qualifiers, flat */
 };
 
 struct sx_query_answer {
     pmix_value_t value;
-    size_t size;
+    uint64_t hash;
+    size_t size; /* of the qualifiers */
     struct sx_query_question *question;
+};
+
+/* The same while it is asked: the qualifiers of a query are encoded once for all of its keys. */
+struct question {
+    const struct sx_client *client;
+    const char *key;
+    uint64_t hash;
+    uint32_t query; /* whose qualifiers they are */
+    uint8_t *bytes; /* malloc'ed; NULL: nothing is kept of such ones */
+    size_t size;
+    uint64_t bytes_hash;
 };
 
 /* The qualifiers without the wish for something newer; borrowed, but for the array.  Return: NULL
@@ -41,44 +56,64 @@ static pmix_info_t *qualifiers_of(const pmix_query_t *query, size_t *ret_count)
     return infos;
 }
 
-/* Return: malloc'ed; NULL when memory is out. */
-static struct sx_query_question *question_new(const struct sx_client *client,
-                                              const pmix_query_t *query, const char *key,
-                                              size_t *ret_size)
+static void qualifiers_encode(struct question *question, const pmix_query_t *query, uint64_t seed)
 {
-    const size_t key_size = strlen(key) + 1;
-    const size_t head = sizeof(struct sx_query_question) + (size_t)sx_align_up(key_size, 8);
-    struct sx_query_question *question = NULL;
-    size_t count, size;
+    size_t count;
     pmix_info_t *const infos = qualifiers_of(query, &count);
 
-    if (infos != NULL && sx_flat_infos_size(infos, count, &size) == PMIX_SUCCESS) {
-        question = calloc(1, head + size);
+    free(question->bytes);
+    question->bytes = NULL;
+    if (infos != NULL && sx_flat_infos_size(infos, count, &question->size) == PMIX_SUCCESS &&
+        question->size <= SX_QUERY_KEPT_BYTES_MAX) {
+        question->bytes = malloc(question->size + 1);
     }
-    if (question != NULL) {
-        memcpy(question->nspace, client->nspace->name, strlen(client->nspace->name));
-        question->rank = client->rank;
-        question->key_size = (uint32_t)key_size;
-        memcpy(question + 1, key, key_size);
-        if (sx_flat_infos_encode(infos, count, (uint8_t *)question + head, size) != PMIX_SUCCESS) {
-            free(question);
-            question = NULL;
-        }
-        *ret_size = head + size;
+    if (question->bytes != NULL &&
+        sx_flat_infos_encode(infos, count, question->bytes, question->size) != PMIX_SUCCESS) {
+        free(question->bytes);
+        question->bytes = NULL;
+    }
+    if (question->bytes != NULL) {
+        question->bytes_hash = XXH3_64bits_withSeed(question->bytes, question->size, seed);
     }
     free(infos);
-    return question;
+}
+
+/* @question, zeroed at first, is about @asked from now on.  Return: whether an answer to it may be
+ * kept. */
+static bool question_set(struct question *question, const struct sx_server *server,
+                         const struct sx_client *client, const struct sx_queries *queries,
+                         const struct sx_asked *asked)
+{
+    if (question->client == NULL || question->query != asked->query) {
+        question->client = client;
+        question->query = asked->query;
+        qualifiers_encode(question, &queries->all[asked->query], server->seed);
+    }
+    question->key = asked->key;
+    question->hash = XXH3_64bits_withSeed(asked->key, strlen(asked->key),
+                                          question->bytes_hash + client->rank);
+    return question->bytes != NULL;
+}
+
+static bool answers(const struct sx_query_answer *answer, const struct question *question)
+{
+    const struct sx_query_question *const kept = answer->question;
+    const char *const key = (const char *)(kept + 1);
+
+    return answer->hash == question->hash && answer->size == question->size &&
+           kept->rank == question->client->rank && strcmp(key, question->key) == 0 &&
+           strcmp(kept->nspace, question->client->nspace->name) == 0 &&
+           memcmp(key + kept->key_size, question->bytes, question->size) == 0;
 }
 
 /* Return: NULL when it was never answered. */
 static struct sx_query_answer *answer_find(struct sx_server *server,
-                                           const struct sx_query_question *question, size_t size)
+                                           const struct question *question)
 {
     for (size_t i = 0; i < SX_QUERY_KEPT_MAX; i++) {
         struct sx_query_answer *const answer = server->query_kept.all[i];
 
-        if (answer != NULL && answer->size == size &&
-            memcmp(answer->question, question, size) == 0) {
+        if (answer != NULL && answers(answer, question)) {
             return answer;
         }
     }
@@ -97,73 +132,90 @@ static void answer_free(struct sx_query_answer *answer)
 void sx_query_kept_answer(struct sx_server *server, const struct sx_client *client,
                           struct sx_queries *queries)
 {
+    struct question question = { .client = NULL };
+
     for (size_t i = 0; i < queries->asked_count; i++) {
         struct sx_asked *const asked = &queries->asked[i];
         pmix_value_t value;
-        size_t size;
 
-        if (asked->answered || queries->options[asked->query].refreshes) {
+        if (asked->answered || queries->options[asked->query].refreshes ||
+            !question_set(&question, server, client, queries, asked)) {
             continue;
         }
-        struct sx_query_question *const question = question_new(client, &queries->all[asked->query],
-                                                                asked->key, &size);
-        const struct sx_query_answer *const answer = question != NULL
-                                                         ? answer_find(server, question, size)
-                                                         : NULL;
+        const struct sx_query_answer *const answer = answer_find(server, &question);
 
         if (answer != NULL && sx_value_copy(&value, &answer->value) == PMIX_SUCCESS) {
             sx_queries_answer(queries, asked, &value);
         }
-        free(question);
     }
+    free(question.bytes);
 }
 
-/* @question moves. */
-static void answer_keep(struct sx_server *server, struct sx_query_question *question, size_t size,
+/* Return: NULL when memory is out. */
+static struct sx_query_answer *answer_new(const struct question *question)
+{
+    const size_t key_size = strlen(question->key) + 1;
+    struct sx_query_answer *const answer = calloc(1, sizeof(*answer));
+    struct sx_query_question *const kept = calloc(1, sizeof(*kept) + key_size + question->size);
+
+    if (answer == NULL || kept == NULL) {
+        free(answer);
+        free(kept);
+        return NULL;
+    }
+    memcpy(kept->nspace, question->client->nspace->name, strlen(question->client->nspace->name));
+    kept->rank = question->client->rank;
+    kept->key_size = (uint32_t)key_size;
+    memcpy(kept + 1, question->key, key_size);
+    memcpy((char *)(kept + 1) + key_size, question->bytes, question->size);
+    *answer = (struct sx_query_answer){ .hash = question->hash,
+                                        .size = question->size,
+                                        .question = kept };
+    return answer;
+}
+
+static void answer_keep(struct sx_server *server, const struct question *question,
                         const pmix_value_t *value)
 {
-    struct sx_query_answer *const old = answer_find(server, question, size);
-    struct sx_query_answer *const answer = calloc(1, sizeof(*answer));
+    struct sx_query_answer *answer = answer_find(server, question);
     pmix_value_t copy;
 
-    if (answer == NULL || sx_value_copy(&copy, value) != PMIX_SUCCESS) {
-        free(answer);
-        free(question);
-    } else if (old != NULL) {
-        sx_value_destruct(&old->value);
-        old->value = copy;
-        free(answer);
-        free(question);
-    } else {
+    if (sx_value_copy(&copy, value) != PMIX_SUCCESS) {
+        return;
+    }
+    if (answer == NULL) {
         struct sx_query_answer **const at = &server->query_kept.all[server->query_kept.next];
 
-        *answer = (struct sx_query_answer){ .value = copy, .size = size, .question = question };
+        answer = answer_new(question);
+        if (answer == NULL) {
+            sx_value_destruct(&copy);
+            return;
+        }
         answer_free(*at);
         *at = answer;
         server->query_kept.next = (server->query_kept.next + 1) % SX_QUERY_KEPT_MAX;
+    } else {
+        sx_value_destruct(&answer->value);
     }
+    answer->value = copy;
 }
 
 void sx_query_kept_add(struct sx_server *server, const struct sx_client *client,
                        const struct sx_queries *queries)
 {
+    struct question question = { .client = NULL };
+
     for (size_t i = 0; i < queries->asked_count; i++) {
         const struct sx_asked *const asked = &queries->asked[i];
         size_t size;
 
-        if (!asked->passed_on || !asked->answered ||
-            sx_flat_size(&asked->value, &size) != PMIX_SUCCESS || size > SX_QUERY_KEPT_BYTES_MAX) {
-            continue;
-        }
-        struct sx_query_question *const question = question_new(client, &queries->all[asked->query],
-                                                                asked->key, &size);
-
-        if (question != NULL && size <= SX_QUERY_KEPT_BYTES_MAX) {
-            answer_keep(server, question, size, &asked->value);
-        } else {
-            free(question);
+        if (asked->passed_on && asked->answered &&
+            sx_flat_size(&asked->value, &size) == PMIX_SUCCESS && size <= SX_QUERY_KEPT_BYTES_MAX &&
+            question_set(&question, server, client, queries, asked)) {
+            answer_keep(server, &question, &asked->value);
         }
     }
+    free(question.bytes);
 }
 
 void sx_query_kept_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

@@ -23,32 +23,56 @@
 /* What one call may cost, or one key more: a key may be asked for again and again. */
 #define UNITS_MAX 65536u
 #define BYTES_PER_UNIT 256u /* of what is answered */
-#define PAGES_UNITS 200u    /* of the kernel, which counts a process's pages */
+#define KIB_PER_UNIT 512u   /* of this server's memory, which the kernel walks */
+#define ROWS_PER_UNIT 8u    /* of namespaces, groups, sets */
+#define ROWS_AT_ONCE 64u
+#define PROCS_AT_ONCE 32u /* of a job: about a unit each */
 
 /* What is asked, of whom, and by whom. */
 struct question {
     struct sx_server *server;
     struct sx_client *client; /* NULL: the host */
-    const struct sx_question *asked;
-    uint64_t *units; /* that the answers have cost (share.h) */
+    struct sx_question asked;
+    struct sx_query_progress *progress;
+    uint64_t units; /* that this step has cost */
+    uint64_t mark;  /* of the namespaces that the client has joined; 0: not found yet */
 };
 
-static bool may_see(const struct question *question, const struct sx_nspace *nspace)
+/* Whether an answer may go on in this step. */
+static bool may_go_on(const struct question *question)
 {
-    return question->client == NULL ||
-           sx_nspace_visible(question->server, nspace, question->client);
+    return question->client == NULL || question->units < SX_SHARE_STEP_UNITS;
+}
+
+static void cost(struct question *question, uint64_t units)
+{
+    question->units += units;
+    question->progress->units += units;
+}
+
+static bool may_see(struct question *question, const struct sx_nspace *nspace)
+{
+    if (question->client == NULL) {
+        return true;
+    }
+    if (question->mark == 0) {
+        question->mark = sx_memberships_mark(question->server, question->client);
+    }
+    return sx_nspace_visible_marked(nspace, question->client, question->mark);
 }
 
 /* ---- namespaces ------------------------------------------------------------------------------ */
 
 /* Those that a host has registered, with commas. */
-static pmix_status_t namespaces_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t namespaces_answer(struct question *question, pmix_value_t *ret)
 {
-    size_t size = 1;
+    size_t size = 1, rows = 0;
 
     SX_LIST_EACH(it, &question->server->registry.nspaces) {
         size += strlen(SX_LIST_ENTRY(it, struct sx_nspace, link)->name) + 1;
+        rows++;
     }
+    cost(question, rows / ROWS_PER_UNIT);
     char *const text = malloc(size), *at = text;
 
     if (text == NULL) {
@@ -81,9 +105,9 @@ static pmix_info_t *infos_make(size_t count, pmix_value_t *ret)
 }
 
 /* Return: the namespace that the qualifiers name, NULL when there is none that may be seen. */
-static const struct sx_nspace *nspace_meant(const struct question *question)
+static const struct sx_nspace *nspace_meant(struct question *question)
 {
-    const struct sx_query_options *const options = question->asked->options;
+    const struct sx_query_options *const options = question->asked.options;
     const char *const name = options->procs.count != 0 ? options->procs.all[0].nspace
                                                        : options->nspace;
     const struct sx_nspace *const nspace = name != NULL ? sx_nspace_find(question->server, name)
@@ -106,23 +130,25 @@ static bool nspace_tell(const struct sx_nspace *nspace, pmix_info_t *ret)
             PMIx_Info_load(&infos[1], PMIX_CMD_LINE, command, PMIX_STRING) == PMIX_SUCCESS);
 }
 
-static bool is_told(const struct question *question, const struct sx_nspace *nspace)
+static bool is_told(struct question *question, const struct sx_nspace *nspace)
 {
-    const char *const only = question->asked->options->nspace;
+    const char *const only = question->asked.options->nspace;
 
     return nspace->registered && may_see(question, nspace) &&
            (only == NULL || strcmp(only, nspace->name) == 0);
 }
 
 /* Of the one that is named, else of all. */
-static pmix_status_t namespace_info_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t namespace_info_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_list *const nspaces = &question->server->registry.nspaces;
-    size_t count = 0;
+    size_t count = 0, rows = 0;
 
     SX_LIST_EACH(it, nspaces) {
         count += is_told(question, SX_LIST_ENTRY(it, struct sx_nspace, link));
+        rows++;
     }
+    cost(question, rows / ROWS_PER_UNIT);
     if (count == 0) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -143,7 +169,7 @@ static pmix_status_t namespace_info_answer(const struct question *question, pmix
 }
 
 /* As the server sees it, from this node. */
-static pmix_status_t job_status_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t job_status_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_nspace *const nspace = nspace_meant(question);
 
@@ -157,17 +183,47 @@ static pmix_status_t job_status_answer(const struct question *question, pmix_val
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t procs_answer(const struct question *question, pmix_value_t *ret)
+static void table_begin(struct sx_query_progress *progress, size_t count)
 {
-    const bool here = strcmp(question->asked->key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0;
+    PMIx_Data_array_free(progress->table);
+    progress->table = PMIx_Data_array_create(count, PMIX_PROC_INFO);
+    progress->walked = 0;
+}
+
+static pmix_status_t procs_answer(struct question *question, pmix_value_t *ret)
+{
+    const bool here = strcmp(question->asked.key, PMIX_QUERY_LOCAL_PROC_TABLE) == 0;
     const struct sx_nspace *const nspace = nspace_meant(question);
 
-    return nspace != NULL ? sx_query_procs_table(nspace, here, ret) : PMIX_ERR_NOT_FOUND;
+    struct sx_query_progress *const progress = question->progress;
+
+    if (nspace == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (progress->table == NULL ||
+        progress->table->size !=
+            sx_query_procs_count(nspace, here)) { /* also when some have come */
+        table_begin(progress, sx_query_procs_count(nspace, here));
+    }
+    while (progress->table != NULL && progress->walked < progress->table->size) {
+        if (!may_go_on(question)) {
+            return PMIX_ERR_WOULD_BLOCK;
+        }
+        if (sx_query_procs_fill(nspace, here, progress->table, progress->walked, PROCS_AT_ONCE) !=
+            PMIX_SUCCESS) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        progress->walked += PROCS_AT_ONCE;
+        cost(question, PROCS_AT_ONCE);
+    }
+    *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = progress->table };
+    progress->table = NULL; /* moved */
+    return ret->data.darray != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 /* ---- this server ----------------------------------------------------------------------------- */
 
-static pmix_status_t uri_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t uri_answer(struct question *question, pmix_value_t *ret)
 {
     char *const uri = sx_server_uri(question->server);
 
@@ -176,8 +232,7 @@ static pmix_status_t uri_answer(const struct question *question, pmix_value_t *r
 }
 
 /* What the host has registered for its `spawn` and begins with @prefix, with commas. */
-static pmix_status_t spawn_names(const struct question *question, const char *prefix,
-                                 pmix_value_t *ret)
+static pmix_status_t spawn_names(struct question *question, const char *prefix, pmix_value_t *ret)
 {
     const struct sx_support_host *const host = &question->server->support;
     char **names = NULL;
@@ -199,32 +254,51 @@ static pmix_status_t spawn_names(const struct question *question, const char *pr
     return text == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-static pmix_status_t spawn_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t spawn_answer(struct question *question, pmix_value_t *ret)
 {
     return spawn_names(question, "", ret);
 }
 
-static pmix_status_t debug_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t debug_answer(struct question *question, pmix_value_t *ret)
 {
     return spawn_names(question, "PMIX_DEBUG", ret);
 }
 
-static pmix_status_t support_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t support_answer(struct question *question, pmix_value_t *ret)
 {
-    return sx_support_find(question->asked->query, &question->server->support, ret);
+    return sx_support_find(question->asked.query, &question->server->support, ret);
 }
 
-static pmix_status_t daemon_memory_answer(const struct question *question, pmix_value_t *ret)
+/* What this server uses.  Return: PMIX_SUCCESS, when it is known; PMIX_ERR_WOULD_BLOCK;
+ * PMIX_ERR_NOT_FOUND. */
+static pmix_status_t memory_walk(struct question *question)
 {
-    *question->units += PAGES_UNITS;
-    *ret = (pmix_value_t){ .type = PMIX_FLOAT };
-    return sx_usage_pss(getpid(), &ret->data.fval) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    struct sx_query_progress *const progress = question->progress;
+    pmix_status_t rc = progress->has_memory ? PMIX_SUCCESS : PMIX_ERR_WOULD_BLOCK;
+
+    while (rc == PMIX_ERR_WOULD_BLOCK && may_go_on(question)) {
+        uint64_t kib;
+
+        rc = sx_usage_walk_on(&progress->memory, SX_SHARE_STEP_UNITS * KIB_PER_UNIT, &kib,
+                              &progress->memory_mib);
+        cost(question, kib / KIB_PER_UNIT + 1);
+    }
+    progress->has_memory = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+static pmix_status_t daemon_memory_answer(struct question *question, pmix_value_t *ret)
+{
+    const pmix_status_t rc = memory_walk(question);
+
+    *ret = (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = question->progress->memory_mib };
+    return rc;
 }
 
 /* Whether it asks for the memory of @client, one of its own user's. */
-static bool is_meant(const struct question *question, const struct sx_client *client)
+static bool is_meant(struct question *question, const struct sx_client *client)
 {
-    const struct sx_query_options *const options = question->asked->options;
+    const struct sx_query_options *const options = question->asked.options;
     const pmix_proc_t of = sx_query_proc(options, &question->server->self);
     const bool named = options->procs.count != 0 || options->nspace != NULL;
 
@@ -234,11 +308,13 @@ static bool is_meant(const struct question *question, const struct sx_client *cl
 }
 
 /* The processes: whoever asks looks at them (client/call/query_memory.h). */
-static pmix_status_t client_memory_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t client_memory_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_server *const server = question->server;
     pmix_data_array_t *const array = PMIx_Data_array_create(server->live_count, PMIX_PID);
     size_t count = 0;
+
+    cost(question, server->live_count / ROWS_PER_UNIT);
 
     if (array == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -258,11 +334,15 @@ static pmix_status_t client_memory_answer(const struct question *question, pmix_
 }
 
 /* With room for the limits, if they are asked for. */
-static pmix_status_t memory_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t memory_answer(struct question *question, pmix_value_t *ret)
 {
-    const bool minmax = question->asked->options->minmax;
+    const bool minmax = question->asked.options->minmax;
     pmix_value_t clients;
-    pmix_status_t rc = client_memory_answer(question, &clients);
+    pmix_status_t rc = memory_walk(question);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = client_memory_answer(question, &clients);
+    }
     pmix_info_t *const infos = rc == PMIX_SUCCESS ? infos_make(minmax ? 3 : 2, ret) : NULL;
 
     if (infos == NULL) {
@@ -286,23 +366,128 @@ static pmix_status_t memory_answer(const struct question *question, pmix_value_t
 
 /* ---- sets and groups ------------------------------------------------------------------------- */
 
-static pmix_status_t lists_answer(const struct question *question, pmix_value_t *ret)
+static uint32_t kind_of(const struct question *question)
+{
+    return strcmp(question->asked.key, PMIX_QUERY_NUM_PSETS) == 0 ||
+                   strcmp(question->asked.key, PMIX_QUERY_PSET_NAMES) == 0
+               ? SX_MEMBERSHIP_PSET
+               : SX_MEMBERSHIP_GROUP;
+}
+
+static pmix_status_t lists_count_answer(struct question *question, pmix_value_t *ret)
+{
+    const uint32_t *const counts = question->server->memberships.kind_counts;
+
+    *ret = (pmix_value_t){ .type = PMIX_SIZE, .data.size = counts[kind_of(question)] };
+    return PMIX_SUCCESS;
+}
+
+/* Return: false when memory is out, or for more than one call may have. */
+static bool name_add(struct sx_query_progress *progress, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+
+    if (progress->text_capacity - progress->text_size < size) {
+        const size_t capacity = 2 * progress->text_capacity + 4096;
+        char *const grown = capacity > (size_t)UNITS_MAX * BYTES_PER_UNIT
+                                ? NULL
+                                : realloc(progress->text, capacity);
+
+        if (grown == NULL) {
+            return false;
+        }
+        progress->text = grown;
+        progress->text_capacity = capacity;
+    }
+    memcpy(progress->text + progress->text_size, name, size);
+    progress->text_size += size;
+    progress->text_count++;
+    return true;
+}
+
+/* The names of all lists of the kind, in the order of their rows. */
+static pmix_status_t names_walk(struct question *question)
 {
     const struct sx_memberships *const lists = &question->server->memberships;
-    const bool of_sets = strcmp(question->asked->key, PMIX_QUERY_PSET_MEMBERSHIP) == 0;
+    struct sx_query_progress *const progress = question->progress;
+    const uint32_t kind = kind_of(question);
 
-    return sx_lists_find(lists->has_store ? &lists->store.view : NULL, question->asked->key,
-                         of_sets ? question->asked->options->pset : question->asked->options->group,
+    while (progress->walked < lists->slot_count) {
+        const size_t at = progress->walked++;
+        const struct sx_membership_entry *const entry = lists->slots[at].entry;
+
+        if (entry != NULL && entry->published.head.kind == kind &&
+            !name_add(progress, sx_membership_name(&entry->published))) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        if (at % ROWS_AT_ONCE == 0) {
+            cost(question, ROWS_AT_ONCE / ROWS_PER_UNIT);
+            if (!may_go_on(question)) {
+                return PMIX_ERR_WOULD_BLOCK;
+            }
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t pset_names_answer(struct question *question, pmix_value_t *ret)
+{
+    struct sx_query_progress *const progress = question->progress;
+    const pmix_status_t rc = names_walk(question);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    for (size_t i = 0; i + 1 < progress->text_size; i++) {
+        if (progress->text[i] == '\0') {
+            progress->text[i] = ',';
+        }
+    }
+    *ret = (pmix_value_t){ .type = PMIX_STRING,
+                           .data.string = progress->text != NULL ? progress->text : strdup("") };
+    progress->text = NULL; /* moved */
+    return ret->data.string != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+static pmix_status_t group_names_answer(struct question *question, pmix_value_t *ret)
+{
+    struct sx_query_progress *const progress = question->progress;
+    const pmix_status_t rc = names_walk(question);
+    const char *at = progress->text;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pmix_data_array_t *const array = PMIx_Data_array_create(progress->text_count, PMIX_STRING);
+
+    *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
+    for (size_t i = 0; array != NULL && i < progress->text_count; i++, at += strlen(at) + 1) {
+        ((char **)array->array)[i] = strdup(at);
+        if (((char **)array->array)[i] == NULL) {
+            sx_value_destruct(ret);
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    return array != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+static pmix_status_t members_answer(struct question *question, pmix_value_t *ret)
+{
+    const struct sx_memberships *const lists = &question->server->memberships;
+    const bool of_sets = strcmp(question->asked.key, PMIX_QUERY_PSET_MEMBERSHIP) == 0;
+
+    return sx_lists_find(lists->has_store ? &lists->store.view : NULL, question->asked.key,
+                         of_sets ? question->asked.options->pset : question->asked.options->group,
                          ret);
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-static pmix_status_t keys_answer(const struct question *question, pmix_value_t *ret);
+static pmix_status_t keys_answer(struct question *question, pmix_value_t *ret);
 
 static const struct row {
     const char *key;
-    pmix_status_t (*answer)(const struct question *question, pmix_value_t *ret);
+    pmix_status_t (*answer)(struct question *question, pmix_value_t *ret);
 } rows[] = {
     { PMIX_QUERY_SUPPORTED_KEYS, keys_answer },
     { PMIX_QUERY_NAMESPACES, namespaces_answer },
@@ -317,12 +502,12 @@ static const struct row {
     { PMIX_QUERY_MEMORY_USAGE, memory_answer },
     { PMIX_DAEMON_MEMORY, daemon_memory_answer },
     { PMIX_CLIENT_AVG_MEMORY, client_memory_answer },
-    { PMIX_QUERY_NUM_PSETS, lists_answer },
-    { PMIX_QUERY_PSET_NAMES, lists_answer },
-    { PMIX_QUERY_PSET_MEMBERSHIP, lists_answer },
-    { PMIX_QUERY_NUM_GROUPS, lists_answer },
-    { PMIX_QUERY_GROUP_NAMES, lists_answer },
-    { PMIX_QUERY_GROUP_MEMBERSHIP, lists_answer },
+    { PMIX_QUERY_NUM_PSETS, lists_count_answer },
+    { PMIX_QUERY_PSET_NAMES, pset_names_answer },
+    { PMIX_QUERY_PSET_MEMBERSHIP, members_answer },
+    { PMIX_QUERY_NUM_GROUPS, lists_count_answer },
+    { PMIX_QUERY_GROUP_NAMES, group_names_answer },
+    { PMIX_QUERY_GROUP_MEMBERSHIP, members_answer },
     /* These are a host's to know. */
     { PMIX_QUERY_QUEUE_LIST, NULL },
     { PMIX_QUERY_QUEUE_STATUS, NULL },
@@ -339,7 +524,7 @@ static const struct row {
 };
 
 /* Also those that a client answers itself. */
-static pmix_status_t keys_answer(const struct question *question, pmix_value_t *ret)
+static pmix_status_t keys_answer(struct question *question, pmix_value_t *ret)
 {
     static const char of_clients[] = PMIX_QUERY_STABLE_ABI_VERSION
         "," PMIX_QUERY_PROVISIONAL_ABI_VERSION "," PMIX_QUERY_RESOLVE_PEERS
@@ -387,37 +572,71 @@ bool sx_query_is_hosts(const char *key)
     return row != NULL && row->answer == NULL;
 }
 
-static pmix_status_t key_answer(void *arg, const struct sx_question *asked, pmix_value_t *ret)
+/* Nothing is left of the answer to one key. */
+static void key_clear(struct sx_query_progress *progress)
 {
-    struct question *const question = arg;
+    PMIx_Data_array_free(progress->table);
+    free(progress->text);
+    progress->table = NULL;
+    progress->text = NULL;
+    progress->text_size = progress->text_capacity = progress->text_count = progress->walked = 0;
+}
+
+void sx_query_progress_clear(struct sx_query_progress *progress)
+{
+    key_clear(progress);
+    sx_usage_walk_close(&progress->memory);
+}
+
+/* Return: PMIX_SUCCESS with *ret; PMIX_ERR_NOT_FOUND; PMIX_ERR_WOULD_BLOCK; why no more is
+ * answered. */
+static pmix_status_t key_answer(struct question *question, const struct sx_queries *queries,
+                                const struct sx_asked *asked, pmix_value_t *ret)
+{
     const struct row *const row = row_find(asked->key);
     size_t size;
 
-    question->asked = asked;
+    question->asked = (struct sx_question){ .key = asked->key,
+                                            .query = &queries->all[asked->query],
+                                            .options = &queries->options[asked->query] };
     if (row == NULL || row->answer == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
-    if (question->client != NULL && *question->units > UNITS_MAX) {
+    if (question->client != NULL && question->progress->units > UNITS_MAX) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = row->answer(question, ret);
+    const pmix_status_t rc = sx_asked_again(queries, asked) ? sx_queries_again(queries, asked, ret)
+                                                            : row->answer(question, ret);
 
-    *question->units += 1;
     if (rc == PMIX_SUCCESS && sx_flat_size(ret, &size) == PMIX_SUCCESS) {
-        *question->units += size / BYTES_PER_UNIT;
+        cost(question, size / BYTES_PER_UNIT);
     }
     return rc;
 }
 
 pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
-                             struct sx_queries *queries)
+                             struct sx_queries *queries, struct sx_query_progress *progress)
 {
-    uint64_t units = 0;
-    struct question question = { .server = server, .client = client, .units = &units };
-    const pmix_status_t rc = sx_queries_ask(queries, key_answer, &question);
+    struct question question = { .server = server, .client = client, .progress = progress };
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (client != NULL) {
-        sx_share_charge(server, client, units);
+    while (rc == PMIX_SUCCESS && progress->at < queries->asked_count && may_go_on(&question)) {
+        struct sx_asked *const asked = &queries->asked[progress->at];
+        pmix_value_t value;
+
+        rc = key_answer(&question, queries, asked, &value);
+        cost(&question, 1);
+        if (rc == PMIX_SUCCESS) {
+            sx_queries_answer(queries, asked, &value);
+        }
+        rc = rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+        if (rc != PMIX_ERR_WOULD_BLOCK) {
+            key_clear(progress);
+            progress->at++;
+        }
     }
-    return rc;
+    if (client != NULL) {
+        sx_share_charge(server, client, question.units);
+    }
+    return rc == PMIX_SUCCESS && progress->at < queries->asked_count ? PMIX_ERR_WOULD_BLOCK : rc;
 }

@@ -5,14 +5,33 @@
 #define SX_SERVER_ENGINE_QUERY_KNOWN_H
 
 #include "base/query.h"
+#include "base/usage.h"
 #include "server/model/state.h"
 
-/* Answer all keys that the server knows, for @client, who hears of what it may see only, and pays;
- * NULL: for the host.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when the answers become too
- * much for one call of a client, those that there are stay; PMIX_ERR_UNPACK_FAILURE when a store
- * contradicts itself. */
+/* How far the keys of one call have been answered.  Zeroed: not at all. */
+struct sx_query_progress {
+    size_t at;      /* the key that is next */
+    uint64_t units; /* that the answers have cost so far (share.h) */
+    /* Of that key, if its answer takes several steps. */
+    size_t walked;
+    char *text; /* malloc'ed: names, each with its NUL */
+    size_t text_size, text_capacity, text_count;
+    pmix_data_array_t *table;
+    /* Of all keys: the memory of this server is walked once. */
+    struct sx_usage_walk memory;
+    bool has_memory;
+    float memory_mib;
+};
+
+/* Answer the keys that the server knows, for @client, which gets what it may see only, and pays;
+ * NULL: for the host.  For a client that is one step.  Return: PMIX_SUCCESS, when that was all;
+ * PMIX_ERR_WOULD_BLOCK when there is more to do, in a later turn; PMIX_ERR_OUT_OF_RESOURCE when the
+ * answers become too much for one call of a client, those that there are stay;
+ * PMIX_ERR_UNPACK_FAILURE when a store contradicts itself. */
 pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
-                             struct sx_queries *queries);
+                             struct sx_queries *queries, struct sx_query_progress *progress);
+/* Nothing is left of what was under way.  Safe twice. */
+void sx_query_progress_clear(struct sx_query_progress *progress);
 
 /* Whether only a host can know @key. */
 bool sx_query_is_hosts(const char *key);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/process.h"
+#include "base/status.h"
 #include "base/value.h"
 #include "server/port/reply.h"
 #include "shmem/site.h"
@@ -80,31 +81,26 @@ static bool info_fill(const struct sx_nspace *nspace, const struct sx_site *site
 }
 
 /* The ranks that are told of are the job's, or those that are here when its size is not known. */
-static bool rank_next(const struct sx_nspace *nspace, bool here, uint32_t *at, uint32_t *ret_rank)
+static bool is_of_job(const struct sx_nspace *nspace, bool here)
 {
-    if (here || nspace->job_size == 0) {
-        *ret_rank = *at < nspace->client_count ? nspace->by_rank[*at]->rank : 0;
-        return (*at)++ < nspace->client_count;
-    }
-    *ret_rank = *at;
-    return (*at)++ < nspace->job_size;
+    return !here && nspace->job_size != 0;
 }
 
-pmix_status_t sx_query_procs_table(const struct sx_nspace *nspace, bool here, pmix_value_t *ret)
+size_t sx_query_procs_count(const struct sx_nspace *nspace, bool here)
+{
+    return is_of_job(nspace, here) ? nspace->job_size : nspace->client_count;
+}
+
+pmix_status_t sx_query_procs_fill(const struct sx_nspace *nspace, bool here,
+                                  pmix_data_array_t *table, size_t from, size_t count)
 {
     const struct sx_site site = { .shared = nspace->has_store ? &nspace->store.view : NULL };
-    const bool all = !here && nspace->job_size != 0;
-    const size_t count = all ? nspace->job_size : nspace->client_count;
-    pmix_data_array_t *const array = PMIx_Data_array_create(count, PMIX_PROC_INFO);
-    uint32_t at = 0, rank;
 
-    if (array == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
-    for (size_t i = 0; rank_next(nspace, here, &at, &rank); i++) {
-        if (!info_fill(nspace, &site, rank, (pmix_proc_info_t *)array->array + i)) {
-            sx_value_destruct(ret);
+    sx_assert(table->size == sx_query_procs_count(nspace, here));
+    for (size_t i = from; i < table->size && i - from < count; i++) {
+        const uint32_t rank = is_of_job(nspace, here) ? (uint32_t)i : nspace->by_rank[i]->rank;
+
+        if (!info_fill(nspace, &site, rank, (pmix_proc_info_t *)table->array + i)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
     }

@@ -34,7 +34,7 @@ void sx_belongings_hang(struct sx_server *server, struct sx_membership_entry *en
 
         belonging->entry = entry;
         if (client != NULL) {
-            sx_list_append(&client->belongings, &belonging->link);
+            sx_list_append(&client->belongings[entry->published.head.kind], &belonging->link);
         }
     }
 }

@@ -17,7 +17,7 @@ struct sx_membership_entry;
 struct sx_server;
 
 struct sx_belonging {
-    struct sx_list link; /* client.belongings; zeroed: it hangs nowhere */
+    struct sx_list link; /* client.belongings, by its kind; zeroed: it hangs nowhere */
     struct sx_membership_entry *entry;
 };
 

@@ -304,6 +304,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
         entry_free(entry);
         return rc;
     }
+    all->kind_counts[options->kind]++;
     sx_belongings_hang(server, entry);
     *ret = entry;
     return PMIX_SUCCESS;
@@ -359,17 +360,56 @@ pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membershi
 
 bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace)
 {
-    const struct sx_membership_entry *entry = NULL;
+    static const enum sx_membership_kind kinds[] = { SX_MEMBERSHIP_CONNECTED, SX_MEMBERSHIP_GROUP };
     bool joined = false;
+    size_t walked = 0;
 
-    while (!joined && (entry = sx_memberships_next(server, entry)) != NULL) {
-        joined = entry->published.head.kind != SX_MEMBERSHIP_PSET &&
-                 sx_membership_rank(&entry->published, client->nspace->name, client->rank) !=
-                     PMIX_RANK_INVALID &&
-                 sx_membership_count_of(&entry->published, nspace) > 0;
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        struct sx_list *const all = &client->belongings[kinds[i]];
+
+        for (struct sx_list *it = all->next; it != all && !joined; it = it->next, walked++) {
+            const struct sx_belonging *const belonging = SX_LIST_ENTRY(it, struct sx_belonging,
+                                                                       link);
+
+            joined = sx_membership_count_of(&belonging->entry->published, nspace) > 0;
+        }
     }
-    sx_share_charge(server, client, server->memberships.names.count / LISTS_PER_UNIT);
+    sx_share_charge(server, client, walked / LISTS_PER_UNIT);
     return joined;
+}
+
+/* All namespaces that have members in @entry are marked. */
+static size_t entry_mark(struct sx_server *server, const struct sx_membership_entry *entry,
+                         uint64_t mark)
+{
+    struct sx_membership_part part;
+    uint32_t index = 0;
+
+    while (sx_membership_part(&entry->published, index, &part)) {
+        struct sx_nspace *const nspace = part.count > 0 ? sx_nspace_find(server, part.nspace)
+                                                        : NULL;
+
+        if (nspace != NULL) {
+            nspace->joined_mark = mark;
+        }
+        index++;
+    }
+    return index;
+}
+
+uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client)
+{
+    const uint64_t mark = ++server->memberships.mark_last;
+    size_t walked = 0;
+
+    SX_LIST_EACH(it, &client->belongings[SX_MEMBERSHIP_CONNECTED]) {
+        walked += entry_mark(server, SX_LIST_ENTRY(it, struct sx_belonging, link)->entry, mark);
+    }
+    SX_LIST_EACH(it, &client->belongings[SX_MEMBERSHIP_GROUP]) {
+        walked += entry_mark(server, SX_LIST_ENTRY(it, struct sx_belonging, link)->entry, mark);
+    }
+    sx_share_charge(server, client, walked / LISTS_PER_UNIT);
+    return mark;
 }
 
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry)
@@ -384,6 +424,7 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
     sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject,
                            sx_membership_name(&entry->published));
     sx_table_remove(table_of(all, kind), &entry->node);
+    all->kind_counts[kind]--;
     slot_give_back(all, sx_membership_row(subject));
     entry_free(entry);
     all->has_news = true;

@@ -51,7 +51,9 @@ struct sx_memberships {
     uint32_t slot_count, slot_capacity; /* that were ever in use, and that there is room for */
     uint32_t free_first;                /* a number as free_next */
     uint64_t serial;                    /* the last one that was given */
-    struct sx_store_writer store;       /* the node's */
+    uint32_t kind_counts[SX_MEMBERSHIP_KINDS];
+    uint64_t mark_last;           /* of nspace.joined_mark */
+    struct sx_store_writer store; /* the node's */
     bool has_store;
     bool has_news; /* since the last sx_memberships_tell */
 };
@@ -98,8 +100,12 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
 pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membership_entry *entry,
                                    const pmix_proc_t *proc);
 
-/* Whether @client is in one connected namespace or group with a process of @nspace. */
+/* Whether @client is in one connected namespace or group with a process of @nspace.  Walks the
+ * lists that @client is in, sets not among them, and @client pays. */
 bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace);
+/* The same for all namespaces at once.  Return: the mark that each of them has as its joined_mark
+ * until the next call. */
+uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client);
 
 /* It is no more, for all; @entry is freed. */
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);

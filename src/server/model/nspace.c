@@ -277,7 +277,9 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     sx_list_init(&client->cleanups);
     sx_list_init(&client->requests);
     sx_list_init(&client->pendings);
-    sx_list_init(&client->belongings);
+    for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
+        sx_list_init(&client->belongings[kind]);
+    }
     sx_list_init(&client->monitors);
     sx_list_init(&client->guests);
     sx_list_init(&client->share.marks);
@@ -327,7 +329,9 @@ struct sx_client *sx_client_release(struct sx_client *client)
         sx_assert(client->connection == NULL);       /* a connection holds a reference */
         sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
         sx_results_clear(&client->results);
-        while (sx_list_pop(&client->belongings) != NULL) {
+        for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
+            while (sx_list_pop(&client->belongings[kind]) != NULL) {
+            }
         }
         free(client);
     }

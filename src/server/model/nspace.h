@@ -22,6 +22,7 @@
 #include "server/model/event_log.h"
 #include "server/model/results.h"
 #include "server/model/share.h"
+#include "shmem/membership.h"
 #include "shmem/store.h"
 
 struct sx_channel;
@@ -102,13 +103,13 @@ struct sx_client {
     bool died;           /* by the kernel's word: the host may start another in its place */
 
     bool has_committed;
-    size_t values_lost;        /* modex.c: of the commit that is under way */
-    struct sx_blob news;       /* put since the last fence that all nodes took part in */
-    uint64_t news_gone;        /* bytes of news before these */
-    struct sx_list requests;   /* dmodex.c: other nodes that wait for its first commit */
-    uint32_t waiter_count;     /* gets of others that wait for this one's data */
-    struct sx_list pendings;   /* pending.h: what it waits for */
-    struct sx_list belongings; /* belonging.h: the lists it is in */
+    size_t values_lost;      /* modex.c: of the commit that is under way */
+    struct sx_blob news;     /* put since the last fence that all nodes took part in */
+    uint64_t news_gone;      /* bytes of news before these */
+    struct sx_list requests; /* dmodex.c: other nodes that wait for its first commit */
+    uint32_t waiter_count;   /* gets of others that wait for this one's data */
+    struct sx_list pendings; /* pending.h: what it waits for */
+    struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.h: the lists it is in, by kind */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
@@ -139,6 +140,7 @@ struct sx_nspace {
     uint32_t local_count;   /* local processes the host announced */
     uint32_t job_size;      /* 0: not known */
     uint32_t brought_count; /* by connects over nodes, and not registered by the host: span.c */
+    uint64_t joined_mark;   /* sx_memberships_mark */
     struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
     struct sx_list kept;         /* cleanup.c: what its processes want to stay ... */

@@ -125,9 +125,8 @@ void sx_share_work_remove(struct sx_share_work *work)
 
 void sx_share_work_step(struct sx_client *client)
 {
-    struct sx_list *const first = sx_list_pop(&client->share.works);
-    struct sx_share_work *const work = SX_LIST_ENTRY(first, struct sx_share_work, link);
+    struct sx_share_work *const work = SX_LIST_ENTRY(client->share.works.next, struct sx_share_work,
+                                                     link);
 
-    sx_list_append(&client->share.works, first);
     work->step(work);
 }

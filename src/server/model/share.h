@@ -90,7 +90,7 @@ void sx_share_charge_strangers(struct sx_server *server, uint64_t units);
  * before @client goes; that is safe at any time. */
 void sx_share_work_add(struct sx_client *client, struct sx_share_work *work);
 void sx_share_work_remove(struct sx_share_work *work);
-/* Do one step of the oldest; the next time it is another one's. */
+/* Do one step of the oldest: what others have begun waits for its end, and takes no memory. */
 void sx_share_work_step(struct sx_client *client);
 /* It pays for a message that was long by itself. */
 bool sx_share_rests(const struct sx_client *client);

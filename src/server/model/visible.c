@@ -18,12 +18,23 @@ bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid)
     return nspace->client_count > 0 || (nspace->registered && nspace->uid == uid);
 }
 
+/* Whether it is for @client without the word of a list. */
+static bool is_own(const struct sx_nspace *nspace, const struct sx_client *client)
+{
+    return nspace == client->nspace || nspace == client->home ||
+           sx_nspace_is_of(nspace, client->uid);
+}
+
 bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
                        struct sx_client *client)
 {
-    return nspace == client->nspace || nspace == client->home ||
-           sx_nspace_is_of(nspace, client->uid) ||
-           sx_memberships_join(server, client, nspace->name);
+    return is_own(nspace, client) || sx_memberships_join(server, client, nspace->name);
+}
+
+bool sx_nspace_visible_marked(const struct sx_nspace *nspace, const struct sx_client *client,
+                              uint64_t mark)
+{
+    return is_own(nspace, client) || nspace->joined_mark == mark;
 }
 
 bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,

@@ -127,7 +127,7 @@ static void step(struct sx_share_work *work)
     }
 }
 
-Test(share, work_goes_on_step_by_step_and_in_turn)
+Test(share, work_goes_on_step_by_step_the_oldest_first)
 {
     struct steps works[2] = { { .work = { .step = step }, .left = 2 },
                               { .work = { .step = step }, .left = 1 } };
@@ -140,8 +140,9 @@ Test(share, work_goes_on_step_by_step_and_in_turn)
     sx_share_work_step(client);
     cr_expect_eq(works[0].done, 1);
     sx_share_work_step(client);
-    cr_expect_eq(works[1].done, 1, "the other one's turn");
-    sx_share_work_step(client);
     cr_expect_eq(works[0].done, 2);
+    cr_expect_eq(works[1].done, 0, "one after the other");
+    sx_share_work_step(client);
+    cr_expect_eq(works[1].done, 1);
     cr_expect(sx_list_empty(&client->share.works));
 }

@@ -3,6 +3,8 @@
 /* visible_test.c - who may map a namespace's store, and who may not (any more). */
 #include "server/model/visible.h"
 
+#include <stdio.h>
+
 #include "bare.h"
 
 static struct sx_server server;
@@ -120,4 +122,71 @@ Test(visible, are_foreign_to_all_but_their_user_and_root)
                      commands[i].why);
     }
     cr_expect_not(sx_procs_are_foreign(&server, client, NULL, 0), "none");
+}
+
+/* ---- what a look costs ------------------------------------------------------------------------ */
+
+#define LISTS 800u
+
+static void lists_add(uint32_t kind, const char *prefix, const pmix_proc_t *proc)
+{
+    for (unsigned i = 0; i < LISTS; i++) {
+        char name[32];
+        const struct sx_membership_options options = {
+            .name = name, .kind = kind, .procs = proc, .proc_count = 1
+        };
+        struct sx_membership_entry *entry;
+
+        snprintf(name, sizeof(name), "%s.%u", prefix, i);
+        cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    }
+}
+
+/* Return: the units that @client has been charged for it. */
+static int64_t look(struct sx_client *client, const struct sx_nspace *nspace)
+{
+    (void)sx_share_affords(&server, client);
+    const int64_t before = client->share.units;
+
+    cr_expect_not(sx_nspace_visible(&server, nspace, client));
+    const int64_t units = before - client->share.units;
+
+    server.turn.number += 1000;
+    return units;
+}
+
+Test(visible, walks_the_lists_that_the_asker_is_in_and_the_asker_pays)
+{
+    struct sx_client *const client = sx_client_find(bare_job(&server, "own", 1, 1), 0);
+    struct sx_nspace *const nspace = bare_job(&server, "job", 1, 1);
+    const pmix_proc_t own = { .nspace = "own" }, foreign = { .nspace = "job" };
+
+    client->uid = 1;
+    cr_expect_eq(look(client, nspace), 0);
+    lists_add(SX_MEMBERSHIP_GROUP, "others", &foreign);
+    cr_expect_eq(look(client, nspace), 0, "groups of others");
+    lists_add(SX_MEMBERSHIP_PSET, "sets", &own);
+    cr_expect_eq(look(client, nspace), 0, "sets");
+    lists_add(SX_MEMBERSHIP_GROUP, "own", &own);
+    cr_expect_eq(look(client, nspace), LISTS / 8);
+    sx_memberships_deinit(&server);
+}
+
+Test(visible, of_many_is_found_in_one_walk)
+{
+    struct sx_client *const client = sx_client_find(bare_job(&server, "own", 1, 1), 0);
+    struct sx_nspace *const joined = bare_job(&server, "joined", 1, 1);
+    struct sx_nspace *const other = bare_job(&server, "other", 1, 1);
+    const pmix_proc_t both[] = { { .nspace = "own" }, { .nspace = "joined" } };
+
+    client->uid = 1;
+    (void)bare_connected(&server, "both", both, 2);
+    const uint64_t mark = sx_memberships_mark(&server, client);
+
+    cr_expect(sx_nspace_visible_marked(client->nspace, client, mark));
+    cr_expect(sx_nspace_visible_marked(joined, client, mark));
+    cr_expect_not(sx_nspace_visible_marked(other, client, mark));
+    sx_memberships_remove(&server, sx_memberships_find(&server, "both"));
+    cr_expect_not(sx_nspace_visible_marked(joined, client, sx_memberships_mark(&server, client)));
+    sx_memberships_deinit(&server);
 }
