@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "base/role.h"
 #include "base/status.h"
+#include "base/value.h"
 #include "server/engine/ask.h"
 #include "server/model/alias.h"
 #include "server/model/proc_list.h"
@@ -24,9 +25,12 @@
 #include "server/port/kept.h"
 #include "server/port/pending.h"
 #include "server/port/pull.h"
+#include "server/port/pull_index.h"
 #include "server/port/reply.h"
 
-#define LOOKS_PER_UNIT 2u /* at output that is kept, with what becomes of it */
+#define LOOKS_PER_UNIT 2u   /* at output that is kept, with what becomes of it */
+#define NAMES_PER_UNIT 4u   /* of processes, which are put in order and found by */
+#define MESSAGES_A_STEP 64u /* SX_TURN_ANSWER_UNITS each */
 
 #define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
 
@@ -35,9 +39,10 @@ struct pull {
     struct sx_pull pull; /* its link: server.pulls */
     struct sx_server *server;
     struct sx_asker asker;
-    struct asking *asking; /* the answer that is owed; NULL: none */
-    size_t bytes;          /* that it keeps */
-    bool agreed;           /* by the host, which is told of its end */
+    struct asking *asking;     /* the answer that is owed; NULL: none */
+    struct sx_share_work work; /* there: something is queued, and the socket has room */
+    size_t bytes;              /* that it keeps */
+    bool agreed;               /* by the host, which is told of its end */
     bool redirects;
 };
 
@@ -58,6 +63,8 @@ static struct pull *pull_of(struct sx_list *it)
 static void pull_free(struct pull *pull)
 {
     sx_list_remove(&pull->pull.link);
+    sx_share_work_remove(&pull->work);
+    sx_pull_index_remove(pull->server, &pull->pull);
     sx_asker_deinit(&pull->asker);
     sx_pending_uncount(pull->pull.client, SX_PENDING_PULL, pull->bytes);
     sx_client_release(pull->pull.client);
@@ -105,6 +112,7 @@ static void pull_end(struct pull *pull)
         pull->asking->pull = NULL;
         pull->asking = NULL;
     }
+    sx_share_work_remove(&pull->work);
     sx_pull_deinit(&pull->pull);
     if (!pull->agreed || !host_stop(pull)) {
         pull_free(pull);
@@ -114,6 +122,30 @@ static void pull_end(struct pull *pull)
 static void pull_ended(struct sx_pull *pull)
 {
     pull_end(SX_CONTAINER(pull, struct pull, pull));
+}
+
+/* A turn of its client's.  What is sent may end the pull. */
+static void pull_step(struct sx_share_work *work)
+{
+    struct pull *const pull = SX_CONTAINER(work, struct pull, work);
+    struct sx_server *const server = pull->server;
+    struct sx_client *const client = pull->pull.client;
+    unsigned sent;
+
+    sx_share_work_remove(work);
+    if (sx_pull_send_part(&pull->pull, MESSAGES_A_STEP, &sent)) {
+        sx_share_work_add(client, work);
+    }
+    sx_share_charge(server, client, 1 + (uint64_t)sent * SX_TURN_ANSWER_UNITS);
+}
+
+/* Its client's next turns send what is queued. */
+static void pull_go_on(struct sx_pull *of)
+{
+    struct pull *const pull = SX_CONTAINER(of, struct pull, pull);
+
+    sx_share_work_remove(&pull->work);
+    sx_share_work_add(of->client, &pull->work);
 }
 
 static struct pull *pull_new(struct sx_server *server, struct sx_client *client, size_t bytes)
@@ -126,7 +158,9 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
     pull->server = server;
     pull->bytes = bytes;
     pull->pull.client = sx_client_retain(client);
+    pull->work.step = pull_step;
     sx_pull_init(&pull->pull);
+    pull->pull.writable = pull_go_on;
     sx_asker_init(&pull->asker);
     sx_list_append(&server->pulls, &pull->pull.link);
     sx_pending_count(client, SX_PENDING_PULL, bytes);
@@ -135,16 +169,12 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
 
 /* ---- output that nobody has pulled yet ------------------------------------------------------- */
 
-/* By name and channel, and as far as its process may have it; it may have ended.  The output of a
- * job that is not here is its user's. */
-static bool is_about(struct sx_server *server, const struct pull *pull,
-                     const struct sx_output *output)
+/* Whether its process may have @output of @nspace (NULL: it is not here, and its output is its
+ * user's); it may have ended. */
+static bool may_have(struct sx_server *server, const struct pull *pull,
+                     const struct sx_nspace *nspace, const struct sx_output *output)
 {
-    if (!pull->agreed || !sx_pull_is_about(&pull->pull, output)) {
-        return false;
-    }
     struct sx_client *const client = pull->pull.client;
-    const struct sx_nspace *const nspace = sx_nspace_find(server, output->source.nspace);
 
     if (!sx_pull_is_open(&pull->pull)) {
         return true;
@@ -166,7 +196,77 @@ struct giving {
     size_t end_count;
     bool in_order;  /* they are */
     uint64_t looks; /* at what is kept */
+    /* What is kept comes job by job: */
+    pmix_nspace_t nspace; /* the last one's; empty: none yet */
+    bool is_here;         /* else each output says whose it is */
+    bool may_have;        /* output of it, if it is here */
+    size_t first, end;    /* in the pull's processes: those of it */
 };
+
+/* Where the pull's processes from @proc on begin. */
+static size_t lower_bound(const struct sx_pull *pull, const pmix_proc_t *proc)
+{
+    size_t low = 0, high = pull->proc_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (sx_proc_order(&pull->procs[middle], proc) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void job_set(struct giving *giving, const struct sx_output *output)
+{
+    const char *const name = output->source.nspace;
+    struct pull *const pull = giving->pull;
+    pmix_proc_t from, to;
+
+    if (strcmp(giving->nspace, name) == 0) {
+        return;
+    }
+    const struct sx_nspace *const nspace = sx_nspace_find(pull->server, name);
+
+    PMIx_Load_nspace(giving->nspace, name);
+    giving->is_here = nspace != NULL;
+    giving->may_have = giving->is_here && may_have(pull->server, pull, nspace, output);
+    PMIx_Load_procid(&from, name, 0);
+    PMIx_Load_procid(&to, name, UINT32_MAX);
+    giving->first = lower_bound(&pull->pull, &from);
+    giving->end = lower_bound(&pull->pull, &to);
+}
+
+/* By name and channel, and as far as its process may have it. */
+static bool is_about(struct giving *giving, const struct sx_output *output)
+{
+    const struct sx_pull *const pull = &giving->pull->pull;
+
+    job_set(giving, output);
+    const bool may = giving->is_here ? giving->may_have
+                                     : may_have(giving->pull->server, giving->pull, NULL, output);
+    size_t low = giving->first, high = giving->end;
+
+    if (!giving->pull->agreed || !may || (pull->channels & output->channel) == 0 || low == high) {
+        return false;
+    }
+    if (pull->procs[high - 1].rank == PMIX_RANK_WILDCARD) {
+        return true; /* it is behind all ranks */
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (pull->procs[middle].rank < output->source.rank) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < giving->end && pull->procs[low].rank == output->source.rank;
+}
 
 /* That of a whole job (PMIX_RANK_WILDCARD) is like that of any process of it. */
 static int end_order(const void *left, const void *right)
@@ -216,7 +316,7 @@ static bool kept_takes(void *arg, struct sx_output *output)
     struct pull *const pull = giving->pull;
 
     giving->looks++;
-    if ((!giving->is_open && !output->again) || !is_about(pull->server, pull, output)) {
+    if ((!giving->is_open && !output->again) || !is_about(giving, output)) {
         return false;
     }
     if (giving->is_open && !(output->again && has_had(giving, output))) {
@@ -297,6 +397,10 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     int fd = -1;
 
     pull->agreed = rc == PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS && !sx_pull_index_add(pull->server, &pull->pull)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_share_charge(pull->server, pull->pull.client, pull->pull.proc_count / NAMES_PER_UNIT);
     if (rc == PMIX_SUCCESS && pull->asking == NULL) {
         rc = PMIX_ERR_LOST_CONNECTION; /* nobody waits for it any more */
     }
@@ -482,27 +586,57 @@ static uid_t user_of(struct sx_server *server, const pmix_proc_t *source)
     return sx_nspace_is_of(nspace, user) ? user : 0;
 }
 
+struct handing {
+    const struct sx_nspace *nspace; /* NULL: it is not there */
+    bool is_wanted;
+};
+
+/* Whether the client of @pull may have @output; each client is judged once for all of its pulls. */
+static bool may_have_it(const struct handing *handing, const struct pull *pull,
+                        const struct sx_output *output)
+{
+    const uint64_t number = pull->server->output_last;
+    struct sx_client *const client = pull->pull.client;
+
+    if (!sx_pull_is_open(&pull->pull)) {
+        return true;
+    }
+    if (client->output_judged != number) {
+        client->output_judged = number;
+        client->output_may = may_have(pull->server, pull, handing->nspace, output);
+    }
+    return client->output_may;
+}
+
+/* The pull's client pays, and its turns send it. */
+static void output_put(void *arg, struct sx_pull *of, struct sx_output *output)
+{
+    struct handing *const handing = arg;
+    struct pull *const pull = SX_CONTAINER(of, struct pull, pull);
+
+    if (!pull->agreed || !may_have_it(handing, pull, output)) {
+        return;
+    }
+    handing->is_wanted = true; /* or was, and the host does not know yet that it is not */
+    if (sx_pull_is_open(of)) {
+        sx_pull_put(of, output);
+        sx_share_charge(pull->server, of->client, 1);
+        pull_go_on(of);
+    }
+}
+
 static void output_hand_on(void *arg, uint64_t now_ns)
 {
     struct sx_output *const output = arg;
     struct sx_server *const server = output->server;
-    bool is_wanted = false;
+    struct handing handing = { .nspace = sx_nspace_find(server, output->source.nspace) };
 
     (void)now_ns;
     output->user = server->client_uid; /* of a job that is not here yet */
-    SX_LIST_EACH(it, &server->pulls) {
-        struct pull *const pull = pull_of(it);
-
-        if (output->again || !is_about(server, pull, output)) {
-            continue;
-        }
-        is_wanted = true; /* or was, and the host does not know yet that it is not */
-        if (sx_pull_is_open(&pull->pull)) {
-            sx_pull_put(&pull->pull, output);
-            sx_pull_send(&pull->pull);
-        }
+    if (!output->again) {
+        sx_pull_index_each(server, output, output_put, &handing);
     }
-    if (!is_wanted) {
+    if (!handing.is_wanted) {
         output->user = user_of(server, &output->source);
         sx_kept_add(server, output);
     }
@@ -702,5 +836,6 @@ void sx_iof_stop(struct sx_server *server)
 
         (has_ended ? pull_free : pull_end)(pull); /* the host is told of nothing any more */
     }
+    sx_table_deinit(&server->pull_names);
     sx_kept_clear(server);
 }

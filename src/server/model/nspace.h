@@ -114,6 +114,8 @@ struct sx_client {
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
     size_t found_bytes;                      /* publish.c: of answers that it has not been sent */
+    uint64_t output_judged;                  /* iof.c: the output that it was judged for last ... */
+    bool output_may;                         /* ... and whether it may have it */
     char *credential;                        /* credential.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* monitor.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */

@@ -262,14 +262,17 @@ struct sx_server {
     bool events_wake_posted;
     struct sx_carried carried; /* what setup_fork reads as well */
     struct sx_outlet outlets[SX_OUTLETS];
-    uint8_t logs;             /* logging.c: SX_LOGS_* that the host takes */
-    struct sx_list log_calls; /* the same: that have not ended */
-    struct sx_list own_asks;  /* own_ask.c */
-    struct sx_list pulls;     /* iof.c: of output */
-    struct sx_list producers; /* input.c */
+    uint8_t logs;               /* logging.c: SX_LOGS_* that the host takes */
+    struct sx_list log_calls;   /* the same: that have not ended */
+    struct sx_list own_asks;    /* own_ask.c */
+    struct sx_list pulls;       /* iof.c: of output */
+    struct sx_table pull_names; /* pull_index.c: the processes that they name */
+    uint64_t output_last;       /* the number of the output that was handed on last */
+    struct sx_list producers;   /* input.c */
     bool producers_stopped, producers_posted;
     struct sx_loop_post producers_post;
-    struct sx_list kept; /* kept.c: output that nobody pulls yet, by its jobs */
+    struct sx_list kept;       /* kept.c: output that nobody pulls yet, by its jobs ... */
+    struct sx_table kept_jobs; /* ... which are found by their names */
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers;                                     /* event_handled.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 struct job {
-    struct sx_list link; /* server.kept */
+    struct sx_list link;       /* server.kept */
+    struct sx_table_node node; /* server.kept_jobs */
     pmix_nspace_t nspace;
     struct sx_list outputs;
     size_t bytes, count; /* that are counted */
@@ -23,11 +27,21 @@ static struct sx_output *output_of(struct sx_list *it)
     return SX_LIST_ENTRY(it, struct sx_output, kept);
 }
 
+static uint64_t hash_of(const struct sx_server *server, const char *nspace)
+{
+    return XXH3_64bits_withSeed(nspace, strlen(nspace), server->seed);
+}
+
 static struct job *job_find(struct sx_server *server, const char *nspace)
 {
-    SX_LIST_EACH(it, &server->kept) {
-        if (strcmp(job_of(it)->nspace, nspace) == 0) {
-            return job_of(it);
+    const struct sx_table *const jobs = &server->kept_jobs;
+    struct sx_table_node *it = sx_table_first(jobs, hash_of(server, nspace));
+
+    for (; it != NULL; it = sx_table_next(jobs, it)) {
+        struct job *const job = SX_CONTAINER(it, struct job, node);
+
+        if (strcmp(job->nspace, nspace) == 0) {
+            return job;
         }
     }
     return NULL;
@@ -42,11 +56,13 @@ static struct job *job_obtain(struct sx_server *server, const char *nspace)
         return job;
     }
     job = calloc(1, sizeof(*job));
-    if (job != NULL) {
-        PMIx_Load_nspace(job->nspace, nspace);
-        sx_list_init(&job->outputs);
-        sx_list_append(&server->kept, &job->link);
+    if (job == NULL || !sx_table_add(&server->kept_jobs, &job->node, hash_of(server, nspace))) {
+        free(job);
+        return NULL;
     }
+    PMIx_Load_nspace(job->nspace, nspace);
+    sx_list_init(&job->outputs);
+    sx_list_append(&server->kept, &job->link);
     return job;
 }
 
@@ -62,10 +78,11 @@ static void job_drop(struct sx_server *server, struct job *job, struct sx_output
     sx_output_release(output);
 }
 
-static void job_free_if_empty(struct job *job)
+static void job_free_if_empty(struct sx_server *server, struct job *job)
 {
     if (sx_list_empty(&job->outputs)) {
         sx_list_remove(&job->link);
+        sx_table_remove(&server->kept_jobs, &job->node);
         free(job);
     }
 }
@@ -110,7 +127,7 @@ static void bound(struct sx_server *server)
         struct job *const job = largest_find(server, server->kept_bytes > SX_KEPT_BYTES);
 
         job_drop(server, job, oldest_find(job));
-        job_free_if_empty(job);
+        job_free_if_empty(server, job);
     }
 }
 
@@ -150,7 +167,7 @@ void sx_kept_each(struct sx_server *server, bool (*takes)(void *arg, struct sx_o
                 job_drop(server, job, output_of(at));
             }
         }
-        job_free_if_empty(job);
+        job_free_if_empty(server, job);
     }
 }
 
@@ -164,7 +181,7 @@ void sx_kept_forget(struct sx_server *server, const char *nspace)
     SX_LIST_EACH(it, &job->outputs) {
         job_drop(server, job, output_of(it));
     }
-    job_free_if_empty(job);
+    job_free_if_empty(server, job);
 }
 
 static bool takes_all(void *arg, struct sx_output *output)
@@ -177,4 +194,5 @@ static bool takes_all(void *arg, struct sx_output *output)
 void sx_kept_clear(struct sx_server *server)
 {
     sx_kept_each(server, takes_all, NULL);
+    sx_table_deinit(&server->kept_jobs);
 }

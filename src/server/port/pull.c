@@ -249,14 +249,15 @@ static void pull_end(struct sx_pull *pull)
 }
 
 /* Send what the socket takes, @max messages at the most.  Return: 0, or errno. */
-static int queue_send(struct sx_pull *pull, unsigned max)
+static int queue_send(struct sx_pull *pull, unsigned max, unsigned *ret_sent)
 {
     int why = 0;
 
-    for (unsigned i = 0; i < max && why == 0 && !sx_list_empty(&pull->queue); i++) {
+    for (*ret_sent = 0; *ret_sent < max && why == 0 && !sx_list_empty(&pull->queue);) {
         struct entry *const entry = first_of(pull);
 
         why = message_send(pull, entry);
+        *ret_sent += why == 0;
         if (why == 0 && entry->at == entry->end) {
             entry_free(pull, entry);
         }
@@ -265,9 +266,9 @@ static int queue_send(struct sx_pull *pull, unsigned max)
 }
 
 /* Return: false when that was all, or nobody reads any more. */
-static bool some_send(struct sx_pull *pull)
+static bool some_send(struct sx_pull *pull, unsigned max, unsigned *ret_sent)
 {
-    const int why = queue_send(pull, MESSAGES_A_TURN);
+    const int why = queue_send(pull, max, ret_sent);
 
     if ((why != 0 && why != EAGAIN) || (pull->ending && sx_list_empty(&pull->queue))) {
         return false;
@@ -281,21 +282,46 @@ static bool some_send(struct sx_pull *pull)
 
 static void go_on(struct sx_pull *pull)
 {
-    if (!some_send(pull)) {
+    unsigned sent;
+
+    if (!some_send(pull, MESSAGES_A_TURN, &sent)) {
         pull_end(pull);
     }
 }
 
 void sx_pull_send(struct sx_pull *pull)
 {
-    if (!some_send(pull)) {
+    unsigned sent;
+
+    if (!some_send(pull, MESSAGES_A_TURN, &sent)) {
         sx_pull_send_soon(pull);
     }
 }
 
+/* Nothing is called when there is room. */
+static void writable_forget(struct sx_pull *pull)
+{
+    (void)sx_poll_modify(&pull->socket, pull->ending ? 0 : POLLIN);
+}
+
+bool sx_pull_send_part(struct sx_pull *pull, unsigned max, unsigned *ret_sent)
+{
+    if (!some_send(pull, max, ret_sent)) {
+        pull_end(pull);
+        return false;
+    }
+    const bool more = *ret_sent == max && !sx_list_empty(&pull->queue);
+
+    if (more) {
+        writable_forget(pull);
+    }
+    return more;
+}
+
 bool sx_pull_flush(struct sx_pull *pull)
 {
-    const int why = pull->socket.fd >= 0 ? queue_send(pull, UINT_MAX) : EBADF;
+    unsigned sent;
+    const int why = pull->socket.fd >= 0 ? queue_send(pull, UINT_MAX, &sent) : EBADF;
 
     return why == EAGAIN && (pull->took > 0 || !pull->stuck);
 }
@@ -304,12 +330,13 @@ bool sx_pull_flush(struct sx_pull *pull)
  * it is empty, so what fits is sent first; one who has read all that there was waits for us. */
 static bool took_enough(struct sx_pull *pull)
 {
+    unsigned sent;
     int unread = 0;
 
     if (ioctl(pull->socket.fd, SIOCOUTQ, &unread) == 0 && unread == 0) {
         return true;
     }
-    (void)queue_send(pull, UINT_MAX); /* an error comes back when it is sent to again */
+    (void)queue_send(pull, UINT_MAX, &sent); /* an error comes back when it is sent to again */
     queue_let_go(pull);
     return pull->took >= SX_PULL_PATIENCE_BYTES;
 }
@@ -361,6 +388,9 @@ static void socket_ready(void *arg, uint32_t revents, uint64_t now_ns)
     (void)now_ns;
     if ((revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !pull->ending) {
         pull_heard(pull);
+    } else if (pull->writable != NULL) {
+        writable_forget(pull);
+        pull->writable(pull);
     } else {
         go_on(pull);
     }

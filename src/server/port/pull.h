@@ -38,6 +38,9 @@ struct sx_pull {
     struct sx_client *client;
     pmix_proc_t *procs; /* malloc'ed, in the order of sx_proc_order, each once */
     size_t proc_count;
+    struct sx_pull_name *names; /* pull_index.h: as many as are in the index */
+    size_t name_count;
+    uint64_t output_last; /* that it was found for */
     pmix_iof_channel_t channels;
     enum sx_pull_drops drops;
     size_t queue_max; /* bytes */
@@ -55,6 +58,9 @@ struct sx_pull {
     size_t queue_bytes;
     uint64_t lost; /* bytes that were dropped */
     void (*ended)(struct sx_pull *pull);
+    /* There is room in the socket for what is queued: its owner calls sx_pull_send_part, now or
+     * later.  NULL: it is sent at once. */
+    void (*writable)(struct sx_pull *pull);
 };
 
 /* Make @pull, which is zeroed but for whom and what it is about, ready to be opened. */
@@ -75,7 +81,12 @@ void sx_pull_put(struct sx_pull *pull, struct sx_output *output);
 /* Send what the socket takes.  When that is the end of it, @ended is told on a later turn of the
  * loop: who sends may be going through all pulls. */
 void sx_pull_send(struct sx_pull *pull);
-/* The same while the server ends: as much as there is, and nothing else happens to the pull.
+/* Send @max messages at the most.  *ret_sent says how many.  Return: true when there are more for
+ * which there may be room, and nothing waits for that; else @pull is called when there is room, or
+ * has ended, and is not looked at any more. */
+bool sx_pull_send_part(struct sx_pull *pull, unsigned max, unsigned *ret_sent);
+/* The same as sx_pull_send while the server ends: as much as there is, and nothing else happens to
+ * the pull.
  * Return: whether its reader is to be waited for, which is not so for one that stands still. */
 bool sx_pull_flush(struct sx_pull *pull);
 /* The same as sx_pull_send, but not before this returns. */
