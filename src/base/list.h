@@ -43,6 +43,19 @@ static inline void sx_list_remove(struct sx_list *node)
     sx_list_init(node);
 }
 
+/* Move all nodes of @from behind those of @to. */
+static inline void sx_list_splice(struct sx_list *to, struct sx_list *from)
+{
+    if (sx_list_empty(from)) {
+        return;
+    }
+    from->next->prev = to->prev;
+    to->prev->next = from->next;
+    from->prev->next = to;
+    to->prev = from->prev;
+    sx_list_init(from);
+}
+
 /* Take the first node out.  Return: NULL when the list is empty. */
 static inline struct sx_list *sx_list_pop(struct sx_list *head)
 {

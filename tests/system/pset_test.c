@@ -3,6 +3,7 @@
 /* pset_test.c - process sets and groups by process, and handles of sets while the host changes them
  * as fast as it can. */
 #include <string.h>
+#include <unistd.h>
 
 #include <shmix.h>
 
@@ -138,6 +139,85 @@ static int host_of_names(struct job *job)
     return 0;
 }
 
+/* ---- sets of a client ----------------------------------------------------------------------- */
+
+#define OWN_SETS 100u /* more than go in one turn */
+
+static pmix_status_t define_own(unsigned number)
+{
+    pmix_info_t info, *results = NULL;
+    char name[32];
+    size_t count = 0;
+
+    snprintf(name, sizeof(name), "own.%u", number);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_JOB_CTRL_DEFINE_PSET, name, PMIX_STRING), PMIX_SUCCESS);
+    const pmix_status_t rc = PMIx_Job_control(&me, 1, &info, 1, &results, &count);
+
+    PMIX_INFO_DESTRUCT(&info);
+    return rc;
+}
+
+static size_t sets_count(void)
+{
+    char *keys[] = { (char *)(uintptr_t)PMIX_QUERY_NUM_PSETS, NULL };
+    pmix_query_t query = { .keys = keys };
+    pmix_info_t *results = NULL;
+    size_t count = 0;
+
+    CHECK_STATUS(PMIx_Query_info(&query, 1, &results, &count), PMIX_SUCCESS);
+    CHECK(count == 1 && results[0].value.type == PMIX_SIZE);
+    const size_t sets = results[0].value.data.size;
+
+    PMIx_Info_free(results, count);
+    return sets;
+}
+
+/* The sets of a process go with it; the host's stay, and the names are free again. */
+static int owned(int rank, bool says_good_bye)
+{
+    begin();
+    job_token_get(0);
+    if (rank == 0) {
+        for (unsigned i = 0; i < OWN_SETS; i++) {
+            CHECK_STATUS(define_own(i), PMIX_SUCCESS);
+        }
+        CHECK_STATUS(define_own(0), PMIX_EXISTS);
+        CHECK(sets_count() == OWN_SETS + 1);
+        fence();
+        if (says_good_bye) {
+            finish();
+        }
+        _exit(0);
+    }
+    fence();
+    while (sets_count() > 1) {
+    }
+    check_names(PMIX_PSET_NAMES, 0, "hosts");
+    CHECK_STATUS(define_own(0), PMIX_SUCCESS);
+    CHECK(sets_count() == 2);
+    finish();
+    return 0;
+}
+
+static int rank_of_left(int rank)
+{
+    return owned(rank, true);
+}
+
+static int rank_of_died(int rank)
+{
+    return owned(rank, false);
+}
+
+static int host_of_owned(struct job *job)
+{
+    (void)job;
+    define("hosts", JOB_NSPACE, 0, 1);
+    job_token_put(0);
+    job_token_put(0);
+    return 0;
+}
+
 /* ---- while the host changes them ------------------------------------------------------------ */
 
 /* The node's store is written anew each time 4 MiB of it are old. */
@@ -215,6 +295,8 @@ static int host_of_churn(struct job *job)
 
 static const struct job_case cases[] = {
     { .name = "names", .size = RANKS, .rank = rank_of_names, .host = host_of_names },
+    { .name = "left", .size = 2, .rank = rank_of_left, .host = host_of_owned },
+    { .name = "died", .size = 2, .rank = rank_of_died, .host = host_of_owned },
     { .name = "churn", .size = 2, .rank = rank_of_churn, .host = host_of_churn },
 };
 

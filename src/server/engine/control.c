@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "server/engine/cleanup.h"
+#include "server/engine/pset.h"
 #include "server/model/alias.h"
 #include "server/model/visible.h"
 #include "server/port/pending.h"
@@ -72,8 +73,8 @@ static pmix_status_t ours_do(struct sx_server *server, struct sx_client *client,
     pmix_status_t rc = sx_cleanup_take(server, client, info, ninfo);
 
     if (rc == PMIX_SUCCESS && options->pset != NULL) {
-        rc = PMIx_server_define_process_set(targets->count > 0 ? targets->all : &job,
-                                            targets->count > 0 ? targets->count : 1, options->pset);
+        rc = sx_pset_define(server, client, targets->count > 0 ? targets->all : &job,
+                            targets->count > 0 ? targets->count : 1, options->pset);
     }
     return rc;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pset.c - process sets: lists of the node's store, which the host defines and deletes.
+/* pset.c - process sets: lists of the node's store, which the host and its clients define.
  *
  *     define --> a list of those that are meant so far; an event
  *     a namespace is registered --> sets that mean all of it get its processes
- *     delete --> an event; no list
+ *     the host deletes it, or the client that has defined it goes --> an event; no list
  *
- * Nobody leaves a set, and a rank in it stays.  All of it happens on the loop thread.  Bounded with
- * the other lists (server/model/membership.h). */
+ * Nobody leaves a set, and a rank in it stays.  The Standard has no call by which a client deletes
+ * a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  All of it happens on
+ * the loop thread.  Bounded with the other lists (server/model/membership.h). */
 #include "server/engine/pset.h"
 
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #include "base/value.h"
 #include "server/engine/event_made.h"
 #include "server/model/membership.h"
+
+#define GONE_MAX 32u /* sets of those who have gone, in one turn */
 
 /* ---- who is meant --------------------------------------------------------------------------- */
 
@@ -98,17 +101,40 @@ pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *n
         if (means_all_of(&entry->told, nspace->name)) {
             rc = set_complete(server, entry);
         }
+        if (rc != PMIX_SUCCESS && entry->quota.process != NULL) {
+            rc = PMIX_SUCCESS; /* a client's set keeps nobody from registering */
+        }
     }
     return rc;
 }
 
-/* ---- the host's calls ----------------------------------------------------------------------- */
+/* ---- definitions ---------------------------------------------------------------------------- */
 
-/* What the host said. */
+/* Who says it, and what. */
 struct definition {
+    struct sx_client *client; /* NULL: the host */
     const char *name;
     struct sx_proc_list told;
 };
+
+static pmix_status_t set_add(struct sx_server *server, const struct definition *definition,
+                             const struct sx_proc_list *meant, struct sx_membership_entry **ret)
+{
+    const struct sx_client *const client = definition->client;
+    const struct sx_quota_owner owner = client != NULL ? sx_quota_owner_of(client)
+                                                       : (struct sx_quota_owner){ .uid = 0 };
+    const bool is_kept = means_all_of(&definition->told, NULL);
+    const struct sx_membership_options options = {
+        .name = definition->name,
+        .kind = SX_MEMBERSHIP_PSET,
+        .procs = meant->all,
+        .proc_count = meant->count,
+        .owner = client != NULL ? &owner : NULL,
+        .told_count = is_kept ? definition->told.count : 0,
+    };
+
+    return sx_memberships_add(server, &options, ret);
+}
 
 static pmix_status_t pset_define(struct sx_server *server, void *arg)
 {
@@ -118,16 +144,14 @@ static pmix_status_t pset_define(struct sx_server *server, void *arg)
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
     if (meant_list(server, &definition->told, &meant)) {
-        const struct sx_membership_options options = { .name = definition->name,
-                                                       .kind = SX_MEMBERSHIP_PSET,
-                                                       .procs = meant.all,
-                                                       .proc_count = meant.count };
-
-        rc = sx_memberships_add(server, &options, &entry);
+        rc = set_add(server, definition, &meant, &entry);
     }
     sx_proc_list_clear(&meant);
     if (rc != PMIX_SUCCESS) {
         return rc;
+    }
+    if (definition->client != NULL) {
+        sx_list_append(&definition->client->sets, &entry->owned);
     }
     sx_event_pset(server, true, definition->name, definition->told.all, definition->told.count);
     if (means_all_of(&definition->told, NULL)) {
@@ -157,30 +181,110 @@ static bool name_is_good(const char *name)
     return len > 0 && len <= SX_MEMBERSHIP_NAME_MAX;
 }
 
+/* Return: PMIX_SUCCESS, and the list is the caller's to clear; PMIX_ERR_BAD_PARAM;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t definition_read(const pmix_proc_t members[], size_t count, const char *name,
+                                     struct definition *ret)
+{
+    *ret = (struct definition){ .name = name };
+    if (!name_is_good(name) || members == NULL || count == 0 || count > SX_PSET_MEMBERS_MAX ||
+        !procs_are_good(members, count)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!sx_proc_list_append(&ret->told, members, count)) {
+        sx_proc_list_clear(&ret->told);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_proc_list_sort(&ret->told);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
+                             const pmix_proc_t members[], size_t count, const char *name)
+{
+    struct definition definition;
+    pmix_status_t rc = definition_read(members, count, name, &definition);
+
+    if (rc == PMIX_SUCCESS) {
+        definition.client = client;
+        rc = pset_define(server, &definition);
+        sx_proc_list_clear(&definition.told);
+    }
+    return rc;
+}
+
 pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t nmembers,
                                              const char *pset_name)
 {
-    struct definition definition = { .name = pset_name };
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct definition definition;
 
     if (sx_server_get() == NULL) {
         return PMIX_ERR_INIT;
     }
-    if (!name_is_good(pset_name) || members == NULL || nmembers == 0 ||
-        nmembers > SX_PSET_MEMBERS_MAX || !procs_are_good(members, nmembers)) {
-        return PMIX_ERR_BAD_PARAM;
+    pmix_status_t rc = definition_read(members, nmembers, pset_name, &definition);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_server_call(sx_server_get(), pset_define, &definition);
+        sx_proc_list_clear(&definition.told);
     }
-    for (size_t i = 0; rc == PMIX_SUCCESS && i < nmembers; i++) {
-        if (!sx_proc_list_add(&definition.told, members[i].nspace, members[i].rank)) {
-            rc = PMIX_ERR_OUT_OF_RESOURCE;
+    return rc;
+}
+
+/* ---- deletions ------------------------------------------------------------------------------ */
+
+/* Tell it, and remove it. */
+static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    pmix_proc_t *const members = sx_memberships_procs(entry);
+    const bool is_told = entry->told.count > 0;
+
+    if (members == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_event_pset(server, false, sx_membership_name(&entry->published),
+                  is_told ? entry->told.all : members,
+                  is_told ? entry->told.count : sx_membership_size(&entry->published));
+    free(members);
+    sx_memberships_remove(server, entry);
+    return PMIX_SUCCESS;
+}
+
+static void ownerless_remove(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+    struct sx_psets *const psets = &server->psets;
+    struct sx_list *it;
+    size_t count = 0;
+
+    (void)now_ns;
+    psets->posted = false;
+    while (count++ < GONE_MAX && (it = sx_list_pop(&psets->ownerless)) != NULL) {
+        struct sx_membership_entry *const entry = SX_LIST_ENTRY(it, struct sx_membership_entry,
+                                                                owned);
+
+        if (set_delete(server, entry) != PMIX_SUCCESS) {
+            sx_memberships_remove(server, entry); /* memory is out: nobody is told */
         }
     }
-    if (rc == PMIX_SUCCESS) {
-        sx_proc_list_sort(&definition.told);
-        rc = sx_server_call(sx_server_get(), pset_define, &definition);
+    if (!sx_list_empty(&psets->ownerless) && !psets->posted) {
+        psets->posted = sx_loop_post(server->loop, &psets->post) == PMIX_SUCCESS;
     }
-    sx_proc_list_clear(&definition.told);
-    return rc;
+}
+
+void sx_psets_init(struct sx_server *server)
+{
+    sx_list_init(&server->psets.ownerless);
+    server->psets.post = (struct sx_loop_post){ .fn = ownerless_remove, .arg = server };
+}
+
+void sx_pset_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_list_empty(&client->sets)) {
+        sx_list_splice(&server->psets.ownerless, &client->sets);
+        if (!server->psets.posted) {
+            ownerless_remove(server, 0);
+        }
+    }
 }
 
 static pmix_status_t pset_delete(struct sx_server *server, void *arg)
@@ -190,17 +294,7 @@ static pmix_status_t pset_delete(struct sx_server *server, void *arg)
     if (entry == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
-    pmix_proc_t *const members = sx_memberships_procs(entry);
-    const bool is_told = entry->told.count > 0;
-
-    if (members == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    sx_event_pset(server, false, arg, is_told ? entry->told.all : members,
-                  is_told ? entry->told.count : sx_membership_size(&entry->published));
-    free(members);
-    sx_memberships_remove(server, entry);
-    return PMIX_SUCCESS;
+    return set_delete(server, entry);
 }
 
 pmix_status_t PMIx_server_delete_process_set(char *pset_name)

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pset.h - process sets: names that a host gives to processes. */
+/* pset.h - process sets: names that a host, or one of its clients, gives to processes. */
 #ifndef SX_SERVER_ENGINE_PSET_H
 #define SX_SERVER_ENGINE_PSET_H
 
 #include "server/model/state.h"
 
 #define SX_PSET_MEMBERS_MAX (1u << 20)
+
+void sx_psets_init(struct sx_server *server);
+
+/* The processes are the set @name from now on; @client defines it, NULL: the host.  Loop thread.
+ * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; as sx_memberships_add. */
+pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
+                             const pmix_proc_t members[], size_t count, const char *name);
+
+/* It has gone: the sets that it has defined go, the first at once and the others soon. */
+void sx_pset_client_gone(struct sx_server *server, struct sx_client *client);
 
 /* The namespace has its data now: sets that mean all of it have its processes.  Return:
  * PMIX_SUCCESS; as sx_memberships_change. */

@@ -30,6 +30,7 @@
 #include "server/engine/modex.h"
 #include "server/engine/monitor.h"
 #include "server/engine/own_ask.h"
+#include "server/engine/pset.h"
 #include "server/engine/publish.h"
 #include "server/engine/query_kept.h"
 #include "server/engine/resource.h"
@@ -93,6 +94,11 @@ const struct sx_family sx_families[] = {
         .group_aborted = sx_invite_aborted,
         .stop = sx_invites_stop,
         .end = sx_invites_deinit,
+    },
+    {
+        .name = "pset",
+        .client_left = sx_pset_client_gone,
+        .client_gone = sx_pset_client_gone,
     },
     {
         .name = "monitor",

@@ -25,6 +25,7 @@
 #include "server/engine/input.h"
 #include "server/engine/iof.h"
 #include "server/engine/logging.h"
+#include "server/engine/pset.h"
 #include "server/engine/topology.h"
 #include "server/engine/waiting.h"
 #include "server/entry/connection.h"
@@ -229,6 +230,8 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_list_init(&server->own_asks);
     server->shown.table = SX_OPEN_OPS_NULL;
     server->seed = sx_table_seed();
+    sx_memberships_init(&server->memberships, server->seed);
+    sx_psets_init(server);
     sx_published_init(&server->published, server->seed);
     sx_list_init(&server->resources);
     sx_list_init(&server->strangers.silent);

@@ -16,6 +16,7 @@
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u
+#define COPIES 2u         /* of a record: here and in the store */
 #define LISTS_PER_UNIT 8u /* to look whether somebody is in them: share.h */
 
 /* ---- the rows -------------------------------------------------------------------------------- */
@@ -77,6 +78,20 @@ pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
 
 /* ---- the lists ------------------------------------------------------------------------------- */
 
+void sx_memberships_init(struct sx_memberships *all, uint64_t seed)
+{
+    *all = (struct sx_memberships){ .slots = NULL };
+    sx_quota_init(&all->quota, "connected namespaces, groups and process sets", SX_MEMBERSHIPS_MAX,
+                  SX_MEMBERSHIPS_BYTES_MAX, seed);
+}
+
+/* Return: the bytes that a list of @members with a record of @record_size takes. */
+static uint64_t bytes_of(size_t record_size, size_t members, size_t told_count)
+{
+    return sizeof(struct sx_membership_entry) + COPIES * (uint64_t)record_size +
+           members * sizeof(struct sx_belonging) + told_count * sizeof(pmix_proc_t);
+}
+
 static void entry_free(struct sx_membership_entry *entry)
 {
     if (entry != NULL) {
@@ -85,6 +100,7 @@ static void entry_free(struct sx_membership_entry *entry)
         free(entry->record);
         free(entry->id);
         sx_proc_list_clear(&entry->told);
+        sx_list_remove(&entry->owned);
         free(entry);
     }
 }
@@ -99,6 +115,7 @@ void sx_memberships_deinit(struct sx_server *server)
     free(all->slots);
     sx_table_deinit(&all->names);
     sx_table_deinit(&all->sets);
+    sx_quota_deinit(&all->quota);
     if (all->has_store) {
         sx_store_destroy(&all->store);
     }
@@ -219,19 +236,62 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
     return PMIX_SUCCESS;
 }
 
-/* Encode and show; @head says all but who the members are. */
-static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membership_entry *entry,
-                                  const struct sx_membership_head *head, const char *name,
-                                  const pmix_proc_t *procs, size_t proc_count)
+/* Return: who is to own the list: who is named, or the first member here of what is no set; NULL:
+ * the host. */
+static const struct sx_quota_owner *owner_find(struct sx_server *server,
+                                               const struct sx_membership_options *options,
+                                               struct sx_quota_owner *room)
 {
+    if (options->owner != NULL || options->kind == SX_MEMBERSHIP_PSET) {
+        return options->owner;
+    }
+    for (size_t i = 0; i < options->proc_count; i++) {
+        const pmix_proc_t *const proc = &options->procs[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+        const struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank)
+                                                              : NULL;
+
+        if (client != NULL) {
+            *room = sx_quota_owner_of(client);
+            return room;
+        }
+    }
+    return NULL;
+}
+
+/* Count @entry, for @owner, or as one that takes @bytes now. */
+static pmix_status_t entry_count(struct sx_memberships *all, struct sx_membership_entry *entry,
+                                 const struct sx_quota_owner *owner, uint64_t bytes)
+{
+    return entry->quota.is_taken ? sx_quota_resize(&all->quota, &entry->quota, bytes)
+                                 : sx_quota_take(&all->quota, owner, false, bytes, &entry->quota);
+}
+
+/* Encode, count and show; @head says all but who the members are. */
+static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membership_entry *entry,
+                                  const struct sx_membership_head *head,
+                                  const struct sx_membership_options *options,
+                                  const struct sx_quota_owner *owner)
+{
+    const struct sx_quota_row before = entry->quota;
     void *record;
     size_t size;
-    const pmix_status_t rc = sx_membership_encode(head, name, procs, proc_count, &record, &size);
+    pmix_status_t rc = sx_membership_encode(head, options->name, options->procs,
+                                            options->proc_count, &record, &size);
 
     if (rc != PMIX_SUCCESS) {
-        return SX_RAISE(rc, "the %zu members of %s", proc_count, name);
+        return SX_RAISE(rc, "the %zu members of %s", options->proc_count, options->name);
     }
-    return entry_show(all, entry, record, size);
+    rc = entry_count(all, entry, owner, bytes_of(size, options->proc_count, options->told_count));
+    if (rc != PMIX_SUCCESS) {
+        free(record);
+        return rc;
+    }
+    rc = entry_show(all, entry, record, size);
+    if (rc != PMIX_SUCCESS && before.is_taken) {
+        (void)sx_quota_resize(&all->quota, &entry->quota, before.bytes);
+    }
+    return rc;
 }
 
 /* Room for one more: nothing that follows needs memory but its record. */
@@ -241,10 +301,14 @@ static pmix_status_t entry_new(struct sx_memberships *all,
 {
     struct sx_membership_entry *const entry = calloc(1, sizeof(*entry));
 
-    if (entry != NULL && options->id != NULL) {
+    if (entry == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_init(&entry->owned);
+    if (options->id != NULL) {
         entry->id = strdup(options->id);
     }
-    if (entry == NULL || (options->id != NULL && entry->id == NULL) ||
+    if ((options->id != NULL && entry->id == NULL) ||
         !sx_belongings_new(&entry->belongings, options->proc_count) || !slots_reserve(all)) {
         entry_free(entry);
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -259,18 +323,12 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
 {
     struct sx_memberships *const all = &server->memberships;
     struct sx_membership_entry *entry = NULL;
+    struct sx_quota_owner owner;
     const enum sx_realm realm = sx_membership_realm(options->kind);
     pmix_status_t rc = options->kind == SX_MEMBERSHIP_PSET
                            ? set_judge(server, options->name)
                            : sx_memberships_name_judge(server, options->name);
 
-    if (rc == PMIX_SUCCESS && all->names.count + all->sets.count >= SX_MEMBERSHIPS_MAX) {
-        rc = SX_RAISE(
-            PMIX_ERR_OUT_OF_RESOURCE,
-            "there are %u connected namespaces, groups and process sets: disconnect, destruct "
-            "or delete some",
-            SX_MEMBERSHIPS_MAX);
-    }
     if (rc == PMIX_SUCCESS) {
         rc = store_open(&server->numa, all);
     }
@@ -290,7 +348,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
         .since_ns = sx_now_ns(),
     };
 
-    rc = entry_update(all, entry, &head, options->name, options->procs, options->proc_count);
+    rc = entry_update(all, entry, &head, options, owner_find(server, options, &owner));
     if (rc == PMIX_SUCCESS) {
         rc = sx_membership_enter(&all->store, realm, head.subject, options->name);
     }
@@ -301,6 +359,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
     if (rc != PMIX_SUCCESS) {
         sx_membership_withdraw(&all->store, realm, head.subject, options->name);
         slot_give_back(all, row);
+        sx_quota_give_back(&all->quota, &entry->quota);
         entry_free(entry);
         return rc;
     }
@@ -313,6 +372,10 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
 pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membership_entry *entry,
                                     const pmix_proc_t *procs, size_t proc_count)
 {
+    const struct sx_membership_options options = { .name = sx_membership_name(&entry->published),
+                                                   .procs = procs,
+                                                   .proc_count = proc_count,
+                                                   .told_count = entry->told.count };
     struct sx_membership_head head = entry->published.head;
     struct sx_belongings next;
 
@@ -320,8 +383,7 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     head.generation++;
-    const pmix_status_t rc = entry_update(&server->memberships, entry, &head,
-                                          sx_membership_name(&entry->published), procs, proc_count);
+    const pmix_status_t rc = entry_update(&server->memberships, entry, &head, &options, NULL);
 
     if (rc != PMIX_SUCCESS) {
         sx_belongings_clear(&next);
@@ -426,6 +488,7 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
     sx_table_remove(table_of(all, kind), &entry->node);
     all->kind_counts[kind]--;
     slot_give_back(all, sx_membership_row(subject));
+    sx_quota_give_back(&all->quota, &entry->quota);
     entry_free(entry);
     all->has_news = true;
 }

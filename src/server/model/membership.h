@@ -6,8 +6,11 @@
  *
  * A list is in the node's store for all to read (shmem/membership.h), and here with what only the
  * server needs.  The name of a connected namespace or a group is no other's, and no namespace's;
- * sets have names of their own, which stand for nobody.  There are at most SX_MEMBERSHIPS_MAX at a
- * time, and what those that are gone took is given back. */
+ * sets have names of their own, which stand for nobody.
+ *
+ * There are at most SX_MEMBERSHIPS_MAX at a time, which take at most SX_MEMBERSHIPS_BYTES_MAX
+ * without the host's; each user and process has a share of them (quota.h).  What those that are
+ * gone took is given back. */
 #ifndef SX_SERVER_MODEL_MEMBERSHIP_H
 #define SX_SERVER_MODEL_MEMBERSHIP_H
 
@@ -16,9 +19,11 @@
 #include "base/table.h"
 #include "server/model/belonging.h"
 #include "server/model/proc_list.h"
+#include "server/model/quota.h"
 #include "shmem/membership.h"
 
 #define SX_MEMBERSHIPS_MAX 65536u
+#define SX_MEMBERSHIPS_BYTES_MAX (UINT64_C(1) << 30)
 
 struct sx_client;
 struct sx_nspace;
@@ -29,6 +34,8 @@ struct sx_membership_entry {
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
     char *id;                       /* that tells it from others of the same members; NULL: none */
+    struct sx_quota_row quota;      /* whose it is */
+    struct sx_list owned;           /* client.sets: a set of a client that is here */
     struct sx_belongings belongings;
     /* Of a connected namespace: engine/connect.c. */
     struct sx_table_node written;
@@ -43,10 +50,10 @@ struct sx_membership_slot {
     uint32_t free_next;                /* ... as is the slot before this number; 0: no other */
 };
 
-/* Zeroed is empty. */
 struct sx_memberships {
     struct sx_table names; /* of those that are no sets */
     struct sx_table sets;
+    struct sx_quota quota;
     struct sx_membership_slot *slots;
     uint32_t slot_count, slot_capacity; /* that were ever in use, and that there is room for */
     uint32_t free_first;                /* a number as free_next */
@@ -58,6 +65,7 @@ struct sx_memberships {
     bool has_news; /* since the last sx_memberships_tell */
 };
 
+void sx_memberships_init(struct sx_memberships *all, uint64_t seed);
 /* All are gone; nobody reads any more. */
 void sx_memberships_deinit(struct sx_server *server);
 
@@ -69,6 +77,8 @@ struct sx_membership_options {
     const char *id;           /* copied; NULL: none */
     const pmix_proc_t *procs; /* no wildcard, each once, in the order of their ranks in it */
     size_t proc_count;
+    const struct sx_quota_owner *owner; /* NULL: a set is the host's, another the first client's */
+    size_t told_count;                  /* processes that its entry is to keep beside its members */
 };
 /* Make it and show it to all.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when the name is another's;
  * PMIX_ERR_BAD_PARAM, as sx_membership_encode; PMIX_ERR_OUT_OF_RESOURCE, told, and then nothing has

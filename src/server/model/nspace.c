@@ -280,6 +280,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
         sx_list_init(&client->belongings[kind]);
     }
+    sx_list_init(&client->sets);
     sx_list_init(&client->monitors);
     sx_list_init(&client->guests);
     sx_list_init(&client->share.marks);
@@ -332,6 +333,8 @@ struct sx_client *sx_client_release(struct sx_client *client)
         for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
             while (sx_list_pop(&client->belongings[kind]) != NULL) {
             }
+        }
+        while (sx_list_pop(&client->sets) != NULL) {
         }
         free(client);
     }

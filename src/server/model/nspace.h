@@ -110,6 +110,7 @@ struct sx_client {
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     struct sx_list pendings; /* pending.h: what it waits for */
     struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.h: the lists it is in, by kind */
+    struct sx_list sets;                            /* pset.h: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */

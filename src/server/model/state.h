@@ -90,6 +90,14 @@ struct sx_query_kept {
     unsigned next;                                  /* the place of the next one */
 };
 
+/* pset.h */
+struct sx_psets {
+    struct sx_list
+        ownerless; /* struct sx_membership_entry: those who have defined them have gone */
+    struct sx_loop_post post; /* removes the next of them */
+    bool posted;
+};
+
 /* stranger.h */
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have said nothing yet; those who have: turn.strangers */
@@ -215,6 +223,7 @@ struct sx_server {
     struct sx_board board;
     struct sx_registry registry;
     struct sx_memberships memberships;
+    struct sx_psets psets;
     uint64_t seed;            /* of tables whose keys clients choose: none knows it */
     struct sx_table pendings; /* pending.h */
     unsigned pending_max[SX_PENDING_QUOTAS];

@@ -165,6 +165,88 @@ Test(memberships, are_at_most_so_many_at_once)
     cr_expect_eq(add("more", 2, &entry), PMIX_SUCCESS);
 }
 
+/* A process, a user, and all that they do: others go on beside it. */
+Test(memberships, of_one_owner_leave_room_for_those_of_others)
+{
+    struct sx_quota_owner owner = { .uid = 1000, .proc = { "job", 0 } };
+    struct sx_membership_options options = {
+        .kind = SX_MEMBERSHIP_PSET, .procs = procs, .proc_count = 1, .owner = &owner
+    };
+    struct sx_membership_entry *entry, *last = NULL;
+    char name[32];
+    unsigned count = 0;
+
+    options.name = name;
+    for (owner.proc.rank = 0; owner.proc.rank < 64; owner.proc.rank++) {
+        do {
+            snprintf(name, sizeof(name), "%u", count);
+        } while (sx_memberships_add(&server, &options, &last) == PMIX_SUCCESS &&
+                 ++count < SX_MEMBERSHIPS_MAX);
+    }
+    cr_expect_gt(count, SX_MEMBERSHIPS_MAX / 10 * 9 - 100, "a user that is alone has much: %u",
+                 count);
+    cr_expect_leq(count, SX_MEMBERSHIPS_MAX * 9 / 10);
+    cr_assert_eq(add("the hosts", 3, &entry), PMIX_SUCCESS);
+    owner.uid = 1001;
+    for (count = 0; count < 1000; count++) {
+        snprintf(name, sizeof(name), "other.%u", count);
+        cr_assert_eq(sx_memberships_add(&server, &options, &last), PMIX_SUCCESS);
+    }
+}
+
+/* A group is its first member's that is here. */
+Test(memberships, of_clients_are_their_users)
+{
+    struct sx_nspace *const nspace = bare_job(&server, "job", 4, 4);
+    struct sx_membership_entry *entry;
+    uid_t uid = 0;
+
+    sx_client_find(nspace, 2)->uid = 1002;
+    procs[0] = (pmix_proc_t){ "elsewhere", 0 };
+    procs[1].rank = 2;
+    cr_assert_eq(add("group", 2, &entry), PMIX_SUCCESS);
+    cr_assert(sx_quota_uid(&entry->quota, &uid));
+    cr_expect_eq(uid, 1002);
+    cr_expect_eq(entry->quota.process->proc.rank, 2);
+    cr_assert_eq(add("elsewhere alone", 1, &entry), PMIX_SUCCESS);
+    cr_expect_not(sx_quota_uid(&entry->quota, &uid));
+}
+
+Test(memberships, take_no_more_memory_than_their_owners_share)
+{
+    enum { MEMBERS = 1000 };
+    const struct sx_quota_owner owner = { .uid = 1000, .proc = { "job", 0 } };
+    static pmix_proc_t many[MEMBERS];
+    struct sx_membership_options options = {
+        .kind = SX_MEMBERSHIP_PSET, .procs = many, .proc_count = MEMBERS, .owner = &owner
+    };
+    struct sx_quota *const quota = &server.memberships.quota;
+    struct sx_membership_entry *last = NULL;
+    unsigned count = 0;
+    char name[32];
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        PMIx_Load_procid(&many[i], "job", i);
+    }
+    quota->max[SX_QUOTA_BYTES] = 1 << 20; /* of less memory than a server has, for speed */
+    options.name = name;
+    do {
+        snprintf(name, sizeof(name), "%u", count);
+    } while (sx_memberships_add(&server, &options, &last) == PMIX_SUCCESS && ++count < 1000);
+    cr_expect_gt(count, 10);
+    cr_expect_lt(count, (1 << 20) / (MEMBERS * 40), "each of its members takes memory: %u", count);
+    cr_expect_gt(last->quota.bytes, MEMBERS * 40);
+    options.proc_count = 1;
+    cr_expect_eq(sx_memberships_add(&server, &options, &last), PMIX_SUCCESS, "a smaller one");
+    sx_memberships_remove(&server, last);
+    options.owner = NULL;
+    options.proc_count = MEMBERS;
+    for (unsigned i = 0; i < 30; i++, count++) {
+        snprintf(name, sizeof(name), "%u", count);
+        cr_assert_eq(sx_memberships_add(&server, &options, &last), PMIX_SUCCESS, "the host");
+    }
+}
+
 /* ---- without memory -------------------------------------------------------------------------- */
 
 /* The store may not grow beyond what it has.  Return: 0, or the step that went wrong. */
