@@ -188,15 +188,13 @@ static const struct sx_pending_kind lookup_kind = { .quota = SX_PENDING_LOOKUP,
 /* What is published under its keys now, NULL where it sees nothing.  Return: how many of them it
  * sees. */
 static size_t rows_find(const struct sx_server *server, const struct sx_party *asker,
-                        const struct lookup *lookup, struct sx_published_row *rows[],
-                        bool *ret_denied)
+                        const struct lookup *lookup, struct sx_published_row *rows[])
 {
     size_t count = 0;
 
-    *ret_denied = false;
     for (size_t i = 0; i < lookup->key_count; i++) {
         rows[i] = sx_published_find(&server->published, lookup->keys[i].key, asker,
-                                    &lookup->options, ret_denied);
+                                    &lookup->options);
         count += rows[i] != NULL;
     }
     return count;
@@ -259,17 +257,16 @@ static bool lookup_try(struct sx_server *server, const struct sx_party *asker, s
 {
     struct sx_published_row **const rows = calloc(lookup->key_count,
                                                   sizeof(struct sx_published_row *));
-    bool denied;
 
     *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
     if (rows == NULL) {
         return true;
     }
-    const size_t count = rows_find(server, asker, lookup, rows, &denied);
+    const size_t count = rows_find(server, asker, lookup, rows);
     const bool is_enough = count >= lookup->wanted;
 
     if (is_enough && count == 0) {
-        *ret_status = denied ? PMIX_ERR_NO_PERMISSIONS : PMIX_ERR_NOT_FOUND;
+        *ret_status = PMIX_ERR_NOT_FOUND;
     } else if (is_enough) {
         *ret_status = results_write(lookup, rows, count, room);
         if (*ret_status == PMIX_SUCCESS) {
@@ -635,6 +632,7 @@ static pmix_status_t host_call_run(struct sx_server *server, void *arg)
     const struct sx_party party = { .who = { .proc = server->self, .session = SX_SESSION_UNKNOWN },
                                     .uid = geteuid(),
                                     .gid = getegid(),
+                                    .is_host = true,
                                     .app = SX_PARTY_APP_UNKNOWN };
 
     if (has_host(server, entries[call->kind])) {
@@ -688,7 +686,7 @@ void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
 {
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
-    sx_published_proc_gone(&server->published, &proc);
+    sx_published_proc_gone(&server->published, &proc, client->uid);
 }
 
 void sx_publish_client_over(struct sx_server *server, struct sx_client *client)

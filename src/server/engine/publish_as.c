@@ -70,7 +70,6 @@ static pmix_status_t lookup(struct sx_server *server, void *arg)
     struct sx_lookup_options options;
     struct sx_published_row *row;
     struct sx_party party;
-    bool denied = false;
     size_t wanted;
     pmix_status_t rc = party_read(server, request, &party);
 
@@ -80,9 +79,9 @@ static pmix_status_t lookup(struct sx_server *server, void *arg)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    row = sx_published_find(&server->published, request->key, &party, &options, &denied);
+    row = sx_published_find(&server->published, request->key, &party, &options);
     if (row == NULL) {
-        return denied ? PMIX_ERR_NO_PERMISSIONS : PMIX_ERR_NOT_FOUND;
+        return PMIX_ERR_NOT_FOUND;
     }
     const char *const text = row->info.value.type == PMIX_STRING ? row->info.value.data.string
                                                                  : NULL;

@@ -17,8 +17,7 @@
 pmix_status_t sx_publish_as(const pmix_proc_t *proc, const char *key, const char *text);
 
 /* What @proc sees under @key.  Return: PMIX_SUCCESS, and it is in @ret_text; PMIX_ERR_NOT_FOUND,
- * also for what is no text or has not room in @size bytes; PMIX_ERR_NO_PERMISSIONS;
- * PMIX_ERR_INIT. */
+ * also for what is no text or has not room in @size bytes; PMIX_ERR_INIT. */
 pmix_status_t sx_lookup_as(const pmix_proc_t *proc, const char *key, char *ret_text, size_t size);
 
 /* Take back what @proc has published under @key for all of the session.  Return: as

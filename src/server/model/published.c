@@ -18,6 +18,8 @@
 void sx_published_init(struct sx_published *all, uint64_t seed)
 {
     *all = (struct sx_published){ .seed = seed };
+    sx_quota_init(&all->quota, "published values", SX_PUBLISHED_ROWS_MAX, SX_PUBLISHED_BYTES_MAX,
+                  seed);
     sx_list_init(&all->publishers);
     sx_list_init(&all->users);
 }
@@ -31,6 +33,7 @@ void sx_published_deinit(struct sx_published *all)
     }
     sx_table_deinit(&all->keys);
     sx_table_deinit(&all->names);
+    sx_quota_deinit(&all->quota);
 }
 
 /* Tell who shows it. */
@@ -43,9 +46,10 @@ static void key_changed(struct sx_published *all, const char *key)
 
 /* ---- who sees what --------------------------------------------------------------------------- */
 
-static bool is_same_proc(const pmix_proc_t *one, const pmix_proc_t *other)
+static bool is_same(const struct sx_party *one, const struct sx_party *other)
 {
-    return one->rank == other->rank && strcmp(one->nspace, other->nspace) == 0;
+    return one->uid == other->uid && one->who.proc.rank == other->who.proc.rank &&
+           strcmp(one->who.proc.nspace, other->who.proc.nspace) == 0;
 }
 
 static bool range_holds(pmix_data_range_t range, const struct sx_some_procs *targets,
@@ -104,39 +108,33 @@ struct sx_published_row *sx_published_next(const struct sx_published *all, const
 
 struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
                                            const struct sx_party *asker,
-                                           const struct sx_lookup_options *options,
-                                           bool *ret_denied)
+                                           const struct sx_lookup_options *options)
 {
     const uint64_t hash = key_hash(all, key);
     struct sx_published_row *row = NULL, *found = NULL;
-    bool denied = false;
 
     while ((row = row_next(all, key, hash, row)) != NULL) {
         const struct sx_party *const party = &row->publisher->party;
 
-        if (!range_holds(row->range, &row->targets, party, asker) ||
-            !range_holds(options->range, &options->targets, asker, party)) {
-            continue;
-        }
-        if (!has_access(row, asker)) {
-            denied = true;
-        } else if (found == NULL || row->serial < found->serial) {
+        if (has_access(row, asker) && (found == NULL || row->serial < found->serial) &&
+            range_holds(row->range, &row->targets, party, asker) &&
+            range_holds(options->range, &options->targets, asker, party)) {
             found = row;
         }
     }
-    *ret_denied = *ret_denied || (found == NULL && denied);
     return found;
 }
 
-/* Whether somebody could see both rows of one key, one of @party with @options. */
+/* Whether somebody could see both rows of one key, one of @party with @options, and @party may know
+ * of the other. */
 static bool is_duplicate(const struct sx_published_row *row, const struct sx_party *party,
                          const struct sx_publish_options *options)
 {
-    if (row->range != options->range) {
+    if (row->range != options->range || !has_access(row, party)) {
         return false;
     }
     return row->range == PMIX_RANGE_CUSTOM
-               ? is_same_proc(&row->publisher->party.who.proc, &party->who.proc)
+               ? is_same(&row->publisher->party, party)
                : range_holds(row->range, NULL, party, &row->publisher->party);
 }
 
@@ -147,26 +145,26 @@ static uint64_t proc_hash(const struct sx_published *all, const pmix_proc_t *pro
     return XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), all->seed ^ proc->rank);
 }
 
-static struct sx_publisher *publisher_find(const struct sx_published *all, const pmix_proc_t *proc)
+static struct sx_publisher *publisher_find(const struct sx_published *all,
+                                           const struct sx_party *party)
 {
-    struct sx_table_node *node = sx_table_first(&all->names, proc_hash(all, proc));
+    struct sx_table_node *node = sx_table_first(&all->names, proc_hash(all, &party->who.proc));
 
     for (; node != NULL; node = sx_table_next(&all->names, node)) {
         struct sx_publisher *const publisher = SX_CONTAINER(node, struct sx_publisher, node);
 
-        if (is_same_proc(&publisher->party.who.proc, proc)) {
+        if (is_same(&publisher->party, party)) {
             return publisher;
         }
     }
     return NULL;
 }
 
-/* It may have another user or session than when it published before. */
+/* It may have another session than when it published before. */
 static void party_take(struct sx_published *all, struct sx_publisher *publisher,
                        const struct sx_party *party)
 {
-    const bool is_other = publisher->party.uid != party->uid ||
-                          publisher->party.who.session != party->who.session;
+    const bool is_other = publisher->party.who.session != party->who.session;
 
     publisher->party = *party;
     if (is_other) {
@@ -178,7 +176,7 @@ static void party_take(struct sx_published *all, struct sx_publisher *publisher,
 
 static struct sx_publisher *publisher_obtain(struct sx_published *all, const struct sx_party *party)
 {
-    struct sx_publisher *publisher = publisher_find(all, &party->who.proc);
+    struct sx_publisher *publisher = publisher_find(all, party);
 
     if (publisher != NULL) {
         party_take(all, publisher, party);
@@ -223,6 +221,7 @@ static void row_unlink(struct sx_published *all, struct sx_published_row *row)
     row->publisher->row_count--;
     row->publisher->bytes -= row->bytes;
     all->bytes -= row->bytes;
+    sx_quota_give_back(&all->quota, &row->quota);
     key_changed(all, row->info.key);
 }
 
@@ -309,7 +308,7 @@ static enum sx_log_level loud_once(bool *told)
     return level;
 }
 
-static bool has_room(struct sx_published *all, struct sx_publisher *publisher, uint64_t bytes)
+static bool has_room(struct sx_publisher *publisher, uint64_t bytes)
 {
     if (publisher->row_count >= SX_PUBLISHER_ROWS_MAX ||
         publisher->bytes + bytes > SX_PUBLISHER_BYTES_MAX) {
@@ -320,13 +319,26 @@ static bool has_room(struct sx_published *all, struct sx_publisher *publisher, u
                publisher->row_count, (unsigned long long)publisher->bytes);
         return false;
     }
-    if (all->keys.count >= SX_PUBLISHED_ROWS_MAX || all->bytes + bytes > SX_PUBLISHED_BYTES_MAX) {
-        sx_log(loud_once(&all->told),
-               "%zu values of %llu bytes are published, and there is room for no more",
-               all->keys.count, (unsigned long long)all->bytes);
-        return false;
-    }
     return true;
+}
+
+/* What of @row may be there when its job has ended. */
+static bool is_lasting(const struct sx_published_row *row)
+{
+    return row->persistence != PMIX_PERSIST_PROC && row->persistence != PMIX_PERSIST_APP;
+}
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told. */
+static pmix_status_t row_count(struct sx_published *all, struct sx_publisher *publisher,
+                               struct sx_published_row *row)
+{
+    const struct sx_party *const party = &publisher->party;
+    const struct sx_quota_owner owner = { .uid = party->uid, .proc = party->who.proc };
+
+    return has_room(publisher, row->bytes)
+               ? sx_quota_take(&all->quota, party->is_host ? NULL : &owner, is_lasting(row),
+                               row->bytes, &row->quota)
+               : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 static pmix_status_t row_add(struct sx_published *all, struct sx_publisher *publisher,
@@ -343,11 +355,13 @@ static pmix_status_t row_add(struct sx_published *all, struct sx_publisher *publ
         }
     }
     row = row_new(options, info, ninfo, data);
-    if (row == NULL || !has_room(all, publisher, row->bytes) ||
+    if (row == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (row_count(all, publisher, row) != PMIX_SUCCESS ||
         !sx_table_add(&all->keys, &row->node, hash)) {
-        if (row != NULL) {
-            row_free(row);
-        }
+        sx_quota_give_back(&all->quota, &row->quota);
+        row_free(row);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     row->serial = ++last;
@@ -412,10 +426,11 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
     while ((row = row_next(all, key, hash, row)) != NULL) {
         const struct sx_party *const party = &row->publisher->party;
 
-        if (row->range != range || !range_holds(row->range, &row->targets, party, by)) {
+        if (row->range != range || !has_access(row, by) ||
+            !range_holds(row->range, &row->targets, party, by)) {
             continue;
         }
-        if (is_same_proc(&party->who.proc, &by->who.proc)) {
+        if (is_same(party, by)) {
             sx_published_remove(all, row);
             return PMIX_SUCCESS;
         }
@@ -448,7 +463,7 @@ static bool is_in_range(const struct sx_published_row *row, uint64_t range)
 void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
                                pmix_data_range_t range)
 {
-    struct sx_publisher *const publisher = publisher_find(all, &by->who.proc);
+    struct sx_publisher *const publisher = publisher_find(all, by);
 
     if (publisher != NULL) {
         rows_remove(all, publisher, is_in_range, range);
@@ -461,9 +476,10 @@ static bool ends_with_process(const struct sx_published_row *row, uint64_t is_to
            (is_tool != 0 && row->persistence == PMIX_PERSIST_APP);
 }
 
-void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc)
+void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc, uid_t uid)
 {
-    struct sx_publisher *const publisher = publisher_find(all, proc);
+    const struct sx_party party = { .who.proc = *proc, .uid = uid };
+    struct sx_publisher *const publisher = publisher_find(all, &party);
 
     if (publisher != NULL) {
         rows_remove(all, publisher, ends_with_process, publisher->party.is_tool);

@@ -4,12 +4,15 @@
  *
  *     added --first read, taken back, publisher, job or session gone--> removed
  *
- * A row is one value.  It is found by its key.  Two rows with one key have different ranges: no
- * process can be told which of two it gets.  A lookup sees a row when the row's range holds the
- * process that looks, the lookup's range holds the publisher, and the publisher has given access
- * to its user or group.  Of several it sees the oldest.
+ * A row is one value.  It is found by its key.  A publisher is refused a second row with one key
+ * and range: no process can be told which of two it gets.  A lookup sees a row when the row's range
+ * holds the process that looks, the lookup's range holds the publisher, and the publisher has given
+ * access to its user or group.  Of several it sees the oldest.  Rows that a user has no access to
+ * are not there for its processes: no status tells of them.  A process of another user is another
+ * publisher, under whichever name.
  *
- * Memory: all rows together, and those of one publisher, are bounded.  Loop thread. */
+ * Memory: all rows together, and those of one publisher, are bounded; of the whole each user and
+ * process has a share (quota.h), of what may outlive its job a smaller one.  Loop thread. */
 #ifndef SX_SERVER_MODEL_PUBLISHED_H
 #define SX_SERVER_MODEL_PUBLISHED_H
 
@@ -23,6 +26,7 @@
 #include "base/list.h"
 #include "base/publish.h"
 #include "base/table.h"
+#include "server/model/quota.h"
 
 #define SX_PUBLISHED_ROWS_MAX 65536u
 #define SX_PUBLISHED_BYTES_MAX (UINT64_C(64) << 20)
@@ -37,6 +41,7 @@ struct sx_party {
     uid_t uid;
     gid_t gid;
     bool is_tool; /* its application ends with it */
+    bool is_host; /* it is the server's own host */
     uint32_t app; /* PMIX_APPNUM; SX_PARTY_APP_UNKNOWN: its job's only one, or not known */
 };
 
@@ -47,7 +52,7 @@ struct sx_published {
     struct sx_table names;     /* struct sx_publisher by its process ... */
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
-    bool told; /* that there is room for no more */
+    struct sx_quota quota;
     /* Of published_shown.h: who may read for themselves, and what is called after something has
      * changed under a key; NULL: nothing. */
     struct sx_list users;
@@ -70,6 +75,7 @@ struct sx_published_row {
     struct sx_list link;       /* publisher.rows */
     struct sx_publisher *publisher;
     uint64_t serial; /* a younger one has a higher */
+    struct sx_quota_row quota;
     pmix_data_range_t range;
     pmix_persistence_t persistence;
     pmix_info_t *terms; /* its own copy of the directives, to which the next three point */
@@ -89,28 +95,26 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
                                const struct sx_publish_options *options, pmix_info_t info[],
                                size_t ninfo);
 
-/* Return: the row that @asker sees under @key, or NULL; then *ret_denied is set, and left alone
- * else, when there is one that its user has no access to. */
+/* Return: the row that @asker sees under @key, or NULL. */
 struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
                                            const struct sx_party *asker,
-                                           const struct sx_lookup_options *options,
-                                           bool *ret_denied);
+                                           const struct sx_lookup_options *options);
 /* The row behind @row that has @key, the first for NULL, in no order.  Return: NULL at the end. */
 struct sx_published_row *sx_published_next(const struct sx_published *all, const char *key,
                                            const struct sx_published_row *row);
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
 
 /* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and is seen by @by. */
+ * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and @by sees it. */
 pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
                                     const char *key, pmix_data_range_t range);
 /* The same of all, in all ranges when @range is PMIX_RANGE_UNDEF. */
 void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
                                pmix_data_range_t range);
 
-/* A process has gone; all of an application of a job have; a job has, and (@session_ended) its
- * session with it. */
-void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc);
+/* A process of user @uid has gone; all of an application of a job have; a job has, and
+ * (@session_ended) its session with it. */
+void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc, uid_t uid);
 void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_t app);
 void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
                               bool session_ended);

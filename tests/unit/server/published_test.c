@@ -45,9 +45,8 @@ static bool sees(const struct sx_published *all, const struct sx_party *asker, c
                  pmix_data_range_t range)
 {
     const struct sx_lookup_options options = { .range = range };
-    bool denied = false;
 
-    return sx_published_find(all, key, asker, &options, &denied) != NULL;
+    return sx_published_find(all, key, asker, &options) != NULL;
 }
 
 Test(published, what_lives_as_long_as_an_application_goes_with_it_alone)
@@ -135,12 +134,10 @@ Test(published, other_users_see_what_a_list_gives_them)
 {
     const struct sx_party by = party("a", 0, 1, 7, 70), stranger = party("b", 0, 1, 8, 80);
     const struct sx_party named = party("b", 1, 1, 9, 90), grouped = party("b", 2, 1, 10, 100);
-    const struct sx_lookup_options look = { .range = PMIX_RANGE_GLOBAL };
     struct sx_publish_options options;
     struct sx_published all;
     pmix_info_t lists[2], *const info = infos_new("open", 1);
     pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = lists };
-    bool denied = false;
 
     ids_load(&lists[0], PMIX_ACCESS_USERIDS, 9);
     ids_load(&lists[1], PMIX_ACCESS_GRPIDS, 100);
@@ -154,16 +151,59 @@ Test(published, other_users_see_what_a_list_gives_them)
     cr_expect(sees(&all, &by, "open", PMIX_RANGE_GLOBAL));
     cr_expect(sees(&all, &named, "open", PMIX_RANGE_GLOBAL));
     cr_expect(sees(&all, &grouped, "open", PMIX_RANGE_GLOBAL));
-    cr_expect_null(sx_published_find(&all, "none", &stranger, &look, &denied));
-    cr_expect_not(denied);
-    cr_expect_null(sx_published_find(&all, "open", &stranger, &look, &denied));
-    cr_expect(denied);
-    denied = false;
-    cr_expect_null(sx_published_find(&all, "own", &named, &look, &denied));
-    cr_expect(denied);
+    cr_expect_not(sees(&all, &stranger, "open", PMIX_RANGE_GLOBAL));
+    cr_expect_not(sees(&all, &named, "own", PMIX_RANGE_GLOBAL));
     sx_published_deinit(&all);
     PMIX_INFO_DESTRUCT(&lists[0]);
     PMIX_INFO_DESTRUCT(&lists[1]);
+}
+
+/* Publish "key" in all of the node for @by, and let user @uid see it (0: nobody else). */
+static pmix_status_t add_for(struct sx_published *all, const struct sx_party *by, uint32_t uid)
+{
+    pmix_info_t list, *const info = infos_new("key", uid != 0 ? 1 : 0);
+    pmix_data_array_t array = { .type = PMIX_INFO, .size = 1, .array = &list };
+    const size_t ninfo = uid != 0 ? 2 : 1;
+    struct sx_publish_options options;
+
+    PMIX_INFO_CONSTRUCT(&list);
+    if (uid != 0) {
+        ids_load(&list, PMIX_ACCESS_USERIDS, uid);
+        PMIx_Info_load(&info[1], PMIX_ACCESS_PERMISSIONS, &array, PMIX_DATA_ARRAY);
+    }
+    cr_assert_eq(sx_publish_read(info, ninfo, &options), PMIX_SUCCESS);
+    const pmix_status_t rc = sx_published_add(all, by, &options, info, ninfo);
+
+    PMIX_INFO_DESTRUCT(&list);
+    PMIx_Info_free(info, ninfo);
+    return rc;
+}
+
+/* By no status a process finds out what users publish of whom it may see nothing. */
+Test(published, keys_of_users_who_see_nothing_of_each_other_are_apart)
+{
+    const struct sx_party first = party("a", 0, 1, 7, 7), same = party("a", 0, 1, 8, 8);
+    const struct sx_party other = party("b", 0, 1, 8, 8);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    cr_expect_eq(add_for(&all, &first, 0), PMIX_SUCCESS);
+    cr_expect_eq(sx_published_withdraw(&all, &other, "key", PMIX_RANGE_SESSION),
+                 PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(sx_published_withdraw(&all, &same, "key", PMIX_RANGE_SESSION), PMIX_ERR_NOT_FOUND,
+                 "a process of another user under this name");
+    cr_expect_eq(add_for(&all, &other, 0), PMIX_SUCCESS);
+    cr_expect_eq(add_for(&all, &same, 0), PMIX_ERR_DUPLICATE_KEY, "of its own user");
+    cr_expect_eq(add_for(&all, &first, 0), PMIX_ERR_DUPLICATE_KEY);
+    cr_expect(sees(&all, &first, "key", PMIX_RANGE_SESSION));
+    cr_expect(sees(&all, &other, "key", PMIX_RANGE_SESSION));
+    cr_expect_eq(sx_published_withdraw(&all, &first, "key", PMIX_RANGE_SESSION), PMIX_SUCCESS);
+    cr_expect_eq(add_for(&all, &first, 8), PMIX_SUCCESS);
+    cr_expect_eq(sx_published_withdraw(&all, &other, "key", PMIX_RANGE_SESSION), PMIX_SUCCESS);
+    cr_expect_eq(add_for(&all, &other, 0), PMIX_ERR_DUPLICATE_KEY, "it sees the other");
+    cr_expect_eq(sx_published_withdraw(&all, &other, "key", PMIX_RANGE_SESSION),
+                 PMIX_ERR_NO_PERMISSIONS, "likewise");
+    sx_published_deinit(&all);
 }
 
 /* ---- how long it stays ------------------------------------------------------------------------ */
@@ -188,7 +228,7 @@ Test(published, a_row_goes_with_what_it_was_published_for)
         }
         switch (gone) {
         case 0:
-            sx_published_proc_gone(&all, &by.who.proc);
+            sx_published_proc_gone(&all, &by.who.proc, by.uid);
             break;
         case 1:
             sx_published_nspace_gone(&all, "a", 1, false);
@@ -228,6 +268,39 @@ Test(published, nobody_publishes_without_end)
     cr_expect_eq(add(&all, &other, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
     cr_expect_eq(sx_published_withdraw(&all, &by, "key.7", PMIX_RANGE_GLOBAL), PMIX_SUCCESS);
     cr_expect_eq(add(&all, &by, "again", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF), PMIX_SUCCESS);
+    sx_published_deinit(&all);
+}
+
+/* Who publishes under many names, for ever, and goes has a part of the table; others go on. */
+Test(published, what_outlives_its_process_has_a_share)
+{
+    const struct sx_party other = party("b", 0, 1, 8, 8), own = party("own", 0, 1, 7, 7);
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_published all;
+    size_t count = 0;
+    char key[32];
+
+    sx_published_init(&all, 1);
+    for (uint32_t name = 0; name < 8; name++) {
+        const struct sx_party by = party("tool", name, 1, 7, 7);
+
+        rc = PMIX_SUCCESS;
+        for (unsigned i = 0; i < SX_PUBLISHER_ROWS_MAX && rc == PMIX_SUCCESS; i++) {
+            snprintf(key, sizeof(key), "%u.%u", name, i);
+            rc = add(&all, &by, key, PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF);
+            count += rc == PMIX_SUCCESS;
+        }
+        sx_published_proc_gone(&all, &by.who.proc, by.uid);
+    }
+    cr_expect_eq(rc, PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(all.keys.count, count);
+    cr_expect_lt(count, SX_PUBLISHED_ROWS_MAX / 2, "%zu", count);
+    cr_expect_gt(count, SX_PUBLISHED_ROWS_MAX / 3, "%zu", count);
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(key, sizeof(key), "%u", i);
+        cr_assert_eq(add(&all, &other, key, PMIX_RANGE_GLOBAL, PMIX_PERSIST_SESSION), PMIX_SUCCESS);
+        cr_assert_eq(add(&all, &own, key, PMIX_RANGE_GLOBAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    }
     sx_published_deinit(&all);
 }
 
