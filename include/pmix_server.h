@@ -106,7 +106,10 @@ typedef pmix_status_t (*pmix_server_query_fn_t)(pmix_proc_t *proct, pmix_query_t
 typedef void (*pmix_tool_connection_cbfunc_t)(pmix_status_t status, pmix_proc_t *proc,
     void *cbdata);
 
-/* A tool wants to connect. */
+/* A tool wants to connect. @proc of the answer is its name, with an empty namespace the server gives
+ * one. A namespace of tools belongs to one user: a tool of another one is refused
+ * (PMIX_ERR_NO_PERMISSIONS), and so is one with a name that is a job's, that of connected processes
+ * or a group, or kept for jobs to come (PMIX_EXISTS; see PMIx_server_register_nspace). */
 typedef void (*pmix_server_tool_connection_fn_t)(pmix_info_t *info, size_t ninfo,
     pmix_tool_connection_cbfunc_t cbfunc, void *cbdata);
 
@@ -228,7 +231,12 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 
 /* Tell the server of a job: @nlocalprocs processes of it run on this node, @info is its data.
  * Must be done before its clients start. A second call adds data. @info is copied before the
- * call returns. */
+ * call returns.
+ * The name is the host's, whoever has it: tools of that name are disconnected, and connected
+ * processes, groups and invitations of that name end. So it is with the first
+ * PMIx_server_register_client. A host that registers STEM, STEM.N or STEM@N (N is decimal), or whose
+ * server is called STEM.server, STEM.N or STEM@N, has all names of these forms: from then on no tool
+ * and no group is given one. */
 PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 

@@ -182,19 +182,23 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 
 pmix_server_module_t fault_module = { .client_connected = on_connected,
                                       .client_finalized = on_finalized };
+bool fault_takes_foreign = false;
 
 void fault_server_start_for(uid_t uid)
 {
     const char *engine = getenv("SHMIX_LOOP");
     const uint32_t id = uid;
     const bool tools = fault_module.tool_connected != NULL;
-    pmix_info_t info[3];
+    pmix_info_t info[4];
 
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_SERVER_TOOL_SUPPORT, &tools, PMIX_BOOL),
                  PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_USERID, &id, PMIX_UINT32), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_GRPID, &id, PMIX_UINT32), PMIX_SUCCESS);
-    const pmix_status_t rc = PMIx_server_init(&fault_module, info, uid == geteuid() ? 1 : 3);
+    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_SERVER_ALLOW_FOREIGN_TOOLS, &fault_takes_foreign,
+                                PMIX_BOOL),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_USERID, &id, PMIX_UINT32), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Info_load(&info[3], PMIX_GRPID, &id, PMIX_UINT32), PMIX_SUCCESS);
+    const pmix_status_t rc = PMIx_server_init(&fault_module, info, uid == geteuid() ? 2 : 4);
 
     if (rc == PMIX_ERR_NOT_SUPPORTED && engine != NULL && strcmp(engine, "uring") == 0) {
         exit(fault_skip("io_uring is refused on this machine"));

@@ -111,6 +111,8 @@ uint64_t fault_random(uint64_t *seed);
 /* What the server calls; a case may fill in more before it starts the server, which takes tools when
  * there is a tool_connected. */
 extern pmix_server_module_t fault_module;
+/* The server lets tools of other users in as well (PMIX_SERVER_ALLOW_FOREIGN_TOOLS). */
+extern bool fault_takes_foreign;
 /* Start the server.  Exits with FAULT_SKIP when the engine that SHMIX_LOOP forces is refused. */
 void fault_server_start(void);
 /* As root: for clients of @uid. */

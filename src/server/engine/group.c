@@ -11,6 +11,7 @@
 #include "base/status.h"
 #include "server/engine/meeting.h"
 #include "server/engine/membership_end.h"
+#include "server/model/claim.h"
 #include "server/model/event_block.h"
 #include "server/model/invitation.h"
 
@@ -95,7 +96,7 @@ bool sx_group_event_name(const struct sx_event_block *block, char *ret)
 
 pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
 {
-    const pmix_status_t rc = sx_memberships_name_judge(server, name);
+    const pmix_status_t rc = sx_claim_by_group(server, name);
 
     if (rc == PMIX_SUCCESS && sx_invitation_find(server, name) != NULL) {
         return SX_RAISE(PMIX_ERR_EXISTS, "somebody invites to a group %s already", name);
@@ -104,4 +105,21 @@ pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
         return SX_RAISE(PMIX_ERR_EXISTS, "a group %s is being built already", name);
     }
     return rc;
+}
+
+void sx_group_name_claimed(struct sx_server *server, const char *name)
+{
+    struct sx_membership_entry *const list = sx_memberships_find(server, name);
+    struct sx_collective *const construct = sx_group_being_built(server, name);
+
+    if (list != NULL) {
+        sx_log(SX_LOG_WARN,
+               "the processes that have connected, or formed a group, as %s have so no more: the "
+               "host registers a namespace of that name",
+               name);
+        sx_membership_end(server, list);
+    }
+    if (construct != NULL) {
+        sx_collective_end_soon(construct, PMIX_ERR_EXISTS);
+    }
 }

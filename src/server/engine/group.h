@@ -39,8 +39,13 @@ pmix_status_t sx_group_make(struct sx_server *server, const struct sx_group_opti
 void sx_group_end(struct sx_server *server, struct sx_membership_entry *group);
 
 /* Whether a new group may have this @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, told, when it is
- * that of a namespace, of a group, or of one that is being built; PMIX_ERR_BAD_PARAM, told. */
+ * that of a namespace, of a group, or of one that is being built, or kept (model/claim.h);
+ * PMIX_ERR_BAD_PARAM, told. */
 pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name);
+
+/* The host takes @name: the list of that name ends, as sx_membership_end, and so does the construct
+ * of one, with PMIX_ERR_EXISTS. */
+void sx_group_name_claimed(struct sx_server *server, const char *name);
 
 /* Return: the open construct of @name; NULL: there is none. */
 struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name);

@@ -210,6 +210,15 @@ void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
     }
 }
 
+void sx_invite_name_claimed(struct sx_server *server, const char *name)
+{
+    struct sx_invitation *const invitation = sx_invitation_find(server, name);
+
+    if (invitation != NULL) {
+        sx_invite_end(server, invitation, PMIX_ERR_EXISTS);
+    }
+}
+
 /* ---- join ------------------------------------------------------------------------------------ */
 
 /* Whoever has invited it may have ended meanwhile. */

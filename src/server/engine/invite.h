@@ -49,6 +49,9 @@ void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
 void sx_invite_client_added(struct sx_server *server, struct sx_client *client);
 void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
+/* The host takes @name: an invitation to a group of that name ends with PMIX_ERR_EXISTS. */
+void sx_invite_name_claimed(struct sx_server *server, const char *name);
+
 /* struct sx_family's events_missed: @client is asked again what it has lost. */
 void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
                       uint64_t next);

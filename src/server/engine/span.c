@@ -11,6 +11,7 @@
 #include "server/engine/gets.h"
 #include "server/engine/jobinfo.h"
 #include "server/engine/publish.h"
+#include "server/model/claim.h"
 
 struct sx_span {
     struct sx_list link; /* server.spans */
@@ -81,6 +82,7 @@ pmix_status_t sx_span_bring(struct sx_server *server, const struct sx_opened *bo
     if (head->job_size > SX_STORE_ROW_MAX || strlen(name) != part->size) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
+    sx_claim_by_host(server, name); /* another node's host has registered it */
     struct sx_nspace *nspace = sx_nspace_find(server, name);
 
     if (nspace != NULL && nspace->brought_count == 0) {

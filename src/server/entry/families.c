@@ -20,6 +20,7 @@
 #include "server/engine/event_handled.h"
 #include "server/engine/event_made.h"
 #include "server/engine/gets.h"
+#include "server/engine/group.h"
 #include "server/engine/group_construct_lead.h"
 #include "server/engine/group_end.h"
 #include "server/engine/group_leave.h"
@@ -48,6 +49,7 @@ const struct sx_family sx_families[] = {
         .client_connected = sx_reaper_watch,
         .client_closed = sx_reaper_unwatch,
         .client_removed = sx_reaper_await_nobody,
+        .name_claimed = sx_reaper_name_claimed,
     },
     {
         .name = "derive",
@@ -67,6 +69,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "group", /* as well */
+        .name_claimed = sx_group_name_claimed,
         .client_left = sx_group_client_gone,
         .client_gone = sx_group_client_gone,
         .events_missed = sx_group_construct_missed,
@@ -87,6 +90,7 @@ const struct sx_family sx_families[] = {
     {
         .name = "invite", /* those who wait for the end of one are answered, not dropped */
         .nspace_gone = sx_invite_nspace_gone,
+        .name_claimed = sx_invite_name_claimed,
         .client_added = sx_invite_client_added,
         .client_left = sx_invite_client_gone,
         .client_gone = sx_invite_client_gone,

@@ -250,3 +250,44 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
     SX_FAMILIES_TELL_OF(server, client_left, client);
     sx_reply(server, client, id, PMIX_SUCCESS, -1);
 }
+
+/* ---- names that the host takes ------------------------------------------------------------- */
+
+/* Return: NULL when there is none. */
+static struct sx_client *first_tool(const struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        if (nspace->by_rank[i]->is_tool) {
+            return nspace->by_rank[i];
+        }
+    }
+    return NULL;
+}
+
+/* One that is just going, and for whose end the host is called, is no client of that name from here
+ * on. */
+static void tool_drop(struct sx_server *server, struct sx_client *tool)
+{
+    sx_log(SX_LOG_WARN,
+           "tool %s.%u (uid %u) is disconnected: the host registers a namespace of that name",
+           tool->nspace->name, tool->rank, (unsigned)tool->uid);
+    if (tool->state != SX_CLIENT_DEAD) {
+        sx_reaper_client_lost(server, tool);
+        return;
+    }
+    sx_client_retain(tool);
+    sx_connection_close(server, tool);
+    sx_tool_forget(server, tool);
+    sx_client_release(tool);
+}
+
+void sx_reaper_name_claimed(struct sx_server *server, const char *name)
+{
+    struct sx_nspace *nspace;
+    struct sx_client *tool;
+
+    while ((nspace = sx_nspace_find(server, name)) != NULL && !nspace->is_ending &&
+           (tool = first_tool(nspace)) != NULL) {
+        tool_drop(server, tool);
+    }
+}

@@ -39,4 +39,7 @@ void sx_reaper_client_breaks(struct sx_server *server, struct sx_client *client,
  * is told. */
 void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client);
 
+/* The host takes @name: tools that have it are disconnected. */
+void sx_reaper_name_claimed(struct sx_server *server, const char *name);
+
 #endif

@@ -17,6 +17,7 @@
 #include "server/entry/connection.h"
 #include "server/entry/reaper.h"
 #include "server/entry/tool.h"
+#include "server/model/claim.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 
@@ -64,16 +65,11 @@ static uid_t user_of(const struct sx_server *server, const struct sx_nspace_opti
 
 /* ---- namespaces ---------------------------------------------------------------------------- */
 
-/* A name is a namespace's, or a connected one's or a group's, never both. */
+/* The name is taken from others that have it (model/claim.h). */
 static pmix_status_t nspace_obtain(struct sx_server *server, const char *name,
                                    struct sx_nspace **ret)
 {
-    *ret = NULL;
-    if (sx_memberships_find(server, name) != NULL) {
-        return SX_RAISE(PMIX_ERR_EXISTS,
-                        "namespace %s: processes have connected, or formed a group, of that name",
-                        name);
-    }
+    sx_claim_by_host(server, name);
     *ret = sx_nspace_obtain(server, name);
     if (*ret != NULL && (*ret)->is_ending) {
         return SX_RAISE(PMIX_ERR_NOT_AVAILABLE,

@@ -9,13 +9,18 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "server/model/claim.h"
 #include "server/model/family.h"
 
-static struct sx_nspace *tools_nspace(struct sx_server *server)
+/* Of tools of @uid that have no name; those of the server's own user have the short one. */
+static struct sx_nspace *tools_nspace(struct sx_server *server, uid_t uid)
 {
     char name[sizeof(((struct sx_nspace *)NULL)->name)];
+    const int len = snprintf(name, sizeof(name), SX_CLAIM_TOOLS_PREFIX "%d", (int)server->pid);
 
-    snprintf(name, sizeof(name), "shmix-tool-%d", (int)server->pid);
+    if (uid != geteuid()) {
+        snprintf(name + len, sizeof(name) - (size_t)len, "-%u", (unsigned)uid);
+    }
     return sx_nspace_obtain(server, name);
 }
 
@@ -27,6 +32,14 @@ static uint32_t rank_free(const struct sx_nspace *nspace)
         rank++;
     }
     return rank;
+}
+
+/* It goes with its last tool. */
+static void nspace_forget(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->client_count == 0 && !sx_claim_is_hosts(nspace)) {
+        sx_nspace_end(server, nspace);
+    }
 }
 
 /* The peer is @rank of @nspace (NULL: there is no memory) from now on, and reads what @home (NULL:
@@ -44,7 +57,11 @@ static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *ns
     }
     struct sx_client *const client = nspace == NULL ? NULL : sx_client_add(nspace, rank);
 
+    if (client == NULL && nspace != NULL) {
+        nspace_forget(server, nspace);
+    }
     if (client != NULL) {
+        nspace->uid = peer->uid;
         client->is_tool = true;
         client->uid = peer->uid;
         client->gid = peer->gid;
@@ -78,21 +95,10 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
     if (hello->home[0] != '\0' && (home == NULL || !sx_nspace_has_ring(home))) {
         return NULL;
     }
-    struct sx_nspace *const nspace = tools_nspace(server);
+    struct sx_nspace *const nspace = tools_nspace(server, peer->uid);
 
     return tool_add(server, nspace, nspace != NULL ? rank_free(nspace) : 0, home, peer, ret_status,
                     ret_why);
-}
-
-/* Collectives of a job wait for all of its processes, and a tool is none of them. */
-static bool is_jobs(const struct sx_nspace *nspace)
-{
-    bool has_ranks = nspace->registered;
-
-    for (size_t i = 0; i < nspace->client_count; i++) {
-        has_ranks = has_ranks || !nspace->by_rank[i]->is_tool;
-    }
-    return has_ranks;
 }
 
 struct sx_client *sx_tool_take(struct sx_server *server, const pmix_proc_t *proc,
@@ -100,25 +106,24 @@ struct sx_client *sx_tool_take(struct sx_server *server, const pmix_proc_t *proc
                                const char **ret_why)
 {
     const bool is_named = proc->nspace[0] != '\0';
-    struct sx_nspace *nspace = is_named ? sx_nspace_find(server, proc->nspace) : NULL;
 
     *ret_status = PMIX_ERR_BAD_PARAM;
     *ret_why = "is a tool to which the host gives a name that does not end";
     if (strnlen(proc->nspace, sizeof(proc->nspace)) == sizeof(proc->nspace)) {
         return NULL;
     }
-    *ret_status = PMIX_EXISTS;
-    *ret_why = "is a tool to which the host gives the name of a job";
-    if (nspace != NULL && is_jobs(nspace)) {
+    *ret_status = is_named ? sx_claim_by_tool(server, proc->nspace, peer->uid, ret_why)
+                           : PMIX_SUCCESS;
+    if (*ret_status != PMIX_SUCCESS) {
         return NULL;
     }
-    if (nspace == NULL) {
-        nspace = is_named ? sx_nspace_obtain(server, proc->nspace) : tools_nspace(server);
-    }
+    struct sx_nspace *const nspace = is_named ? sx_nspace_obtain(server, proc->nspace)
+                                              : tools_nspace(server, peer->uid);
     const uint32_t rank = nspace != NULL && (!is_named || proc->rank >= PMIX_RANK_VALID)
                               ? rank_free(nspace)
                               : proc->rank;
 
+    *ret_status = PMIX_EXISTS;
     *ret_why = "is a tool to which the host gives the rank of another one";
     if (nspace != NULL && sx_client_find(nspace, rank) != NULL) {
         return NULL;
@@ -140,9 +145,7 @@ void sx_tool_forget(struct sx_server *server, struct sx_client *client)
         return;
     }
     sx_client_remove(server, client);
-    if (nspace->client_count == 0 && !nspace->registered) {
-        sx_nspace_end(server, nspace);
-    }
+    nspace_forget(server, nspace);
 }
 
 struct sx_client *sx_tool_of(const struct sx_server *server, const struct sx_nspace *nspace)

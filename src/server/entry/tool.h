@@ -8,8 +8,9 @@
  * root's; the host hears nothing of it, and it may read the ring and the store of a job, its home.
  * About any other tool the host is asked first (tool_ask.h), and may give it a name.
  *
- * Those without a name are one namespace, of which each has the lowest free rank.  A namespace of
- * tools goes with the last one. */
+ * A namespace of tools is one user's: of those without a name each user has one, in which each has
+ * the lowest free rank.  It goes with the last tool; when the host registers a namespace of that
+ * name, all of its tools go (model/claim.h). */
 #ifndef SX_SERVER_ENTRY_TOOL_H
 #define SX_SERVER_ENTRY_TOOL_H
 

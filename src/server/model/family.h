@@ -28,6 +28,8 @@ struct sx_family {
     sx_family_nspace_fn nspace_opened;     /* it has a ring now */
     sx_family_nspace_fn nspace_registered; /* its host has told its data */
     sx_family_nspace_fn nspace_gone;       /* it is still found, with its clients */
+    /* The host takes @name: what has it otherwise gives it up before this returns (claim.h). */
+    void (*name_claimed)(struct sx_server *server, const char *name);
 
     sx_family_client_fn client_added;     /* the host has registered it */
     sx_family_client_fn client_expected;  /* again, for another process */

@@ -18,11 +18,16 @@ bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid)
     return nspace->client_count > 0 || (nspace->registered && nspace->uid == uid);
 }
 
+/* The host answers for whom it puts into one job.  Nobody answers for tools of one name. */
+static bool is_its_job(const struct sx_nspace *nspace, const struct sx_client *client)
+{
+    return nspace == client->home || (nspace == client->nspace && !client->is_tool);
+}
+
 /* Whether it is for @client without the word of a list. */
 static bool is_own(const struct sx_nspace *nspace, const struct sx_client *client)
 {
-    return nspace == client->nspace || nspace == client->home ||
-           sx_nspace_is_of(nspace, client->uid);
+    return is_its_job(nspace, client) || sx_nspace_is_of(nspace, client->uid);
 }
 
 bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
@@ -40,7 +45,7 @@ bool sx_nspace_visible_marked(const struct sx_nspace *nspace, const struct sx_cl
 bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,
                          struct sx_client *client)
 {
-    if (client->uid == 0 || nspace == client->nspace || nspace == client->home) {
+    if (client->uid == 0 || is_its_job(nspace, client)) {
         return true;
     }
     sx_share_charge(server, client, nspace->client_count / CLIENTS_PER_UNIT);

@@ -6,6 +6,9 @@
 #include <unistd.h>
 
 #include "bare.h"
+#include "server/entry/reaper.h"
+#include "server/model/claim.h"
+#include "server/model/visible.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
@@ -101,14 +104,20 @@ Test(tool, may_come_so_often_and_not_once_more)
     (void)admitted(&reader);
 }
 
-static struct sx_client *take(const char *nspace, pmix_rank_t rank, pmix_status_t *ret_status)
+static struct sx_client *take_of(uid_t uid, const char *nspace, pmix_rank_t rank,
+                                 pmix_status_t *ret_status)
 {
-    const struct sx_peer peer = { .pid = 1, .uid = 5, .gid = 7 };
+    const struct sx_peer peer = { .pid = 1, .uid = uid, .gid = 7 };
     pmix_proc_t proc;
     const char *why;
 
     PMIx_Load_procid(&proc, nspace, rank);
     return sx_tool_take(&server, &proc, &peer, ret_status, &why);
+}
+
+static struct sx_client *take(const char *nspace, pmix_rank_t rank, pmix_status_t *ret_status)
+{
+    return take_of(5, nspace, rank, ret_status);
 }
 
 /* TQ1, TQ2 */
@@ -129,8 +138,89 @@ Test(tool, is_called_what_the_host_says)
     cr_expect_eq(status, PMIX_EXISTS);
     cr_expect_null(take("job", 5, &status), "a job");
     cr_expect_null(take("elsewhere", 0, &status), "a job of another node");
-    cr_expect_str_eq(take("", PMIX_RANK_UNDEF, &status)->nspace->name, "shmix-tool-4711");
+    cr_expect_str_eq(take("", PMIX_RANK_UNDEF, &status)->nspace->name, "shmix-tool-4711-5");
     cr_expect_eq(take("", 3, &status)->rank, 1, "the lowest free");
+}
+
+Test(tool, shares_no_namespace_with_another_users)
+{
+    pmix_status_t status;
+    struct sx_client *const own = take("a.tool", 0, &status);
+    struct sx_client *const first = take("", PMIX_RANK_UNDEF, &status);
+    struct sx_client *const other = take_of(6, "", PMIX_RANK_UNDEF, &status);
+
+    cr_expect_null(take_of(6, "a.tool", 1, &status), "the host gives it to both");
+    cr_expect_eq(status, PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_null(take_of(0, "a.tool", 1, &status), "not even root's");
+    cr_expect_neq(first->nspace, other->nspace);
+    cr_expect(first->rank == 0 && other->rank == 0);
+    cr_expect_not(sx_nspace_visible(&server, first->nspace, other));
+    cr_expect(sx_nspace_visible(&server, first->nspace, own), "of the same user");
+    sx_tool_forget(&server, own);
+    cr_expect_not_null(take_of(6, "a.tool", 1, &status), "it is free again");
+}
+
+static const struct {
+    const char *name;
+    pmix_status_t status;
+} claims[] = {
+    { "job", PMIX_EXISTS },
+    { "job.1", PMIX_EXISTS },
+    { "job@12", PMIX_EXISTS },
+    { "job.x", PMIX_SUCCESS },
+    { "job.", PMIX_SUCCESS },
+    { "job.1.1", PMIX_SUCCESS },
+    { "jobs.1", PMIX_SUCCESS },
+    { "prte-5@7", PMIX_EXISTS },
+    { "prte-5", PMIX_SUCCESS },
+    { "run", PMIX_EXISTS },
+    { "run.3", PMIX_EXISTS },
+    { "run.server", PMIX_EXISTS },
+    { "run.server.1", PMIX_SUCCESS },
+    { "shmix-tool-4711", PMIX_EXISTS },
+    { "shmix-tool-1-2", PMIX_EXISTS },
+    { "tea", PMIX_EXISTS },
+    { ".1", PMIX_SUCCESS },
+    { "7", PMIX_SUCCESS },
+};
+
+Test(tool, takes_no_name_that_is_kept)
+{
+    const pmix_proc_t member = { .nspace = "job" };
+
+    PMIX_LOAD_NSPACE(server.self.nspace, "run.server");
+    (void)bare_job(&server, "prte-5@2", 1, 0);
+    (void)bare_connected(&server, "tea", &member, 1);
+    for (size_t i = 0; i < SX_COUNT(claims); i++) {
+        pmix_status_t status = PMIX_ERROR;
+        struct sx_client *const tool = take(claims[i].name, 0, &status);
+
+        cr_expect_eq(tool != NULL ? PMIX_SUCCESS : status, claims[i].status, "%s: %d",
+                     claims[i].name, status);
+        if (tool != NULL) {
+            sx_tool_forget(&server, tool);
+        }
+        cr_expect_eq(sx_claim_by_group(&server, claims[i].name),
+                     claims[i].status == PMIX_EXISTS ? PMIX_ERR_EXISTS : claims[i].status, "%s",
+                     claims[i].name);
+    }
+}
+
+Test(tool, loses_a_name_that_the_host_takes)
+{
+    pmix_status_t status;
+    struct sx_client *const going = sx_client_retain(take("next", 0, &status));
+    struct sx_client *const other = take("other", 0, &status);
+
+    (void)take("next", 3, &status);
+    going->state = SX_CLIENT_DEAD; /* the host is called for its end, and registers in there */
+    sx_reaper_name_claimed(&server, "next");
+    cr_expect_null(sx_nspace_find(&server, "next"));
+    cr_expect_null(going->nspace);
+    sx_client_release(going);
+    sx_reaper_name_claimed(&server, "job");
+    cr_expect_not_null(sx_client_find(job, 0));
+    cr_expect_not_null(other->nspace);
 }
 
 Test(tool, takes_its_namespace_along)
