@@ -211,6 +211,161 @@ static int case_many(void)
     return judged("many");
 }
 
+/* ---- how many, and of how many names ---------------------------------------------------------- */
+
+#define RANKS 16
+#define FILES 256
+
+/* Each tool is called what it wants to be. */
+static void on_named_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                          void *cbdata)
+{
+    pmix_proc_t proc = { .rank = 0 };
+
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_NSPACE)) {
+            PMIx_Load_nspace(proc.nspace, info[i].value.data.string);
+        }
+    }
+    cbfunc(PMIX_SUCCESS, &proc, cbdata);
+}
+
+static pmix_status_t named_attach(struct attacker *attacker, unsigned number)
+{
+    struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION, .role = SX_PEER_TOOL };
+
+    snprintf(hello.nspace, sizeof(hello.nspace), "tool-%u", number);
+    return attack_attach_hello(attacker, &hello);
+}
+
+/* As many as are taken, which stay.  Return: how many. */
+static unsigned named_attach_all(struct attacker tools[AT_ONCE])
+{
+    struct attacker more;
+    unsigned count = 0;
+    pmix_status_t status = PMIX_SUCCESS;
+
+    while (status == PMIX_SUCCESS && count <= AT_ONCE) {
+        status = named_attach(count < AT_ONCE ? &tools[count] : &more, count);
+        count += status == PMIX_SUCCESS;
+    }
+    CHECK_STATUS(status, PMIX_ERR_OUT_OF_RESOURCE);
+    return count;
+}
+
+static void named_detach_all(struct attacker tools[AT_ONCE], unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        attack_detach(&tools[i]);
+    }
+}
+
+/* Another user's, while the first has as many as it may have. */
+static void named_by_another(void)
+{
+    int status;
+    const pid_t pid = geteuid() == 0 ? fork() : -1;
+
+    if (pid == 0) {
+        struct attacker tool;
+
+        CHECK(setresuid(NOBODY, NOBODY, NOBODY) == 0, "setresuid");
+        CHECK_STATUS(named_attach(&tool, AT_ONCE + 1), PMIX_SUCCESS);
+        _exit(0);
+    }
+    CHECK(pid < 0 || (waitpid(pid, &status, 0) == pid && status == 0), "another user's tool");
+}
+
+static int role_names(const char *arg)
+{
+    static struct attacker tools[AT_ONCE];
+
+    (void)arg;
+    if (!fault_files_raise(8 * AT_ONCE)) {
+        return FAULT_SKIP;
+    }
+    attack_begin(1, "tools of one user, each with a namespace of its own");
+    const unsigned count = named_attach_all(tools);
+    CHECK(count == AT_ONCE, "%u tools", count);
+    named_by_another();
+    named_detach_all(tools, count);
+    attack_end();
+    return 0;
+}
+
+static int case_names(void)
+{
+    if (!fault_files_raise(8 * AT_ONCE)) {
+        return fault_skip("no %d descriptors can be had", 8 * AT_ONCE);
+    }
+    CHECK(setenv("SHMIX_RENDEZVOUS", "abstract", 1) == 0, "setenv");
+    fault_module.tool_connected = on_named_tool;
+    fault_takes_foreign = true;
+    return judged("names");
+}
+
+/* It has as many tools as it gets, until the ranks are through. */
+static int role_hoards(const char *arg)
+{
+    static struct attacker tools[AT_ONCE];
+
+    (void)arg;
+    CHECK(fault_files_raise(8 * AT_ONCE), "no descriptors");
+    const unsigned count = named_attach_all(tools);
+
+    CHECK(count > 0 && count < AT_ONCE, "%u tools", count);
+    atomic_store(&fault_shared->state[0], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the ranks to end");
+    named_detach_all(tools, count);
+    return 0;
+}
+
+static int role_comes(const char *arg)
+{
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Ranks that are announced find descriptors, however many tools want them. */
+static int case_descriptors(void)
+{
+    pid_t pids[RANKS];
+
+    if (!fault_files_raise(8 * AT_ONCE)) {
+        return fault_skip("no %d descriptors can be had", 8 * AT_ONCE);
+    }
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    fault_module.tool_connected = on_named_tool;
+    fault_server_start();
+    fault_good_start();
+    fault_job_start("stays.job", 1);
+    fault_job_start("ranks.job", RANKS);
+    fault_files_limit(FILES);
+    const pid_t tools = fault_start("stays.job", 0, "hoards", "");
+
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1, "the tools");
+    CHECK(fault_log_lines(FAULT_SELF, "no descriptor to spare") == 1, "no line");
+    for (int rank = 0; rank < RANKS; rank++) {
+        pids[rank] = fault_start("ranks.job", rank, "comes", "");
+    }
+    for (int rank = 0; rank < RANKS; rank++) {
+        fault_wait_ok(pids[rank], "a rank");
+    }
+    atomic_store(&fault_shared->go, 1);
+    fault_wait_ok(tools, "the tools");
+    CHECK(fault_log_lines(FAULT_SELF, NULL) == 1, "%u lines", fault_log_lines(FAULT_SELF, NULL));
+    fault_good_wait(2);
+    fault_job_end("ranks.job");
+    fault_job_end("stays.job");
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- as a program has it --------------------------------------------------------------------- */
 
 #define WORKERS 4
@@ -506,11 +661,15 @@ int main(int argc, char **argv)
         { "many", case_many },     { "programs", case_programs },
         { "killed", case_killed }, { "home_ends", case_home_ends },
         { "litter", case_litter }, { "another_uid", case_another_uid },
+        { "names", case_names },   { "descriptors", case_descriptors },
     };
     static const struct fault_role roles[] = {
-        { "hello", role_hello },     { "garbage", role_garbage },         { "many", role_many },
-        { "lives", role_lives },     { "killed", role_killed },           { "stays", role_stays },
+        { "hello", role_hello },     { "garbage", role_garbage },
+        { "many", role_many },       { "lives", role_lives },
+        { "killed", role_killed },   { "stays", role_stays },
         { "litters", role_litters }, { "another_uid", role_another_uid },
+        { "names", role_names },     { "hoards", role_hoards },
+        { "comes", role_comes },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

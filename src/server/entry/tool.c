@@ -8,9 +8,85 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "base/log.h"
 #include "server/model/claim.h"
 #include "server/model/family.h"
+
+#define CLIENTS_PER_UNIT 64u /* to look at: share.h */
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+/* What there is of @uid, and who may still come to the host's jobs. */
+struct census {
+    uid_t uid;
+    size_t tools, awaited;
+};
+
+static void census_add(const struct sx_nspace *nspace, struct census *census)
+{
+    if (!sx_claim_is_hosts(nspace)) {
+        census->tools += nspace->uid == census->uid ? nspace->client_count : 0;
+        return;
+    }
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *const client = nspace->by_rank[i];
+
+        census->awaited += client->state == SX_CLIENT_REGISTERED && !client->left &&
+                           !client->departed;
+    }
+    if (nspace->local_count > nspace->client_count) {
+        census->awaited += nspace->local_count - nspace->client_count;
+    }
+}
+
+/* Each look is charged to all who are not welcomed yet. */
+static struct census census_take(struct sx_server *server, uid_t uid)
+{
+    struct census census = { .uid = uid };
+    size_t seen = 0;
+
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        census_add(nspace, &census);
+        seen += 1 + nspace->client_count;
+    }
+    sx_share_charge_strangers(server, seen / CLIENTS_PER_UNIT);
+    return census;
+}
+
+/* Tools of @uid about which the host has not answered. */
+static size_t asked_count(const struct sx_server *server, uid_t uid)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->strangers.asked) {
+        count += SX_LIST_ENTRY(it, struct sx_tool_asked, link)->uid == uid;
+    }
+    return count;
+}
+
+pmix_status_t sx_tool_judge_room(struct sx_server *server, uid_t uid, const char **ret_why)
+{
+    const struct census census = census_take(server, uid);
+    const struct sx_descriptors all = sx_descriptors_look();
+    const size_t kept = (census.awaited + 2) * SX_CLIENT_DESCRIPTORS; /* its own, and a welcome's */
+
+    if (census.tools + asked_count(server, uid) >= SX_TOOLS_MAX) {
+        static_assert(SX_TOOLS_MAX == 64, "what is said here");
+        *ret_why = "is a tool too many: 64 of one user can be there at once";
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (all.used + kept > all.limit) {
+        *ret_why = "is a tool for which there is no descriptor to spare: those left are kept for "
+                   "processes of jobs (raise ulimit -n of the server)";
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* Of tools of @uid that have no name; those of the server's own user have the short one. */
 static struct sx_nspace *tools_nspace(struct sx_server *server, uid_t uid)
@@ -48,15 +124,10 @@ static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *ns
                                   struct sx_nspace *home, const struct sx_peer *peer,
                                   pmix_status_t *ret_status, const char **ret_why)
 {
-    *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
-    *ret_why = "is a tool for which memory is short";
-    if (nspace != NULL && nspace->client_count >= SX_TOOLS_MAX) {
-        static_assert(SX_TOOLS_MAX == 64, "what is said here");
-        *ret_why = "is a tool too many: 64 can be there at once";
-        return NULL;
-    }
     struct sx_client *const client = nspace == NULL ? NULL : sx_client_add(nspace, rank);
 
+    *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
+    *ret_why = "is a tool for which memory is short";
     if (client == NULL && nspace != NULL) {
         nspace_forget(server, nspace);
     }
@@ -95,6 +166,10 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
     if (hello->home[0] != '\0' && (home == NULL || !sx_nspace_has_ring(home))) {
         return NULL;
     }
+    *ret_status = sx_tool_judge_room(server, peer->uid, ret_why);
+    if (*ret_status != PMIX_SUCCESS) {
+        return NULL;
+    }
     struct sx_nspace *const nspace = tools_nspace(server, peer->uid);
 
     return tool_add(server, nspace, nspace != NULL ? rank_free(nspace) : 0, home, peer, ret_status,
@@ -112,8 +187,10 @@ struct sx_client *sx_tool_take(struct sx_server *server, const pmix_proc_t *proc
     if (strnlen(proc->nspace, sizeof(proc->nspace)) == sizeof(proc->nspace)) {
         return NULL;
     }
-    *ret_status = is_named ? sx_claim_by_tool(server, proc->nspace, peer->uid, ret_why)
-                           : PMIX_SUCCESS;
+    *ret_status = sx_tool_judge_room(server, peer->uid, ret_why);
+    if (*ret_status == PMIX_SUCCESS && is_named) {
+        *ret_status = sx_claim_by_tool(server, proc->nspace, peer->uid, ret_why);
+    }
     if (*ret_status != PMIX_SUCCESS) {
         return NULL;
     }

@@ -10,14 +10,29 @@
  *
  * A namespace of tools is one user's: of those without a name each user has one, in which each has
  * the lowest free rank.  It goes with the last tool; when the host registers a namespace of that
- * name, all of its tools go (model/claim.h). */
+ * name, all of its tools go (model/claim.h).
+ *
+ * A user has SX_TOOLS_MAX of them, with those about which the host is still asked.  No tool is taken
+ * whose descriptors would be missing for others: see sx_tool_judge_room. */
 #ifndef SX_SERVER_ENTRY_TOOL_H
 #define SX_SERVER_ENTRY_TOOL_H
 
 #include "control/message.h"
 #include "server/model/state.h"
 
-#define SX_TOOLS_MAX 64u /* at once */
+#define SX_TOOLS_MAX 64u         /* of one user, at once */
+#define SX_CLIENT_DESCRIPTORS 4u /* of one that is connected: socket, process, lane, bell */
+
+/* strangers.asked: one about which the host is asked. */
+struct sx_tool_asked {
+    struct sx_list link;
+    uid_t uid;
+};
+
+/* Whether one more tool of @uid can come.  Descriptors for processes that the host has announced, and
+ * that have not connected yet, are not for tools.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE
+ * with *ret_why. */
+pmix_status_t sx_tool_judge_room(struct sx_server *server, uid_t uid, const char **ret_why);
 
 /* Of a command.  Return: the client that the peer is from now on, or NULL with *ret_status and
  * *ret_why. */

@@ -19,7 +19,7 @@
 #define INFOS_MAX 8
 
 struct asked {
-    struct sx_list link; /* strangers.asked */
+    struct sx_tool_asked node;
     struct sx_asker asker;
     struct sx_connection *connection;
     struct sx_hello hello;
@@ -30,7 +30,7 @@ struct asked {
 static void asked_free(struct asked *asked)
 {
     sx_asker_deinit(&asked->asker);
-    sx_list_remove(&asked->link);
+    sx_list_remove(&asked->node.link);
     free(asked);
 }
 
@@ -64,16 +64,15 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
     struct sx_connection *const connection = asked->connection;
     const struct sx_log_cause before = sx_log_bound_serve(answer->server,
                                                           connection->channel.peer.uid);
-
-    if (status == PMIX_SUCCESS) {
-        client = sx_tool_take(answer->server, &answer->proc, &asked->connection->channel.peer,
-                              &status, &why);
-    }
     struct sx_server *const server = connection->server;
     const uint32_t flags = asked->hello.flags, id = asked->id;
     const sx_tool_decided_fn decided = asked->decided;
 
-    asked_free(asked);
+    asked_free(asked); /* it is counted as a tool from here on */
+    if (status == PMIX_SUCCESS) {
+        client = sx_tool_take(answer->server, &answer->proc, &connection->channel.peer, &status,
+                              &why);
+    }
     decided(connection, client, flags, id, status, why);
     sx_log_bound_served(server, before);
 }
@@ -101,7 +100,7 @@ static size_t infos_load(pmix_info_t infos[INFOS_MAX], const struct sx_hello *he
     return count;
 }
 
-static pmix_status_t judge(const struct sx_server *server, const struct sx_hello *hello,
+static pmix_status_t judge(struct sx_server *server, const struct sx_hello *hello,
                            const struct sx_peer *peer, const char **ret_why)
 {
     if (!server->takes_tools) {
@@ -113,7 +112,8 @@ static pmix_status_t judge(const struct sx_server *server, const struct sx_hello
         return PMIX_ERR_NO_PERMISSIONS;
     }
     *ret_why = "is a tool that wants a home: only commands of the server's user have one";
-    return hello->home[0] == '\0' ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+    return hello->home[0] == '\0' ? sx_tool_judge_room(server, peer->uid, ret_why)
+                                  : PMIX_ERR_BAD_PARAM;
 }
 
 pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hello *hello,
@@ -138,7 +138,8 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
     asked->id = id;
     asked->decided = decided;
     sx_asker_init(&asked->asker);
-    sx_list_append(&server->strangers.asked, &asked->link);
+    asked->node.uid = connection->channel.peer.uid;
+    sx_list_append(&server->strangers.asked, &asked->node.link);
     up.asker = &asked->asker;
     up.ninfo = infos_load(infos, hello, &connection->channel.peer);
     rc = sx_upcall(server, SX_UPCALL_TOOL_CONNECTED, &up);
@@ -159,7 +160,8 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
 void sx_tool_ask_end_all(struct sx_server *server)
 {
     while (!sx_list_empty(&server->strangers.asked)) {
-        struct asked *const asked = SX_LIST_ENTRY(server->strangers.asked.next, struct asked, link);
+        struct asked *const asked = SX_LIST_ENTRY(server->strangers.asked.next, struct asked,
+                                                  node.link);
         struct sx_connection *const connection = asked->connection;
 
         asked_free(asked);

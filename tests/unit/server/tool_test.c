@@ -3,9 +3,12 @@
 /* tool_test.c - who may be a tool, under which name, and that the last one leaves nothing. */
 #include "server/entry/tool.h"
 
+#include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "bare.h"
+#include "base/descriptors.h"
 #include "server/entry/reaper.h"
 #include "server/model/claim.h"
 #include "server/model/visible.h"
@@ -221,6 +224,54 @@ Test(tool, loses_a_name_that_the_host_takes)
     sx_reaper_name_claimed(&server, "job");
     cr_expect_not_null(sx_client_find(job, 0));
     cr_expect_not_null(other->nspace);
+}
+
+/* However many names they have. */
+Test(tool, is_one_of_so_many_of_its_user)
+{
+    pmix_status_t status = PMIX_SUCCESS;
+    struct sx_client *last = NULL;
+    char name[16];
+
+    for (uint32_t i = 0; i < SX_TOOLS_MAX; i++) {
+        snprintf(name, sizeof(name), "tool-%u", i);
+        last = take(name, 0, &status);
+        cr_assert_not_null(last, "%u: %d", i, status);
+    }
+    cr_expect_null(take("one-more", 0, &status));
+    cr_expect_eq(status, PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_null(take("", PMIX_RANK_UNDEF, &status));
+    cr_expect_not_null(take_of(6, "one-more", 0, &status), "another user's");
+    sx_tool_forget(&server, last);
+    cr_expect_not_null(take("one-again", 0, &status));
+}
+
+/* Descriptors are left for ranks that are still to come. */
+Test(tool, leaves_descriptors_for_ranks)
+{
+    struct sx_nspace *const next = bare_job(&server, "next", 16, 0);
+    const size_t used = sx_descriptors_look().used;
+    pmix_status_t status = PMIX_SUCCESS;
+    const char *why;
+    struct rlimit limit;
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    /* Enough for one tool more, 16 processes, and the welcome of one. */
+    limit.rlim_cur = used + 18 * SX_CLIENT_DESCRIPTORS;
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    next->local_count = 16;
+    cr_expect_eq(sx_tool_judge_room(&server, 5, &why), PMIX_SUCCESS);
+    next->local_count = 17;
+    cr_expect_eq(sx_tool_judge_room(&server, 5, &why), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_null(take("a.tool", 0, &status));
+    cr_expect_eq(status, PMIX_ERR_OUT_OF_RESOURCE);
+    for (uint32_t rank = 0; rank < 17; rank++) { /* they have come, or gone for good */
+        struct sx_client *const client = sx_client_add(next, rank);
+
+        cr_assert_not_null(client);
+        client->state = rank % 2 == 0 ? SX_CLIENT_CONNECTED : SX_CLIENT_DEAD;
+    }
+    cr_expect_not_null(take("a.tool", 0, &status));
 }
 
 Test(tool, takes_its_namespace_along)
