@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* contact_file.c - a name is taken by link(2), which never replaces anything. */
+/* contact_file.c - a name is taken by link(2), which never replaces anything; root alone exchanges what
+ * another user has put there. */
 #include "control/contact_file.h"
 
 #include <errno.h>
@@ -131,6 +132,51 @@ void sx_contact_remove_stale(const char *dir, const char *name)
     }
 }
 
+/* ---- what other users have put in root's way ------------------------------------------------- */
+
+/* Whether @name is not root's, who asks. */
+static bool is_in_roots_way(int dir_fd, const char *name, uid_t *ret_owner)
+{
+    struct stat st;
+
+    if (geteuid() != 0 || fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return false;
+    }
+    *ret_owner = st.st_uid;
+    return st.st_uid != 0;
+}
+
+/* A folder, too, when it is empty. */
+static bool remove_any(int dir_fd, const char *name)
+{
+    return unlinkat(dir_fd, name, 0) == 0 || unlinkat(dir_fd, name, AT_REMOVEDIR) == 0;
+}
+
+/* Put our file @aside in the place of what is in the way, whatever that is, in one step: nobody can
+ * put something else there meanwhile.  Return: 0 or an errno value. */
+static int name_seize(const struct sx_contact_file *file, const char *aside)
+{
+    uid_t owner;
+
+    if (renameat2(file->dir_fd, aside, file->dir_fd, file->name, RENAME_EXCHANGE) != 0) {
+        if (errno != EINVAL) {
+            return errno;
+        }
+        /* The file system cannot: the name is free for a moment. */
+        return remove_any(file->dir_fd, file->name) ? EAGAIN : errno;
+    }
+    if (!is_in_roots_way(file->dir_fd, aside, &owner)) { /* it is another server of root's by now */
+        return renameat2(file->dir_fd, aside, file->dir_fd, file->name, RENAME_EXCHANGE) != 0
+                   ? errno
+                   : EAGAIN;
+    }
+    const bool is_gone = remove_any(file->dir_fd, aside);
+
+    sx_log(SX_LOG_WARN, "what user %u had put in the way of the contact file '%s' is %s%s",
+           (unsigned)owner, file->name, is_gone ? "removed" : "called ", is_gone ? "" : aside);
+    return 0;
+}
+
 /* ---- our own ------------------------------------------------------------------------------- */
 
 static void file_forget(struct sx_contact_file *file)
@@ -167,28 +213,39 @@ static int write_aside(struct sx_contact_file *file, const char *aside, mode_t m
 }
 
 /* Give the file @aside its name, as soon as nobody has it. */
-static pmix_status_t name_take(struct sx_contact_file *file, const char *aside,
+static pmix_status_t name_take(struct sx_contact_file *file, const char *aside, bool is_foreseen,
                                struct sx_contact *other, const char **ret_why)
 {
     pmix_status_t rc = PMIX_SUCCESS;
+    uid_t owner;
 
     for (int i = 0; i < TRIES_MAX && rc == PMIX_SUCCESS; i++) {
-        if (linkat(file->dir_fd, aside, file->dir_fd, file->name, 0) == 0) {
+        int err = linkat(file->dir_fd, aside, file->dir_fd, file->name, 0) == 0 ? 0 : errno;
+
+        if (err == EEXIST && is_foreseen && is_in_roots_way(file->dir_fd, file->name, &owner)) {
+            err = name_seize(file, aside);
+        }
+        if (err == 0) {
             return PMIX_SUCCESS;
         }
-        if (errno != EEXIST) {
-            *ret_why = strerror(errno);
-            return sx_status_from_errno(errno);
+        if (err == EAGAIN || err == ENOENT) {
+            continue; /* it has changed meanwhile */
+        }
+        if (err != EEXIST) {
+            *ret_why = strerror(err);
+            return sx_status_from_errno(err);
         }
         rc = remove_if_stale(file->dir_fd, file->name, other, ret_why);
     }
     return rc != PMIX_SUCCESS ? rc : PMIX_ERR_EXISTS; /* others are always quicker */
 }
 
-pmix_status_t sx_contact_file_open(struct sx_contact_file *file, const char *dir, const char *name,
-                                   mode_t mode, const struct sx_contact *contact,
-                                   struct sx_contact *ret_other, const char **ret_why)
+pmix_status_t sx_contact_file_open(struct sx_contact_file *file,
+                                   const struct sx_contact_place *place,
+                                   const struct sx_contact *contact, struct sx_contact *ret_other,
+                                   const char **ret_why)
 {
+    const char *const name = place->name;
     char aside[SIDE_NAME_MAX];
     struct sx_contact other = { .pid = 0 };
 
@@ -199,14 +256,14 @@ pmix_status_t sx_contact_file_open(struct sx_contact_file *file, const char *dir
     }
     snprintf(file->name, sizeof(file->name), "%s", name);
     file->creator_pid = getpid();
-    file->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    file->dir_fd = open(place->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     side_name(aside);
-    const int err = file->dir_fd < 0 ? errno : write_aside(file, aside, mode, contact);
+    const int err = file->dir_fd < 0 ? errno : write_aside(file, aside, place->mode, contact);
     pmix_status_t rc = sx_status_from_errno(err);
 
     *ret_why = strerror(err);
     if (err == 0) {
-        rc = name_take(file, aside, &other, ret_why);
+        rc = name_take(file, aside, place->is_foreseen, &other, ret_why);
         unlinkat(file->dir_fd, aside, 0);
     }
     if (rc != PMIX_SUCCESS) {

@@ -9,7 +9,10 @@
  *                                                                                          removed
  *
  * Two servers that start at once over a stale file both find it so; what one takes aside and finds
- * to be another's it puts back. */
+ * to be another's it puts back.
+ *
+ * A server of root does not leave a name that anybody can foresee to other users, whom no tool of
+ * root's or of a third user believes: whatever they have put there it takes away. */
 #ifndef SX_CONTROL_CONTACT_FILE_H
 #define SX_CONTROL_CONTACT_FILE_H
 
@@ -24,13 +27,20 @@ struct sx_contact_file {
 
 #define SX_CONTACT_FILE_NULL ((struct sx_contact_file){ .dir_fd = -1, .fd = -1 })
 
-/* Make the file @name in @dir with @mode.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when a live server
- * has it, *ret_other (or NULL) is that one; PMIX_ERR_BAD_PARAM when what is there is no contact
- * file, or the name cannot be one; else as errno.  Nothing is logged; *ret_why says what it is
- * (static text, or errno's). */
-pmix_status_t sx_contact_file_open(struct sx_contact_file *file, const char *dir, const char *name,
-                                   mode_t mode, const struct sx_contact *contact,
-                                   struct sx_contact *ret_other, const char **ret_why);
+struct sx_contact_place {
+    const char *dir, *name;
+    mode_t mode;
+    bool is_foreseen; /* by all users of this node: it is not a path that somebody has chosen */
+};
+
+/* Make the file.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when a live server has it, *ret_other (or
+ * NULL) is that one; PMIX_ERR_BAD_PARAM when what is there is no contact file, or the name cannot be
+ * one; else as errno.  *ret_why says what it is (static text, or errno's).  Nothing is logged but
+ * what another user had put there and root has taken away. */
+pmix_status_t sx_contact_file_open(struct sx_contact_file *file,
+                                   const struct sx_contact_place *place,
+                                   const struct sx_contact *contact, struct sx_contact *ret_other,
+                                   const char **ret_why);
 /* Remove it if it is still the same.  Safe twice, and on SX_CONTACT_FILE_NULL. */
 void sx_contact_file_close(struct sx_contact_file *file);
 

@@ -353,6 +353,74 @@ static void in_the_way(void)
     CHECK(file_count() == 0);
 }
 
+/* A folder of somebody else's, under the name that it was given. */
+static void remains_remove(void)
+{
+    DIR *const all = opendir(dir);
+    const struct dirent *entry;
+    char inside[1024];
+
+    CHECK(all != NULL);
+    while ((entry = readdir(all)) != NULL) {
+        if (strncmp(entry->d_name, "pmix.new.", 9) == 0) {
+            snprintf(inside, sizeof(inside), "%s", path_of("%s/inside", entry->d_name));
+            CHECK(rmdir(inside) == 0 && rmdir(path_of("%s", entry->d_name)) == 0);
+        }
+    }
+    closedir(all);
+}
+
+static void in_the_way_of(uid_t uid, const char *path, size_t kind)
+{
+    const char *const inside = path_of("pmix.sys.%s/inside", host);
+
+    switch (kind) {
+    case 0:
+        CHECK(close(open(path, O_CREAT | O_WRONLY | O_EXCL, 0644)) == 0);
+        break;
+    case 1:
+        CHECK(symlink("/etc/passwd", path) == 0);
+        break;
+    case 2:
+        CHECK(mkfifo(path, 0666) == 0);
+        break;
+    default:
+        CHECK(mkdir(path, 0777) == 0 && (kind == 3 || mkdir(inside, 0777) == 0));
+        break;
+    }
+    CHECK(lchown(path, uid, uid) == 0);
+}
+
+/* Whatever other users put at the name of root's system server, it has that name.  A folder in which
+ * something is has another one then. */
+static void in_roots_way(void)
+{
+    struct infos infos = { .count = 0 };
+    char path[1024];
+
+    if (geteuid() != 0) {
+        printf("skipped: only root can give a file to another user\n");
+        return;
+    }
+    snprintf(path, sizeof(path), "%s", path_of("pmix.sys.%s", host));
+    for (size_t kind = 0; kind < 5; kind++) {
+        in_the_way_of(65534, path, kind);
+        system_infos(&infos);
+        CHECK_STATUS(server_start(&infos, "system.one"), PMIX_SUCCESS);
+        CHECK(mode_of(path) == 0644);
+        CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+        CHECK(file_count() == (kind == 4));
+    }
+    snprintf(path, sizeof(path), "%s", path_of("chosen"));
+    in_the_way_of(65534, path, 0); /* a path of the host's own choice is left alone */
+    say_true(&infos, PMIX_SERVER_TOOL_SUPPORT);
+    say(&infos, PMIX_LAUNCHER_RENDEZVOUS_FILE, path, PMIX_STRING);
+    CHECK_STATUS(server_start(&infos, "a.server"), PMIX_ERR_NO_PERMISSIONS);
+    CHECK(unlink(path) == 0 && file_count() == 1);
+    remains_remove();
+    CHECK(file_count() == 0);
+}
+
 /* ---- tools ----------------------------------------------------------------------------------- */
 
 /* A server that takes tools.  Return: its process. */
@@ -1152,6 +1220,7 @@ static const struct {
     { "several", several },
     { "system server", system_server },
     { "in the way", in_the_way },
+    { "in root's way", in_roots_way },
     { "identity", identity },
     { "host without entry", host_without_entry },
     { "alone", alone },

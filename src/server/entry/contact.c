@@ -53,8 +53,11 @@ static void offer(struct sx_server *server, enum sx_contact_use use, const char 
     const char *why;
 
     sx_contact_tool_name(name, server->hostname, of);
-    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], server->tmpdir, name,
-                                                  PRIVATE, contact, &other, &why);
+    const struct sx_contact_place place = {
+        .dir = server->tmpdir, .name = name, .mode = PRIVATE, .is_foreseen = true
+    };
+    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], &place, contact, &other,
+                                                  &why);
 
     if (rc != PMIX_SUCCESS) {
         sx_log(rc == PMIX_ERR_EXISTS && of == NULL ? SX_LOG_INFO : SX_LOG_WARN,
@@ -64,13 +67,14 @@ static void offer(struct sx_server *server, enum sx_contact_use use, const char 
 }
 
 /* One that was asked for by name. */
-static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use, const char *dir,
-                            const char *name, mode_t mode, const struct sx_contact *contact)
+static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use,
+                            const struct sx_contact_place *place, const struct sx_contact *contact)
 {
+    const char *const dir = place->dir, *const name = place->name;
     struct sx_contact other = { .pid = 0 };
     const char *why;
-    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], dir, name, mode, contact,
-                                                  &other, &why);
+    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], place, contact, &other,
+                                                  &why);
 
     if (rc == PMIX_ERR_EXISTS) {
         const bool has_role = use < (enum sx_contact_use)SX_CONTACT_ROLES;
@@ -91,13 +95,16 @@ static pmix_status_t open_roles(struct sx_server *server, const struct sx_server
                                          [SX_CONTACT_ROLE_SCHEDULER] = options->scheduler,
                                          [SX_CONTACT_ROLE_CONTROLLER] = options->controller };
     char name[SX_CONTACT_NAME_MAX];
+    const struct sx_contact_place place = {
+        .dir = dir, .name = name, .mode = FOR_ALL, .is_foreseen = true
+    };
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (unsigned role = 0; role < SX_CONTACT_ROLES && rc == PMIX_SUCCESS; role++) {
         if (has[role]) {
             sx_contact_sweep(dir);
             sx_contact_role_name(name, (enum sx_contact_role)role, server->hostname);
-            rc = insist(server, (enum sx_contact_use)role, dir, name, FOR_ALL, contact);
+            rc = insist(server, (enum sx_contact_use)role, &place, contact);
         }
     }
     return rc;
@@ -121,8 +128,11 @@ static pmix_status_t open_launcher(struct sx_server *server, const char *path,
     if (slash != NULL) {
         snprintf(dir, sizeof(dir), "%.*s", slash == path ? 1 : (int)(slash - path), path);
     }
-    return insist(server, SX_CONTACT_LAUNCHER, dir, slash != NULL ? slash + 1 : path, PRIVATE,
-                  contact);
+    const struct sx_contact_place place = { .dir = dir,
+                                            .name = slash != NULL ? slash + 1 : path,
+                                            .mode = PRIVATE };
+
+    return insist(server, SX_CONTACT_LAUNCHER, &place, contact);
 }
 
 pmix_status_t sx_contacts_open(struct sx_server *server, const struct sx_server_options *options)

@@ -216,7 +216,9 @@ __attribute__((noreturn)) static void slow_launcher_main(int told_fd)
     }
     PMIx_Load_procid(&contact.server, "a.name", 0);
     snprintf(contact.uri, sizeof(contact.uri), "a.name.0;%s", server.uri);
-    if (sx_contact_file_open(&file, dir, "pmix.sys.box", 0644, &contact, NULL, &why) != 0 ||
+    const struct sx_contact_place place = { .dir = dir, .name = "pmix.sys.box", .mode = 0644 };
+
+    if (sx_contact_file_open(&file, &place, &contact, NULL, &why) != 0 ||
         sx_janitor_init(&janitor) != 0) {
         _exit(1);
     }

@@ -120,7 +120,8 @@ static pmix_status_t publish(struct sx_contact_file *file, const char *name,
                              const struct sx_contact *contact)
 {
     const char *why = NULL;
-    const pmix_status_t rc = sx_contact_file_open(file, base, name, 0600, contact, NULL, &why);
+    const struct sx_contact_place place = { .dir = base, .name = name, .mode = 0600 };
+    const pmix_status_t rc = sx_contact_file_open(file, &place, contact, NULL, &why);
 
     cr_expect_not_null(why);
     return rc;
