@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* contact_file.c - a name is taken by link(2), which never replaces anything; root alone exchanges what
- * another user has put there. */
+/* contact_file.c - a name is taken by link(2), which never replaces anything; root alone exchanges
+ * what another user has put there. */
 #include "control/contact_file.h"
 
 #include <errno.h>

@@ -34,9 +34,9 @@ struct sx_contact_place {
 };
 
 /* Make the file.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when a live server has it, *ret_other (or
- * NULL) is that one; PMIX_ERR_BAD_PARAM when what is there is no contact file, or the name cannot be
- * one; else as errno.  *ret_why says what it is (static text, or errno's).  Nothing is logged but
- * what another user had put there and root has taken away. */
+ * NULL) is that one; PMIX_ERR_BAD_PARAM when what is there is no contact file, or the name cannot
+ * be one; else as errno.  *ret_why says what it is (static text, or errno's).  Nothing is logged
+ * but what another user had put there and root has taken away. */
 pmix_status_t sx_contact_file_open(struct sx_contact_file *file,
                                    const struct sx_contact_place *place,
                                    const struct sx_contact *contact, struct sx_contact *ret_other,

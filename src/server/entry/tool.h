@@ -12,8 +12,8 @@
  * the lowest free rank.  It goes with the last tool; when the host registers a namespace of that
  * name, all of its tools go (model/claim.h).
  *
- * A user has SX_TOOLS_MAX of them, with those about which the host is still asked.  No tool is taken
- * whose descriptors would be missing for others: see sx_tool_judge_room. */
+ * A user has SX_TOOLS_MAX of them, with those about which the host is still asked.  No tool is
+ * taken whose descriptors would be missing for others: see sx_tool_judge_room. */
 #ifndef SX_SERVER_ENTRY_TOOL_H
 #define SX_SERVER_ENTRY_TOOL_H
 
@@ -29,9 +29,9 @@ struct sx_tool_asked {
     uid_t uid;
 };
 
-/* Whether one more tool of @uid can come.  Descriptors for processes that the host has announced, and
- * that have not connected yet, are not for tools.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE
- * with *ret_why. */
+/* Whether one more tool of @uid can come.  Descriptors for processes that the host has announced,
+ * and that have not connected yet, are not for tools.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE with *ret_why. */
 pmix_status_t sx_tool_judge_room(struct sx_server *server, uid_t uid, const char **ret_why);
 
 /* Of a command.  Return: the client that the peer is from now on, or NULL with *ret_status and

@@ -83,7 +83,8 @@ __attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, in
         _exit(1);
     }
     sx_janitor_tree_add(&janitor, dir, "job");
-    for (unsigned i = 1; i < SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX; i++) { /* of the jobs before this one */
+    for (unsigned i = 1; i < SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX;
+         i++) { /* of the jobs before this one */
         sx_janitor_files_add(&janitor, dir, "vader_segment.", ".no.");
     }
     for (unsigned i = 0; i < 5 * SX_RUN_JOBS_MAX; i++) { /* and of those that are past */
