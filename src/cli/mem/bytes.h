@@ -26,7 +26,7 @@ static inline const uint8_t *sx_bytes_at(struct sx_bytes *bytes, uint64_t off, u
         bytes->bad = true;
         return NULL;
     }
-    return bytes->at + off;
+    return bytes->at == NULL ? NULL : bytes->at + off; /* NULL: an empty one */
 }
 
 static inline uint64_t sx_bytes_u64(struct sx_bytes *bytes, uint64_t off)
