@@ -6,7 +6,7 @@
  * killed and is not counted goes to the next: hosts kill all children of a job, and mean the ranks.
  *
  *     killed --at most LOST_MAX times without a path done--> another one at once
- *         --then--> at the next path, or at the server's end
+ *         --then--> after SX_BROOM_RETRY_NS, at the next path, or at the server's end
  *         --LOST_LAST times--> the path that it died of is left */
 #include "server/engine/broom.h"
 
@@ -91,6 +91,7 @@ static void broom_free(struct sx_broom *broom)
     if (broom->done != NULL) {
         munmap(broom->done, sizeof(*broom->done));
     }
+    sx_timer_remove(&broom->linger);
     sx_list_remove(&broom->link);
     free(broom);
 }
@@ -124,7 +125,9 @@ struct sx_broom_path *sx_broom_path_new(struct sx_server *server, uid_t uid, gid
     memcpy(made->sweep.path, path, len);
     sx_list_init(&made->link);
     broom->registered++;
-    sx_timer_remove(&broom->linger);
+    if (broom->pid != 0) {
+        sx_timer_remove(&broom->linger);
+    }
     return made;
 }
 
@@ -243,13 +246,21 @@ static void report_tell(struct sx_broom *broom, const struct sx_sweep_report *re
     broom->told = true;
 }
 
+static void rest_over(void *arg, uint64_t now_ns)
+{
+    struct sx_broom *const broom = arg;
+
+    (void)now_ns;
+    broom_flush(broom);
+    broom_free_unused(broom);
+}
+
 static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_broom *broom = arg;
     struct sx_sweep_report report;
     ssize_t size;
 
-    (void)now_ns;
     while ((size = recv(broom->fd, &report, sizeof(report), MSG_DONTWAIT)) > 0) {
         if (size == (ssize_t)sizeof(report)) {
             report_tell(broom, &report);
@@ -259,8 +270,12 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
         struct sx_server *server = broom->server;
 
         broom_reap(broom);
-        if (broom->lost != LOST_MAX || server->brooms.ending) {
+        if (broom->lost < LOST_MAX || server->brooms.ending) {
             broom_flush(broom); /* what came meanwhile, and what was not done */
+        } else if (!sx_list_empty(&broom->queue)) {
+            broom->linger.fn = rest_over;
+            broom->linger.arg = broom;
+            sx_timer_add(server->loop, &broom->linger, now_ns + SX_BROOM_RETRY_NS);
         }
         broom_free_unused(broom);
         told_end(server);
@@ -271,6 +286,7 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 
 static bool broom_start(struct sx_broom *broom)
 {
+    sx_timer_remove(&broom->linger);
     if (broom->done == NULL) {
         void *const at = mmap(NULL, sizeof(*broom->done), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);

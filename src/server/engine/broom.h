@@ -25,6 +25,7 @@
 #define SX_BROOM_QUEUE_MAX (16u << 20) /* bytes that wait for one user */
 #define SX_BROOM_END_NS UINT64_C(2000000000)
 #define SX_BROOM_LINGER_NS UINT64_C(10000000000) /* so that ranks that come and go start few */
+#define SX_BROOM_RETRY_NS UINT64_C(1000000000)   /* between processes that are killed */
 
 /* A path that a client has registered: in a list of its owner's until it is swept or freed. */
 struct sx_broom;
