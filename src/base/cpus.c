@@ -3,6 +3,7 @@
 /* cpus.c - what hosts and programs say about their threads, cut to what the kernel allows. */
 #include "base/cpus.h"
 
+#include <errno.h>
 #include <hwloc.h>
 #include <sched.h>
 
@@ -13,6 +14,13 @@ bool sx_cpus_of_thread(pid_t tid, struct sx_cpus *ret)
 {
     memset(ret, 0, sizeof(*ret));
     return sched_getaffinity(tid, sizeof(*ret), (cpu_set_t *)(void *)ret->words) == 0;
+}
+
+bool sx_cpus_can_be_asked(void)
+{
+    struct sx_cpus cpus;
+
+    return sx_cpus_of_thread(0, &cpus) || errno == EINVAL; /* more of them than have room there */
 }
 
 bool sx_cpus_bind(const struct sx_cpus *cpus)

@@ -29,6 +29,9 @@ static inline void sx_cpus_add(struct sx_cpus *cpus, unsigned cpu)
     cpus->words[cpu / SX_CPU_WORD_BITS] |= 1ul << cpu % SX_CPU_WORD_BITS;
 }
 
+/* Whether the kernel says it at all: a filter of system calls may refuse that, errno says how. */
+bool sx_cpus_can_be_asked(void);
+
 /* Those that thread @tid may use; 0: the caller.  Return: false if the kernel does not say. */
 bool sx_cpus_of_thread(pid_t tid, struct sx_cpus *ret);
 

@@ -9,12 +9,14 @@
  * later whether it has happened: such calls leave the thread's floating point state as it was. */
 #include "base/topology.h"
 
+#include <errno.h>
 #include <fenv.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/status.h"
 #include "base/util.h"
 
@@ -45,6 +47,12 @@ static pmix_status_t discover_trapless(enum hwloc_type_filter_e devices,
 {
     hwloc_topology_t topology;
 
+    if (!sx_cpus_can_be_asked()) { /* hwloc would try for ever */
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "sched_getaffinity: %s: the CPUs cannot be looked at; a filter of system "
+                        "calls (seccomp) has to allow it",
+                        strerror(errno));
+    }
     if (hwloc_topology_init(&topology) != 0) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "hwloc does not start on this machine");
     }

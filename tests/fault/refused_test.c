@@ -179,17 +179,57 @@ static int case_waitv(void)
     return 0;
 }
 
+/* ---- calls that nothing can replace ----------------------------------------------------------- */
+
+/* The launcher, whose system call of that number is answered with EPERM. */
+static int role_launcher_without(const char *arg)
+{
+    const char *const command = getenv("SHMIX_COMMAND");
+
+    if (!refuse((unsigned)atoi(arg), EPERM)) {
+        return FAULT_SKIP;
+    }
+    execl(command, command, "run", "true", NULL);
+    return FAULT_SKIP;
+}
+
+static int case_needed(void)
+{
+    static const struct {
+        long number;
+        const char *name;
+    } calls[] = { { SYS_sched_getaffinity, "sched_getaffinity: " }, { SYS_accept4, "accept4: " } };
+    char arg[16];
+
+    fault_log_begin();
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        snprintf(arg, sizeof(arg), "%ld", calls[i].number);
+        const pid_t pid = fault_start(NULL, 0, "launcher_without", arg);
+        const int status = fault_wait(pid);
+
+        if (WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP) {
+            return fault_skip("no seccomp filter can be installed here");
+        }
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1, "%s%#x", calls[i].name,
+              (unsigned)status);
+        CHECK(fault_log_lines(pid, calls[i].name) == 1, "%sno line", calls[i].name);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
         { "uring", case_uring },
         { "memlock", case_memlock },
         { "waitv", case_waitv },
+        { "needed", case_needed },
     };
     static const struct fault_role roles[] = {
         { "without_uring", role_without_uring },
         { "without_memlock", role_without_memlock },
         { "without_waitv", role_without_waitv },
+        { "launcher_without", role_launcher_without },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

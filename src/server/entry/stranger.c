@@ -12,8 +12,11 @@
  * rank it wants to be, or that it is a tool (tool.h). */
 #include "server/entry/stranger.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -312,6 +315,18 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
     }
 }
 
+/* Without accept4 nobody would ever get in.  Asked of no descriptor, it takes no connection. */
+static pmix_status_t accept_judge(void)
+{
+    if (accept4(-1, NULL, NULL, SOCK_CLOEXEC) >= 0 || errno == EBADF) {
+        return PMIX_SUCCESS;
+    }
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                    "accept4: %s: no process can connect; a filter of system calls (seccomp) has "
+                    "to allow it",
+                    strerror(errno));
+}
+
 pmix_status_t sx_strangers_listen(struct sx_server *server)
 {
     const int fds[] = { server->rendezvous.listen_fd, server->rendezvous.abstract_fd };
@@ -321,7 +336,9 @@ pmix_status_t sx_strangers_listen(struct sx_server *server)
                                                            .fn = accepted,
                                                            .arg = server };
     }
-    return accept_start(server);
+    const pmix_status_t rc = accept_judge();
+
+    return rc == PMIX_SUCCESS ? accept_start(server) : rc;
 }
 
 static void close_all(struct sx_list *connections)
