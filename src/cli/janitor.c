@@ -82,19 +82,60 @@ struct work {
 
 /* ---- the launcher's side --------------------------------------------------------------------- */
 
+/* One of them: a message as long as its text. */
+struct said {
+    struct sx_list link;
+    struct message message;
+};
+
+static size_t size_of(const struct message *message)
+{
+    return offsetof(struct message, text) + message->text_size_bytes;
+}
+
 static void tell(const struct sx_janitor *janitor, const struct message *message)
 {
-    const size_t size = offsetof(struct message, text) + message->text_size_bytes;
+    const size_t size = size_of(message);
 
     if (janitor->fd < 0) {
         return;
     }
-    /* A janitor that was killed is missed by nobody until the launcher is killed as well. */
+    /* One that was killed is replaced when the launcher reaps it. */
     while (send(janitor->fd, message, size, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
 }
 
-static void tell_words(const struct sx_janitor *janitor, enum kind kind, const char *const *words,
+static void said_remove(struct said *said)
+{
+    sx_list_remove(&said->link);
+    free(said);
+}
+
+/* Keep what the next one has to learn, or no longer. */
+static void keep(struct sx_janitor *janitor, const struct message *message)
+{
+    if (message->kind == KIND_FORGET) {
+        SX_LIST_EACH(it, &janitor->said) {
+            struct said *const said = SX_LIST_ENTRY(it, struct said, link);
+
+            if (said->message.kind == KIND_FILES &&
+                said->message.text_size_bytes == message->text_size_bytes &&
+                memcmp(said->message.text, message->text, message->text_size_bytes) == 0) {
+                said_remove(said);
+                break;
+            }
+        }
+    } else if (message->kind != KIND_GOODBYE) {
+        struct said *const said = malloc(offsetof(struct said, message) + size_of(message));
+
+        if (said != NULL) {
+            memcpy(&said->message, message, size_of(message));
+            sx_list_append(&janitor->said, &said->link);
+        }
+    }
+}
+
+static void tell_words(struct sx_janitor *janitor, enum kind kind, const char *const *words,
                        size_t count)
 {
     struct message message = { .kind = kind };
@@ -107,6 +148,9 @@ static void tell_words(const struct sx_janitor *janitor, enum kind kind, const c
         }
         memcpy(message.text + message.text_size_bytes, words[i], len);
         message.text_size_bytes += (uint32_t)len;
+    }
+    if (janitor->said.next != NULL) {
+        keep(janitor, &message);
     }
     tell(janitor, &message);
 }
@@ -143,26 +187,26 @@ void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group)
     }
 }
 
-void sx_janitor_nspace_add(const struct sx_janitor *janitor, const char *nspace)
+void sx_janitor_nspace_add(struct sx_janitor *janitor, const char *nspace)
 {
     tell_words(janitor, KIND_NSPACE, &nspace, 1);
 }
 
-void sx_janitor_tree_add(const struct sx_janitor *janitor, const char *parent, const char *name)
+void sx_janitor_tree_add(struct sx_janitor *janitor, const char *parent, const char *name)
 {
     const char *const words[] = { parent, name };
 
     tell_words(janitor, KIND_TREE, words, SX_COUNT(words));
 }
 
-void sx_janitor_contact_add(const struct sx_janitor *janitor, const char *dir, const char *name)
+void sx_janitor_contact_add(struct sx_janitor *janitor, const char *dir, const char *name)
 {
     const char *const words[] = { dir, name };
 
     tell_words(janitor, KIND_CONTACT, words, SX_COUNT(words));
 }
 
-void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, const char *prefix,
+void sx_janitor_files_add(struct sx_janitor *janitor, const char *dir, const char *prefix,
                           const char *part)
 {
     const char *const words[] = { dir, prefix, part };
@@ -170,7 +214,7 @@ void sx_janitor_files_add(const struct sx_janitor *janitor, const char *dir, con
     tell_words(janitor, KIND_FILES, words, SX_COUNT(words));
 }
 
-void sx_janitor_files_forget(const struct sx_janitor *janitor, const char *dir, const char *prefix,
+void sx_janitor_files_forget(struct sx_janitor *janitor, const char *dir, const char *prefix,
                              const char *part)
 {
     const char *const words[] = { dir, prefix, part };
@@ -188,6 +232,9 @@ void sx_janitor_deinit(struct sx_janitor *janitor)
     }
     if (janitor->groups != NULL) {
         munmap(janitor->groups, GROUPS_BYTES);
+    }
+    while (janitor->said.next != NULL && !sx_list_empty(&janitor->said)) {
+        said_remove(SX_LIST_ENTRY(janitor->said.next, struct said, link));
     }
     *janitor = SX_JANITOR_NULL;
 }
@@ -566,10 +613,31 @@ int sx_janitor_init(struct sx_janitor *janitor)
     int why;
 
     *janitor = SX_JANITOR_NULL;
+    sx_list_init(&janitor->said);
     janitor->groups = groups_map();
     why = janitor->groups == NULL ? errno : janitor_fork(janitor);
     if (why != 0) {
         sx_janitor_deinit(janitor);
+    }
+    return why;
+}
+
+int sx_janitor_replace(struct sx_janitor *janitor)
+{
+    if (janitor->fd >= 0) {
+        close(janitor->fd);
+    }
+    janitor->fd = -1;
+    janitor->pid = 0;
+    if (janitor->lives++ >= SX_JANITOR_LIVES_MAX) {
+        return EAGAIN;
+    }
+    const int why = janitor_fork(janitor);
+
+    if (why == 0) {
+        SX_LIST_EACH(it, &janitor->said) {
+            tell(janitor, &SX_LIST_ENTRY(it, struct said, link)->message);
+        }
     }
     return why;
 }

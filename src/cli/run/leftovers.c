@@ -67,7 +67,7 @@ static struct shm_part shm_part(const char *nspace, enum numbering numbering)
     return part;
 }
 
-void sx_run_leftovers_announce(const struct sx_janitor *janitor, const struct sx_run_job *job)
+void sx_run_leftovers_announce(struct sx_janitor *janitor, const struct sx_run_job *job)
 {
     for (size_t i = 0; i < SX_COUNT(kinds); i++) {
         sx_janitor_files_add(janitor, SHM_DIR, kinds[i].prefix,
@@ -83,7 +83,7 @@ void sx_run_leftovers_sweep(const char *nspace)
     }
 }
 
-void sx_run_leftovers_remove(const struct sx_janitor *janitor, const struct sx_run_job *job)
+void sx_run_leftovers_remove(struct sx_janitor *janitor, const struct sx_run_job *job)
 {
     if (job->nspace == NULL) {
         return;

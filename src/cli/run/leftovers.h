@@ -8,10 +8,10 @@
 #include "cli/run/job.h"
 
 /* The janitor is told before they exist. */
-void sx_run_leftovers_announce(const struct sx_janitor *janitor, const struct sx_run_job *job);
+void sx_run_leftovers_announce(struct sx_janitor *janitor, const struct sx_run_job *job);
 /* Those of the job named @nspace go, of which no process is left: nobody else has the name. */
 void sx_run_leftovers_sweep(const char *nspace);
 /* @job is over: they go, and the janitor forgets them. */
-void sx_run_leftovers_remove(const struct sx_janitor *janitor, const struct sx_run_job *job);
+void sx_run_leftovers_remove(struct sx_janitor *janitor, const struct sx_run_job *job);
 
 #endif

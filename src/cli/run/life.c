@@ -117,6 +117,22 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
     sx_run_failure_rank_ended(job, rank, info, good);
 }
 
+/* The janitor was killed: without one, what a killed launcher leaves would stay. */
+static void janitor_again(struct sx_run_state *run, pid_t pid)
+{
+    const int why = sx_janitor_replace(run->setup->janitor);
+
+    if (why == 0) {
+        sx_run_say(run, "the janitor (pid %d) has been killed; another one takes its place",
+                   (int)pid);
+    } else {
+        sx_run_say(run,
+                   "the janitor (pid %d) has been killed, and there is no other one: %s; if this "
+                   "launcher is killed as well, what it has made stays",
+                   (int)pid, strerror(why));
+    }
+}
+
 static void reap(struct sx_run_state *run)
 {
     struct sx_janitor *janitor = run->setup->janitor;
@@ -141,7 +157,7 @@ static void reap(struct sx_run_state *run)
             run->setup->look->pid = 0; /* its text is in the pipe */
         }
         if (info.si_pid == janitor->pid) {
-            janitor->pid = 0; /* somebody killed it; the jobs go on without */
+            janitor_again(run, info.si_pid);
         }
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {

@@ -186,7 +186,7 @@ static bool raise_limit(struct run *run)
 }
 
 /* Most contact files are in its own directory.  The janitor is in another one by then. */
-static void report_announce(const struct run *run, const char *path)
+static void report_announce(struct run *run, const char *path)
 {
     const char *const slash = strrchr(path, '/');
     char *const parent = slash == NULL ? sx_cli_strdup(".")
@@ -200,7 +200,7 @@ static void report_announce(const struct run *run, const char *path)
     free(parent);
 }
 
-static void contacts_announce(const struct run *run)
+static void contacts_announce(struct run *run)
 {
     char name[SX_CONTACT_NAME_MAX], host[HOST_NAME_MAX + 1] = "";
 

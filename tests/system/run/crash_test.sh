@@ -15,6 +15,26 @@ wait $job 2>/dev/null
 await "ranks and their children end" all_gone "$work/pids"
 await "the directory goes" nothing_left
 
+janitors_are() {
+    [ "$(grep -c 'takes its place' "$work/err")" -eq "$1" ]
+}
+
+# A janitor that was killed is replaced, and the next one knows what there is to clean.
+rm -f "$work/pids"
+"$SHMIX" run -n 3 sh -c "$ranks" 2>"$work/err" &
+job=$!
+await "the ranks" lines_are "$work/pids" 3
+for life in 1 2; do
+    await "the janitor" pgrep -P $job -x shmix-janitor >/dev/null
+    kill -9 "$(pgrep -P $job -x shmix-janitor)"
+    await "the next janitor" janitors_are $life
+done
+expect_err 'the janitor (pid [0-9]*) has been killed; another one takes its place' "a killed janitor"
+kill -9 $job
+wait $job 2>/dev/null
+await "ranks and their children end, a janitor was killed" all_gone "$work/pids"
+await "the directory goes, a janitor was killed" nothing_left
+
 # The janitor keeps nobody waiting who waits for the launcher's output to end.
 "$SHMIX" run sh -c 'echo $PPID; exec sleep 1000' 2>"$work/err" | {
     read -r launcher
