@@ -238,6 +238,14 @@ static void arrivals(struct hostile *hostile)
     lane_flood(hostile, SX_LANE_ARRIVE, body, sizeof(body));
 }
 
+/* It says that it has read up to where it has not, and back again. */
+static void cursors(struct hostile *hostile)
+{
+    const struct sx_lane_cursor cursor = { .seq = hostile->rounds % 2 == 0 ? UINT64_MAX : 0 };
+
+    lane_flood(hostile, SX_LANE_CURSOR, &cursor, sizeof(cursor));
+}
+
 static void doorbells(struct hostile *hostile)
 {
     const uint64_t one = 1;
@@ -478,6 +486,223 @@ static void words(struct hostile *hostile)
     }
 }
 
+/* ---- kinds: one message again and again ------------------------------------------------------- */
+
+static size_t infos_write(uint8_t *at, const pmix_info_t *infos, size_t count)
+{
+    size_t size;
+
+    CHECK_STATUS(sx_flat_infos_size(infos, count, &size), PMIX_SUCCESS);
+    CHECK(size <= SX_REQUEST_BYTES_MAX, "%zu", size);
+    CHECK_STATUS(sx_flat_infos_encode(infos, count, at, size), PMIX_SUCCESS);
+    return size;
+}
+
+/* @count infos whose keys nobody knows, each another. */
+static size_t many_write(uint8_t *at, size_t count)
+{
+    pmix_info_t *const infos = calloc(count, sizeof(*infos));
+
+    CHECK(infos != NULL, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        snprintf(infos[i].key, sizeof(infos[i].key), "hostile.%zu", i);
+        infos[i].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
+    }
+    const size_t size = infos_write(at, infos, count);
+
+    free(infos);
+    return size;
+}
+
+static size_t named_write(uint8_t *at)
+{
+    uint8_t *end = at;
+
+    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+        end = write_proc(end, i);
+    }
+    return (size_t)(end - at);
+}
+
+static size_t segment_make(uint8_t *at)
+{
+    const struct sx_segment_get get = { .wanted = SX_WANT_STORE, .nspace = ATTACK_JOB };
+
+    memcpy(at, &get, sizeof(get));
+    return sizeof(get);
+}
+
+static size_t abort_make(uint8_t *at)
+{
+    const struct sx_abort head = { .status = 1, .proc_count = SX_PROCS_MAX };
+
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head) + named_write(at + sizeof(head));
+}
+
+static size_t log_make(uint8_t *at)
+{
+    struct sx_log_request head;
+    size_t size = sizeof(head);
+
+    size += head.data_size = many_write(at + size, INFOS);
+    size += head.directives_size = many_write(at + size, 1);
+    memcpy(at, &head, sizeof(head));
+    return size;
+}
+
+static size_t monitor_make(uint8_t *at)
+{
+    struct sx_monitor_request head = { .code = PMIX_SUCCESS };
+
+    head.infos_size = many_write(at + sizeof(head), 100);
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head) + head.infos_size;
+}
+
+static size_t ask_make(uint8_t *at)
+{
+    struct sx_ask head = { .kind = SX_ASK_ALLOCATION };
+
+    head.infos_size = many_write(at + sizeof(head), INFOS);
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head) + head.infos_size;
+}
+
+static size_t publish_make(uint8_t *at)
+{
+    struct sx_publish head;
+
+    head.infos_size = many_write(at + sizeof(head), 1000);
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head) + head.infos_size;
+}
+
+static size_t keys_make(uint8_t *at)
+{
+    struct sx_publish_keys head;
+    size_t size = sizeof(head);
+
+    size += head.keys_size = many_write(at + size, SX_LOOKUP_KEYS_MAX);
+    size += head.infos_size = infos_write(at + size, NULL, 0);
+    memcpy(at, &head, sizeof(head));
+    return size;
+}
+
+static size_t spawn_make(uint8_t *at)
+{
+    static char *argv[] = { (char *)"program", NULL };
+    pmix_app_t app = { .cmd = argv[0], .argv = argv, .maxprocs = 1 };
+    pmix_data_array_t array = { .type = PMIX_APP, .size = 1, .array = &app };
+    const pmix_info_t apps = { .key = "apps",
+                               .value = { .type = PMIX_DATA_ARRAY, .data.darray = &array } };
+    struct sx_spawn head;
+    size_t size = sizeof(head);
+
+    size += head.job_size = many_write(at + size, INFOS);
+    size += head.apps_size = infos_write(at + size, &apps, 1);
+    memcpy(at, &head, sizeof(head));
+    return size;
+}
+
+static size_t pull_make(uint8_t *at)
+{
+    struct sx_iof_pull head = { .channels = PMIX_FWD_STDOUT_CHANNEL, .proc_count = SX_PROCS_MAX };
+    const size_t size = sizeof(head) + named_write(at + sizeof(head));
+
+    head.info_size = infos_write(at + size, NULL, 0);
+    memcpy(at, &head, sizeof(head));
+    return size + head.info_size;
+}
+
+static size_t push_make(uint8_t *at)
+{
+    static char bytes[65536];
+    const pmix_info_t input = { .key = SX_PUSH_BYTES,
+                                .value = { .type = PMIX_BYTE_OBJECT,
+                                           .data.bo = { .bytes = bytes, .size = sizeof(bytes) } } };
+    struct sx_iof_push head = { .proc_count = 1 };
+    const size_t size = (size_t)(write_proc(at + sizeof(head), 0) - at);
+
+    head.info_size = infos_write(at + size, &input, 1);
+    memcpy(at, &head, sizeof(head));
+    return size + head.info_size;
+}
+
+/* What makes the server walk all of its memory, all lists and all namespaces. */
+static size_t query_make(uint8_t *at)
+{
+    static const char *const walks[] = { PMIX_DAEMON_MEMORY, PMIX_QUERY_PSET_NAMES,
+                                         PMIX_QUERY_NUM_PSETS, PMIX_QUERY_NAMESPACES };
+    static char *keys[4096 + 1];
+    pmix_query_t query = { .keys = keys };
+    pmix_data_array_t array = { .type = PMIX_QUERY, .size = 1, .array = &query };
+    const pmix_info_t info = { .key = "queries",
+                               .value = { .type = PMIX_DATA_ARRAY, .data.darray = &array } };
+    struct sx_query_head head;
+
+    for (size_t i = 0; i + 1 < SX_COUNT(keys); i++) {
+        keys[i] = (char *)(uintptr_t)walks[i % SX_COUNT(walks)];
+    }
+    head.info_size = infos_write(at + sizeof(head), &info, 1);
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head) + head.info_size;
+}
+
+static size_t join_make(uint8_t *at)
+{
+    struct sx_group_join head = { .accepts = 1, .group = "hostile.group" };
+
+    head.info_size = (uint32_t)infos_write(at + sizeof(head), NULL, 0);
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head) + head.info_size;
+}
+
+static size_t replay_make(uint8_t *at)
+{
+    const struct sx_event_replay head = { .first = 1, .last = UINT64_MAX };
+
+    memcpy(at, &head, sizeof(head));
+    return sizeof(head);
+}
+
+static void message_begin(struct hostile *hostile)
+{
+    const struct hostile_kind *const kind = hostile->kind;
+    uint8_t *const body = zeroed(2 * SX_REQUEST_BYTES_MAX);
+    const size_t size = kind->make != NULL ? kind->make(body) : 0;
+
+    if (size > SX_FRAME_BODY_MAX) {
+        bulk_make(hostile, body, size, 0);
+    } else {
+        hostile->body = body;
+        hostile->size = size;
+    }
+}
+
+static void messages_flood(struct hostile *hostile)
+{
+    if (hostile->bulk != NULL) {
+        bulk_send(hostile, hostile->kind->message);
+        return;
+    }
+    for (int i = 0; i < BATCH && goes_on(hostile); i++) {
+        send_frame(hostile, hostile->kind->message, hostile->body, hostile->size);
+    }
+}
+
+uint64_t hostile_units(const struct hostile_kind *kind)
+{
+    if (kind->units != NULL || kind->message == 0) {
+        return kind->units != NULL ? kind->units() : HOSTILE_FEW_UNITS;
+    }
+    uint8_t *const body = zeroed(2 * SX_REQUEST_BYTES_MAX);
+    const size_t size = kind->make != NULL ? kind->make(body) : 0;
+
+    free(body);
+    return sx_message_cost(kind->message, size) + kind->more + HOSTILE_FEW_UNITS;
+}
+
 /* ---- kinds: connections ----------------------------------------------------------------------- */
 
 static void comes_and_goes(struct hostile *hostile)
@@ -522,6 +747,7 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "puts", .begin = puts_begin, .go = puts_flood, .units = renewal_units },
     { .name = "notifies", .begin = notifies_begin, .go = notifies },
     { .name = "arrivals", .go = arrivals },
+    { .name = "cursors", .go = cursors },
     { .name = "doorbells", .go = doorbells },
     { .name = "waiting_gets", .go = waiting_gets },
     { .name = "gets", .begin = own_value_begin, .go = gets },
@@ -540,6 +766,23 @@ const struct hostile_kind hostile_kinds[] = {
       .units = bulk_event_units },
     { .name = "invitations", .go = invitations },
     { .name = "words", .begin = words_begin, .go = words },
+    { .name = "segments", .message = SX_MSG_SEGMENT_GET, .make = segment_make },
+    { .name = "aborts", .message = SX_MSG_ABORT, .make = abort_make },
+    { .name = "logs", .message = SX_MSG_LOG, .make = log_make },
+    { .name = "monitors", .message = SX_MSG_MONITOR, .make = monitor_make },
+    { .name = "asks", .message = SX_MSG_ASK_HOST, .make = ask_make },
+    { .name = "publishes", .message = SX_MSG_PUBLISH, .make = publish_make },
+    { .name = "lookups", .message = SX_MSG_LOOKUP, .make = keys_make },
+    { .name = "unpublishes", .message = SX_MSG_UNPUBLISH, .make = keys_make },
+    { .name = "spawns", .message = SX_MSG_SPAWN, .make = spawn_make },
+    { .name = "pulls", .message = SX_MSG_IOF_PULL, .make = pull_make },
+    { .name = "pushes", .message = SX_MSG_IOF_PUSH, .make = push_make },
+    { .name = "queries", .message = SX_MSG_QUERY, .make = query_make, .more = 1000 },
+    { .name = "joins", .message = SX_MSG_GROUP_JOIN, .make = join_make },
+    { .name = "results", .message = SX_MSG_RESULTS_GET },
+    { .name = "replays", .message = SX_MSG_EVENT_REPLAY, .make = replay_make },
+    { .name = "wakes", .message = SX_MSG_WAKE_GET },
+    { .name = "windows", .message = SX_MSG_WINDOW_GET },
     { .name = "comes_and_goes", .go = comes_and_goes },
     { .name = "wrong_hellos", .go = wrong_hellos },
     { .name = "hellos_and_finalizes", .go = hellos_and_finalizes },
@@ -562,7 +805,7 @@ const struct hostile_kind *hostile_find(const char *name)
 /* Return: false when it is told to stop. */
 static bool hostile_attach(struct hostile *hostile, const struct hostile_kind *kind)
 {
-    *hostile = (struct hostile){ .reads = !kind->reads_nothing };
+    *hostile = (struct hostile){ .reads = !kind->reads_nothing, .kind = kind };
     while (attack_attach_as(&hostile->attacker, ATTACK_RANK) != PMIX_SUCCESS) {
         close(hostile->attacker.socket_fd); /* the host has not admitted it yet */
         if (atomic_load(&fault_shared->stop) != 0) {
@@ -570,8 +813,8 @@ static bool hostile_attach(struct hostile *hostile, const struct hostile_kind *k
         }
         fault_pause();
     }
-    if (kind->begin != NULL) {
-        kind->begin(hostile);
+    if (kind->begin != NULL || kind->message != 0) {
+        (kind->begin != NULL ? kind->begin : message_begin)(hostile);
     }
     return true;
 }
@@ -591,9 +834,11 @@ int hostile_role(const char *name)
     CHECK(kind != NULL, "no kind %s", name);
     while (hostile_attach(&hostile, kind)) {
         for (; goes_on(&hostile); hostile.rounds++) {
-            kind->go(&hostile);
+            (kind->go != NULL ? kind->go : messages_flood)(&hostile);
             atomic_fetch_add(&fault_shared->state[ATTACK_RANK], 1);
         }
+        /* A message of the right form is no reason to be dropped. */
+        CHECK(kind->message == 0 || atomic_load(&fault_shared->stop) != 0, "%s: dropped", name);
         hostile_detach(&hostile);
         if (atomic_load(&fault_shared->stop) != 0) {
             break;

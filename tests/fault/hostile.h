@@ -21,6 +21,7 @@ struct hostile {
     uint8_t *bulk; /* of large ones */
     size_t bulk_size, bulk_changes;
     uint32_t answers; /* taken so far */
+    const struct hostile_kind *kind;
 };
 
 struct hostile_kind {
@@ -29,12 +30,20 @@ struct hostile_kind {
     void (*go)(struct hostile *hostile);    /* a few messages */
     bool reads_nothing;
     uint64_t (*units)(void); /* the most that one of its messages costs; NULL: a few */
+    /* Or, without begin, go and units: one message, again and again, whose body is made once.
+     * Return: its size.  @at has room for SX_REQUEST_BYTES_MAX. */
+    uint16_t message;
+    size_t (*make)(uint8_t *at); /* NULL: it has no body */
+    uint64_t more;               /* units beside those of its row in control/message.c */
 };
 
 extern const struct hostile_kind hostile_kinds[];
 extern const size_t hostile_kind_count;
 /* Return: NULL when there is none of that name. */
 const struct hostile_kind *hostile_find(const char *name);
+#define HOSTILE_FEW_UNITS 60u /* a client's own frames, answers and what else is small */
+/* The most that one message of @kind costs. */
+uint64_t hostile_units(const struct hostile_kind *kind);
 
 /* A role: be hostile in the way that @kind names until fault_shared->stop; state[ATTACK_RANK] counts
  * the rounds. */

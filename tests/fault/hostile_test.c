@@ -9,8 +9,7 @@
 #include "hostile.h"
 #include "server/model/state.h"
 
-#define FENCES 20u    /* of the two good ranks beside each */
-#define FEW_UNITS 60u /* the good ranks' own frames, answers and what else is small */
+#define FENCES 20u /* of the two good ranks beside each */
 #define HELLO_UNITS 200u
 
 static int role_hostile(const char *arg)
@@ -38,11 +37,11 @@ static void judge(const struct hostile_kind *kind)
     const struct sx_board_header *const board = sx_server_get()->board.header;
     const uint64_t share = atomic_load(&board->share_units_max);
     const uint64_t turn = atomic_load(&board->turn_units_max);
-    const uint64_t message = kind->units != NULL ? kind->units() : FEW_UNITS;
+    const uint64_t message = hostile_units(kind);
     const uint64_t share_max = SX_TURN_UNITS + message;
     /* The hostile one, two good ones, and those who have not said who they are. */
-    const uint64_t turn_max = share_max + 2 * (SX_TURN_UNITS + FEW_UNITS) + SX_TURN_STRANGER_UNITS +
-                              HELLO_UNITS;
+    const uint64_t turn_max = share_max + 2 * (SX_TURN_UNITS + HOSTILE_FEW_UNITS) +
+                              SX_TURN_STRANGER_UNITS + HELLO_UNITS;
 
     fault_say(
         "%u rounds, at most %llu units for one client in a turn (%llu may be), %llu in a turn "
