@@ -3,10 +3,15 @@
 /* pset.c - process sets: lists of the node's store, which the host and its clients define.
  *
  *     define --> a list of those that are meant so far; an event
- *     a namespace is registered --> sets that mean all of it get its processes
+ *     a namespace is registered --> sets that mean all of it get its processes;
+ *         it turns out to be another user's --> a client's set has none of its processes any more
  *     the host deletes it, or the client that has defined it goes --> an event; no list
  *
- * Nobody leaves a set, and a rank in it stays.  The Standard has no call by which a client deletes
+ * A client may name processes of jobs to come.  Whose these are is known when the first of them is
+ * registered, or with the namespace, when none is here: it is judged then, and again when one of
+ * another user is added.  The host's sets, and root's, mean whom they name.
+ *
+ * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client deletes
  * a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  All of it happens on
  * the loop thread.  Bounded with the other lists (server/model/membership.h). */
 #include "server/engine/pset.h"
@@ -21,12 +26,45 @@
 
 #define GONE_MAX 32u /* sets of those who have gone, in one turn */
 
+/* ---- whose processes they may be ------------------------------------------------------------- */
+
+/* What is known of whose a namespace's processes are. */
+struct whose {
+    bool is_open;  /* nothing yet: the first of them is to be registered here */
+    bool is_mixed; /* they are of several users */
+    uid_t uid;
+};
+
+static struct whose whose_are(const struct sx_nspace *nspace)
+{
+    struct whose whose = { .is_open = nspace->client_count == 0 && nspace->local_count > 0,
+                           .uid = nspace->client_count > 0 ? nspace->by_rank[0]->uid
+                                                           : nspace->uid };
+
+    for (size_t i = 0; i < nspace->client_count && !whose.is_mixed; i++) {
+        whose.is_mixed = nspace->by_rank[i]->uid != whose.uid;
+    }
+    return whose;
+}
+
+/* Sets of @owner (NULL: of the host, or root's) may have them. */
+static bool may_have(const uid_t *owner, const struct whose *whose)
+{
+    return owner == NULL || (!whose->is_open && !whose->is_mixed && whose->uid == *owner);
+}
+
+/* Return: @ret, the user whose sets have its own processes alone; NULL: @entry is not such a one. */
+static const uid_t *owner_of(const struct sx_membership_entry *entry, uid_t *ret)
+{
+    return sx_quota_uid(&entry->quota, ret) && *ret != 0 ? ret : NULL;
+}
+
 /* ---- who is meant --------------------------------------------------------------------------- */
 
-/* Add the processes that @proc means, as far as they are known, to @list. */
-static bool meant_add(struct sx_server *server, const pmix_proc_t *proc, struct sx_proc_list *list)
+/* Add the processes of @nspace (NULL: it is not there) that @proc means to @list. */
+static bool meant_add(const struct sx_nspace *nspace, const pmix_proc_t *proc,
+                      struct sx_proc_list *list)
 {
-    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
     bool added = true;
 
     if (proc->rank != PMIX_RANK_WILDCARD) {
@@ -38,17 +76,64 @@ static bool meant_add(struct sx_server *server, const pmix_proc_t *proc, struct 
     return added;
 }
 
-/* All of @told, in order and each once.  Return: false when memory is out. */
-static bool meant_list(struct sx_server *server, const struct sx_proc_list *told,
-                       struct sx_proc_list *ret)
+/* All of @told, which is sorted, that a set of @owner may have; in order and each once.  Return: false
+ * when memory is out. */
+static bool meant_list(struct sx_server *server, const uid_t *owner,
+                       const struct sx_proc_list *told, struct sx_proc_list *ret)
 {
-    bool added = true;
+    const struct sx_nspace *nspace = NULL;
+    bool added = true, may = true;
 
     for (size_t i = 0; added && i < told->count; i++) {
-        added = meant_add(server, &told->all[i], ret);
+        const pmix_proc_t *const proc = &told->all[i];
+
+        if (i == 0 || strcmp(told->all[i - 1].nspace, proc->nspace) != 0) {
+            nspace = sx_nspace_find(server, proc->nspace);
+            may = true;
+            if (nspace != NULL && owner != NULL) {
+                const struct whose whose = whose_are(nspace);
+
+                may = may_have(owner, &whose);
+            }
+        }
+        added = !may || meant_add(nspace, proc, ret);
     }
     sx_proc_list_sort(ret);
     return added;
+}
+
+/* Add the members of @now to @ret, in their places: with a gap in place of one that is not there, or
+ * is of @without.  Return: false when memory is out. */
+static bool members_copy(const struct sx_membership *now, const char *without,
+                         struct sx_proc_list *ret)
+{
+    const uint32_t size = sx_membership_size(now);
+    bool added = true;
+
+    for (uint32_t i = 0; added && i < size; i++) {
+        pmix_proc_t proc;
+        const bool is_there = sx_membership_member(now, i, &proc) == PMIX_SUCCESS &&
+                              strcmp(proc.nspace, without) != 0;
+
+        added = is_there ? sx_proc_list_add(ret, proc.nspace, proc.rank)
+                         : sx_proc_list_add(ret, "", PMIX_RANK_INVALID);
+    }
+    return added;
+}
+
+/* No process of @nspace is in the set any more.  If that cannot be said, there is no set. */
+static void set_strike(struct sx_server *server, struct sx_membership_entry *entry,
+                       const char *nspace)
+{
+    struct sx_proc_list next = { .all = NULL };
+    const bool copied = members_copy(&entry->published, nspace, &next);
+    const pmix_status_t rc = copied ? sx_memberships_change(server, entry, next.all, next.count)
+                                    : PMIX_ERR_OUT_OF_RESOURCE;
+
+    sx_proc_list_clear(&next);
+    if (rc != PMIX_SUCCESS) {
+        sx_memberships_remove(server, entry);
+    }
 }
 
 /* The members that are there, in their places, and behind them who is meant as well now. */
@@ -57,14 +142,11 @@ static pmix_status_t set_complete(struct sx_server *server, struct sx_membership
     const struct sx_membership *const now = &entry->published;
     struct sx_proc_list meant = { .all = NULL }, next = { .all = NULL };
     const uint32_t size = sx_membership_size(now);
-    bool added = meant_list(server, &entry->told, &meant);
+    uid_t uid;
+    bool added = meant_list(server, owner_of(entry, &uid), &entry->told, &meant) &&
+                 members_copy(now, "", &next);
     pmix_status_t rc = PMIX_SUCCESS;
-    pmix_proc_t proc;
 
-    for (uint32_t i = 0; added && i < size; i++) {
-        added = sx_membership_member(now, i, &proc) == PMIX_SUCCESS &&
-                sx_proc_list_add(&next, proc.nspace, proc.rank);
-    }
     for (size_t i = 0; added && i < meant.count; i++) {
         const pmix_proc_t *const one = &meant.all[i];
 
@@ -92,20 +174,58 @@ static bool means_all_of(const struct sx_proc_list *told, const char *nspace)
     return i < told->count;
 }
 
+/* A client's set keeps nobody from registering: it is not told whether that could be done. */
+static void clients_set_judge(struct sx_server *server, struct sx_membership_entry *entry,
+                              const struct sx_nspace *nspace, const struct whose *whose)
+{
+    uid_t uid;
+
+    if (may_have(owner_of(entry, &uid), whose)) {
+        if (means_all_of(&entry->told, nspace->name)) {
+            (void)set_complete(server, entry);
+        }
+    } else if (!whose->is_open && sx_membership_count_of(&entry->published, nspace->name) > 0) {
+        set_strike(server, entry, nspace->name);
+    }
+}
+
+static bool is_clients_set(const struct sx_membership_entry *entry)
+{
+    return entry->published.head.kind == SX_MEMBERSHIP_PSET && entry->quota.process != NULL;
+}
+
 pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
 {
-    struct sx_membership_entry *entry = NULL;
+    struct sx_membership_entry *entry = sx_memberships_next(server, NULL), *next;
+    const struct whose whose = whose_are(nspace);
     pmix_status_t rc = PMIX_SUCCESS;
 
-    while (rc == PMIX_SUCCESS && (entry = sx_memberships_next(server, entry)) != NULL) {
-        if (means_all_of(&entry->told, nspace->name)) {
+    for (; entry != NULL && rc == PMIX_SUCCESS; entry = next) {
+        next = sx_memberships_next(server, entry);
+        if (is_clients_set(entry)) {
+            clients_set_judge(server, entry, nspace, &whose);
+        } else if (means_all_of(&entry->told, nspace->name)) {
             rc = set_complete(server, entry);
-        }
-        if (rc != PMIX_SUCCESS && entry->quota.process != NULL) {
-            rc = PMIX_SUCCESS; /* a client's set keeps nobody from registering */
         }
     }
     return rc;
+}
+
+void sx_pset_client_added(struct sx_server *server, struct sx_client *client)
+{
+    const struct sx_nspace *const nspace = client->nspace;
+    struct sx_membership_entry *entry = NULL, *next;
+    const struct whose whose = whose_are(nspace);
+
+    if (client->is_tool || !nspace->registered || (nspace->client_count > 1 && !whose.is_mixed)) {
+        return; /* it says nothing new of whose they are */
+    }
+    for (entry = sx_memberships_next(server, NULL); entry != NULL; entry = next) {
+        next = sx_memberships_next(server, entry);
+        if (is_clients_set(entry)) {
+            clients_set_judge(server, entry, nspace, &whose);
+        }
+    }
 }
 
 /* ---- definitions ---------------------------------------------------------------------------- */
@@ -143,7 +263,11 @@ static pmix_status_t pset_define(struct sx_server *server, void *arg)
     struct sx_membership_entry *entry;
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
-    if (meant_list(server, &definition->told, &meant)) {
+    if (meant_list(server,
+                   definition->client != NULL && definition->client->uid != 0
+                       ? &definition->client->uid
+                       : NULL,
+                   &definition->told, &meant)) {
         rc = set_add(server, definition, &meant, &entry);
     }
     sx_proc_list_clear(&meant);

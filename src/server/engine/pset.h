@@ -18,7 +18,11 @@ pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
 /* It has gone: the sets that it has defined go, the first at once and the others soon. */
 void sx_pset_client_gone(struct sx_server *server, struct sx_client *client);
 
-/* The namespace has its data now: sets that mean all of it have its processes.  Return:
+/* It is the first of its namespace here, or of another user than the others: sets of clients have
+ * processes of their own user alone. */
+void sx_pset_client_added(struct sx_server *server, struct sx_client *client);
+
+/* The namespace has its data now: sets that mean all of it, and may, have its processes.  Return:
  * PMIX_SUCCESS; as sx_memberships_change. */
 pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
 

@@ -101,6 +101,8 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "pset",
+        .client_added = sx_pset_client_added,
+        .client_expected = sx_pset_client_added,
         .client_left = sx_pset_client_gone,
         .client_gone = sx_pset_client_gone,
     },

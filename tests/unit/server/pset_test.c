@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "hosted.h"
+#include "server/engine/pset.h"
 
 static pmix_status_t define(const char *set, const char *name, pmix_rank_t first, pmix_rank_t last)
 {
@@ -95,6 +97,83 @@ Test(pset, keeps_places_when_a_namespace_comes)
     cr_expect_eq(sx_membership_rank(&entry->published, "early", 1), 2);
     cr_expect_eq(entry->published.head.generation, 2);
     expect("early", 0, "mixed");
+}
+
+/* A client of user 1001 names whom it wants. */
+static pmix_status_t define_by_client(struct sx_server *server, void *arg)
+{
+    static const pmix_proc_t wanted[] = {
+        { "theirs", PMIX_RANK_WILDCARD },    { "ours", PMIX_RANK_WILDCARD },
+        { "early", PMIX_RANK_WILDCARD },     { "away", PMIX_RANK_WILDCARD },
+        { "ours away", PMIX_RANK_WILDCARD }, { "mixed", PMIX_RANK_WILDCARD }
+    };
+    static const pmix_proc_t named[] = { { "theirs", 1 }, { "ours", 0 }, { "early", 0 } };
+    struct sx_client *const client = sx_client_find(sx_nspace_find(server, "mine"), 0);
+
+    (void)arg;
+    cr_assert_eq(sx_pset_define(server, client, wanted, SX_COUNT(wanted), "wanted"), PMIX_SUCCESS);
+    cr_assert_eq(sx_pset_define(server, client, named, SX_COUNT(named), "named"), PMIX_SUCCESS);
+    return PMIX_SUCCESS;
+}
+
+static void client_of(const char *name, pmix_rank_t rank, uid_t uid)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, name, rank);
+    cr_assert_eq(PMIx_server_register_client(&proc, uid, uid, NULL, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+}
+
+static void job_away(const char *name, uint32_t uid)
+{
+    const uint32_t size = 1;
+    pmix_info_t info[2];
+    pmix_nspace_t nspace;
+
+    PMIx_Load_nspace(nspace, name);
+    PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    PMIx_Info_load(&info[1], PMIX_USERID, &uid, PMIX_UINT32);
+    cr_assert_eq(PMIx_server_register_nspace(nspace, 0, info, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+}
+
+/* What the host names stays, whoever they are. */
+Test(pset, of_a_client_has_no_processes_of_another_user)
+{
+    hosted_job("mine", 1, 1);
+    client_of("mine", 0, 1001);
+    hosted_call(define_by_client, NULL);
+    cr_assert_eq(define("hosts", "theirs", PMIX_RANK_WILDCARD, PMIX_RANK_WILDCARD), PMIX_SUCCESS);
+
+    hosted_job("theirs", 2, 2);
+    expect("theirs", 0, "hosts"); /* nobody knows yet whose they are */
+    client_of("theirs", 0, 1002);
+    client_of("theirs", 1, 1002);
+    expect("theirs", 0, "hosts");
+    expect("theirs", 1, "hosts");
+
+    hosted_job("ours", 2, 2);
+    client_of("ours", 0, 1001);
+    client_of("ours", 1, 1001);
+    expect("ours", 0, "wanted,named");
+    expect("ours", 1, "wanted");
+
+    client_of("early", 0, 1002); /* before its namespace */
+    hosted_job("early", 1, 1);
+    expect("early", 0, "-");
+
+    job_away("away", 1002);
+    expect("away", 0, "-");
+    job_away("ours away", 1001);
+    expect("ours away", 0, "wanted");
+
+    hosted_job("mixed", 2, 2);
+    client_of("mixed", 0, 1001);
+    expect("mixed", 1, "wanted");
+    client_of("mixed", 1, 1002);
+    expect("mixed", 0, "-");
+    expect("ours", 1, "wanted");
 }
 
 Test(pset, stands_for_nobody)
