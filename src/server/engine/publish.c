@@ -27,6 +27,12 @@
  * keys. */
 #define FOUND_BYTES_MAX (SX_PUBLISHED_BYTES_MAX + (UINT64_C(8) << 20))
 #define BYTES_PER_UNIT 2048u /* of an answer, which is written and sent */
+#define ROWS_PER_UNIT 32u    /* of the table, looked at */
+#define STEP_ROWS ((uint64_t)SX_SHARE_STEP_UNITS * ROWS_PER_UNIT)
+/* What a publication does itself of what it lets end; the rest goes on in the waiters' turns. */
+#define WAKE_LOOKUPS_MAX 1024u
+#define WAKE_BYTES_MAX (1u << 20)
+#define WAKES_PER_UNIT 2u
 
 static struct sx_party party_of(const struct sx_client *client)
 {
@@ -53,22 +59,32 @@ struct awaited {
     char key[];
 };
 
-/* One key of a lookup that waits. */
+/* One key of a lookup, however often it is named there. */
 struct want {
-    struct sx_list link; /* awaited.wants */
-    struct awaited *awaited;
+    struct sx_list link;     /* awaited.wants */
+    struct awaited *awaited; /* NULL: it is not waited for */
     struct lookup *lookup;
+    const char *key;
+    size_t times;    /* that it is named */
+    uint64_t serial; /* of the row that was found, which may have gone; 0: none */
+    bool is_looked;  /* for; what comes later is found by its publication */
 };
 
 struct lookup {
     struct sx_pending pending;
-    struct sx_list ready; /* while what waits for new values is tried */
+    struct sx_share_work work; /* while the search goes on in its client's turns */
+    bool is_queued;            /* it does */
+    struct sx_list ready;      /* while what has been published is tried */
     pmix_info_t *keys, *info;
     size_t key_count, ninfo;
     struct sx_lookup_options options; /* point into info */
-    size_t wanted;
-    struct want *wants; /* key_count of them; NULL: it does not wait */
-    void *results;      /* of the answer, flat */
+    size_t wanted;                    /* keys; 0: it does not wait */
+    struct want *wants;
+    size_t want_count;
+    uint32_t *want_of; /* by the keys' numbers */
+    size_t at;         /* the want at which the search goes on */
+    size_t found;      /* keys */
+    void *results;     /* of the answer, flat */
     size_t results_size;
 };
 
@@ -110,40 +126,93 @@ static struct awaited *awaited_obtain(struct sx_server *server, const char *key)
     return awaited;
 }
 
-static void wants_free(struct sx_server *server, struct lookup *lookup)
+static void wants_leave(struct sx_server *server, struct lookup *lookup)
 {
-    for (size_t i = 0; lookup->wants != NULL && i < lookup->key_count; i++) {
+    for (size_t i = 0; i < lookup->want_count; i++) {
         struct awaited *const awaited = lookup->wants[i].awaited;
 
         if (awaited == NULL) {
             continue;
         }
+        lookup->wants[i].awaited = NULL;
         sx_list_remove(&lookup->wants[i].link);
         if (sx_list_empty(&awaited->wants)) {
             sx_table_remove(&server->lookups, &awaited->node);
             free(awaited);
         }
     }
-    free(lookup->wants);
-    lookup->wants = NULL;
 }
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t wants_make(struct sx_server *server, struct lookup *lookup)
+static pmix_status_t wants_enter(struct sx_server *server, struct lookup *lookup)
 {
-    lookup->wants = calloc(lookup->key_count, sizeof(*lookup->wants));
-    for (size_t i = 0; lookup->wants != NULL && i < lookup->key_count; i++) {
+    for (size_t i = 0; i < lookup->want_count; i++) {
         struct want *const want = &lookup->wants[i];
 
-        want->lookup = lookup;
-        want->awaited = awaited_obtain(server, lookup->keys[i].key);
+        want->awaited = awaited_obtain(server, want->key);
         if (want->awaited == NULL) {
-            wants_free(server, lookup);
-        } else {
-            sx_list_append(&want->awaited->wants, &want->link);
+            wants_leave(server, lookup);
+            return PMIX_ERR_OUT_OF_RESOURCE;
         }
+        sx_list_append(&want->awaited->wants, &want->link);
     }
-    return lookup->wants != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    return PMIX_SUCCESS;
+}
+
+/* A key, and which one it is of a call's. */
+struct named {
+    const char *key;
+    uint32_t number;
+};
+
+static int named_order(const void *left, const void *right)
+{
+    const struct named *const one = left, *const other = right;
+    const int order = strcmp(one->key, other->key);
+
+    return order != 0 ? order : one->number < other->number ? -1 : one->number > other->number;
+}
+
+/* The keys in order.  Return: malloc'ed; NULL when memory is out. */
+static struct named *keys_sort(const pmix_info_t keys[], size_t count)
+{
+    struct named *const named = malloc((count + 1) * sizeof(*named));
+
+    for (size_t i = 0; named != NULL && i < count; i++) {
+        named[i] = (struct named){ .key = keys[i].key, .number = (uint32_t)i };
+    }
+    if (named != NULL) {
+        qsort(named, count, sizeof(*named), named_order);
+    }
+    return named;
+}
+
+static bool is_again(const struct named named[], size_t at)
+{
+    return at > 0 && strcmp(named[at - 1].key, named[at].key) == 0;
+}
+
+/* One want for each key.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t wants_make(struct lookup *lookup)
+{
+    struct named *const named = keys_sort(lookup->keys, lookup->key_count);
+
+    lookup->wants = calloc(lookup->key_count, sizeof(*lookup->wants));
+    lookup->want_of = calloc(lookup->key_count, sizeof(*lookup->want_of));
+    if (named == NULL || lookup->wants == NULL || lookup->want_of == NULL) {
+        free(named);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < lookup->key_count; i++) {
+        if (!is_again(named, i)) {
+            lookup->wants[lookup->want_count++] = (struct want){ .lookup = lookup,
+                                                                 .key = named[i].key };
+        }
+        lookup->wants[lookup->want_count - 1].times++;
+        lookup->want_of[named[i].number] = (uint32_t)(lookup->want_count - 1);
+    }
+    free(named);
+    return PMIX_SUCCESS;
 }
 
 /* ---- a lookup -------------------------------------------------------------------------------- */
@@ -153,7 +222,8 @@ static void lookup_closed(struct sx_pending *pending)
     struct lookup *const lookup = SX_CONTAINER(pending, struct lookup, pending);
 
     sx_list_remove(&lookup->ready);
-    wants_free(pending->server, lookup);
+    sx_share_work_remove(&lookup->work);
+    wants_leave(pending->server, lookup);
 }
 
 static void lookup_send(struct sx_pending *pending)
@@ -168,6 +238,8 @@ static void lookup_free(struct lookup *lookup)
 {
     PMIX_INFO_FREE(lookup->keys, lookup->key_count);
     PMIX_INFO_FREE(lookup->info, lookup->ninfo);
+    free(lookup->wants);
+    free(lookup->want_of);
     free(lookup->results);
     free(lookup);
 }
@@ -185,19 +257,55 @@ static const struct sx_pending_kind lookup_kind = { .quota = SX_PENDING_LOOKUP,
                                                     .send = lookup_send,
                                                     .free = lookup_pending_free };
 
-/* What is published under its keys now, NULL where it sees nothing.  Return: how many of them it
- * sees. */
-static size_t rows_find(const struct sx_server *server, const struct sx_party *asker,
-                        const struct lookup *lookup, struct sx_published_row *rows[])
-{
-    size_t count = 0;
+/* ---- the search ------------------------------------------------------------------------------ */
 
-    for (size_t i = 0; i < lookup->key_count; i++) {
-        rows[i] = sx_published_find(&server->published, lookup->keys[i].key, asker,
-                                    &lookup->options);
-        count += rows[i] != NULL;
+static void want_take(struct want *want, uint64_t serial)
+{
+    struct lookup *const lookup = want->lookup;
+
+    lookup->found += serial != 0 ? want->times : 0;
+    lookup->found -= want->serial != 0 ? want->times : 0;
+    want->serial = serial;
+}
+
+/* Look for the keys from the next one on, until some @rows_max rows have been looked at.  Return:
+ * whether all keys have been looked for. */
+static bool lookup_search(struct sx_server *server, const struct sx_party *asker, uint64_t rows_max,
+                          struct lookup *lookup)
+{
+    struct sx_published *const all = &server->published;
+    const uint64_t before = all->walked;
+
+    for (; lookup->at < lookup->want_count && all->walked - before < rows_max; lookup->at++) {
+        struct want *const want = &lookup->wants[lookup->at];
+
+        all->walked++;
+        if (!want->is_looked) {
+            const struct sx_published_row *const row = sx_published_find(all, want->key, asker,
+                                                                         &lookup->options);
+
+            want->is_looked = true;
+            want_take(want, row != NULL ? row->serial : 0);
+        }
     }
-    return count;
+    return lookup->at == lookup->want_count;
+}
+
+/* Whether all that was found is there still; what is not has to be looked for again. */
+static bool lookup_verify(const struct sx_server *server, struct lookup *lookup)
+{
+    bool is_there = true;
+
+    for (size_t i = 0; i < lookup->want_count; i++) {
+        struct want *const want = &lookup->wants[i];
+
+        if (want->serial != 0 && sx_published_of(&server->published, want->serial) == NULL) {
+            want_take(want, 0);
+            want->is_looked = is_there = false;
+            lookup->at = 0;
+        }
+    }
+    return is_there;
 }
 
 /* Write the answer, of at most @room bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
@@ -234,60 +342,111 @@ static pmix_status_t results_write(struct lookup *lookup, struct sx_published_ro
     return rc;
 }
 
-/* What was to be read once has been.  A key may be there twice. */
-static void rows_were_read(struct sx_server *server, struct sx_published_row *rows[], size_t count)
+/* What was to be read once has been. */
+static void rows_were_read(struct sx_server *server, const struct lookup *lookup)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct sx_published_row *const row = rows[i];
+    for (size_t i = 0; i < lookup->want_count; i++) {
+        struct sx_published_row *const row = sx_published_of(&server->published,
+                                                             lookup->wants[i].serial);
 
-        if (row == NULL || row->persistence != PMIX_PERSIST_FIRST_READ) {
-            continue;
+        if (row != NULL && row->persistence == PMIX_PERSIST_FIRST_READ) {
+            sx_published_remove(&server->published, row);
         }
-        for (size_t k = i; k < count; k++) {
-            rows[k] = rows[k] == row ? NULL : rows[k];
-        }
-        sx_published_remove(&server->published, row);
     }
 }
 
-/* Answer with what is there, when that is enough, in @room bytes.  Return: false when it is not;
- * else true, and *ret_status is the answer's. */
-static bool lookup_try(struct sx_server *server, const struct sx_party *asker, size_t room,
-                       struct lookup *lookup, pmix_status_t *ret_status)
+/* Write the answer with what was found, all of which is there.  Return: its status. */
+static pmix_status_t lookup_answer(struct sx_server *server, size_t room, struct lookup *lookup)
 {
-    struct sx_published_row **const rows = calloc(lookup->key_count,
-                                                  sizeof(struct sx_published_row *));
+    struct sx_published_row **rows;
 
-    *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
+    if (lookup->found == 0) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    rows = calloc(lookup->key_count, sizeof(struct sx_published_row *));
     if (rows == NULL) {
-        return true;
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const size_t count = rows_find(server, asker, lookup, rows);
-    const bool is_enough = count >= lookup->wanted;
+    for (size_t i = 0; i < lookup->key_count; i++) {
+        rows[i] = sx_published_of(&server->published, lookup->wants[lookup->want_of[i]].serial);
+    }
+    const pmix_status_t rc = results_write(lookup, rows, lookup->found, room);
 
-    if (is_enough && count == 0) {
-        *ret_status = PMIX_ERR_NOT_FOUND;
-    } else if (is_enough) {
-        *ret_status = results_write(lookup, rows, count, room);
-        if (*ret_status == PMIX_SUCCESS) {
-            rows_were_read(server, rows, lookup->key_count);
-            *ret_status = count == lookup->key_count ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
-        }
-    }
     free(rows);
-    return is_enough;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rows_were_read(server, lookup);
+    return lookup->found == lookup->key_count ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
 }
 
-/* The same for @client, which pays for the answer. */
-static bool client_try(struct sx_server *server, struct sx_client *client, struct lookup *lookup,
-                       pmix_status_t *ret_status)
-{
-    const struct sx_party asker = party_of(client);
-    const bool is_enough = lookup_try(server, &asker, FOUND_BYTES_MAX - client->found_bytes, lookup,
-                                      ret_status);
+enum outcome { GOES_ON, WAITS, ENDS };
 
-    sx_share_charge(server, client, lookup->results_size / BYTES_PER_UNIT);
-    return is_enough;
+/* Search on, of some @rows_max rows, and answer in @room bytes when there is enough.  Return: ENDS,
+ * and *ret_status is the answer's. */
+static enum outcome lookup_try(struct sx_server *server, const struct sx_party *asker,
+                               uint64_t rows_max, size_t room, struct lookup *lookup,
+                               pmix_status_t *ret_status)
+{
+    do {
+        if (!lookup_search(server, asker, rows_max, lookup)) {
+            return GOES_ON;
+        }
+        if (lookup->found < lookup->wanted) {
+            return WAITS;
+        }
+    } while (!lookup_verify(server, lookup)); /* once: nothing goes meanwhile */
+    *ret_status = lookup_answer(server, room, lookup);
+    return ENDS;
+}
+
+/* The same for @client, a step; it pays for that and for the answer. */
+static enum outcome client_try(struct sx_server *server, struct sx_client *client,
+                               struct lookup *lookup, pmix_status_t *ret_status)
+{
+    const uint64_t before = server->published.walked;
+    const struct sx_party asker = party_of(client);
+    const enum outcome outcome = lookup_try(server, &asker, STEP_ROWS,
+                                            FOUND_BYTES_MAX - client->found_bytes, lookup,
+                                            ret_status);
+
+    sx_share_charge(server, client,
+                    (server->published.walked - before) / ROWS_PER_UNIT +
+                        lookup->results_size / BYTES_PER_UNIT);
+    return outcome;
+}
+
+static void pending_answer(struct lookup *lookup, pmix_status_t status)
+{
+    lookup->pending.client->found_bytes += lookup->results_size;
+    sx_pending_answer(&lookup->pending, status);
+}
+
+static void lookup_step(struct sx_share_work *work)
+{
+    struct lookup *const lookup = SX_CONTAINER(work, struct lookup, work);
+    pmix_status_t status;
+
+    switch (client_try(lookup->pending.server, lookup->pending.client, lookup, &status)) {
+    case GOES_ON:
+        return;
+    case WAITS:
+        lookup->is_queued = false;
+        sx_share_work_remove(work);
+        return;
+    case ENDS:
+        pending_answer(lookup, status);
+    }
+}
+
+/* Its search goes on in its client's turns. */
+static void lookup_queue(struct lookup *lookup)
+{
+    if (!lookup->is_queued) {
+        lookup->is_queued = true;
+        lookup->work.step = lookup_step;
+        sx_share_work_add(lookup->pending.client, &lookup->work);
+    }
 }
 
 static void lookup_late(void *arg, uint64_t now_ns)
@@ -296,20 +455,23 @@ static void lookup_late(void *arg, uint64_t now_ns)
     sx_pending_answer(arg, PMIX_ERR_TIMEOUT);
 }
 
-/* @lookup moves.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* @lookup moves; @goes_on: its search does.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *client, uint32_t id,
-                                 struct lookup *lookup, uint64_t now_ns)
+                                 struct lookup *lookup, bool goes_on, uint64_t now_ns)
 {
     const uint64_t timeout_ns = lookup->options.timeout_ns;
-    pmix_status_t rc = wants_make(server, lookup);
+    pmix_status_t rc = wants_enter(server, lookup);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_pending_begin(server, client, id, &lookup_kind, &lookup->pending);
     }
     if (rc != PMIX_SUCCESS) {
-        wants_free(server, lookup);
+        wants_leave(server, lookup);
         lookup_free(lookup);
         return rc;
+    }
+    if (goes_on) {
+        lookup_queue(lookup);
     }
     if (timeout_ns != 0 && timeout_ns < SX_DEADLINE_NEVER - now_ns) {
         sx_pending_limit(&lookup->pending, lookup_late, now_ns + timeout_ns);
@@ -317,37 +479,87 @@ static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *cli
     return PMIX_SUCCESS;
 }
 
-/* What is ready is tried in the order in which it came. */
-void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+/* ---- what is published while they wait ------------------------------------------------------- */
+
+/* Give the new @row to those who wait for its key, the first @left of them in their order; those
+ * who have enough then are @ready.  The others look for themselves. */
+static void row_offer(struct sx_server *server, const struct awaited *awaited,
+                      const struct sx_published_row *row, size_t *left, struct sx_list *ready)
 {
-    struct sx_list ready = SX_LIST_INIT(ready);
-    struct sx_list *it;
-    pmix_status_t status;
+    SX_LIST_EACH(it, &awaited->wants) {
+        struct want *const want = SX_LIST_ENTRY(it, struct want, link);
+        struct lookup *const lookup = want->lookup;
 
-    for (size_t i = 0; i < ninfo; i++) {
-        struct awaited *const awaited = awaited_find(server, info[i].key,
-                                                     key_hash(server, info[i].key));
-
-        if (awaited == NULL) {
+        if (!want->is_looked ||
+            (want->serial != 0 && sx_published_of(&server->published, want->serial) != NULL)) {
+            continue; /* it will look, or has an older one */
+        }
+        if (*left == 0) {
+            want->is_looked = false;
+            lookup->at = 0;
+            lookup_queue(lookup);
             continue;
         }
-        SX_LIST_EACH(want, &awaited->wants) {
-            struct lookup *const lookup = SX_LIST_ENTRY(want, struct want, link)->lookup;
+        --*left;
+        const struct sx_party asker = party_of(lookup->pending.client);
 
-            if (sx_list_empty(&lookup->ready)) {
-                sx_list_append(&ready, &lookup->ready);
-            }
+        if (sx_published_sees(&server->published, row, &asker, &lookup->options)) {
+            want_take(want, row->serial);
+        }
+        if (lookup->found >= lookup->wanted && !lookup->is_queued &&
+            sx_list_empty(&lookup->ready)) {
+            sx_list_append(ready, &lookup->ready);
         }
     }
-    while ((it = sx_list_pop(&ready)) != NULL) {
+}
+
+/* In the order in which they came. */
+static void ready_answer(struct sx_server *server, struct sx_list *ready)
+{
+    struct sx_list *it;
+    pmix_status_t status;
+    size_t bytes = 0;
+
+    while ((it = sx_list_pop(ready)) != NULL) {
         struct lookup *const lookup = SX_LIST_ENTRY(it, struct lookup, ready);
-        struct sx_client *const client = lookup->pending.client;
 
-        if (client_try(server, client, lookup, &status)) {
-            client->found_bytes += lookup->results_size;
-            sx_pending_answer(&lookup->pending, status);
+        if (!lookup_verify(server, lookup) || bytes >= WAKE_BYTES_MAX ||
+            client_try(server, lookup->pending.client, lookup, &status) != ENDS) {
+            lookup_queue(lookup); /* another one has read it, or it is much */
+            continue;
+        }
+        bytes += lookup->results_size;
+        pending_answer(lookup, status);
+    }
+}
+
+void sx_publish_wake(struct sx_server *server, struct sx_client *client, const pmix_info_t info[],
+                     size_t ninfo)
+{
+    struct sx_published *const all = &server->published;
+    struct sx_list ready = SX_LIST_INIT(ready);
+    uint64_t serial = all->last_serial;
+    size_t left = WAKE_LOOKUPS_MAX;
+
+    for (size_t i = ninfo; i-- > 0;) { /* the last of them has the last serial */
+        serial -= sx_publish_is_data(info[i].key);
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (!sx_publish_is_data(info[i].key)) {
+            continue;
+        }
+        const struct sx_published_row *const row = sx_published_of(all, ++serial);
+        const struct awaited *const awaited = awaited_find(server, info[i].key,
+                                                           key_hash(server, info[i].key));
+
+        if (row != NULL && awaited != NULL) {
+            row_offer(server, awaited, row, &left, &ready);
         }
     }
+    if (client != NULL) {
+        sx_share_charge(server, client, (WAKE_LOOKUPS_MAX - left) / WAKES_PER_UNIT);
+    }
+    ready_answer(server, &ready);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -359,23 +571,30 @@ static pmix_status_t table_publish(struct sx_server *server, const struct sx_par
     struct sx_publish_options options;
     const pmix_status_t rc = sx_publish_read(info, ninfo, &options);
 
-    if (rc == PMIX_SUCCESS && options.range == PMIX_RANGE_RM) {
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (options.range == PMIX_RANGE_RM) {
         return PMIX_ERR_NOT_SUPPORTED; /* there is none that we could give it to */
     }
-    return rc == PMIX_SUCCESS ? sx_published_add(&server->published, party, &options, info, ninfo)
-                              : rc;
+    sx_published_targets_sort(&options.targets);
+    return sx_published_add(&server->published, party, &options, info, ninfo);
 }
 
 static void own_publish(struct sx_server *server, struct sx_client *client, uint32_t id,
                         pmix_info_t info[], size_t ninfo)
 {
+    const uint64_t before = server->published.walked;
     const struct sx_party party = party_of(client);
     const pmix_status_t rc = table_publish(server, &party, info, ninfo);
 
+    sx_share_charge(server, client, (server->published.walked - before) / ROWS_PER_UNIT);
+    sx_client_retain(client); /* an answer may end it */
     sx_reply(server, client, id, rc, -1);
     if (rc == PMIX_SUCCESS) {
-        sx_publish_wake(server, info, ninfo);
+        sx_publish_wake(server, client, info, ninfo);
     }
+    sx_client_release(client);
 }
 
 bool sx_publish_on_publish(struct sx_server *server, struct sx_client *client,
@@ -474,6 +693,20 @@ static void call_host(struct sx_server *server, struct sx_client *client, struct
     free(up.info);
 }
 
+/* What @lookup, which has its keys, is told in @info, its own.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE; as sx_lookup_read. */
+static pmix_status_t lookup_read(struct lookup *lookup, const pmix_info_t info[])
+{
+    const pmix_status_t rc = sx_lookup_read(info, lookup->ninfo, lookup->key_count,
+                                            &lookup->options, &lookup->wanted);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    sx_published_targets_sort(&lookup->options.targets);
+    return wants_make(lookup);
+}
+
 static void own_lookup(struct sx_server *server, struct sx_client *client, uint32_t id,
                        struct call *call, size_t bytes, uint64_t now_ns)
 {
@@ -492,10 +725,12 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
                                .ninfo = call->ninfo,
                                .pending.bytes = bytes };
     sx_list_init(&lookup->ready);
-    rc = sx_lookup_read(lookup->info, lookup->ninfo, lookup->key_count, &lookup->options,
-                        &lookup->wanted);
-    if (rc == PMIX_SUCCESS && !client_try(server, client, lookup, &rc)) {
-        rc = lookup_wait(server, client, id, lookup, now_ns);
+    rc = lookup_read(lookup, lookup->info);
+    const enum outcome outcome = rc == PMIX_SUCCESS ? client_try(server, client, lookup, &rc)
+                                                    : ENDS;
+
+    if (outcome != ENDS) {
+        rc = lookup_wait(server, client, id, lookup, outcome == GOES_ON, now_ns);
         if (rc != PMIX_SUCCESS) {
             sx_reply(server, client, id, rc, -1);
         }
@@ -537,15 +772,23 @@ static pmix_status_t own_unpublish(struct sx_server *server, const struct sx_par
         sx_published_withdraw_all(&server->published, party, options.range);
         return PMIX_SUCCESS;
     }
+    struct named *const named = keys_sort(call->keys, call->key_count);
+
+    if (named == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
     for (size_t i = 0; i < call->key_count; i++) {
         const pmix_data_range_t range = options.range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION
                                                                           : options.range;
-        const pmix_status_t status = sx_published_withdraw(&server->published, party,
-                                                           call->keys[i].key, range);
+        const pmix_status_t status = is_again(named, i)
+                                         ? PMIX_SUCCESS
+                                         : sx_published_withdraw(&server->published, party,
+                                                                 named[i].key, range);
 
         count += status == PMIX_SUCCESS;
         rc = rc == PMIX_SUCCESS ? status : rc;
     }
+    free(named);
     return rc != PMIX_SUCCESS && count > 0 ? PMIX_ERR_PARTIAL_SUCCESS : rc;
 }
 
@@ -561,9 +804,11 @@ bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
         return true;
     }
     if (rc == PMIX_SUCCESS) {
+        const uint64_t before = server->published.walked;
         const struct sx_party party = party_of(client);
 
         rc = own_unpublish(server, &party, &call);
+        sx_share_charge(server, client, (server->published.walked - before) / ROWS_PER_UNIT);
         PMIX_INFO_FREE(call.keys, call.key_count);
         PMIX_INFO_FREE(call.info, call.ninfo);
     }
@@ -591,7 +836,7 @@ static pmix_status_t host_publish(struct sx_server *server, const struct sx_part
         rc = table_publish(server, party, info, call->ninfo);
     }
     if (rc == PMIX_SUCCESS) {
-        sx_publish_wake(server, info, call->ninfo);
+        sx_publish_wake(server, NULL, info, call->ninfo);
     }
     if (info != NULL) {
         PMIx_Info_free(info, call->ninfo);
@@ -604,11 +849,18 @@ static pmix_status_t host_lookup(struct sx_server *server, const struct sx_party
 {
     const struct sx_role_publish *const call = host->call;
     struct lookup lookup = { .keys = (pmix_info_t *)(uintptr_t)call->keys,
-                             .key_count = call->key_count };
-    pmix_status_t rc = sx_lookup_read(call->info, call->ninfo, call->key_count, &lookup.options,
-                                      &lookup.wanted);
+                             .key_count = call->key_count,
+                             .info = PMIx_Info_create(call->ninfo + 1),
+                             .ninfo = call->ninfo };
+    pmix_status_t rc = lookup.info == NULL
+                           ? PMIX_ERR_OUT_OF_RESOURCE
+                           : sx_elements_copy(lookup.info, call->info, call->ninfo, PMIX_INFO);
 
-    if (rc == PMIX_SUCCESS && !lookup_try(server, party, FOUND_BYTES_MAX, &lookup, &rc)) {
+    if (rc == PMIX_SUCCESS) {
+        rc = lookup_read(&lookup, lookup.info);
+    }
+    if (rc == PMIX_SUCCESS &&
+        lookup_try(server, party, UINT64_MAX, FOUND_BYTES_MAX, &lookup, &rc) != ENDS) {
         rc = SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                       "a lookup of the server's own host cannot wait for what is not published");
     }
@@ -618,6 +870,11 @@ static pmix_status_t host_lookup(struct sx_server *server, const struct sx_party
 
         rc = decoded == PMIX_SUCCESS ? rc : decoded;
     }
+    if (lookup.info != NULL) {
+        PMIx_Info_free(lookup.info, call->ninfo + 1);
+    }
+    free(lookup.wants);
+    free(lookup.want_of);
     free(lookup.results);
     return rc;
 }
@@ -664,15 +921,19 @@ pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t
 
 /* ---- those who look for themselves ----------------------------------------------------------- */
 
-pmix_status_t sx_publish_share(struct sx_server *server, const struct sx_client *client,
-                               int *ret_fd)
+pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *client, int *ret_fd)
 {
+    const uint64_t before = server->published.walked;
     const struct sx_party asker = party_of(client);
 
     if (has_host(server, SX_UPCALL_LOOKUP)) {
         return PMIX_ERR_NOT_FOUND;
     }
-    return sx_published_share(&server->published, &server->numa, client->uid, &asker.who, ret_fd);
+    const pmix_status_t rc = sx_published_share(&server->published, &server->numa, client->uid,
+                                                &asker.who, ret_fd);
+
+    sx_share_charge(server, client, (server->published.walked - before) / ROWS_PER_UNIT);
+    return rc;
 }
 
 void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace)

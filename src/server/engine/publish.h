@@ -4,12 +4,14 @@
  *
  *     lookup --enough is found, or it does not wait--> answered
  *        \--> WAITING --published: enough--> answered
- *                \--its time is over, or its client goes--> answered, or dropped
+ *        |       \--its time is over, or its client goes--> answered, or dropped
+ *        \--there is much to look at--> SEARCHING, a step in each turn of its client, and then so
  *
  * A host that has the entry of a call is asked each time, and told who asks as the kernel says.
  * Without it the values lie in server/model/published.h, and what waits for a key is found by that
- * key.  Of those that wait for one key the first is served first.  Memory: a client has so many
- * lookups that wait (port/pending.c).  Loop thread. */
+ * key.  Each key of a lookup is looked for once.  What is published later is compared with those
+ * that wait for it, the first first; beyond WAKE_LOOKUPS_MAX of them each looks in its own turns.
+ * Memory: a client has so many lookups that wait (port/pending.c).  Loop thread. */
 #ifndef SX_SERVER_ENGINE_PUBLISH_H
 #define SX_SERVER_ENGINE_PUBLISH_H
 
@@ -24,8 +26,10 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
 bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns);
 
-/* Some of @info have been published: answer who waits for them. */
-void sx_publish_wake(struct sx_server *server, const pmix_info_t info[], size_t ninfo);
+/* The data among @info have just been published, by @client unless it is NULL: who waits for them
+ * is answered, now or in its turns. */
+void sx_publish_wake(struct sx_server *server, struct sx_client *client, const pmix_info_t info[],
+                     size_t ninfo);
 
 /* The `publish` of struct sx_role_server. */
 pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t **ret_info,
@@ -33,8 +37,7 @@ pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t
 
 /* A descriptor of the store in which @client may look for itself.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND when the host has to be asked; as sx_published_share. */
-pmix_status_t sx_publish_share(struct sx_server *server, const struct sx_client *client,
-                               int *ret_fd);
+pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *client, int *ret_fd);
 
 /* It is known now to which session @nspace belongs. */
 void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace);

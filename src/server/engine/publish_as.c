@@ -58,7 +58,7 @@ static pmix_status_t publish(struct sx_server *server, void *arg)
         rc = sx_published_add(&server->published, &party, &options, info, SX_COUNT(info));
     }
     if (rc == PMIX_SUCCESS) {
-        sx_publish_wake(server, info, SX_COUNT(info));
+        sx_publish_wake(server, NULL, info, SX_COUNT(info));
     }
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
     return rc;

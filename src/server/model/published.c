@@ -15,6 +15,10 @@
 #include "base/log.h"
 #include "base/value.h"
 
+/* As so many rows that are looked at: */
+#define TARGET_COST 16u /* a search in sorted targets */
+#define CHANGE_COST 64u /* a row that comes or goes, which is shown */
+
 void sx_published_init(struct sx_published *all, uint64_t seed)
 {
     *all = (struct sx_published){ .seed = seed };
@@ -32,15 +36,16 @@ void sx_published_deinit(struct sx_published *all)
         sx_published_withdraw_all(all, &publisher->party, PMIX_RANGE_UNDEF);
     }
     sx_table_deinit(&all->keys);
+    sx_table_deinit(&all->serials);
     sx_table_deinit(&all->names);
     sx_quota_deinit(&all->quota);
 }
 
 /* Tell who shows it. */
-static void key_changed(struct sx_published *all, const char *key)
+static void row_changed(struct sx_published *all, const struct sx_published_row *row)
 {
     if (all->changed != NULL) {
-        all->changed(all, key);
+        all->changed(all, row);
     }
 }
 
@@ -52,22 +57,64 @@ static bool is_same(const struct sx_party *one, const struct sx_party *other)
            strcmp(one->who.proc.nspace, other->who.proc.nspace) == 0;
 }
 
-static bool range_holds(pmix_data_range_t range, const struct sx_some_procs *targets,
-                        const struct sx_party *party, const struct sx_party *other)
+void sx_published_targets_sort(const struct sx_some_procs *targets)
 {
-    return sx_publish_range_holds(range, targets, &party->who, &other->who);
+    if (targets->count > 1) {
+        qsort((pmix_proc_t *)(uintptr_t)targets->all, targets->count, sizeof(*targets->all),
+              sx_proc_order);
+    }
+}
+
+static bool has_target(struct sx_published *all, const struct sx_some_procs *targets,
+                       const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    all->walked += TARGET_COST;
+    return bsearch(&proc, targets->all, targets->count, sizeof(proc), sx_proc_order) != NULL;
+}
+
+/* As PMIx_Check_procid of each of them: a rank may be all ranks, and no namespace is any. */
+static bool targets_hold(struct sx_published *all, const struct sx_some_procs *targets,
+                         const pmix_proc_t *proc)
+{
+    const bool has_any = targets->count > 0 && targets->all[0].nspace[0] == '\0';
+
+    return has_target(all, targets, proc->nspace, proc->rank) ||
+           has_target(all, targets, proc->nspace, PMIX_RANK_WILDCARD) ||
+           (has_any && (has_target(all, targets, "", proc->rank) ||
+                        has_target(all, targets, "", PMIX_RANK_WILDCARD)));
+}
+
+/* The targets are sorted. */
+static bool range_holds(struct sx_published *all, pmix_data_range_t range,
+                        const struct sx_some_procs *targets, const struct sx_party *party,
+                        const struct sx_party *other)
+{
+    return range == PMIX_RANGE_CUSTOM
+               ? targets_hold(all, targets, &other->who.proc)
+               : sx_publish_range_holds(range, targets, &party->who, &other->who);
+}
+
+static int id_order(const void *left, const void *right)
+{
+    const uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
+
+    return one < other ? -1 : one > other;
+}
+
+static void ids_sort(const pmix_data_array_t *ids)
+{
+    if (ids != NULL && ids->size > 1) {
+        qsort(ids->array, ids->size, sizeof(uint32_t), id_order);
+    }
 }
 
 static bool has_id(const pmix_data_array_t *ids, uint32_t id)
 {
-    const uint32_t *const all = ids == NULL ? NULL : ids->array;
-
-    for (size_t i = 0; all != NULL && i < ids->size; i++) {
-        if (all[i] == id) {
-            return true;
-        }
-    }
-    return false;
+    return ids != NULL && ids->size > 0 &&
+           bsearch(&id, ids->array, ids->size, sizeof(id), id_order) != NULL;
 }
 
 static bool has_access(const struct sx_published_row *row, const struct sx_party *asker)
@@ -84,8 +131,8 @@ static uint64_t key_hash(const struct sx_published *all, const char *key)
 }
 
 /* The row behind @row (NULL: the first) that has @key. */
-static struct sx_published_row *row_next(const struct sx_published *all, const char *key,
-                                         uint64_t hash, const struct sx_published_row *row)
+static struct sx_published_row *row_next(struct sx_published *all, const char *key, uint64_t hash,
+                                         const struct sx_published_row *row)
 {
     struct sx_table_node *node = row == NULL ? sx_table_first(&all->keys, hash)
                                              : sx_table_next(&all->keys, &row->node);
@@ -93,6 +140,7 @@ static struct sx_published_row *row_next(const struct sx_published *all, const c
     for (; node != NULL; node = sx_table_next(&all->keys, node)) {
         struct sx_published_row *const next = SX_CONTAINER(node, struct sx_published_row, node);
 
+        all->walked++;
         if (strcmp(next->info.key, key) == 0) {
             return next;
         }
@@ -100,13 +148,29 @@ static struct sx_published_row *row_next(const struct sx_published *all, const c
     return NULL;
 }
 
-struct sx_published_row *sx_published_next(const struct sx_published *all, const char *key,
+struct sx_published_row *sx_published_next(struct sx_published *all, const char *key,
                                            const struct sx_published_row *row)
 {
     return row_next(all, key, key_hash(all, key), row);
 }
 
-struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
+bool sx_published_sees(struct sx_published *all, const struct sx_published_row *row,
+                       const struct sx_party *asker, const struct sx_lookup_options *options)
+{
+    const struct sx_party *const party = &row->publisher->party;
+
+    return has_access(row, asker) && range_holds(all, row->range, &row->targets, party, asker) &&
+           range_holds(all, options->range, &options->targets, asker, party);
+}
+
+struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_t serial)
+{
+    struct sx_table_node *const node = sx_table_first(&all->serials, serial);
+
+    return node != NULL ? SX_CONTAINER(node, struct sx_published_row, by_serial) : NULL;
+}
+
+struct sx_published_row *sx_published_find(struct sx_published *all, const char *key,
                                            const struct sx_party *asker,
                                            const struct sx_lookup_options *options)
 {
@@ -114,11 +178,8 @@ struct sx_published_row *sx_published_find(const struct sx_published *all, const
     struct sx_published_row *row = NULL, *found = NULL;
 
     while ((row = row_next(all, key, hash, row)) != NULL) {
-        const struct sx_party *const party = &row->publisher->party;
-
-        if (has_access(row, asker) && (found == NULL || row->serial < found->serial) &&
-            range_holds(row->range, &row->targets, party, asker) &&
-            range_holds(options->range, &options->targets, asker, party)) {
+        if ((found == NULL || row->serial < found->serial) &&
+            sx_published_sees(all, row, asker, options)) {
             found = row;
         }
     }
@@ -127,15 +188,15 @@ struct sx_published_row *sx_published_find(const struct sx_published *all, const
 
 /* Whether somebody could see both rows of one key, one of @party with @options, and @party may know
  * of the other. */
-static bool is_duplicate(const struct sx_published_row *row, const struct sx_party *party,
-                         const struct sx_publish_options *options)
+static bool is_duplicate(struct sx_published *all, const struct sx_published_row *row,
+                         const struct sx_party *party, const struct sx_publish_options *options)
 {
     if (row->range != options->range || !has_access(row, party)) {
         return false;
     }
     return row->range == PMIX_RANGE_CUSTOM
                ? is_same(&row->publisher->party, party)
-               : range_holds(row->range, NULL, party, &row->publisher->party);
+               : range_holds(all, row->range, NULL, party, &row->publisher->party);
 }
 
 /* ---- publishers ------------------------------------------------------------------------------ */
@@ -169,7 +230,7 @@ static void party_take(struct sx_published *all, struct sx_publisher *publisher,
     publisher->party = *party;
     if (is_other) {
         SX_LIST_EACH(it, &publisher->rows) {
-            key_changed(all, SX_LIST_ENTRY(it, struct sx_published_row, link)->info.key);
+            row_changed(all, SX_LIST_ENTRY(it, struct sx_published_row, link));
         }
     }
 }
@@ -216,13 +277,15 @@ static void row_free(struct sx_published_row *row)
 
 static void row_unlink(struct sx_published *all, struct sx_published_row *row)
 {
+    all->walked += CHANGE_COST;
     sx_table_remove(&all->keys, &row->node);
+    sx_table_remove(&all->serials, &row->by_serial);
     sx_list_remove(&row->link);
     row->publisher->row_count--;
     row->publisher->bytes -= row->bytes;
     all->bytes -= row->bytes;
     sx_quota_give_back(&all->quota, &row->quota);
-    key_changed(all, row->info.key);
+    row_changed(all, row);
 }
 
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row)
@@ -261,6 +324,8 @@ static pmix_status_t terms_keep(struct sx_published_row *row, const pmix_info_t 
     row->targets = own.targets;
     row->uids = access.uids != NULL ? access.uids->value.data.darray : NULL;
     row->gids = access.gids != NULL ? access.gids->value.data.darray : NULL;
+    ids_sort(row->uids);
+    ids_sort(row->gids);
     return rc;
 }
 
@@ -341,35 +406,73 @@ static pmix_status_t row_count(struct sx_published *all, struct sx_publisher *pu
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+/* Whether @publisher may have a row more under @key.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_DUPLICATE_KEY; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t key_judge(struct sx_published *all, struct sx_publisher *publisher,
+                               const struct sx_publish_options *options, const char *key,
+                               uint64_t hash)
+{
+    struct sx_published_row *row = NULL;
+    size_t count = 0;
+
+    while ((row = row_next(all, key, hash, row)) != NULL) {
+        if (is_duplicate(all, row, &publisher->party, options)) {
+            return PMIX_ERR_DUPLICATE_KEY;
+        }
+        count += row->publisher->party.uid == publisher->party.uid;
+    }
+    if (count >= SX_PUBLISHED_KEY_ROWS_MAX) {
+        sx_log(loud_once(&publisher->told),
+               "user %u has published %zu values as \"%.64s\", and may publish no more under this "
+               "key: let it take some back",
+               (unsigned)publisher->party.uid, count, key);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Find @row by its key, whose hash this is, and by its serial.  Return: false when memory is out.
+ */
+static bool row_enter(struct sx_published *all, struct sx_published_row *row, uint64_t hash)
+{
+    row->serial = all->last_serial + 1;
+    if (!sx_table_add(&all->keys, &row->node, hash)) {
+        return false;
+    }
+    if (!sx_table_add(&all->serials, &row->by_serial, row->serial)) {
+        sx_table_remove(&all->keys, &row->node);
+        return false;
+    }
+    all->last_serial++;
+    return true;
+}
+
 static pmix_status_t row_add(struct sx_published *all, struct sx_publisher *publisher,
                              const struct sx_publish_options *options, const pmix_info_t info[],
                              size_t ninfo, const pmix_info_t *data)
 {
     const uint64_t hash = key_hash(all, data->key);
-    struct sx_published_row *row = NULL;
-    static uint64_t last;
+    const pmix_status_t rc = key_judge(all, publisher, options, data->key, hash);
 
-    while ((row = row_next(all, data->key, hash, row)) != NULL) {
-        if (is_duplicate(row, &publisher->party, options)) {
-            return PMIX_ERR_DUPLICATE_KEY;
-        }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    row = row_new(options, info, ninfo, data);
+    struct sx_published_row *const row = row_new(options, info, ninfo, data);
+
     if (row == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (row_count(all, publisher, row) != PMIX_SUCCESS ||
-        !sx_table_add(&all->keys, &row->node, hash)) {
+    if (row_count(all, publisher, row) != PMIX_SUCCESS || !row_enter(all, row, hash)) {
         sx_quota_give_back(&all->quota, &row->quota);
         row_free(row);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    row->serial = ++last;
     row->publisher = publisher;
     sx_list_append(&publisher->rows, &row->link);
     publisher->row_count++;
     publisher->bytes += row->bytes;
     all->bytes += row->bytes;
+    all->walked += CHANGE_COST;
     return PMIX_SUCCESS;
 }
 
@@ -404,7 +507,7 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
         if (rc == PMIX_SUCCESS) {
             row->info.value = info[i].value;
             info[i].value = (pmix_value_t){ .type = PMIX_UNDEF };
-            key_changed(all, row->info.key);
+            row_changed(all, row);
         } else {
             row_unlink(all, row);
             row_free(row);
@@ -427,7 +530,7 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
         const struct sx_party *const party = &row->publisher->party;
 
         if (row->range != range || !has_access(row, by) ||
-            !range_holds(row->range, &row->targets, party, by)) {
+            !range_holds(all, row->range, &row->targets, party, by)) {
             continue;
         }
         if (is_same(party, by)) {

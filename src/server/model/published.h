@@ -11,6 +11,9 @@
  * are not there for its processes: no status tells of them.  A process of another user is another
  * publisher, under whichever name.
  *
+ * Cost: each function counts the rows that it looks at, and what it compares in their lists, which
+ * are sorted, in `walked`; a user has at most SX_PUBLISHED_KEY_ROWS_MAX rows under one key.
+ *
  * Memory: all rows together, and those of one publisher, are bounded; of the whole each user and
  * process has a share (quota.h), of what may outlive its job a smaller one.  Loop thread. */
 #ifndef SX_SERVER_MODEL_PUBLISHED_H
@@ -32,6 +35,7 @@
 #define SX_PUBLISHED_BYTES_MAX (UINT64_C(64) << 20)
 #define SX_PUBLISHER_ROWS_MAX 8192u
 #define SX_PUBLISHER_BYTES_MAX (UINT64_C(16) << 20)
+#define SX_PUBLISHED_KEY_ROWS_MAX 4096u /* of one user under one key */
 
 #define SX_PARTY_APP_UNKNOWN UINT32_MAX
 
@@ -45,19 +49,24 @@ struct sx_party {
     uint32_t app; /* PMIX_APPNUM; SX_PARTY_APP_UNKNOWN: its job's only one, or not known */
 };
 
+struct sx_published_row;
+
 /* Zeroed and initialised it is empty. */
 struct sx_published {
     uint64_t seed;
-    struct sx_table keys;      /* struct sx_published_row by key */
+    struct sx_table keys;    /* struct sx_published_row by key ... */
+    struct sx_table serials; /* ... and by serial */
+    uint64_t last_serial;
+    uint64_t walked;           /* rows and elements of their lists, ever */
     struct sx_table names;     /* struct sx_publisher by its process ... */
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
     struct sx_quota quota;
-    /* Of published_shown.h: who may read for themselves, and what is called after something has
-     * changed under a key; NULL: nothing. */
+    /* Of published_shown.h: who may read for themselves, and what is called after a row has come,
+     * changed or gone; NULL: nothing. */
     struct sx_list users;
     size_t user_count;
-    void (*changed)(struct sx_published *all, const char *key);
+    void (*changed)(struct sx_published *all, const struct sx_published_row *row);
 };
 
 struct sx_publisher {
@@ -72,7 +81,8 @@ struct sx_publisher {
 
 struct sx_published_row {
     struct sx_table_node node; /* keys */
-    struct sx_list link;       /* publisher.rows */
+    struct sx_table_node by_serial;
+    struct sx_list link; /* publisher.rows */
     struct sx_publisher *publisher;
     uint64_t serial; /* a younger one has a higher */
     struct sx_quota_row quota;
@@ -89,18 +99,27 @@ struct sx_published_row {
 void sx_published_init(struct sx_published *all, uint64_t seed);
 void sx_published_deinit(struct sx_published *all);
 
-/* Publish the data among @info for @by.  All of it, or nothing; the values move.  Return:
+/* Put @targets, which are the caller's own, in the order in which a row or a lookup has them. */
+void sx_published_targets_sort(const struct sx_some_procs *targets);
+
+/* Publish the data among @info for @by, whose targets are sorted; each is a row, and the last one
+ * has `last_serial`.  All of it, or nothing; the values move.  Return:
  * PMIX_SUCCESS; PMIX_ERR_DUPLICATE_KEY; PMIX_ERR_OUT_OF_RESOURCE, told when a bound is reached. */
 pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *by,
                                const struct sx_publish_options *options, pmix_info_t info[],
                                size_t ninfo);
 
-/* Return: the row that @asker sees under @key, or NULL. */
-struct sx_published_row *sx_published_find(const struct sx_published *all, const char *key,
+/* Return: the row that @asker sees under @key, or NULL; the targets of @options are sorted. */
+struct sx_published_row *sx_published_find(struct sx_published *all, const char *key,
                                            const struct sx_party *asker,
                                            const struct sx_lookup_options *options);
+/* Whether @asker sees this one. */
+bool sx_published_sees(struct sx_published *all, const struct sx_published_row *row,
+                       const struct sx_party *asker, const struct sx_lookup_options *options);
+/* Return: NULL when it is there no more. */
+struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_t serial);
 /* The row behind @row that has @key, the first for NULL, in no order.  Return: NULL at the end. */
-struct sx_published_row *sx_published_next(const struct sx_published *all, const char *key,
+struct sx_published_row *sx_published_next(struct sx_published *all, const char *key,
                                            const struct sx_published_row *row);
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
 

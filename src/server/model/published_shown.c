@@ -44,7 +44,7 @@ static bool shown_add(struct sx_published_shown shown[], size_t *count,
     return true;
 }
 
-static void key_show(const struct sx_published *all, struct user *user, const char *key)
+static void key_show(struct sx_published *all, struct user *user, const char *key)
 {
     struct sx_published_shown shown[SX_PUBLISHED_ENTRIES_MAX];
     struct sx_published_row *row = NULL;
@@ -66,10 +66,17 @@ static void key_show(const struct sx_published *all, struct user *user, const ch
     }
 }
 
-static void key_refresh(struct sx_published *all, const char *key)
+/* Of other users it says nothing to whom it gives no access. */
+static void row_refresh(struct sx_published *all, const struct sx_published_row *row)
 {
+    const bool is_open = row->uids != NULL || row->gids != NULL;
+
     SX_LIST_EACH(it, &all->users) {
-        key_show(all, SX_LIST_ENTRY(it, struct user, link), key);
+        struct user *const user = SX_LIST_ENTRY(it, struct user, link);
+
+        if (is_open || user->uid == row->publisher->party.uid) {
+            key_show(all, user, row->info.key);
+        }
     }
 }
 
@@ -97,7 +104,7 @@ static pmix_status_t user_new(struct sx_published *all, const struct sx_numa *nu
     user->uid = uid;
     sx_list_append(&all->users, &user->link);
     all->user_count++;
-    all->changed = key_refresh;
+    all->changed = row_refresh;
     SX_LIST_EACH(publisher_it, &all->publishers) {
         const struct sx_publisher *const publisher = SX_LIST_ENTRY(publisher_it,
                                                                    struct sx_publisher, link);

@@ -41,7 +41,7 @@ static pmix_status_t add(struct sx_published *all, const struct sx_party *by, co
     return rc;
 }
 
-static bool sees(const struct sx_published *all, const struct sx_party *asker, const char *key,
+static bool sees(struct sx_published *all, const struct sx_party *asker, const char *key,
                  pmix_data_range_t range)
 {
     const struct sx_lookup_options options = { .range = range };
@@ -301,6 +301,26 @@ Test(published, what_outlives_its_process_has_a_share)
         cr_assert_eq(add(&all, &other, key, PMIX_RANGE_GLOBAL, PMIX_PERSIST_SESSION), PMIX_SUCCESS);
         cr_assert_eq(add(&all, &own, key, PMIX_RANGE_GLOBAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
     }
+    sx_published_deinit(&all);
+}
+
+/* Who looks a key up walks no more rows of one user than so many. */
+Test(published, one_key_of_a_user_has_so_many_rows)
+{
+    const struct sx_party other = party("a", 0, 1, 8, 8);
+    struct sx_party by = party("a", 0, 1, 7, 7);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    for (uint32_t rank = 0; rank < SX_PUBLISHED_KEY_ROWS_MAX; rank++) {
+        by.who.proc.rank = rank;
+        cr_assert_eq(add(&all, &by, "key", PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    }
+    by.who.proc.rank++;
+    cr_expect_eq(add(&all, &by, "key", PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_APP),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(add(&all, &by, "other", PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
+    cr_expect_eq(add(&all, &other, "key", PMIX_RANGE_PROC_LOCAL, PMIX_PERSIST_APP), PMIX_SUCCESS);
     sx_published_deinit(&all);
 }
 
