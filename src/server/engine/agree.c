@@ -21,6 +21,21 @@ bool sx_agree_is_elsewhere(const struct sx_collective *collective)
     return sx_members_absent(&collective->members).elsewhere;
 }
 
+pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret_count)
+{
+    pmix_proc_t *const here = malloc((members->count + 1) * sizeof(*here));
+
+    *ret_count = 0;
+    for (size_t i = 0; here != NULL && i < members->count; i++) {
+        const struct sx_client *const client = members->all[i].client;
+
+        if (client->nspace != NULL) {
+            here[(*ret_count)++] = sx_nspace_proc(client->nspace, client->rank);
+        }
+    }
+    return here;
+}
+
 /* ---- the way --------------------------------------------------------------------------------- */
 
 /* By which processes the host knows it: those who end a list are named as they have made it. */
@@ -56,8 +71,16 @@ pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agr
 
     joint.procs = procs_of(collective, &joint.proc_count);
     collective->part.told = told;
-    return entry->is_asked ? sx_joint_upcall(collective->members.server, entry->kind, &joint)
-                           : agree(collective);
+    if (!entry->is_asked) {
+        return agree(collective);
+    }
+    if (entry->kind == SX_UPCALL_GROUP) {
+        joint.here = sx_agree_members_here(&collective->members, &joint.here_count);
+    }
+    const pmix_status_t rc = sx_joint_upcall(collective->members.server, entry->kind, &joint);
+
+    free(joint.here);
+    return rc;
 }
 
 /* The answer of the entry has no bytes. */
@@ -132,22 +155,6 @@ static pmix_status_t contribute_nspaces(const struct sx_collective *collective,
     return rc;
 }
 
-/* The processes of @collective that are here, malloc'ed; but those whose job has gone meanwhile. */
-static pmix_proc_t *members_here(const struct sx_members *members, size_t *ret_count)
-{
-    pmix_proc_t *const here = malloc((members->count + 1) * sizeof(*here));
-
-    *ret_count = 0;
-    for (size_t i = 0; here != NULL && i < members->count; i++) {
-        const struct sx_client *const client = members->all[i].client;
-
-        if (client->nspace != NULL) {
-            here[(*ret_count)++] = sx_nspace_proc(client->nspace, client->rank);
-        }
-    }
-    return here;
-}
-
 pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const char *name,
                                   const struct sx_blob *said, struct sx_blob *blob)
 {
@@ -157,7 +164,7 @@ pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const 
     };
     const struct sx_blob nothing = { 0 };
     size_t here_count;
-    pmix_proc_t *const here = members_here(members, &here_count);
+    pmix_proc_t *const here = sx_agree_members_here(members, &here_count);
     struct sx_blob nspaces = { 0 };
     pmix_status_t rc = here == NULL ? PMIX_ERR_OUT_OF_RESOURCE
                                     : contribute_nspaces(collective, &nspaces);

@@ -30,6 +30,10 @@ bool sx_agree_reaches(const struct sx_server *server);
 /* Whether somebody is on another node. */
 bool sx_agree_is_elsewhere(const struct sx_collective *collective);
 
+/* The processes of @members that are here, malloc'ed, without those whose job has gone meanwhile.
+ * Return: NULL when memory is out. */
+pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret_count);
+
 /* Return: PMIX_SUCCESS when @told will be called; as sx_joint_upcall and sx_rounds_join. */
 pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agree_entry *entry,
                            sx_told_fn told);

@@ -202,6 +202,10 @@ static void collective_tell(struct sx_collective *collective, pmix_status_t stat
         }
         collective->ended = status;
         sx_members_release(&collective->members, status, subject);
+        if (status != PMIX_SUCCESS && collective->with_host && !collective->is_asking &&
+            collective->kind->host_cancel != NULL) {
+            collective->kind->host_cancel(collective);
+        }
     }
 }
 

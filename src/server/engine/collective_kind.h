@@ -124,6 +124,8 @@ struct sx_kind {
      * *ret_status is how it ends for the members here. */
     bool (*host_said)(struct sx_collective *collective, const struct sx_host_answer *answer,
                       pmix_status_t *ret_status);
+    /* It has ended for its members while the host had it.  NULL: the host is not told. */
+    void (*host_cancel)(const struct sx_collective *collective);
     /* What the servers of other nodes get of it, in rounds. */
     pmix_status_t (*contribute)(struct sx_collective *collective, struct sx_blob *blob);
     /* In rounds: it ends once all servers know that all have called. */

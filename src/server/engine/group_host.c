@@ -3,6 +3,8 @@
 /* group_host.c - the entry of the host, its context id, and the plan that the servers agree on. */
 #include "server/engine/group_host.h"
 
+#include <stdlib.h>
+
 #include <pmix.h>
 
 #include "base/status.h"
@@ -11,6 +13,7 @@
 #include "server/engine/group.h"
 #include "server/engine/group_agreement.h"
 #include "server/engine/group_plan.h"
+#include "server/port/joint.h"
 
 static pmix_status_t ask(struct sx_collective *collective, const char *name, int operation,
                          sx_told_fn told)
@@ -22,6 +25,22 @@ static pmix_status_t ask(struct sx_collective *collective, const char *name, int
                                           .operation = operation };
 
     return sx_agree_ask(collective, &entry, told);
+}
+
+/* What the host answers to that means nothing any more. */
+static void cancel(const struct sx_collective *collective, const char *name)
+{
+    const struct sx_members *const members = &collective->members;
+    struct sx_joint joint = { .name = name,
+                              .operation = PMIX_GROUP_CANCEL,
+                              .procs = members->real.all,
+                              .proc_count = members->real.count };
+
+    if (members->server->module.group != NULL) {
+        joint.here = sx_agree_members_here(members, &joint.here_count);
+        (void)sx_joint_upcall(members->server, SX_UPCALL_GROUP, &joint);
+        free(joint.here);
+    }
 }
 
 /* ---- construct ------------------------------------------------------------------------------- */
@@ -82,6 +101,11 @@ bool sx_group_construct_host_said(struct sx_collective *collective,
     return true;
 }
 
+void sx_group_construct_host_cancel(const struct sx_collective *collective)
+{
+    cancel(collective, collective->id);
+}
+
 pmix_status_t sx_group_construct_contribute(struct sx_collective *collective, struct sx_blob *blob)
 {
     struct sx_group_plan *const plan = collective->plan;
@@ -104,4 +128,9 @@ pmix_status_t sx_group_construct_contribute(struct sx_collective *collective, st
 pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_told_fn told)
 {
     return ask(collective, collective->members.procs[0].nspace, PMIX_GROUP_DESTRUCT, told);
+}
+
+void sx_group_destruct_host_cancel(const struct sx_collective *collective)
+{
+    cancel(collective, collective->members.procs[0].nspace);
 }

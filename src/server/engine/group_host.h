@@ -14,9 +14,12 @@ bool sx_group_construct_host_hears(const struct sx_collective *collective);
 pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_told_fn told);
 bool sx_group_construct_host_said(struct sx_collective *collective,
                                   const struct sx_host_answer *answer, pmix_status_t *ret_status);
+/* Its members have been told how it ends; the host, which has it still, gets PMIX_GROUP_CANCEL. */
+void sx_group_construct_host_cancel(const struct sx_collective *collective);
 pmix_status_t sx_group_construct_contribute(struct sx_collective *collective, struct sx_blob *blob);
 
 /* What it answers: sx_disconnect_host_said; what the servers say: sx_disconnect_contribute. */
 pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_told_fn told);
+void sx_group_destruct_host_cancel(const struct sx_collective *collective);
 
 #endif

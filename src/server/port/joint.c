@@ -5,14 +5,15 @@
 
 #include <stdlib.h>
 
-#define OWN_INFOS 2u /* and one more of a fence */
+#define OWN_INFOS 2u /* and one more of a fence, and of those that are here */
 
 pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                               struct sx_joint *joint)
 {
     const pmix_status_t local = joint->is_partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
     const bool yes = true;
-    const size_t own = OWN_INFOS + (kind == SX_UPCALL_FENCE_NB);
+    const size_t own = OWN_INFOS + (kind == SX_UPCALL_FENCE_NB) + (joint->here != NULL);
+    pmix_data_array_t here = { .type = PMIX_PROC, .size = joint->here_count, .array = joint->here };
     struct sx_wishes none;
     struct sx_upcall up = {
         .told = joint->told,
@@ -42,6 +43,9 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
     }
     PMIX_INFO_LOAD(&at[0], PMIX_LOCAL_COLLECTIVE_STATUS, &local, PMIX_STATUS);
     PMIX_INFO_LOAD(&at[1], PMIX_SORTED_PROC_ARRAY, &yes, PMIX_BOOL);
+    if (joint->here != NULL) {
+        PMIX_INFO_LOAD(&at[2], PMIX_LOCAL_PARTICIPANTS, &here, PMIX_DATA_ARRAY);
+    }
     const pmix_status_t rc = sx_upcall(server, kind, &up);
 
     free(up.info);

@@ -17,7 +17,9 @@ struct sx_joint {
     int operation;            /* on it */
     struct sx_wishes *wishes; /* taken; NULL: none */
     bool is_partial;          /* somebody here is missing */
-    struct sx_blob blob;      /* of a fence: never empty; taken in any case */
+    pmix_proc_t *here;        /* those of this node that take part, for the host; NULL: not told */
+    size_t here_count;
+    struct sx_blob blob; /* of a fence: never empty; taken in any case */
 };
 
 /* Return: as sx_upcall; PMIX_ERR_OUT_OF_RESOURCE. */

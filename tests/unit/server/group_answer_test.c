@@ -10,7 +10,8 @@
 
 /* What the host has of each node. */
 static struct {
-    unsigned called;
+    unsigned called, cancelled; /* with PMIX_GROUP_CANCEL */
+    size_t here_count;          /* of PMIX_LOCAL_PARTICIPANTS */
     pmix_info_cbfunc_t cbfunc;
     void *cbdata;
 } entry[NODES_MAX];
@@ -21,7 +22,21 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
 {
     const unsigned node = (unsigned)(current - nodes);
 
-    (void)operation, (void)name, (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    (void)procs, (void)nprocs;
+    cr_expect_str_eq(name, "group");
+    entry[node].here_count = 0;
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIx_Check_key(info[i].key, PMIX_LOCAL_PARTICIPANTS)) {
+            const pmix_proc_t *const here = info[i].value.data.darray->array;
+
+            entry[node].here_count = info[i].value.data.darray->size;
+            cr_expect_eq(here->rank, node);
+        }
+    }
+    if (operation == PMIX_GROUP_CANCEL) {
+        entry[node].cancelled++;
+        return PMIX_OPERATION_SUCCEEDED;
+    }
     entry[node].called++;
     entry[node].cbfunc = cbfunc;
     entry[node].cbdata = cbdata;
@@ -94,6 +109,7 @@ Test(group_answer, that_comes_twice_counts_once)
     calls(0, &construct);
     calls(1, &construct);
     cr_expect_eq(nodes[0].asked_count, 0, "no round before it has answered");
+    cr_expect_eq(entry[0].here_count, 1);
     answers(0, &well);
     answers(0, &well);
     answers(0, &(struct answer){ .status = PMIX_ERR_UNREACH });
@@ -114,6 +130,8 @@ Test(group_answer, that_comes_after_the_time_limit_means_nothing)
     calls(1, &construct);
     node_later(&nodes[0]);
     cr_expect_eq(nodes[0].statuses[1], PMIX_ERR_TIMEOUT);
+    cr_expect_eq(entry[0].cancelled, 1);
+    cr_expect_eq(entry[0].here_count, 1);
     cr_expect_eq(nodes[1].answers[1], 0, "it has no limit");
     calls(0, &construct);
     cr_expect_eq(entry[0].called, 1, "it has an answer to give first");
@@ -156,6 +174,7 @@ Test(group_answer, to_a_destruct_that_comes_late_or_never_leaves_the_group)
     calls(0, &(struct group_call){ .name = "group", .destructs = true, .seconds = 5 });
     node_later(&nodes[0]);
     cr_expect_eq(nodes[0].statuses[2], PMIX_ERR_TIMEOUT);
+    cr_expect_eq(entry[0].cancelled, 1, "the destruct is");
     cr_expect_not_null(sx_memberships_find(&nodes[0].server, "group"));
     answers(0, &well);
     calls(0, &destruct);
