@@ -256,9 +256,9 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
 }
 
 /* What a spawn says that is for its ranks to find: launchers and debuggers, above all. */
-static const char *const kept[] = { PMIX_LAUNCH_DIRECTIVES, PMIX_LAUNCHER_DAEMON,
+static const char *const kept[] = { PMIX_LAUNCH_DIRECTIVES,    PMIX_LAUNCHER_DAEMON,
                                     PMIX_DEBUG_JOB_DIRECTIVES, PMIX_DEBUG_APP_DIRECTIVES,
-                                    PMIX_MEM_ALLOC_KIND };
+                                    PMIX_MEM_ALLOC_KIND,       PMIX_BREAKPOINT };
 
 static void add_request_values(struct bag *bag, const struct sx_run_request *request)
 {

@@ -17,22 +17,28 @@
 #define WORDS_MAX 64u
 
 static const struct row {
-    const char *word, *key;
-    pmix_data_type_t type; /* PMIX_BOOL: also without a value */
+    const char *word, *key; /* the key is NULL: it is so anyway */
+    pmix_data_type_t type;  /* PMIX_BOOL: also without a value */
+    const char *text_key;   /* of a value that is neither true nor false; NULL: there is none */
 } rows[] = {
     { "abort-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL },
     { "aggregate-help-messages", PMIX_AGGREGATE_HELP, PMIX_BOOL },
+    { "autorestart", NULL, PMIX_BOOL }, /* as often as max-restarts says */
     { "continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL },
+    { "default-exec-agent", NULL, PMIX_BOOL },
     { "donotlaunch", PMIX_DO_NOT_LAUNCH, PMIX_BOOL },
+    { "error-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL },
     { "exec-agent", PMIX_EXEC_AGENT, PMIX_STRING },
+    { "fwd-environment", NULL, PMIX_BOOL }, /* it is the asker's */
     { "get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL },
+    { "max-restarts", PMIX_MAX_RESTARTS, PMIX_UINT32 },
     { "notifyerrors", PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, PMIX_BOOL },
     { "recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL },
     { "report-child-jobs-separately", PMIX_REPORT_CHILD_SEP, PMIX_BOOL },
     { "report-state-on-timeout", PMIX_TIMEOUT_REPORT_STATE, PMIX_BOOL },
     { "show-progress", PMIX_SHOW_LAUNCH_PROGRESS, PMIX_BOOL },
     { "spawn-timeout", PMIX_SPAWN_TIMEOUT, PMIX_UINT32 },
-    { "stop-in-app", PMIX_DEBUG_STOP_IN_APP, PMIX_BOOL },
+    { "stop-in-app", PMIX_DEBUG_STOP_IN_APP, PMIX_BOOL, PMIX_BREAKPOINT },
     { "stop-in-init", PMIX_DEBUG_STOP_IN_INIT, PMIX_BOOL },
     { "stop-on-exec", PMIX_DEBUG_STOP_ON_EXEC, PMIX_BOOL },
     { "timeout", PMIX_JOB_TIMEOUT, PMIX_UINT32 },
@@ -54,8 +60,22 @@ static bool flag_read(const char *text, bool *ret)
     return *ret || strcmp(text, "false") == 0 || strcmp(text, "0") == 0;
 }
 
+static void info_load(const char *key, const void *data, pmix_data_type_t type, pmix_info_t *ret)
+{
+    if (PMIx_Info_load(ret, key, data, type) != PMIX_SUCCESS) {
+        sx_cli_no_memory();
+    }
+}
+
+/* What a word becomes. */
+struct made {
+    pmix_info_t *infos; /* INFOS_A_WORD more fit */
+    size_t count;
+};
+#define INFOS_A_WORD 2u
+
 /* @value: NULL: there is none.  Return: false: it is of another kind. */
-static bool info_make(const struct row *row, const char *value, pmix_info_t *ret)
+static bool info_make(const struct row *row, const char *value, struct made *made)
 {
     const void *data = value;
     uint32_t seconds;
@@ -63,8 +83,14 @@ static bool info_make(const struct row *row, const char *value, pmix_info_t *ret
     bool flag;
 
     if (row->type == PMIX_BOOL) {
-        if (!flag_read(value, &flag)) {
+        const bool is_flag = flag_read(value, &flag);
+
+        if (!is_flag && row->text_key == NULL) {
             return false;
+        }
+        if (!is_flag) {
+            info_load(row->text_key, value, PMIX_STRING, &made->infos[made->count++]);
+            flag = true;
         }
         data = &flag;
     } else if (row->type == PMIX_UINT32) {
@@ -77,18 +103,18 @@ static bool info_make(const struct row *row, const char *value, pmix_info_t *ret
     if (data == NULL) {
         return false;
     }
-    if (PMIx_Info_load(ret, row->key, data, row->type) != PMIX_SUCCESS) {
-        sx_cli_no_memory();
+    if (row->key != NULL) {
+        info_load(row->key, data, row->type, &made->infos[made->count++]);
     }
     return true;
 }
 
-static pmix_status_t word_take(const char *word, pmix_info_t *ret)
+static pmix_status_t word_take(const char *word, struct made *made)
 {
     const size_t len = strcspn(word, "=");
     const struct row *const row = row_find(word, len);
 
-    if (row == NULL || !info_make(row, word[len] == '=' ? &word[len + 1] : NULL, ret)) {
+    if (row == NULL || !info_make(row, word[len] == '=' ? &word[len + 1] : NULL, made)) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_RUNTIME_OPTIONS: '%.100s' is %s", word,
                         row == NULL ? "none that shmix run knows (docs/support.md has them)"
                                     : "not of the kind that it has to be");
@@ -104,21 +130,21 @@ pmix_status_t sx_run_runtime_read(const char *text, pmix_info_t **ret_info, size
 
     for (; words != NULL && words[count] != NULL && count < WORDS_MAX; count++) {
     }
-    pmix_info_t *const info = sx_cli_calloc(count + 1, sizeof(*info));
+    struct made made = { .infos = sx_cli_calloc(INFOS_A_WORD * count + 1, sizeof(*made.infos)) };
 
     if (words != NULL && words[count] != NULL) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_RUNTIME_OPTIONS: more than %u words", WORDS_MAX);
     }
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
-        rc = word_take(words[i], &info[i]);
+        rc = word_take(words[i], &made);
     }
     PMIx_Argv_free(words);
     if (rc != PMIX_SUCCESS) {
-        sx_elements_destruct(info, count, PMIX_INFO);
-        free(info);
+        sx_elements_destruct(made.infos, made.count, PMIX_INFO);
+        free(made.infos);
         return rc;
     }
-    *ret_info = info;
-    *ret_ninfo = count;
+    *ret_info = made.infos;
+    *ret_ninfo = made.count;
     return PMIX_SUCCESS;
 }

@@ -69,6 +69,10 @@ says child "output here"
 
 spawns PMIX_SUCCESS "in words" pmix.runopt=donotlaunch,timeout=5,recoverable=false pmix.dispmap -- touch "$work/started"
 [ ! -e "$work/started" ] || fail "in words: it has been started"
+spawns PMIX_SUCCESS "words of prterun" pmix.runopt=error-nonzero-status,autorestart,max-restarts=1,default-exec-agent,fwd-environment pmix.notecomp -- \
+  sh -c "echo once >> '$work/times'; [ \$(wc -l < '$work/times') -gt 1 ]"
+[ "$(wc -l < "$work/times")" -eq 2 ] || fail "max-restarts: it was started $(wc -l < "$work/times") times"
+spawns PMIX_ERR_BAD_PARAM "no flag" pmix.runopt=autorestart=often -- true
 spawns PMIX_ERR_BAD_PARAM "no such word" pmix.runopt=recoverable,hurry -- true
 expect_err "PMIX_RUNTIME_OPTIONS: 'hurry' is none that shmix run knows" "no such word"
 spawns PMIX_ERR_BAD_PARAM "no number" pmix.runopt=timeout=soon -- true
