@@ -3,9 +3,9 @@
 /* api_struct.c - construct, destruct, create and free of every public struct.
  *
  * A struct is empty as its initialiser says, mostly when it is zero; what it owns is in the type
- * table.  So all families are one macro, and only arrays, buffers and the loaders have code of their
- * own.  NULL is accepted everywhere: there is nothing to construct or free, and loading it does
- * nothing. */
+ * table.  So all families are one macro, and only arrays, buffers and the loaders have code of
+ * their own.  NULL is accepted everywhere: there is nothing to construct or free, and loading it
+ * does nothing. */
 #include <stdlib.h>
 #include <string.h>
 
