@@ -11,9 +11,9 @@
  * registered, or with the namespace, when none is here: it is judged then, and again when one of
  * another user is added.  The host's sets, and root's, mean whom they name.
  *
- * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client deletes
- * a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  All of it happens on
- * the loop thread.  Bounded with the other lists (server/model/membership.h). */
+ * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
+ * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  All of it
+ * happens on the loop thread.  Bounded with the other lists (server/model/membership.h). */
 #include "server/engine/pset.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static bool may_have(const uid_t *owner, const struct whose *whose)
     return owner == NULL || (!whose->is_open && !whose->is_mixed && whose->uid == *owner);
 }
 
-/* Return: @ret, the user whose sets have its own processes alone; NULL: @entry is not such a one. */
+/* Return: @ret, the user whose processes alone may be in @entry; NULL: anybody's may. */
 static const uid_t *owner_of(const struct sx_membership_entry *entry, uid_t *ret)
 {
     return sx_quota_uid(&entry->quota, ret) && *ret != 0 ? ret : NULL;
@@ -76,8 +76,8 @@ static bool meant_add(const struct sx_nspace *nspace, const pmix_proc_t *proc,
     return added;
 }
 
-/* All of @told, which is sorted, that a set of @owner may have; in order and each once.  Return: false
- * when memory is out. */
+/* All of @told, which is sorted, that a set of @owner may have; in order and each once.  Return:
+ * false when memory is out. */
 static bool meant_list(struct sx_server *server, const uid_t *owner,
                        const struct sx_proc_list *told, struct sx_proc_list *ret)
 {
@@ -102,8 +102,8 @@ static bool meant_list(struct sx_server *server, const uid_t *owner,
     return added;
 }
 
-/* Add the members of @now to @ret, in their places: with a gap in place of one that is not there, or
- * is of @without.  Return: false when memory is out. */
+/* Add the members of @now to @ret, in their places: with a gap in place of one that is not there,
+ * or is of @without.  Return: false when memory is out. */
 static bool members_copy(const struct sx_membership *now, const char *without,
                          struct sx_proc_list *ret)
 {
