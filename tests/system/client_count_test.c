@@ -603,6 +603,9 @@ static int hear_events(int rank, bool late)
     const unsigned long allocations_before = allocations, locks_before = locks;
     if (rank == 0) {
         publish_for_handler();
+        job_token_put(0);
+    } else { /* not in the fence: each event would end a sleep there, without futex_waitv */
+        job_token_get(0);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* the server has had them all */
     if (rank == 1) {
