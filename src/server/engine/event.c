@@ -329,6 +329,20 @@ static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block 
                : head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL;
 }
 
+/* Whether @nspace may have what a client published: @client, or (NULL) one of another node. */
+static bool is_permitted_to(struct sx_server *server, const struct sx_event_block *block,
+                            struct sx_client *client, const struct sx_nspace *nspace)
+{
+    pmix_proc_t source;
+
+    if (client != NULL) {
+        return sx_nspace_reachable(server, nspace, client);
+    }
+    sx_event_block_source(block, &source);
+    return block->user == 0 || sx_nspace_is_of(nspace, block->user) ||
+           sx_memberships_hold_both(server, &source, nspace->name);
+}
+
 /* Into all that it concerns.  *ret_count: so many have it.  Return: false when one of them may not
  * have it, as it is another user's than @client. */
 static bool deliver_to_all(struct sx_server *server, struct sx_event_block *block,
@@ -343,7 +357,7 @@ static bool deliver_to_all(struct sx_server *server, struct sx_event_block *bloc
         if (!sx_event_concerns(block, nspace)) {
             continue;
         }
-        if (block->has_user && !sx_nspace_reachable(server, nspace, client)) {
+        if (block->has_user && !is_permitted_to(server, block, client, nspace)) {
             is_permitted = false;
             continue;
         }

@@ -33,6 +33,8 @@ static pmix_status_t block_rebuild(const struct sx_event_block *block, const pmi
     rc = sx_event_block_build(head->code, source, &options, info, ninfo, ret);
     if (rc == PMIX_SUCCESS) {
         (*ret)->session = block->session;
+        (*ret)->has_user = block->has_user;
+        (*ret)->user = block->user;
     }
     if (info != NULL) {
         PMIX_INFO_FREE(info, ninfo);

@@ -474,6 +474,20 @@ uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client)
     return mark;
 }
 
+bool sx_memberships_hold_both(struct sx_server *server, const pmix_proc_t *proc, const char *nspace)
+{
+    const struct sx_membership_entry *entry = NULL;
+    bool held = false;
+
+    while (!held && (entry = sx_memberships_next(server, entry)) != NULL) {
+        held = entry->published.head.kind != SX_MEMBERSHIP_PSET &&
+               sx_membership_rank(&entry->published, proc->nspace, proc->rank) !=
+                   PMIX_RANK_INVALID &&
+               sx_membership_count_of(&entry->published, nspace) > 0;
+    }
+    return held;
+}
+
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry)
 {
     struct sx_memberships *const all = &server->memberships;

@@ -117,6 +117,10 @@ bool sx_memberships_join(struct sx_server *server, struct sx_client *client, con
  * until the next call. */
 uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client);
 
+/* The same for a process of any node, for whose walk through all lists nobody pays. */
+bool sx_memberships_hold_both(struct sx_server *server, const pmix_proc_t *proc,
+                              const char *nspace);
+
 /* It is no more, for all; @entry is freed. */
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);
 

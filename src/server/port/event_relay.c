@@ -20,6 +20,8 @@
 struct mark {
     char origin[40]; /* ended by zeros */
     uint64_t session;
+    uint32_t user;
+    uint32_t has_user; /* 0 or 1 */
 };
 static_assert(sizeof(((struct sx_server *)NULL)->relay_origin) <=
                   sizeof(((struct mark *)NULL)->origin),
@@ -47,7 +49,9 @@ static bool is_added(const pmix_info_t *info)
 static bool mark_load(const struct sx_server *server, const struct sx_event_block *block,
                       pmix_info_t *ret)
 {
-    struct mark mark = { .session = block->session };
+    struct mark mark = { .session = block->session,
+                         .user = block->user,
+                         .has_user = block->has_user };
     char *const bytes = malloc(sizeof(mark) + block->size);
 
     if (bytes == NULL) {
@@ -139,6 +143,8 @@ bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[
             *ret = (struct sx_event_relay){
                 .own = strncmp(mark.origin, server->relay_origin, sizeof(mark.origin)) == 0,
                 .session = mark.session,
+                .user = mark.user,
+                .has_user = mark.has_user != 0,
                 .bytes = bo->bytes + sizeof(mark),
                 .size = bo->size - sizeof(mark),
             };
@@ -163,6 +169,8 @@ pmix_status_t sx_event_relay_open(const struct sx_event_relay *relay, const pmix
     }
     if (rc == PMIX_SUCCESS) {
         (*ret)->session = relay->session;
+        (*ret)->user = relay->user;
+        (*ret)->has_user = relay->has_user;
     } else if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
         rc = sx_blob_refuse(relay->size);
     }

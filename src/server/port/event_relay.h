@@ -8,8 +8,8 @@
  * A host hands an event to all its nodes, the one it came from included, and loses on the way what
  * it does not know: ORTE makes each range a SESSION, processes of names that are not its jobs other
  * ones, and arrays of processes empty ones.  So each carries a mark, bytes, which every host can
- * carry: who relays it, a number that no draw of another server is likely to be, and the event as
- * it was.  The infos are for the host. */
+ * carry: who relays it, a number that no draw of another server is likely to be, the user of its
+ * publisher, and the event as it was.  The infos are for the host. */
 #ifndef SX_SERVER_PORT_EVENT_RELAY_H
 #define SX_SERVER_PORT_EVENT_RELAY_H
 
@@ -19,8 +19,10 @@
 #define SX_EVENT_RELAY_KEY "shmix.evrelay"
 
 struct sx_event_relay {
-    bool own;          /* this server has sent it */
-    uint64_t session;  /* of the range SESSION; SX_SESSION_* */
+    bool own;         /* this server has sent it */
+    uint64_t session; /* of the range SESSION; SX_SESSION_* */
+    bool has_user;    /* it is a client's, of this user */
+    uid_t user;
     const char *bytes; /* the event; borrowed, at any address */
     size_t size;
 };

@@ -62,6 +62,8 @@ Test(event_alias, for_all_of_them_is_for_each_and_says_what_it_said)
     size_t count, ninfo;
 
     block->session = 5;
+    block->has_user = true;
+    block->user = 1001;
     cr_assert_eq(sx_event_unalias(&server, NULL, &block), PMIX_SUCCESS);
     cr_expect_eq(sx_event_block_head(block)->target_count, 2);
     cr_expect(sx_event_block_aims_at(block, "a", 1));
@@ -76,6 +78,7 @@ Test(event_alias, for_all_of_them_is_for_each_and_says_what_it_said)
     cr_expect_eq(sx_event_block_head(block)->code, CODE);
     cr_expect_eq(sx_event_block_head(block)->flags, SX_EVENT_DO_NOT_CACHE);
     cr_expect_eq(block->session, 5);
+    cr_expect(block->has_user && block->user == 1001);
     cr_expect(block->is_job);
     sx_event_block_source(block, &from);
     cr_expect(PMIx_Check_procid(&from, &source));

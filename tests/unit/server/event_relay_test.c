@@ -102,12 +102,15 @@ Test(event_relay, brings_the_event_as_it_was)
 
     PMIx_Info_load(&text, PMIX_EVENT_TEXT_MESSAGE, "hello", PMIX_STRING);
     cr_assert_eq(sx_event_block_build(-2000, &from, &options, &text, 1, &sent), PMIX_SUCCESS);
+    sent->has_user = true;
+    sent->user = 1001;
     cr_assert_eq(sx_event_relay_infos(&server, sent, &info, &ninfo), PMIX_SUCCESS);
     cr_assert(sx_event_relay_read(&other, find(info, ninfo, SX_EVENT_RELAY_KEY), 1, &relay));
     cr_assert_eq(sx_event_relay_open(&relay, &from, &come), PMIX_SUCCESS);
     cr_assert_eq(come->size, sent->size);
     cr_expect_arr_eq(come->bytes, sent->bytes, sent->size);
     cr_expect(sx_event_block_aims_at(come, "group", 7));
+    cr_expect(come->has_user && come->user == 1001, "whose it is");
     PMIx_Info_free(info, ninfo);
     PMIx_Info_destruct(&text);
     sx_event_block_release(sent);

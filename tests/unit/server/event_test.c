@@ -213,6 +213,25 @@ Test(event, reaches_another_users_processes_from_root_and_those_that_joined_them
     }
 }
 
+/* The user goes along with an event to other nodes. */
+Test(event, of_another_node_reaches_whom_its_publisher_may_reach)
+{
+    const pmix_proc_t source = { "a", 0 };
+
+    for (size_t i = 0; i < SX_COUNT(users); i++) {
+        const uint64_t had = b->events.newest;
+        struct sx_event_block *block = NULL;
+
+        users_set(i);
+        cr_assert_eq(block_build(CODE, &source, PMIX_RANGE_GLOBAL, NULL, 0, &block), PMIX_SUCCESS);
+        block->has_user = true;
+        block->user = users[i].publisher;
+        cr_assert_eq(sx_event_publish(&server, block, SX_EVENT_FROM_HOST, NULL), PMIX_SUCCESS);
+        sx_event_block_release(block);
+        cr_expect_eq(b->events.newest - had, users[i].reaches ? 1 : 0, "%s", users[i].why);
+    }
+}
+
 /* The lane has no answers: an event that is refused is counted there. */
 Test(event, that_names_another_users_processes_is_a_loss)
 {
