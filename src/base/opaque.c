@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/topology.h"
+#include "base/util.h"
 
 bool sx_opaque_is_hwloc(const char *source)
 {
@@ -184,6 +185,49 @@ pmix_status_t sx_opaque_parse(void *element, pmix_data_type_t type, const char *
         return topology_parse(topo, text);
     }
     return PMIX_ERR_UNPACK_FAILURE;
+}
+
+#define PRINT_DEPTH_MAX 64u
+
+static const char *name_of(hwloc_obj_type_t type)
+{
+    static const char *const names[] = {
+        [HWLOC_OBJ_MACHINE] = "Machine",   [HWLOC_OBJ_PACKAGE] = "Package",
+        [HWLOC_OBJ_CORE] = "Core",         [HWLOC_OBJ_PU] = "PU",
+        [HWLOC_OBJ_L1CACHE] = "L1Cache",   [HWLOC_OBJ_L2CACHE] = "L2Cache",
+        [HWLOC_OBJ_L3CACHE] = "L3Cache",   [HWLOC_OBJ_L4CACHE] = "L4Cache",
+        [HWLOC_OBJ_L5CACHE] = "L5Cache",   [HWLOC_OBJ_L1ICACHE] = "L1iCache",
+        [HWLOC_OBJ_L2ICACHE] = "L2iCache", [HWLOC_OBJ_L3ICACHE] = "L3iCache",
+        [HWLOC_OBJ_GROUP] = "Group",       [HWLOC_OBJ_NUMANODE] = "NUMANode",
+        [HWLOC_OBJ_DIE] = "Die",           [HWLOC_OBJ_MEMCACHE] = "MemCache",
+    };
+
+    return (size_t)type < SX_COUNT(names) && names[type] != NULL ? names[type] : "Object";
+}
+
+static void object_print(FILE *to, hwloc_obj_t object, unsigned depth)
+{
+    const char *before = "{";
+
+    fputs(name_of(object->type), to);
+    if (object->os_index != HWLOC_UNKNOWN_INDEX) {
+        fprintf(to, "#%u", object->os_index);
+    }
+    for (int of_memory = 1; of_memory >= 0 && depth < PRINT_DEPTH_MAX; of_memory--) {
+        hwloc_obj_t child = of_memory ? object->memory_first_child : object->first_child;
+
+        for (; child != NULL; child = child->next_sibling) {
+            fputs(before, to);
+            object_print(to, child, depth + 1);
+            before = ", ";
+        }
+    }
+    fputs(before[0] == '{' ? "" : "}", to);
+}
+
+void sx_opaque_print(FILE *to, const pmix_topology_t *topo)
+{
+    object_print(to, hwloc_get_obj_by_depth(topo->topology, 0, 0), 0);
 }
 
 uint64_t sx_opaque_hash(const char *text, size_t len)

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <pmix_common.h>
 
@@ -40,6 +41,10 @@ pmix_status_t sx_opaque_text(const void *element, pmix_data_type_t type, char **
  * Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for a text or a source that is not understood;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_opaque_parse(void *element, pmix_data_type_t type, const char *text);
+
+/* Print the tree of @topo, a topology of hwloc: "Machine#0{Package#0{Core#0{PU#0}, ...}}", by the
+ * numbers of the operating system. */
+void sx_opaque_print(FILE *to, const pmix_topology_t *topo);
 
 /* What tells that @len bytes of a text arrived as they were sent: their XXH3. */
 uint64_t sx_opaque_hash(const char *text, size_t len);

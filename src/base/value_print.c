@@ -15,6 +15,7 @@
 #include <sys/time.h>
 
 #include "base/names.h"
+#include "base/opaque.h"
 #include "base/type.h"
 #include "base/util.h"
 
@@ -188,6 +189,9 @@ static bool print_special(FILE *to, const void *element, pmix_data_type_t type, 
         print_string(to, element, sizeof(pmix_nspace_t));
     } else if (type == PMIX_VALUE) {
         print_value(to, element, depth);
+    } else if (type == PMIX_TOPO && ((const pmix_topology_t *)element)->topology != NULL &&
+               sx_opaque_is_hwloc(((const pmix_topology_t *)element)->source)) {
+        sx_opaque_print(to, element);
     } else if (type == PMIX_DATA_ARRAY) {
         print_member(to, element, sx_type_find(type)->members, depth);
     } else {

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include "base/list.h"
+#include "base/opaque.h"
+#include "base/topology.h"
 #include "base/value.h"
 #include "server/engine/credential.h"
 #include "server/engine/event.h"
@@ -215,6 +217,33 @@ static pmix_status_t question_ask(struct sx_server *server, struct question *que
     return rc == PMIX_ERR_NOT_FOUND ? sx_server_call(server, job_ask, question) : rc;
 }
 
+/* The node's, which stays ours: values borrow it, and the process has one. */
+static pmix_status_t topology_answer(pmix_value_t *ret)
+{
+    static pthread_mutex_t topology_lock = PTHREAD_MUTEX_INITIALIZER;
+    static char source[] = SX_OPAQUE_HWLOC;
+    static pmix_topology_t topology = { .source = source };
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    pthread_mutex_lock(&topology_lock);
+    if (topology.topology == NULL) {
+        hwloc_topology_t made = NULL;
+        char *xml = NULL;
+
+        rc = sx_topology_node(&xml);
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_topology_read(xml, strlen(xml) + 1, &made);
+        }
+        topology.topology = rc == PMIX_SUCCESS ? made : NULL;
+        free(xml);
+    }
+    pthread_mutex_unlock(&topology_lock);
+    if (rc == PMIX_SUCCESS) {
+        *ret = (pmix_value_t){ .type = PMIX_TOPO, .data.topo = &topology };
+    }
+    return rc;
+}
+
 static pmix_status_t host_get(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                               size_t ninfo, pmix_value_t **ret_value)
 {
@@ -246,6 +275,9 @@ static pmix_status_t host_get(const pmix_proc_t *proc, const char *key, const pm
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     rc = question_ask(server, &question);
+    if (rc == PMIX_ERR_NOT_FOUND && key != NULL && strcmp(key, PMIX_TOPOLOGY2) == 0) {
+        rc = topology_answer(question.ret);
+    }
     if (rc == PMIX_SUCCESS) {
         *ret_value = question.ret;
     } else if (!is_static) {

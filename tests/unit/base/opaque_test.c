@@ -3,10 +3,12 @@
 /* opaque_test.c - hwloc's objects can be copied, sent and freed; those of others are left alone. */
 #include <criterion/criterion.h>
 #include <hwloc.h>
+#include <pmix.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/opaque.h"
+
 #include "base/pack.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -92,6 +94,22 @@ Test(opaque, topologies_travel_in_arrays)
     sx_elements_destruct(topos, 2, PMIX_TOPO);
     sx_elements_destruct(&back, 1, PMIX_DATA_ARRAY);
     free(b.base_ptr);
+}
+
+Test(opaque, a_topology_is_printed_as_its_tree)
+{
+    pmix_topology_t topo = synthetic("package:2 core:1 pu:2"), none = { .source = NULL };
+    char *text = NULL;
+
+    cr_assert_eq(PMIx_Data_print(&text, NULL, &topo, PMIX_TOPO), PMIX_SUCCESS);
+    cr_expect_not_null(strstr(text, "Machine#0{"), "%s", text);
+    cr_expect_not_null(strstr(text, "Core#0{PU#0, PU#1}"), "%s", text);
+    cr_expect_not_null(strstr(text, "Package#1{"), "%s", text);
+    free(text);
+    cr_assert_eq(PMIx_Data_print(&text, NULL, &none, PMIX_TOPO), PMIX_SUCCESS);
+    cr_expect_null(strstr(text, "Machine"), "%s", text);
+    free(text);
+    sx_elements_destruct(&topo, 1, PMIX_TOPO);
 }
 
 Test(opaque, a_damaged_topology_never_reaches_hwloc)

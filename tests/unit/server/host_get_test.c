@@ -175,6 +175,29 @@ Test(host_get, knows_the_server_itself_by_nobody_and_by_an_empty_namespace)
     cr_expect_null(value);
 }
 
+Test(host_get, gives_the_topology_of_the_node)
+{
+    pmix_value_t *first = NULL, *second = NULL;
+    pmix_topology_t own = { .source = NULL };
+
+    cr_assert_eq(PMIx_Get(NULL, PMIX_TOPOLOGY2, NULL, 0, &first), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Get(NULL, PMIX_TOPOLOGY2, NULL, 0, &second), PMIX_SUCCESS);
+    cr_assert_eq(first->type, PMIX_TOPO);
+    cr_expect_not_null(first->data.topo->topology);
+    cr_expect_eq(first->data.topo->topology, second->data.topo->topology, "there is one");
+    PMIx_Value_free(first, 1);
+    cr_assert_eq(PMIx_Load_topology(&own), PMIX_SUCCESS);
+    char *given = NULL, *loaded = NULL;
+
+    cr_assert_eq(PMIx_Data_print(&given, NULL, second->data.topo, PMIX_TOPO), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_Data_print(&loaded, NULL, &own, PMIX_TOPO), PMIX_SUCCESS);
+    cr_expect_str_eq(given, loaded);
+    free(given);
+    free(loaded);
+    PMIx_Topology_destruct(&own);
+    PMIx_Value_free(second, 1);
+}
+
 Test(host_get, asks_for_a_scope_as_clients_do)
 {
     const pmix_proc_t proc = { .nspace = NSPACE, .rank = 0 };
