@@ -529,15 +529,14 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
     while ((row = row_next(all, key, hash, row)) != NULL) {
         const struct sx_party *const party = &row->publisher->party;
 
-        if (row->range != range || !has_access(row, by) ||
-            !range_holds(all, row->range, &row->targets, party, by)) {
-            continue;
-        }
-        if (is_same(party, by)) {
+        if (row->range == range && is_same(party, by)) {
             sx_published_remove(all, row);
             return PMIX_SUCCESS;
         }
-        rc = PMIX_ERR_NO_PERMISSIONS;
+        if (row->range == range && has_access(row, by) &&
+            range_holds(all, row->range, &row->targets, party, by)) {
+            rc = PMIX_ERR_NO_PERMISSIONS;
+        }
     }
     return rc;
 }

@@ -304,6 +304,29 @@ Test(published, what_outlives_its_process_has_a_share)
     sx_published_deinit(&all);
 }
 
+/* A publisher gets rid of what it has published for others alone. */
+Test(published, what_is_for_others_can_be_taken_back)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 7), other = party("a", 1, 1, 7, 7);
+    pmix_info_t *const info = infos_new("key", 2);
+    const pmix_data_range_t range = PMIX_RANGE_CUSTOM;
+    struct sx_publish_options options;
+    struct sx_published all;
+
+    PMIx_Info_load(&info[1], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    PMIx_Info_load(&info[2], PMIX_EVENT_CUSTOM_RANGE, &other.who.proc, PMIX_PROC);
+    sx_published_init(&all, 1);
+    cr_assert_eq(sx_publish_read(info, 3, &options), PMIX_SUCCESS);
+    cr_assert_eq(sx_published_add(&all, &by, &options, info, 3), PMIX_SUCCESS);
+    cr_expect(sees(&all, &other, "key", PMIX_RANGE_GLOBAL));
+    cr_expect_eq(sx_published_withdraw(&all, &other, "key", PMIX_RANGE_CUSTOM),
+                 PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_CUSTOM), PMIX_SUCCESS);
+    cr_expect_eq(all.keys.count, 0);
+    PMIx_Info_free(info, 3);
+    sx_published_deinit(&all);
+}
+
 /* Who looks a key up walks no more rows of one user than so many. */
 Test(published, one_key_of_a_user_has_so_many_rows)
 {
