@@ -29,5 +29,13 @@ if [ $code -ne 0 ] || ! [ -s control ]; then
 fi
 run --timeout 100 --env LD_LIBRARY_PATH="$(dirname "$LIBPMIX")" -n 3 ./get_pmix
 expect_code 0 "with this library"
-diff -u control "$work/out" || fail "what Gets end with differs from the control"
+# PRRTE, which is mpirun of Open MPI 5, has no answer for who is on a node or in an application.
+case $("$mpirun" --version) in
+*') 4.'*) cp "$work/out" ours ;;
+*)
+    sed -i '/^\(processes\|nodes\) of our \(node\|app\): -46$/d' control
+    grep -v '^\(processes\|nodes\) of our \(node\|app\): 0$' "$work/out" >ours
+    ;;
+esac
+diff -u control ours || fail "what Gets end with differs from the control"
 finish
