@@ -538,6 +538,35 @@ static void host_without_entry(void)
     files_remove();
 }
 
+static void on_setup(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *cbdata,
+                     pmix_op_cbfunc_t release, void *release_cbdata)
+{
+    bool found = false;
+
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        found = found || strcmp(info[i].value.data.envar.envar, "OMPI_MCA_of_the_test") == 0;
+    }
+    CHECK(found);
+    *(bool *)cbdata = true;
+    release(PMIX_SUCCESS, release_cbdata);
+}
+
+/* A tool without a server prepares a job of its own name. */
+static void setup_check(const char *nspace)
+{
+    bool done = false;
+    pmix_info_t info;
+    pmix_nspace_t name;
+
+    PMIX_LOAD_NSPACE(name, nspace);
+    setenv("OMPI_MCA_of_the_test", "1", 1);
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_SETUP_APP_ENVARS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_server_setup_application(name, &info, 1, on_setup, &done), PMIX_SUCCESS);
+    CHECK(done);
+    unsetenv("OMPI_MCA_of_the_test");
+}
+
 /* TQ3 TQ4 TQ5 TQ6 TQ30 */
 static void alone(void)
 {
@@ -561,7 +590,8 @@ static void alone(void)
     tool_end();
     say_true(&infos, PMIX_TOOL_DO_NOT_CONNECT);
     CHECK_STATUS(tool_init(&infos, &self), PMIX_SUCCESS);
-    CHECK(self.nspace[0] == '\0' && self.rank == PMIX_RANK_UNDEF);
+    CHECK(strstr(self.nspace, host_part) != NULL && self.rank == 0); /* a name of its own */
+    setup_check(self.nspace);
     CHECK_STATUS(PMIx_tool_attach_to_server(NULL, NULL, NULL, 0), PMIX_ERR_UNREACH);
     const pid_t pid = server_of_tools("a.server");
     CHECK_STATUS(PMIx_tool_attach_to_server(&self, &server, NULL, 0), PMIX_SUCCESS);

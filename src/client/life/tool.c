@@ -142,9 +142,6 @@ pmix_status_t PMIx_tool_init(pmix_proc_t *proc, pmix_info_t *info, size_t ninfo)
         return rc;
     }
     *proc = self;
-    if (options.no_server && options.nspace == NULL && !PMIx_tool_is_connected()) {
-        *proc = (pmix_proc_t){ .rank = PMIX_RANK_UNDEF };
-    }
     return rc;
 }
 

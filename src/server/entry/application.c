@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix.h>
+
 #include "base/options.h"
 #include "base/value.h"
 #include "server/model/carried.h"
@@ -16,13 +18,14 @@
 
 extern char **environ;
 
-/* Return: PMIX_ERR_INIT; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for what is required. */
+/* A tool without a server may ask what its environment says; nothing else is to be had there.
+ * Return: PMIX_ERR_INIT; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for what is required. */
 static pmix_status_t arguments_judge(enum sx_function function, const char *nspace,
                                      const pmix_info_t info[], size_t ninfo,
                                      struct sx_setup_options *ret)
 {
     *ret = (struct sx_setup_options){ .envars = false };
-    if (sx_server_get() == NULL) {
+    if (sx_server_get() == NULL && !(function == SX_OF_SETUP_APPLICATION && PMIx_Initialized())) {
         return PMIX_ERR_INIT;
     }
     if (nspace == NULL || nspace[0] == '\0' ||
@@ -141,6 +144,10 @@ pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_inf
     }
     *setup = (struct setup){ .cbfunc = cbfunc, .cbdata = cbdata };
     rc = options.envars ? harvest(setup) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS && sx_server_get() == NULL) {
+        setup_done(PMIX_SUCCESS, setup);
+        return PMIX_SUCCESS;
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_server_submit(sx_server_get(), nothing_to_do, NULL, NULL, setup_done, setup);
     }
