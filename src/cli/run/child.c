@@ -16,6 +16,7 @@
 #include "cli/run/leftovers.h"
 #include "cli/run/note.h"
 #include "cli/run/start.h"
+#include "cli/run/upcall.h"
 #include "cli/say.h"
 
 #define PROGRESS_PERIOD_NS SX_NS_PER_SEC
@@ -468,6 +469,32 @@ void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)
     }
 }
 
+/* Whether @job, over PMI-1, has failed by a rank that has not called PMI's init.  MPICH's parent
+ * then waits for a connection, and asks nothing that could be answered. */
+static bool leaves_parent_waiting(const struct sx_run_job *job)
+{
+    return job->request->over_pmi1 && job->failed_rank != UINT32_MAX &&
+           !sx_run_upcall_has_come(job, job->failed_rank);
+}
+
+/* The parent of @job, which has failed, may wait for it in MPI_Comm_spawn. */
+static void parent_let_go(const struct sx_run_job *job)
+{
+    struct sx_run_job *const parent = job->parent;
+
+    if (!job->request->has_started || job->fate == PMIX_SUCCESS) {
+        return;
+    }
+    if (!job->request->over_pmi1) {
+        sx_run_host_spawn_failed(job);
+    } else if (leaves_parent_waiting(job) && parent != NULL && !parent->over) {
+        sx_run_end_told(parent, job->failed_code, UINT32_MAX,
+                        "%s ends: rank %u of %s, which it has spawned, has failed before it called "
+                        "PMI_Init (MPI_Init)",
+                        parent->name, job->failed_rank, job->name);
+    }
+}
+
 void sx_run_child_over(struct sx_run_job *job)
 {
     const struct sx_run_request *const request = job->request;
@@ -476,6 +503,7 @@ void sx_run_child_over(struct sx_run_job *job)
         return;
     }
     sx_run_child_started(job); /* where nobody has heard of the last exec */
+    parent_let_go(job);
     if (job->spawned > 0) {
         sx_run_note(job, PMIX_EVENT_JOB_END, PMIX_RANK_WILDCARD);
     }

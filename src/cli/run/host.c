@@ -25,6 +25,7 @@
 #include "cli/say.h"
 #include "server/engine/connect.h"
 #include "server/engine/event_handled.h"
+#include "server/engine/publish.h"
 
 /* Registrations that are on their way. */
 static struct {
@@ -580,6 +581,11 @@ static void tell_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_sta
     }
     (void)PMIx_Notify_event(code, &about, PMIX_RANGE_CUSTOM, info, count, NULL, NULL);
     sx_elements_destruct(info, SX_COUNT(info), PMIX_INFO);
+}
+
+void sx_run_host_spawn_failed(const struct sx_run_job *job)
+{
+    (void)sx_publish_spawn_failed(&job->request->parent, job->nspace, job->fate);
 }
 
 void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code)

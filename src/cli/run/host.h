@@ -82,6 +82,10 @@ void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code);
 /* The same of PMIX_EVENT_PROC_TERMINATED: @rank has ended. */
 void sx_run_host_tell_parent_rank(const struct sx_run_job *job, uint32_t rank);
 
+/* @job, which was spawned, has failed: its parent does not wait for what it would have published
+ * (server/engine/publish.h). */
+void sx_run_host_spawn_failed(const struct sx_run_job *job);
+
 /* Tell the job with the event @code how @rank has ended; @exit_code as a shell would have it. */
 void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,
                              int exit_code);

@@ -267,6 +267,7 @@ void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
     pmix_nspace_t name = "";
 
     request->fn = NULL;
+    request->has_started = request->has_started || (fn != NULL && status == PMIX_SUCCESS);
     if (fn != NULL) {
         PMIx_Load_nspace(name, nspace == NULL ? "" : nspace);
         fn(status, name, request->arg);

@@ -34,6 +34,7 @@ struct sx_run_request {
     struct sx_run_watch traces;        /* ... and the end of that */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
+    bool has_started;                  /* that was the answer */
     pmix_spawn_cbfunc_t fn;            /* NULL: answered */
     void *arg;
 };

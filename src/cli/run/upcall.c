@@ -218,6 +218,16 @@ bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
     return is_client;
 }
 
+bool sx_run_upcall_has_come(const struct sx_run_job *job, uint32_t rank)
+{
+    bool counted;
+
+    pthread_mutex_lock(&upcall.mutex);
+    counted = job->clients->ranks[rank].counted;
+    pthread_mutex_unlock(&upcall.mutex);
+    return counted;
+}
+
 void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank)
 {
     pthread_mutex_lock(&upcall.mutex);

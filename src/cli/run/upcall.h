@@ -90,6 +90,8 @@ void sx_run_upcall_handled(pmix_status_t status, void *arg);
 
 /* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet. */
 bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank);
+/* True once @rank has connected, in any way. */
+bool sx_run_upcall_has_come(const struct sx_run_job *job, uint32_t rank);
 /* @rank has connected in another way than as a client: over PMI-1. */
 void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank);
 /* Whether any rank of @job has ever connected, in either way. */

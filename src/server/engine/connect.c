@@ -214,6 +214,9 @@ static void members_look(const struct sx_members *members)
     for (size_t i = 0; i < members->count; i++) {
         struct sx_client *const client = members->all[i].client;
 
+        if (client->nspace != NULL) {
+            client->nspace->was_connected = true;
+        }
         if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
             sx_connect_client_gone(members->server, client);
         }

@@ -422,6 +422,16 @@ static void pending_answer(struct lookup *lookup, pmix_status_t status)
     sx_pending_answer(&lookup->pending, status);
 }
 
+/* Return: why a spawn of @client has failed that no lookup was told of, and this one is; or
+ * PMIX_SUCCESS. */
+static pmix_status_t spawn_failure_take(struct sx_client *client)
+{
+    const pmix_status_t why = client->spawn_failed;
+
+    client->spawn_failed = PMIX_SUCCESS;
+    return why;
+}
+
 static void lookup_step(struct sx_share_work *work)
 {
     struct lookup *const lookup = SX_CONTAINER(work, struct lookup, work);
@@ -433,6 +443,10 @@ static void lookup_step(struct sx_share_work *work)
     case WAITS:
         lookup->is_queued = false;
         sx_share_work_remove(work);
+        status = spawn_failure_take(lookup->pending.client);
+        if (status != PMIX_SUCCESS) {
+            pending_answer(lookup, status);
+        }
         return;
     case ENDS:
         pending_answer(lookup, status);
@@ -455,13 +469,17 @@ static void lookup_late(void *arg, uint64_t now_ns)
     sx_pending_answer(arg, PMIX_ERR_TIMEOUT);
 }
 
-/* @lookup moves; @goes_on: its search does.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* @lookup moves; @goes_on: its search does.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; why a
+ * spawn of @client has failed. */
 static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *client, uint32_t id,
                                  struct lookup *lookup, bool goes_on, uint64_t now_ns)
 {
     const uint64_t timeout_ns = lookup->options.timeout_ns;
-    pmix_status_t rc = wants_enter(server, lookup);
+    pmix_status_t rc = goes_on ? PMIX_SUCCESS : spawn_failure_take(client);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = wants_enter(server, lookup);
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_pending_begin(server, client, id, &lookup_kind, &lookup->pending);
     }
@@ -560,6 +578,59 @@ void sx_publish_wake(struct sx_server *server, struct sx_client *client, const p
         sx_share_charge(server, client, (WAKE_LOOKUPS_MAX - left) / WAKES_PER_UNIT);
     }
     ready_answer(server, &ready);
+}
+
+/* ---- spawns that fail ------------------------------------------------------------------------ */
+
+struct failure {
+    const pmix_proc_t *spawner;
+    const char *nspace;
+    pmix_status_t status;
+};
+
+/* Return: whether @client had a lookup that waited.  One that still searches may find enough. */
+static bool lookups_fail(struct sx_client *client, pmix_status_t status)
+{
+    bool any = false;
+
+    SX_LIST_EACH(it, &client->pendings) {
+        struct sx_pending *const pending = SX_LIST_ENTRY(it, struct sx_pending, link);
+
+        if (pending->kind == &lookup_kind &&
+            !SX_CONTAINER(pending, struct lookup, pending)->is_queued) {
+            any = true;
+            sx_pending_answer(pending, status);
+        }
+    }
+    return any;
+}
+
+static pmix_status_t spawn_fail(struct sx_server *server, void *arg)
+{
+    const struct failure *const failure = arg;
+    const struct sx_nspace *const child = sx_nspace_find(server, failure->nspace);
+    const struct sx_nspace *const nspace = sx_nspace_find(server, failure->spawner->nspace);
+    struct sx_client *const client = nspace == NULL
+                                         ? NULL
+                                         : sx_client_find(nspace, failure->spawner->rank);
+
+    if (client == NULL || client->state != SX_CLIENT_CONNECTED || child == NULL ||
+        child->was_connected) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (!lookups_fail(client, failure->status)) {
+        client->spawn_failed = failure->status;
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_publish_spawn_failed(const pmix_proc_t *spawner, const char *nspace,
+                                      pmix_status_t status)
+{
+    struct sx_server *const server = sx_server_get();
+    struct failure failure = { .spawner = spawner, .nspace = nspace, .status = status };
+
+    return server == NULL ? PMIX_ERR_INIT : sx_server_call(server, spawn_fail, &failure);
 }
 
 /* ---- requests -------------------------------------------------------------------------------- */
@@ -947,6 +1018,7 @@ void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
 {
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
+    client->spawn_failed = PMIX_SUCCESS;
     sx_published_proc_gone(&server->published, &proc, client->uid);
 }
 

@@ -4,6 +4,7 @@
  *
  *     lookup --enough is found, or it does not wait--> answered
  *        \--> WAITING --published: enough--> answered
+ *        |       \--a job that its client has spawned has failed--> answered with that
  *        |       \--its time is over, or its client goes--> answered, or dropped
  *        \--there is much to look at--> SEARCHING, a step in each turn of its client, and then so
  *
@@ -41,6 +42,14 @@ pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *clien
 
 /* It is known now to which session @nspace belongs. */
 void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace);
+
+/* The job @nspace, which @spawner has spawned, has failed with @status.  An MPI library waits in a
+ * lookup for what its child publishes, which nobody will: unless a process of @nspace has ever been
+ * connected with others, the lookups of @spawner that wait end with @status; if there is none, the
+ * next one that would wait.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when that was
+ * not to be done; PMIX_ERR_INIT without a server. */
+pmix_status_t sx_publish_spawn_failed(const pmix_proc_t *spawner, const char *nspace,
+                                      pmix_status_t status);
 
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
 /* The same, and its application may have ended with it. */

@@ -115,6 +115,7 @@ struct sx_client {
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
     size_t found_bytes;                      /* publish.c: of answers that it has not been sent */
+    pmix_status_t spawn_failed;              /* the same: of the next lookup that would wait */
     uint64_t output_judged;                  /* iof.c: the output that it was judged for last ... */
     bool output_may;                         /* ... and whether it may have it */
     char *credential;                        /* credential.h: NULL: it has not asked for one */
@@ -139,6 +140,7 @@ struct sx_nspace {
     bool has_data;          /* was registered with job info */
     bool is_coming;         /* the host will tell the topology later: gets.c */
     bool is_ending;         /* its clients are being taken away */
+    bool was_connected;     /* processes of it have been members of a connect */
     uid_t uid;              /* whose job it is while none of its processes is here */
     uint32_t local_count;   /* local processes the host announced */
     uint32_t job_size;      /* 0: not known */

@@ -3,7 +3,8 @@
 /* bond.c - spawns two of itself and connects with them; then one of those is killed.
  *
  *   bond stay   they are connected when that happens, and the parent waits for nothing else
- *   bond part   they have disconnected; the parent says when it has heard of it, and goes on
+ *   bond part   they have disconnected; the parent says when it has heard of it, and goes on: what
+ *               it looks for and nobody publishes is waited for to the end of its time
  *   bond keep   they are connected, and the parent says the same
  *   bond apart  the same with a job that is spawned as a separate one */
 #include <pmix.h>
@@ -58,6 +59,21 @@ __attribute__((noreturn)) static void be_child(const pmix_proc_t *parent, const 
     }
 }
 
+static void look_up(void)
+{
+    const int wait = 0, seconds = 1;
+    pmix_info_t info[2];
+    pmix_pdata_t data;
+
+    PMIX_INFO_LOAD(&info[0], PMIX_WAIT, &wait, PMIX_INT);
+    PMIX_INFO_LOAD(&info[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
+    PMIX_PDATA_CONSTRUCT(&data);
+    PMIX_LOAD_KEY(data.key, "published by nobody");
+    const pmix_status_t rc = PMIx_Lookup(&data, 1, info, 2);
+
+    must(rc == PMIX_ERR_TIMEOUT ? PMIX_SUCCESS : rc, "PMIx_Lookup");
+}
+
 static void be_parent(char **argv)
 {
     pmix_status_t code = PMIX_EVENT_JOB_END;
@@ -82,6 +98,9 @@ static void be_parent(char **argv)
         pause();
     }
     sem_wait(&heard);
+    if (strcmp(argv[1], "part") == 0) {
+        look_up();
+    }
     printf("the parent goes on\n");
 }
 

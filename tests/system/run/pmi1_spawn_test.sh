@@ -149,10 +149,14 @@ kill -9 $$
 BASH
 expect_code 137 "kill -9 of the parent in the middle of a spawn"
 mkfifo "$work/fifo"
+{ cat "$work/lib.bash"; cat; } >"$work/killed.bash" <<'BASH'
+init
+[[ $PMI_RANK == 1 ]] || { cat "$work/fifo" >&2; kill -9 $$; }
+sleep 60
+BASH
 parent 1 <<'BASH'
 init
-want 'cmd=spawn_result rc=0' mcmd=spawn nprocs=2 execname=sh arg1=-c \
-    "arg2=[ \$PMI_RANK = 1 ] || { cat $work/fifo >&2; kill -9 \$\$; }; sleep 60" totspawns=1 spawnssofar=1 endcmd
+want 'cmd=spawn_result rc=0' mcmd=spawn nprocs=2 execname=bash "arg1=$work/killed.bash" totspawns=1 spawnssofar=1 endcmd
 echo >"$work/fifo"
 want 'cmd=my_kvsname rc=0 *' cmd=get_my_kvsname
 finalize
@@ -161,6 +165,19 @@ BASH
 expect_code 137 "kill -9 of a child"
 expect_out well "kill -9 of a child"
 expect_err 'job 1, rank 0 .* was killed by signal 9' "kill -9 of a child"
+
+# MPICH's parent waits for a connection then, which nobody will make: it ends, as it does under mpirun.
+for how in 'exit 3' 'kill -9 $$'; do
+    export how
+    parent 1 <<'BASH'
+init
+want 'cmd=spawn_result rc=0' mcmd=spawn nprocs=1 execname=sh arg1=-c "arg2=$how" totspawns=1 spawnssofar=1 endcmd
+read -r -u "$PMI_FD" answer
+BASH
+    [ "$how" = 'exit 3' ] && want=3 || want=137
+    expect_code $want "a child that fails before PMI_Init: $how"
+    expect_err 'the job ends: rank 0 of job 1, which it has spawned, has failed before it called PMI_Init' "$how"
+done
 
 expect_clean "spawns over PMI-1"
 finish

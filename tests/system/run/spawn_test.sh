@@ -188,6 +188,17 @@ expect_code 124 "takes too long"
 says 'end of PMIX_ERR_TIMEOUT code 0' "takes too long"
 expect_clean "failures"
 
+# ---- it fails, and its parent does not wait for what it would have published ----
+
+spawns PMIX_SUCCESS "it fails while its parent looks" -l "$work/looks" -t 60 pmix.notecomp -- sh -c "until [ -e '$work/looks' ]; do sleep 0.01; done; exit 3"
+expect_code 3 "it fails while its parent looks"
+says 'lookup: PMIX_ERR_JOB_NON_ZERO_TERM' "it fails while its parent looks"
+spawns PMIX_SUCCESS "it fails before its parent looks" -l - -t 60 pmix.notecomp -- sh -c 'kill -9 $$'
+says 'lookup: PMIX_ERR_JOB_ABORTED_BY_SIG' "it fails before its parent looks"
+spawns PMIX_SUCCESS "it ends well" -l - pmix.notecomp -- true
+says 'lookup: PMIX_ERR_TIMEOUT' "it ends well"
+expect_clean "lookups"
+
 # ---- its parent is killed ----
 
 # parent HOW WANT SIGNALLED: the child goes on when it is separate

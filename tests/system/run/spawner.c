@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* spawner.c - spawn a job:
  *             spawner [-n COUNT] [-t SECONDS] [-s] [-c TIMES] [-a APPLICATIONS] [-e BYTES]...
- *                     [-r RANKS] [-b RANKS] [KEY[=TEXT|=#NUMBER|=@JOB|=!]]... -- PROGRAM [WORDS]...
+ *                     [-r RANKS] [-b RANKS] [-l FILE] [KEY[=TEXT|=#NUMBER|=@JOB|=!]]... -- PROGRAM [WORDS]...
  *             spawner, alone: say who has spawned this rank
  *
  * Written after the Standard alone.  It is a tool, or a rank if it was started as one.  A KEY is
@@ -11,7 +11,9 @@
  * the job, and with PMIX_NOTIFY_COMPLETION how the job ended.  With -c a rank spawns one after
  * the other, and says what its launcher has more at the end than after the first quarter.  With
  * With -b the last application has so many ranks and is to be a job of its own.  With
- * -e applications get a variable LONG of so many bytes.  With PMIX_EVENT_SILENT_TERMINATION as the
+ * -e applications get a variable LONG of so many bytes.  With -l it looks for what nobody publishes,
+ * for SECONDS at most, and says what comes of it: FILE is made when that waits; for "-" it begins
+ * when the job has ended.  With PMIX_EVENT_SILENT_TERMINATION as the
  * last KEY it spawns twice, the second time without it, once a rank of the first has ended. */
 #include <dirent.h>
 #include <pthread.h>
@@ -328,6 +330,38 @@ static pmix_status_t spawn_apps(const pmix_info_t *info, size_t ninfo, const pmi
     return rc;
 }
 
+/* ---- a lookup that waits --------------------------------------------------------------------- */
+
+static bool looked;
+
+static void on_looked(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    (void)data, (void)ndata, (void)cbdata;
+    pthread_mutex_lock(&lock);
+    printf("lookup: %s\n", PMIx_Error_string(status));
+    looked = true;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void look_up(const char *path, uint32_t seconds)
+{
+    char *keys[] = { (char[]){ "published by nobody" }, NULL };
+    const int wait = 0, limit = (int)seconds;
+    pmix_info_t info[2];
+
+    PMIX_INFO_LOAD(&info[0], PMIX_WAIT, &wait, PMIX_INT);
+    PMIX_INFO_LOAD(&info[1], PMIX_TIMEOUT, &limit, PMIX_INT);
+    if (PMIx_Lookup_nb(keys, info, 2, on_looked, NULL) != PMIX_SUCCESS) {
+        printf("lookup: refused\n");
+        return;
+    }
+    if (strcmp(path, "-") != 0) {
+        fclose(fopen(path, "w"));
+    }
+    await(&looked);
+}
+
 /* The first is called LONG. */
 static void add_variable(pmix_app_t *app, size_t size)
 {
@@ -357,6 +391,7 @@ int main(int argc, char **argv)
     pmix_app_t app;
     pmix_proc_t me;
     int at = 1, times = 0, napps = 1, releases = 0;
+    const char *looks = NULL;
 
     if (argc == 1) {
         return who_spawned();
@@ -378,6 +413,8 @@ int main(int argc, char **argv)
             add_variable(&app, (size_t)atol(argv[++at]));
         } else if (strcmp(argv[at], "-c") == 0) {
             times = atoi(argv[++at]);
+        } else if (strcmp(argv[at], "-l") == 0) {
+            looks = argv[++at];
         } else if (strcmp(argv[at], "-s") == 0) {
             sizes = true;
         } else {
@@ -416,8 +453,14 @@ int main(int argc, char **argv)
     if (rc == PMIX_SUCCESS && releases != 0) {
         let_go(releases);
     }
+    if (rc == PMIX_SUCCESS && looks != NULL && strcmp(looks, "-") != 0) {
+        look_up(looks, seconds);
+    }
     if (rc == PMIX_SUCCESS && waits && times == 0) {
         await(&ended);
+    }
+    if (rc == PMIX_SUCCESS && looks != NULL && strcmp(looks, "-") == 0) {
+        look_up(looks, seconds);
     }
     fflush(stdout);
     PMIX_APP_DESTRUCT(&app);
