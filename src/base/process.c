@@ -175,3 +175,11 @@ uint64_t sx_process_start_ticks(void)
 {
     return start_ticks("/proc/self/stat");
 }
+
+void sx_process_nodename(char ret[HOST_NAME_MAX + 1])
+{
+    if (gethostname(ret, HOST_NAME_MAX + 1) != 0 || ret[0] == '\0') {
+        snprintf(ret, HOST_NAME_MAX + 1, "localhost");
+    }
+    ret[HOST_NAME_MAX] = '\0';
+}

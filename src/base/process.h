@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* process.h - what the kernel tells of a process: is it on its way out (it frees a large one's
- * memory for seconds), and when did it start, which with its number names it for ever. */
+ * memory for seconds), and when did it start, which with its number names it for ever;
+ * and of the node: its name. */
 #ifndef SX_BASE_PROCESS_H
 #define SX_BASE_PROCESS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,5 +29,9 @@ uint64_t sx_process_start_ticks(void);
 /* Whether process @pid started at @ticks.  Return: true also when the kernel does not tell, as
  * above; false when there is no such process. */
 bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
+
+/* The name of this node, as the kernel has it: at most HOST_NAME_MAX characters, and its end.  It
+ * is "localhost" where the kernel has none. */
+void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
 
 #endif

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/options.h"
+#include "base/process.h"
 #include "base/topology.h"
 #include "base/util.h"
 #include "base/value.h"
@@ -311,9 +312,7 @@ bool sx_run_host_add(struct sx_run_host *host, struct sx_run_job *job,
 
 void sx_run_host_name(struct sx_run_host *host)
 {
-    if (gethostname(host->name, sizeof(host->name) - 1) != 0 || host->name[0] == '\0') {
-        snprintf(host->name, sizeof(host->name), "localhost");
-    }
+    sx_process_nodename(host->name);
 }
 
 bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *options,

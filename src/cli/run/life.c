@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "base/util.h"
 #include "cli/run/again.h"
 #include "cli/run/child.h"
@@ -479,9 +480,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         run->jobs->at[i]->run = run;
     }
-    if (gethostname(run->host, sizeof(run->host) - 1) != 0) {
-        snprintf(run->host, sizeof(run->host), "localhost");
-    }
+    sx_process_nodename(run->host);
 }
 
 static void run_deinit(struct sx_run_state *run)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/process.h"
 #include "base/util.h"
 #include "cli/janitor.h"
 #include "cli/proc.h"
@@ -202,10 +203,10 @@ static void report_announce(struct run *run, const char *path)
 
 static void contacts_announce(struct run *run)
 {
-    char name[SX_CONTACT_NAME_MAX], host[HOST_NAME_MAX + 1] = "";
+    char name[SX_CONTACT_NAME_MAX], host[HOST_NAME_MAX + 1];
 
     if (run->options.system_server) {
-        (void)gethostname(host, sizeof(host) - 1);
+        sx_process_nodename(host);
         sx_contact_system_name(name, host);
         sx_janitor_contact_add(&run->janitor, sx_session_system_dir(&run->session), name);
     }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* process_test.c - a process that lives is not exiting; one that is dead and not reaped is; each is
- * known by its start; under a number that /proc does not know, all of it is still true. */
+ * known by its start; under a number that /proc does not know, all of it is still true.  The name of
+ * the node is whole. */
 #include "base/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
@@ -156,4 +158,38 @@ Test(process, one_that_proc_shows_under_another_number_is_known)
     cr_expect_neq(WEXITSTATUS(status), 1, "the live process is taken for gone");
     cr_expect_neq(WEXITSTATUS(status), 4, "its start is taken for another's");
     cr_expect_eq(WEXITSTATUS(status), 0);
+}
+
+/* Return: 0, or a number that says what is wrong. */
+static int name_of_length(size_t len)
+{
+    char name[HOST_NAME_MAX + 1], got[HOST_NAME_MAX + 1];
+
+    memset(name, 'n', len);
+    name[len] = '\0';
+    if (sethostname(name, len) != 0) {
+        return CANNOT;
+    }
+    sx_process_nodename(got);
+    return strcmp(got, len == 0 ? "localhost" : name) == 0 ? 0 : 1;
+}
+
+Test(process, the_name_of_the_node_is_whole)
+{
+    static const size_t lengths[] = { 0, 1, HOST_NAME_MAX - 1, HOST_NAME_MAX };
+    const int flags = CLONE_NEWUTS | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
+
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        int status = 0;
+        const pid_t pid = fork();
+
+        if (pid == 0) {
+            _exit(unshare(flags) != 0 ? CANNOT : name_of_length(lengths[i]));
+        }
+        cr_assert_eq(waitpid(pid, &status, 0), pid);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) {
+            cr_skip_test("no right to make a namespace for names");
+        }
+        cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%zu characters", lengths[i]);
+    }
 }
