@@ -182,6 +182,19 @@ int sx_options_help(const struct sx_verb *verb)
 
 /* ---- refusing -------------------------------------------------------------------------------- */
 
+#define BECAUSE_MAX 512
+
+static char because[BECAUSE_MAX]; /* why the setter that was called last has refused; "": no word */
+
+void sx_options_because(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(because, sizeof(because), fmt, args);
+    va_end(args);
+}
+
 int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *fmt, ...)
 {
     const struct sx_option *const row = name == NULL ? NULL : option_find(verb, name, strlen(name));
@@ -248,10 +261,12 @@ static size_t name_length(const char *word)
 static int value_set(const struct sx_verb *verb, const struct sx_option *row, void *into,
                      const char *value)
 {
+    because[0] = '\0';
     if (row->set != NULL && !row->set((char *)into + row->off, value)) {
         return sx_options_refuse(verb, row->name[0] == '-' ? row->name : NULL,
-                                 "%s does not take '%.80s': it wants %s", row->name,
-                                 value != NULL ? value : "", row->wants);
+                                 "%s does not take '%.80s': %s%sit wants %s", row->name,
+                                 value != NULL ? value : "", because,
+                                 because[0] == '\0' ? "" : "; ", row->wants);
     }
     return SX_OPTIONS_TAKEN;
 }

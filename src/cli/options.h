@@ -72,6 +72,9 @@ int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, cons
 /* Return: the exit code, not 0 when the text could not be written. */
 int sx_options_help(const struct sx_verb *verb);
 
+/* For a setter that refuses its value: why, which stands before what is wanted.  Main thread. */
+void sx_options_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
 /* Setters that several verbs use: of a bool, of a const char * that is not empty, ... */
 bool sx_option_flag(void *at, const char *value);
 bool sx_option_text(void *at, const char *value);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nodes.h - lists of nodes (--host, --hostfile), which may name this one alone.
+/* nodes.h - lists of nodes (--host, --hostfile, and those of a spawn): they may name this one
+ * alone.
  *
- *   localhost | the name of this node, whole or up to its first dot | 127.x.y.z | ::1
+ *   localhost and its like | the name of this node, whole or up to one of its dots | that name with
+ *   a domain of resolv.conf | a name of /etc/hosts for an address of this machine | 127.x.y.z, ::1
+ *   and any other address of this machine, in brackets or not
  *
  * Each mention is one slot, or as many as it says; the slots are how many ranks a program has to
  * whom -n gives no number. */
@@ -12,14 +15,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/run/options.h"
+
+/* Whether @name is this node, which the kernel calls @own. */
+bool sx_run_nodes_is_this(const char *name, const char *own);
+/* Parts of that.  Whether the file @path, as /etc/hosts, gives @name to an address of this machine;
+ * whether @name is @own with a domain of the file @path, as /etc/resolv.conf. */
+bool sx_run_nodes_in_hosts(const char *path, const char *name);
+bool sx_run_nodes_in_domain(const char *path, const char *name, const char *own);
+
+/* Cut @word, "NODE[:SLOTS]" or "[ADDRESS][:SLOTS]".  Return: whether NODE is this node; then
+ * *ret_slots is what stands behind the colon, inside @word, or NULL. */
+bool sx_run_nodes_word(char *word, const char *own, const char **ret_slots);
+
 /* Add the slots of @list, "NODE[:SLOTS],..."; "NODE:*" has one.  Return: false when a part is no
- * node, another one, or has slots that are no number from 1 to @max. */
-bool sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max);
+ * node, another one, or has slots that are no number from 1 to @max, with one line in @message. */
+bool sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max,
+                       char message[SX_RUN_MESSAGE_MAX]);
 
 /* The same of the file @path, which is a file or a pipe of SX_RUN_NODES_BYTES_MAX at most: a line
  * each, "NODE [slots=N] [max_slots=N]" or "NODE:N"; empty lines and what follows '#' are left out.
  * Return: false also when it is another kind of file, too large, cannot be read or names none. */
 #define SX_RUN_NODES_BYTES_MAX ((size_t)1 << 20)
-bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max);
+bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max,
+                       char message[SX_RUN_MESSAGE_MAX]);
 
 #endif

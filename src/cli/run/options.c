@@ -84,14 +84,26 @@ static bool set_restarts(void *at, const char *value)
     return good;
 }
 
+static bool set_nodes(void *at, const char *value,
+                      bool (*add)(uint32_t *, const char *, uint32_t, char *))
+{
+    char message[SX_RUN_MESSAGE_MAX];
+    const bool good = add(at, value, SX_RUN_RANKS_MAX, message);
+
+    if (!good) {
+        sx_options_because("%s", message);
+    }
+    return good;
+}
+
 static bool set_host(void *at, const char *value)
 {
-    return sx_run_nodes_list(at, value, SX_RUN_RANKS_MAX);
+    return set_nodes(at, value, sx_run_nodes_list);
 }
 
 static bool set_hostfile(void *at, const char *value)
 {
-    return sx_run_nodes_file(at, value, SX_RUN_RANKS_MAX);
+    return set_nodes(at, value, sx_run_nodes_file);
 }
 
 /* A level before @end, where @none is the word for none. */

@@ -23,6 +23,7 @@
 #include "cli/number.h"
 #include "cli/run/env.h"
 #include "cli/run/files.h"
+#include "cli/run/nodes.h"
 #include "cli/run/pty.h"
 #include "cli/run/runtime.h"
 #include "cli/say.h"
@@ -276,21 +277,15 @@ void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* @host, its first part, or a name that every node has for itself; slots may follow. */
+/* The first @len bytes of @name, behind which slots may follow, are this node. */
 static bool is_here(const char *name, size_t len, const char *host)
 {
-    static const char *const own[] = { "localhost", "127.0.0.1" };
-    const char *const colon = memchr(name, ':', len);
+    char *const word = sx_cli_printf("%.*s", (int)len, name);
+    const char *slots;
+    const bool here = sx_run_nodes_word(word, host, &slots);
 
-    if (colon != NULL) {
-        len = (size_t)(colon - name);
-    }
-    for (size_t i = 0; i < SX_COUNT(own); i++) {
-        if (strlen(own[i]) == len && memcmp(own[i], name, len) == 0) {
-            return true;
-        }
-    }
-    return strncmp(host, name, len) == 0 && len > 0 && (host[len] == '\0' || host[len] == '.');
+    free(word);
+    return here;
 }
 
 static pmix_status_t refuse_node(const char *name, size_t len, const char *host, char *message)
