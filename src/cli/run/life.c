@@ -284,6 +284,9 @@ static void check_deadlines(struct sx_run_state *run)
         sx_run_child_progress(run->jobs->at[i], now_ns);
     }
     sx_run_progress_look(run, now_ns);
+    for (int i = 0; i < 2; i++) {
+        sx_run_sink_check(run->sink_of[i], now_ns);
+    }
     if (now_ns >= run->timeout_ns) {
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
                        "not ended within %.10g s (--timeout); ending %s",
@@ -317,6 +320,9 @@ static int wait_ms(const struct sx_run_state *run)
 
     if (sx_run_is_starting(run)) {
         return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        until_ns = sooner(until_ns, sx_run_sink_deadline_ns(run->sink_of[i]));
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));

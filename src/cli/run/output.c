@@ -14,6 +14,9 @@
 #include "base/log_text.h"
 #include "cli/say.h"
 
+#define BLOCK_BYTES 4096u /* buffers of programs are multiples of it */
+#define SHOWS_A_TURN 256
+
 /* ---- sinks ----------------------------------------------------------------------------------- */
 
 static void sink_readable(void *arg, uint32_t events)
@@ -36,6 +39,7 @@ int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd)
 
     *sink = (struct sx_run_sink){ .loop = loop, .readers = SX_RUN_LOOP_NULL, .out = SX_OUT_NULL };
     sink->readers_watch.fd = sink->writable.fd = -1;
+    sx_list_init(&sink->open_lines);
     sx_out_open(&sink->out, fd);
     why = sx_run_loop_init(&sink->readers);
     if (why != 0) {
@@ -248,15 +252,9 @@ static void file_emit(struct sx_run_stream *stream, const char *bytes, size_t si
     }
 }
 
-static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t size)
+static void stream_pass(struct sx_run_stream *stream, const char *bytes, size_t size)
 {
-    if (size == 0) {
-        return;
-    }
-    if (stream->file_lines) {
-        file_emit(stream, bytes, size);
-    }
-    if (stream->source.file_only || stream->redirected > 0) {
+    if (size == 0 || stream->source.file_only || stream->redirected > 0) {
         return;
     }
     if (stream->marked) {
@@ -266,6 +264,14 @@ static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t 
     } else {
         sink_emit(stream->sink, owner_of(stream), bytes, size);
     }
+}
+
+static void stream_emit(struct sx_run_stream *stream, const char *bytes, size_t size)
+{
+    if (size > 0 && stream->file_lines) {
+        file_emit(stream, bytes, size);
+    }
+    stream_pass(stream, bytes, size);
 }
 
 static void stream_keep(struct sx_run_stream *stream, const char *bytes, size_t size)
@@ -283,8 +289,37 @@ static void stream_keep(struct sx_run_stream *stream, const char *bytes, size_t 
 
 static void line_emit(struct sx_run_stream *stream)
 {
-    stream_emit(stream, stream->line, stream->line_used);
-    stream->line_used = 0;
+    if (stream->line_used > 0 && stream->file_lines) {
+        file_emit(stream, stream->line, stream->line_used);
+    }
+    if (stream->line_used > stream->line_shown) {
+        stream_pass(stream, stream->line + stream->line_shown,
+                    stream->line_used - stream->line_shown);
+    }
+    stream->line_used = stream->line_shown = 0;
+    sx_list_remove(&stream->open_line);
+}
+
+/* The file still gets the whole line at its end. */
+static void line_show(struct sx_run_stream *stream)
+{
+    stream_pass(stream, stream->line + stream->line_shown, stream->line_used - stream->line_shown);
+    stream->line_shown = stream->line_used = stream->file_lines ? stream->line_used : 0;
+    sx_list_remove(&stream->open_line);
+}
+
+/* What is kept may have to be shown before its line ends. */
+static void line_watch(struct sx_run_stream *stream)
+{
+    const bool waits = stream->line_used > stream->line_shown && !stream->source.file_only &&
+                       !stream->source.marks->xml && stream->burst_bytes % BLOCK_BYTES != 0;
+
+    if (!waits) {
+        sx_list_remove(&stream->open_line);
+    } else if (sx_list_empty(&stream->open_line)) {
+        stream->show_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_LINE_WAIT_NS);
+        sx_list_append(&stream->sink->open_lines, &stream->open_line);
+    }
 }
 
 static void stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
@@ -292,6 +327,7 @@ static void stream_feed(struct sx_run_stream *stream, const char *bytes, size_t 
     const char *const last = size == 0 ? NULL : memrchr(bytes, '\n', size);
     size_t whole = last == NULL ? 0 : (size_t)(last - bytes) + 1;
 
+    stream->burst_bytes = size + (stream->line_used > stream->line_shown ? stream->burst_bytes : 0);
     if (whole > 0 && stream->line_used > 0) {
         const size_t end = (size_t)((const char *)memchr(bytes, '\n', whole) - bytes) + 1;
 
@@ -310,6 +346,7 @@ static void stream_feed(struct sx_run_stream *stream, const char *bytes, size_t 
         line_emit(stream);
         stream_emit(stream, bytes, size);
     }
+    line_watch(stream);
 }
 
 static void stream_end(struct sx_run_stream *stream)
@@ -395,6 +432,42 @@ static void stream_readable(void *arg, uint32_t events)
     }
 }
 
+/* ---- lines that do not end ------------------------------------------------------------------- */
+
+uint64_t sx_run_sink_deadline_ns(const struct sx_run_sink *sink)
+{
+    struct sx_list *const first = sink->open_lines.next;
+
+    return sx_list_empty(&sink->open_lines)
+               ? SX_DEADLINE_NEVER
+               : SX_LIST_ENTRY(first, struct sx_run_stream, open_line)->show_ns;
+}
+
+/* Its end may lie in the pipe: then the launcher is late, not the program. */
+static void stream_check(struct sx_run_stream *stream)
+{
+    const size_t before = stream->line_used;
+    size_t got;
+
+    sx_list_remove(&stream->open_line);
+    if (stream->sink->paused || stream->held) {
+        line_watch(stream);
+        return;
+    }
+    got = sx_run_stream_read(stream);
+    if (stream->line_used > 0 && stream->line_used == before + got) {
+        line_show(stream);
+    }
+}
+
+void sx_run_sink_check(struct sx_run_sink *sink, uint64_t now_ns)
+{
+    for (int i = 0; i < SHOWS_A_TURN && now_ns >= sx_run_sink_deadline_ns(sink); i++) {
+        stream_check(SX_LIST_ENTRY(sink->open_lines.next, struct sx_run_stream, open_line));
+        sx_run_sink_flush(sink);
+    }
+}
+
 int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd,
                        const struct sx_run_source *source)
 {
@@ -408,6 +481,7 @@ int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, i
         .raw = source->raw && !marked,
         .file_lines = source->file != NULL && (marked || source->file_shared),
     };
+    sx_list_init(&stream->open_line);
     stream->watch = (struct sx_run_watch){ .fd = fd, .fn = stream_readable, .arg = stream };
     why = sx_run_loop_add(&sink->readers, &stream->watch, EPOLLIN);
     if (why != 0) {

@@ -5,7 +5,11 @@
  *   rank's pipe --> stream (the unfinished line) --> sink (a queue) --> the launcher's stdout
  *
  * A stream hands on whole lines; an unfinished one waits for its end, the end of the file, or
- * SX_RUN_LINE_MAX bytes.  A sink that is not emptied stops reading from its streams, so a slow
+ * SX_RUN_LINE_MAX bytes.  If none of them comes in SX_RUN_LINE_WAIT_NS and the pipe is empty, what
+ * is there of it is shown: a program has flushed a prompt or a bar.  It is not shown where whole
+ * blocks were written, as by a full buffer, which cuts lines anywhere; nor in XML.
+ *
+ * A sink that is not emptied stops reading from its streams, so a slow
  * reader slows the ranks and nothing else.  Lines of different streams never mix: where one stays
  * open, another's output begins on a line of its own.  A lone stream without marks is passed on
  * byte by byte as it comes, prompts included. */
@@ -17,12 +21,15 @@
 
 #include <pmix_common.h>
 
+#include "base/clock.h"
+#include "base/list.h"
 #include "base/marks.h"
 #include "base/out.h"
 #include "cli/run/files.h"
 #include "cli/run/loop.h"
 
 #define SX_RUN_LINE_MAX 65536u
+#define SX_RUN_LINE_WAIT_NS (100 * SX_NS_PER_MS)
 #define SX_RUN_QUEUE_HIGH 262144u /* the readers pause above this ... */
 #define SX_RUN_QUEUE_LOW 65536u   /* ... and go on below this */
 
@@ -38,6 +45,7 @@ struct sx_run_sink {
     char *queue;
     size_t head, used, room;
     const void *line_owner; /* whose unfinished line is the last thing in the queue; NULL: none */
+    struct sx_list open_lines; /* streams with something to be shown, the oldest first */
 };
 
 struct sx_run_stream;
@@ -75,6 +83,10 @@ struct sx_run_stream {
     void *delivery;              /* the taker's, while it is held */
     char *line;                  /* the unfinished one */
     size_t line_used, line_room;
+    size_t line_shown;        /* so much of it the sink has had */
+    size_t burst_bytes;       /* read since nothing waited */
+    struct sx_list open_line; /* sink.open_lines */
+    uint64_t show_ns;         /* while it is there: a deadline */
 };
 
 /* Output to @fd.  It is reopened where possible, so that the descriptor shared with others need
@@ -92,6 +104,11 @@ void sx_run_sink_show(struct sx_run_sink *sink, const char *line, size_t size);
 
 /* Write what can be written without blocking. */
 void sx_run_sink_flush(struct sx_run_sink *sink);
+
+/* When sx_run_sink_check has something to do; it does nothing before. */
+uint64_t sx_run_sink_deadline_ns(const struct sx_run_sink *sink);
+/* Show what has waited long enough for the end of its line. */
+void sx_run_sink_check(struct sx_run_sink *sink, uint64_t now_ns);
 
 /* Read from @fd (non-blocking, taken over) into @sink.  Return: 0 or errno. */
 int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd,

@@ -96,6 +96,22 @@ code=$(cat "$work/code")
 expect_code 141 "the reader has gone"
 expect_err "its reader has gone" "the reader has gone"
 
+# What a rank asks is seen while it waits for the answer, and the file that all write to gets whole lines.
+mkfifo "$work/answer"
+"$SHMIX" run -n 2 --output file=asked,pattern sh -c '[ $PMIX_RANK = 0 ] || { until [ -e asked ]; do sleep 0.05; done; exit 0; }
+    printf "Enter n : "; read n; echo "entered $n"; : >asked' <"$work/answer" >"$work/out" 2>"$work/err" &
+job=$!
+exec 9>"$work/answer"
+await "the question" grep -q '^Enter n : $' "$work/out"
+[ ! -s asked.stdout ] || fail "a question: the file has a part of a line"
+echo 42 >&9
+exec 9>&-
+wait $job
+code=$?
+expect_code 0 "a question"
+expect_out "Enter n : entered 42" "a question"
+is asked.stdout "Enter n : entered 42"
+
 # A reader that does not read holds the ranks back, not the launcher's signals.
 mkfifo "$work/fifo"
 sleep 1000 <"$work/fifo" &

@@ -93,6 +93,92 @@ Test(run_output, lines_wait_for_their_end, .init = setup)
     expect_out("more");
 }
 
+/* The end of what has been waited for, whatever the clock says. */
+static void wait_over(void)
+{
+    sx_run_sink_check(&sink, SX_DEADLINE_NEVER - 1);
+}
+
+Test(run_output, a_prompt_is_shown_when_nothing_follows, .init = setup)
+{
+    open_streams(&no_marks, false);
+    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    feed(0, "whole\nEnter n : ");
+    feed(1, "10 %");
+    const uint64_t deadline_ns = sx_run_sink_deadline_ns(&sink);
+
+    sx_run_sink_check(&sink, deadline_ns - 1);
+    expect_out("whole\n");
+    sx_run_sink_check(&sink, deadline_ns);
+    expect_out("Enter n : ");
+    wait_over();
+    expect_out("\n10 %");
+    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER, "all is shown");
+    feed(1, "\r20 %");
+    wait_over();
+    expect_out("\r20 %");
+    feed(1, "\r30 %\nnext");
+    feed(0, "42\n");
+    expect_out("\r30 %\n42\n");
+    sx_run_stream_deinit(&streams[1]);
+    sx_run_stream_deinit(&streams[0]);
+    expect_out("next");
+    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER, "a stream that has ended");
+}
+
+Test(run_output, a_prompt_has_its_mark_once, .init = setup)
+{
+    open_streams(&tags, false);
+    feed(0, "Enter n : ");
+    wait_over();
+    feed(0, "got it\nnext ");
+    wait_over();
+    expect_out(A "Enter n : got it\n" A "next ");
+    feed(1, "between\n");
+    feed(0, "one\n");
+    expect_out("\n[B,3]<out>: between\n" A "one\n");
+}
+
+Test(run_output, a_line_whose_end_is_in_the_pipe_stays_whole, .init = setup)
+{
+    open_streams(&no_marks, false);
+    feed(0, "one ");
+    cr_assert_eq(write(to_streams[0], "line\nof", 7), 7);
+    sx_run_sink_check(&sink, sx_run_sink_deadline_ns(&sink));
+    expect_out("one line\n");
+    feed(0, " two\n");
+    expect_out("of two\n");
+    feed(1, "10 %");
+    cr_assert_eq(write(to_streams[1], "\r20 %", 5), 5);
+    wait_over();
+    expect_out("10 %\r20 %");
+}
+
+/* A full buffer cuts lines anywhere, and nobody has flushed it. */
+Test(run_output, whole_blocks_are_no_prompt, .init = setup)
+{
+    char block[4096 + 1];
+
+    open_streams(&no_marks, false);
+    memset(block, 'b', 4096);
+    block[4096] = '\0';
+    block[100] = '\n';
+    feed(0, block);
+    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    block[100] = 'b';
+    feed(0, block);
+    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    feed(0, "more");
+    cr_expect_neq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+}
+
+Test(run_output, elements_of_xml_are_whole, .init = setup)
+{
+    open_streams(&(struct sx_marks){ .xml = true }, false);
+    feed(0, "Enter n : ");
+    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+}
+
 Test(run_output, an_unfinished_line_is_ended_before_another_begins, .init = setup)
 {
     open_streams(&no_marks, false);
