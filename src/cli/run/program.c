@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/run/env.h"
+#include "cli/run/steps.h"
 #include "cli/say.h"
 
 /* Return: 0, or why @path cannot be executed. */
@@ -330,6 +331,36 @@ static char **sh_argv_make(const char *path, char **argv)
     return sh_argv;
 }
 
+static bool is_beside(const char *name, const char *wdir)
+{
+    char *const path = sx_cli_printf("%s/%s", wdir == NULL ? "." : wdir, name);
+    struct stat st;
+    const bool is = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+
+    free(path);
+    return is;
+}
+
+/* As sx_run_program_find, and what PATH has not is the file of that name in the working directory,
+ * as mpirun has it. */
+static int find_anywhere(const char *name, const char *wdir, const char *path, char **ret_path,
+                         char *message)
+{
+    int code = sx_run_program_find(name, wdir, path, ret_path, message);
+
+    if (code == SX_EXIT_NOT_FOUND && strchr(name, '/') == NULL && is_beside(name, wdir)) {
+        char *const beside = sx_cli_printf("./%s", name);
+
+        code = sx_run_program_find(beside, wdir, path, ret_path, message);
+        if (code == 0) {
+            sx_run_step(NULL, "'%s' is not in PATH; it is '%s', in the working directory", name,
+                        beside);
+        }
+        free(beside);
+    }
+    return code;
+}
+
 int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
                         char message[SX_RUN_MESSAGE_MAX])
 {
@@ -342,7 +373,7 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
             path = app->env[i] + 5;
         }
     }
-    code = sx_run_program_find(app->program[0], app->wdir, path, &program->path, message);
+    code = find_anywhere(app->program[0], app->wdir, path, &program->path, message);
     if (code == 0) {
         program->sh_argv = sh_argv_make(program->path, program->argv);
     }

@@ -28,7 +28,8 @@ struct sx_run_program {
     bool is_served;   /* the server has added its part to that (run/start.c) */
 };
 
-/* Find the program of @app, along the PATH that its ranks get.  Return: 0, or the exit code with
+/* Find the program of @app, along the PATH that its ranks get, or, where that has none, in its
+ * working directory, which --verbose tells.  Return: 0, or the exit code with
  * one line in @message.  Deinit in either case; it is safe on a zeroed one. */
 int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
                         char message[SX_RUN_MESSAGE_MAX]);

@@ -10,6 +10,8 @@ unset OMPI_MCA_ess OMPI_COMM_WORLD_RANK
 printf '#!/bin/sh\nexit 1\n' >"$work/orterun"
 chmod +x "$work/orterun"
 ln -s orterun "$work/mpirun"
+printf '#!/bin/sh\necho ran beside\n' >"$work/beside"
+chmod +x "$work/beside"
 
 printf '# ours\nlocalhost slots=3 max_slots=4\n\n%s:2 # two\n127.0.0.1\n' "$(hostname)" >"$work/hosts"
 printf 'localhost\nelsewhere slots=2\n' >"$work/else"

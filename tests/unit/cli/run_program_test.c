@@ -140,6 +140,44 @@ static const struct {
     { "./dos", NULL, "", SX_EXIT_NOT_FOUND, "'/bin/sh': No such file or directory; the line ends" },
 };
 
+static const struct {
+    const char *name, *wdir;
+    int code;
+    const char *want;
+} beside_rows[] = {
+    { "here", NULL, 0, "./here" },
+    { "second", "b", 0, "./second" },
+    { "good", NULL, 0, "./good" },
+    { "plain", NULL, 0, "a/plain" }, /* PATH is first */
+    { "a", NULL, SX_EXIT_NOT_FOUND, "'a' in PATH (a)" },
+    { "nosuch", NULL, SX_EXIT_NOT_FOUND, "'nosuch' in PATH (a)" },
+    { "second", NULL, SX_EXIT_NOT_FOUND, "'./lost' names the interpreter" },
+    { "here", "b", SX_EXIT_NOT_FOUND, "'here' in PATH (a)" },
+    { "data", "a", SX_EXIT_NOT_EXECUTABLE, "'./data' is not executable" },
+};
+
+Test(run_program, what_PATH_has_not_is_in_the_working_directory, .init = setup, .fini = teardown)
+{
+    cr_assert_eq(chmod("a/plain", 0700), 0);
+    for (size_t i = 0; i < SX_COUNT(beside_rows); i++) {
+        char path[] = "PATH=a", *env[] = { path }, *argv[] = { (char *)beside_rows[i].name, NULL };
+        const struct sx_run_app app = {
+            .program = argv, .wdir = beside_rows[i].wdir, .env = env, .env_count = 1
+        };
+        char message[SX_RUN_MESSAGE_MAX] = "";
+        struct sx_run_program program;
+        const int code = sx_run_program_init(&program, &app, message);
+
+        cr_expect_eq(code, beside_rows[i].code, "row %zu: %d, %s", i, code, message);
+        if (code == 0) {
+            cr_expect_str_eq(program.path, beside_rows[i].want);
+        } else {
+            cr_expect_not_null(strstr(message, beside_rows[i].want), "row %zu: %s", i, message);
+        }
+        sx_run_program_deinit(&program);
+    }
+}
+
 Test(run_program, finds_or_says_why_not, .init = setup, .fini = teardown)
 {
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
