@@ -125,10 +125,17 @@ void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead)
     }
 }
 
+uint64_t sx_run_end_grace_ns(const struct sx_run_state *run, uint64_t grace_ns)
+{
+    const uint64_t said_ns = run->setup->options->kill_grace_ns;
+
+    return said_ns == SX_RUN_GRACE_BY_CAUSE ? grace_ns : said_ns;
+}
+
 static void end_signal(struct sx_run_job *job, int number, uint64_t grace_ns)
 {
     job->term_ns = SX_DEADLINE_NEVER;
-    job->kill_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
+    job->kill_ns = sx_deadline_ns(sx_now_ns(), sx_run_end_grace_ns(job->run, grace_ns));
     job_signal(job, number);
     job_signal(job, SIGCONT); /* a stopped rank hears no other signal */
 }
@@ -192,7 +199,7 @@ static void end_ask(struct sx_run_job *job)
 
 void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
 {
-    const uint64_t grace_ns = job->options->kill_grace_ns;
+    const uint64_t grace_ns = job->options->event_grace_ns;
     va_list args;
 
     if (job->ending) {

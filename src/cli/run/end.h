@@ -10,8 +10,12 @@
 #include "base/clock.h"
 #include "cli/run/state.h"
 
+/* Between SIGTERM and SIGKILL, where --kill-grace does not say. */
 #define SX_RUN_GRACE_NS (500 * SX_NS_PER_MS)       /* after a death or an abort */
 #define SX_RUN_SIGNAL_GRACE_NS (2 * SX_NS_PER_SEC) /* after the user's signal */
+
+/* Return: that, or what --kill-grace says. */
+uint64_t sx_run_end_grace_ns(const struct sx_run_state *run, uint64_t grace_ns);
 
 /* A line on stderr, through the queue, so that it does not cut a rank's line in two. */
 void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
@@ -40,7 +44,7 @@ bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t gra
 void sx_run_end_hurry(struct sx_run_job *job);
 
 /* As sx_run_end, once those who have handlers have heard of the events that tell of it, or
- * --kill-grace is over; @rank: whose client's loss is one of them (UINT32_MAX: of none). */
+ * --event-grace is over; @rank: whose client's loss is one of them (UINT32_MAX: of none). */
 void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* @rank's client is lost, and that has been published. */

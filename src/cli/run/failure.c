@@ -274,7 +274,8 @@ static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
 static void ranks_end(struct sx_run_job *job, int number)
 {
     if (job->unwanted_ns == SX_DEADLINE_NEVER && number != SIGKILL) {
-        job->unwanted_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+        job->unwanted_ns = sx_deadline_ns(sx_now_ns(),
+                                          sx_run_end_grace_ns(job->run, SX_RUN_GRACE_NS));
     }
     signal_unwanted(job, number);
     signal_unwanted(job, SIGCONT);

@@ -13,9 +13,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/say.h"
 
 #define ROUNDS_MAX 16 /* of a regular file, before others get their turn */
+#define BACKGROUND_LOOK_NS (200 * SX_NS_PER_MS)
 
 static void reader_drop(struct sx_run_reader *reader)
 {
@@ -107,6 +109,7 @@ static bool fill(struct sx_run_input *input)
     }
     if (got < 0 && errno == EIO) {
         source_watch(input, false); /* a terminal, and we are in the background */
+        input->look_ns = sx_deadline_ns(sx_now_ns(), BACKGROUND_LOOK_NS);
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         end(input);
     }
@@ -183,7 +186,7 @@ static void reader_ready(void *arg, uint32_t events)
 
 void sx_run_input_init(struct sx_run_input *input, struct sx_run_loop *loop, int fd, size_t count)
 {
-    *input = (struct sx_run_input){ .loop = loop, .fd = fd };
+    *input = (struct sx_run_input){ .loop = loop, .fd = fd, .look_ns = SX_DEADLINE_NEVER };
     input->source = (struct sx_run_watch){ .fd = -1, .fn = source_ready, .arg = input };
     input->buffer = sx_cli_calloc(SX_RUN_INPUT_BYTES, 1);
     input->readers = sx_cli_calloc(count, sizeof(*input->readers));
@@ -201,7 +204,28 @@ void sx_run_input_add(struct sx_run_input *input, int fd)
 void sx_run_input_start(struct sx_run_input *input)
 {
     if (input->buffer != NULL && !input->reading) {
+        input->look_ns = SX_DEADLINE_NEVER;
         pump(input, false);
+    }
+}
+
+uint64_t sx_run_input_deadline_ns(const struct sx_run_input *input)
+{
+    return input->buffer == NULL ? SX_DEADLINE_NEVER : input->look_ns;
+}
+
+void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns)
+{
+    if (now_ns < sx_run_input_deadline_ns(input)) {
+        return;
+    }
+    const pid_t front = tcgetpgrp(input->fd);
+
+    input->look_ns = SX_DEADLINE_NEVER;
+    if (front == getpgrp()) {
+        sx_run_input_start(input);
+    } else if (front >= 0 && input->live > 0) { /* else it is a terminal no more */
+        input->look_ns = sx_deadline_ns(now_ns, BACKGROUND_LOOK_NS);
     }
 }
 

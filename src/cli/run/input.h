@@ -4,7 +4,10 @@
  *
  * One buffer: the next piece is read when every reader has had the last one whole, so the slowest
  * sets the pace and memory stays bounded.  A reader that has gone is forgotten; when none is left,
- * nothing more is read.  At the end of the input the readers see the end of theirs. */
+ * nothing more is read.  At the end of the input the readers see the end of theirs.
+ *
+ * A terminal refuses to be read by a job in the background.  A shell tells nobody that it has
+ * brought a job to the front which was running: until then the terminal is asked now and then. */
 #ifndef SX_CLI_RUN_INPUT_H
 #define SX_CLI_RUN_INPUT_H
 
@@ -30,6 +33,7 @@ struct sx_run_input {
     bool always_ready; /* a regular file */
     bool reading;      /* the source is watched */
     bool ended;
+    uint64_t look_ns; /* in the background: when the terminal is asked again; a deadline */
     char *buffer;
     size_t used;
     struct sx_run_reader *readers;
@@ -43,8 +47,13 @@ void sx_run_input_deinit(struct sx_run_input *input); /* safe on a zeroed one */
 /* One more reader: the writing end of its pipe, non-blocking, taken over.  Before the start. */
 void sx_run_input_add(struct sx_run_input *input, int fd);
 
-/* All readers are there: begin.  Again after the launcher was in the background, where a terminal
- * refuses to be read. */
+/* All readers are there: begin.  Again after the launcher was stopped, or when it may be in the
+ * front again. */
 void sx_run_input_start(struct sx_run_input *input);
+
+/* When sx_run_input_check has something to do; it does nothing before. */
+uint64_t sx_run_input_deadline_ns(const struct sx_run_input *input);
+/* Read on if this process is in the front of its terminal again. */
+void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns);
 
 #endif

@@ -199,7 +199,8 @@ static void interrupted(struct sx_run_state *run, int number)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_end_hurry(run->jobs->at[i]);
     }
-    run->drain_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_SIGNAL_GRACE_NS + SX_RUN_GRACE_NS);
+    run->drain_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+    run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, SX_RUN_SIGNAL_GRACE_NS));
     if (!sx_run_end_all(run, SX_RUN_EXIT_SIGNAL + number, number, SX_RUN_SIGNAL_GRACE_NS,
                         "got signal %d (%s); ending %s (once more: at once)", number,
                         strsignal(number), run->all) &&
@@ -284,15 +285,18 @@ static void check_deadlines(struct sx_run_state *run)
         sx_run_child_progress(run->jobs->at[i], now_ns);
     }
     sx_run_progress_look(run, now_ns);
+    sx_run_input_check(&run->input, now_ns);
     for (int i = 0; i < 2; i++) {
         sx_run_sink_check(run->sink_of[i], now_ns);
     }
     if (now_ns >= run->timeout_ns) {
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
-                       "not ended within %.10g s (--timeout); ending %s",
-                       (double)run->setup->options->timeout_ns / 1e9, run->all);
+                       "not ended within %.10g s (%s); ending %s",
+                       (double)run->setup->options->timeout_ns / 1e9,
+                       run->setup->options->timeout_by, run->all);
         run->timeout_ns = SX_DEADLINE_NEVER;
         run->drain_ns = sx_deadline_ns(now_ns, SX_RUN_SIGNAL_GRACE_NS);
+        run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, 0));
     }
 }
 
@@ -316,7 +320,8 @@ static uint64_t sooner(uint64_t a_ns, uint64_t b_ns)
 
 static int wait_ms(const struct sx_run_state *run)
 {
-    uint64_t until_ns = sooner(run->timeout_ns, run->progress.deadline_ns);
+    uint64_t until_ns = sooner(sooner(run->timeout_ns, run->progress.deadline_ns),
+                               sx_run_input_deadline_ns(&run->input));
 
     if (sx_run_is_starting(run)) {
         return 0;

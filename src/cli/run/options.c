@@ -19,7 +19,8 @@
 #include "cli/run/words.h"
 #include "cli/say.h"
 
-#define KILL_GRACE_NS (100 * SX_NS_PER_MS) /* for --kill-grace */
+#define EVENT_GRACE_NS (100 * SX_NS_PER_MS) /* for --event-grace */
+#define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT"  /* as mpirun and MPICH's mpiexec have it */
 
 static const struct {
     const char *name, *noun;
@@ -149,9 +150,13 @@ static void add_env(struct sx_run_app *app, char *word)
 
 static bool set_env(void *at, const char *value)
 {
-    if (value[0] == '\0' || value[0] == '=' ||
-        (strchr(value, '=') == NULL && getenv(value) == NULL)) {
+    if (value[0] == '\0' || value[0] == '=') {
         return false;
+    }
+    if (strchr(value, '=') == NULL && getenv(value) == NULL) {
+        sx_say("warning: --env %.80s: that variable is not set here, and the ranks do not get it",
+               value);
+        return true;
     }
     add_env(at, sx_cli_strdup(value));
     return true;
@@ -384,10 +389,9 @@ static const struct sx_option rows[] = {
     { "-n", "--np", "N", "4", "a number of ranks from 1 to 16384",
       "number of ranks, 1 to 16384, which is the job's limit (default 1)", set_ranks,
       OF_APP(rank_count) },
-    { "--env", "-x", "NAME[=VALUE]", "OMP_NUM_THREADS=2",
-      "NAME=VALUE, or the NAME of a variable that is set here",
+    { "--env", "-x", "NAME[=VALUE]", "OMP_NUM_THREADS=2", "NAME=VALUE, or the NAME of a variable",
       "set NAME for the ranks, or pass on its value here; repeatable. (All of the environment is "
-      "passed on anyway.)",
+      "passed on anyway.) A NAME that is not set here is left out, with a warning",
       set_env, APP },
     { "--wdir", NULL, "DIR", "/tmp", "the directory in which the ranks start", NULL, sx_option_text,
       OF_APP(wdir) },
@@ -466,13 +470,18 @@ static const struct sx_option rows[] = {
       "ulfm: the ranks' Open MPI recovers from failures (MPIX_Comm_shrink and others): "
       "--on-failure notify, and OMPI_MCA_mpi_ft_enable=1 for the ranks",
       set_with_ft, JOB },
-    { "--kill-grace", NULL, "SECONDS", "0.5",
+    { "--kill-grace", NULL, "SECONDS", "30", "seconds, from 0 (SIGKILL at once) to 100000000",
+      "how long ranks have between SIGTERM and SIGKILL, for whatever reason they are to end "
+      "(default: 2 after a signal to shmix run, else 0.5; ended once they have)",
+      sx_cli_seconds, OF_JOB(kill_grace_ns) },
+    { "--event-grace", NULL, "SECONDS", "0.5",
       "seconds, from 0 (do not wait for handlers of events) to 100000000",
       "how long the others' event handlers may take to hear of the end of a job before SIGTERM "
       "(default 0.1; ended once they have)",
-      sx_cli_seconds, OF_JOB(kill_grace_ns) },
+      sx_cli_seconds, OF_JOB(event_grace_ns) },
     { "--timeout", NULL, "SECONDS", "60", "seconds, from 0.001 to 100000000",
-      "end the job after this time", set_timeout, OF_JOB(timeout_ns) },
+      "end the job after this time (default: what " TIMEOUT_VARIABLE " says, or never)",
+      set_timeout, OF_JOB(timeout_ns) },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(output.marks.tag) },
     { "--output", NULL, "WORDS", "tag,timestamp",
@@ -533,11 +542,12 @@ static const char more[] =
     "\n"
     "A rank fails when it is killed, does not exit with 0, or leaves without PMIx_Finalize. That\n"
     "ends the job, unless --on-failure says otherwise, and so does PMIx_Abort (MPI_Abort): the\n"
-    "others get SIGTERM, and SIGKILL half a second later. PMIx_Abort of some ranks ends those\n"
-    "alone. When a rank has ended, what is left of its process group is killed. SIGINT, SIGTERM,\n"
-    "SIGQUIT and SIGHUP are passed on, and 2 seconds later the ranks are killed, at a second\n"
-    "signal at once; SIGTSTP, SIGCONT, SIGUSR1 and SIGUSR2 are passed on. If shmix run itself is\n"
-    "killed, the ranks are killed too, and nothing is left behind.\n"
+    "others get SIGTERM, and SIGKILL half a second later (--kill-grace). PMIx_Abort of some ranks\n"
+    "ends those alone. When a rank has ended, what is left of its process group is killed.\n"
+    "SIGINT, SIGTERM, SIGQUIT and SIGHUP are passed on, and 2 seconds later (--kill-grace) the\n"
+    "ranks are killed, at a second signal at once; SIGTSTP, SIGCONT, SIGUSR1 and SIGUSR2 are\n"
+    "passed on. If shmix run itself is killed, the ranks are killed too, and nothing is left\n"
+    "behind.\n"
     "\n"
     "With --separate-jobs a failure or an abort ends its job, and the other jobs go on. The first\n"
     "failure of any job decides the exit code. Signals, --timeout and an output that nobody takes\n"
@@ -545,6 +555,8 @@ static const char more[] =
     "\n"
     "environment:\n"
     "  TMPDIR       where the job's private directory is made (default /tmp)\n"
+    "  " TIMEOUT_VARIABLE "\n"
+    "               seconds: what --timeout is, where that is not given\n"
     "  SHMIX_LOG    none, error, warn (default), info or debug, for shmix run and the ranks\n"
     "  SHMIX_LOOP   uring or epoll: force the server's way of waiting\n"
     "  OMPI_MCA_*   Open MPI's settings are passed on. Unless they are set, OMPI_MCA_ess=pmi and\n"
@@ -722,15 +734,38 @@ static int take_words(struct sx_run_options *options, const struct source *sourc
     return SX_OPTIONS_TAKEN;
 }
 
+/* Where no option says how long the jobs may take, the environment may; 0 and nothing: no limit. */
+static int take_environment(struct sx_run_options *options)
+{
+    const char *const value = getenv(TIMEOUT_VARIABLE);
+
+    options->timeout_by = "--timeout";
+    if (options->timeout_ns != 0 || value == NULL || value[0] == '\0' || strcmp(value, "0") == 0) {
+        return SX_OPTIONS_TAKEN;
+    }
+    if (!set_timeout(&options->timeout_ns, value)) {
+        return sx_options_refuse(&sx_run_verb, "--timeout",
+                                 TIMEOUT_VARIABLE "=%.80s in the environment: it wants seconds, "
+                                                  "from 0.001 to 100000000, or 0 for no limit",
+                                 value);
+    }
+    options->timeout_by = TIMEOUT_VARIABLE;
+    return SX_OPTIONS_TAKEN;
+}
+
 int sx_run_options_init(struct sx_run_options *options, char **argv)
 {
     const struct source command_line = { .verb = &sx_run_verb };
     char message[SX_RUN_MESSAGE_MAX];
 
-    *options = (struct sx_run_options){ .kill_grace_ns = KILL_GRACE_NS,
+    *options = (struct sx_run_options){ .kill_grace_ns = SX_RUN_GRACE_BY_CAUSE,
+                                        .event_grace_ns = EVENT_GRACE_NS,
                                         .bind = SX_RUN_BIND_NOT_GIVEN };
-    const int code = take_words(options, &command_line, argv);
+    int code = take_words(options, &command_line, argv);
 
+    if (code == SX_OPTIONS_TAKEN) {
+        code = take_environment(options);
+    }
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }

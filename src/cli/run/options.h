@@ -23,6 +23,7 @@
 #define SX_RUN_JOBS_MAX 256u
 #define SX_RUN_RESTARTS_MAX 1000000u
 #define SX_RUN_MESSAGE_MAX 512
+#define SX_RUN_GRACE_BY_CAUSE UINT64_MAX /* how long it is depends on why a job ends: run/end.h */
 
 /* What ranks are dealt out to (--map-by) and bound to (--bind-to), from small to large. */
 enum sx_run_level {
@@ -88,9 +89,11 @@ struct sx_run_options {
     bool quiet;   /* show no progress */
     bool dry_run; /* say what would run where, and start nothing */
     enum sx_run_on_failure on_failure;
-    bool with_ft;           /* the ranks' MPI is to recover from failures; on_failure is NOTIFY */
-    uint64_t kill_grace_ns; /* for handlers of events, between a cause and SIGTERM */
-    uint64_t timeout_ns;    /* 0: none */
+    bool with_ft;            /* the ranks' MPI is to recover from failures; on_failure is NOTIFY */
+    uint64_t event_grace_ns; /* for handlers of events, between a cause and SIGTERM */
+    uint64_t kill_grace_ns;  /* between SIGTERM and SIGKILL; SX_RUN_GRACE_BY_CAUSE */
+    uint64_t timeout_ns;     /* 0: none */
+    const char *timeout_by;  /* what says so: the option, or the variable */
 };
 
 extern const struct sx_verb sx_run_verb;

@@ -54,6 +54,40 @@ for signal in INT:130 TERM:143 HUP:129 QUIT:131; do
     expect_err "got signal" "SIG${signal%:*}"
 done
 
+# --kill-grace is what ranks have between SIGTERM and SIGKILL, for whatever reason they are to end.  These need longer than they
+# would have without it.  Those that had no time to say what they do at SIGTERM do not count.
+saves() { # WHAT SECONDS OPTIONS...: in the background
+    what=$1
+    : >"$work/pids.$1"
+    (
+        export long="$2" pids="$work/pids.$1"
+        shift 2
+        exec "$SHMIX" run --kill-grace 1000 "$@" sh -c 'trap "sleep $long; echo saved; exit 0" TERM; echo $$ >>"$pids"
+            until [ "$PMIX_RANK" = 2 ] && [ "$(wc -l <"$pids")" -eq 3 ]; do sleep 0.05; done
+            exit 3' >"$work/out.$what" 2>"$work/err.$what"
+    ) &
+}
+has_saved() { # WHAT CODE PROCESS
+    wait $3
+    code=$?
+    expect_code $2 "--kill-grace: $1"
+    [ "$(grep -cx saved "$work/out.$1")" -eq "$(($(wc -l <"$work/pids.$1") - ${4:-0}))" ] ||
+        fail "--kill-grace: $1: $(grep -cx saved "$work/out.$1") of $(wc -l <"$work/pids.$1") have saved: $(cat "$work/err.$1")"
+}
+saves signal 2.3 -n 2
+signal=$!
+saves limit 0.8 --timeout 0.7 -n 2
+limit=$!
+saves failure 0.8 -n 3
+failure=$!
+await "those that get a signal" lines_are "$work/pids.signal" 2
+kill -TERM $signal
+has_saved signal 143 $signal
+has_saved limit 124 $limit
+has_saved failure 3 $failure 1
+run --kill-grace 0 --event-grace 0 -n 2 sh -c '[ $PMIX_RANK = 1 ] && exit 3; trap "" TERM; while :; do sleep 1000; done'
+expect_code 3 "--kill-grace 0"
+
 start 2 "trap '' INT; $wait_ranks"
 kill -INT $job
 await "the first SIGINT" grep -q 'got signal 2' "$work/err"

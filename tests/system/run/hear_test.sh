@@ -10,7 +10,7 @@ heard() {
     how=$1 want=$2 runs=$3
     shift 3
     while [ "$runs" -gt 0 ]; do
-        run --kill-grace 1000 -n 3 "$RANK" hear "$how"
+        run --event-grace 1000 -n 3 "$RANK" hear "$how"
         expect_code "$want" "hear $how"
         for event in "$@"; do
             [ "$(grep -c "^rank [02] heard $event of 1\$" "$work/out")" -eq 2 ] ||
@@ -24,24 +24,24 @@ heard exit 5 5 PMIX_ERR_LOST_CONNECTION PMIX_ERR_EXIT_NONZERO_TERM
 heard leave 1 5 PMIX_ERR_LOST_CONNECTION PMIX_ERR_PROC_TERM_WO_SYNC
 heard abort 7 5 PMIX_ERR_PROC_REQUESTED_ABORT
 
-run --kill-grace 1000 -n 3 "$RANK" deaf kill
+run --event-grace 1000 -n 3 "$RANK" deaf kill
 expect_code 137 "nobody wants to hear"
-run --kill-grace 1000 -n 1 "$RANK" deaf : "$RANK" deaf kill
+run --event-grace 1000 -n 1 "$RANK" deaf : "$RANK" deaf kill
 expect_code 137 "nobody is left"
-run --kill-grace 1000 --timeout 8 -n 3 "$RANK" hang kill
+run --event-grace 1000 --timeout 8 -n 3 "$RANK" hang kill
 expect_code 137 "the timeout ends the moment"
 
 # A handler that does not return is not waited for; nor is any without a moment.
 run -n 3 "$RANK" hang kill
 expect_code 137 "a handler that hangs"
-run --kill-grace 0 -n 3 "$RANK" hear kill
+run --event-grace 0 -n 3 "$RANK" hear kill
 expect_code 137 "no moment"
-run --kill-grace soon true
+run --event-grace soon true
 expect_code 2 "not a number"
-expect_err "--kill-grace does not take 'soon': it wants seconds, from 0 " "not a number"
+expect_err "--event-grace does not take 'soon': it wants seconds, from 0 " "not a number"
 
 # The user does not wait either: the first signal ends the moment.
-"$SHMIX" run --kill-grace 1000 -n 3 "$RANK" hang kill >"$work/out" 2>"$work/err" &
+"$SHMIX" run --event-grace 1000 -n 3 "$RANK" hang kill >"$work/out" 2>"$work/err" &
 pid=$!
 await "handlers that hang" grep -q "ending the job" "$work/err"
 kill -TERM $pid

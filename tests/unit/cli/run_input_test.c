@@ -9,8 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/util.h"
 
 #define READERS 3
@@ -172,4 +177,98 @@ Test(run_input, nobody_left_reads_no_more, .timeout = 60)
     cr_expect_eq(sx_run_loop_turn(&loop, 0), 0);
     sx_run_input_deinit(&input);
     sx_run_input_deinit(&input);
+}
+
+/* ---- a terminal ------------------------------------------------------------------------------ */
+
+/* What @fd brings next, a byte. */
+static char byte_from(int fd)
+{
+    char byte = '\0';
+
+    return read(fd, &byte, 1) == 1 ? byte : '\0';
+}
+
+/* A job in the background of the terminal @tty.  It says when it has been refused a read, and reads
+ * on in the front, though no signal tells it.  Return: an exit code. */
+static int be_job(int tty, int to_shell, int from_shell)
+{
+    char got[8] = "";
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTTIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    open_input(tty);
+    while (sx_run_input_deadline_ns(&input) == SX_DEADLINE_NEVER) {
+        sx_run_loop_turn(&loop, 10);
+    }
+    sx_run_input_check(&input, sx_run_input_deadline_ns(&input));
+    if (input.reading || sx_run_input_deadline_ns(&input) == SX_DEADLINE_NEVER) {
+        return 2; /* it is still behind */
+    }
+    if (write(to_shell, "r", 1) != 1 || byte_from(from_shell) != 'f') {
+        return 3;
+    }
+    sx_run_input_check(&input, sx_run_input_deadline_ns(&input) - 1);
+    if (input.reading) {
+        return 4; /* it is not time yet */
+    }
+    sx_run_input_check(&input, sx_run_input_deadline_ns(&input));
+    while (read(from_input[0], got, sizeof(got) - 1) <= 0) {
+        sx_run_loop_turn(&loop, 10);
+    }
+    return strcmp(got, "word\n") == 0 && sx_run_input_deadline_ns(&input) == SX_DEADLINE_NEVER ? 0
+                                                                                               : 5;
+}
+
+/* A shell, to which "fg" is typed while its job is in the background.  Return: an exit code. */
+static int be_shell(int terminal, int tty)
+{
+    int to_shell[2], to_job[2], status = 0;
+    char typed[8];
+    pid_t job;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody stays behind a test that has failed */
+    if (setsid() < 0 || ioctl(tty, TIOCSCTTY, 0) != 0 || pipe(to_shell) != 0 || pipe(to_job) != 0 ||
+        signal(SIGTTOU, SIG_IGN) == SIG_ERR) {
+        return 10;
+    }
+    job = fork();
+    if (job == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setpgid(0, 0);
+        _exit(be_job(tty, to_shell[1], to_job[0]));
+    }
+    setpgid(job, job);
+    close(to_shell[1]);
+    if (write(terminal, "fg\n", 3) != 3) {
+        return 11;
+    }
+    if (byte_from(to_shell[0]) == 'r' &&
+        (read(tty, typed, sizeof(typed)) != 3 || tcsetpgrp(tty, job) != 0 ||
+         write(terminal, "word\n", 5) != 5 || write(to_job[1], "f", 1) != 1)) {
+        return 12;
+    }
+    return waitpid(job, &status, 0) == job && WIFEXITED(status) ? WEXITSTATUS(status) : 13;
+}
+
+Test(run_input, a_terminal_is_read_again_in_the_front, .timeout = 120)
+{
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    int status = 0;
+
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
+        cr_skip_test("no pseudo terminal");
+    }
+    const int tty = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+
+    cr_assert(tty >= 0);
+    const pid_t shell = fork();
+
+    if (shell == 0) {
+        _exit(be_shell(terminal, tty));
+    }
+    cr_assert_eq(waitpid(shell, &status, 0), shell);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%#x", (unsigned)status);
 }

@@ -23,6 +23,7 @@ Test(run_options, takes_every_option_in_every_form)
                      "--on-failure=notify",
                      "--timeout=1.5",
                      "--kill-grace=0.25",
+                     "--event-grace=0.5",
                      "--tag-output",
                      "--stdin",
                      "3",
@@ -45,6 +46,7 @@ Test(run_options, takes_every_option_in_every_form)
     cr_expect_eq(options.on_failure, SX_RUN_ON_FAILURE_NOTIFY);
     cr_expect_eq(options.timeout_ns, UINT64_C(1500000000));
     cr_expect_eq(options.kill_grace_ns, UINT64_C(250000000));
+    cr_expect_eq(options.event_grace_ns, UINT64_C(500000000));
     cr_expect(options.output.marks.tag && options.display.map && options.display.bindings);
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.stdin_rank, 3);
@@ -114,7 +116,8 @@ Test(run_options, two_dashes_end_the_options)
 
     cr_assert_eq(sx_run_options_init(&options, argv), SX_OPTIONS_TAKEN);
     cr_expect_str_eq(options.apps[0].program[0], "--help");
-    cr_expect_eq(options.kill_grace_ns, UINT64_C(100000000));
+    cr_expect_eq(options.kill_grace_ns, SX_RUN_GRACE_BY_CAUSE);
+    cr_expect_eq(options.event_grace_ns, UINT64_C(100000000));
     cr_expect_eq(options.stdin_mode, SX_RUN_STDIN_RANK);
     cr_expect_eq(options.bind, SX_RUN_LEVEL_NONE);
     sx_run_options_deinit(&options);
