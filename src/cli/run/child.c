@@ -362,6 +362,8 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     (*ret_job)->run = run;
     (*ret_job)->request = request;
     (*ret_job)->parent = parent;
+    (*ret_job)->root = sx_cli_strdup(parent == NULL ? request->parent.nspace
+                                                    : sx_run_job_root(parent));
     (*ret_job)->programs = programs;
     return job_make(*ret_job, places, message);
 }

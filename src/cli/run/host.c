@@ -23,6 +23,7 @@
 #include "base/value.h"
 #include "cli/run/info.h"
 #include "cli/run/request.h"
+#include "cli/run/state.h"
 #include "cli/say.h"
 #include "server/engine/connect.h"
 #include "server/engine/event_handled.h"
@@ -531,8 +532,24 @@ void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_s
 
 /* ---- spawned jobs ---------------------------------------------------------------------------- */
 
+/* How many other jobs of the same tree have not ended. */
+static uint32_t tree_active(const struct sx_run_job *job)
+{
+    const struct sx_run_jobs *const jobs = job->run->jobs;
+    uint32_t active = 0;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const struct sx_run_job *const other = jobs->at[i];
+
+        active += other != job && !other->over && other->nspace != NULL &&
+                  strcmp(sx_run_job_root(other), sx_run_job_root(job)) == 0;
+    }
+    return active;
+}
+
 static size_t end_say(const struct sx_run_job *job, pmix_info_t *info)
 {
+    const uint32_t active = tree_active(job);
     const time_t now = time(NULL);
     pmix_proc_t failed;
     size_t count = 0;
@@ -544,6 +561,8 @@ static size_t end_say(const struct sx_run_job *job, pmix_info_t *info)
         PMIx_Info_load(&info[count++], PMIX_PROCID, &failed, PMIX_PROC);
     }
     PMIx_Info_load(&info[count++], PMIX_EXIT_CODE, &job->failed_code, PMIX_INT);
+    PMIx_Info_load(&info[count++], PMIX_SPAWN_TREE_ROOT, sx_run_job_root(job), PMIX_STRING);
+    PMIx_Info_load(&info[count++], PMIX_SPAWN_TREE_ACTIVE, &active, PMIX_UINT32);
     return count;
 }
 
@@ -562,7 +581,7 @@ static void tell_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_sta
 {
     const bool yes = true;
     size_t count = 0;
-    pmix_info_t info[8];
+    pmix_info_t info[10];
     pmix_proc_t about;
 
     memset(info, 0, sizeof(info));

@@ -112,6 +112,7 @@ static void job_free(struct sx_run_job *job)
 {
     free(job->nspace);
     free(job->dir);
+    free(job->root);
     free(job->name);
     free(job->prefix);
     free(job->ranks);

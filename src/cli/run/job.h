@@ -53,6 +53,7 @@ struct sx_run_job {
 
     struct sx_run_request *request; /* what a spawn has asked for; NULL: the user has */
     struct sx_run_job *parent;      /* of the spawn; NULL: a tool, or none */
+    char *root;                     /* namespace at the root of all spawns; NULL: its own */
 
     struct sx_run_state *run;
     struct sx_run_clients *clients; /* run/upcall.c; NULL: it hears nothing of the job */
@@ -89,6 +90,12 @@ struct sx_run_jobs {
  * options', as these do.  Deinit is safe on zeroed ones and twice. */
 void sx_run_jobs_init(struct sx_run_jobs *jobs, const struct sx_run_options *options);
 void sx_run_jobs_deinit(struct sx_run_jobs *jobs);
+
+/* Return: the namespace at the root of what has spawned @job; its own, if nobody has. */
+static inline const char *sx_run_job_root(const struct sx_run_job *job)
+{
+    return job->root != NULL ? job->root : job->nspace;
+}
 
 /* Name their namespaces after the session's name, and directories of the same names in @dir. */
 void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char *dir);

@@ -65,6 +65,15 @@ spawns PMIX_SUCCESS "no output here" pmix.iof.local=! pmix.notecomp -- echo chil
 spawns PMIX_SUCCESS "output here" need:pmix.iof.local pmix.notecomp -- echo child
 says child "output here"
 
+# ---- where it stands among the spawns ----
+
+run --timeout 120 --env SAY_TREE=1 "$SPAWNER" pmix.notecomp -- true
+says "tree of mine" "the root of the tree"
+says "tree has 1" "what goes on of the tree"
+run --timeout 120 --env SAY_TREE=1 "$SPAWNER" pmix.notecomp -- "$SPAWNER" pmix.notecomp -- true
+says "tree of another" "the root of a grandchild's tree"
+says "tree has 2" "what goes on of the tree beside a grandchild"
+
 # ---- in other words ----
 
 spawns PMIX_SUCCESS "in words" pmix.runopt=donotlaunch,timeout=5,recoverable=false pmix.dispmap -- touch "$work/started"

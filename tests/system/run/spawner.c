@@ -31,9 +31,26 @@ static bool ended, rank_ended, registered;
 static pmix_nspace_t child;
 static int ready, beside;
 
+/* SAY_TREE: whose tree it was of, and how many of it go on. */
+static void say_tree(const pmix_info_t *info)
+{
+    if (PMIX_CHECK_KEY(info, PMIX_SPAWN_TREE_ROOT)) {
+        const char *const mine = getenv("PMIX_NAMESPACE");
+
+        printf("tree of %s\n",
+               mine != NULL && strcmp(mine, info->value.data.string) == 0 ? "mine" : "another");
+    } else if (PMIX_CHECK_KEY(info, PMIX_SPAWN_TREE_ACTIVE)) {
+        printf("tree has %u\n", info->value.data.uint32);
+    }
+}
+
 static void say_end(const pmix_info_t *info, size_t ninfo)
 {
     bool timed = false;
+
+    for (size_t i = 0; i < ninfo && getenv("SAY_TREE") != NULL; i++) {
+        say_tree(&info[i]);
+    }
 
     printf("end of");
     for (size_t i = 0; i < ninfo; i++) {
