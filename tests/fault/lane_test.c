@@ -273,7 +273,7 @@ static void arrivals_refused(void)
 
     arrival_make(&arrival, 1);
     memcpy(arrival.procs[0].nspace, "xttacked.job", 12);
-    arrival_answered("an unknown namespace", &arrival, one, PMIX_ERR_NOT_FOUND);
+    arrival_answered("an unknown namespace", &arrival, one, PMIX_ERR_BAD_PARAM);
     arrival_make(&arrival, 1);
     arrival.procs[0].rank = 0;
     arrival_answered("a fence of others", &arrival, one, PMIX_ERR_BAD_PARAM);

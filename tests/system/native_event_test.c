@@ -20,7 +20,7 @@
 #include "support/allocations.h"
 #include "support/no_calls.h"
 
-#define CODE(n) (PMIX_EXTERNAL_ERR_BASE - 100 - (n))
+#define CODE(n) (PMIX_EXTERNAL_ERR_BASE - 10000 - (n)) /* apart from SHMIX_ERR_EVENTS_LOST */
 
 static pmix_proc_t me;
 

@@ -21,27 +21,27 @@ static const struct row {
     pmix_data_type_t type;  /* PMIX_BOOL: also without a value */
     const char *text_key;   /* of a value that is neither true nor false; NULL: there is none */
 } rows[] = {
-    { "abort-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL },
-    { "aggregate-help-messages", PMIX_AGGREGATE_HELP, PMIX_BOOL },
-    { "autorestart", NULL, PMIX_BOOL }, /* as often as max-restarts says */
-    { "continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL },
-    { "default-exec-agent", NULL, PMIX_BOOL },
-    { "donotlaunch", PMIX_DO_NOT_LAUNCH, PMIX_BOOL },
-    { "error-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL },
-    { "exec-agent", PMIX_EXEC_AGENT, PMIX_STRING },
-    { "fwd-environment", NULL, PMIX_BOOL }, /* it is the asker's */
-    { "get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL },
-    { "max-restarts", PMIX_MAX_RESTARTS, PMIX_UINT32 },
-    { "notifyerrors", PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, PMIX_BOOL },
-    { "recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL },
-    { "report-child-jobs-separately", PMIX_REPORT_CHILD_SEP, PMIX_BOOL },
-    { "report-state-on-timeout", PMIX_TIMEOUT_REPORT_STATE, PMIX_BOOL },
-    { "show-progress", PMIX_SHOW_LAUNCH_PROGRESS, PMIX_BOOL },
-    { "spawn-timeout", PMIX_SPAWN_TIMEOUT, PMIX_UINT32 },
+    { "abort-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL, NULL },
+    { "aggregate-help-messages", PMIX_AGGREGATE_HELP, PMIX_BOOL, NULL },
+    { "autorestart", NULL, PMIX_BOOL, NULL }, /* as often as max-restarts says */
+    { "continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL, NULL },
+    { "default-exec-agent", NULL, PMIX_BOOL, NULL },
+    { "donotlaunch", PMIX_DO_NOT_LAUNCH, PMIX_BOOL, NULL },
+    { "error-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL, NULL },
+    { "exec-agent", PMIX_EXEC_AGENT, PMIX_STRING, NULL },
+    { "fwd-environment", NULL, PMIX_BOOL, NULL }, /* it is the asker's */
+    { "get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL, NULL },
+    { "max-restarts", PMIX_MAX_RESTARTS, PMIX_UINT32, NULL },
+    { "notifyerrors", PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, PMIX_BOOL, NULL },
+    { "recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL, NULL },
+    { "report-child-jobs-separately", PMIX_REPORT_CHILD_SEP, PMIX_BOOL, NULL },
+    { "report-state-on-timeout", PMIX_TIMEOUT_REPORT_STATE, PMIX_BOOL, NULL },
+    { "show-progress", PMIX_SHOW_LAUNCH_PROGRESS, PMIX_BOOL, NULL },
+    { "spawn-timeout", PMIX_SPAWN_TIMEOUT, PMIX_UINT32, NULL },
     { "stop-in-app", PMIX_DEBUG_STOP_IN_APP, PMIX_BOOL, PMIX_BREAKPOINT },
-    { "stop-in-init", PMIX_DEBUG_STOP_IN_INIT, PMIX_BOOL },
-    { "stop-on-exec", PMIX_DEBUG_STOP_ON_EXEC, PMIX_BOOL },
-    { "timeout", PMIX_JOB_TIMEOUT, PMIX_UINT32 },
+    { "stop-in-init", PMIX_DEBUG_STOP_IN_INIT, PMIX_BOOL, NULL },
+    { "stop-on-exec", PMIX_DEBUG_STOP_ON_EXEC, PMIX_BOOL, NULL },
+    { "timeout", PMIX_JOB_TIMEOUT, PMIX_UINT32, NULL },
 };
 
 static const struct row *row_find(const char *word, size_t len)
