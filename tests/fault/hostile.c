@@ -771,7 +771,7 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "logs", .message = SX_MSG_LOG, .make = log_make },
     { .name = "monitors", .message = SX_MSG_MONITOR, .make = monitor_make },
     { .name = "asks", .message = SX_MSG_ASK_HOST, .make = ask_make },
-    { .name = "publishes", .message = SX_MSG_PUBLISH, .make = publish_make },
+    { .name = "publishes", .message = SX_MSG_PUBLISH, .make = publish_make, .more = 3000 },
     { .name = "lookups", .message = SX_MSG_LOOKUP, .make = keys_make },
     { .name = "unpublishes", .message = SX_MSG_UNPUBLISH, .make = keys_make },
     { .name = "spawns", .message = SX_MSG_SPAWN, .make = spawn_make },

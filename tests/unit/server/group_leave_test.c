@@ -161,10 +161,10 @@ Test(group_leave, is_refused_to_who_is_in_no_such_group)
     cr_expect_eq(leave(VICTIM, ""), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(leave(VICTIM, "job"), PMIX_ERR_NOT_FOUND);
     cr_expect_eq(leave(VICTIM, "connected"), PMIX_ERR_NOT_FOUND, "one disconnects from it");
-    cr_expect_eq(leave(STRANGER, "group"), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(leave(STRANGER, "group"), PMIX_ERR_NOT_A_MEMBER);
     cr_expect_null(newest());
     cr_expect_eq(leave(VICTIM, "group"), PMIX_SUCCESS);
-    cr_expect_eq(leave(VICTIM, "group"), PMIX_ERR_BAD_PARAM, "again");
+    cr_expect_eq(leave(VICTIM, "group"), PMIX_ERR_NOT_A_MEMBER, "again");
     expect_event(PMIX_GROUP_LEFT);
 }
 
