@@ -315,28 +315,116 @@ pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_coun
     return left;
 }
 
-/* The first key without an answer, from *asked on. */
-static struct sx_asked *unanswered_next(const struct sx_queries *queries, struct sx_asked *asked)
+/* The keys in order, and in the order of their queries among equal ones, to find those that an
+ * answer is for.  What has been answered is passed over in steps that are shortened on the way. */
+struct finder {
+    struct sx_queries *queries;
+    struct place *places; /* alike is the query */
+    uint32_t *next;       /* of each place: itself while it has no answer, or one behind it */
+};
+
+static int finder_order(const void *left, const void *right)
 {
-    while (asked < queries->asked + queries->asked_count && asked->answered) {
-        asked++;
-    }
-    return asked < queries->asked + queries->asked_count ? asked : NULL;
+    const struct place *const a = left, *const b = right;
+    const int keys = strcmp(a->key, b->key);
+
+    return keys != 0 ? keys : (a->index > b->index) - (a->index < b->index);
 }
 
-/* @info answers the first key from @asked on that it can; only those of @query when @within. */
-static pmix_status_t answer_take(struct sx_queries *queries, struct sx_asked *asked, bool within,
+static void finder_close(struct finder *finder)
+{
+    free(finder->places);
+    free(finder->next);
+}
+
+static pmix_status_t finder_open(struct sx_queries *queries, struct finder *ret)
+{
+    const size_t count = queries->asked_count;
+
+    *ret = (struct finder){ .queries = queries,
+                            .places = calloc(count + 1, sizeof(*ret->places)),
+                            .next = calloc(count + 1, sizeof(*ret->next)) };
+    if (ret->places == NULL || ret->next == NULL) {
+        finder_close(ret);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        ret->places[i] = (struct place){ .key = queries->asked[i].key,
+                                         .alike = queries->asked[i].query,
+                                         .index = (uint32_t)i };
+    }
+    qsort(ret->places, count, sizeof(*ret->places), finder_order);
+    for (size_t i = 0; i <= count; i++) {
+        ret->next[i] = (uint32_t)i;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* The first place that is not before @key of query @query. */
+static size_t place_at(struct finder *finder, const char *key, uint32_t query)
+{
+    size_t low = 0, high = finder->queries->asked_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct place *const place = &finder->places[middle];
+        const int order = strncmp(place->key, key, PMIX_MAX_KEYLEN + 1);
+
+        finder->queries->walked++;
+        if (order < 0 || (order == 0 && place->alike < query)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool is_passed(const struct finder *finder, size_t at)
+{
+    return at < finder->queries->asked_count &&
+           finder->queries->asked[finder->places[at].index].answered;
+}
+
+/* The first place from @at on that has no answer. */
+static size_t place_unanswered(struct finder *finder, size_t at)
+{
+    while (is_passed(finder, at)) {
+        const uint32_t next = finder->next[at] == at ? (uint32_t)at + 1 : finder->next[at];
+
+        finder->next[at] = is_passed(finder, next) && finder->next[next] != next
+                               ? finder->next[next]
+                               : next;
+        finder->queries->walked++;
+        at = next;
+    }
+    return at;
+}
+
+/* The first key without an answer that @info may answer, from query @query on, or of it alone when
+ * @within.  Return: NULL when there is none. */
+static struct sx_asked *asked_find(struct finder *finder, uint32_t query, bool within,
+                                   const pmix_info_t *info)
+{
+    const size_t at = place_unanswered(finder, place_at(finder, info->key, query));
+    const struct place *const place = &finder->places[at];
+
+    return at < finder->queries->asked_count &&
+                   strncmp(place->key, info->key, sizeof(info->key)) == 0 &&
+                   (!within || place->alike == query)
+               ? &finder->queries->asked[place->index]
+               : NULL;
+}
+
+/* @info answers the first key from query @query on that it can; only one of it when @within. */
+static pmix_status_t answer_take(struct finder *finder, uint32_t query, bool within,
                                  const pmix_info_t *info)
 {
-    const uint32_t query = asked->query;
+    struct sx_asked *const asked = asked_find(finder, query, within, info);
     pmix_value_t value;
     size_t size;
 
-    while (asked != NULL && (!within || asked->query == query) &&
-           (asked->answered || strncmp(asked->key, info->key, sizeof(info->key)) != 0)) {
-        asked = unanswered_next(queries, asked + 1);
-    }
-    if (asked == NULL || (within && asked->query != query) || info->value.type == PMIX_UNDEF) {
+    if (asked == NULL || info->value.type == PMIX_UNDEF) {
         return PMIX_SUCCESS;
     }
     pmix_status_t rc = sx_flat_size(&info->value, &size);
@@ -350,14 +438,13 @@ static pmix_status_t answer_take(struct sx_queries *queries, struct sx_asked *as
     }
     rc = sx_value_copy(&value, &info->value);
     if (rc == PMIX_SUCCESS) {
-        sx_queries_answer(queries, asked, &value);
+        sx_queries_answer(finder->queries, asked, &value);
     }
     return rc;
 }
 
-/* The results of one query, whose first key without an answer is @asked. */
-static pmix_status_t results_take(struct sx_queries *queries, struct sx_asked *asked,
-                                  const pmix_value_t *value)
+/* The results of query @query. */
+static pmix_status_t results_take(struct finder *finder, uint32_t query, const pmix_value_t *value)
 {
     const pmix_data_array_t *const array = value->type == PMIX_DATA_ARRAY ? value->data.darray
                                                                           : NULL;
@@ -367,30 +454,46 @@ static pmix_status_t results_take(struct sx_queries *queries, struct sx_asked *a
         return PMIX_SUCCESS;
     }
     for (size_t i = 0; i < array->size && rc == PMIX_SUCCESS; i++) {
-        rc = answer_take(queries, asked, true, (const pmix_info_t *)array->array + i);
+        rc = answer_take(finder, query, true, (const pmix_info_t *)array->array + i);
     }
     return rc;
+}
+
+/* The first key without an answer, from @asked on. */
+static struct sx_asked *unanswered_next(const struct sx_queries *queries, struct sx_asked *asked)
+{
+    while (asked < queries->asked + queries->asked_count && asked->answered) {
+        asked++;
+    }
+    return asked < queries->asked + queries->asked_count ? asked : NULL;
 }
 
 pmix_status_t sx_queries_take(struct sx_queries *queries, const pmix_info_t info[], size_t ninfo)
 {
     struct sx_asked *asked = unanswered_next(queries, queries->asked);
-    pmix_status_t rc = PMIX_SUCCESS;
+    struct finder finder;
 
-    for (size_t i = 0; info != NULL && i < ninfo && rc == PMIX_SUCCESS; i++) {
+    if (info == NULL || ninfo == 0 || asked == NULL) {
+        return PMIX_SUCCESS;
+    }
+    pmix_status_t rc = finder_open(queries, &finder);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (strncmp(info[i].key, PMIX_QUERY_RESULTS, sizeof(info[i].key)) != 0) {
-            struct sx_asked *const first = unanswered_next(queries, queries->asked);
-
-            rc = first == NULL ? rc : answer_take(queries, first, false, &info[i]);
+            rc = answer_take(&finder, 0, false, &info[i]);
         } else if (asked != NULL) {
             const uint32_t query = asked->query;
 
-            rc = results_take(queries, asked, &info[i].value);
+            rc = results_take(&finder, query, &info[i].value);
             while (asked != NULL && asked->query == query) {
                 asked = unanswered_next(queries, asked + 1);
             }
         }
     }
+    finder_close(&finder);
     return rc;
 }
 

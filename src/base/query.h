@@ -37,6 +37,7 @@ struct sx_queries {
     struct sx_query_options *options; /* of each query */
     struct sx_asked *asked;           /* by query */
     size_t asked_count, answered_count;
+    uint64_t walked; /* keys, for answers that were taken */
 };
 
 /* Judge @queries and list their keys.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for no queries, one

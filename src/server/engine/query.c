@@ -18,8 +18,11 @@
 #include "base/value.h"
 #include "server/engine/query_kept.h"
 #include "server/engine/query_known.h"
+#include "server/model/share.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
+
+#define KEYS_PER_UNIT 32u /* of those that an answer may be for, compared */
 
 struct query {
     struct sx_pending pending;
@@ -85,8 +88,11 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     }
     struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
     struct query *const query = SX_CONTAINER(pending, struct query, pending);
+    const uint64_t before = query->queries.walked;
     const pmix_status_t rc = sx_queries_take(&query->queries, answer->info, answer->ninfo);
 
+    sx_share_charge(answer->server, answer->client,
+                    (query->queries.walked - before) / KEYS_PER_UNIT);
     sx_query_kept_add(answer->server, answer->client, &query->queries);
     if (rc != PMIX_SUCCESS || answer->status < 0) {
         query->missed = rc != PMIX_SUCCESS ? rc : answer->status;

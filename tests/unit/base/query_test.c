@@ -91,3 +91,59 @@ Test(queries, may_be_as_many_as_there_may_be)
     sx_queries_close(&all);
     PMIx_Argv_free(keys);
 }
+
+#define LOG_KEYS_MAX 12u /* of SX_QUERY_KEYS_MAX */
+
+/* Half of the keys are unknown and come first; the others are answered in any order, each of two
+ * equal ones by an answer of its own. */
+Test(queries, find_the_key_of_each_answer_without_passing_all_others)
+{
+    const size_t half = SX_QUERY_KEYS_MAX / 2;
+    char **const keys = calloc(SX_QUERY_KEYS_MAX + 1, sizeof(*keys));
+    pmix_info_t *const answers = PMIx_Info_create(half);
+    const pmix_query_t query = { .keys = keys };
+    struct sx_queries all;
+
+    for (size_t i = 0; i < SX_QUERY_KEYS_MAX; i++) {
+        cr_assert_gt(asprintf(&keys[i], i < half ? "unknown.%zu" : "key.%zu", i / 2), 0);
+    }
+    for (uint32_t i = 0; i < half; i++) {
+        PMIx_Info_load(&answers[i], keys[SX_QUERY_KEYS_MAX - 1 - i], &i, PMIX_UINT32);
+    }
+    cr_assert_eq(sx_queries_open(&all, &query, 1), PMIX_SUCCESS);
+    cr_expect_eq(sx_queries_take(&all, answers, half), PMIX_SUCCESS);
+    cr_expect_eq(all.answered_count, half);
+    for (size_t i = half; i < SX_QUERY_KEYS_MAX; i += 2) {
+        const uint32_t first = (uint32_t)(SX_QUERY_KEYS_MAX - 2 - i);
+
+        cr_expect_eq(all.asked[i].value.data.uint32, first, "key %zu", i);
+        cr_expect_eq(all.asked[i + 1].value.data.uint32, first + 1, "key %zu", i);
+    }
+    cr_expect_leq(all.walked, half * (LOG_KEYS_MAX + 2));
+    sx_queries_close(&all);
+    PMIx_Info_free(answers, half);
+    PMIx_Argv_free(keys);
+}
+
+/* All are equal: those that have been answered are not passed one by one. */
+Test(queries, that_are_all_the_same_are_answered_one_after_the_other)
+{
+    char **const keys = calloc(SX_QUERY_KEYS_MAX + 1, sizeof(*keys));
+    pmix_info_t *const answers = PMIx_Info_create(SX_QUERY_KEYS_MAX);
+    const pmix_query_t query = { .keys = keys };
+    struct sx_queries all;
+
+    for (uint32_t i = 0; i < SX_QUERY_KEYS_MAX; i++) {
+        keys[i] = strdup("key");
+        PMIx_Info_load(&answers[i], "key", &i, PMIX_UINT32);
+    }
+    cr_assert_eq(sx_queries_open(&all, &query, 1), PMIX_SUCCESS);
+    cr_expect_eq(sx_queries_take(&all, answers, SX_QUERY_KEYS_MAX), PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_QUERY_KEYS_MAX; i++) {
+        cr_expect_eq(all.asked[i].value.data.uint32, i);
+    }
+    cr_expect_leq(all.walked, SX_QUERY_KEYS_MAX * 2 * (LOG_KEYS_MAX + 1));
+    sx_queries_close(&all);
+    PMIx_Info_free(answers, SX_QUERY_KEYS_MAX);
+    PMIx_Argv_free(keys);
+}
