@@ -280,7 +280,7 @@ static void messages_dump(struct sx_bytes *data, uint64_t head, uint64_t tail)
         return;
     }
     while (head < tail) {
-        uint8_t start[8];
+        uint8_t start[8] = { 0 };
         uint32_t len, kind;
 
         circle_copy(data, head, start, sizeof(start));
