@@ -109,6 +109,15 @@ static int rank_of_connect(int rank)
     return rank_of(rank, CONNECT, PMIX_SUCCESS);
 }
 
+/* Once the host is ready to keep its answer. */
+static int rank_of_connect_while_asked(int rank)
+{
+    if (rank < 2) {
+        job_token_get(1);
+    }
+    return rank_of(rank, CONNECT, PMIX_SUCCESS);
+}
+
 static int rank_of_construct(int rank)
 {
     return rank_of(rank, CONSTRUCT, PMIX_SUCCESS);
@@ -187,19 +196,53 @@ static int host_of_ended(struct job *job)
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
-/* One of a single node: what comes from here is all there is. */
+/* One of a single node: what comes from here is all there is.  It may keep its first answer. */
+static struct {
+    int holds; /* atomic */
+    char *data;
+    size_t ndata;
+    pmix_modex_cbfunc_t cbfunc; /* NULL: it has none; written last */
+    void *cbdata;
+} held;
+
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
     (void)procs, (void)nprocs, (void)info, (void)ninfo;
+    if (__atomic_exchange_n(&held.holds, 0, __ATOMIC_ACQ_REL)) {
+        held.data = data;
+        held.ndata = ndata;
+        held.cbdata = cbdata;
+        __atomic_store_n(&held.cbfunc, cbfunc, __ATOMIC_RELEASE);
+        return PMIX_SUCCESS;
+    }
     cbfunc(PMIX_SUCCESS, data, ndata, cbdata, free, data);
     return PMIX_SUCCESS;
 }
 
+/* The namespace and its clients are registered while the host has the operation. */
+static int host_of_coming_while_asked(struct job *job)
+{
+    __atomic_store_n(&held.holds, 1, __ATOMIC_RELEASE);
+    job_token_put(1);
+    job_token_put(1);
+    job_token_get(0);
+    job_token_get(0);
+    while (__atomic_load_n(&held.cbfunc, __ATOMIC_ACQUIRE) == NULL) {
+        usleep(1000);
+    }
+    job_add(job, OTHER, OTHER_SIZE);
+    held.cbfunc(PMIX_SUCCESS, held.data, held.ndata, held.cbdata, free, held.data);
+    for (int i = 0; i < job->size; i++) {
+        CHECK(job_wait(job, i) == 0);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    enum { ALONE = 6, ALL = 9 };
+    enum { ALONE = 6, ALL = 10 };
     static const struct job_case cases[ALL] = {
         { "fence", 2, rank_of_fence, host_of_coming, false },
         { "connect", 2, rank_of_connect, host_of_coming, false },
@@ -210,6 +253,8 @@ int main(int argc, char **argv)
         /* of a host that has an entry for fences */
         { "fence_with_entry", 2, rank_of_fence, host_of_coming, false },
         { "connect_with_entry", 2, rank_of_connect, host_of_coming, false },
+        { "connect_while_asked_with_entry", 2, rank_of_connect_while_asked,
+          host_of_coming_while_asked, false },
         { "construct_with_entry", 2, rank_of_construct, host_of_coming, false },
     };
 

@@ -413,7 +413,8 @@ static bool collective_awaits(const struct sx_collective *collective)
            !collective->is_over && !collective->is_abandoned;
 }
 
-/* The host has it no longer, until all of its namespaces are registered. */
+/* The host has it no longer, until all of its namespaces are registered.  Some may have been
+ * meanwhile, with clients that have gone again. */
 static void collective_take_back(struct sx_collective *collective)
 {
     collective->members.admits_unknown = false;
@@ -421,7 +422,19 @@ static void collective_take_back(struct sx_collective *collective)
     sx_rounds_leave(collective);
     sx_agreed_clear(&collective->agreed);
     sx_shown_changed(collective->members.server, &collective->shown);
-    (void)collective_try(collective); /* it may have been registered meanwhile */
+    pmix_status_t rc = sx_members_catch_up(&collective->members);
+
+    if (rc == PMIX_SUCCESS && collective->kind->nspace_added != NULL) {
+        rc = collective->kind->nspace_added(collective);
+    }
+    if (rc != PMIX_SUCCESS) {
+        collective_end(collective, rc);
+        return;
+    }
+    collective->engine->resume(collective);
+    if (!collective->is_over) {
+        (void)collective_try(collective);
+    }
 }
 
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)

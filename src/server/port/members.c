@@ -326,3 +326,20 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
     qsort(members->all, members->count, sizeof(*members->all), members_order);
     return PMIX_SUCCESS;
 }
+
+pmix_status_t sx_members_catch_up(struct sx_members *members)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < members->real.count && rc == PMIX_SUCCESS; i++) {
+        const pmix_proc_t *const proc = &members->real.all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+        const size_t count = nspace != NULL ? nspace->client_count : 0;
+
+        for (size_t n = 0; n < count && rc == PMIX_SUCCESS; n++) {
+            rc = sx_members_expect(members, nspace->by_rank[n]);
+        }
+    }
+    members->has_unknown = others_are_unknown(members);
+    return rc;
+}

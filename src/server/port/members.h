@@ -54,6 +54,9 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
 /* The host has registered @nspace, whose clients are expected already (sx_members_expect).  Return:
  * whether the signature has waited for that. */
 bool sx_members_nspace_added(struct sx_members *members, const struct sx_nspace *nspace);
+/* The same when clients may have been registered that nobody has expected.  Return: PMIX_SUCCESS,
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_members_catch_up(struct sx_members *members);
 /* Whether the signature has processes of @nspace, by their own names. */
 bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace);
 void sx_members_clear(struct sx_members *members);
