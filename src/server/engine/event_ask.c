@@ -126,11 +126,13 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
     return rc;
 }
 
-/* Somebody of this user and group wants to hear of @codes.  What the host does inside may end who
- * wants it. */
-static void host_ask(struct sx_server *server, pmix_status_t *codes, size_t count, uint32_t user,
-                     uint32_t group, uint64_t question, sx_told_fn told)
+/* @client, or the host for NULL, has a handler for @codes.  What the host does inside may end it.
+ */
+static void host_ask(struct sx_server *server, struct sx_client *client, pmix_status_t *codes,
+                     size_t count, uint64_t question, sx_told_fn told)
 {
+    const uint32_t user = client != NULL ? client->uid : getuid();
+    const uint32_t group = client != NULL ? client->gid : getgid();
     pmix_info_t info[2];
 
     PMIX_INFO_LOAD(&info[0], PMIX_USERID, &user, PMIX_UINT32);
@@ -138,6 +140,7 @@ static void host_ask(struct sx_server *server, pmix_status_t *codes, size_t coun
     const pmix_status_t rc = sx_upcall(server, SX_UPCALL_REGISTER_EVENTS,
                                        &(struct sx_upcall){ .told = told,
                                                             .id = question,
+                                                            .client = client,
                                                             .codes = codes,
                                                             .ncodes = count,
                                                             .info = info,
@@ -151,7 +154,7 @@ static void want_ask(struct sx_event_want *want, uint64_t now_ns)
 {
     struct sx_server *server = want->pending.server;
     const uint64_t question = ++server->event_question;
-    const struct sx_client *client = want->pending.client;
+    struct sx_client *client = want->pending.client;
     size_t ask_count = 0;
     pmix_status_t *ask = want->code_count == 0 ? NULL : malloc(want->code_count * sizeof(*ask));
     pmix_status_t rc = want->code_count == 0 || ask != NULL
@@ -165,7 +168,7 @@ static void want_ask(struct sx_event_want *want, uint64_t now_ns)
         sx_pending_answer(&want->pending, rc);
     } else {
         want_wait(want, question, true, now_ns);
-        host_ask(server, ask, ask_count, client->uid, client->gid, question, host_answered);
+        host_ask(server, client, ask, ask_count, question, host_answered);
     }
     free(ask);
 }
@@ -220,7 +223,7 @@ size_t sx_event_wanted_by_host(struct sx_server *server, const pmix_status_t cod
                count - want.counted);
     }
     if (ask_count > 0) {
-        host_ask(server, ask, ask_count, getuid(), getgid(), question, host_answered_itself);
+        host_ask(server, NULL, ask, ask_count, question, host_answered_itself);
     }
     free(ask);
     return want.counted;

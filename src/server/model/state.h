@@ -163,7 +163,8 @@ enum sx_upcall_kind {
 struct sx_owed {
     unsigned count; /* questions that the host has not answered */
     uint64_t bytes;
-    bool full_told; /* since it last owed nothing */
+    bool full_told;          /* since it last owed nothing */
+    struct sx_quota clients; /* what clients have of it, if it has a bound of its own */
 };
 struct sx_host {
     bool forgotten;        /* it is asked nothing any more */

@@ -5,7 +5,7 @@
  * The host gets a number, not a pointer: an answer that comes twice, or after the server has
  * forgotten the question, finds nothing and is dropped.  Numbers are found through a table.  A
  * question that a host never answers stays until the server ends: the row says how many of them
- * there may be, unless those who ask are bounded themselves. */
+ * there may be, unless those who ask are bounded themselves, and each client has a share of that. */
 #include "server/port/upcall.h"
 
 #include <pthread.h>
@@ -16,6 +16,7 @@
 
 #include "base/status.h"
 #include "base/value.h"
+#include "server/model/quota.h"
 
 #define EVENTS_MAX 4096u
 #define TOOLS_MAX 1024u /* that have gone before the host has answered, and those that wait */
@@ -271,8 +272,9 @@ struct question {
     struct sx_list asker_link; /* asker.questions, until told */
     struct sx_loop_post post;
     struct sx_server *server;
-    struct sx_owed *owed; /* counts it ... */
-    size_t bytes;         /* ... as so many */
+    struct sx_owed *owed;      /* counts it ... */
+    size_t bytes;              /* ... as so many */
+    struct sx_quota_row quota; /* owed.clients */
     struct sx_host_answer answer;
     pmix_release_cbfunc_t release_fn; /* the host's, or of a copy: for what it answers */
     void *release_cbdata;
@@ -293,11 +295,23 @@ static void contents_destruct(const struct sx_upcall *up)
     sx_elements_destruct(up->apps, up->napps, PMIX_APP);
 }
 
+/* The accounts go when the server asks nothing any more. */
+static void owed_close_unless_used(struct sx_owed *owed)
+{
+    if (owed->count == 0 && owed->clients.what != NULL) {
+        sx_quota_deinit(&owed->clients);
+    }
+}
+
 /* Loop thread. */
 static void question_free(struct question *question)
 {
     question->owed->count--;
     question->owed->bytes -= question->bytes;
+    sx_quota_give_back(&question->owed->clients, &question->quota);
+    if (question->server->host.forgotten) {
+        owed_close_unless_used(question->owed);
+    }
     sx_list_remove(&question->asker_link);
     if (question->up.client != NULL) {
         sx_client_release(question->up.client);
@@ -348,8 +362,27 @@ static bool question_open(struct question *question)
     return is_open;
 }
 
-/* One block with all that the host may look at until it answers.  Return: NULL when memory is out;
- * then the infos are still the caller's. */
+/* Count @question for the client that asks, if its entry has a bound.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, told, when the client has its share already. */
+static pmix_status_t question_count(struct question *question, enum sx_upcall_kind kind)
+{
+    const struct row *const row = &rows[kind];
+    struct sx_server *const server = question->server;
+    struct sx_owed *const owed = question->owed;
+
+    if (row->max == 0 || question->up.client == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (owed->clients.what == NULL) {
+        sx_quota_init(&owed->clients, row->name, row->max, row->bytes_max, server->seed);
+    }
+    const struct sx_quota_owner owner = sx_quota_owner_of(question->up.client);
+
+    return sx_quota_take(&owed->clients, &owner, false, question->bytes, &question->quota);
+}
+
+/* One block with all that the host may look at until it answers.  Return: NULL when memory is out,
+ * or the client has its share; then the infos are still the caller's. */
 static struct question *question_new(struct sx_server *server, enum sx_upcall_kind kind,
                                      struct sx_upcall *up, size_t size)
 {
@@ -362,7 +395,12 @@ static struct question *question_new(struct sx_server *server, enum sx_upcall_ki
                                    .owed = &server->host.owed[kind],
                                    .up = *up,
                                    .bytes = size + up->info_bytes };
+    if (question_count(question, kind) != PMIX_SUCCESS) {
+        free(question);
+        return NULL;
+    }
     if (!question_open(question)) {
+        sx_quota_give_back(&question->owed->clients, &question->quota);
         free(question);
         return NULL;
     }
@@ -700,4 +738,7 @@ void sx_upcall_forget_all(struct sx_server *server)
     }
     sx_table_deinit(&open_table);
     pthread_mutex_unlock(&open_lock);
+    for (size_t i = 0; i < SX_COUNT(server->host.owed); i++) {
+        owed_close_unless_used(&server->host.owed[i]);
+    }
 }

@@ -78,7 +78,8 @@ struct sx_upcall {
 pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind, size_t bytes);
 
 /* Return: PMIX_SUCCESS when `told` will be called, or the host has taken a notice; else as
- * sx_upcall_judge, or what the host has returned. */
+ * sx_upcall_judge, PMIX_ERR_OUT_OF_RESOURCE (told) as well while the client has its share of what
+ * the host owes, or what the host has returned. */
 pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                         const struct sx_upcall *upcall);
 

@@ -755,3 +755,42 @@ Test(upcall, is_not_made_while_the_host_keeps_too_much)
     cr_expect_eq(count, 3, "of 64 MiB");
     sx_upcall_forget_all(&server);
 }
+
+/* Ask for @by until it may not.  Return: how often it was asked. */
+static unsigned flood(struct sx_client *by, size_t bytes)
+{
+    const struct sx_upcall up = { .told = on_told, .client = by, .info_bytes = bytes };
+    unsigned count = 0;
+
+    while (count < 10000 && sx_upcall(&server, SX_UPCALL_NOTIFY_EVENT, &up) == PMIX_SUCCESS) {
+        count++;
+    }
+    return count;
+}
+
+/* Whoever floods a host that does not answer leaves something: its process for its user's others,
+ * its user for other users. */
+Test(upcall, leaves_other_clients_a_share_of_what_the_host_may_owe)
+{
+    static const size_t sizes[] = { 0, 1000000 }; /* so many questions, then so many bytes */
+
+    server.module = all_entries;
+    server.module.notify_event = on_notify_unread;
+    struct sx_client *const same = bare_connect(&server, bare_job(&server, "same", 1, 1), 0);
+    struct sx_client *const other = bare_connect(&server, bare_job(&server, "other", 1, 1), 0);
+
+    client->uid = same->uid = 7;
+    other->uid = 8;
+    for (size_t i = 0; i < SX_COUNT(sizes); i++) {
+        const unsigned first = flood(client, sizes[i]), second = flood(same, sizes[i]);
+        const unsigned third = flood(other, sizes[i]);
+
+        cr_expect_gt(first, 5 * second, "%u %u", first, second);
+        cr_expect_geq(second, 1);
+        cr_expect_geq(third, 1);
+        cr_expect_lt(server.host.owed[SX_UPCALL_NOTIFY_EVENT].count, 4096, "some is left");
+        cr_expect_not(server.host.owed[SX_UPCALL_NOTIFY_EVENT].full_told);
+        sx_upcall_forget_all(&server);
+        server.host.forgotten = false;
+    }
+}
