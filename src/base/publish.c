@@ -90,6 +90,19 @@ static pmix_status_t access_judge(const struct sx_some_infos *access)
     return rc == PMIX_SUCCESS ? ids_judge(options.gids) : rc;
 }
 
+static pmix_status_t data_count_judge(size_t count)
+{
+    if (count == 0) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIx_Publish is given nothing to publish");
+    }
+    return count > SX_PUBLISH_VALUES_MAX
+               ? SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "a call of PMIx_Publish may publish %u values, and this one has %zu: "
+                          "publish them in parts",
+                          SX_PUBLISH_VALUES_MAX, count)
+               : PMIX_SUCCESS;
+}
+
 pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
                               struct sx_publish_options *ret)
 {
@@ -111,8 +124,8 @@ pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
             rc = sx_options_read(SX_OF_PUBLISH, &info[i], 1, ret);
         }
     }
-    if (rc == PMIX_SUCCESS && data == 0) {
-        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIx_Publish is given nothing to publish");
+    if (rc == PMIX_SUCCESS) {
+        rc = data_count_judge(data);
     }
     if (rc == PMIX_SUCCESS) {
         rc = range_judge(&ret->range, &ret->targets);

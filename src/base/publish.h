@@ -26,9 +26,11 @@ bool sx_publish_range_holds(pmix_data_range_t range, const struct sx_some_procs 
  * directives. */
 bool sx_publish_is_data(const char *key);
 
+#define SX_PUBLISH_VALUES_MAX 1024u /* in one call; as many as one lookup may name */
+
 /* Read the directives among @info.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when nothing is to be
  * published, a custom range names nobody, or as sx_directives_read; PMIX_ERR_NOT_SUPPORTED as
- * there. */
+ * there; PMIX_ERR_OUT_OF_RESOURCE (told) for more than SX_PUBLISH_VALUES_MAX values. */
 pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
                               struct sx_publish_options *ret);
 /* The same for a lookup of @key_count keys, which waits until *ret_wanted of them are found; 0: it

@@ -17,6 +17,7 @@
 
 /* As so many rows that are looked at: */
 #define TARGET_COST 16u /* a search in sorted targets */
+#define TERM_COST 8u    /* a target, or a user, that is copied and sorted */
 #define CHANGE_COST 64u /* a row that comes or goes, which is shown */
 
 void sx_published_init(struct sx_published *all, uint64_t seed)
@@ -119,8 +120,17 @@ static bool has_id(const pmix_data_array_t *ids, uint32_t id)
 
 static bool has_access(const struct sx_published_row *row, const struct sx_party *asker)
 {
-    return row->publisher->party.uid == asker->uid || has_id(row->uids, asker->uid) ||
-           has_id(row->gids, asker->gid);
+    const struct sx_published_terms *const terms = row->terms;
+
+    return row->publisher->party.uid == asker->uid ||
+           (terms != NULL && (has_id(terms->uids, asker->uid) || has_id(terms->gids, asker->gid)));
+}
+
+static const struct sx_some_procs *targets_of(const struct sx_published_row *row)
+{
+    static const struct sx_some_procs nobody;
+
+    return row->terms != NULL ? &row->terms->targets : &nobody;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -159,7 +169,7 @@ bool sx_published_sees(struct sx_published *all, const struct sx_published_row *
 {
     const struct sx_party *const party = &row->publisher->party;
 
-    return has_access(row, asker) && range_holds(all, row->range, &row->targets, party, asker) &&
+    return has_access(row, asker) && range_holds(all, row->range, targets_of(row), party, asker) &&
            range_holds(all, options->range, &options->targets, asker, party);
 }
 
@@ -266,12 +276,24 @@ static void publisher_free_unless_used(struct sx_published *all, struct sx_publi
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void row_free(struct sx_published_row *row)
+static void terms_release(struct sx_published *all, struct sx_published_terms *terms)
+{
+    if (terms == NULL || --terms->reference_count > 0) {
+        return;
+    }
+    if (terms->quota.is_taken) {
+        terms->publisher->bytes -= terms->bytes;
+        all->bytes -= terms->bytes;
+        sx_quota_give_back(&all->quota, &terms->quota);
+    }
+    PMIX_INFO_FREE(terms->info, terms->ninfo);
+    free(terms);
+}
+
+static void row_free(struct sx_published *all, struct sx_published_row *row)
 {
     PMIX_INFO_DESTRUCT(&row->info);
-    if (row->terms != NULL) {
-        PMIX_INFO_FREE(row->terms, row->term_count);
-    }
+    terms_release(all, row->terms);
     free(row);
 }
 
@@ -293,74 +315,8 @@ void sx_published_remove(struct sx_published *all, struct sx_published_row *row)
     struct sx_publisher *const publisher = row->publisher;
 
     row_unlink(all, row);
-    row_free(row);
+    row_free(all, row);
     publisher_free_unless_used(all, publisher);
-}
-
-/* Keep what the directives point to.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t terms_keep(struct sx_published_row *row, const pmix_info_t info[],
-                                size_t ninfo)
-{
-    struct sx_publish_options own = { .targets = { .count = 0 } };
-    struct sx_publish_access_options access = { .uids = NULL };
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    row->terms = PMIx_Info_create(ninfo);
-    row->term_count = ninfo;
-    if (row->terms == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
-        if (!sx_publish_is_data(info[i].key)) {
-            rc = PMIx_Info_xfer(&row->terms[i], &info[i]);
-        }
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_options_read(SX_OF_PUBLISH, row->terms, ninfo, &own);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_options_read(SX_OF_PUBLISH_ACCESS, own.access.all, own.access.count, &access);
-    }
-    row->targets = own.targets;
-    row->uids = access.uids != NULL ? access.uids->value.data.darray : NULL;
-    row->gids = access.gids != NULL ? access.gids->value.data.darray : NULL;
-    ids_sort(row->uids);
-    ids_sort(row->gids);
-    return rc;
-}
-
-/* Whether its directives say more than numbers. */
-static bool has_terms(const struct sx_publish_options *options)
-{
-    return options->access.count != 0 || options->range == PMIX_RANGE_CUSTOM;
-}
-
-/* Return: a row for @data, whose value is not moved yet; NULL when memory is out. */
-static struct sx_published_row *row_new(const struct sx_publish_options *options,
-                                        const pmix_info_t info[], size_t ninfo,
-                                        const pmix_info_t *data)
-{
-    struct sx_published_row *const row = calloc(1, sizeof(*row));
-    size_t size = 0;
-
-    if (row == NULL) {
-        return NULL;
-    }
-    row->range = options->range;
-    row->persistence = options->persistence;
-    PMIx_Load_key(row->info.key, data->key);
-    if (sx_flat_size(&data->value, &size) != PMIX_SUCCESS ||
-        (has_terms(options) && terms_keep(row, info, ninfo) != PMIX_SUCCESS)) {
-        row_free(row);
-        return NULL;
-    }
-    row->bytes = sizeof(*row) + size;
-    if (row->terms != NULL) {
-        row->bytes += ninfo * sizeof(*row->terms) + row->targets.count * sizeof(pmix_proc_t) +
-                      (row->uids != NULL ? row->uids->size * sizeof(uint32_t) : 0) +
-                      (row->gids != NULL ? row->gids->size * sizeof(uint32_t) : 0);
-    }
-    return row;
 }
 
 /* ---- publishing ------------------------------------------------------------------------------ */
@@ -387,24 +343,148 @@ static bool has_room(struct sx_publisher *publisher, uint64_t bytes)
     return true;
 }
 
-/* What of @row may be there when its job has ended. */
-static bool is_lasting(const struct sx_published_row *row)
+/* Whether it may be there when its job has ended. */
+static bool is_lasting(pmix_persistence_t persistence)
 {
-    return row->persistence != PMIX_PERSIST_PROC && row->persistence != PMIX_PERSIST_APP;
+    return persistence != PMIX_PERSIST_PROC && persistence != PMIX_PERSIST_APP;
 }
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told. */
-static pmix_status_t row_count(struct sx_published *all, struct sx_publisher *publisher,
-                               struct sx_published_row *row)
+static pmix_status_t room_take(struct sx_published *all, struct sx_publisher *publisher, bool lasts,
+                               uint64_t bytes, struct sx_quota_row *ret)
 {
     const struct sx_party *const party = &publisher->party;
     const struct sx_quota_owner owner = { .uid = party->uid, .proc = party->who.proc };
 
-    return has_room(publisher, row->bytes)
-               ? sx_quota_take(&all->quota, party->is_host ? NULL : &owner, is_lasting(row),
-                               row->bytes, &row->quota)
+    return has_room(publisher, bytes)
+               ? sx_quota_take(&all->quota, party->is_host ? NULL : &owner, lasts, bytes, ret)
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
+
+/* ---- the directives of a call ---------------------------------------------------------------- */
+
+/* Whether they say more than numbers. */
+static bool has_terms(const struct sx_publish_options *options)
+{
+    return options->access.count != 0 || options->range == PMIX_RANGE_CUSTOM;
+}
+
+/* Copy the directives among @info.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t terms_copy(struct sx_published_terms *terms, const pmix_info_t info[],
+                                size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo; i++) {
+        terms->ninfo += !sx_publish_is_data(info[i].key);
+    }
+    terms->info = PMIx_Info_create(terms->ninfo);
+    if (terms->info == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0, at = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (!sx_publish_is_data(info[i].key)) {
+            rc = PMIx_Info_xfer(&terms->info[at++], &info[i]);
+        }
+    }
+    return rc;
+}
+
+/* Find what they point to. */
+static pmix_status_t terms_read(struct sx_published_terms *terms)
+{
+    struct sx_publish_options own = { .targets = { .count = 0 } };
+    struct sx_publish_access_options access = { .uids = NULL };
+    pmix_status_t rc = sx_options_read(SX_OF_PUBLISH, terms->info, terms->ninfo, &own);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_PUBLISH_ACCESS, own.access.all, own.access.count, &access);
+    }
+    terms->targets = own.targets;
+    terms->uids = access.uids != NULL ? access.uids->value.data.darray : NULL;
+    terms->gids = access.gids != NULL ? access.gids->value.data.darray : NULL;
+    ids_sort(terms->uids);
+    ids_sort(terms->gids);
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told. */
+static pmix_status_t terms_count(struct sx_published *all, struct sx_published_terms *terms,
+                                 pmix_persistence_t persistence)
+{
+    struct sx_publisher *const publisher = terms->publisher;
+    const size_t elements = terms->targets.count + (terms->uids != NULL ? terms->uids->size : 0) +
+                            (terms->gids != NULL ? terms->gids->size : 0);
+
+    all->walked += elements * TERM_COST;
+    terms->bytes = sizeof(*terms) + terms->ninfo * sizeof(*terms->info) +
+                   elements * sizeof(uint32_t) + terms->targets.count * sizeof(pmix_proc_t);
+    const pmix_status_t rc = room_take(all, publisher, is_lasting(persistence), terms->bytes,
+                                       &terms->quota);
+
+    if (rc == PMIX_SUCCESS) {
+        publisher->bytes += terms->bytes;
+        all->bytes += terms->bytes;
+    }
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS with *ret, NULL when there is nothing to keep; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t terms_new(struct sx_published *all, struct sx_publisher *publisher,
+                               const struct sx_publish_options *options, const pmix_info_t info[],
+                               size_t ninfo, struct sx_published_terms **ret)
+{
+    struct sx_published_terms *terms;
+
+    *ret = NULL;
+    if (!has_terms(options)) {
+        return PMIX_SUCCESS;
+    }
+    terms = calloc(1, sizeof(*terms));
+    if (terms == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    terms->reference_count = 1;
+    terms->publisher = publisher;
+    pmix_status_t rc = terms_copy(terms, info, ninfo);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = terms_read(terms);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = terms_count(all, terms, options->persistence);
+    }
+    if (rc != PMIX_SUCCESS) {
+        terms_release(all, terms);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *ret = terms;
+    return PMIX_SUCCESS;
+}
+
+/* Return: a row for @data, whose value is not moved yet; NULL when memory is out. */
+static struct sx_published_row *row_new(const struct sx_publish_options *options,
+                                        struct sx_published_terms *terms, const pmix_info_t *data)
+{
+    struct sx_published_row *const row = calloc(1, sizeof(*row));
+    size_t size = 0;
+
+    if (row == NULL || sx_flat_size(&data->value, &size) != PMIX_SUCCESS) {
+        free(row);
+        return NULL;
+    }
+    row->range = options->range;
+    row->persistence = options->persistence;
+    PMIx_Load_key(row->info.key, data->key);
+    row->bytes = sizeof(*row) + size;
+    row->terms = terms;
+    if (terms != NULL) {
+        terms->reference_count++;
+    }
+    return row;
+}
+
+/* ---- rows of a call -------------------------------------------------------------------------- */
 
 /* Whether @publisher may have a row more under @key.  Return: PMIX_SUCCESS;
  * PMIX_ERR_DUPLICATE_KEY; PMIX_ERR_OUT_OF_RESOURCE. */
@@ -448,8 +528,8 @@ static bool row_enter(struct sx_published *all, struct sx_published_row *row, ui
 }
 
 static pmix_status_t row_add(struct sx_published *all, struct sx_publisher *publisher,
-                             const struct sx_publish_options *options, const pmix_info_t info[],
-                             size_t ninfo, const pmix_info_t *data)
+                             const struct sx_publish_options *options,
+                             struct sx_published_terms *terms, const pmix_info_t *data)
 {
     const uint64_t hash = key_hash(all, data->key);
     const pmix_status_t rc = key_judge(all, publisher, options, data->key, hash);
@@ -457,14 +537,16 @@ static pmix_status_t row_add(struct sx_published *all, struct sx_publisher *publ
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    struct sx_published_row *const row = row_new(options, info, ninfo, data);
+    struct sx_published_row *const row = row_new(options, terms, data);
 
     if (row == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (row_count(all, publisher, row) != PMIX_SUCCESS || !row_enter(all, row, hash)) {
+    if (room_take(all, publisher, is_lasting(row->persistence), row->bytes, &row->quota) !=
+            PMIX_SUCCESS ||
+        !row_enter(all, row, hash)) {
         sx_quota_give_back(&all->quota, &row->quota);
-        row_free(row);
+        row_free(all, row);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     row->publisher = publisher;
@@ -481,12 +563,14 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
                                size_t ninfo)
 {
     struct sx_publisher *const publisher = publisher_obtain(all, by);
-    pmix_status_t rc = publisher == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    struct sx_published_terms *terms = NULL;
+    pmix_status_t rc = publisher == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                         : terms_new(all, publisher, options, info, ninfo, &terms);
     size_t count = 0;
 
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (sx_publish_is_data(info[i].key)) {
-            rc = row_add(all, publisher, options, info, ninfo, &info[i]);
+            rc = row_add(all, publisher, options, terms, &info[i]);
             count += rc == PMIX_SUCCESS;
         }
     }
@@ -510,9 +594,10 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
             row_changed(all, row);
         } else {
             row_unlink(all, row);
-            row_free(row);
+            row_free(all, row);
         }
     }
+    terms_release(all, terms);
     publisher_free_unless_used(all, publisher);
     return rc;
 }
@@ -534,7 +619,7 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
             return PMIX_SUCCESS;
         }
         if (row->range == range && has_access(row, by) &&
-            range_holds(all, row->range, &row->targets, party, by)) {
+            range_holds(all, row->range, targets_of(row), party, by)) {
             rc = PMIX_ERR_NO_PERMISSIONS;
         }
     }
@@ -551,7 +636,7 @@ static void rows_remove(struct sx_published *all, struct sx_publisher *publisher
 
         if (fits(row, arg)) {
             row_unlink(all, row);
-            row_free(row);
+            row_free(all, row);
         }
     }
     publisher_free_unless_used(all, publisher);

@@ -79,6 +79,18 @@ struct sx_publisher {
     bool told; /* the same of its own room */
 };
 
+/* The directives of a call, for all of its rows; counted by them, and in the books once. */
+struct sx_published_terms {
+    size_t reference_count;
+    struct sx_publisher *publisher;
+    struct sx_quota_row quota;
+    uint64_t bytes;
+    pmix_info_t *info;
+    size_t ninfo;
+    struct sx_some_procs targets;         /* these three point into them */
+    const pmix_data_array_t *uids, *gids; /* of whom others may look, besides the user */
+};
+
 struct sx_published_row {
     struct sx_table_node node; /* keys */
     struct sx_table_node by_serial;
@@ -88,13 +100,16 @@ struct sx_published_row {
     struct sx_quota_row quota;
     pmix_data_range_t range;
     pmix_persistence_t persistence;
-    pmix_info_t *terms; /* its own copy of the directives, to which the next three point */
-    size_t term_count;
-    struct sx_some_procs targets;
-    const pmix_data_array_t *uids, *gids; /* of whom others may look, besides its user */
+    struct sx_published_terms *terms; /* NULL: its numbers say all */
     uint64_t bytes;
     pmix_info_t info; /* key and value */
 };
+
+/* Whether other users may look. */
+static inline bool sx_published_is_open(const struct sx_published_row *row)
+{
+    return row->terms != NULL && (row->terms->uids != NULL || row->terms->gids != NULL);
+}
 
 void sx_published_init(struct sx_published *all, uint64_t seed);
 void sx_published_deinit(struct sx_published *all);

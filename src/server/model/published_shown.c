@@ -55,7 +55,7 @@ static void key_show(struct sx_published *all, struct user *user, const char *ke
         if (row->publisher->party.uid == user->uid) {
             is_told = is_plain(row) && shown_add(shown, &count, row);
         } else {
-            is_told = row->uids == NULL && row->gids == NULL;
+            is_told = !sx_published_is_open(row);
         }
     }
     const pmix_status_t rc = sx_published_show(&user->store, key, shown, is_told ? count : 0);
@@ -69,7 +69,7 @@ static void key_show(struct sx_published *all, struct user *user, const char *ke
 /* Of other users it says nothing to whom it gives no access. */
 static void row_refresh(struct sx_published *all, const struct sx_published_row *row)
 {
-    const bool is_open = row->uids != NULL || row->gids != NULL;
+    const bool is_open = sx_published_is_open(row);
 
     SX_LIST_EACH(it, &all->users) {
         struct user *const user = SX_LIST_ENTRY(it, struct user, link);

@@ -369,3 +369,67 @@ Test(published, all_or_nothing)
     PMIx_Info_free(info, 4);
     sx_published_deinit(&all);
 }
+
+/* A range of @targets processes, and @values values.  Return: so many infos, with the two of the
+ * range. */
+static pmix_info_t *ranged_new(size_t values, size_t targets)
+{
+    const pmix_data_range_t range = PMIX_RANGE_CUSTOM;
+    pmix_info_t *const info = PMIx_Info_create(values + 2);
+    pmix_data_array_t *const procs = PMIx_Data_array_create(targets, PMIX_PROC);
+
+    for (size_t i = 0; i < values; i++) {
+        char key[32];
+
+        snprintf(key, sizeof(key), "key.%zu", i);
+        PMIx_Info_load(&info[i], key, "value", PMIX_STRING);
+    }
+    for (size_t i = 0; i < targets; i++) {
+        PMIx_Load_procid((pmix_proc_t *)procs->array + i, "b", (pmix_rank_t)i);
+    }
+    PMIx_Info_load(&info[values], PMIX_RANGE, &range, PMIX_DATA_RANGE);
+    PMIx_Load_key(info[values + 1].key, PMIX_EVENT_CUSTOM_RANGE);
+    info[values + 1].value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = procs };
+    return info;
+}
+
+/* Its directives are there once, whatever it publishes, and until the last of it has gone. */
+Test(published, a_call_has_its_range_once)
+{
+    const struct sx_party by = party("a", 0, 1, 7, 7), in = party("b", 9, 1, 7, 7);
+    const size_t values = SX_PUBLISH_VALUES_MAX, targets = 3500;
+    pmix_info_t *const info = ranged_new(values, targets);
+    struct sx_publish_options options;
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    cr_assert_eq(sx_publish_read(info, values + 2, &options), PMIX_SUCCESS);
+    sx_published_targets_sort(&options.targets);
+    cr_expect_eq(sx_published_add(&all, &by, &options, info, values + 2), PMIX_SUCCESS);
+    cr_expect_eq(all.keys.count, values);
+    cr_expect_lt(all.bytes, 2 * targets * sizeof(pmix_proc_t) + values * 2048);
+    cr_expect_geq(all.walked, targets, "who copies it pays");
+    cr_expect_eq(all.quota.has.all[SX_QUOTA_BYTES], all.bytes);
+    for (size_t i = 0; i + 1 < values; i++) {
+        cr_assert_eq(sx_published_withdraw(&all, &by, info[i].key, PMIX_RANGE_CUSTOM),
+                     PMIX_SUCCESS);
+    }
+    cr_expect_gt(all.bytes, targets * sizeof(pmix_proc_t));
+    cr_expect(sees(&all, &in, info[values - 1].key, PMIX_RANGE_GLOBAL));
+    sx_published_withdraw_all(&all, &by, PMIX_RANGE_UNDEF);
+    cr_expect_eq(all.bytes, 0);
+    cr_expect_eq(all.quota.has.all[SX_QUOTA_ROWS], 0);
+    PMIx_Info_free(info, values + 2);
+    sx_published_deinit(&all);
+}
+
+Test(published, a_call_has_so_many_values)
+{
+    const size_t values = SX_PUBLISH_VALUES_MAX + 1;
+    pmix_info_t *const info = ranged_new(values, 1);
+    struct sx_publish_options options;
+
+    cr_expect_eq(sx_publish_read(info, values + 2, &options), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(sx_publish_read(info + 1, values + 1, &options), PMIX_SUCCESS);
+    PMIx_Info_free(info, values + 2);
+}
