@@ -514,11 +514,11 @@ static size_t many_write(uint8_t *at, size_t count)
     return size;
 }
 
-static size_t named_write(uint8_t *at)
+static size_t named_write(uint8_t *at, uint32_t count)
 {
     uint8_t *end = at;
 
-    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         end = write_proc(end, i);
     }
     return (size_t)(end - at);
@@ -537,7 +537,7 @@ static size_t abort_make(uint8_t *at)
     const struct sx_abort head = { .status = 1, .proc_count = SX_PROCS_MAX };
 
     memcpy(at, &head, sizeof(head));
-    return sizeof(head) + named_write(at + sizeof(head));
+    return sizeof(head) + named_write(at + sizeof(head), SX_PROCS_MAX);
 }
 
 static size_t log_make(uint8_t *at)
@@ -607,8 +607,9 @@ static size_t spawn_make(uint8_t *at)
 
 static size_t pull_make(uint8_t *at)
 {
-    struct sx_iof_pull head = { .channels = PMIX_FWD_STDOUT_CHANNEL, .proc_count = SX_PROCS_MAX };
-    const size_t size = sizeof(head) + named_write(at + sizeof(head));
+    struct sx_iof_pull head = { .channels = PMIX_FWD_STDOUT_CHANNEL,
+                                .proc_count = SX_IOF_PROCS_MAX };
+    const size_t size = sizeof(head) + named_write(at + sizeof(head), SX_IOF_PROCS_MAX);
 
     head.info_size = infos_write(at + size, NULL, 0);
     memcpy(at, &head, sizeof(head));
@@ -775,7 +776,7 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "lookups", .message = SX_MSG_LOOKUP, .make = keys_make },
     { .name = "unpublishes", .message = SX_MSG_UNPUBLISH, .make = keys_make },
     { .name = "spawns", .message = SX_MSG_SPAWN, .make = spawn_make },
-    { .name = "pulls", .message = SX_MSG_IOF_PULL, .make = pull_make },
+    { .name = "pulls", .message = SX_MSG_IOF_PULL, .make = pull_make, .more = 2000 },
     { .name = "pushes", .message = SX_MSG_IOF_PUSH, .make = push_make },
     { .name = "queries", .message = SX_MSG_QUERY, .make = query_make, .more = 1000 },
     { .name = "joins", .message = SX_MSG_GROUP_JOIN, .make = join_make },

@@ -41,6 +41,17 @@ static const struct sx_op_kind pull_kind = { .size = sizeof(struct pull_op),
                                              .request = SX_MSG_IOF_PULL,
                                              .finish = pull_finish };
 
+/* Whether one call may name so many processes. */
+static pmix_status_t count_judge(size_t nprocs)
+{
+    return nprocs <= SX_IOF_PROCS_MAX
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "a call of PMIx_IOF_pull or PMIx_IOF_push may name %u processes, and "
+                          "this one names %zu: name a whole namespace with PMIX_RANK_WILDCARD",
+                          SX_IOF_PROCS_MAX, nprocs);
+}
+
 /* All channels without input; input by its name alone is a mistake. */
 static pmix_iof_channel_t output_of(pmix_iof_channel_t channel)
 {
@@ -60,8 +71,11 @@ static pmix_status_t pull_judge(const pmix_proc_t procs[], size_t nprocs,
     if (procs == NULL || nprocs == 0 || output_of(channel) == PMIX_FWD_NO_CHANNELS) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
+    pmix_status_t rc = count_judge(nprocs);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
+    }
     /* Hosts are told so; others call PMIx_IOF_deregister. */
     return rc == PMIX_SUCCESS && options->stop ? PMIX_ERR_NOT_SUPPORTED : rc;
 }
@@ -159,7 +173,11 @@ static pmix_status_t push_judge(const pmix_proc_t targets[], size_t ntargets,
         (bytes != NULL && bytes->bytes == NULL && bytes->size > 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    const pmix_status_t rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, options);
+    pmix_status_t rc = count_judge(ntargets);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, options);
+    }
     const bool has_bytes = bytes != NULL && bytes->size > 0;
 
     if (rc == PMIX_SUCCESS && options->own_input) {

@@ -30,6 +30,7 @@
 
 #define LOOKS_PER_UNIT 2u   /* at output that is kept, with what becomes of it */
 #define NAMES_PER_UNIT 4u   /* of processes, which are put in order and found by */
+#define COPIES_PER_UNIT 2u  /* of names, out of a message */
 #define MESSAGES_A_STEP 64u /* SX_TURN_ANSWER_UNITS each */
 
 #define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
@@ -435,9 +436,11 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
     struct sx_proc_list made = { .all = NULL };
     struct sx_alias_list list;
     pmix_proc_t *named = NULL;
-    pmix_status_t rc = sx_part_procs(part, &named);
+    pmix_status_t rc = part->count <= SX_IOF_PROCS_MAX ? sx_part_procs(part, &named)
+                                                       : PMIX_ERR_OUT_OF_RESOURCE;
 
     if (rc == PMIX_SUCCESS) {
+        sx_share_charge(server, client, part->count / COPIES_PER_UNIT);
         rc = sx_alias_list(server, client, named, part->count, &list);
     }
     if (rc != PMIX_SUCCESS) {

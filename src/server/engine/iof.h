@@ -25,8 +25,8 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
                     uint64_t now_ns);
 
 /* Whom a list of a body means, in the order of sx_proc_order, each once; *ret_procs is malloc'ed,
- * also after a failure, or NULL.  Return: PMIX_ERR_NOT_FOUND;
- * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE. */
+ * also after a failure, or NULL.  @client pays.  Return: PMIX_ERR_NOT_FOUND;
+ * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE, also for more than SX_IOF_PROCS_MAX names. */
 pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *client,
                                 const struct sx_opened_part *part, pmix_proc_t **ret_procs,
                                 size_t *ret_count);

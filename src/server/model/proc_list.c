@@ -35,11 +35,22 @@ bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, si
     return ok;
 }
 
+/* As lists mostly are. */
+static bool is_in_order(const struct sx_proc_list *list)
+{
+    for (size_t i = 1; i < list->count; i++) {
+        if (sx_proc_order(&list->all[i - 1], &list->all[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void sx_proc_list_sort(struct sx_proc_list *list)
 {
     size_t kept = 0;
 
-    if (list->count > 0) {
+    if (!is_in_order(list)) {
         qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
     }
     for (size_t i = 0; i < list->count; i++) {

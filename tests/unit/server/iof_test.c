@@ -257,3 +257,23 @@ Test(iof, of_before_and_the_names_are_paid_by_the_pull)
     sx_pending_send_due(clients[0]);
     cr_assert_eq(answers_next(&answers[0], 7), PMIX_SUCCESS);
 }
+
+/* A call names so many processes; they are copied and put in order, which is paid. */
+Test(iof, of_many_names_is_paid_or_refused)
+{
+    static pmix_proc_t procs[SX_IOF_PROCS_MAX + 1];
+    struct call call = { .client = clients[0], .procs = procs, .count = SX_COUNT(procs) };
+
+    for (uint32_t i = 0; i < SX_COUNT(procs); i++) {
+        PMIx_Load_procid(&procs[i], "gone", SX_IOF_PROCS_MAX - i);
+    }
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(server.pull_names.count, 0);
+    call.count--;
+    const uint32_t before = clients[0]->share.spent;
+
+    bare_call(&server, call_make, &call);
+    cr_expect_geq(clients[0]->share.spent - before, SX_IOF_PROCS_MAX * 3 / 4,
+                  "to copy, and to be found by");
+}
