@@ -12,8 +12,9 @@
  * another user is added.  The host's sets, and root's, mean whom they name.
  *
  * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
- * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  All of it
- * happens on the loop thread.  Bounded with the other lists (server/model/membership.h). */
+ * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  A tool defines
+ * a set for others to use and ends, so a tool's set goes with the job of its first process.  All of
+ * it happens on the loop thread.  Bounded with the other lists (server/model/membership.h). */
 #include "server/engine/pset.h"
 
 #include <stdlib.h>
@@ -256,6 +257,16 @@ static pmix_status_t set_add(struct sx_server *server, const struct definition *
     return sx_memberships_add(server, &options, ret);
 }
 
+/* Return: the list with which the set goes. */
+static struct sx_list *sets_of(struct sx_server *server, const struct definition *definition)
+{
+    struct sx_nspace *const job = definition->client->is_tool
+                                      ? sx_nspace_find(server, definition->told.all[0].nspace)
+                                      : NULL;
+
+    return job != NULL ? &job->tool_sets : &definition->client->sets;
+}
+
 static pmix_status_t pset_define(struct sx_server *server, void *arg)
 {
     struct definition *const definition = arg;
@@ -275,7 +286,7 @@ static pmix_status_t pset_define(struct sx_server *server, void *arg)
         return rc;
     }
     if (definition->client != NULL) {
-        sx_list_append(&definition->client->sets, &entry->owned);
+        sx_list_append(sets_of(server, definition), &entry->owned);
     }
     sx_event_pset(server, true, definition->name, definition->told.all, definition->told.count);
     if (means_all_of(&definition->told, NULL)) {
@@ -401,14 +412,24 @@ void sx_psets_init(struct sx_server *server)
     server->psets.post = (struct sx_loop_post){ .fn = ownerless_remove, .arg = server };
 }
 
-void sx_pset_client_gone(struct sx_server *server, struct sx_client *client)
+static void sets_go(struct sx_server *server, struct sx_list *sets)
 {
-    if (!sx_list_empty(&client->sets)) {
-        sx_list_splice(&server->psets.ownerless, &client->sets);
+    if (!sx_list_empty(sets)) {
+        sx_list_splice(&server->psets.ownerless, sets);
         if (!server->psets.posted) {
             ownerless_remove(server, 0);
         }
     }
+}
+
+void sx_pset_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    sets_go(server, &client->sets);
+}
+
+void sx_pset_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sets_go(server, &nspace->tool_sets);
 }
 
 static pmix_status_t pset_delete(struct sx_server *server, void *arg)

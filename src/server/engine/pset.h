@@ -15,8 +15,10 @@ void sx_psets_init(struct sx_server *server);
 pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
                              const pmix_proc_t members[], size_t count, const char *name);
 
-/* It has gone: the sets that it has defined go, the first at once and the others soon. */
+/* The client has gone. The sets that it has defined go, the first at once and the others soon.  A
+ * tool's set does not: it goes with the job of its first process. */
 void sx_pset_client_gone(struct sx_server *server, struct sx_client *client);
+void sx_pset_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
 /* It is the first of its namespace here, or of another user than the others: sets of clients have
  * processes of their own user alone. */

@@ -101,6 +101,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "pset",
+        .nspace_gone = sx_pset_nspace_gone,
         .client_added = sx_pset_client_added,
         .client_expected = sx_pset_client_added,
         .client_left = sx_pset_client_gone,

@@ -102,6 +102,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     nspace->session = SX_SESSION_UNKNOWN;
     sx_list_init(&nspace->link);
     sx_list_init(&nspace->pollers);
+    sx_list_init(&nspace->tool_sets);
     sx_list_init(&nspace->group_values);
     sx_list_init(&nspace->kept);
     sx_list_init(&nspace->awaited);

@@ -146,6 +146,7 @@ struct sx_nspace {
     uint32_t job_size;      /* 0: not known */
     uint32_t brought_count; /* by connects over nodes, and not registered by the host: span.c */
     uint64_t joined_mark;   /* sx_memberships_mark */
+    struct sx_list tool_sets; /* pset.h: process sets that tools have defined, of its processes */
     struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
     struct sx_list kept;         /* cleanup.c: what its processes want to stay ... */

@@ -176,6 +176,41 @@ Test(pset, of_a_client_has_no_processes_of_another_user)
     expect("ours", 1, "wanted");
 }
 
+/* The client of "mine" is a tool for as long as it defines a set, and goes. */
+static pmix_status_t tool_defines_and_goes(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t member = { "ours", 1 };
+    struct sx_client *const client = sx_client_find(sx_nspace_find(server, "mine"), 0);
+
+    client->is_tool = *(const bool *)arg;
+    cr_assert_eq(sx_pset_define(server, client, &member, 1, client->is_tool ? "tools" : "ranks"),
+                 PMIX_SUCCESS);
+    client->is_tool = false;
+    sx_pset_client_gone(server, client);
+    return PMIX_SUCCESS;
+}
+
+Test(pset, of_a_tool_goes_with_the_job_of_its_first_process)
+{
+    bool is_tool = true;
+    pmix_nspace_t ours;
+
+    hosted_job("mine", 1, 1);
+    client_of("mine", 0, 1001);
+    hosted_job("ours", 2, 2);
+    client_of("ours", 0, 1001);
+    client_of("ours", 1, 1001);
+    hosted_call(tool_defines_and_goes, &is_tool);
+    is_tool = false;
+    hosted_call(tool_defines_and_goes, &is_tool);
+    expect("ours", 1, "tools");
+
+    PMIx_Load_nspace(ours, "ours");
+    PMIx_server_deregister_nspace(ours, NULL, NULL);
+    cr_expect_eq(define("tools", "job", 0, 0), PMIX_SUCCESS, "the name is free");
+    expect("job", 0, "tools");
+}
+
 Test(pset, stands_for_nobody)
 {
     const pmix_proc_t member = { "job", 1 };
