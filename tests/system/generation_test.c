@@ -519,13 +519,18 @@ static int a_forked_child_is_told_that_it_cannot(int rank)
 
 /* ---- a namespace that ends, and comes again ------------------------------------------------------ */
 
-#define OTHER "test.other"
+/* Its name is this run's alone: a job that is not found here is searched for in all servers of the user,
+ * such as those of other tests. */
+#define OTHER_VARIABLE "GENERATION_TEST_OTHER"
+#define OTHER getenv(OTHER_VARIABLE)
 enum { TO_HOST, TO_RANK };
 
 static void register_other(uint32_t size)
 {
-    const pmix_proc_t first = { .nspace = OTHER, .rank = 0 };
+    pmix_proc_t first;
     pmix_info_t info;
+
+    PMIX_LOAD_PROCID(&first, OTHER, 0);
 
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
     pmix_status_t rc = PMIx_server_register_nspace(first.nspace, 1, &info, 1, NULL, NULL);
@@ -539,7 +544,10 @@ static int host_of_a_namespace_that_comes_again(struct job *job)
     register_other(7);
     job_token_put(TO_RANK);
     job_token_get(TO_HOST);
-    PMIx_server_deregister_nspace(OTHER, NULL, NULL);
+    pmix_nspace_t other;
+
+    PMIX_LOAD_NSPACE(other, OTHER);
+    PMIx_server_deregister_nspace(other, NULL, NULL);
     job_token_put(TO_RANK);
     job_token_get(TO_HOST);
     register_other(9);
@@ -551,9 +559,11 @@ static int host_of_a_namespace_that_comes_again(struct job *job)
 /* The size of the other job, with and without a directive. */
 static void check_size(pmix_status_t want, uint32_t size)
 {
-    const pmix_proc_t other = { .nspace = OTHER, .rank = PMIX_RANK_WILDCARD };
+    pmix_proc_t other;
     pmix_value_t *value;
     pmix_info_t refresh;
+
+    PMIX_LOAD_PROCID(&other, OTHER, PMIX_RANK_WILDCARD);
 
     CHECK_STATUS(PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL), PMIX_SUCCESS);
     for (size_t directives = 0; directives < 2; directives++) {
@@ -622,5 +632,9 @@ static const struct job_case cases[] = {
 
 int main(int argc, char **argv)
 {
+    char name[64];
+
+    snprintf(name, sizeof(name), "test.other.%d", getpid());
+    setenv(OTHER_VARIABLE, name, 0); /* the ranks have it from the host */
     return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }
