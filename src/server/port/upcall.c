@@ -4,8 +4,8 @@
  *
  * The host gets a number, not a pointer: an answer that comes twice, or after the server has
  * forgotten the question, finds nothing and is dropped.  Numbers are found through a table.  A
- * question that a host never answers stays until the server ends: the row says how many of them
- * there may be, unless those who ask are bounded themselves, and each client has a share of that. */
+ * question that a host never answers stays until the server ends.  The row bounds their number,
+ * unless those that ask are bounded themselves, and each client has a share of that. */
 #include "server/port/upcall.h"
 
 #include <pthread.h>
