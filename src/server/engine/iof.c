@@ -636,6 +636,9 @@ static void output_hand_on(void *arg, uint64_t now_ns)
 
     (void)now_ns;
     output->user = server->client_uid; /* of a job that is not here yet */
+    if (handing.nspace != NULL) {
+        sx_output_user_set(output, user_of(server, &output->source));
+    }
     if (!output->again) {
         sx_pull_index_each(server, output, output_put, &handing);
     }
@@ -688,12 +691,11 @@ static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *so
                                  void *cbdata)
 {
     struct sx_output *output;
-    pmix_status_t rc = sx_output_new(server, bytes, size, &output);
+    pmix_status_t rc = sx_output_new(server, source, bytes, size, &output);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    PMIx_Proc_load(&output->source, source->nspace, source->rank);
     output->channel = channel;
     output->again = options->again;
     output->pid = options->pid.number;

@@ -11,6 +11,7 @@
 #include "bare.h"
 #include "base/util.h"
 #include "opened.h"
+#include "server/port/output.h"
 
 #define PULLS 16u /* of a client */
 
@@ -276,4 +277,53 @@ Test(iof, of_many_names_is_paid_or_refused)
     bare_call(&server, call_make, &call);
     cr_expect_geq(clients[0]->share.spent - before, SX_IOF_PROCS_MAX * 3 / 4,
                   "to copy, and to be found by");
+}
+
+/* ---- shares -------------------------------------------------------------------------------- */
+
+#define MIB ((size_t)1 << 20)
+
+/* Deliver pieces of @nspace, of @user, that nobody takes, until there may be no more of them.
+ * Return: how many there are now. */
+static size_t fill(struct sx_output *outputs[], const char *nspace, uint32_t rank, uid_t user)
+{
+    static const char bytes[MIB];
+    pmix_proc_t source;
+    size_t count = 0;
+
+    PMIx_Load_procid(&source, nspace, rank);
+    while (count < SX_OUTPUTS_BYTES_MAX / MIB &&
+           sx_output_new(&server, &source, bytes, MIB, &outputs[count]) == PMIX_SUCCESS) {
+        sx_output_user_set(outputs[count++], user);
+    }
+    return count;
+}
+
+/* Whoever is slow to read leaves something: of one process for those of its user, of one user for
+ * other users. */
+Test(iof, that_waits_leaves_a_share_for_others)
+{
+    static struct sx_output *outputs[4 * SX_OUTPUTS_BYTES_MAX / MIB];
+    size_t count = 0, before;
+
+    count += fill(outputs, "one", 0, 7);
+    cr_expect_gt(count, 40, "%zu", count);
+    before = count;
+    count += fill(&outputs[count], "one", 1, 7);
+    cr_expect_gt(count, before, "another process of the job");
+    before = count;
+    count += fill(&outputs[count], "two", 0, 7);
+    cr_expect_gt(count, before, "another job of the user");
+    before = count;
+    count += fill(&outputs[count], "other", 0, 8);
+    cr_expect_gt(count, before, "another user");
+    cr_expect_lt(count, SX_OUTPUTS_BYTES_MAX / MIB, "some is left");
+    while (count > 0) {
+        sx_output_release(outputs[--count]);
+    }
+    count = fill(outputs, "other", 0, 8);
+    cr_expect_gt(count, 40, "all of it has been given back");
+    while (count > 0) {
+        sx_output_release(outputs[--count]);
+    }
 }

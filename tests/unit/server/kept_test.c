@@ -28,9 +28,10 @@ static void finish(void)
 static void keep(const char *nspace, pmix_rank_t rank, size_t size, bool again)
 {
     struct sx_output *output;
+    pmix_proc_t source;
 
-    cr_assert_eq(sx_output_new(&server, bytes, size, &output), PMIX_SUCCESS);
-    PMIx_Load_procid(&output->source, nspace, rank);
+    PMIx_Load_procid(&source, nspace, rank);
+    cr_assert_eq(sx_output_new(&server, &source, bytes, size, &output), PMIX_SUCCESS);
     output->again = again;
     sx_kept_add(&server, output);
     sx_output_release(output);

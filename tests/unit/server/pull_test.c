@@ -60,8 +60,7 @@ static void deliver(void)
     struct sx_output *output;
 
     memset(bytes, (int)(delivered++ & 0xff), sizeof(bytes));
-    cr_assert_eq(sx_output_new(&server, bytes, sizeof(bytes), &output), PMIX_SUCCESS);
-    output->source = rank_0;
+    cr_assert_eq(sx_output_new(&server, &rank_0, bytes, sizeof(bytes), &output), PMIX_SUCCESS);
     output->channel = PMIX_FWD_STDOUT_CHANNEL;
     output->taken = on_taken;
     cr_assert(sx_pull_is_about(&pull, output) && sx_pull_is_open(&pull));
