@@ -492,8 +492,8 @@ static const struct variant vector_in_out_variants[] = {
 static const struct variant proc_variants[] = { NULLS, PROC_VARIANTS };
 static const struct variant procs_variants[] = { COUNTED_NULLS, PROC_VARIANTS };
 
-/* A function that passes a value on need not judge it: @wrong is for functions about values. An array at
- * NULL is empty, whatever its size. */
+/* A function that passes a value on need not judge it: @wrong is for functions about values. An
+ * array at NULL is empty, whatever its size. */
 #define VALUE_VARIANTS(type_of, kind_of, nested, wrong)                                            \
     { "type 0", type_of, 0, false }, { "type 9999", type_of, 9999, wrong },                        \
         { "type 500", type_of, 500, wrong }, { "type 29", type_of, 29, false },                    \

@@ -131,7 +131,7 @@ static void construct_and_destruct(unsigned number)
     wait_for_the_other();
     CHECK_STATUS(PMIx_Group_construct("group", &all, 1, &info, 1, &results, &nresults),
                  PMIX_SUCCESS);
-    CHECK(nresults == 2);
+    CHECK(nresults == 3); /* context id, members, name */
     PMIx_Info_free(results, nresults);
     wait_for_the_other();
     CHECK_STATUS(PMIx_Group_destruct("group", NULL, 0), PMIX_SUCCESS);

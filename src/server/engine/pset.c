@@ -12,9 +12,9 @@
  * another user is added.  The host's sets, and root's, mean whom they name.
  *
  * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
- * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  A tool defines
- * a set for others to use, and ends: its set goes with the job of its first process.  All of it
- * happens on the loop thread.  Bounded with the other lists (server/model/membership.h). */
+ * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  A tool
+ * defines a set for others to use, and ends: its set goes with the job of its first process.  All
+ * of it happens on the loop thread.  Bounded with the other lists (server/model/membership.h). */
 #include "server/engine/pset.h"
 
 #include <stdlib.h>
