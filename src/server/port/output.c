@@ -3,7 +3,8 @@
 /* output.c - its bytes, counted, and the callback of who has delivered it.
  *
  * The host delivers on any thread, and who the user of a job is the loop's thread knows: it notes
- * that with the job, for as long as some output of the job is there.  Before, its user is nobody's. */
+ * that with the job, for as long as some output of the job is there.  Before, its user is nobody.
+ */
 #include "server/port/output.h"
 
 #include <pthread.h>

@@ -43,8 +43,8 @@ struct sx_output {
 };
 
 /* A copy of @size bytes from @source.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE
- * when there are SX_OUTPUTS_BYTES_MAX already (told once), when the source or its user has its share
- * of them (told), or there is no memory. */
+ * when there are SX_OUTPUTS_BYTES_MAX already (told once), when the source or its user has its
+ * share of them (told), or there is no memory. */
 pmix_status_t sx_output_new(struct sx_server *server, const pmix_proc_t *source, const void *bytes,
                             size_t size, struct sx_output **ret);
 /* Its job is of @user: what comes of it from now on is counted for that one.  Loop thread. */
