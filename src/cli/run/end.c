@@ -84,19 +84,27 @@ static bool end_begin(struct sx_run_job *job, int code)
     return true;
 }
 
-/* Whether @job goes with @other where that one fails: it is connected with ranks that have died. */
+/* Return: the code of the failure for which @job ends, its own or another job's; 0: for none. */
+static int failure_code(const struct sx_run_job *job)
+{
+    return job->failed_rank != UINT32_MAX ? job->failed_code : job->passed_code;
+}
+
+/* Whether @job goes with @other where that one fails, or ends for the failure of a third: it is
+ * connected with ranks that have died. */
 static bool is_bereft(const struct sx_run_job *job, const struct sx_run_job *other)
 {
     const bool apart = (job->parent == other && sx_run_child_is_separate(job)) ||
                        (other->parent == job && sx_run_child_is_separate(other));
 
-    return job->bereft_by == other->number && other->failed_rank != UINT32_MAX && !apart &&
+    return job->bereft_by == other->number && failure_code(other) != 0 && !apart &&
            job->options->on_failure != SX_RUN_ON_FAILURE_NOTIFY;
 }
 
 static void bereft_end(struct sx_run_job *job, const struct sx_run_job *other)
 {
-    sx_run_end_told(job, other->failed_code, UINT32_MAX,
+    job->passed_code = failure_code(other);
+    sx_run_end_told(job, job->passed_code, UINT32_MAX,
                     "%s goes with %s, with which it is connected", job->name, other->name);
 }
 
@@ -110,6 +118,7 @@ static void others_end(struct sx_run_job *of, int code)
             continue;
         }
         if (job->parent == of && !sx_run_child_is_separate(job)) {
+            job->passed_code = job->ending ? job->passed_code : failure_code(of);
             sx_run_end(job, code, "%s goes with %s, which has spawned it", job->name, of->name);
         } else if (is_bereft(job, of)) {
             bereft_end(job, of);

@@ -67,6 +67,7 @@ struct sx_run_job {
     uint32_t bereft_by;          /* the job whose dead rank some here depend on; UINT32_MAX: none */
     uint32_t failed_rank;        /* the first that failed; UINT32_MAX: none */
     int failed_code;             /* how, as a shell would have it */
+    int passed_code;             /* of the other job's failure that it ends for; 0: for none */
     uint64_t timeout_ns;         /* deadline */
     uint64_t kill_ns;            /* deadlines */
     uint64_t term_ns;            /* the same: those who are told of the end first */

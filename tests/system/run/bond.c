@@ -6,7 +6,9 @@
  *   bond part   they have disconnected; the parent says when it has heard of it, and goes on: what
  *               it looks for and nobody publishes is waited for to the end of its time
  *   bond keep   they are connected, and the parent says the same
- *   bond apart  the same with a job that is spawned as a separate one */
+ *   bond apart  the same with a job that is spawned as a separate one
+ *   bond tree   the parent spawns one, connects with it and waits; that one does as in stay
+ *   bond cut    the same, but the parent has disconnected, and goes on */
 #include <pmix.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -36,6 +38,11 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
+static bool is_chain(const char *how)
+{
+    return strcmp(how, "tree") == 0 || strcmp(how, "cut") == 0;
+}
+
 static void meet(const char *parent, const char *child, const char *how)
 {
     pmix_proc_t all[2];
@@ -43,19 +50,8 @@ static void meet(const char *parent, const char *child, const char *how)
     PMIX_LOAD_PROCID(&all[0], parent, PMIX_RANK_WILDCARD);
     PMIX_LOAD_PROCID(&all[1], child, PMIX_RANK_WILDCARD);
     must(PMIx_Connect(all, 2, NULL, 0), "PMIx_Connect");
-    if (strcmp(how, "part") == 0) {
+    if (strcmp(how, "part") == 0 || strcmp(how, "cut") == 0) {
         must(PMIx_Disconnect(all, 2, NULL, 0), "PMIx_Disconnect");
-    }
-}
-
-__attribute__((noreturn)) static void be_child(const pmix_proc_t *parent, const char *how)
-{
-    meet(parent->nspace, me.nspace, how);
-    if (me.rank == 1) {
-        kill(getpid(), SIGKILL);
-    }
-    for (;;) {
-        pause();
     }
 }
 
@@ -91,10 +87,10 @@ static void be_parent(char **argv)
     PMIX_APP_CONSTRUCT(&app);
     app.cmd = argv[0];
     app.argv = argv;
-    app.maxprocs = 2;
+    app.maxprocs = is_chain(argv[1]) ? 1 : 2;
     must(PMIx_Spawn(info, 2, &app, 1, child), "PMIx_Spawn");
     meet(me.nspace, child, argv[1]);
-    while (strcmp(argv[1], "stay") == 0) {
+    while (strcmp(argv[1], "stay") == 0 || strcmp(argv[1], "tree") == 0) {
         pause();
     }
     sem_wait(&heard);
@@ -102,6 +98,23 @@ static void be_parent(char **argv)
         look_up();
     }
     printf("the parent goes on\n");
+}
+
+__attribute__((noreturn)) static void be_child(const pmix_proc_t *parent, char **argv)
+{
+    static char stay[] = "stay";
+
+    meet(parent->nspace, me.nspace, argv[1]);
+    if (is_chain(argv[1])) {
+        argv[1] = stay;
+        be_parent(argv);
+    }
+    if (me.rank == 1) {
+        kill(getpid(), SIGKILL);
+    }
+    for (;;) {
+        pause();
+    }
 }
 
 int main(int argc, char **argv)
@@ -113,7 +126,7 @@ int main(int argc, char **argv)
     }
     must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
     if (PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &value) == PMIX_SUCCESS) {
-        be_child(value->data.proc, argv[1]);
+        be_child(value->data.proc, argv);
     }
     be_parent(argv);
     must(PMIx_Finalize(NULL, 0), "PMIx_Finalize");

@@ -21,6 +21,21 @@ expect_out "the parent goes on" "parted"
 grep -q 'goes with' "$work/err" && fail "parted: somebody goes with the dead"
 expect_clean "parted"
 
+# One that ends for its connection takes along those who are connected with it in turn.
+run --timeout 120 "$BOND" tree
+expect_code 137 "a chain"
+expect_err 'job 2, rank 1 .* was killed by signal 9' "a chain"
+expect_err 'job 1 goes with job 2, with which it is connected' "a chain"
+expect_err 'the job goes with job 1, with which it is connected' "a chain"
+expect_clean "a chain"
+
+run --timeout 120 "$BOND" cut
+expect_code 137 "a chain that was cut"
+expect_err 'job 1 goes with job 2, with which it is connected' "a chain that was cut"
+expect_out "the parent goes on" "a chain that was cut"
+grep -q 'goes with job 1' "$work/err" && fail "a chain that was cut: the parent goes with it"
+expect_clean "a chain that was cut"
+
 # Who does not want to go with others stays, and whoever was spawned apart takes nobody along.
 stays() { # WHAT ARGS...
     what=$1
