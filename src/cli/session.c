@@ -151,20 +151,27 @@ static bool make_locked(struct sx_session *session, int parent_fd)
     return true;
 }
 
-/* Why a directory that was made cannot be opened, or what else to do.  Before there are threads. */
-static const char *advice(const struct sx_session *session, int why)
+/* Return: the bits of the umask that take the owner's access away.  Before there are threads. */
+static mode_t mask_of_owner(void)
 {
     const mode_t mask = umask(077);
 
     (void)umask(mask);
-    return session->made && why == EACCES && (mask & 0700) != 0
-               ? "the umask takes its owner's access away; set one that does not, such as 'umask "
-                 "077'"
-               : "set TMPDIR to a directory you may write";
+    return mask & 0700;
 }
 
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX])
 {
+    const mode_t taken = mask_of_owner();
+
+    if (taken != 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "cannot make a directory for this job in '%.330s': "
+                 "the umask takes its owner's access away (0%03o); set one that does not, such as "
+                 "'umask 077'",
+                 session->parent, (unsigned)taken);
+        return false;
+    }
     const int parent_fd = open(session->parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool made = false;
 
@@ -180,8 +187,8 @@ bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX
     if (!made) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "cannot make a directory for this job in '%.330s': "
-                 "%s; %s",
-                 session->parent, strerror(why), advice(session, why));
+                 "%s; set TMPDIR to a directory you may write",
+                 session->parent, strerror(why));
         return false;
     }
     return true;

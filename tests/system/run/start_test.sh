@@ -35,6 +35,9 @@ expect_out 50 "the ranks' limit is the user's"
 (ulimit -n 64; "$SHMIX" run -n 2 "$RANK" fence >"$work/out" 2>"$work/err"; echo $? >"$work/code")
 code=$(cat "$work/code")
 expect_code 0 "a limit of 64 descriptors"
+(ulimit -n 68; "$SHMIX" run -n 4 "$RANK" fence >"$work/out" 2>"$work/err"; echo $? >"$work/code")
+code=$(cat "$work/code")
+expect_code 0 "a limit of 68 descriptors for four ranks"
 
 (ulimit -n 16; "$SHMIX" run true >"$work/out" 2>"$work/err"; echo $? >"$work/code")
 code=$(cat "$work/code")
@@ -46,7 +49,17 @@ TMPDIR=$work/none run true
 expect_code 1 "no TMPDIR"
 expect_err "$work/none.*TMPDIR" "no TMPDIR"
 
-# A umask that takes the owner's access away, which root has in any case.
+# A umask that takes some of the owner's access away is named, to root as well.
+for mask in 100 200 400 177 277 777; do
+    (umask $mask; exec "$SHMIX" run true) >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 1 "a umask of $mask"
+    expect_err "umask takes its owner's access away (0[1-7]00)" "a umask of $mask"
+    grep -q 'TMPDIR' "$work/err" && fail "a umask of $mask: the advice is another directory"
+    expect_clean "a umask of $mask"
+done
+
+# To others than root.
 mkdir -m 1777 "$work/open"
 chmod 711 "$work"
 as=
