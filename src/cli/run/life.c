@@ -463,7 +463,7 @@ static int run_open(struct sx_run_state *run)
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
         (why = sx_run_look_open(run->setup->look, run)) == 0 &&
         (why = sx_run_forward_open(&run->loop, run->jobs)) == 0 &&
-        (why = sx_run_log_open(&run->loop, run->sink_of)) == 0) {
+        (why = sx_run_log_open(run)) == 0) {
         sx_run_survivors_open(run);
         why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
     }

@@ -20,6 +20,9 @@
 #include "base/status.h"
 #include "base/value.h"
 #include "cli/json.h"
+#include "cli/run/end.h"
+#include "cli/run/output.h"
+#include "cli/run/state.h"
 #include "cli/say.h"
 
 #define PIECES_A_TURN 64u /* then others have theirs */
@@ -61,6 +64,9 @@ static struct {
     bool ended; /* under lock */
     bool tag_output;
     int file;
+    int file_error;           /* errno of what could not be written to it; 0: none */
+    const char *path;         /* of the file; the options' */
+    struct sx_run_state *run; /* while it has its sinks */
     int event_fds[OUTLETS];
     struct outlet outlets[OUTLETS];
 } logs = {
@@ -231,6 +237,15 @@ static char *record_make(const struct part *part, size_t *ret_size)
     return line;
 }
 
+/* As of a file of --output: one message, and the exit code says that something is lost. */
+static void file_failed(int why)
+{
+    logs.file_error = why;
+    logs.run->output_lost = true;
+    sx_run_say(logs.run, "cannot write to '%.300s' (--log): %s; what comes for it is lost",
+               logs.path, strerror(why));
+}
+
 /* Return: 0 or errno. */
 static int record_write(const char *line, size_t size)
 {
@@ -256,14 +271,16 @@ static void file_write(void *arg, uint32_t events)
     if (part == NULL) {
         return;
     }
-    char *const line = record_make(part, &size);
-    const int why = record_write(line, size);
+    if (logs.file_error == 0) { /* else a record may have been cut, and nothing is added to that */
+        char *const line = record_make(part, &size);
+        const int why = record_write(line, size);
 
-    free(line);
-    if (why != 0) {
-        sx_say("cannot write to the file of --log: %s", strerror(why));
+        free(line);
+        if (why != 0) {
+            file_failed(why);
+        }
     }
-    part_end(outlet, why == 0 ? PMIX_SUCCESS : sx_status_from_errno(why));
+    part_end(outlet, logs.file_error == 0 ? PMIX_SUCCESS : sx_status_from_errno(logs.file_error));
 }
 
 /* ---- the entry ------------------------------------------------------------------------------- */
@@ -343,24 +360,28 @@ int sx_run_log_init(const struct sx_run_options *options)
             return errno;
         }
     }
+    logs.file_error = 0;
+    logs.path = options->log;
     if (options->log != NULL) {
         logs.file = open(options->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
     }
     return options->log != NULL && logs.file < 0 ? errno : 0;
 }
 
-int sx_run_log_open(struct sx_run_loop *loop, struct sx_run_sink *const sinks[2])
+int sx_run_log_open(struct sx_run_state *run)
 {
     int why = 0;
+
+    logs.run = run;
 
     for (size_t i = 0; i < OUTLETS && why == 0; i++) {
         struct outlet *const outlet = &logs.outlets[i];
 
-        outlet->sink = i == TO_FILE ? NULL : sinks[i];
+        outlet->sink = i == TO_FILE ? NULL : run->sink_of[i];
         outlet->watch = (struct sx_run_watch){ .fd = logs.event_fds[i],
                                                .fn = i == TO_FILE ? file_write : stream_write,
                                                .arg = outlet };
-        why = sx_run_loop_add(i == TO_FILE ? loop : &outlet->sink->readers, &outlet->watch,
+        why = sx_run_loop_add(i == TO_FILE ? &run->loop : &outlet->sink->readers, &outlet->watch,
                               EPOLLIN);
     }
     return why;

@@ -16,7 +16,8 @@
 
 #include "cli/run/loop.h"
 #include "cli/run/options.h"
-#include "cli/run/output.h"
+
+struct sx_run_state;
 
 /* Open the file that @options name.  Return: 0 or errno. */
 int sx_run_log_init(const struct sx_run_options *options);
@@ -27,8 +28,8 @@ void sx_run_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndat
                 const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                 void *cbdata);
 
-/* While the sinks are there, of stdout and stderr.  Return: 0 or errno. */
-int sx_run_log_open(struct sx_run_loop *loop, struct sx_run_sink *const sinks[2]);
+/* While @run has its sinks.  Return: 0 or errno. */
+int sx_run_log_open(struct sx_run_state *run);
 void sx_run_log_close(struct sx_run_loop *loop);
 /* Is there something that has not been written? */
 bool sx_run_log_waits(void);

@@ -32,6 +32,15 @@ run -n 1 --log "$work/none/log" "$RANK" log
 expect_code 1 "a file that cannot be"
 expect_err "cannot open '$work/none/log' for --log: No such file" "a file that cannot be"
 
+# A full disk is told of once, to the user and to whoever logs; the job goes on.
+ln -s /dev/full "$work/full"
+run -n 2 --log "$work/full" "$RANK" log
+expect_code 1 "a full disk"
+expect_err "cannot write to '$work/full' (--log): No space left on device; what comes" "a full disk"
+[ "$(grep -c 'cannot write' "$work/err")" = 1 ] || fail "a full disk is told of more than once"
+[ "$(grep -c '^plain: PMIX_SUCCESS$' "$work/out")" = 2 ] || fail "a full disk takes the streams away"
+grep -q '^record: PMIX_SUCCESS$' "$work/out" && fail "a lost record is a success"
+
 # --tag-output marks what is logged as well.
 run --tag-output "$RANK" log
 [ "$(grep -c "$tag<stdout>: to stdout\$" "$work/out")" = 2 ] || fail "--tag-output"
