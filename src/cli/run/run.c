@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -186,22 +187,43 @@ static bool raise_limit(struct run *run)
     return true;
 }
 
+/* Return: 0, or an errno that says why there can be no file @path in @dir, which may be NULL. */
+static int report_fault(const char *dir, const char *path)
+{
+    struct stat st;
+
+    if (dir == NULL || faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0) {
+        return errno;
+    }
+    if (lstat(path, &st) != 0) {
+        return errno == ENOENT ? 0 : errno;
+    }
+    return S_ISDIR(st.st_mode) ? EISDIR : 0;
+}
+
 /* Most contact files are in its own directory.  The janitor is in another one by then. */
-static void report_announce(struct run *run, const char *path)
+static bool report_announce(struct run *run, const char *path)
 {
     const char *const slash = strrchr(path, '/');
     char *const parent = slash == NULL ? sx_cli_strdup(".")
                                        : sx_cli_printf("%.*s/", (int)(slash - path), path);
     char *const dir = realpath(parent, NULL);
 
-    if (dir != NULL) { /* else there will be no file */
+    const int why = report_fault(dir, path);
+
+    if (why == 0) {
         sx_janitor_contact_add(&run->janitor, dir, slash == NULL ? path : slash + 1);
+    } else {
+        sx_say("cannot make '%.300s' for --report-uri: %s; name a file that is not there yet, in a "
+               "directory that you may write",
+               path, strerror(why));
     }
     free(dir);
     free(parent);
+    return why == 0;
 }
 
-static void contacts_announce(struct run *run)
+static bool contacts_announce(struct run *run)
 {
     char name[SX_CONTACT_NAME_MAX], host[HOST_NAME_MAX + 1];
 
@@ -210,9 +232,7 @@ static void contacts_announce(struct run *run)
         sx_contact_system_name(name, host);
         sx_janitor_contact_add(&run->janitor, sx_session_system_dir(&run->session), name);
     }
-    if (run->options.report_uri != NULL) {
-        report_announce(run, run->options.report_uri);
-    }
+    return run->options.report_uri == NULL || report_announce(run, run->options.report_uri);
 }
 
 static bool make_session(struct run *run)
@@ -227,7 +247,9 @@ static bool make_session(struct run *run)
     /* The janitor hears of it first: we may be killed between any two lines. */
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
     sx_janitor_nspace_add(&run->janitor, run->session.nspace);
-    contacts_announce(run);
+    if (!contacts_announce(run)) {
+        return false;
+    }
     for (uint32_t i = 0; i < run->jobs.count; i++) {
         sx_run_leftovers_announce(&run->janitor, run->jobs.at[i]);
     }

@@ -52,6 +52,14 @@ expect_code 1 "something else is there"
 [ "$(cat "$work/uri")" = "not ours" ] || fail "it is gone"
 rm "$work/uri"
 
+# A file that cannot be is refused with the option's name, before there is a server.
+for at in "$work/none/uri" /dev/null/uri "$work" "$work/$(printf '%0300d' 0)"; do
+    run --report-uri "$at" true
+    expect_code 1 "no file at $at"
+    expect_err "cannot make '.*' for --report-uri: .*; name a file" "no file at $at"
+    lines_are "$work/err" 1 || fail "no file at $at: $(cat "$work/err")"
+done
+
 job_start --system-server --report-uri "$work/uri"
 [ "$(stat -c %a "$TMPDIR/pmix.sys.$host")" = 644 ] || fail "everybody may read the system server's file"
 run --system-server true
