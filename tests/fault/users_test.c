@@ -5,7 +5,8 @@
  * The victim is a rank of user USER.  Ranks and tools of the same user, of another one, of another
  * one that is in a group with the victim, and of root ask about it in every way there is.  The table
  * of requests has a row for each kind of message that a client may send: a kind without one fails
- * every case, before any of them is skipped. */
+ * every case, before any of them is skipped.  Programs that use the library read nothing of another
+ * user's job either once they have no list with it any more. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -561,6 +562,104 @@ static int role_puller(const char *arg)
     return 0;
 }
 
+/* ---- the library behind the last list ----------------------------------------------------------- */
+
+enum { READER_READ, GOER_GONE, LATE_PUT }; /* states */
+
+static void put(const char *text)
+{
+    pmix_value_t value = { .type = PMIX_STRING, .data.string = (char *)(uintptr_t)text };
+
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "victim.value", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+}
+
+static void in_both(pmix_proc_t ret[2])
+{
+    ret[0] = victim;
+    PMIx_Load_procid(&ret[1], whos[OTHERS].job, 0);
+}
+
+/* The one member of the victim's job: it goes first. */
+static int role_goer(const char *arg)
+{
+    pmix_proc_t both[2];
+
+    (void)arg;
+    in_both(both);
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    put("old");
+    CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_construct("left", both, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    WAIT_FOR(atomic_load(&fault_shared->state[READER_READ]) != 0, "the reader");
+    CHECK_STATUS(PMIx_Group_leave("left", NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* Never a member: it has something new. */
+static int role_late(const char *arg)
+{
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    WAIT_FOR(atomic_load(&fault_shared->state[GOER_GONE]) != 0, "the member's end");
+    put("new");
+    atomic_store(&fault_shared->state[LATE_PUT], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) != 0, "the reader");
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static void expect_get(pmix_rank_t rank, const char *key, pmix_status_t want)
+{
+    const pmix_info_t optional = info_of(PMIX_OPTIONAL, NULL, PMIX_BOOL);
+    const pmix_proc_t proc = { VICTIM_JOB, rank };
+
+    for (int is_optional = 1; is_optional >= 0; is_optional--) {
+        pmix_value_t *value = NULL;
+        const pmix_status_t rc = PMIx_Get(&proc, key, &optional, is_optional != 0, &value);
+
+        CHECK(rc == want, "%s of rank %u: %s", key, rank, PMIx_Error_string(rc));
+        if (rc == PMIX_SUCCESS) {
+            PMIx_Value_free(value, 1);
+        }
+    }
+}
+
+static void expect_nothing(void)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+
+    for (pmix_rank_t rank = 0; rank < 2; rank++) {
+        expect_get(rank, "victim.value", PMIX_ERR_NOT_FOUND);
+        expect_get(rank, PMIX_LOCAL_RANK, PMIX_ERR_NOT_FOUND);
+    }
+    expect_get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(PMIx_Resolve_peers(NULL, VICTIM_JOB, &procs, &count), PMIX_ERR_NOT_FOUND);
+}
+
+static int role_reader(const char *arg)
+{
+    pmix_proc_t both[2];
+
+    (void)arg;
+    in_both(both);
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_construct("left", both, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    expect_get(0, "victim.value", PMIX_SUCCESS);
+    expect_get(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[READER_READ], 1);
+    WAIT_FOR(atomic_load(&fault_shared->state[LATE_PUT]) != 0, "the new value");
+    CHECK_STATUS(PMIx_Disconnect(both, 2, NULL, 0), PMIX_SUCCESS);
+    expect_nothing();
+    CHECK_STATUS(PMIx_Group_leave("left", NULL, 0), PMIX_SUCCESS);
+    expect_nothing();
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 /* ---- the host ---------------------------------------------------------------------------------- */
 
 static pmix_status_t host_abort(const pmix_proc_t *proc, void *object, int status, const char msg[],
@@ -756,6 +855,28 @@ static int case_output(void)
     return 0;
 }
 
+/* What lists have shown of another user's job goes with this process's own end in them, also where
+ * the other members have gone before. */
+static int case_parted(void)
+{
+    if (begin() == FAULT_SKIP) {
+        return FAULT_SKIP;
+    }
+    fault_server_start();
+    jobs_start();
+    const pid_t goer = fault_start_as(USER, VICTIM_JOB, 0, "goer", "");
+    const pid_t late = fault_start_as(USER, VICTIM_JOB, 1, "late", "");
+    const pid_t reader = fault_start_as(OTHER, whos[OTHERS].job, 0, "reader", "");
+
+    fault_wait_ok(goer, "the member");
+    atomic_store(&fault_shared->state[GOER_GONE], 1);
+    fault_wait_ok(reader, "the reader");
+    atomic_store(&fault_shared->go, 1);
+    fault_wait_ok(late, "the late rank");
+    fault_server_stop();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
@@ -763,12 +884,12 @@ int main(int argc, char **argv)
         { "tools", case_tools },
         { "foreign_tools", case_foreign_tools },
         { "output", case_output },
+        { "parted", case_parted },
     };
     static const struct fault_role roles[] = {
-        { "victim", role_victim },
-        { "rank", role_rank },
-        { "tool", role_tool },
-        { "puller", role_puller },
+        { "victim", role_victim }, { "rank", role_rank }, { "tool", role_tool },
+        { "puller", role_puller }, { "goer", role_goer }, { "late", role_late },
+        { "reader", role_reader },
     };
 
     return fault_main(argc, argv, cases, SX_COUNT(cases), roles, SX_COUNT(roles));

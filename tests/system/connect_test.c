@@ -556,6 +556,63 @@ static int rank_of_optional_group(int rank)
     return 0;
 }
 
+/* The other job's processes have gone from the list before: the last end of this one's own counts. */
+static void leave_in_turns(const pmix_proc_t procs[2])
+{
+    const bool is_first = strcmp(me.nspace, JOB_NSPACE) == 0;
+
+    expect_optional(procs, PMIX_SUCCESS);
+    fence_of(procs, false); /* everybody has read */
+    for (int turn = 0; turn < 2; turn++) {
+        if (is_first == (turn == 0)) {
+            CHECK_STATUS(PMIx_Group_leave("tea", NULL, 0), PMIX_SUCCESS);
+            expect_optional(procs, PMIX_ERR_NOT_FOUND);
+        }
+        fence_of(procs, false);
+    }
+    expect_optional(procs, PMIX_ERR_NOT_FOUND);
+}
+
+static int rank_of_optional_others_left(int rank)
+{
+    pmix_proc_t procs[2];
+
+    (void)rank;
+    optional_begin(procs);
+    CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    leave_in_turns(procs);
+    finish();
+    return 0;
+}
+
+/* The end of a list without the other job, and its data are as local as before. */
+static void end_of_own(const pmix_proc_t procs[2])
+{
+    const pmix_proc_t own = proc_of(me.nspace, PMIX_RANK_WILDCARD);
+
+    CHECK_STATUS(PMIx_Group_construct(me.nspace[0] == 's' ? "milk" : "rice", &own, 1, NULL, 0, NULL,
+                                      NULL),
+                 PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Group_leave(me.nspace[0] == 's' ? "milk" : "rice", NULL, 0), PMIX_SUCCESS);
+    expect_optional(procs, PMIX_SUCCESS);
+}
+
+/* What was read before goes with the list as well. */
+static int rank_of_optional_read_before(int rank)
+{
+    pmix_proc_t procs[2];
+
+    (void)rank;
+    optional_begin(procs);
+    CHECK(job_size_of(JOB_NSPACE) == 2 && job_size_of(SECOND) == 3);
+    end_of_own(procs);
+    fence_of(procs, false);
+    CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    leave_in_turns(procs);
+    finish();
+    return 0;
+}
+
 static int rank_of_optional_fence(int rank)
 {
     pmix_proc_t procs[2];
@@ -564,6 +621,7 @@ static int rank_of_optional_fence(int rank)
     optional_begin(procs);
     fence_of(procs, true);
     expect_optional(procs, PMIX_SUCCESS);
+    end_of_own(procs);
     finish();
     return 0;
 }
@@ -626,6 +684,31 @@ static void events_end(shmix_events_t *events)
 
     CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+}
+
+static int rank_of_optional_invitation(int rank)
+{
+    const pmix_proc_t leader = proc_of(JOB_NSPACE, 0);
+    const pmix_proc_t invited[] = { proc_of(JOB_NSPACE, 1), proc_of(SECOND, 0), proc_of(SECOND, 1),
+                                    proc_of(SECOND, 2) };
+    pmix_proc_t procs[2];
+    shmix_event_t event;
+
+    (void)rank;
+    optional_begin(procs);
+    shmix_events_t *const events = events_of(PMIX_GROUP_INVITED, PMIX_GROUP_INVITED);
+    fence_of(procs, false);
+    if (PMIx_Check_procid(&me, &leader)) {
+        CHECK_STATUS(PMIx_Group_invite("tea", invited, 4, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    } else {
+        event_wait(events, PMIX_GROUP_INVITED, 0, &event);
+        CHECK_STATUS(PMIx_Group_join("tea", &leader, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),
+                     PMIX_SUCCESS);
+    }
+    leave_in_turns(procs);
+    CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
+    finish();
+    return 0;
 }
 
 /* CN29, CN30: who calls is told to the others, one at a time. */
@@ -807,6 +890,9 @@ int main(int argc, char **argv)
         { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
         { "optional_after_connect", 2, rank_of_optional_connect, host_of_two, false },
         { "optional_after_construct", 2, rank_of_optional_group, host_of_two, false },
+        { "optional_after_others_left", 2, rank_of_optional_others_left, host_of_two, false },
+        { "optional_after_read_before", 2, rank_of_optional_read_before, host_of_two, false },
+        { "optional_after_invitation", 2, rank_of_optional_invitation, host_of_two, false },
         { "optional_after_fence", 2, rank_of_optional_fence, host_of_two, false },
         { "optional_after_exchange", 2, rank_of_optional_exchange, host_of_two, false },
         { "exchange_only", 2, rank_of_exchange, host_of_two, false },

@@ -38,7 +38,7 @@ static pmix_status_t begin(bool connects, const struct sx_collective_options *op
                            const struct sx_arriving *arriving)
 {
     if (!connects) {
-        sx_at_hand_part();
+        sx_at_hand_joined();
     }
     return connects && (options->connect & SX_CONNECT_EXCHANGES) != 0
                ? sx_at_hand_mark(arriving->procs, arriving->nprocs)
@@ -109,6 +109,9 @@ static bool connect_finish(struct sx_op *op)
     op->rank = PMIX_RANK_UNDEF;
     if (op->status == PMIX_SUCCESS && op->subject != 0 && connect->wants_nspace) {
         op->status = identity_read(connect);
+    }
+    if (op->status == PMIX_SUCCESS) {
+        sx_at_hand_joined();
     }
     return true;
 }

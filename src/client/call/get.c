@@ -258,7 +258,7 @@ static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
         (lookup->wanted.options.optional && !sx_at_hand(lookup->nspace, lookup->view))) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const pmix_status_t rc = sx_view_fetch(lookup->nspace, &lookup->view);
+    const pmix_status_t rc = sx_at_hand_fetch(lookup->nspace, &lookup->view);
     return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
 }
 

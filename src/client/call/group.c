@@ -156,7 +156,7 @@ static pmix_status_t destruct(const char *name, const pmix_info_t *info, size_t 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    sx_at_hand_part();
+    sx_at_hand_joined();
     return sx_arrive(&op, SX_COLLECTIVE_GROUP_DESTRUCT, &arriving);
 }
 

@@ -41,7 +41,7 @@ static pmix_status_t leave(const char *group, const pmix_info_t directives[], si
         return rc;
     }
     memcpy(head.group, group, strlen(group));
-    sx_at_hand_part();
+    sx_at_hand_joined();
     return sx_op_ask(&op, &draft);
 }
 

@@ -8,6 +8,7 @@
 #include <pmix.h>
 
 #include "base/status.h"
+#include "client/data/at_hand.h"
 #include "client/data/membership.h"
 #include "client/link/process.h"
 
@@ -80,6 +81,9 @@ bool sx_group_op_finish(struct sx_op *op)
     const struct sx_group_op *const group = SX_CONTAINER(op, struct sx_group_op, op);
     struct sx_members_look look;
 
+    if (op->status == PMIX_SUCCESS) {
+        sx_at_hand_joined();
+    }
     if (op->subject == 0 || !group->wants_results) {
         return true;
     }

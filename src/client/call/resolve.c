@@ -16,6 +16,7 @@
 #include "base/role.h"
 #include "base/status.h"
 #include "base/util.h"
+#include "client/data/at_hand.h"
 #include "client/data/grace.h"
 #include "client/data/hostname.h"
 #include "client/data/membership.h"
@@ -74,7 +75,7 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
 
     if (is_behind(view)) {
         sx_grace_exit(&grace);
-        rc = sx_view_fetch(view->nspace, &view);
+        rc = sx_at_hand_fetch(view->nspace, &view);
         grace = sx_grace_enter();
     }
     /* Texts are used without a lock. */
@@ -101,7 +102,7 @@ static pmix_status_t walk_nspace(struct walk *walk, const char *nspace)
     struct sx_view *view = sx_view_find(nspace, strlen(nspace));
 
     if (view == NULL) {
-        const pmix_status_t rc = sx_view_fetch(nspace, &view);
+        const pmix_status_t rc = sx_at_hand_fetch(nspace, &view);
 
         if (rc != PMIX_SUCCESS) {
             return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* at_hand.c - read the node's lists, and keep two marks in each view of another namespace. */
+/* at_hand.c - read the node's lists, and keep two marks in each view of another namespace:
+ * is_exchanged, a fence or another call has brought it; is_joined, a list has. */
 #include "client/data/at_hand.h"
 
 #include <string.h>
@@ -41,28 +42,60 @@ bool sx_at_hand(const char *nspace, const struct sx_view *view)
            sx_members_join(nspace);
 }
 
-/* Return: the next view behind @view of another namespace that shows something, or would. */
+/* Return: the next view behind @view of another namespace. */
 static struct sx_view *next_other(const struct sx_view *view)
 {
     struct sx_view *next = sx_view_next(view);
 
-    while (next != NULL && (next->nspace_len == 0 || next == sx_process.own ||
-                            (!sx_view_is_shown(next) &&
-                             !atomic_load_explicit(&next->is_exchanged, memory_order_relaxed)))) {
+    while (next != NULL && (next->nspace_len == 0 || next == sx_process.own)) {
         next = sx_view_next(next);
     }
     return next;
 }
 
-void sx_at_hand_part(void)
+/* Mark @view if a list brings it. */
+static void join_note(struct sx_view *view)
+{
+    if (sx_members_join(view->nspace)) {
+        /* relaxed: the mark stands for itself. */
+        atomic_store_explicit(&view->is_joined, true, memory_order_relaxed);
+    }
+}
+
+pmix_status_t sx_at_hand_fetch(const char *nspace, struct sx_view **ret_view)
+{
+    const pmix_status_t rc = sx_view_fetch(nspace, ret_view);
+
+    if (rc == PMIX_SUCCESS && !is_own(nspace)) {
+        join_note(*ret_view);
+    }
+    return rc;
+}
+
+void sx_at_hand_joined(void)
 {
     struct sx_view *view = NULL;
 
     while ((view = next_other(view)) != NULL) {
-        if (sx_members_join(view->nspace)) {
-            /* relaxed: read by the thread that takes in the end of this call, or of a later one. */
-            atomic_store_explicit(&view->is_joined, true, memory_order_relaxed);
+        /* relaxed: the marks stand for themselves. */
+        if (!atomic_load_explicit(&view->is_joined, memory_order_relaxed) &&
+            (sx_view_is_shown(view) ||
+             atomic_load_explicit(&view->is_exchanged, memory_order_relaxed))) {
+            join_note(view);
         }
+    }
+}
+
+/* No list is left with @view's namespace.  What no list has brought stays at hand: the next Get
+ * asks the server for it. */
+static void part(struct sx_view *view, const struct sx_link *link)
+{
+    /* relaxed: the marks stand for themselves. */
+    const bool was_joined = atomic_exchange_explicit(&view->is_joined, false, memory_order_relaxed);
+    const bool was_shown = sx_view_hide(view, link);
+
+    if (was_joined || was_shown) {
+        atomic_store_explicit(&view->is_exchanged, !was_joined, memory_order_relaxed);
     }
 }
 
@@ -70,12 +103,11 @@ bool sx_at_hand_parted(struct sx_op *op)
 {
     struct sx_view *view = NULL;
 
-    while (op->status == PMIX_SUCCESS && (view = next_other(view)) != NULL) {
-        if (atomic_load_explicit(&view->is_joined, memory_order_relaxed) &&
-            !sx_members_join(view->nspace)) {
-            atomic_store_explicit(&view->is_joined, false, memory_order_relaxed);
-            atomic_store_explicit(&view->is_exchanged, false, memory_order_relaxed);
-            sx_view_hide(view);
+    /* Without its server this process has what it has: no list can be read. */
+    while (op->link == sx_primary() && sx_link_is_live(op->link) &&
+           (view = next_other(view)) != NULL) {
+        if (!sx_members_join(view->nspace)) {
+            part(view, op->link);
         }
     }
     return true;

@@ -309,11 +309,16 @@ pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view)
     return rc;
 }
 
-void sx_view_hide(struct sx_view *view)
+bool sx_view_hide(struct sx_view *view, const struct sx_link *link)
 {
     pthread_mutex_lock(&sx_process.view_lock);
-    edition_show(view, NULL);
+    const bool is_shown = view->link == link && sx_view_shared(view) != NULL;
+
+    if (is_shown) {
+        edition_show(view, NULL);
+    }
     pthread_mutex_unlock(&sx_process.view_lock);
+    return is_shown;
 }
 
 /* Make the writer if there is none; data_lock is held. */
