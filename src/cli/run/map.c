@@ -4,8 +4,10 @@
  * each other in one order here and in another there. */
 #include "cli/run/map.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/say.h"
 
@@ -187,15 +189,81 @@ static struct words had_of(const struct sx_run_map_request *request, enum sx_run
     return words;
 }
 
+/* What helps, each item by itself. */
+struct advice {
+    char items[5][64];
+    uint32_t count;
+};
+
+__attribute__((format(printf, 2, 3))) static void advise(struct advice *advice, const char *fmt,
+                                                         ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(advice->items[advice->count++], sizeof(advice->items[0]), fmt, args);
+    va_end(args);
+}
+
+static bool is_in_order(const struct sx_run_map_request *request)
+{
+    return request->map == SX_RUN_LEVEL_NONE || request->map == SX_RUN_LEVEL_NODE;
+}
+
+/* The same ranks, which fill the machine in order, with the CPUs that there are for each. */
+static void advise_order(struct advice *advice, const struct sx_run_map_request *request)
+{
+    const uint32_t each = request->cpus_each > 1 ? request->cpus_each : 1;
+    const uint32_t share = request->cpu_count / request->rank_count;
+    const char *const map = is_in_order(request) ? "" : "--map-by slot";
+
+    if (!sx_run_level_is_cpu(request->bind) || share == 0) {
+        return;
+    }
+    if (share < each) {
+        advise(advice, "%s%s--cpus-per-rank %u", map, map[0] == '\0' ? "" : " with ", share);
+    } else if (map[0] != '\0') {
+        advise(advice, "%s", map);
+    }
+}
+
+/* Append it to @message.  @fewer: fewer ranks would find their place; @larger: a level that ranks
+ * share, NONE: there is none. */
+static bool refuse(const struct sx_run_map_request *request, bool fewer, enum sx_run_level larger,
+                   char *message)
+{
+    size_t used = strlen(message);
+    struct advice advice = { .count = 0 };
+
+    if (fewer) {
+        advise(&advice, "fewer ranks");
+    }
+    advise_order(&advice, request);
+    if (request->cpus_each == 0 && larger != SX_RUN_LEVEL_NONE) {
+        advise(&advice, "--bind-to %s", sx_run_level_name(larger));
+    }
+    advise(&advice, "--bind-to none%s", request->cpus_each > 0 ? " without --cpus-per-rank" : "");
+    for (uint32_t i = 0; i < advice.count && used < SX_RUN_MESSAGE_MAX; i++) {
+        used += (size_t)snprintf(message + used, SX_RUN_MESSAGE_MAX - used, "%s%s",
+                                 i == 0                  ? "; use "
+                                 : i + 1 == advice.count ? " or "
+                                                         : ", ",
+                                 advice.items[i]);
+    }
+    return false;
+}
+
 static bool refuse_too_few(const struct sx_run_map_request *request, const char *option,
                            enum sx_run_level level, uint32_t count, char *message)
 {
-    snprintf(message, SX_RUN_MESSAGE_MAX,
-             "%s %s: %u ranks want %s each, and this machine has %s; "
-             "use fewer ranks, --bind-to numa or --bind-to none",
-             option, sx_run_level_name(level), request->rank_count, wanted_of(request, level).text,
+    const bool one = request->rank_count == 1;
+
+    snprintf(message, SX_RUN_MESSAGE_MAX, "%s %s: %u %s %s%s, and this machine has %s", option,
+             sx_run_level_name(level), request->rank_count, one ? "rank wants" : "ranks want",
+             wanted_of(request, level).text, one ? "" : " each",
              had_of(request, level, count).text);
-    return false;
+    return refuse(request, count > 0, is_in_order(request) ? SX_RUN_LEVEL_NUMA : SX_RUN_LEVEL_NONE,
+                  message);
 }
 
 static uint32_t count_inside(const struct sx_run_parts *parts, hwloc_const_cpuset_t cpuset)
@@ -212,29 +280,33 @@ static uint32_t count_inside(const struct sx_run_parts *parts, hwloc_const_cpuse
 static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank, char *message)
 {
     const struct sx_run_part *const part = &request->map_parts.at[rank % request->map_parts.count];
-    const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
     const uint32_t count = count_inside(&request->bind_parts, part->cpuset);
 
     snprintf(message, SX_RUN_MESSAGE_MAX,
              "--map-by %s --bind-to %s: rank %u wants %s of its own "
-             "on %s %u, which has %s, all taken; use fewer ranks, --map-by slot, "
-             "--bind-to %s or --bind-to none",
-             map, bind, rank, wanted_of(request, request->bind).text,
-             sx_run_level_noun(request->map), part->number,
-             had_of(request, request->bind, count).text, map);
-    return false;
+             "on %s %u, which has %s, all taken",
+             sx_run_level_name(request->map), sx_run_level_name(request->bind), rank,
+             wanted_of(request, request->bind).text, sx_run_level_noun(request->map), part->number,
+             had_of(request, request->bind, count).text);
+    return refuse(request, rank > 0, request->map, message);
 }
 
 static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank, char *message)
 {
-    const char *map = sx_run_level_name(request->map), *bind = sx_run_level_name(request->bind);
+    const char *const noun = sx_run_level_noun(request->bind);
+    const uint32_t number = request->map_parts.at[rank % request->map_parts.count].number;
+    struct words none;
 
-    snprintf(message, SX_RUN_MESSAGE_MAX,
-             "--map-by %s --bind-to %s: no %s of this machine lies "
-             "inside or around %s %u; use --bind-to %s",
-             map, bind, sx_run_level_noun(request->bind), sx_run_level_noun(request->map),
-             request->map_parts.at[rank % request->map_parts.count].number, map);
-    return false;
+    if (request->cpus_each > 1) {
+        snprintf(none.text, sizeof(none.text), "%u %ss of this machine lie", request->cpus_each,
+                 noun);
+    } else {
+        snprintf(none.text, sizeof(none.text), "%s of this machine lies", noun);
+    }
+    snprintf(message, SX_RUN_MESSAGE_MAX, "--map-by %s --bind-to %s: no %s inside or around %s %u",
+             sx_run_level_name(request->map), sx_run_level_name(request->bind), none.text,
+             sx_run_level_noun(request->map), number);
+    return refuse(request, rank > 0, request->map, message);
 }
 
 /* ---- mapping --------------------------------------------------------------------------------- */
@@ -315,7 +387,7 @@ bool sx_run_map(const struct sx_run_map_request *request, struct sx_run_mapped *
                    ? refuse_too_few(request, "--bind-to", request->bind, 0, message)
                    : refuse_missing("--bind-to", request->bind, message);
     }
-    if (request->map == SX_RUN_LEVEL_NONE || request->map == SX_RUN_LEVEL_NODE) {
+    if (is_in_order(request)) {
         return map_in_order(request, ret_mapped, message);
     }
     return map_in_turn(request, ret_mapped, message);

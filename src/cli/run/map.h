@@ -45,6 +45,7 @@ struct sx_run_map_request {
     enum sx_run_level map, bind;
     struct sx_run_parts map_parts, bind_parts;
     uint32_t rank_count;
+    uint32_t cpu_count; /* parts to bind to, before they were joined */
     uint32_t cpus_each; /* cores or hardware threads that a rank is bound to; 0: one */
 };
 

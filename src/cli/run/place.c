@@ -187,6 +187,7 @@ static bool map_all(struct sx_run_place *places, const struct sx_run_machine *ma
 
     sx_run_parts_init(&request->map_parts, machine->topology, request->map, machine->usable);
     sx_run_parts_init(&request->bind_parts, machine->topology, request->bind, machine->usable);
+    request->cpu_count = request->bind_parts.count;
     if (request->cpus_each > 1) {
         sx_run_parts_join(&request->bind_parts, &request->map_parts, request->cpus_each);
     }

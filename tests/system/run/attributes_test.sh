@@ -92,7 +92,7 @@ cpus=$(nproc)
 spawns PMIX_SUCCESS "all CPUs for a rank" pmix.cpuperproc=#$cpus pmix.bindto=hwthread pmix.notecomp -- sed -n 's/^Cpus_allowed_list:[[:space:]]*/on /p' /proc/self/status
 says "on $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" "all CPUs for a rank"
 spawns PMIX_ERR_JOB_FAILED_TO_MAP "more than there are" pmix.cpuperproc=#$((cpus + 1)) pmix.bindto=hwthread -- true
-expect_err "1 ranks want $((cpus + 1)) hardware threads each, and this machine has them for 0" "more than there are"
+expect_err "1 rank wants $((cpus + 1)) hardware threads, and this machine has them for 0" "more than there are"
 run --cpus-per-rank "$cpus" --bind-to hwthread --display map true
 expect_err "bound to hardware thread [0-9]*, CPUs $(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)" "--cpus-per-rank"
 run --cpus-per-rank 2 --bind-to numa true

@@ -159,7 +159,11 @@ static const struct {
     { CORE, NUMA, 9, NULL, "--map-by core: 9 ranks want a core each" },
     { NODE, HWTHREAD, 17, NULL, "17 ranks want a hardware thread each, and this machine has 16" },
     { NUMA, CORE, 9, NULL, "rank 8 wants a core of its own on NUMA node 0, which has 2" },
-    { PACKAGE, CORE, 9, NULL, "--bind-to package or --bind-to none" },
+    { PACKAGE, CORE, 9, NULL, "; use fewer ranks, --bind-to package or --bind-to none" },
+    { NUMA, CORE, 9, NULL, "; use fewer ranks, --bind-to numa or --bind-to none" },
+    { NODE, CORE, 9, NULL, "; use fewer ranks, --bind-to numa or --bind-to none" },
+    { CORE, NUMA, 9, NULL, "; use fewer ranks or --bind-to none" },
+    { CORE, HWTHREAD, 9, NULL, "; use fewer ranks, --map-by slot or --bind-to none" },
 };
 
 static char *all_cpusets(void)
@@ -233,8 +237,16 @@ static const struct {
     { PACKAGE, CORE, 3, 3, NULL,
       "rank 2 wants 3 cores of its own on package 0, which has them for 1" },
     { NUMA, CORE, 1, 3, NULL, "this machine has them for 0" },
+    { NUMA, CORE, 1, 3, NULL, "; use --map-by slot or --bind-to none without --cpus-per-rank" },
+    { PACKAGE, CORE, 3, 3, NULL,
+      "; use fewer ranks, --map-by slot with --cpus-per-rank 2 or --bind-to none without" },
+    { NONE, CORE, 5, 2, NULL,
+      "; use fewer ranks, --cpus-per-rank 1 or --bind-to none without --cpus-per-rank" },
+    { NONE, CORE, 9, 2, NULL, "; use fewer ranks or --bind-to none without --cpus-per-rank" },
+    { NONE, CORE, 9, 1, NULL, "; use fewer ranks or --bind-to none without --cpus-per-rank" },
+    { NONE, CORE, 1, 9, NULL, "; use --cpus-per-rank 8 or --bind-to none without --cpus-per-rank" },
     { NONE, CORE, 5, 2, NULL, "5 ranks want 2 cores each, and this machine has them for 4" },
-    { NONE, CORE, 1, 9, NULL, "1 ranks want 9 cores each, and this machine has them for 0" },
+    { NONE, CORE, 1, 9, NULL, "1 rank wants 9 cores, and this machine has them for 0" },
 };
 
 Test(run_place, a_rank_may_have_several_cores)
