@@ -16,6 +16,7 @@
 #include "base/util.h"
 
 #define KIB_PER_MIB 1024.0f
+#define BYTES_PER_MIB (1024.0f * KIB_PER_MIB)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
@@ -211,68 +212,24 @@ pmix_status_t sx_usage_of_process(void *list, const pmix_proc_t *proc, pid_t pid
     return report_end(&report, list, PMIX_PROC_RESOURCE_USAGE);
 }
 
-bool sx_usage_pss(pid_t pid, float *ret_mib)
+bool sx_usage_resident(pid_t pid, float *ret_mib)
 {
-    char path[64], line[256];
-    unsigned long long kib = 0;
-    bool found = false;
+    char path[64] = "/proc/self/statm", line[128];
+    unsigned long long pages = 0;
 
-    snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+    if (pid != 0) {
+        snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
+    }
     FILE *const file = fopen(path, "re");
 
-    while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL) {
-        found = sscanf(line, "Pss: %llu kB", &kib) == 1;
+    if (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        (void)sscanf(line, "%*u %llu", &pages);
     }
     if (file != NULL) {
         fclose(file);
     }
-    *ret_mib = (float)kib / KIB_PER_MIB;
-    return found;
-}
-
-/* The file is read in small pieces: the kernel walks a mapping when its lines are read. */
-static bool walk_open(struct sx_usage_walk *walk)
-{
-    if (walk->file == NULL) {
-        walk->file = fopen("/proc/self/smaps", "re");
-        walk->pss_kib = 0;
-        if (walk->file != NULL) {
-            (void)setvbuf(walk->file, walk->buffer, _IOFBF, sizeof(walk->buffer));
-        }
-    }
-    return walk->file != NULL;
-}
-
-pmix_status_t sx_usage_walk_on(struct sx_usage_walk *walk, uint64_t max_kib, uint64_t *ret_kib,
-                               float *ret_mib)
-{
-    char line[512];
-    unsigned long long kib;
-
-    *ret_kib = 0;
-    if (!walk_open(walk)) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    while (fgets(line, sizeof(line), walk->file) != NULL) {
-        if (sscanf(line, "Rss: %llu kB", &kib) == 1) {
-            *ret_kib += kib + SX_USAGE_MAPPING_KIB;
-        } else if (sscanf(line, "Pss: %llu kB", &kib) == 1) {
-            walk->pss_kib += kib;
-        } else if (*ret_kib >= max_kib) {
-            return PMIX_ERR_WOULD_BLOCK;
-        }
-    }
-    sx_usage_walk_close(walk);
-    *ret_mib = (float)walk->pss_kib / KIB_PER_MIB;
-    return walk->pss_kib > 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
-}
-
-void sx_usage_walk_close(struct sx_usage_walk *walk)
-{
-    if (walk->file != NULL) {
-        fclose(walk->file);
-        walk->file = NULL;
-    }
+    *ret_mib = (float)pages * ((float)sysconf(_SC_PAGESIZE) / BYTES_PER_MIB);
+    return pages > 0; /* a zombie has none */
 }
 
 /* ---- the node -------------------------------------------------------------------------------- */

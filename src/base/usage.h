@@ -27,24 +27,10 @@ struct sx_usage_fields {
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_usage_of_process(void *list, const pmix_proc_t *proc, pid_t pid,
                                   const struct sx_usage_fields *wanted);
-/* The memory of @pid, in MiB, where a page that several processes share counts in parts (PSS): the
- * kernel walks over all of it.  Return: false when it does not tell. */
-bool sx_usage_pss(pid_t pid, float *ret_mib);
-/* The same for this process, a part at a time: the walk takes as long as the memory is large. */
-struct sx_usage_walk {
-    void *file;       /* FILE: where it is; NULL: it has not begun */
-    uint64_t pss_kib; /* so far */
-    char buffer[1024];
-};
-#define SX_USAGE_MAPPING_KIB 2048u /* that a mapping costs beside its memory */
-/* Go on for some mappings, until @max_kib of memory have been walked or more; *ret_kib says how
- * many that were.  Return: PMIX_SUCCESS, and *ret_mib is all of it;
- * PMIX_ERR_WOULD_BLOCK when there is more; PMIX_ERR_NOT_FOUND when the kernel does not tell.  Only
- * after the second @walk must be closed, or go on. */
-pmix_status_t sx_usage_walk_on(struct sx_usage_walk *walk, uint64_t max_kib, uint64_t *ret_kib,
-                               float *ret_mib);
-/* Safe on a zeroed one, and twice. */
-void sx_usage_walk_close(struct sx_usage_walk *walk);
+/* The memory of @pid, or 0: of this process, that is resident, in MiB.  A page that several
+ * processes share counts in each.  The kernel keeps it as counters: the cost is the same for any
+ * size.  Return: false when the kernel does not tell, or the process has ended. */
+bool sx_usage_resident(pid_t pid, float *ret_mib);
 /* The node that this process is on, which is called @hostname. */
 pmix_status_t sx_usage_of_node(void *list, const char *hostname,
                                const struct sx_usage_fields *wanted);

@@ -630,7 +630,7 @@ static size_t push_make(uint8_t *at)
     return size + head.info_size;
 }
 
-/* What makes the server walk all of its memory, all lists and all namespaces. */
+/* What makes the server read a file of /proc, and walk all lists and all namespaces. */
 static size_t query_make(uint8_t *at)
 {
     static const char *const walks[] = { PMIX_DAEMON_MEMORY, PMIX_QUERY_PSET_NAMES,

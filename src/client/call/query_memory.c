@@ -35,7 +35,7 @@ static bool look(const pmix_data_array_t *pids, struct memory *ret)
 
     *ret = (struct memory){ .min = FLT_MAX };
     for (size_t i = 0; ours && i < pids->size; i++) {
-        if (sx_usage_pss(all[i], &mib)) {
+        if (sx_usage_resident(all[i], &mib)) {
             ret->average += mib;
             ret->min = mib < ret->min ? mib : ret->min;
             ret->max = mib > ret->max ? mib : ret->max;
@@ -81,9 +81,23 @@ static bool limits_load(const pmix_value_t *answer, const struct memory *memory)
     return sx_value_copy(&info->value, &value) == PMIX_SUCCESS;
 }
 
-/* Return: false when there is nothing to be told. */
-static bool measure(pmix_value_t *answer)
+/* As the first one that asks the same, which has been measured. */
+static pmix_status_t measure_again(const struct sx_queries *queries, struct sx_asked *asked)
 {
+    pmix_value_t copy;
+    const pmix_status_t rc = sx_queries_again(queries, asked, &copy);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_value_destruct(&asked->value);
+        asked->value = copy;
+    }
+    return rc;
+}
+
+/* Return: false when there is nothing to be told. */
+static bool measure(const struct sx_queries *queries, struct sx_asked *asked)
+{
+    pmix_value_t *const answer = &asked->value;
     pmix_info_t *const part = answer_part(answer, PMIX_CLIENT_AVG_MEMORY);
     pmix_value_t *const value = part != NULL ? &part->value : answer;
     const pmix_data_array_t *const pids = pids_of(value);
@@ -91,6 +105,9 @@ static bool measure(pmix_value_t *answer)
 
     if (pids == NULL) {
         return true; /* a host's own answer */
+    }
+    if (sx_asked_again(queries, asked)) {
+        return measure_again(queries, asked) == PMIX_SUCCESS;
     }
     if (!look(pids, &memory)) {
         return false;
@@ -106,7 +123,7 @@ void sx_query_memory_measure(struct sx_queries *queries)
         const bool is_memory = strcmp(asked->key, PMIX_CLIENT_AVG_MEMORY) == 0 ||
                                strcmp(asked->key, PMIX_QUERY_MEMORY_USAGE) == 0;
 
-        if (asked->answered && is_memory && !measure(&asked->value)) {
+        if (asked->answered && is_memory && !measure(queries, asked)) {
             sx_queries_unanswer(queries, asked);
         }
     }

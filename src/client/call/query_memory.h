@@ -4,8 +4,8 @@
  *
  *     the server: which processes are meant --> the asker: what /proc says of them
  *
- * The kernel walks over all pages of a process for that, and waits for it where its memory is being
- * changed.  So whoever asks looks, with its own rights. */
+ * There may be many processes, and each is a file to be opened.  So whoever asks looks, with its
+ * own rights. */
 #ifndef SX_CLIENT_CALL_QUERY_MEMORY_H
 #define SX_CLIENT_CALL_QUERY_MEMORY_H
 
@@ -13,7 +13,7 @@
 
 /* Put figures in the place of the processes that the server has named as the answers to
  * PMIX_CLIENT_AVG_MEMORY and PMIX_QUERY_MEMORY_USAGE.  A key is unanswered again when none of its
- * processes can be looked at. */
+ * processes can be looked at.  Keys that ask the same are measured once. */
 void sx_query_memory_measure(struct sx_queries *queries);
 
 #endif

@@ -23,7 +23,7 @@
 /* What one call may cost, or one key more: a key may be asked for again and again. */
 #define UNITS_MAX 65536u
 #define BYTES_PER_UNIT 256u /* of what is answered */
-#define KIB_PER_UNIT 512u   /* of this server's memory, which the kernel walks */
+#define UNITS_PER_READ 20u  /* of a file of /proc */
 #define ROWS_PER_UNIT 8u    /* of namespaces, groups, sets */
 #define ROWS_AT_ONCE 64u
 #define PROCS_AT_ONCE 32u /* of a job: about a unit each */
@@ -269,30 +269,17 @@ static pmix_status_t support_answer(struct question *question, pmix_value_t *ret
     return sx_support_find(question->asked.query, &question->server->support, ret);
 }
 
-/* What this server uses.  Return: PMIX_SUCCESS, when it is known; PMIX_ERR_WOULD_BLOCK;
- * PMIX_ERR_NOT_FOUND. */
-static pmix_status_t memory_walk(struct question *question)
-{
-    struct sx_query_progress *const progress = question->progress;
-    pmix_status_t rc = progress->has_memory ? PMIX_SUCCESS : PMIX_ERR_WOULD_BLOCK;
-
-    while (rc == PMIX_ERR_WOULD_BLOCK && may_go_on(question)) {
-        uint64_t kib;
-
-        rc = sx_usage_walk_on(&progress->memory, SX_SHARE_STEP_UNITS * KIB_PER_UNIT, &kib,
-                              &progress->memory_mib);
-        cost(question, kib / KIB_PER_UNIT + 1);
-    }
-    progress->has_memory = rc == PMIX_SUCCESS;
-    return rc;
-}
-
+/* What this server uses.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
 static pmix_status_t daemon_memory_answer(struct question *question, pmix_value_t *ret)
 {
-    const pmix_status_t rc = memory_walk(question);
+    struct sx_query_progress *const progress = question->progress;
 
-    *ret = (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = question->progress->memory_mib };
-    return rc;
+    if (!progress->has_memory) {
+        progress->has_memory = sx_usage_resident(0, &progress->memory_mib);
+        cost(question, UNITS_PER_READ);
+    }
+    *ret = (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = progress->memory_mib };
+    return progress->has_memory ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
 /* Whether it asks for the memory of @client, one of its own user's. */
@@ -337,31 +324,29 @@ static pmix_status_t client_memory_answer(struct question *question, pmix_value_
 static pmix_status_t memory_answer(struct question *question, pmix_value_t *ret)
 {
     const bool minmax = question->asked.options->minmax;
-    pmix_value_t clients;
-    pmix_status_t rc = memory_walk(question);
+    pmix_value_t server, clients;
+    pmix_status_t rc = daemon_memory_answer(question, &server);
 
     if (rc == PMIX_SUCCESS) {
         rc = client_memory_answer(question, &clients);
     }
-    pmix_info_t *const infos = rc == PMIX_SUCCESS ? infos_make(minmax ? 3 : 2, ret) : NULL;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pmix_info_t *const infos = infos_make(minmax ? 3 : 2, ret);
 
     if (infos == NULL) {
-        if (rc == PMIX_SUCCESS) {
-            sx_value_destruct(&clients);
-        }
-        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+        sx_value_destruct(&clients);
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     PMIx_Load_key(infos[0].key, PMIX_DAEMON_MEMORY);
+    infos[0].value = server;
     PMIx_Load_key(infos[1].key, PMIX_CLIENT_AVG_MEMORY);
     infos[1].value = clients;
     if (minmax) {
         PMIx_Load_key(infos[2].key, PMIX_QUERY_REPORT_MINMAX);
     }
-    rc = daemon_memory_answer(question, &infos[0].value);
-    if (rc != PMIX_SUCCESS) {
-        sx_value_destruct(ret);
-    }
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 /* ---- sets and groups ------------------------------------------------------------------------- */
@@ -572,20 +557,13 @@ bool sx_query_is_hosts(const char *key)
     return row != NULL && row->answer == NULL;
 }
 
-/* Nothing is left of the answer to one key. */
-static void key_clear(struct sx_query_progress *progress)
+void sx_query_progress_clear(struct sx_query_progress *progress)
 {
     PMIx_Data_array_free(progress->table);
     free(progress->text);
     progress->table = NULL;
     progress->text = NULL;
     progress->text_size = progress->text_capacity = progress->text_count = progress->walked = 0;
-}
-
-void sx_query_progress_clear(struct sx_query_progress *progress)
-{
-    key_clear(progress);
-    sx_usage_walk_close(&progress->memory);
 }
 
 /* Return: PMIX_SUCCESS with *ret; PMIX_ERR_NOT_FOUND; PMIX_ERR_WOULD_BLOCK; why no more is
@@ -631,7 +609,7 @@ pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
         }
         rc = rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
         if (rc != PMIX_ERR_WOULD_BLOCK) {
-            key_clear(progress);
+            sx_query_progress_clear(progress);
             progress->at++;
         }
     }

@@ -5,7 +5,6 @@
 #define SX_SERVER_ENGINE_QUERY_KNOWN_H
 
 #include "base/query.h"
-#include "base/usage.h"
 #include "server/model/state.h"
 
 /* How far the keys of one call have been answered.  Zeroed: not at all. */
@@ -17,8 +16,7 @@ struct sx_query_progress {
     char *text; /* malloc'ed: names, each with its NUL */
     size_t text_size, text_capacity, text_count;
     pmix_data_array_t *table;
-    /* Of all keys: the memory of this server is walked once. */
-    struct sx_usage_walk memory;
+    /* Of all keys: the memory of this server is read once. */
     bool has_memory;
     float memory_mib;
 };
@@ -30,7 +28,7 @@ struct sx_query_progress {
  * PMIX_ERR_UNPACK_FAILURE when a store contradicts itself. */
 pmix_status_t sx_query_known(struct sx_server *server, struct sx_client *client,
                              struct sx_queries *queries, struct sx_query_progress *progress);
-/* Nothing is left of what was under way.  Safe twice. */
+/* Nothing is left of the key that was under way.  Safe twice. */
 void sx_query_progress_clear(struct sx_query_progress *progress);
 
 /* Whether only a host can know @key. */

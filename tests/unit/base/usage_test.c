@@ -2,7 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* usage_test.c - reports of what is used: their shape, their types, and the fields asked for. */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +14,20 @@
 #include "base/util.h"
 
 static const struct sx_usage_fields everything = { .count = 0 };
+
+static unsigned opened, walked; /* files; those for which the kernel walks over all pages */
+
+__attribute__((visibility("default"))) FILE *fopen(const char *path, const char *mode)
+{
+    static FILE *(*next)(const char *, const char *);
+
+    if (next == NULL) {
+        *(void **)&next = dlsym(RTLD_NEXT, "fopen");
+    }
+    opened++;
+    walked += strstr(path, "/smaps") != NULL;
+    return next(path, mode);
+}
 
 /* Return: the reports; fails when there are none. */
 static pmix_data_array_t reports_take(void *list)
@@ -73,6 +89,48 @@ Test(usage, of_a_process)
 
     cr_expect(rss > 0 && rss <= size && size <= field_of(report, PMIX_PROC_PEAK_VSIZE)->data.fval);
     PMIx_Data_array_destruct(&reports);
+}
+
+/* Return: in MiB; one file is read, and no pages are walked over. */
+static float resident(pid_t pid)
+{
+    const unsigned before = opened;
+    float mib;
+
+    cr_assert(sx_usage_resident(pid, &mib));
+    cr_expect_eq(opened, before + 1);
+    cr_expect_eq(walked, 0);
+    return mib;
+}
+
+Test(usage, resident_memory_is_counters_of_the_kernel)
+{
+    const size_t mib = 256;
+    const float before = resident(0);
+    void *const memory = mmap(NULL, mib << 20, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+    cr_assert_neq(memory, MAP_FAILED);
+    const float after = resident(getpid());
+
+    cr_expect(after >= before + (float)mib - 8 && after <= before + (float)mib + 64, "%f, %f",
+              (double)before, (double)after);
+    munmap(memory, mib << 20);
+}
+
+Test(usage, one_that_has_ended_has_no_memory)
+{
+    const pid_t child = fork();
+    siginfo_t info;
+    float mib;
+
+    if (child == 0) {
+        _exit(0);
+    }
+    cr_assert_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    cr_expect_not(sx_usage_resident(child, &mib)); /* a zombie */
+    cr_assert_eq(waitpid(child, NULL, 0), child);
+    cr_expect_not(sx_usage_resident(child, &mib));
 }
 
 Test(usage, one_that_has_gone_is_not_found)
