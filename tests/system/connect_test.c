@@ -550,6 +550,7 @@ static int rank_of_optional_group(int rank)
     CHECK_STATUS(PMIx_Group_construct("milk", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_SUCCESS);
     expect_optional(procs, PMIX_SUCCESS);
+    fence_of(procs, false); /* nobody leaves before all have asked */
     CHECK_STATUS(PMIx_Group_leave("milk", NULL, 0), PMIX_SUCCESS);
     expect_optional(procs, PMIX_ERR_NOT_FOUND);
     finish();
