@@ -4,6 +4,7 @@
  * is_exchanged, a fence or another call has brought it; is_joined, a list has. */
 #include "client/data/at_hand.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "client/data/membership.h"
@@ -103,6 +104,9 @@ bool sx_at_hand_parted(struct sx_op *op)
 {
     struct sx_view *view = NULL;
 
+    /* A fetch that the server has answered before this end is shown by now, and has a view. */
+    pthread_mutex_lock(&sx_process.view_lock);
+    pthread_mutex_unlock(&sx_process.view_lock);
     /* Without its server this process has what it has: no list can be read. */
     while (op->link == sx_primary() && sx_link_is_live(op->link) &&
            (view = next_other(view)) != NULL) {

@@ -78,9 +78,8 @@ pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view
 pmix_status_t sx_view_fetch_of_locked(struct sx_link *link, uint32_t wanted,
                                       struct sx_view **ret_view);
 
-/* Show nothing of @view's shared store, if it is from @link's server, until it is fetched anew; a
- * fetch that another thread has begun is waited for.  Not between sx_grace_enter and sx_grace_exit.
- * Return: whether something was shown. */
+/* Show nothing of @view's shared store, if it is from @link's server, until it is fetched anew.
+ * Not between sx_grace_enter and sx_grace_exit.  Return: whether something was shown. */
 bool sx_view_hide(struct sx_view *view, const struct sx_link *link);
 
 /* Enter, with the newest such store.  No message while it is the one that we have.  Return: as
