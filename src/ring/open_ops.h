@@ -49,6 +49,8 @@ struct sx_open_missing {
 /* Its callers have their answer.  The host has to give its own; or, where it was not asked, those
  * missing get the same when they call. */
 #define SX_OPEN_TOLD 2u
+/* Everybody here has arrived, and a namespace in its list is still to be registered. */
+#define SX_OPEN_UNREGISTERED 4u
 
 /* One operation; the text begins with an empty string, and every string in it ends with a NUL. */
 struct sx_open_op {

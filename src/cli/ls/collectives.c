@@ -176,7 +176,10 @@ static void waiting_print(const struct sx_open_op *op)
                          : "those missing get it when they call");
     } else if (op->arrived >= op->expected) {
         printf("  everybody here has arrived: %s\n",
-               with_host ? "the host has not answered" : "it waits for the one before it");
+               with_host ? "the host has not answered"
+               : (op->flags & SX_OPEN_UNREGISTERED) != 0
+                   ? "it waits until the host has registered a namespace that it names"
+                   : "it waits for the one before it");
     }
 }
 

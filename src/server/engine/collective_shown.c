@@ -131,7 +131,10 @@ static struct sx_open_op op_of(const struct sx_collective *collective)
     };
 
     if (members->arrived_count == members->count) {
-        op.expected += (uint32_t)sx_members_absent(members).announced;
+        const struct sx_absent absent = sx_members_absent(members);
+
+        op.expected += (uint32_t)absent.announced;
+        op.flags |= absent.unknown ? SX_OPEN_UNREGISTERED : 0;
     }
     op.id_off = collective->id == NULL ? 0 : text_add(&op, collective->id);
     procs_list(&op, members);

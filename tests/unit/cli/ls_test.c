@@ -128,6 +128,8 @@ Test(ls, says_why_an_operation_of_which_nobody_is_missing_stays_open)
         const char *want;
     } rows[] = {
         { 0, "  everybody here has arrived: it waits for the one before it\n" },
+        { SX_OPEN_UNREGISTERED, "  everybody here has arrived: it waits until the host has "
+                                "registered a namespace that it names\n" },
         { SX_OPEN_WITH_HOST, "  everybody here has arrived: the host has not answered\n" },
         { SX_OPEN_WITH_HOST | SX_OPEN_TOLD,
           "  its callers have their answer; the host has not given its own\n" },
