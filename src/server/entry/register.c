@@ -116,9 +116,10 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         sx_gets_nspace_coming(server, nspace, registration->options.coming);
         sx_gets_nspace_filled(nspace);
     }
-    nspace->registered = rc == PMIX_SUCCESS;
+    /* What cannot be added to a job takes nothing of it back: its processes are known. */
+    nspace->registered |= rc == PMIX_SUCCESS;
     sx_event_confine(server);
-    if (nspace->registered) {
+    if (rc == PMIX_SUCCESS) {
         SX_FAMILIES_TELL(server, nspace_registered, server, nspace);
     }
     return rc;

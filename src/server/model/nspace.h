@@ -135,7 +135,7 @@ struct sx_client {
 struct sx_nspace {
     struct sx_list link; /* registry.nspaces */
     char name[256];
-    bool registered; /* PMIx_server_register_nspace was called */
+    bool registered; /* PMIx_server_register_nspace has succeeded */
     bool has_store;
     bool has_data;          /* was registered with job info */
     bool is_coming;         /* the host will tell the topology later: gets.c */

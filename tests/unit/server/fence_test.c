@@ -19,13 +19,31 @@
 #include "server/model/blob.h"
 #include "server/model/state.h"
 
+/* Of those that the loop's thread asks for, the one behind so many and all behind it are refused,
+ * while it is not negative. */
+static _Thread_local long allocations_left = -1;
+
+static bool refused(void)
+{
+    if (allocations_left > 0) {
+        allocations_left--;
+        return false;
+    }
+    return allocations_left == 0;
+}
+
+#define ALLOCATION_REFUSED(size) refused()
+#include "support/allocations.h"
+
 #define NSPACE "fences"
+#define HERE "here"   /* all of it is */
 #define OTHER "other" /* of which nothing is here */
 #define LOCALS 2u
 #define FAR LOCALS /* its first process elsewhere */
 #define ASKED_MAX 16
 #define INFOS_MAX 8
 #define MESSAGE_MAX 65536
+#define ALLOCATIONS_MAX 64 /* more than a fence takes */
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -102,9 +120,11 @@ TestSuite(fence, .init = begin, .fini = end);
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
+static const char *home = NSPACE; /* of the ranks that act */
+
 static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
 {
-    return sx_client_find(sx_nspace_find(server, NSPACE), rank);
+    return sx_client_find(sx_nspace_find(server, home), rank);
 }
 
 /* What a rank does in a fence. */
@@ -116,6 +136,7 @@ struct act {
     uint32_t seconds; /* a time limit; 0: none */
     const char *tell; /* the keys of infos for the host, a letter each, with @value; NULL: none */
     const char *value;
+    long allocations; /* so many until there are no more, from 1; 0: without end */
 };
 
 /* Return: the size of a put of 5 under @key at @at. */
@@ -185,7 +206,7 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
         cr_assert_eq(kept, PMIX_SUCCESS);
         memset(message, 0, sizeof(message));
     }
-    size = sizeof(head) + proc_write(message + sizeof(head), act->by != NULL ? act->by : NSPACE);
+    size = sizeof(head) + proc_write(message + sizeof(head), act->by != NULL ? act->by : home);
     if (act->with != NULL) {
         size += proc_write(message + size, act->with);
         head.proc_count++;
@@ -195,9 +216,14 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
     memcpy(message, &head, sizeof(head));
     struct sx_opened body;
 
-    return sx_body_open(&body, &sx_arrive_body, message, size + head.info_size) != NULL
-               ? PMIX_ERR_BAD_PARAM
-               : sx_collective_arrive(server, client, &body);
+    if (sx_body_open(&body, &sx_arrive_body, message, size + head.info_size) != NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    allocations_left = act->allocations - 1;
+    const pmix_status_t rc = sx_collective_arrive(server, client, &body);
+
+    allocations_left = -1;
+    return rc;
 }
 
 static void act(struct act it)
@@ -321,6 +347,122 @@ Test(fence, that_brings_what_cannot_be_kept_is_an_error)
     fence((struct act){ 0 });
     cr_expect_eq(ends(1, "far"), PMIX_SUCCESS);
     cr_expect(is_there("far"));
+}
+
+/* ---- of a job that is all here --------------------------------------------------------------- */
+
+struct seen {
+    uint64_t results[LOCALS];
+    unsigned waits[LOCALS];
+    pmix_status_t last[LOCALS];
+};
+
+static pmix_status_t see(struct sx_server *server, void *arg)
+{
+    struct seen *const seen = arg;
+
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        const struct sx_client *const client = client_of(server, rank);
+        const size_t count = sx_results_count(&client->results);
+
+        seen->results[rank] = client->results.count;
+        seen->waits[rank] = client->pending_counts[SX_PENDING_ARRIVAL];
+        seen->last[rank] = count == 0 ? PMIX_ERROR
+                                      : sx_results_at(&client->results, count - 1).status;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Only who is connected is told of ends. */
+static pmix_status_t here_state(struct sx_server *server, void *arg)
+{
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        client_of(server, rank)->state = *(const enum sx_client_state *)arg;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void here_begin(void)
+{
+    enum sx_client_state connected = SX_CLIENT_CONNECTED;
+
+    home = HERE;
+    hosted_job_of(HERE, LOCALS, LOCALS);
+    hosted_call(here_state, &connected);
+}
+
+static void here_end(void)
+{
+    enum sx_client_state registered = SX_CLIENT_REGISTERED;
+
+    hosted_call(here_state, &registered);
+}
+
+/* The job info that comes later may be refused, as here, or not fit: its processes stay known. */
+Test(fence, goes_on_when_more_job_info_cannot_be_kept)
+{
+    struct seen seen;
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+
+    here_begin();
+    PMIx_Load_nspace(nspace, HERE);
+    PMIx_Info_load(&info, PMIX_PROC_INFO_ARRAY, "no array", PMIX_STRING);
+    cr_assert_neq(PMIx_server_register_nspace(nspace, LOCALS, &info, 1, NULL, NULL),
+                  PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&info);
+    fence((struct act){ 0 });
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        cr_expect_eq(seen.waits[rank], 0u);
+        cr_expect_eq(seen.last[rank], PMIX_SUCCESS);
+    }
+    here_end();
+}
+
+/* The ranks from @first on arrive while memory is out from an allocation on; who was left alone is
+ * joined afterwards.  Return: whether any was refused. */
+static bool fence_short_of_memory(long allocations, uint32_t first)
+{
+    uint64_t calls[LOCALS];
+    bool was_refused = false;
+    struct seen seen;
+
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        calls[rank] = seen.results[rank] + 1;
+        act((struct act){ .rank = rank, .allocations = rank >= first ? allocations : 0 });
+    }
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        was_refused |= seen.waits[rank] == 0 && seen.last[rank] == PMIX_ERR_OUT_OF_RESOURCE;
+        if (seen.waits[LOCALS - 1 - rank] > 0) {
+            calls[rank]++;
+            act((struct act){ .rank = rank });
+        }
+    }
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        cr_expect_eq(seen.results[rank], calls[rank], "rank %u, %ld allocations", rank,
+                     allocations);
+        cr_expect_eq(seen.waits[rank], 0u, "rank %u, %ld allocations", rank, allocations);
+    }
+    return was_refused;
+}
+
+Test(fence, that_memory_is_out_for_ends_with_a_status)
+{
+    unsigned refusals = 0;
+
+    here_begin();
+    fence((struct act){ 0 });
+    for (long allocations = 1; allocations <= ALLOCATIONS_MAX; allocations++) {
+        refusals += fence_short_of_memory(allocations, 0);
+        refusals += fence_short_of_memory(allocations, LOCALS - 1);
+    }
+    cr_expect(SANITIZED || refusals > 0);
+    cr_expect_not(fence_short_of_memory(ALLOCATIONS_MAX, 0), "a fence takes no more");
+    here_end();
 }
 
 /* ---- connected ------------------------------------------------------------------------------ */
