@@ -43,12 +43,13 @@ static const void *empty_of(pmix_data_type_t type)
 
 static void elements_construct(void *elements, size_t count, pmix_data_type_t type)
 {
-    const size_t size_bytes = sx_type_find(type)->size_bytes;
     const void *const empty = empty_of(type);
 
-    if (elements == NULL) {
+    if (elements == NULL) { /* as for a type that there is not */
         return;
     }
+    const size_t size_bytes = sx_type_find(type)->size_bytes;
+
     memset(elements, 0, count * size_bytes);
     for (size_t i = 0; empty != NULL && i < count; i++) {
         memcpy((char *)elements + i * size_bytes, empty, size_bytes);
