@@ -249,6 +249,24 @@ pmix_status_t sx_queries_again(const struct sx_queries *queries, const struct sx
     return first->answered ? sx_value_copy(ret, &first->value) : PMIX_ERR_NOT_FOUND;
 }
 
+pmix_status_t sx_queries_repeat(struct sx_queries *queries)
+{
+    for (size_t i = 0; i < queries->asked_count; i++) {
+        struct sx_asked *const asked = &queries->asked[i];
+        pmix_value_t value;
+        const pmix_status_t rc = asked->answered || !sx_asked_again(queries, asked)
+                                     ? PMIX_ERR_NOT_FOUND
+                                     : sx_queries_again(queries, asked, &value);
+
+        if (rc == PMIX_SUCCESS) {
+            sx_queries_answer(queries, asked, &value);
+        } else if (rc != PMIX_ERR_NOT_FOUND) {
+            return rc;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_queries_ask(struct sx_queries *queries,
                              pmix_status_t (*know)(void *arg, const struct sx_question *question,
                                                    pmix_value_t *ret),

@@ -4,7 +4,8 @@
  *
  *     sx_queries_open --> the keys are answered one by one --> sx_queries_results
  *
- * A key that is there twice is answered twice, but its answer is worked out once.  Whoever knows an
+ * A key that is there twice is answered twice, but its answer is worked out once, and a server sends
+ * what it knows once: the others are PMIX_UNDEF on their way (sx_queries_repeat).  Whoever knows an
  * answer gives it; who is asked next is not this file's.  The results of one query are its keys
  * that were answered.  Those of several are one PMIX_QUERY_RESULTS a query, in their order: an
  * array of its qualifiers, under PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were
@@ -29,6 +30,7 @@ struct sx_asked {
     bool passed_on;     /* to the host of a server */
     uint32_t first;     /* of those that ask the same: their key and their qualifiers are equal */
     pmix_value_t value; /* owned; none before */
+    size_t bytes;       /* of it, flat; only a server of a client counts them */
 };
 
 struct sx_queries {
@@ -70,6 +72,10 @@ struct sx_question {
  * *ret.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when that has none; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_queries_again(const struct sx_queries *queries, const struct sx_asked *asked,
                                pmix_value_t *ret);
+
+/* Copy the answers of the first ones to those that ask the same and have none.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_queries_repeat(struct sx_queries *queries);
 
 /* Whether another one before @asked asks the same. */
 static inline bool sx_asked_again(const struct sx_queries *queries, const struct sx_asked *asked)

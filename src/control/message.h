@@ -269,7 +269,8 @@ enum { SX_PUBLISH_INFOS };
 /* LOOKUP and UNPUBLISH: followed by the keys, as infos without values, and the directives; without
  * keys UNPUBLISH means all.  When they came in bulk, a part without a body comes before the answer,
  * as for ASK_HOST.  Reply: struct sx_reply; to a LOOKUP also a flat array of infos, two for each
- * value that was found: PMIX_PROCID, who has published it, and the value by its key. */
+ * key that was found: PMIX_PROCID, who has published it, and the value by its key.  For a key that
+ * is named again PMIX_PROCID is the number (PMIX_SIZE) of its first pair, and there is no value. */
 struct sx_publish_keys {
     uint64_t keys_size;
     uint64_t infos_size;
@@ -428,7 +429,7 @@ enum { SX_JOIN_INFOS };
 /* QUERY: followed by one info, whose value is an array of PMIX_QUERY.  When they came in bulk, and
  * the host is asked, a part without a body comes before the answer (SX_FRAME_MORE): they have been
  * read.  Reply: struct sx_reply and, if something was found, the results as a flat array of infos
- * (base/query.h says in which shape). */
+ * (base/query.h says in which shape); what the server knows and is asked again is PMIX_UNDEF. */
 struct sx_query_head {
     uint64_t info_size;
 };

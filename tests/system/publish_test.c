@@ -206,6 +206,26 @@ static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, v
     sem_post(cbdata);
 }
 
+/* Each place of a key has its value, and the keys their order. */
+static void on_lookup_again(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
+{
+    static const char *const keys[] = { "one", "two", "one", "text", "one", "text" };
+
+    CHECK(status == PMIX_ERR_PARTIAL_SUCCESS && ndata == sizeof(keys) / sizeof(keys[0]));
+    for (size_t i = 0; i < ndata; i++) {
+        CHECK(strcmp(data[i].key, keys[i]) == 0);
+        CHECK(data[i].proc.rank == 0 && strcmp(data[i].proc.nspace, JOB_NSPACE) == 0);
+        if (strcmp(keys[i], "text") == 0) {
+            CHECK(data[i].value.type == PMIX_STRING);
+            CHECK(strcmp(data[i].value.data.string, "a text") == 0);
+        } else {
+            CHECK(data[i].value.type == PMIX_UINT32);
+            CHECK(data[i].value.data.uint32 == (strcmp(keys[i], "one") == 0 ? 1 : 2));
+        }
+    }
+    sem_post(cbdata);
+}
+
 static void on_done(pmix_status_t status, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
@@ -216,6 +236,37 @@ static void wait_told(void)
 {
     while (sem_wait(&told) != 0) {
     }
+}
+
+#define AGAIN 7
+
+/* Keys that are named several times in one call. */
+static void look_again(void)
+{
+    char *keys[AGAIN + 1] = { (char *)"one",  (char *)"none", (char *)"two",  (char *)"one",
+                              (char *)"text", (char *)"one",  (char *)"text", NULL };
+    char *text[] = { (char *)"text", NULL };
+    pmix_pdata_t data[AGAIN];
+
+    CHECK_STATUS(publish("text", "a text", NOTHING, NOTHING), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup_again, &told), PMIX_SUCCESS);
+    wait_told();
+    for (size_t i = 0; i < AGAIN; i++) {
+        PMIx_Pdata_construct(&data[i]);
+        PMIx_Load_key(data[i].key, keys[i]);
+    }
+    CHECK_STATUS(PMIx_Lookup(data, AGAIN, NULL, 0), PMIX_ERR_PARTIAL_SUCCESS);
+    for (size_t i = 0; i < AGAIN; i++) {
+        CHECK(i == 1 ? data[i].value.type == PMIX_UNDEF
+                     : strcmp(data[i].proc.nspace, me.nspace) == 0);
+    }
+    CHECK(data[3].value.data.uint32 == 1 && data[5].value.data.uint32 == 1);
+    CHECK(strcmp(data[6].value.data.string, "a text") == 0);
+    CHECK(data[4].value.data.string != data[6].value.data.string);
+    for (size_t i = 0; i < AGAIN; i++) {
+        PMIx_Pdata_destruct(&data[i]);
+    }
+    CHECK_STATUS(PMIx_Unpublish(text, NULL, 0), PMIX_SUCCESS);
 }
 
 static int rank_many(int rank)
@@ -242,6 +293,8 @@ static int rank_many(int rank)
     CHECK_STATUS(PMIx_Lookup(data, 3, NULL, 0), PMIX_ERR_PARTIAL_SUCCESS);
     CHECK(data[0].value.data.uint32 == 1 && data[1].value.type == PMIX_UNDEF);
     CHECK(data[2].value.data.uint32 == 2);
+
+    look_again();
 
     /* All of a call is published, or nothing. */
     PMIx_Info_load(&info[0], "three", &numbers[2], PMIX_UINT32);

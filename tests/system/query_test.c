@@ -786,6 +786,17 @@ static void check_jobs(void)
     CHECK(strcmp(other[1].value.data.string, "./solve --fast") == 0);
     asked_free(&asked);
 
+    for (size_t i = 0; i < 3; i++) { /* one answer for all */
+        ask_for(&asked, i == 1 ? PMIX_QUERY_JOB_STATUS : PMIX_QUERY_NAMESPACE_INFO);
+    }
+    CHECK_STATUS(ask(&asked), PMIX_ERR_PARTIAL_SUCCESS);
+    CHECK(asked.ninfo == 2);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(PMIX_CHECK_KEY(&asked.info[i], PMIX_QUERY_NAMESPACE_INFO));
+        CHECK(asked.info[i].value.data.darray->size == 2);
+    }
+    asked_free(&asked);
+
     value = ask_one(&asked, PMIX_QUERY_JOB_STATUS, PMIX_NSPACE, JOB_NSPACE);
     CHECK(value->type == PMIX_STATUS && value->data.status == PMIX_EVENT_JOB_START);
     asked_free(&asked);

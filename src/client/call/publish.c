@@ -155,14 +155,46 @@ static pmix_status_t keys_of_data(struct keys *ret, const pmix_pdata_t data[], s
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* Each value stands behind its publisher; a host may have given none. */
+/* A pair whose first info is a number is the same as the pair of that number, which is an earlier
+ * one and no such.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t pair_fill(pmix_info_t info[], size_t at, bool copies)
+{
+    pmix_value_t *const whose = &info[at].value;
+
+    if (whose->type == PMIX_PROC && whose->data.proc != NULL) {
+        return PMIX_SUCCESS;
+    }
+    const size_t number = whose->type == PMIX_SIZE ? whose->data.size : SIZE_MAX;
+
+    if (number >= at / 2) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    const pmix_info_t *const first = &info[2 * number];
+
+    if (first->value.type != PMIX_PROC && copies) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    pmix_status_t rc = copies ? sx_value_copy(whose, &first->value) : PMIX_SUCCESS;
+
+    if (rc == PMIX_SUCCESS && copies) {
+        rc = sx_value_copy(&info[at + 1].value, &first[1].value);
+    }
+    return rc;
+}
+
+/* Each value stands behind its publisher; a host may have given none.  What is named again is
+ * copied for a callback; others find the first one by its key. */
 static bool lookup_finish(struct sx_op *op)
 {
+    const bool copies = sx_callback_is_given(&op->callback);
+
     (void)sx_results_finish(op);
     for (size_t i = 0; i < op->ninfo; i += 2) {
-        if (op->ninfo % 2 != 0 || op->info[i].value.type != PMIX_PROC ||
-            op->info[i].value.data.proc == NULL) {
-            op->status = PMIX_ERR_UNPACK_FAILURE;
+        const pmix_status_t rc = op->ninfo % 2 != 0 ? PMIX_ERR_UNPACK_FAILURE
+                                                    : pair_fill(op->info, i, copies);
+
+        if (rc != PMIX_SUCCESS) {
+            op->status = rc;
             PMIX_INFO_FREE(op->info, op->ninfo);
         }
     }

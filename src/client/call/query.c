@@ -64,6 +64,9 @@ static bool query_finish(struct sx_op *op)
     if (query->bytes != NULL) {
         op->status = answer_take(query);
         sx_query_memory_measure(&query->queries);
+        if (op->status == PMIX_SUCCESS) {
+            op->status = sx_queries_repeat(&query->queries);
+        }
     }
     op->status = sx_queries_results(&query->queries,
                                     op->status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : op->status,

@@ -68,6 +68,8 @@ struct want {
     size_t times;    /* that it is named */
     uint64_t serial; /* of the row that was found, which may have gone; 0: none */
     bool is_looked;  /* for; what comes later is found by its publication */
+    bool is_written; /* in the answer ... */
+    size_t pair;     /* ... as this one of its pairs */
 };
 
 struct lookup {
@@ -308,26 +310,47 @@ static bool lookup_verify(const struct sx_server *server, struct lookup *lookup)
     return is_there;
 }
 
-/* Write the answer, of at most @room bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* The @number'th pair of an answer, which is @row for @key; again, it refers to the first one. */
+static void pair_write(struct want *want, const struct sx_published_row *row, const char *key,
+                       size_t number, pmix_info_t pair[])
+{
+    PMIx_Load_key(pair[0].key, PMIX_PROCID);
+    if (want->is_written) {
+        pair[0].value = (pmix_value_t){ .type = PMIX_SIZE, .data.size = want->pair };
+        PMIx_Load_key(pair[1].key, key);
+        return;
+    }
+    want->is_written = true;
+    want->pair = number;
+    pair[0].value = (pmix_value_t){ .type = PMIX_PROC,
+                                    .data.proc = &row->publisher->party.who.proc };
+    pair[1] = row->info;
+}
+
+/* Write the answer, of at most @room bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, also
+ * when with what is named again it would be more than FOUND_BYTES_MAX for who asks. */
 static pmix_status_t results_write(struct lookup *lookup, struct sx_published_row *const rows[],
                                    size_t count, size_t room)
 {
     pmix_info_t *const infos = calloc(2 * count, sizeof(*infos));
     size_t n = 0;
+    uint64_t again = 0;
 
     for (size_t i = 0; infos != NULL && i < lookup->key_count; i++) {
         if (rows[i] != NULL) {
-            PMIx_Load_key(infos[n].key, PMIX_PROCID);
-            infos[n++].value = (pmix_value_t){ .type = PMIX_PROC,
-                                               .data.proc = &rows[i]->publisher->party.who.proc };
-            infos[n++] = rows[i]->info;
+            struct want *const want = &lookup->wants[lookup->want_of[i]];
+
+            again += want->is_written ? rows[i]->bytes : 0;
+            pair_write(want, rows[i], lookup->keys[i].key, n / 2, &infos[n]);
+            n += 2;
         }
     }
     pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE
                                      : sx_flat_infos_size(infos, n, &lookup->results_size);
 
-    if (rc == PMIX_SUCCESS && lookup->results_size > room) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE; /* a key may be named many times, and many may wait for it */
+    if (rc == PMIX_SUCCESS &&
+        (lookup->results_size > room || lookup->results_size + again > FOUND_BYTES_MAX)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE; /* many may wait for one key, and each gets it */
     }
     lookup->results = rc == PMIX_SUCCESS ? malloc(lookup->results_size) : NULL;
     if (lookup->results != NULL) {

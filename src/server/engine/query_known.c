@@ -566,13 +566,27 @@ void sx_query_progress_clear(struct sx_query_progress *progress)
     progress->text_size = progress->text_capacity = progress->text_count = progress->walked = 0;
 }
 
+/* A client has the answer to what it asks again from the first one, and gets none with it.  It is
+ * counted: so much of one call is answered, in all places. */
+static pmix_status_t again_answer(const struct question *question, const struct sx_queries *queries,
+                                  const struct sx_asked *asked, pmix_value_t *ret)
+{
+    const struct sx_asked *const first = &queries->asked[asked->first];
+
+    if (question->client == NULL) {
+        return sx_queries_again(queries, asked, ret);
+    }
+    question->progress->units += first->bytes / BYTES_PER_UNIT;
+    *ret = (pmix_value_t){ .type = PMIX_UNDEF };
+    return first->answered ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
 /* Return: PMIX_SUCCESS with *ret; PMIX_ERR_NOT_FOUND; PMIX_ERR_WOULD_BLOCK; why no more is
  * answered. */
 static pmix_status_t key_answer(struct question *question, const struct sx_queries *queries,
-                                const struct sx_asked *asked, pmix_value_t *ret)
+                                struct sx_asked *asked, pmix_value_t *ret)
 {
     const struct row *const row = row_find(asked->key);
-    size_t size;
 
     question->asked = (struct sx_question){ .key = asked->key,
                                             .query = &queries->all[asked->query],
@@ -583,11 +597,13 @@ static pmix_status_t key_answer(struct question *question, const struct sx_queri
     if (question->client != NULL && question->progress->units > UNITS_MAX) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    const pmix_status_t rc = sx_asked_again(queries, asked) ? sx_queries_again(queries, asked, ret)
-                                                            : row->answer(question, ret);
+    const pmix_status_t rc = sx_asked_again(queries, asked)
+                                 ? again_answer(question, queries, asked, ret)
+                                 : row->answer(question, ret);
 
-    if (rc == PMIX_SUCCESS && sx_flat_size(ret, &size) == PMIX_SUCCESS) {
-        cost(question, size / BYTES_PER_UNIT);
+    if (rc == PMIX_SUCCESS && question->client != NULL &&
+        sx_flat_size(ret, &asked->bytes) == PMIX_SUCCESS) {
+        cost(question, asked->bytes / BYTES_PER_UNIT);
     }
     return rc;
 }

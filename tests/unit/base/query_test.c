@@ -61,6 +61,31 @@ Test(queries, that_ask_the_same_are_answered_alike_and_asked_once)
     sx_queries_close(&all);
 }
 
+/* An answer that was sent once is for all that ask the same, and for no others. */
+Test(queries, that_ask_the_same_have_the_answer_of_the_first)
+{
+    static const pmix_query_t queries[] = {
+        { .keys = of_two },
+        { .keys = of_one, .qualifiers = &wide, .nqual = 1 },
+        { .keys = of_one },
+    };
+    static const bool answered[] = { true, false, true, false, false, false, true };
+    const pmix_info_t info[] = { { .key = "a", .value = { .type = PMIX_UINT32, .data.uint32 = 7 } },
+                                 { .key = "a" } };
+    struct sx_queries all;
+
+    cr_assert_eq(sx_queries_open(&all, queries, SX_COUNT(queries)), PMIX_SUCCESS);
+    cr_expect_eq(sx_queries_take(&all, info, SX_COUNT(info)), PMIX_SUCCESS);
+    cr_expect_eq(all.answered_count, 1);
+    cr_expect_eq(sx_queries_repeat(&all), PMIX_SUCCESS);
+    cr_expect_eq(all.answered_count, 3);
+    for (size_t i = 0; i < SX_COUNT(answered); i++) {
+        cr_expect_eq(all.asked[i].answered, answered[i], "key %zu", i);
+        cr_expect(!answered[i] || all.asked[i].value.data.uint32 == 7, "key %zu", i);
+    }
+    sx_queries_close(&all);
+}
+
 Test(queries, of_one_key_ask_for_themselves)
 {
     static const pmix_query_t query = { .keys = of_one };

@@ -132,6 +132,38 @@ Test(publish, a_key_that_is_named_often_is_looked_for_once)
     PMIx_Info_free(keys, OFTEN);
 }
 
+/* The first pair has the value; the others have its number. */
+Test(publish, a_value_is_sent_once_however_often_its_key_is_named)
+{
+    enum { OFTEN = 1000 };
+    pmix_info_t *const keys = keys_new(OFTEN, "other"), *info;
+    size_t count;
+
+    for (size_t i = 1; i < OFTEN; i++) {
+        PMIx_Load_key(keys[i].key, "key");
+    }
+    have("elsewhere", 3, "key", PMIX_RANGE_GLOBAL);
+    have("elsewhere", 4, "other", PMIX_RANGE_GLOBAL);
+    look(1, 7, keys, OFTEN, false);
+    cr_expect_eq(answers_next(&answers[1], 7), PMIX_SUCCESS);
+    const struct sx_reply *const reply = answers[1].frame.body;
+
+    cr_assert_eq(sx_flat_infos_decode(reply + 1, answers[1].frame.body_size - sizeof(*reply), &info,
+                                      &count),
+                 PMIX_SUCCESS);
+    cr_assert_eq(count, 2 * OFTEN);
+    for (size_t i = 0; i < OFTEN; i++) {
+        const pmix_info_t *const pair = &info[2 * i];
+
+        cr_expect_str_eq(pair[1].key, i == 0 ? "other" : "key");
+        cr_expect_eq(pair[0].value.type, i < 2 ? PMIX_PROC : PMIX_SIZE, "pair %zu", i);
+        cr_expect(i < 2 || pair[0].value.data.size == 1, "pair %zu", i);
+        cr_expect_eq(pair[1].value.type, i < 2 ? PMIX_STRING : PMIX_UNDEF, "pair %zu", i);
+    }
+    PMIX_INFO_FREE(info, count);
+    PMIx_Info_free(keys, OFTEN);
+}
+
 Test(publish, a_range_of_many_processes_is_searched_not_walked)
 {
     enum { TARGETS = 3500 };

@@ -156,9 +156,28 @@ Test(query, finds_once_what_is_named_again)
     pmix_info_t *const info = results(PMIX_SUCCESS, &count);
 
     cr_assert_eq(count, SX_QUERY_KEYS_MAX);
+    cr_expect_eq(info[0].value.type, PMIX_FLOAT);
     for (size_t i = 1; i < count; i++) {
-        cr_expect_eq(info[i].value.data.fval, info[0].value.data.fval);
+        cr_expect_eq(info[i].value.type, PMIX_UNDEF, "key %zu", i);
     }
+    PMIx_Info_free(info, count);
+}
+
+/* What is large is copied, written and freed once. */
+Test(query, sends_once_what_is_named_again)
+{
+    size_t count;
+
+    sets_add(SETS / 10);
+    ask(PMIX_QUERY_PSET_NAMES, SX_QUERY_KEYS_MAX);
+    (void)steps_do();
+    pmix_info_t *const info = results(PMIX_SUCCESS, &count);
+
+    cr_assert_eq(count, SX_QUERY_KEYS_MAX);
+    cr_expect_eq(strlen(info[0].value.data.string), SETS / 10 * sizeof("set.00000") - 1);
+    cr_expect_eq(info[count - 1].value.type, PMIX_UNDEF);
+    cr_expect_lt(answers.frame.body_size, SX_QUERY_KEYS_MAX * 100, "%zu bytes",
+                 answers.frame.body_size);
     PMIx_Info_free(info, count);
 }
 
