@@ -450,7 +450,9 @@ pmix_status_t sx_body_write(const struct sx_draft *draft, void *at)
     uint8_t *const head = at;
     size_t off = signature->head_size;
 
-    memcpy(head, draft->head, signature->head_size);
+    if (signature->head_size > 0) { /* else there may be no head to copy */
+        memcpy(head, draft->head, signature->head_size);
+    }
     SX_PARTS_EACH(i, signature) {
         const struct sx_part *const part = &signature->parts[i];
         const bool counts = part->kind == SX_PART_PROCS || part->kind == SX_PART_ARRAY;
