@@ -20,6 +20,8 @@
 #define TERM_COST 8u    /* a target, or a user, that is copied and sorted */
 #define CHANGE_COST 64u /* a row that comes or goes, which is shown */
 
+#define JUDGED_MAX 256u /* rows of others, to find out whose a key is that is taken back */
+
 void sx_published_init(struct sx_published *all, uint64_t seed)
 {
     *all = (struct sx_published){ .seed = seed };
@@ -608,18 +610,21 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
                                     const char *key, pmix_data_range_t range)
 {
     const uint64_t hash = key_hash(all, key);
+    const struct sx_publisher *const publisher = publisher_find(all, by);
     struct sx_published_row *row = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    size_t judged = 0;
 
     while ((row = row_next(all, key, hash, row)) != NULL) {
-        const struct sx_party *const party = &row->publisher->party;
-
-        if (row->range == range && is_same(party, by)) {
+        if (row->range != range) {
+            continue;
+        }
+        if (row->publisher == publisher) {
             sx_published_remove(all, row);
             return PMIX_SUCCESS;
         }
-        if (row->range == range && has_access(row, by) &&
-            range_holds(all, row->range, targets_of(row), party, by)) {
+        if (rc == PMIX_ERR_NOT_FOUND && judged++ < JUDGED_MAX && has_access(row, by) &&
+            range_holds(all, row->range, targets_of(row), &row->publisher->party, by)) {
             rc = PMIX_ERR_NO_PERMISSIONS;
         }
     }

@@ -139,7 +139,8 @@ struct sx_published_row *sx_published_next(struct sx_published *all, const char 
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
 
 /* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and @by sees it. */
+ * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and @by sees it: of many rows
+ * under the key only some are asked for that. */
 pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
                                     const char *key, pmix_data_range_t range);
 /* The same of all, in all ranges when @range is PMIX_RANGE_UNDEF. */

@@ -206,6 +206,47 @@ Test(published, keys_of_users_who_see_nothing_of_each_other_are_apart)
     sx_published_deinit(&all);
 }
 
+/* Publish "key" for @by, to be seen by a process that there is not. */
+static void add_for_nobody(struct sx_published *all, const struct sx_party *by)
+{
+    pmix_proc_t nobody;
+    pmix_info_t *const info = infos_new("key", 1);
+    pmix_data_array_t array = { .type = PMIX_PROC, .size = 1, .array = &nobody };
+    const struct sx_publish_options options = { .range = PMIX_RANGE_CUSTOM,
+                                                .targets = { .all = &nobody, .count = 1 } };
+
+    PMIx_Load_procid(&nobody, "nobody", 0);
+    PMIx_Info_load(&info[1], PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY);
+    cr_assert_eq(sx_published_add(all, by, &options, info, 2), PMIX_SUCCESS);
+    PMIx_Info_free(info, 2);
+}
+
+/* Others may have published much under the key: their lists are not searched for all of it. */
+Test(published, taking_back_judges_few_rows_of_others)
+{
+    const uint32_t others = 2000;
+    const struct sx_party by = party("a", 0, 1, 7, 7), without = party("a", 1, 1, 7, 7);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    for (uint32_t rank = 0; rank < others; rank++) {
+        const struct sx_party other = party("b", rank, 1, 7, 7);
+
+        add_for_nobody(&all, &other);
+    }
+    add_for_nobody(&all, &by);
+    uint64_t before = all.walked;
+
+    cr_expect_eq(sx_published_withdraw(&all, &without, "key", PMIX_RANGE_CUSTOM),
+                 PMIX_ERR_NOT_FOUND);
+    cr_expect_lt(all.walked - before, others + 256 * 4 * 16 + 100);
+    before = all.walked;
+    cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_CUSTOM), PMIX_SUCCESS);
+    cr_expect_lt(all.walked - before, others + 256 * 4 * 16 + 100);
+    cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_CUSTOM), PMIX_ERR_NOT_FOUND);
+    sx_published_deinit(&all);
+}
+
 /* ---- how long it stays ------------------------------------------------------------------------ */
 
 Test(published, a_row_goes_with_what_it_was_published_for)
