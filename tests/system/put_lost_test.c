@@ -178,12 +178,71 @@ static int rank_of_large(int rank)
     return 0;
 }
 
+/* Rank 0 commits values of which some are lost.  Return: what its commit returns. */
+static pmix_status_t lose(int rank, const char *prefix)
+{
+    char key[32];
+
+    for (unsigned i = 0; i < VALUES && rank == 0; i++) {
+        snprintf(key, sizeof(key), "%s%s", prefix, key_of(i));
+        put(key, VALUE_BYTES);
+    }
+    return rank == 0 ? PMIx_Commit() : PMIX_SUCCESS;
+}
+
+/* Rank 0 has the loss from one of the two; it is told by then. */
+static void lost_by(int rank, pmix_status_t commit, pmix_status_t next)
+{
+    CHECK(commit == PMIX_ERR_OUT_OF_RESOURCE || commit == PMIX_SUCCESS);
+    CHECK(next == PMIX_ERR_OUT_OF_RESOURCE || next == PMIX_SUCCESS);
+    CHECK((commit != PMIX_SUCCESS || next != PMIX_SUCCESS) == (rank == 0));
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+}
+
+/* A mere exchange returns the loss as a fence does. */
+static int rank_of_exchange(int rank)
+{
+    pmix_proc_t all;
+    pmix_info_t info;
+
+    begin();
+    all = me;
+    all.rank = PMIX_RANK_WILDCARD;
+    CHECK_STATUS(PMIx_Info_load(&info, PMIX_CONNECT_XCHG_ONLY, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    const pmix_status_t commit = lose(rank, "");
+    lost_by(rank, commit, PMIx_Connect(&all, 1, &info, 1));
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+/* What makes something that all share succeeds; a commit behind it returns the loss. */
+static int rank_of_membership(int rank)
+{
+    pmix_proc_t all;
+
+    begin();
+    all = me;
+    all.rank = PMIX_RANK_WILDCARD;
+    pmix_status_t commit = lose(rank, "c");
+    CHECK_STATUS(PMIx_Connect(&all, 1, NULL, 0), PMIX_SUCCESS);
+    lost_by(rank, commit, PMIx_Commit());
+    commit = lose(rank, "g");
+    CHECK_STATUS(PMIx_Group_construct("group", &all, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
+    lost_by(rank, commit, PMIx_Commit());
+    CHECK_STATUS(PMIx_Group_destruct("group", NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
         { .name = "small", .size = 2, .rank = rank_of_small },
         { .name = "commit", .size = 1, .rank = rank_of_commit },
         { .name = "large", .size = 2, .rank = rank_of_large },
+        { .name = "exchange", .size = 2, .rank = rank_of_exchange },
+        { .name = "membership", .size = 2, .rank = rank_of_membership },
     };
 
     if (argc == 1 || strcmp(argv[1], "--rank") != 0) {

@@ -113,6 +113,10 @@ static bool connect_finish(struct sx_op *op)
     if (op->status == PMIX_SUCCESS) {
         sx_at_hand_joined();
     }
+    /* A mere exchange; what has made a namespace must not be an error. */
+    if (op->status == PMIX_SUCCESS && op->subject == 0 && sx_link_is_live(op->link)) {
+        op->status = sx_link_values_judge(op->link);
+    }
     return true;
 }
 
