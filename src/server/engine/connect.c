@@ -361,29 +361,44 @@ pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t 
 void sx_connects_deinit(struct sx_server *server)
 {
     sx_table_deinit(&server->connects);
+    sx_membership_leavers_deinit(server);
 }
 
 /* ---- members that go ------------------------------------------------------------------------ */
 
 /* Return: NULL when no member of that job has ended without a disconnect. */
-static pmix_proc_t *unsaid_of(const struct sx_membership_entry *entry,
-                              const struct sx_nspace *nspace)
+static pmix_proc_t *unsaid_of(const struct sx_membership_entry *entry, const char *nspace)
 {
     for (size_t i = 0; i < entry->unsaid.count; i++) {
-        if (strcmp(entry->unsaid.all[i].nspace, nspace->name) == 0) {
+        if (strcmp(entry->unsaid.all[i].nspace, nspace) == 0) {
             return &entry->unsaid.all[i];
         }
     }
     return NULL;
 }
 
-static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
-                        struct sx_client *client)
+static void job_gone(struct sx_server *server, const struct sx_membership_entry *entry,
+                     const char *nspace)
 {
-    const uint32_t rank = sx_membership_rank(&entry->published, client->nspace->name, client->rank);
+    const pmix_proc_t there = proc_of(name_of(entry), PMIX_RANK_UNDEF);
+    const pmix_proc_t job = proc_of(nspace, PMIX_RANK_WILDCARD);
+    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .is_one = true };
+    struct sx_proc_list left = { .all = NULL };
+
+    (void)sx_membership_left(server, entry, &left);
+    sx_event_of_proc(server, PMIX_ERR_JOB_TERM_WO_SYNC, &job, &left, &note, 1);
+    sx_proc_list_clear(&left);
+}
+
+/* Its job may have gone before it has left all of its lists: then nobody tells of the job later. */
+static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                        const struct sx_leaver *leaver)
+{
+    const char *const job = leaver->proc.nspace;
+    const uint32_t rank = sx_membership_rank(&entry->published, job, leaver->proc.rank);
     const pmix_proc_t there = proc_of(name_of(entry), rank);
     const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
-    const bool may_go = early || has_called(server, entry, client);
+    const bool may_go = early || has_called(server, entry, leaver->client);
     const struct sx_member_gone gone = {
         .name = there.nspace,
         .pardons = early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0,
@@ -391,24 +406,33 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
         .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .is_one = true },
     };
 
-    if (!may_go && unsaid_of(entry, client->nspace) == NULL) {
-        (void)sx_proc_list_add(&entry->unsaid, client->nspace->name, PMIX_RANK_WILDCARD);
+    const bool is_first = !may_go && unsaid_of(entry, job) == NULL;
+
+    if (is_first) {
+        (void)sx_proc_list_add(&entry->unsaid, job, PMIX_RANK_WILDCARD);
     }
-    sx_membership_member_gone(server, entry, client, &gone);
+    sx_membership_member_gone(server, entry, leaver, &gone);
+    if (is_first && sx_nspace_find(server, job) == NULL) {
+        const struct sx_membership_entry *const rest = sx_memberships_find(server, there.nspace);
+
+        if (rest != NULL) {
+            job_gone(server, rest, job);
+        }
+    }
 }
 
 /* Each other job once. */
 static void watcher_tell(struct sx_server *server, const struct sx_membership_entry *entry,
-                         const struct sx_client *client)
+                         const pmix_proc_t *lost)
 {
-    const pmix_proc_t lost = sx_nspace_proc(client->nspace, client->rank);
     struct sx_proc_list left = { .all = NULL };
-    const char *last = lost.nspace;
+    const char *last = lost->nspace;
 
     (void)sx_membership_left(server, entry, &left); /* in the order of their namespaces */
     for (size_t i = 0; i < left.count; i++) {
-        if (strcmp(left.all[i].nspace, last) != 0 && strcmp(left.all[i].nspace, lost.nspace) != 0) {
-            server->connect_lost(&lost, left.all[i].nspace);
+        if (strcmp(left.all[i].nspace, last) != 0 &&
+            strcmp(left.all[i].nspace, lost->nspace) != 0) {
+            server->connect_lost(lost, left.all[i].nspace);
         }
         last = left.all[i].nspace;
     }
@@ -416,37 +440,25 @@ static void watcher_tell(struct sx_server *server, const struct sx_membership_en
 }
 
 static void member_lost(struct sx_server *server, struct sx_membership_entry *entry,
-                        struct sx_client *client)
+                        const struct sx_leaver *leaver)
 {
     const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
 
     if (server->connect_lost != NULL && !entry->parted && !early &&
-        !has_called(server, entry, client)) {
-        watcher_tell(server, entry, client);
+        !has_called(server, entry, leaver->client)) {
+        watcher_tell(server, entry, &leaver->proc);
     }
-    member_gone(server, entry, client);
-}
-
-static void job_gone(struct sx_server *server, const struct sx_membership_entry *entry,
-                     const struct sx_nspace *nspace)
-{
-    const pmix_proc_t there = proc_of(name_of(entry), PMIX_RANK_UNDEF);
-    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .is_one = true };
-    struct sx_proc_list left = { .all = NULL };
-
-    (void)sx_membership_left(server, entry, &left);
-    sx_event_of_job(server, PMIX_ERR_JOB_TERM_WO_SYNC, nspace, left.all, left.count, &note);
-    sx_proc_list_clear(&left);
+    member_gone(server, entry, leaver);
 }
 
 void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     for (struct sx_membership_entry *entry = NULL;
          (entry = sx_memberships_next(server, entry)) != NULL;) {
-        pmix_proc_t *const unsaid = unsaid_of(entry, nspace);
+        pmix_proc_t *const unsaid = unsaid_of(entry, nspace->name);
 
         if (unsaid != NULL) {
-            job_gone(server, entry, nspace);
+            job_gone(server, entry, nspace->name);
             *unsaid = entry->unsaid.all[--entry->unsaid.count]; /* it may come again */
         }
     }

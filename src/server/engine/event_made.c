@@ -206,25 +206,24 @@ void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client 
 }
 
 void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                      const char *list, const struct sx_proc_list *to,
+                      const pmix_proc_t *source, const char *list, const struct sx_proc_list *to,
                       const struct sx_event_note *note)
 {
-    make_to(server, code, client, sx_nspace_proc(client->nspace, client->rank),
+    make_to(server, code, client, *source,
             &(struct crowd){ .all = to->all, .count = to->count, .list = list }, note, 1);
 }
 
 void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                         const struct sx_event_note *note)
+                         const pmix_proc_t *source, const struct sx_event_note *note)
 {
     const struct sx_notify_options options = { .range = PMIX_RANGE_RM };
-    pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
     pmix_info_t info[3];
 
     load(&info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
-    info[0].value.data.proc = &source;
+    info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)source;
     load(&info[1], note->key, PMIX_STRING);
     info[1].value.data.string = (char *)(uintptr_t)note->text;
-    make_of(server, code, client, &source, options, info, 2);
+    make_of(server, code, client, source, options, info, 2);
 }
 
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
@@ -233,13 +232,6 @@ void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_p
 {
     make_to(server, code, NULL, *proc, &(struct crowd){ .all = to->all, .count = to->count }, notes,
             note_count);
-}
-
-void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
-                     const pmix_proc_t to[], size_t count, const struct sx_event_note *note)
-{
-    make_to(server, code, NULL, sx_nspace_proc(nspace, PMIX_RANK_WILDCARD),
-            &(struct crowd){ .all = to, .count = count }, note, 1);
 }
 
 /* ---- process sets -------------------------------------------------------------------------- */

@@ -34,21 +34,19 @@ struct sx_event_note {
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                  const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
                  size_t note_count);
-/* The same to the members of the named list @list that are left, which are @to.  What they hear
- * says so by its name, and so it is one record for many. */
+/* The same of @source, which is @client (NULL: no client any more), to the members of the named
+ * list @list that are left, which are @to.  What they hear says so by its name, and so it is one
+ * record for many. */
 void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                      const char *list, const struct sx_proc_list *to,
+                      const pmix_proc_t *source, const char *list, const struct sx_proc_list *to,
                       const struct sx_event_note *note);
 /* The same to the servers of other nodes alone; of the processes nobody hears it. */
 void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                         const struct sx_event_note *note);
+                         const pmix_proc_t *source, const struct sx_event_note *note);
 /* The same of @proc, which may be known no more, on this node. */
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
                       const struct sx_proc_list *to, const struct sx_event_note notes[],
                       size_t note_count);
-/* What has become of job @nspace concerns those of them that are on this node. */
-void sx_event_of_job(struct sx_server *server, pmix_status_t code, const struct sx_nspace *nspace,
-                     const pmix_proc_t to[], size_t count, const struct sx_event_note *note);
 /* All processes of this node hear that there is a set, or (@defined false) that it is gone. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name,
                    const pmix_proc_t members[], size_t count);

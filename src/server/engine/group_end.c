@@ -19,11 +19,11 @@ uint8_t sx_group_pardons(const struct sx_membership_entry *group)
 }
 
 static void member_gone(struct sx_server *server, struct sx_membership_entry *group,
-                        struct sx_client *client)
+                        const struct sx_leaver *leaver)
 {
     char name[PMIX_MAX_NSLEN + 1];
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = name };
-    const bool has_called = sx_membership_is_waited_for(server, group, client,
+    const bool has_called = sx_membership_is_waited_for(server, group, leaver->client,
                                                         SX_COLLECTIVE_GROUP_DESTRUCT);
     const struct sx_member_gone gone = {
         .name = name,
@@ -34,7 +34,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *gr
     };
 
     snprintf(name, sizeof(name), "%s", sx_membership_name(&group->published));
-    sx_membership_member_gone(server, group, client, &gone);
+    sx_membership_member_gone(server, group, leaver, &gone);
 }
 
 void sx_group_client_gone(struct sx_server *server, struct sx_client *client)

@@ -44,7 +44,7 @@ static pmix_status_t leave(struct sx_server *server, struct sx_client *client, c
     const pmix_status_t rc = sx_membership_leave(server, group, &self, &left);
 
     if (rc == PMIX_SUCCESS) {
-        sx_event_to_list(server, PMIX_GROUP_LEFT, client, name, &left, &note);
+        sx_event_to_list(server, PMIX_GROUP_LEFT, client, &self, name, &left, &note);
         sx_collective_client_withdrew(server, client, pardons);
     }
     sx_proc_list_clear(&left);

@@ -3,6 +3,7 @@
 /* membership_end.c - operations are found by the names in their signatures. */
 #include "server/engine/membership_end.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
@@ -11,6 +12,7 @@
 #include "server/engine/event_made.h"
 #include "server/engine/meeting.h"
 #include "server/engine/span.h"
+#include "server/port/reply.h"
 
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry)
 {
@@ -127,18 +129,18 @@ static bool is_elsewhere(struct sx_server *server, const struct sx_proc_list *pr
 }
 
 void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
-                               struct sx_client *client, const struct sx_member_gone *gone)
+                               const struct sx_leaver *leaver, const struct sx_member_gone *gone)
 {
-    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    struct sx_client *const known = leaver->client->nspace != NULL ? leaver->client : NULL;
     struct sx_proc_list left = { .all = NULL };
 
-    collectives_tell(server, entry, client, gone->pardons);
-    if (sx_membership_leave(server, entry, &self, &left) != PMIX_SUCCESS) {
+    collectives_tell(server, entry, leaver->client, gone->pardons);
+    if (sx_membership_leave(server, entry, &leaver->proc, &left) != PMIX_SUCCESS) {
         sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
     } else if (gone->code != PMIX_SUCCESS && !gone->is_quiet) {
-        sx_event_to_list(server, gone->code, client, gone->name, &left, gone->note);
+        sx_event_to_list(server, gone->code, known, &leaver->proc, gone->name, &left, gone->note);
     } else if (gone->code != PMIX_SUCCESS && is_elsewhere(server, &left)) {
-        sx_event_to_servers(server, gone->code, client, gone->note);
+        sx_event_to_servers(server, gone->code, known, &leaver->proc, gone->note);
     }
     sx_proc_list_clear(&left);
 }
@@ -149,23 +151,176 @@ bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_
                                                         client->rank) != PMIX_RANK_INVALID;
 }
 
-/* Return: NULL when there is none. */
-static struct sx_membership_entry *first_of(const struct sx_client *client,
-                                            enum sx_membership_kind kind)
-{
-    const struct sx_list *const all = &client->belongings[kind];
+/* ---- members of many lists ------------------------------------------------------------------ */
 
-    return sx_list_empty(all) ? NULL : SX_LIST_ENTRY(all->next, struct sx_belonging, link)->entry;
+/* Move the links of lists of @kind in whose names @client does something to @busy. */
+static void busy_take(struct sx_server *server, const struct sx_leaver *leaver,
+                      enum sx_membership_kind kind, const struct sx_collective *collective,
+                      struct sx_list *busy)
+{
+    const struct sx_members *const members = &collective->members;
+
+    for (size_t i = 0; i < members->proc_count; i++) {
+        const char *const name = members->procs[i].nspace;
+        const struct sx_membership_entry *const entry = i == 0 ||
+                                                                strcmp(members->procs[i - 1].nspace,
+                                                                       name) != 0
+                                                            ? sx_memberships_find(server, name)
+                                                            : NULL;
+        const uint32_t rank = entry != NULL && entry->published.head.kind == kind
+                                  ? sx_membership_rank(&entry->published, leaver->proc.nspace,
+                                                       leaver->proc.rank)
+                                  : PMIX_RANK_INVALID;
+
+        if (rank < (entry != NULL ? entry->belongings.count : 0) &&
+            entry->belongings.all[rank].link.next != NULL) {
+            sx_list_remove(&entry->belongings.all[rank].link);
+            sx_list_append(busy, &entry->belongings.all[rank].link);
+        }
+    }
+}
+
+static void busy_find(struct sx_server *server, const struct sx_leaver *leaver,
+                      enum sx_membership_kind kind, struct sx_list *busy)
+{
+    sx_list_init(busy);
+    SX_LIST_EACH(it, &server->collectives) {
+        const struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective,
+                                                                     link);
+
+        if (sx_members_find(&collective->members, leaver->client) != NULL) {
+            busy_take(server, leaver, kind, collective, busy);
+        }
+    }
+}
+
+/* Leave @max of @lists, fewer when they are long.  Return: whether nothing is left. */
+static bool lists_leave(struct sx_server *server, const struct sx_leaver *leaver,
+                        struct sx_list *lists, size_t max)
+{
+    size_t member_count = 0, count = 0;
+
+    while (!sx_list_empty(lists) && count++ < max &&
+           (member_count < SX_LEAVE_MEMBERS_MAX || max > SX_LEAVE_MAX)) {
+        struct sx_membership_entry *const entry =
+            SX_LIST_ENTRY(lists->next, struct sx_belonging, link)->entry;
+
+        member_count += sx_membership_size(&entry->published);
+        leaver->fn(server, entry, leaver);
+    }
+    return sx_list_empty(lists);
+}
+
+static void leaver_free(struct sx_leaver *leaver)
+{
+    while (sx_list_pop(&leaver->lists) != NULL) {
+    }
+    sx_list_remove(&leaver->link);
+    sx_client_release(leaver->client);
+    free(leaver);
+}
+
+static void leavers_step(void *arg, uint64_t now_ns);
+
+/* Return: false when the loop has stopped. */
+static bool leavers_post(struct sx_server *server)
+{
+    struct sx_memberships *const all = &server->memberships;
+
+    if (!all->leave_posted) {
+        all->leave = (struct sx_loop_post){ .fn = leavers_step, .arg = server };
+        all->leave_posted = sx_loop_post(server->loop, &all->leave) == PMIX_SUCCESS;
+    }
+    return all->leave_posted;
+}
+
+static void leavers_step(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+    struct sx_memberships *const all = &server->memberships;
+
+    (void)now_ns;
+    all->leave_posted = false;
+    if (sx_list_empty(&all->leavers)) {
+        return;
+    }
+    struct sx_leaver *const leaver = SX_LIST_ENTRY(all->leavers.next, struct sx_leaver, link);
+    struct sx_client *const client = leaver->client;
+
+    if (lists_leave(server, leaver, &leaver->lists, SX_LEAVE_MAX)) {
+        if (leaver->owes && client->state == SX_CLIENT_FINALIZED && client->channel != NULL) {
+            sx_reply(server, client, leaver->id, PMIX_SUCCESS, -1);
+        }
+        leaver_free(leaver);
+    }
+    if (!sx_list_empty(&all->leavers)) {
+        (void)leavers_post(server);
+    }
+}
+
+/* The rest of @lists goes in later turns.  Return: false when that cannot be. */
+static bool rest_keep(struct sx_server *server, const struct sx_leaver *leaver,
+                      struct sx_list *lists)
+{
+    struct sx_leaver *const rest = malloc(sizeof(*rest));
+
+    if (rest == NULL || !leavers_post(server)) {
+        free(rest);
+        return false;
+    }
+    *rest = *leaver;
+    sx_client_retain(rest->client);
+    sx_list_init(&rest->lists);
+    sx_list_splice(&rest->lists, lists);
+    sx_list_append(&server->memberships.leavers, &rest->link);
+    return true;
 }
 
 void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
-                           enum sx_membership_kind kind,
-                           void (*fn)(struct sx_server *server, struct sx_membership_entry *entry,
-                                      struct sx_client *client))
+                           enum sx_membership_kind kind, sx_leaver_fn fn)
 {
-    struct sx_membership_entry *entry;
+    struct sx_list *const lists = &client->belongings[kind];
+    struct sx_list busy;
 
-    while ((entry = first_of(client, kind)) != NULL) {
-        fn(server, entry, client);
+    if (sx_list_empty(lists)) {
+        return;
+    }
+    const struct sx_leaver leaver = { .proc = sx_nspace_proc(client->nspace, client->rank),
+                                      .client = client,
+                                      .fn = fn };
+
+    busy_find(server, &leaver, kind, &busy);
+    (void)lists_leave(server, &leaver, &busy, SIZE_MAX);
+    if (!lists_leave(server, &leaver, lists, SX_LEAVE_MAX) && !rest_keep(server, &leaver, lists)) {
+        (void)lists_leave(server, &leaver, lists, SIZE_MAX);
+    }
+}
+
+bool sx_membership_answers_later(struct sx_server *server, const struct sx_client *client,
+                                 uint32_t id)
+{
+    struct sx_leaver *last = NULL;
+
+    SX_LIST_EACH(it, &server->memberships.leavers) {
+        struct sx_leaver *const leaver = SX_LIST_ENTRY(it, struct sx_leaver, link);
+
+        if (leaver->client == client) {
+            leaver->owes = false; /* to the process before */
+            last = leaver;
+        }
+    }
+    if (last != NULL) {
+        last->owes = true;
+        last->id = id;
+    }
+    return last != NULL;
+}
+
+void sx_membership_leavers_deinit(struct sx_server *server)
+{
+    struct sx_list *const all = &server->memberships.leavers;
+
+    while (!sx_list_empty(all)) {
+        leaver_free(SX_LIST_ENTRY(all->next, struct sx_leaver, link));
     }
 }

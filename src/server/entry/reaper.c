@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/status.h"
+#include "server/engine/membership_end.h"
 #include "server/entry/connection.h"
 #include "server/entry/tool.h"
 #include "server/model/family.h"
@@ -248,7 +249,9 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
     client->state = SX_CLIENT_FINALIZED;
     client->left = true;
     SX_FAMILIES_TELL_OF(server, client_left, client);
-    sx_reply(server, client, id, PMIX_SUCCESS, -1);
+    if (!sx_membership_answers_later(server, client, id)) {
+        sx_reply(server, client, id, PMIX_SUCCESS, -1);
+    }
 }
 
 /* ---- names that the host takes ------------------------------------------------------------- */

@@ -81,6 +81,7 @@ pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
 void sx_memberships_init(struct sx_memberships *all, uint64_t seed)
 {
     *all = (struct sx_memberships){ .slots = NULL };
+    sx_list_init(&all->leavers);
     sx_quota_init(&all->quota, "connected namespaces, groups and process sets", SX_MEMBERSHIPS_MAX,
                   SX_MEMBERSHIPS_BYTES_MAX, seed);
 }

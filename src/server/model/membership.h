@@ -16,7 +16,9 @@
 
 #include <pmix_common.h>
 
+#include "base/list.h"
 #include "base/table.h"
+#include "control/loop.h"
 #include "server/model/belonging.h"
 #include "server/model/proc_list.h"
 #include "server/model/quota.h"
@@ -59,7 +61,10 @@ struct sx_memberships {
     uint32_t free_first;                /* a number as free_next */
     uint64_t serial;                    /* the last one that was given */
     uint32_t kind_counts[SX_MEMBERSHIP_KINDS];
-    uint64_t mark_last;           /* of nspace.joined_mark */
+    uint64_t mark_last;        /* of nspace.joined_mark */
+    struct sx_list leavers;    /* membership_end.c: struct sx_leaver, oldest first */
+    struct sx_loop_post leave; /* takes the next steps of them */
+    bool leave_posted;
     struct sx_store_writer store; /* the node's */
     bool has_store;
     bool has_news; /* since the last sx_memberships_tell */

@@ -103,6 +103,32 @@ static inline void bare_call(struct sx_server *server, sx_loop_fn fn, void *arg)
     sx_loop_run(server->loop);
 }
 
+struct bare_leave {
+    struct sx_server *server;
+    struct sx_timer look;
+};
+
+static inline void bare_leave_look(void *arg, uint64_t now_ns)
+{
+    struct bare_leave *const leave = (struct bare_leave *)arg;
+
+    if (sx_list_empty(&leave->server->memberships.leavers)) {
+        sx_loop_stop(leave->server->loop);
+    } else {
+        cr_assert_eq(sx_timer_add(leave->server->loop, &leave->look, now_ns), PMIX_SUCCESS);
+    }
+}
+
+/* Run the loop until all who leave their lists in steps have left them. */
+static inline void bare_leave(struct sx_server *server)
+{
+    struct bare_leave leave = { .server = server };
+
+    leave.look = (struct sx_timer){ .fn = bare_leave_look, .arg = &leave };
+    cr_assert_eq(sx_timer_add(server->loop, &leave.look, 0), PMIX_SUCCESS);
+    sx_loop_run(server->loop);
+}
+
 static inline uint64_t bare_end_of_time(void *arg)
 {
     (void)arg;

@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 #include "bare.h"
+#include "control/loop_engine.h"
+#include "server/engine/collective_kind.h"
 #include "server/engine/membership_end.h"
 
-#define OTHERS 100u
+#define OTHERS SX_LEAVE_MAX /* as many as are left at once */
+#define MANY (3 * SX_LEAVE_MAX + 4)
 #define SIZE 4u
 enum { FIRST, SECOND, THIRD, FOURTH };
 
@@ -38,12 +41,10 @@ static struct sx_membership_entry *connected(const char *name, uint32_t one, uin
 }
 
 static void take_out(struct sx_server *of, struct sx_membership_entry *entry,
-                     struct sx_client *client)
+                     const struct sx_leaver *leaver)
 {
-    const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
-
     called++;
-    cr_expect_eq(sx_memberships_leave(of, entry, &proc), PMIX_SUCCESS);
+    cr_expect_eq(sx_memberships_leave(of, entry, &leaver->proc), PMIX_SUCCESS);
 }
 
 /* Return: from how many lists @rank goes. */
@@ -100,6 +101,107 @@ Test(belonging, changes_and_ends_with_the_list)
     cr_expect_eq(goes(FIRST), 0);
     cr_expect_eq(goes(SECOND), 1);
     cr_expect_eq(goes(THIRD), 1);
+}
+
+/* Run the loop until the last list is left.  Return: how many steps that took. */
+static uint64_t steps_run(void)
+{
+    const uint64_t before = atomic_load(&server.loop->posts_run);
+
+    bare_leave(&server);
+    return atomic_load(&server.loop->posts_run) - before;
+}
+
+static void many_begin(void)
+{
+    char name[32];
+
+    bare_loop(&server);
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(name, sizeof(name), "many.%u", i);
+        (void)connected(name, FIRST, SECOND);
+    }
+}
+
+Test(belonging, many_are_left_in_steps)
+{
+    many_begin();
+    cr_expect_eq(goes(FIRST), SX_LEAVE_MAX);
+    cr_expect_eq(steps_run(), 3);
+    cr_expect_eq(called, MANY);
+    cr_expect_eq(goes(FIRST), 0);
+    cr_expect_eq(sx_client_find(job, FIRST)->reference_count, 1);
+    cr_expect_eq(goes(SECOND), MANY, "at once: the loop has stopped");
+}
+
+Test(belonging, nobody_leaves_when_the_server_has_ended)
+{
+    many_begin();
+    cr_expect_eq(goes(FIRST), SX_LEAVE_MAX);
+    sx_membership_leavers_deinit(&server);
+    cr_expect(sx_list_empty(&server.memberships.leavers));
+    cr_expect_eq(sx_client_find(job, FIRST)->reference_count, 1);
+    cr_expect_eq(called, SX_LEAVE_MAX);
+}
+
+Test(belonging, many_are_left_without_the_client)
+{
+    many_begin();
+    cr_expect_eq(goes(FIRST), SX_LEAVE_MAX);
+    sx_nspace_remove(&server, job);
+    cr_expect_eq(steps_run(), 3);
+    cr_expect_eq(called, MANY);
+}
+
+Test(belonging, long_ones_are_fewer_in_a_step)
+{
+    static pmix_proc_t procs[SX_LEAVE_MEMBERS_MAX];
+
+    bare_loop(&server);
+    for (size_t i = 0; i < SX_COUNT(procs); i++) {
+        PMIx_Load_procid(&procs[i], i == 0 ? "job" : "long", (pmix_rank_t)i);
+    }
+    (void)bare_connected(&server, "one", procs, SX_COUNT(procs));
+    (void)bare_connected(&server, "two", procs, SX_COUNT(procs));
+    (void)bare_connected(&server, "three", procs, SX_COUNT(procs));
+    cr_expect_eq(goes(FIRST), 1);
+    cr_expect_eq(steps_run(), 2);
+    cr_expect_eq(called, 3);
+}
+
+static struct sx_membership_entry *last_left;
+
+static void take_out_and_note(struct sx_server *of, struct sx_membership_entry *entry,
+                              const struct sx_leaver *leaver)
+{
+    if (strcmp(sx_membership_name(&entry->published), "busy") == 0) {
+        last_left = entry;
+    }
+    take_out(of, entry, leaver);
+}
+
+/* What becomes of the operation depends on what the list says of the client. */
+Test(belonging, one_in_whose_name_something_is_done_is_left_at_once)
+{
+    struct sx_client *const client = sx_client_find(job, FIRST);
+    struct sx_member member = { .client = client };
+    pmix_proc_t list = { "busy", PMIX_RANK_WILDCARD };
+    struct sx_collective collective = { .members = { .server = &server,
+                                                     .all = &member,
+                                                     .count = 1,
+                                                     .procs = &list,
+                                                     .proc_count = 1 } };
+
+    many_begin();
+    struct sx_membership_entry *const busy = connected("busy", FIRST, SECOND);
+
+    sx_list_append(&server.collectives, &collective.link);
+    sx_membership_each_of(&server, client, SX_MEMBERSHIP_CONNECTED, take_out_and_note);
+    sx_list_remove(&collective.link);
+    cr_expect_eq(last_left, busy);
+    cr_expect_eq(called, SX_LEAVE_MAX + 1);
+    (void)steps_run();
+    cr_expect_eq(called, MANY + 1);
 }
 
 /* The job goes first: a list that outlives it names nobody here. */

@@ -6,6 +6,7 @@
 
 #include "answers.h"
 #include "bare.h"
+#include "server/engine/membership_end.h"
 #include "unit/control/engines.h"
 
 static struct sx_server server;
@@ -143,6 +144,30 @@ Test(reaper, a_good_bye_is_answered_and_its_end_is_no_death)
     cr_expect_eq(client->state, SX_CLIENT_REGISTERED, "it may come again");
     cr_expect(client->left);
     cr_expect_not(client->departed);
+}
+
+static void take_out(struct sx_server *of, struct sx_membership_entry *entry,
+                     const struct sx_leaver *leaver)
+{
+    cr_expect_eq(sx_memberships_leave(of, entry, &leaver->proc), PMIX_SUCCESS);
+}
+
+Test(reaper, a_good_bye_is_answered_when_all_lists_are_left)
+{
+    const pmix_proc_t self = { "job", 0 };
+    char name[32];
+
+    for (unsigned i = 0; i < 2 * SX_LEAVE_MAX + 1; i++) {
+        snprintf(name, sizeof(name), "list.%u", i);
+        (void)bare_connected(&server, name, &self, 1);
+    }
+    sx_membership_each_of(&server, client, SX_MEMBERSHIP_CONNECTED, take_out);
+    sx_reaper_client_finalized(&server, client, 6);
+    cr_expect_str_eq(told, "left ");
+    cr_expect(answers_none(&answers));
+    bare_leave(&server);
+    cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
+    cr_expect(answers_none(&answers), "once");
 }
 
 Test(reaper, a_departure_is_for_good_until_it_is_expected_again)
