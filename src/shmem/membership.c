@@ -282,6 +282,17 @@ static int procs_order(const void *a, const void *b)
     return order != 0 ? order : left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
+/* As members mostly are. */
+static bool are_in_order(const pmix_proc_t *const *procs, uint32_t count)
+{
+    uint32_t i = 1;
+
+    while (i < count && procs_order(&procs[i - 1], &procs[i]) < 0) {
+        i++;
+    }
+    return i >= count;
+}
+
 static bool is_name(const char *name, size_t max)
 {
     const size_t len = strnlen(name, max + 1);
@@ -304,7 +315,9 @@ static pmix_status_t members_sort(const pmix_proc_t *procs, size_t proc_count,
         }
         sorted[head->index_count++] = &procs[i];
     }
-    qsort(sorted, head->index_count, sizeof(sorted[0]), procs_order);
+    if (!are_in_order(sorted, head->index_count)) {
+        qsort(sorted, head->index_count, sizeof(sorted[0]), procs_order);
+    }
     for (uint32_t i = 0; i < head->index_count; i++) {
         if (i > 0 && procs_order(&sorted[i - 1], &sorted[i]) == 0) {
             return PMIX_ERR_BAD_PARAM;

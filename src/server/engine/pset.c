@@ -12,9 +12,10 @@
  * another user is added.  The host's sets, and root's, mean whom they name.
  *
  * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
- * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn.  A tool
- * defines a set for others to use, and ends: its set goes with the job of its first process.  All
- * of it happens on the loop thread.  Bounded with the other lists (server/model/membership.h). */
+ * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn, fewer when
+ * they are long.  A tool defines a set for others to use, and ends: its set goes with the job of
+ * its first process.  All of it happens on the loop thread.  Bounded with the other lists
+ * (server/model/membership.h). */
 #include "server/engine/pset.h"
 
 #include <stdlib.h>
@@ -25,7 +26,9 @@
 #include "server/engine/event_made.h"
 #include "server/model/membership.h"
 
-#define GONE_MAX 32u /* sets of those who have gone, in one turn */
+#define GONE_MAX 32u           /* sets of those who have gone, in one turn ... */
+#define GONE_MEMBERS_MAX 4096u /* ... until they have had so many members in all */
+#define PROCS_PER_UNIT 4u      /* to copy, to put in a record and to be told: share.h */
 
 /* ---- whose processes they may be ------------------------------------------------------------- */
 
@@ -101,6 +104,30 @@ static bool meant_list(struct sx_server *server, const uid_t *owner,
     }
     sx_proc_list_sort(ret);
     return added;
+}
+
+/* Whether all of @told, and nobody else, are meant by a set of @owner. */
+static bool are_as_told(struct sx_server *server, const uid_t *owner,
+                        const struct sx_proc_list *told)
+{
+    bool are = true;
+
+    for (size_t i = 0; are && i < told->count; i++) {
+        const char *const name = told->all[i].nspace;
+        const struct sx_nspace *const nspace = owner != NULL &&
+                                                       (i == 0 ||
+                                                        strcmp(told->all[i - 1].nspace, name) != 0)
+                                                   ? sx_nspace_find(server, name)
+                                                   : NULL;
+
+        are = told->all[i].rank != PMIX_RANK_WILDCARD;
+        if (are && nspace != NULL) {
+            const struct whose whose = whose_are(nspace);
+
+            are = may_have(owner, &whose);
+        }
+    }
+    return are;
 }
 
 /* Add the members of @now to @ret, in their places: with a gap in place of one that is not there,
@@ -274,12 +301,18 @@ static pmix_status_t pset_define(struct sx_server *server, void *arg)
     struct sx_membership_entry *entry;
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
-    if (meant_list(server,
-                   definition->client != NULL && definition->client->uid != 0
-                       ? &definition->client->uid
-                       : NULL,
-                   &definition->told, &meant)) {
+    const uid_t *const owner = definition->client != NULL && definition->client->uid != 0
+                                   ? &definition->client->uid
+                                   : NULL;
+
+    if (are_as_told(server, owner, &definition->told)) { /* no copy of them is needed */
+        rc = set_add(server, definition, &definition->told, &entry);
+    } else if (meant_list(server, owner, &definition->told, &meant)) {
         rc = set_add(server, definition, &meant, &entry);
+    }
+    if (definition->client != NULL) {
+        sx_share_charge(server, definition->client,
+                        2 * (definition->told.count + meant.count) / PROCS_PER_UNIT);
     }
     sx_proc_list_clear(&meant);
     if (rc != PMIX_SUCCESS) {
@@ -389,14 +422,16 @@ static void ownerless_remove(void *arg, uint64_t now_ns)
     struct sx_server *const server = arg;
     struct sx_psets *const psets = &server->psets;
     struct sx_list *it;
-    size_t count = 0;
+    size_t count = 0, members = 0;
 
     (void)now_ns;
     psets->posted = false;
-    while (count++ < GONE_MAX && (it = sx_list_pop(&psets->ownerless)) != NULL) {
+    while (count++ < GONE_MAX && members < GONE_MEMBERS_MAX &&
+           (it = sx_list_pop(&psets->ownerless)) != NULL) {
         struct sx_membership_entry *const entry = SX_LIST_ENTRY(it, struct sx_membership_entry,
                                                                 owned);
 
+        members += sx_membership_size(&entry->published) + entry->told.count;
         if (set_delete(server, entry) != PMIX_SUCCESS) {
             sx_memberships_remove(server, entry); /* memory is out: nobody is told */
         }

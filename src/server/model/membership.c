@@ -121,6 +121,7 @@ void sx_memberships_deinit(struct sx_server *server)
         sx_store_destroy(&all->store);
     }
     *all = (struct sx_memberships){ .slots = NULL };
+    sx_list_init(&all->leavers);
 }
 
 static uint64_t name_hash(const struct sx_server *server, const char *name)
@@ -295,6 +296,12 @@ static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membersh
     return rc;
 }
 
+/* Return: how many links a list of @members has: nobody leaves a set. */
+static size_t links_of(uint32_t kind, size_t members)
+{
+    return kind == SX_MEMBERSHIP_PSET ? 0 : members;
+}
+
 /* Room for one more: nothing that follows needs memory but its record. */
 static pmix_status_t entry_new(struct sx_memberships *all,
                                const struct sx_membership_options *options,
@@ -310,7 +317,8 @@ static pmix_status_t entry_new(struct sx_memberships *all,
         entry->id = strdup(options->id);
     }
     if ((options->id != NULL && entry->id == NULL) ||
-        !sx_belongings_new(&entry->belongings, options->proc_count) || !slots_reserve(all)) {
+        !sx_belongings_new(&entry->belongings, links_of(options->kind, options->proc_count)) ||
+        !slots_reserve(all)) {
         entry_free(entry);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -380,7 +388,7 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
     struct sx_membership_head head = entry->published.head;
     struct sx_belongings next;
 
-    if (!sx_belongings_new(&next, proc_count)) {
+    if (!sx_belongings_new(&next, links_of(head.kind, proc_count))) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     head.generation++;

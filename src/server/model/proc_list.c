@@ -27,22 +27,65 @@ bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t ra
 
 bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count)
 {
-    bool ok = true;
+    if (count > list->capacity - list->count) {
+        pmix_proc_t *const grown = realloc(list->all, (list->count + count) * sizeof(*grown));
 
-    for (size_t i = 0; i < count && ok; i++) {
-        ok = sx_proc_list_add(list, procs[i].nspace, procs[i].rank);
+        if (grown == NULL) {
+            return false;
+        }
+        list->all = grown;
+        list->capacity = list->count + count;
     }
-    return ok;
+    for (size_t i = 0; i < count; i++) {
+        pmix_proc_t *const added = &list->all[list->count++];
+
+        *added = procs[i];
+        added->nspace[PMIX_MAX_NSLEN] = '\0';
+    }
+    return true;
 }
 
-/* As lists mostly are. */
+/* Whether each is there once, and in order, as lists mostly are. */
 static bool is_in_order(const struct sx_proc_list *list)
 {
     for (size_t i = 1; i < list->count; i++) {
-        if (sx_proc_order(&list->all[i - 1], &list->all[i]) > 0) {
+        if (sx_proc_order(&list->all[i - 1], &list->all[i]) >= 0) {
             return false;
         }
     }
+    return true;
+}
+
+static int pointers_order(const void *left, const void *right)
+{
+    return sx_proc_order(*(const pmix_proc_t *const *)left, *(const pmix_proc_t *const *)right);
+}
+
+/* A process is large: pointers are sorted, and each process is copied once.  Return: false when
+ * memory is out. */
+static bool sort_by_pointers(struct sx_proc_list *list)
+{
+    const pmix_proc_t **const sorted = malloc(list->count * sizeof(*sorted));
+    pmix_proc_t *const all = malloc(list->count * sizeof(*all));
+    size_t kept = 0;
+
+    if (sorted == NULL || all == NULL) {
+        free(sorted);
+        free(all);
+        return false;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        sorted[i] = &list->all[i];
+    }
+    qsort(sorted, list->count, sizeof(*sorted), pointers_order);
+    for (size_t i = 0; i < list->count; i++) {
+        if (kept == 0 || sx_proc_order(&all[kept - 1], sorted[i]) != 0) {
+            all[kept++] = *sorted[i];
+        }
+    }
+    free(sorted);
+    free(list->all);
+    *list = (struct sx_proc_list){ .all = all, .count = kept, .capacity = list->count };
     return true;
 }
 
@@ -50,9 +93,10 @@ void sx_proc_list_sort(struct sx_proc_list *list)
 {
     size_t kept = 0;
 
-    if (!is_in_order(list)) {
-        qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
+    if (is_in_order(list) || sort_by_pointers(list)) {
+        return;
     }
+    qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
     for (size_t i = 0; i < list->count; i++) {
         if (kept == 0 || sx_proc_order(&list->all[kept - 1], &list->all[i]) != 0) {
             list->all[kept++] = list->all[i];

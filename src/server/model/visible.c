@@ -3,6 +3,8 @@
 /* visible.c - a namespace's own processes may, its user's, and those that have joined them. */
 #include "server/model/visible.h"
 
+#include <string.h>
+
 #include "server/model/share.h"
 #include "server/model/state.h"
 
@@ -56,10 +58,13 @@ bool sx_procs_are_foreign(struct sx_server *server, struct sx_client *client,
                           const pmix_proc_t procs[], size_t count)
 {
     uint64_t looks = 0;
+    const struct sx_nspace *nspace = NULL;
     bool are_foreign = false;
 
     for (size_t i = 0; i < count && client->uid != 0 && !are_foreign; i++) {
-        const struct sx_nspace *const nspace = sx_nspace_find(server, procs[i].nspace);
+        if (i == 0 || strcmp(procs[i - 1].nspace, procs[i].nspace) != 0) {
+            nspace = sx_nspace_find(server, procs[i].nspace);
+        }
         const struct sx_client *const target = nspace == NULL
                                                    ? NULL
                                                    : sx_client_find(nspace, procs[i].rank);

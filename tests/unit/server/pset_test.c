@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* pset_test.c - the sets that a host names are listed for each of their members. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,40 @@ static pmix_status_t tool_defines_and_goes(struct sx_server *server, void *arg)
     client->is_tool = false;
     sx_pset_client_gone(server, client);
     return PMIX_SUCCESS;
+}
+
+#define LARGE 5000u
+#define SETS 3u
+
+/* They name processes that are not there. */
+static pmix_status_t large_sets_go(struct sx_server *server, void *arg)
+{
+    struct sx_client *const client = sx_client_find(sx_nspace_find(server, "mine"), 0);
+    static pmix_proc_t members[LARGE];
+    char name[16];
+
+    (void)arg;
+    for (uint32_t i = 0; i < LARGE; i++) {
+        PMIx_Load_procid(&members[i], "nobody", i);
+    }
+    for (unsigned i = 0; i < SETS; i++) {
+        const uint32_t before = client->share.spent;
+
+        snprintf(name, sizeof(name), "large.%u", i);
+        cr_assert_eq(sx_pset_define(server, client, members, LARGE, name), PMIX_SUCCESS);
+        cr_expect_geq(client->share.spent - before, LARGE / 2, "it pays for each of them");
+    }
+    cr_assert_eq(server->memberships.kind_counts[SX_MEMBERSHIP_PSET], SETS);
+    sx_pset_client_gone(server, client);
+    cr_expect_eq(server->memberships.kind_counts[SX_MEMBERSHIP_PSET], SETS - 1, "one in a turn");
+    return PMIX_SUCCESS;
+}
+
+Test(pset, that_is_large_is_paid_for_and_goes_alone)
+{
+    hosted_job("mine", 1, 1);
+    client_of("mine", 0, 1001);
+    hosted_call(large_sets_go, NULL);
 }
 
 Test(pset, of_a_tool_goes_with_the_job_of_its_first_process)
