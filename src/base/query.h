@@ -4,8 +4,8 @@
  *
  *     sx_queries_open --> the keys are answered one by one --> sx_queries_results
  *
- * A key that is there twice is answered twice, but its answer is worked out once, and a server
- * sends what it knows once: the others are PMIX_UNDEF on their way (sx_queries_repeat).  Whoever knows an
+ * A key that is there twice is answered twice, but its answer is worked out once.  A server sends
+ * what it knows once: the others are PMIX_UNDEF on their way (sx_queries_repeat).  Whoever knows an
  * answer gives it; who is asked next is not this file's.  The results of one query are its keys
  * that were answered.  Those of several are one PMIX_QUERY_RESULTS a query, in their order: an
  * array of its qualifiers, under PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were
