@@ -44,7 +44,7 @@ int main(void)
     put_name();
 
     /* The processes of this node, of this job and of all others. */
-    PMIx_Load_procid(&job, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
     must(PMIx_Get(&job, PMIX_LOCAL_PROCS, NULL, 0, &value), "PMIx_Get of all processes");
     procs = value->data.darray;
 

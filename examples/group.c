@@ -40,7 +40,7 @@ static size_t construct(size_t *ret_id)
     pmix_proc_t job;
     size_t count, members = 0;
 
-    PMIx_Load_procid(&job, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&job, me.nspace, PMIX_RANK_WILDCARD);
     must(PMIx_Info_load(&wish, PMIX_GROUP_ASSIGN_CONTEXT_ID, &yes, PMIX_BOOL), "PMIx_Info_load");
     must(PMIx_Group_construct(GROUP, &job, 1, &wish, 1, &results, &count), "PMIx_Group_construct");
     for (size_t i = 0; i < count; i++) {
@@ -69,13 +69,13 @@ int main(void)
 
     /* A member is the name of the group and a rank in it. */
     for (pmix_rank_t rank = 0; rank < members; rank++) {
-        PMIx_Load_procid(&member, GROUP, rank);
+        PMIX_LOAD_PROCID(&member, GROUP, rank);
         must(PMIx_Get(&member, "example.number", NULL, 0, &value), "PMIx_Get");
         printf("rank %u reads of member %u: %u\n", me.rank, rank, value->data.uint32);
         PMIX_VALUE_RELEASE(value);
     }
 
-    PMIx_Load_procid(&member, GROUP, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&member, GROUP, PMIX_RANK_WILDCARD);
     must(PMIx_Fence(&member, 1, NULL, 0), "PMIx_Fence");
     must(PMIx_Group_destruct(GROUP, NULL, 0), "PMIx_Group_destruct");
 

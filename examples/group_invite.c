@@ -114,7 +114,7 @@ int main(void)
     hear(PMIX_GROUP_LEFT, on_left);
 
     if (me.rank == 0) {
-        PMIx_Load_procid(&all, me.nspace, PMIX_RANK_WILDCARD);
+        PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
         must(PMIx_Group_invite(GROUP, &all, 1, NULL, 0, &results, &count), "PMIx_Group_invite");
         members = find(results, count, PMIX_GROUP_MEMBERSHIP)->data.darray->size;
         PMIX_INFO_FREE(results, count);
@@ -124,7 +124,7 @@ int main(void)
     }
 
     /* All of them meet under the group's name, before the first one leaves. */
-    PMIx_Load_procid(&all, GROUP, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&all, GROUP, PMIX_RANK_WILDCARD);
     must(PMIx_Fence(&all, 1, NULL, 0), "PMIx_Fence");
     if (me.rank == 0) {
         wait_for(&left, members - 1);

@@ -32,7 +32,7 @@ static void on_missed(size_t id, pmix_status_t code, const pmix_proc_t *source, 
 {
     (void)id, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
-        if (PMIx_Check_key(info[i].key, PMIX_MONITOR_ID)) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_MONITOR_ID)) {
             printf("rank %u: \"%s\" of rank %u shows no life: %s\n", me.rank,
                    info[i].value.data.string, source->rank, PMIx_Error_string(code));
         }
@@ -52,7 +52,7 @@ static void monitor_heartbeats(void)
     PMIx_Info_load(&how[2], PMIX_MONITOR_ID, "work", PMIX_STRING);
     must(PMIx_Process_monitor(&monitor, PMIX_MONITOR_HEARTBEAT_ALERT, how, 3, NULL, NULL),
          "monitor heartbeats");
-    PMIx_Info_destruct(&how[2]);
+    PMIX_INFO_DESTRUCT(&how[2]);
 }
 
 static void monitor_file(const char *path)
@@ -67,8 +67,8 @@ static void monitor_file(const char *path)
     PMIx_Info_load(&how[2], PMIX_MONITOR_ID, "output", PMIX_STRING);
     must(PMIx_Process_monitor(&monitor, PMIX_MONITOR_FILE_ALERT, how, 3, NULL, NULL),
          "monitor a file");
-    PMIx_Info_destruct(&how[2]);
-    PMIx_Info_destruct(&monitor);
+    PMIX_INFO_DESTRUCT(&how[2]);
+    PMIX_INFO_DESTRUCT(&monitor);
 }
 
 /* A result is an array of fields. */
@@ -85,14 +85,14 @@ static void print_memory(void)
         unsigned rank = 0;
 
         for (size_t j = 0; j < array->size; j++) {
-            if (PMIx_Check_key(fields[j].key, PMIX_PROCID)) {
+            if (PMIX_CHECK_KEY(&fields[j], PMIX_PROCID)) {
                 rank = fields[j].value.data.proc->rank;
-            } else if (PMIx_Check_key(fields[j].key, PMIX_PROC_RSS)) {
+            } else if (PMIX_CHECK_KEY(&fields[j], PMIX_PROC_RSS)) {
                 printf("rank %u has %.1f MiB in memory\n", rank, (double)fields[j].value.data.fval);
             }
         }
     }
-    PMIx_Info_free(results, nresults);
+    PMIX_INFO_FREE(results, nresults);
 }
 
 static void work(void)

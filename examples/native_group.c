@@ -50,7 +50,7 @@ int main(void)
     pmix_proc_t me, all;
 
     need(PMIx_Init(&me, NULL, 0), "PMIx_Init");
-    PMIx_Load_procid(&all, me.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);
     need(PMIx_Info_load(&early, PMIX_CONNECT_EARLY_TERM_ALLOWED, &yes, PMIX_BOOL),
          "PMIx_Info_load");
     need(shmix_connect(&all, 1, &early, 1, name, &rank), "shmix_connect");

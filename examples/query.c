@@ -31,6 +31,14 @@ static void print_procs(const pmix_data_array_t *table)
     }
 }
 
+static void key_append(char ***keys, const char *key)
+{
+    pmix_status_t rc;
+
+    PMIX_ARGV_APPEND(rc, *keys, key);
+    must(rc, key);
+}
+
 /* One query with several keys: the answers are a flat array, an element for each key. */
 static void print_lists(void)
 {
@@ -39,9 +47,9 @@ static void print_lists(void)
     pmix_info_t *info;
     size_t count;
 
-    must(PMIx_Argv_append_nosize(&keys, PMIX_QUERY_NAMESPACES), "PMIx_Argv_append_nosize");
-    must(PMIx_Argv_append_nosize(&keys, PMIX_QUERY_NUM_PSETS), "PMIx_Argv_append_nosize");
-    must(PMIx_Argv_append_nosize(&keys, PMIX_QUERY_PSET_NAMES), "PMIx_Argv_append_nosize");
+    key_append(&keys, PMIX_QUERY_NAMESPACES);
+    key_append(&keys, PMIX_QUERY_NUM_PSETS);
+    key_append(&keys, PMIX_QUERY_PSET_NAMES);
     query.keys = keys;
     must(PMIx_Query_info(&query, 1, &info, &count), "PMIx_Query_info");
     for (size_t i = 0; i < count; i++) {
@@ -62,7 +70,7 @@ static void print_job(void)
     pmix_info_t *info;
     size_t count;
 
-    must(PMIx_Argv_append_nosize(&query.keys, PMIX_QUERY_PROC_TABLE), "PMIx_Argv_append_nosize");
+    key_append(&query.keys, PMIX_QUERY_PROC_TABLE);
     PMIX_QUERY_QUALIFIERS_CREATE(&query, 1);
     must(PMIx_Info_load(&query.qualifiers[0], PMIX_NSPACE, me.nspace, PMIX_STRING),
          "PMIx_Info_load");

@@ -282,8 +282,18 @@ PMIX_EXPORT pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_
 PMIX_EXPORT pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t error,
     const pmix_info_t *directives, size_t ndirs, pmix_info_cbfunc_t cbfunc, void *cbdata);
 
-/* Send one heartbeat (a macro before 6.1). */
+/* Send one heartbeat. Before 6.1 this was a macro over PMIx_Process_monitor_nb. It still is one, so that
+ * a program runs on an older library; (PMIx_Heartbeat)() calls the function. */
 PMIX_EXPORT void PMIx_Heartbeat(void);
+
+static inline void pmix_heartbeat_(void)
+{
+    pmix_info_t beat = PMIX_INFO_STATIC_INIT;
+
+    pmix_load_key_(beat.key, PMIX_SEND_HEARTBEAT);
+    (void)PMIx_Process_monitor_nb(&beat, PMIX_SUCCESS, NULL, 0, NULL, NULL);
+}
+#define PMIx_Heartbeat() pmix_heartbeat_()
 
 /* Ask the host for more resources, or give some back. */
 PMIX_EXPORT pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive,

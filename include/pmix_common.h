@@ -2347,8 +2347,9 @@ static inline void pmix_strncpy(char *dest, const char *src, size_t len)
  *    create     n empty structures in one block, or NULL when n is 0 or memory runs out
  *    free       destruct n structures and release their block; NULL is allowed
  *    release    free of exactly one
- * The macros of the same names call them; those that free also set the variable to NULL. An
- * X_STATIC_INIT is the empty structure as an initialiser. */
+ * The macros of the same names do the same on any libpmix from 4.2.2 on, which lacks most of the
+ * functions (pmix_inline.h). Macros that free also set the variable to NULL. An X_STATIC_INIT is the
+ * empty structure as an initialiser. */
 
 /* Keys, namespaces and process identifiers. Loading cuts at the limit and always ends with a
  * NUL; a NULL source gives the empty string. */
@@ -2362,17 +2363,17 @@ PMIX_EXPORT void PMIx_Load_key(pmix_key_t key, const char *src);
 PMIX_EXPORT void PMIx_Load_nspace(pmix_nspace_t nspace, const char *str);
 PMIX_EXPORT void PMIx_Load_procid(pmix_proc_t *p, const char *nspace, pmix_rank_t rank);
 PMIX_EXPORT void PMIx_Xfer_procid(pmix_proc_t *a, const pmix_proc_t *b);
-#define PMIX_PROC_CONSTRUCT(m) PMIx_Proc_construct(m)
-#define PMIX_PROC_DESTRUCT(m) PMIx_Proc_destruct(m)
-#define PMIX_PROC_CREATE(m, n) do { (m) = PMIx_Proc_create(n); } while (0)
-#define PMIX_PROC_FREE(m, n) do { PMIx_Proc_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_PROC_RELEASE(m) do { PMIx_Proc_free((m), 1); (m) = NULL; } while (0)
-#define PMIX_PROC_LOAD(m, n, r) PMIx_Proc_load(m, n, r)
-#define PMIX_LOAD_KEY(a, b) PMIx_Load_key(a, b)
-#define PMIX_LOAD_NSPACE(a, b) PMIx_Load_nspace(a, b)
-#define PMIX_LOAD_PROCID(a, b, c) PMIx_Load_procid(a, b, c)
-#define PMIX_XFER_PROCID(a, b) PMIx_Xfer_procid(a, b)
-#define PMIX_PROCID_XFER(a, b) PMIx_Xfer_procid(a, b)
+#define PMIX_PROC_CONSTRUCT(m) pmix_proc_construct_(m)
+#define PMIX_PROC_DESTRUCT(m) pmix_proc_construct_(m)
+#define PMIX_PROC_CREATE(m, n) do { (m) = pmix_proc_create_(n); } while (0)
+#define PMIX_PROC_FREE(m, n) do { free(m); (m) = NULL; (void)(n); } while (0)
+#define PMIX_PROC_RELEASE(m) do { free(m); (m) = NULL; } while (0)
+#define PMIX_PROC_LOAD(m, n, r) pmix_proc_load_(m, n, r)
+#define PMIX_LOAD_KEY(a, b) pmix_load_key_(a, b)
+#define PMIX_LOAD_NSPACE(a, b) pmix_load_nspace_(a, b)
+#define PMIX_LOAD_PROCID(a, b, c) pmix_proc_load_(a, b, c)
+#define PMIX_XFER_PROCID(a, b) pmix_procid_xfer_(a, b)
+#define PMIX_PROCID_XFER(a, b) pmix_procid_xfer_(a, b)
 
 /* Comparisons. An empty or NULL namespace matches every namespace, PMIX_RANK_WILDCARD every
  * rank. A reserved key begins with "pmix"; a valid rank lies below PMIX_RANK_VALID. */
@@ -2384,13 +2385,13 @@ PMIX_EXPORT bool PMIx_Check_reserved_key(const char *key);
 PMIX_EXPORT bool PMIx_Nspace_invalid(const char *nspace);
 PMIX_EXPORT bool PMIx_Procid_invalid(const pmix_proc_t *p);
 PMIX_EXPORT bool PMIx_Rank_valid(pmix_rank_t a);
-#define PMIX_CHECK_KEY(a, b) PMIx_Check_key((a)->key, b)
-#define PMIX_CHECK_NSPACE(a, b) PMIx_Check_nspace(a, b)
-#define PMIX_CHECK_RANK(a, b) PMIx_Check_rank(a, b)
-#define PMIX_CHECK_PROCID(a, b) PMIx_Check_procid(a, b)
-#define PMIX_CHECK_RESERVED_KEY(a) PMIx_Check_reserved_key(a)
-#define PMIX_NSPACE_INVALID(a) PMIx_Nspace_invalid(a)
-#define PMIX_PROCID_INVALID(a) PMIx_Procid_invalid(a)
+#define PMIX_CHECK_KEY(a, b) pmix_check_key_((a)->key, b)
+#define PMIX_CHECK_NSPACE(a, b) pmix_check_nspace_(a, b)
+#define PMIX_CHECK_RANK(a, b) pmix_check_rank_(a, b)
+#define PMIX_CHECK_PROCID(a, b) pmix_check_procid_(a, b)
+#define PMIX_CHECK_RESERVED_KEY(a) pmix_check_reserved_key_(a)
+#define PMIX_NSPACE_INVALID(a) pmix_nspace_invalid_(a)
+#define PMIX_PROCID_INVALID(a) pmix_procid_invalid_(a)
 #define PMIX_RANK_IS_VALID(r) ((r) < PMIX_RANK_VALID)
 
 /* Namespaces of several clusters: @m is cluster @a, a colon, and namespace @b. Construct leaves
@@ -2398,8 +2399,8 @@ PMIX_EXPORT bool PMIx_Rank_valid(pmix_rank_t a);
 PMIX_EXPORT void PMIx_Multicluster_nspace_construct(pmix_nspace_t m, pmix_nspace_t a,
     pmix_nspace_t b);
 PMIX_EXPORT void PMIx_Multicluster_nspace_parse(pmix_nspace_t m, pmix_nspace_t a, pmix_nspace_t b);
-#define PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(t, c, n) PMIx_Multicluster_nspace_construct(t, c, n)
-#define PMIX_MULTICLUSTER_NSPACE_PARSE(t, c, n) PMIx_Multicluster_nspace_parse(t, c, n)
+#define PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(t, c, n) pmix_multicluster_construct_(t, c, n)
+#define PMIX_MULTICLUSTER_NSPACE_PARSE(t, c, n) pmix_multicluster_parse_(t, c, n)
 
 /* Values. Load copies @data of @type (a scalar is passed by its address, a string as char *;
  * NULL means true for PMIX_BOOL, otherwise zero or NULL); PMIX_POINTER, PMIX_TOPO and
@@ -2419,23 +2420,20 @@ PMIX_EXPORT pmix_value_cmp_t PMIx_Value_compare(pmix_value_t *v1, pmix_value_t *
 PMIX_EXPORT pmix_boolean_t PMIx_Value_true(const pmix_value_t *value);
 PMIX_EXPORT pmix_status_t PMIx_Value_get_number(const pmix_value_t *m, void *d, pmix_data_type_t t);
 PMIX_EXPORT pmix_status_t PMIx_Value_get_size(const pmix_value_t *val, size_t *size);
-#define PMIX_VALUE_CONSTRUCT(m) PMIx_Value_construct(m)
+#define PMIX_VALUE_CONSTRUCT(m) pmix_value_construct_(m)
 #define PMIX_VALUE_DESTRUCT(m) PMIx_Value_destruct(m)
-#define PMIX_VALUE_CREATE(m, n) do { (m) = PMIx_Value_create(n); } while (0)
-#define PMIX_VALUE_FREE(m, n) do { PMIx_Value_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_VALUE_RELEASE(m) do { PMIx_Value_free((m), 1); (m) = NULL; } while (0)
+#define PMIX_VALUE_CREATE(m, n) do { (m) = pmix_value_create_(n); } while (0)
+#define PMIX_VALUE_FREE(m, n) do { pmix_value_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_VALUE_RELEASE(m) do { pmix_value_free_((m), 1); (m) = NULL; } while (0)
 #define PMIX_VALUE_LOAD(v, d, t) PMIx_Value_load(v, d, t)
 #define PMIX_VALUE_UNLOAD(r, k, d, s) do { (r) = PMIx_Value_unload(k, (void **)(d), s); } while (0)
 #define PMIX_VALUE_XFER(r, v, s) \
     do { \
-        if ((v) == NULL) { \
-            (v) = PMIx_Value_create(1); \
-        } \
-        (r) = (v) == NULL ? PMIX_ERR_NOMEM : PMIx_Value_xfer(v, s); \
+        (r) = pmix_value_xfer_(&(v), s); \
     } while (0)
 #define PMIX_VALUE_XFER_DIRECT(r, v, s) do { (r) = PMIx_Value_xfer(v, s); } while (0)
-#define PMIX_CHECK_BOOL(a) (PMIx_Value_true(a) != PMIX_NON_BOOL)
-#define PMIX_CHECK_TRUE(a) (PMIx_Value_true(a) == PMIX_BOOL_TRUE)
+#define PMIX_CHECK_BOOL(a) (pmix_value_true_(a) != PMIX_NON_BOOL)
+#define PMIX_CHECK_TRUE(a) (pmix_value_true_(a) == PMIX_BOOL_TRUE)
 
 /* Read number @m into variable @n of C type @t (a type's name); @s becomes PMIX_SUCCESS, or
  * PMIX_ERR_BAD_PARAM when the value is no number.  The number is converted as C converts it. */
@@ -2523,25 +2521,25 @@ PMIX_EXPORT bool PMIx_Info_is_qualifier(const pmix_info_t *info);
 PMIX_EXPORT bool PMIx_Info_is_persistent(const pmix_info_t *info);
 PMIX_EXPORT pmix_boolean_t PMIx_Info_true(const pmix_info_t *p);
 PMIX_EXPORT pmix_status_t PMIx_Info_get_size(const pmix_info_t *info, size_t *size);
-#define PMIX_INFO_CONSTRUCT(m) PMIx_Info_construct(m)
-#define PMIX_INFO_DESTRUCT(m) PMIx_Info_destruct(m)
-#define PMIX_INFO_CREATE(m, n) do { (m) = PMIx_Info_create(n); } while (0)
-#define PMIX_INFO_FREE(m, n) do { PMIx_Info_free((m), (n)); (m) = NULL; } while (0)
+#define PMIX_INFO_CONSTRUCT(m) pmix_info_construct_(m)
+#define PMIX_INFO_DESTRUCT(m) pmix_info_destruct_(m)
+#define PMIX_INFO_CREATE(m, n) do { (m) = pmix_info_create_(n); } while (0)
+#define PMIX_INFO_FREE(m, n) do { pmix_info_free_((m), (n)); (m) = NULL; } while (0)
 #define PMIX_INFO_LOAD(i, k, d, t) do { (void)PMIx_Info_load(i, k, d, t); } while (0)
 #define PMIX_INFO_XFER(d, s) do { (void)PMIx_Info_xfer(d, s); } while (0)
-#define PMIX_INFO_REQUIRED(m) PMIx_Info_required(m)
-#define PMIX_INFO_OPTIONAL(m) PMIx_Info_optional(m)
-#define PMIX_INFO_PROCESSED(m) PMIx_Info_processed(m)
-#define PMIX_INFO_SET_END(m) PMIx_Info_set_end(m)
-#define PMIX_INFO_SET_QUALIFIER(i) PMIx_Info_qualifier(i)
-#define PMIX_INFO_SET_PERSISTENT(ii) PMIx_Info_persistent(ii)
-#define PMIX_INFO_IS_REQUIRED(m) PMIx_Info_is_required(m)
-#define PMIX_INFO_IS_OPTIONAL(m) PMIx_Info_is_optional(m)
-#define PMIX_INFO_WAS_PROCESSED(m) PMIx_Info_was_processed(m)
-#define PMIX_INFO_IS_END(m) PMIx_Info_is_end(m)
-#define PMIX_INFO_IS_QUALIFIER(i) PMIx_Info_is_qualifier(i)
-#define PMIX_INFO_IS_PERSISTENT(ii) PMIx_Info_is_persistent(ii)
-#define PMIX_INFO_TRUE(m) (PMIx_Info_true(m) == PMIX_BOOL_TRUE)
+#define PMIX_INFO_REQUIRED(m) pmix_info_set_(m, PMIX_INFO_REQD)
+#define PMIX_INFO_OPTIONAL(m) pmix_info_optional_(m)
+#define PMIX_INFO_PROCESSED(m) pmix_info_set_(m, PMIX_INFO_REQD_PROCESSED)
+#define PMIX_INFO_SET_END(m) pmix_info_set_(m, PMIX_INFO_ARRAY_END)
+#define PMIX_INFO_SET_QUALIFIER(i) pmix_info_set_(i, PMIX_INFO_QUALIFIER)
+#define PMIX_INFO_SET_PERSISTENT(ii) pmix_info_set_(ii, PMIX_INFO_PERSISTENT)
+#define PMIX_INFO_IS_REQUIRED(m) pmix_info_is_(m, PMIX_INFO_REQD)
+#define PMIX_INFO_IS_OPTIONAL(m) pmix_info_is_optional_(m)
+#define PMIX_INFO_WAS_PROCESSED(m) pmix_info_is_(m, PMIX_INFO_REQD_PROCESSED)
+#define PMIX_INFO_IS_END(m) pmix_info_is_(m, PMIX_INFO_ARRAY_END)
+#define PMIX_INFO_IS_QUALIFIER(i) pmix_info_is_(i, PMIX_INFO_QUALIFIER)
+#define PMIX_INFO_IS_PERSISTENT(ii) pmix_info_is_(ii, PMIX_INFO_PERSISTENT)
+#define PMIX_INFO_TRUE(m) (pmix_info_true_(m) == PMIX_BOOL_TRUE)
 
 /* Growing lists of info elements; @ptr is what PMIx_Info_list_start returned. Convert copies the
  * list into the array header @par (PMIX_ERR_EMPTY when there is nothing); the list stays and
@@ -2587,13 +2585,13 @@ PMIX_EXPORT void PMIx_Pdata_free(pmix_pdata_t *p, size_t n);
 PMIX_EXPORT void PMIx_Pdata_load(pmix_pdata_t *dest, const pmix_proc_t *proc, const char *key,
     const void *data, pmix_data_type_t type);
 PMIX_EXPORT void PMIx_Pdata_xfer(pmix_pdata_t *dest, pmix_pdata_t *src);
-#define PMIX_PDATA_CONSTRUCT(m) PMIx_Pdata_construct(m)
-#define PMIX_PDATA_DESTRUCT(m) PMIx_Pdata_destruct(m)
-#define PMIX_PDATA_CREATE(m, n) do { (m) = PMIx_Pdata_create(n); } while (0)
-#define PMIX_PDATA_FREE(m, n) do { PMIx_Pdata_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_PDATA_RELEASE(m) do { PMIx_Pdata_free((m), 1); (m) = NULL; } while (0)
-#define PMIX_PDATA_LOAD(m, p, k, v, t) PMIx_Pdata_load(m, p, k, v, t)
-#define PMIX_PDATA_XFER(d, s) PMIx_Pdata_xfer(d, s)
+#define PMIX_PDATA_CONSTRUCT(m) pmix_pdata_construct_(m)
+#define PMIX_PDATA_DESTRUCT(m) pmix_pdata_destruct_(m)
+#define PMIX_PDATA_CREATE(m, n) do { (m) = pmix_pdata_create_(n); } while (0)
+#define PMIX_PDATA_FREE(m, n) do { pmix_pdata_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_PDATA_RELEASE(m) do { pmix_pdata_free_((m), 1); (m) = NULL; } while (0)
+#define PMIX_PDATA_LOAD(m, p, k, v, t) pmix_pdata_load_(m, p, k, v, t)
+#define PMIX_PDATA_XFER(d, s) pmix_pdata_xfer_(d, s)
 
 /* Applications. Destruct releases argv, env and info as well; info_create sets info and ninfo. */
 #define PMIX_APP_STATIC_INIT { NULL, NULL, NULL, NULL, 0, NULL, 0 }
@@ -2603,12 +2601,12 @@ PMIX_EXPORT pmix_app_t *PMIx_App_create(size_t n);
 PMIX_EXPORT void PMIx_App_free(pmix_app_t *m, size_t n);
 PMIX_EXPORT void PMIx_App_release(pmix_app_t *m);
 PMIX_EXPORT void PMIx_App_info_create(pmix_app_t *m, size_t n);
-#define PMIX_APP_CONSTRUCT(m) PMIx_App_construct(m)
-#define PMIX_APP_DESTRUCT(m) PMIx_App_destruct(m)
-#define PMIX_APP_CREATE(m, n) do { (m) = PMIx_App_create(n); } while (0)
-#define PMIX_APP_FREE(m, n) do { PMIx_App_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_APP_RELEASE(m) do { PMIx_App_release(m); (m) = NULL; } while (0)
-#define PMIX_APP_INFO_CREATE(m, n) PMIx_App_info_create(m, n)
+#define PMIX_APP_CONSTRUCT(m) pmix_app_construct_(m)
+#define PMIX_APP_DESTRUCT(m) pmix_app_destruct_(m)
+#define PMIX_APP_CREATE(m, n) do { (m) = pmix_app_create_(n); } while (0)
+#define PMIX_APP_FREE(m, n) do { pmix_app_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_APP_RELEASE(m) do { pmix_app_free_((m), 1); (m) = NULL; } while (0)
+#define PMIX_APP_INFO_CREATE(m, n) pmix_app_info_create_(m, n)
 
 /* Queries. qualifiers_create sets qualifiers and nqual. */
 #define PMIX_QUERY_STATIC_INIT { NULL, NULL, 0 }
@@ -2618,12 +2616,12 @@ PMIX_EXPORT pmix_query_t *PMIx_Query_create(size_t n);
 PMIX_EXPORT void PMIx_Query_free(pmix_query_t *p, size_t n);
 PMIX_EXPORT void PMIx_Query_release(pmix_query_t *p);
 PMIX_EXPORT void PMIx_Query_qualifiers_create(pmix_query_t *p, size_t n);
-#define PMIX_QUERY_CONSTRUCT(m) PMIx_Query_construct(m)
-#define PMIX_QUERY_DESTRUCT(m) PMIx_Query_destruct(m)
-#define PMIX_QUERY_CREATE(m, n) do { (m) = PMIx_Query_create(n); } while (0)
-#define PMIX_QUERY_FREE(m, n) do { PMIx_Query_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_QUERY_RELEASE(m) do { PMIx_Query_release(m); (m) = NULL; } while (0)
-#define PMIX_QUERY_QUALIFIERS_CREATE(m, n) PMIx_Query_qualifiers_create(m, n)
+#define PMIX_QUERY_CONSTRUCT(m) pmix_query_construct_(m)
+#define PMIX_QUERY_DESTRUCT(m) pmix_query_destruct_(m)
+#define PMIX_QUERY_CREATE(m, n) do { (m) = pmix_query_create_(n); } while (0)
+#define PMIX_QUERY_FREE(m, n) do { pmix_query_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_QUERY_RELEASE(m) do { pmix_query_free_((m), 1); (m) = NULL; } while (0)
+#define PMIX_QUERY_QUALIFIERS_CREATE(m, n) pmix_query_qualifiers_create_(m, n)
 
 /* Process information. */
 #define PMIX_PROC_INFO_STATIC_INIT { PMIX_PROC_STATIC_INIT, NULL, NULL, 0, 0, 0 }
@@ -2631,11 +2629,11 @@ PMIX_EXPORT void PMIx_Proc_info_construct(pmix_proc_info_t *a);
 PMIX_EXPORT void PMIx_Proc_info_destruct(pmix_proc_info_t *a);
 PMIX_EXPORT pmix_proc_info_t *PMIx_Proc_info_create(size_t n);
 PMIX_EXPORT void PMIx_Proc_info_free(pmix_proc_info_t *p, size_t n);
-#define PMIX_PROC_INFO_CONSTRUCT(m) PMIx_Proc_info_construct(m)
-#define PMIX_PROC_INFO_DESTRUCT(m) PMIx_Proc_info_destruct(m)
-#define PMIX_PROC_INFO_CREATE(m, n) do { (m) = PMIx_Proc_info_create(n); } while (0)
-#define PMIX_PROC_INFO_FREE(m, n) do { PMIx_Proc_info_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_PROC_INFO_RELEASE(m) do { PMIx_Proc_info_free((m), 1); (m) = NULL; } while (0)
+#define PMIX_PROC_INFO_CONSTRUCT(m) pmix_proc_info_construct_(m)
+#define PMIX_PROC_INFO_DESTRUCT(m) pmix_proc_info_destruct_(m)
+#define PMIX_PROC_INFO_CREATE(m, n) do { (m) = pmix_proc_info_create_(n); } while (0)
+#define PMIX_PROC_INFO_FREE(m, n) do { pmix_proc_info_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_PROC_INFO_RELEASE(m) do { pmix_proc_info_free_((m), 1); (m) = NULL; } while (0)
 
 /* Data arrays: @n elements of type @t, each in its empty state. An unknown type gives an array
  * of none. */
@@ -2645,11 +2643,11 @@ PMIX_EXPORT void PMIx_Data_array_construct(pmix_data_array_t *p, size_t n, pmix_
 PMIX_EXPORT void PMIx_Data_array_destruct(pmix_data_array_t *p);
 PMIX_EXPORT pmix_data_array_t *PMIx_Data_array_create(size_t n, pmix_data_type_t t);
 PMIX_EXPORT void PMIx_Data_array_free(pmix_data_array_t *p);
-#define PMIX_DATA_ARRAY_INIT(m, t) PMIx_Data_array_init(m, t)
-#define PMIX_DATA_ARRAY_CONSTRUCT(m, n, t) PMIx_Data_array_construct(m, n, t)
+#define PMIX_DATA_ARRAY_INIT(m, t) pmix_data_array_init_(m, t)
+#define PMIX_DATA_ARRAY_CONSTRUCT(m, n, t) pmix_data_array_construct_(m, n, t)
 #define PMIX_DATA_ARRAY_DESTRUCT(m) PMIx_Data_array_destruct(m)
-#define PMIX_DATA_ARRAY_CREATE(m, n, t) do { (m) = PMIx_Data_array_create(n, t); } while (0)
-#define PMIX_DATA_ARRAY_FREE(m) do { PMIx_Data_array_free(m); (m) = NULL; } while (0)
+#define PMIX_DATA_ARRAY_CREATE(m, n, t) do { (m) = pmix_data_array_create_(n, t); } while (0)
+#define PMIX_DATA_ARRAY_FREE(m) do { pmix_data_array_free_(m); (m) = NULL; } while (0)
 
 /* Byte objects. Load takes the block over; the macro clears the variables that named it. */
 #define PMIX_BYTE_OBJECT_STATIC_INIT { NULL, 0 }
@@ -2658,13 +2656,13 @@ PMIX_EXPORT void PMIx_Byte_object_destruct(pmix_byte_object_t *p);
 PMIX_EXPORT pmix_byte_object_t *PMIx_Byte_object_create(size_t n);
 PMIX_EXPORT void PMIx_Byte_object_free(pmix_byte_object_t *p, size_t n);
 PMIX_EXPORT void PMIx_Byte_object_load(pmix_byte_object_t *p, char *d, size_t n);
-#define PMIX_BYTE_OBJECT_CONSTRUCT(m) PMIx_Byte_object_construct(m)
-#define PMIX_BYTE_OBJECT_DESTRUCT(m) PMIx_Byte_object_destruct(m)
-#define PMIX_BYTE_OBJECT_CREATE(m, n) do { (m) = PMIx_Byte_object_create(n); } while (0)
-#define PMIX_BYTE_OBJECT_FREE(m, n) do { PMIx_Byte_object_free((m), (n)); (m) = NULL; } while (0)
+#define PMIX_BYTE_OBJECT_CONSTRUCT(m) pmix_byte_object_construct_(m)
+#define PMIX_BYTE_OBJECT_DESTRUCT(m) pmix_byte_object_destruct_(m)
+#define PMIX_BYTE_OBJECT_CREATE(m, n) do { (m) = pmix_byte_object_create_(n); } while (0)
+#define PMIX_BYTE_OBJECT_FREE(m, n) do { pmix_byte_object_free_((m), (n)); (m) = NULL; } while (0)
 #define PMIX_BYTE_OBJECT_LOAD(b, d, s) \
     do { \
-        PMIx_Byte_object_load(b, d, s); \
+        pmix_byte_object_load_(b, d, s); \
         (d) = NULL; \
         (s) = 0; \
     } while (0)
@@ -2677,12 +2675,12 @@ PMIX_EXPORT pmix_data_buffer_t *PMIx_Data_buffer_create(void);
 PMIX_EXPORT void PMIx_Data_buffer_release(pmix_data_buffer_t *buffer);
 PMIX_EXPORT void PMIx_Data_buffer_load(pmix_data_buffer_t *buffer, char *data, size_t size);
 PMIX_EXPORT void PMIx_Data_buffer_unload(pmix_data_buffer_t *buffer, char **data, size_t *size);
-#define PMIX_DATA_BUFFER_CONSTRUCT(m) PMIx_Data_buffer_construct(m)
-#define PMIX_DATA_BUFFER_DESTRUCT(m) PMIx_Data_buffer_destruct(m)
-#define PMIX_DATA_BUFFER_CREATE(m) do { (m) = PMIx_Data_buffer_create(); } while (0)
-#define PMIX_DATA_BUFFER_RELEASE(m) do { PMIx_Data_buffer_release(m); (m) = NULL; } while (0)
-#define PMIX_DATA_BUFFER_LOAD(b, d, s) PMIx_Data_buffer_load(b, d, s)
-#define PMIX_DATA_BUFFER_UNLOAD(b, d, s) PMIx_Data_buffer_unload(b, &(d), &(s))
+#define PMIX_DATA_BUFFER_CONSTRUCT(m) pmix_data_buffer_construct_(m)
+#define PMIX_DATA_BUFFER_DESTRUCT(m) pmix_data_buffer_destruct_(m)
+#define PMIX_DATA_BUFFER_CREATE(m) do { (m) = pmix_data_buffer_create_(1); } while (0)
+#define PMIX_DATA_BUFFER_RELEASE(m) do { pmix_data_buffer_free_((m), 1); (m) = NULL; } while (0)
+#define PMIX_DATA_BUFFER_LOAD(b, d, s) pmix_data_buffer_load_(b, d, s)
+#define PMIX_DATA_BUFFER_UNLOAD(b, d, s) pmix_data_buffer_unload_(b, &(d), &(s))
 
 /* Environment variables. Load copies both strings. Setenv works on a NULL-ended vector; without
  * @overwrite an existing variable gives PMIX_ERR_EXISTS; a NULL value is an empty one. */
@@ -2694,12 +2692,12 @@ PMIX_EXPORT void PMIx_Envar_free(pmix_envar_t *p, size_t n);
 PMIX_EXPORT void PMIx_Envar_load(pmix_envar_t *e, char *var, char *value, char separator);
 PMIX_EXPORT pmix_status_t PMIx_Setenv(const char *name, const char *value, bool overwrite,
     char ***env);
-#define PMIX_ENVAR_CONSTRUCT(m) PMIx_Envar_construct(m)
-#define PMIX_ENVAR_DESTRUCT(m) PMIx_Envar_destruct(m)
-#define PMIX_ENVAR_CREATE(m, n) do { (m) = PMIx_Envar_create(n); } while (0)
-#define PMIX_ENVAR_FREE(m, n) do { PMIx_Envar_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_ENVAR_LOAD(m, e, v, s) PMIx_Envar_load(m, e, v, s)
-#define PMIX_SETENV(r, a, b, c) do { (r) = PMIx_Setenv(a, b, true, c); } while (0)
+#define PMIX_ENVAR_CONSTRUCT(m) pmix_envar_construct_(m)
+#define PMIX_ENVAR_DESTRUCT(m) pmix_envar_destruct_(m)
+#define PMIX_ENVAR_CREATE(m, n) do { (m) = pmix_envar_create_(n); } while (0)
+#define PMIX_ENVAR_FREE(m, n) do { pmix_envar_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_ENVAR_LOAD(m, e, v, s) pmix_envar_load_(m, e, v, s)
+#define PMIX_SETENV(r, a, b, c) do { (r) = pmix_setenv_(a, b, true, c); } while (0)
 
 /* NULL-ended vectors of strings. Appending and prepending copy the string; split drops empty
  * fields, split_with_empty keeps them, but none behind a delimiter at the end; join gives one new
@@ -2714,17 +2712,17 @@ PMIX_EXPORT pmix_status_t PMIx_Argv_prepend_nosize(char ***argv, const char *arg
 PMIX_EXPORT char **PMIx_Argv_split(const char *src_string, int delimiter);
 PMIX_EXPORT char **PMIx_Argv_split_inter(const char *src_string, int delimiter, bool include_empty);
 PMIX_EXPORT char **PMIx_Argv_split_with_empty(const char *src_string, int delimiter);
-#define PMIX_ARGV_APPEND(r, a, b) do { (r) = PMIx_Argv_append_nosize(&(a), b); } while (0)
+#define PMIX_ARGV_APPEND(r, a, b) do { (r) = pmix_argv_append_(&(a), b); } while (0)
 #define PMIX_ARGV_APPEND_UNIQUE(r, a, b) \
     do { \
-        (r) = PMIx_Argv_append_unique_nosize(a, b); \
+        (r) = pmix_argv_append_unique_(a, b); \
     } while (0)
-#define PMIX_ARGV_PREPEND(r, a, b) do { (r) = PMIx_Argv_prepend_nosize(&(a), b); } while (0)
-#define PMIX_ARGV_COPY(a, b) do { (a) = PMIx_Argv_copy(b); } while (0)
-#define PMIX_ARGV_COUNT(r, a) do { (r) = PMIx_Argv_count(a); } while (0)
-#define PMIX_ARGV_FREE(a) do { PMIx_Argv_free(a); (a) = NULL; } while (0)
-#define PMIX_ARGV_SPLIT(a, b, c) do { (a) = PMIx_Argv_split(b, c); } while (0)
-#define PMIX_ARGV_JOIN(a, b, c) do { (a) = PMIx_Argv_join(b, c); } while (0)
+#define PMIX_ARGV_PREPEND(r, a, b) do { (r) = pmix_argv_prepend_(&(a), b); } while (0)
+#define PMIX_ARGV_COPY(a, b) do { (a) = pmix_argv_copy_(b); } while (0)
+#define PMIX_ARGV_COUNT(r, a) do { (r) = pmix_argv_count_(a); } while (0)
+#define PMIX_ARGV_FREE(a) do { pmix_argv_free_(a); (a) = NULL; } while (0)
+#define PMIX_ARGV_SPLIT(a, b, c) do { (a) = pmix_argv_split_inter_(b, c, false); } while (0)
+#define PMIX_ARGV_JOIN(a, b, c) do { (a) = pmix_argv_join_(b, c); } while (0)
 
 /* Descriptions of attributes. Load copies its strings; @v is one line of description. */
 #define PMIX_REGATTR_STATIC_INIT { NULL, { 0 }, PMIX_UNDEF, NULL }
@@ -2735,12 +2733,12 @@ PMIX_EXPORT void PMIx_Regattr_free(pmix_regattr_t *p, size_t n);
 PMIX_EXPORT void PMIx_Regattr_load(pmix_regattr_t *p, const char *n, const char *k,
     pmix_data_type_t t, const char *v);
 PMIX_EXPORT void PMIx_Regattr_xfer(pmix_regattr_t *p, const pmix_regattr_t *s);
-#define PMIX_REGATTR_CONSTRUCT(m) PMIx_Regattr_construct(m)
-#define PMIX_REGATTR_DESTRUCT(m) PMIx_Regattr_destruct(m)
-#define PMIX_REGATTR_CREATE(m, n) do { (m) = PMIx_Regattr_create(n); } while (0)
-#define PMIX_REGATTR_FREE(m, n) do { PMIx_Regattr_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_REGATTR_LOAD(a, n, k, t, v) PMIx_Regattr_load(a, n, k, t, v)
-#define PMIX_REGATTR_XFER(a, b) PMIx_Regattr_xfer(a, b)
+#define PMIX_REGATTR_CONSTRUCT(m) pmix_regattr_construct_(m)
+#define PMIX_REGATTR_DESTRUCT(m) pmix_regattr_destruct_(m)
+#define PMIX_REGATTR_CREATE(m, n) do { (m) = pmix_regattr_create_(n); } while (0)
+#define PMIX_REGATTR_FREE(m, n) do { pmix_regattr_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_REGATTR_LOAD(a, n, k, t, v) pmix_regattr_load_(a, n, k, t, v)
+#define PMIX_REGATTR_XFER(a, b) pmix_regattr_xfer_(a, b)
 
 /* Cpusets and topologies. Destruct also releases what their source made. */
 #define PMIX_CPUSET_STATIC_INIT { NULL, NULL }
@@ -2748,20 +2746,20 @@ PMIX_EXPORT void PMIx_Cpuset_construct(pmix_cpuset_t *m);
 PMIX_EXPORT void PMIx_Cpuset_destruct(pmix_cpuset_t *m);
 PMIX_EXPORT pmix_cpuset_t *PMIx_Cpuset_create(size_t n);
 PMIX_EXPORT void PMIx_Cpuset_free(pmix_cpuset_t *m, size_t n);
-#define PMIX_CPUSET_CONSTRUCT(m) PMIx_Cpuset_construct(m)
+#define PMIX_CPUSET_CONSTRUCT(m) pmix_cpuset_construct_(m)
 #define PMIX_CPUSET_DESTRUCT(m) PMIx_Cpuset_destruct(m)
-#define PMIX_CPUSET_CREATE(m, n) do { (m) = PMIx_Cpuset_create(n); } while (0)
-#define PMIX_CPUSET_FREE(m, n) do { PMIx_Cpuset_free((m), (n)); (m) = NULL; } while (0)
+#define PMIX_CPUSET_CREATE(m, n) do { (m) = pmix_cpuset_create_(n); } while (0)
+#define PMIX_CPUSET_FREE(m, n) do { pmix_cpuset_free_((m), (n)); (m) = NULL; } while (0)
 
 #define PMIX_TOPOLOGY_STATIC_INIT { NULL, NULL }
 PMIX_EXPORT void PMIx_Topology_construct(pmix_topology_t *m);
 PMIX_EXPORT void PMIx_Topology_destruct(pmix_topology_t *topo);
 PMIX_EXPORT pmix_topology_t *PMIx_Topology_create(size_t n);
 PMIX_EXPORT void PMIx_Topology_free(pmix_topology_t *p, size_t n);
-#define PMIX_TOPOLOGY_CONSTRUCT(m) PMIx_Topology_construct(m)
+#define PMIX_TOPOLOGY_CONSTRUCT(m) pmix_topology_construct_(m)
 #define PMIX_TOPOLOGY_DESTRUCT(m) PMIx_Topology_destruct(m)
-#define PMIX_TOPOLOGY_CREATE(m, n) do { (m) = PMIx_Topology_create(n); } while (0)
-#define PMIX_TOPOLOGY_FREE(m, n) do { PMIx_Topology_free((m), (n)); (m) = NULL; } while (0)
+#define PMIX_TOPOLOGY_CREATE(m, n) do { (m) = pmix_topology_create_(n); } while (0)
+#define PMIX_TOPOLOGY_FREE(m, n) do { pmix_topology_free_((m), (n)); (m) = NULL; } while (0)
 
 /* Coordinates: the function takes the dimensions first, the macro the number of structures. */
 #define PMIX_COORD_STATIC_INIT { PMIX_COORD_VIEW_UNDEF, NULL, 0 }
@@ -2769,10 +2767,10 @@ PMIX_EXPORT void PMIx_Coord_construct(pmix_coord_t *m);
 PMIX_EXPORT void PMIx_Coord_destruct(pmix_coord_t *m);
 PMIX_EXPORT pmix_coord_t *PMIx_Coord_create(size_t dims, size_t n);
 PMIX_EXPORT void PMIx_Coord_free(pmix_coord_t *m, size_t n);
-#define PMIX_COORD_CONSTRUCT(m) PMIx_Coord_construct(m)
-#define PMIX_COORD_DESTRUCT(m) PMIx_Coord_destruct(m)
-#define PMIX_COORD_FREE(m, n) do { PMIx_Coord_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_COORD_CREATE(m, n, d) do { (m) = PMIx_Coord_create(d, n); } while (0)
+#define PMIX_COORD_CONSTRUCT(m) pmix_coords_construct_(m)
+#define PMIX_COORD_DESTRUCT(m) pmix_coords_destruct_(m)
+#define PMIX_COORD_FREE(m, n) do { pmix_coords_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_COORD_CREATE(m, n, d) do { (m) = pmix_coord_create_(n, d); } while (0)
 
 /* Geometries. */
 #define PMIX_GEOMETRY_STATIC_INIT { 0, NULL, NULL, NULL, 0 }
@@ -2780,10 +2778,10 @@ PMIX_EXPORT void PMIx_Geometry_construct(pmix_geometry_t *m);
 PMIX_EXPORT void PMIx_Geometry_destruct(pmix_geometry_t *m);
 PMIX_EXPORT pmix_geometry_t *PMIx_Geometry_create(size_t n);
 PMIX_EXPORT void PMIx_Geometry_free(pmix_geometry_t *m, size_t n);
-#define PMIX_GEOMETRY_CONSTRUCT(m) PMIx_Geometry_construct(m)
-#define PMIX_GEOMETRY_DESTRUCT(m) PMIx_Geometry_destruct(m)
-#define PMIX_GEOMETRY_CREATE(m, n) do { (m) = PMIx_Geometry_create(n); } while (0)
-#define PMIX_GEOMETRY_FREE(m, n) do { PMIx_Geometry_free((m), (n)); (m) = NULL; } while (0)
+#define PMIX_GEOMETRY_CONSTRUCT(m) pmix_geometry_construct_(m)
+#define PMIX_GEOMETRY_DESTRUCT(m) pmix_geometry_destruct_(m)
+#define PMIX_GEOMETRY_CREATE(m, n) do { (m) = pmix_geometry_create_(n); } while (0)
+#define PMIX_GEOMETRY_FREE(m, n) do { pmix_geometry_free_((m), (n)); (m) = NULL; } while (0)
 
 /* Device distances. Construct sets both distances to UINT16_MAX, which means unknown. */
 #define PMIX_DEVICE_DIST_STATIC_INIT { NULL, NULL, 0, UINT16_MAX, UINT16_MAX }
@@ -2791,12 +2789,12 @@ PMIX_EXPORT void PMIx_Device_distance_construct(pmix_device_distance_t *m);
 PMIX_EXPORT void PMIx_Device_distance_destruct(pmix_device_distance_t *m);
 PMIX_EXPORT pmix_device_distance_t *PMIx_Device_distance_create(size_t n);
 PMIX_EXPORT void PMIx_Device_distance_free(pmix_device_distance_t *m, size_t n);
-#define PMIX_DEVICE_DIST_CONSTRUCT(m) PMIx_Device_distance_construct(m)
-#define PMIX_DEVICE_DIST_DESTRUCT(m) PMIx_Device_distance_destruct(m)
-#define PMIX_DEVICE_DIST_CREATE(m, n) do { (m) = PMIx_Device_distance_create(n); } while (0)
+#define PMIX_DEVICE_DIST_CONSTRUCT(m) pmix_device_dist_construct_(m)
+#define PMIX_DEVICE_DIST_DESTRUCT(m) pmix_device_dist_destruct_(m)
+#define PMIX_DEVICE_DIST_CREATE(m, n) do { (m) = pmix_device_dist_create_(n); } while (0)
 #define PMIX_DEVICE_DIST_FREE(m, n) \
     do { \
-        PMIx_Device_distance_free((m), (n)); \
+        pmix_device_dist_free_((m), (n)); \
         (m) = NULL; \
     } while (0)
 
@@ -2806,10 +2804,10 @@ PMIX_EXPORT void PMIx_Endpoint_construct(pmix_endpoint_t *m);
 PMIX_EXPORT void PMIx_Endpoint_destruct(pmix_endpoint_t *m);
 PMIX_EXPORT pmix_endpoint_t *PMIx_Endpoint_create(size_t n);
 PMIX_EXPORT void PMIx_Endpoint_free(pmix_endpoint_t *m, size_t n);
-#define PMIX_ENDPOINT_CONSTRUCT(m) PMIx_Endpoint_construct(m)
-#define PMIX_ENDPOINT_DESTRUCT(m) PMIx_Endpoint_destruct(m)
-#define PMIX_ENDPOINT_CREATE(m, n) do { (m) = PMIx_Endpoint_create(n); } while (0)
-#define PMIX_ENDPOINT_FREE(m, n) do { PMIx_Endpoint_free((m), (n)); (m) = NULL; } while (0)
+#define PMIX_ENDPOINT_CONSTRUCT(m) pmix_endpoint_construct_(m)
+#define PMIX_ENDPOINT_DESTRUCT(m) pmix_endpoint_destruct_(m)
+#define PMIX_ENDPOINT_CREATE(m, n) do { (m) = pmix_endpoint_create_(n); } while (0)
+#define PMIX_ENDPOINT_FREE(m, n) do { pmix_endpoint_free_((m), (n)); (m) = NULL; } while (0)
 
 /* Devices, resource units and processes by node (since 6.1). */
 #define PMIX_DEVICE_STATIC_INIT { NULL, NULL, 0 }
@@ -2862,33 +2860,33 @@ PMIX_EXPORT void PMIx_Proc_stats_construct(pmix_proc_stats_t *m);
 PMIX_EXPORT void PMIx_Proc_stats_destruct(pmix_proc_stats_t *m);
 PMIX_EXPORT pmix_proc_stats_t *PMIx_Proc_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Proc_stats_free(pmix_proc_stats_t *m, size_t n);
-#define PMIX_PROC_STATS_CONSTRUCT(m) PMIx_Proc_stats_construct(m)
-#define PMIX_PROC_STATS_DESTRUCT(m) PMIx_Proc_stats_destruct(m)
-#define PMIX_PROC_STATS_CREATE(m, n) do { (m) = PMIx_Proc_stats_create(n); } while (0)
-#define PMIX_PROC_STATS_FREE(m, n) do { PMIx_Proc_stats_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_PROC_STATS_RELEASE(m) do { PMIx_Proc_stats_free((m), 1); (m) = NULL; } while (0)
+#define PMIX_PROC_STATS_CONSTRUCT(m) pmix_proc_stats_construct_(m)
+#define PMIX_PROC_STATS_DESTRUCT(m) pmix_proc_stats_destruct_(m)
+#define PMIX_PROC_STATS_CREATE(m, n) do { (m) = pmix_proc_stats_create_(n); } while (0)
+#define PMIX_PROC_STATS_FREE(m, n) do { pmix_proc_stats_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_PROC_STATS_RELEASE(m) do { pmix_proc_stats_free_((m), 1); (m) = NULL; } while (0)
 
 #define PMIX_DISK_STATS_STATIC_INIT { NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 PMIX_EXPORT void PMIx_Disk_stats_construct(pmix_disk_stats_t *m);
 PMIX_EXPORT void PMIx_Disk_stats_destruct(pmix_disk_stats_t *m);
 PMIX_EXPORT pmix_disk_stats_t *PMIx_Disk_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Disk_stats_free(pmix_disk_stats_t *m, size_t n);
-#define PMIX_DISK_STATS_CONSTRUCT(m) PMIx_Disk_stats_construct(m)
-#define PMIX_DISK_STATS_DESTRUCT(m) PMIx_Disk_stats_destruct(m)
-#define PMIX_DISK_STATS_CREATE(m, n) do { (m) = PMIx_Disk_stats_create(n); } while (0)
-#define PMIX_DISK_STATS_FREE(m, n) do { PMIx_Disk_stats_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_DISK_STATS_RELEASE(m) do { PMIx_Disk_stats_free((m), 1); (m) = NULL; } while (0)
+#define PMIX_DISK_STATS_CONSTRUCT(m) pmix_disk_stats_construct_(m)
+#define PMIX_DISK_STATS_DESTRUCT(m) pmix_disk_stats_destruct_(m)
+#define PMIX_DISK_STATS_CREATE(m, n) do { (m) = pmix_disk_stats_create_(n); } while (0)
+#define PMIX_DISK_STATS_FREE(m, n) do { pmix_disk_stats_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_DISK_STATS_RELEASE(m) do { pmix_disk_stats_free_((m), 1); (m) = NULL; } while (0)
 
 #define PMIX_NET_STATS_STATIC_INIT { NULL, 0, 0, 0, 0, 0, 0 }
 PMIX_EXPORT void PMIx_Net_stats_construct(pmix_net_stats_t *m);
 PMIX_EXPORT void PMIx_Net_stats_destruct(pmix_net_stats_t *m);
 PMIX_EXPORT pmix_net_stats_t *PMIx_Net_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Net_stats_free(pmix_net_stats_t *m, size_t n);
-#define PMIX_NET_STATS_CONSTRUCT(m) PMIx_Net_stats_construct(m)
-#define PMIX_NET_STATS_DESTRUCT(m) PMIx_Net_stats_destruct(m)
-#define PMIX_NET_STATS_CREATE(m, n) do { (m) = PMIx_Net_stats_create(n); } while (0)
-#define PMIX_NET_STATS_FREE(m, n) do { PMIx_Net_stats_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_NET_STATS_RELEASE(m) do { PMIx_Net_stats_free((m), 1); (m) = NULL; } while (0)
+#define PMIX_NET_STATS_CONSTRUCT(m) pmix_net_stats_construct_(m)
+#define PMIX_NET_STATS_DESTRUCT(m) pmix_net_stats_destruct_(m)
+#define PMIX_NET_STATS_CREATE(m, n) do { (m) = pmix_net_stats_create_(n); } while (0)
+#define PMIX_NET_STATS_FREE(m, n) do { pmix_net_stats_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_NET_STATS_RELEASE(m) do { pmix_net_stats_free_((m), 1); (m) = NULL; } while (0)
 
 #define PMIX_NODE_STATS_STATIC_INIT \
     { NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, { 0, 0 }, NULL, 0, NULL, 0 }
@@ -2896,16 +2894,17 @@ PMIX_EXPORT void PMIx_Node_stats_construct(pmix_node_stats_t *m);
 PMIX_EXPORT void PMIx_Node_stats_destruct(pmix_node_stats_t *m);
 PMIX_EXPORT pmix_node_stats_t *PMIx_Node_stats_create(size_t n);
 PMIX_EXPORT void PMIx_Node_stats_free(pmix_node_stats_t *m, size_t n);
-#define PMIX_NODE_STATS_CONSTRUCT(m) PMIx_Node_stats_construct(m)
-#define PMIX_NODE_STATS_DESTRUCT(m) PMIx_Node_stats_destruct(m)
-#define PMIX_NODE_STATS_CREATE(m, n) do { (m) = PMIx_Node_stats_create(n); } while (0)
-#define PMIX_NODE_STATS_FREE(m, n) do { PMIx_Node_stats_free((m), (n)); (m) = NULL; } while (0)
-#define PMIX_NODE_STATS_RELEASE(m) do { PMIx_Node_stats_free((m), 1); (m) = NULL; } while (0)
+#define PMIX_NODE_STATS_CONSTRUCT(m) pmix_node_stats_construct_(m)
+#define PMIX_NODE_STATS_DESTRUCT(m) pmix_node_stats_destruct_(m)
+#define PMIX_NODE_STATS_CREATE(m, n) do { (m) = pmix_node_stats_create_(n); } while (0)
+#define PMIX_NODE_STATS_FREE(m, n) do { pmix_node_stats_free_((m), (n)); (m) = NULL; } while (0)
+#define PMIX_NODE_STATS_RELEASE(m) do { pmix_node_stats_free_((m), 1); (m) = NULL; } while (0)
 
 #ifdef __cplusplus
 }
 #endif
 
 #include <pmix_deprecated.h>
+#include <pmix_inline.h>
 
 #endif /* PMIX_COMMON_H */

@@ -240,65 +240,22 @@ PMIX_EXPORT pmix_status_t PMIx_tool_connect_to_server(pmix_proc_t *proc, pmix_in
 /* ---- Lower-case helpers of the 4.2 headers --------------------------------------------------- */
 
 /* Vectors of strings and the environment: see PMIx_Argv_* and PMIx_Setenv. */
-#define pmix_argv_append_nosize(argv, arg) PMIx_Argv_append_nosize(argv, arg)
-#define pmix_argv_append_unique_nosize(argv, arg) PMIx_Argv_append_unique_nosize(argv, arg)
-#define pmix_argv_prepend_nosize(argv, arg) PMIx_Argv_prepend_nosize(argv, arg)
-#define pmix_argv_copy(argv) PMIx_Argv_copy(argv)
-#define pmix_argv_count(argv) PMIx_Argv_count(argv)
-#define pmix_argv_free(argv) PMIx_Argv_free(argv)
-#define pmix_argv_join(argv, delimiter) PMIx_Argv_join(argv, delimiter)
-#define pmix_argv_split(src_string, delimiter) PMIx_Argv_split(src_string, delimiter)
+#define pmix_argv_append_nosize(argv, arg) pmix_argv_append_(argv, arg)
+#define pmix_argv_append_unique_nosize(argv, arg) pmix_argv_append_unique_(argv, arg)
+#define pmix_argv_prepend_nosize(argv, arg) pmix_argv_prepend_(argv, arg)
+#define pmix_argv_copy(argv) pmix_argv_copy_(argv)
+#define pmix_argv_count(argv) pmix_argv_count_(argv)
+#define pmix_argv_free(argv) pmix_argv_free_(argv)
+#define pmix_argv_join(argv, delimiter) pmix_argv_join_(argv, delimiter)
+#define pmix_argv_split(src_string, delimiter) pmix_argv_split_inter_(src_string, delimiter, false)
 #define pmix_argv_split_with_empty(src_string, delimiter) \
-    PMIx_Argv_split_with_empty(src_string, delimiter)
+    pmix_argv_split_inter_(src_string, delimiter, true)
 #define pmix_argv_split_inter(src_string, delimiter, include_empty) \
-    PMIx_Argv_split_inter(src_string, delimiter, include_empty)
-#define pmix_setenv(name, value, overwrite, env) PMIx_Setenv(name, value, overwrite, env)
+    pmix_argv_split_inter_(src_string, delimiter, include_empty)
+#define pmix_setenv(name, value, overwrite, env) pmix_setenv_(name, value, overwrite, env)
 
 /* How @value reads as a truth value. */
-#define pmix_check_true(value) PMIx_Value_true(value)
-
-/* Destruct @n structures without releasing their block. */
-static inline void pmix_app_free(pmix_app_t *m, size_t n)
-{
-    for (size_t i = 0; m != NULL && i < n; i++) {
-        PMIx_App_destruct(&m[i]);
-    }
-}
-
-static inline void pmix_pdata_free(pmix_pdata_t *m, size_t n)
-{
-    for (size_t i = 0; m != NULL && i < n; i++) {
-        PMIx_Pdata_destruct(&m[i]);
-    }
-}
-
-static inline void pmix_proc_stats_free(pmix_proc_stats_t *m, size_t n)
-{
-    for (size_t i = 0; m != NULL && i < n; i++) {
-        PMIx_Proc_stats_destruct(&m[i]);
-    }
-}
-
-static inline void pmix_disk_stats_free(pmix_disk_stats_t *m, size_t n)
-{
-    for (size_t i = 0; m != NULL && i < n; i++) {
-        PMIx_Disk_stats_destruct(&m[i]);
-    }
-}
-
-static inline void pmix_net_stats_free(pmix_net_stats_t *m, size_t n)
-{
-    for (size_t i = 0; m != NULL && i < n; i++) {
-        PMIx_Net_stats_destruct(&m[i]);
-    }
-}
-
-static inline void pmix_node_stats_free(pmix_node_stats_t *m, size_t n)
-{
-    for (size_t i = 0; m != NULL && i < n; i++) {
-        PMIx_Node_stats_destruct(&m[i]);
-    }
-}
+#define pmix_check_true(value) pmix_value_true_(value)
 
 #ifdef __cplusplus
 }

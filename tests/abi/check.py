@@ -6,7 +6,7 @@
   check.py headers    --include DIR [--level L] [--cc CC]   values, keys, layouts, prototypes ...
   check.py standalone --include DIR [--cc CC] [--cxx CXX]   each header compiles alone, in C and C++
   check.py library    --lib FILE [--level L] [--foreign]    name, exported functions, nothing else
-  check.py usages     --output FILE.c                       write a program that uses every macro
+  check.py usages     --output FILE.c [--level L]           write a program that uses every macro
   check.py selftest   --include DIR [--cc CC]               spoil one fact of each kind: it is found
 
 Everything about headers is decided by the compiler: each fact becomes one static assertion on a
@@ -26,8 +26,8 @@ import sys
 import tempfile
 
 LEVELS = ("4.2.2", "4.2.9", "5.0", "6.1", "7.0")
-HEADERS = ("pmix.h", "pmix_common.h", "pmix_deprecated.h", "pmix_server.h", "pmix_tool.h",
-           "pmix_version.h", "shmix.h")
+HEADERS = ("pmix.h", "pmix_common.h", "pmix_deprecated.h", "pmix_inline.h", "pmix_server.h",
+           "pmix_tool.h", "pmix_version.h", "shmix.h")
 SONAME = "libpmix.so.2"
 # pmix_framework_names is data that libopen-pal 5 refers to.
 OURS = re.compile(r"(PMIx_|shmix_)\w+$|pmix_framework_names$")
@@ -287,7 +287,8 @@ def check_library(options):
 # ---- a program that uses every macro ------------------------------------------------------------
 
 def write_usages(options):
-    rows = facts("macros")
+    known = LEVELS[:LEVELS.index(options.level) + 1]
+    rows = [row for row in facts("macros", options.level) if row["usage_since"] in known]
     with open(options.output, "w", encoding="utf-8") as out:
         out.write("/* Made by check.py: run every macro of the headers against the library. */\n")
         out.write(PRELUDE + "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n")

@@ -17,6 +17,9 @@
 #include "client/link/request.h"
 #include "client/link/results.h"
 
+/* The header has a macro of this name for older libraries. */
+#undef PMIx_Heartbeat
+
 void PMIx_Heartbeat(void)
 {
     struct sx_link *const link = sx_primary();
