@@ -61,9 +61,9 @@ def programs_build(folder):
     pmix = "/usr/lib/x86_64-linux-gnu/pmix2"
     for source in sorted(os.listdir(PROGS)):
         out = os.path.join(folder, source[:-2])
-        cmd = ["mpicc.openmpi", "-O1"] if source.endswith("_mpi.c") else \
+        cmd = ["mpicc.openmpi", "-O1", "-D_GNU_SOURCE"] if source.endswith("_mpi.c") else \
             ["cc", "-O1", f"-I{pmix}/include", f"-L{pmix}/lib"]
-        more = [] if source.endswith("_mpi.c") else ["-lpmix", "-lpthread"]
+        more = ["-lm"] if source.endswith("_mpi.c") else ["-lpmix", "-lpthread"]
         subprocess.run([*cmd, "-o", out, os.path.join(PROGS, source), *more], check=True)
 
 
