@@ -199,12 +199,14 @@ static pmix_status_t push(struct attacker *asker)
     const struct sx_iof_push head = { 0 };
     char text[] = "input";
     const pmix_byte_object_t bytes = { .bytes = text, .size = sizeof(text) };
-    const pmix_info_t info = info_of(SX_PUSH_BYTES, &bytes, PMIX_BYTE_OBJECT);
+    pmix_info_t info = info_of(SX_PUSH_BYTES, &bytes, PMIX_BYTE_OBJECT);
     struct sx_draft draft = { .head = &head };
 
     draft.parts[SX_PUSH_PROCS] = (struct sx_part_source){ &victim, 1 };
     draft.parts[SX_PUSH_INFOS] = (struct sx_part_source){ &info, 1 };
-    return ask(asker, SX_MSG_IOF_PUSH, draft);
+    const pmix_status_t rc = ask(asker, SX_MSG_IOF_PUSH, draft);
+    PMIx_Info_destruct(&info);
+    return rc;
 }
 
 static pmix_status_t leave(struct attacker *asker)
@@ -260,7 +262,9 @@ static pmix_status_t query(struct attacker *asker)
 
     PMIx_Load_key(info.key, "queries");
     draft.parts[SX_QUERY_INFOS] = (struct sx_part_source){ &info, 1 };
-    return ask(asker, SX_MSG_QUERY, draft);
+    const pmix_status_t rc = ask(asker, SX_MSG_QUERY, draft);
+    PMIx_Info_destruct(&qualifier);
+    return rc;
 }
 
 /* A lane has no answers: what is refused there is counted. */
@@ -453,6 +457,7 @@ static int role_victim(const char *arg)
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "victim.value", &value), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Publish(&info, 1), PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
     atomic_store(&fault_shared->state[WHOS], 1);
     WAIT_FOR(atomic_load(&fault_shared->go) != 0, "the others");
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
