@@ -49,6 +49,13 @@ static pmix_status_t rank_read(struct sx_wanted *wanted, pmix_rank_t rank)
     return rank == PMIX_RANK_UNDEF ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
 }
 
+/* Which node, app or session is meant. */
+static bool is_named(const struct sx_get_options *options, enum sx_realm realm)
+{
+    return options->id[realm - SX_REALM_NODE].given ||
+           (realm == SX_REALM_NODE && options->hostname != NULL);
+}
+
 static pmix_status_t directives_read(struct sx_wanted *wanted, enum sx_function function,
                                      const pmix_info_t *info, size_t ninfo)
 {
@@ -56,6 +63,10 @@ static pmix_status_t directives_read(struct sx_wanted *wanted, enum sx_function 
 
     if (rc == PMIX_SUCCESS && wanted->options.realm != SX_GET_ANY) {
         wanted->realm = (enum sx_realm)(wanted->options.realm - 1);
+    } else if (wanted->reserved) {
+        for (enum sx_realm realm = SX_REALM_NODE; realm <= SX_REALM_SESSION; realm++) {
+            wanted->names_row |= is_named(&wanted->options, realm);
+        }
     }
     return rc == PMIX_SUCCESS && sx_qualified_asked(info, ninfo) ? qualify(wanted, info, ninfo)
                                                                  : rc;
@@ -173,6 +184,28 @@ static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site
     return own_row(site, realm, ret);
 }
 
+/* Whether anything is known of a node or an app by its row: a host may count its nodes from any
+ * number, and tell of few of them. */
+static bool row_exists(const struct sx_site *site, enum sx_realm realm, uint32_t row)
+{
+    static const char *const keys[][3] = {
+        [SX_REALM_NODE] = { PMIX_NUM_NODES, PMIX_HOSTNAME, PMIX_NODEID },
+        [SX_REALM_APP] = { PMIX_JOB_NUM_APPS, PMIX_APP_SIZE, PMIX_APPNUM },
+    };
+    struct sx_item item;
+    uint32_t own;
+    bool exists = row < sx_site_count(site, keys[realm][0]) ||
+                  (own_row(site, realm, &own) && row == own);
+
+    for (size_t i = 1; i < SX_COUNT(keys[realm]) && !exists; i++) {
+        const struct sx_columns columns = sx_columns_of(site, realm, keys[realm][i],
+                                                        strlen(keys[realm][i]));
+
+        exists = sx_columns_read(&columns, row, &item) == PMIX_SUCCESS;
+    }
+    return exists;
+}
+
 /* ---- finding ------------------------------------------------------------------------------ */
 
 static pmix_status_t find_in_realm(const struct sx_wanted *wanted, const struct sx_site *site,
@@ -251,6 +284,40 @@ static pmix_status_t find_in_job(const struct sx_wanted *wanted, const struct sx
     return rc;
 }
 
+/* In the row that is named.  Return: PMIX_ERR_NOT_FOUND, and *ret_go_on false, if it does not
+ * exist, or lacks a key that others of its realm have: what is our own is no answer then. */
+static pmix_status_t find_in_row(const struct sx_wanted *wanted, const struct sx_site *site,
+                                 enum sx_realm realm, struct sx_item *ret, bool *ret_go_on)
+{
+    const struct sx_columns columns = sx_columns_of(site, realm, wanted->key, wanted->key_len);
+    uint32_t row, own;
+
+    if (!realm_row(wanted, site, realm, &row) ||
+        (realm != SX_REALM_SESSION && !row_exists(site, realm, row))) {
+        *ret_go_on = false;
+        return PMIX_ERR_NOT_FOUND;
+    }
+    *ret_go_on = !sx_columns_exist(&columns) || (own_row(site, realm, &own) && row == own);
+    return sx_columns_read(&columns, row, ret);
+}
+
+/* A node, an app or a session is named, and the key alone says of what it is.  Return: as
+ * find_in_row. */
+static pmix_status_t find_by_names(const struct sx_wanted *wanted, const struct sx_site *site,
+                                   struct sx_item *ret, bool *ret_go_on)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    *ret_go_on = true;
+    for (enum sx_realm realm = SX_REALM_NODE;
+         realm <= SX_REALM_SESSION && rc == PMIX_ERR_NOT_FOUND && *ret_go_on; realm++) {
+        if (is_named(&wanted->options, realm)) {
+            rc = find_in_row(wanted, site, realm, ret, ret_go_on);
+        }
+    }
+    return rc;
+}
+
 static bool is_in_job(const struct sx_wanted *wanted)
 {
     return wanted->realm == SX_REALM_JOB || wanted->realm == SX_REALM_QUALIFIED;
@@ -262,8 +329,14 @@ pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_sit
     if (wanted->rank == PMIX_RANK_INVALID) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const pmix_status_t rc = is_in_job(wanted) ? find_in_job(wanted, site, ret)
-                                               : find_in_named(wanted, site, ret);
+    bool go_on = true;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    if (__builtin_expect(wanted->names_row, 0)) {
+        rc = find_by_names(wanted, site, ret, &go_on);
+    }
+    if (rc == PMIX_ERR_NOT_FOUND && go_on) {
+        rc = is_in_job(wanted) ? find_in_job(wanted, site, ret) : find_in_named(wanted, site, ret);
+    }
     if (rc == PMIX_SUCCESS && wanted->options.scope != PMIX_SCOPE_UNDEF &&
         !sx_item_has_scope(ret, wanted->options.scope)) {
         return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;

@@ -10,6 +10,9 @@
  *     node/app/session  the row that was named, else our own; what our own row does not say the
  *                       job's cell may, as hosts give keys of all realms for the job
  *
+ * A node, an app or a session that a reserved key names without its realm has to exist, and its row
+ * comes first.
+ *
  * Everything here reads mapped memory only, takes no lock and keeps no state. */
 #ifndef SX_SHMEM_WANTED_H
 #define SX_SHMEM_WANTED_H
@@ -32,6 +35,7 @@ struct sx_wanted {
     uint32_t rank; /* INVALID: who asks wants to know his own */
     /* Zero where nothing is said. */
     bool reserved;       /* the key is one of the library's: complete at connect */
+    bool names_row;      /* a node, an app or a session is named, no realm */
     enum sx_realm realm; /* JOB: the job and its processes; QUALIFIED likewise, and the key is the
                           * name of what was asked for */
     struct sx_get_options options;

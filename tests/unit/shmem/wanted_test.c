@@ -142,6 +142,59 @@ Test(wanted, a_realm_leads_to_the_row_that_is_named_or_ours)
     }
 }
 
+static const struct {
+    const char *why, *id_key;
+    uint32_t id;
+    const char *key;
+    uint32_t want;
+} by_name_alone[] = {
+    { "the node that is named", PMIX_NODEID, 0, PMIX_NODE_SIZE, 100 },
+    { "no such node", PMIX_NODEID, 99, PMIX_NODE_SIZE, NONE },
+    { "no such node, said for the job", PMIX_NODEID, 99, "pmix.flat", NONE },
+    { "no such node, the job's key", PMIX_NODEID, 99, PMIX_JOB_SIZE, NONE },
+    { "our node, said for the job", PMIX_NODEID, 1, "pmix.flat", 300 },
+    { "our node does not say, the job does", PMIX_NODEID, 1, "pmix.both", 500 },
+    { "another node does not say", PMIX_NODEID, 0, "pmix.both", NONE },
+    { "the job's key, and a node that exists", PMIX_NODEID, 0, PMIX_JOB_SIZE, 4 },
+    { "a node that the host counts from elsewhere", PMIX_NODEID, 40, PMIX_NODE_SIZE, 140 },
+    { "the app that is named", PMIX_APPNUM, 0, PMIX_APP_SIZE, 200 },
+    { "no such app", PMIX_APPNUM, 99, "pmix.flat", NONE },
+    { "the session that is named", PMIX_SESSION_ID, 5, PMIX_UNIV_SIZE, 16 },
+    { "no such session", PMIX_SESSION_ID, 99, PMIX_UNIV_SIZE, NONE },
+    { "no such session, the job's key", PMIX_SESSION_ID, 99, PMIX_JOB_SIZE, NONE },
+    { "not of sessions", PMIX_SESSION_ID, 5, PMIX_JOB_SIZE, 4 },
+};
+
+Test(wanted, who_is_named_without_a_realm_has_to_exist)
+{
+    put(SX_REALM_NODE, 2, "pmix.both", 502);
+    put(SX_REALM_JOB, ALL, "pmix.both", 500);
+    put(SX_REALM_NODE, 40, PMIX_NODE_SIZE, 140);
+    put_text(SX_REALM_NODE, 40, PMIX_HOSTNAME, "far");
+    put(SX_REALM_JOB, ALL, PMIX_SESSION_ID, 5);
+    put(SX_REALM_JOB, ALL, PMIX_UNIV_SIZE, 16);
+    for (size_t i = 0; i < SX_COUNT(by_name_alone); i++) {
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, by_name_alone[i].id_key, &by_name_alone[i].id, PMIX_UINT32);
+        cr_expect_eq(find(2, ALL, by_name_alone[i].key, &info, 1), by_name_alone[i].want, "%s",
+                     by_name_alone[i].why);
+    }
+}
+
+Test(wanted, a_name_of_no_node_is_no_answer_for_ours)
+{
+    static const char *const names[] = { "nowhere", "beta" };
+
+    for (size_t i = 0; i < SX_COUNT(names); i++) {
+        pmix_info_t info;
+
+        PMIx_Info_load(&info, PMIX_HOSTNAME, names[i], PMIX_STRING);
+        cr_expect_eq(find(2, ALL, "pmix.flat", &info, 1), i == 0 ? NONE : 300u, "%s", names[i]);
+        PMIx_Info_destruct(&info);
+    }
+}
+
 static uint32_t find_session(uint32_t id, const char *key)
 {
     pmix_info_t infos[2];
