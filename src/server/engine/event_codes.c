@@ -129,14 +129,20 @@ static void code_dropped(struct sx_asker *asker, const struct sx_host_answer *an
     told_of_dropping((pmix_status_t)answer->id, answer->status);
 }
 
-static void server_wants_less(struct sx_server *server, pmix_status_t code)
+/* @client (NULL: the host itself) wants it no more. */
+static void server_wants_less(struct sx_server *server, const struct sx_client *client,
+                              pmix_status_t code)
 {
     bool asked = false;
 
     if (sx_event_codes_remove(&server->event_codes, code, &asked) && asked) {
-        const struct sx_upcall up = {
-            .told = code_dropped, .id = (uint64_t)code, .codes = &code, .ncodes = 1
-        };
+        const struct sx_quota_owner owner = client != NULL ? sx_quota_owner_of(client)
+                                                           : (struct sx_quota_owner){ .uid = 0 };
+        const struct sx_upcall up = { .told = code_dropped,
+                                      .id = (uint64_t)code,
+                                      .codes = &code,
+                                      .ncodes = 1,
+                                      .owner = client != NULL ? &owner : NULL };
 
         told_of_dropping(code, sx_upcall(server, SX_UPCALL_DEREGISTER_EVENTS, &up));
     }
@@ -182,7 +188,7 @@ void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, 
 {
     if (comes_from_outside(code, environment) &&
         (client == NULL || sx_event_codes_remove(&client->event_codes, code, NULL))) {
-        server_wants_less(server, code);
+        server_wants_less(server, client, code);
     }
 }
 
@@ -204,7 +210,7 @@ void sx_event_codes_client_left(struct sx_server *server, struct sx_client *clie
 
     memset(&client->event_codes, 0, sizeof(client->event_codes));
     for (size_t i = 0; i < codes.count; i++) {
-        server_wants_less(server, codes.all[i].code);
+        server_wants_less(server, client, codes.all[i].code);
     }
     sx_event_codes_clear(&codes);
 }

@@ -121,9 +121,12 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
 {
     struct sx_server *const server = connection->server;
     pmix_info_t infos[INFOS_MAX];
-    struct sx_upcall up = { .told = host_told, .info = infos };
+    const struct sx_peer *const peer = &connection->channel.peer;
+    const struct sx_quota_owner owner = { .uid = peer->uid,
+                                          .proc.rank = (pmix_rank_t)peer->pid };
+    struct sx_upcall up = { .told = host_told, .owner = &owner, .info = infos };
 
-    pmix_status_t rc = judge(server, hello, &connection->channel.peer, ret_why);
+    pmix_status_t rc = judge(server, hello, peer, ret_why);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -138,10 +141,10 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
     asked->id = id;
     asked->decided = decided;
     sx_asker_init(&asked->asker);
-    asked->node.uid = connection->channel.peer.uid;
+    asked->node.uid = peer->uid;
     sx_list_append(&server->strangers.asked, &asked->node.link);
     up.asker = &asked->asker;
-    up.ninfo = infos_load(infos, hello, &connection->channel.peer);
+    up.ninfo = infos_load(infos, hello, peer);
     rc = sx_upcall(server, SX_UPCALL_TOOL_CONNECTED, &up);
     if (rc != PMIX_SUCCESS) {
         *ret_why = rc == PMIX_ERR_NOT_SUPPORTED

@@ -362,21 +362,23 @@ static bool question_open(struct question *question)
     return is_open;
 }
 
-/* Count @question for the client that asks, if its entry has a bound.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE, told, when the client has its share already. */
+/* Count @question for who asks, if its entry has a bound.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, told, when that one has its share already. */
 static pmix_status_t question_count(struct question *question, enum sx_upcall_kind kind)
 {
     const struct row *const row = &rows[kind];
     struct sx_server *const server = question->server;
     struct sx_owed *const owed = question->owed;
 
-    if (row->max == 0 || question->up.client == NULL) {
+    if (row->max == 0 || (question->up.owner == NULL && question->up.client == NULL)) {
         return PMIX_SUCCESS;
     }
     if (owed->clients.what == NULL) {
         sx_quota_init(&owed->clients, row->name, row->max, row->bytes_max, server->seed);
     }
-    const struct sx_quota_owner owner = sx_quota_owner_of(question->up.client);
+    const struct sx_quota_owner owner = question->up.owner != NULL
+                                            ? *question->up.owner
+                                            : sx_quota_owner_of(question->up.client);
 
     return sx_quota_take(&owed->clients, &owner, false, question->bytes, &question->quota);
 }
@@ -405,6 +407,7 @@ static struct question *question_new(struct sx_server *server, enum sx_upcall_ki
         return NULL;
     }
     (void)parts_lay((char *)(question + 1), &question->up);
+    question->up.owner = NULL; /* the caller's */
     sx_list_init(&question->asker_link);
     if (up->asker != NULL) {
         sx_list_append(&up->asker->questions, &question->asker_link);

@@ -5,6 +5,7 @@
 #include "server/engine/event_codes.h"
 
 #include "bare.h"
+#include "server/port/upcall.h"
 #include "shmix.h"
 
 #define CODE (-4000) /* of a host: below PMIX_EXTERNAL_ERR_BASE */
@@ -170,4 +171,32 @@ Test(event_codes, of_one_client_are_bounded_and_nothing_is_left_of_what_is_refus
                  PMIX_ERR_OUT_OF_RESOURCE);
     cr_expect_eq(server.event_codes.count, SX_EVENT_CODES_PER_CLIENT);
     cr_expect_eq(client->event_codes.count, SX_EVENT_CODES_PER_CLIENT);
+}
+
+static pmix_status_t on_deregister_unanswered(pmix_status_t *codes, size_t ncodes,
+                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)codes, (void)ncodes, (void)cbfunc, (void)cbdata;
+    dropped++;
+    return PMIX_SUCCESS;
+}
+
+/* A host that never answers about what a user drops still receives what others drop. */
+Test(event_codes, that_one_user_drops_leave_the_host_answers_to_owe_to_others)
+{
+    struct sx_client *const first = sx_client_find(job, 0), *const second = sx_client_find(job, 1);
+
+    server.module.deregister_events = on_deregister_unanswered;
+    first->uid = 7;
+    second->uid = 8;
+    for (uint32_t i = 0; i < SX_EVENT_CODES_PER_CLIENT; i++) {
+        (void)asks(first, 1 + (pmix_status_t)i, false);
+    }
+    (void)asks(second, CODE, false);
+    sx_event_codes_client_left(&server, first);
+    cr_expect_lt(dropped, (int)SX_EVENT_CODES_PER_CLIENT, "the rest is for others");
+    dropped = 0;
+    sx_event_code_unwanted(&server, second, CODE, false);
+    cr_expect_eq(dropped, 1);
+    sx_upcall_forget_all(&server);
 }

@@ -10,8 +10,10 @@
 #include "bare.h"
 #include "base/descriptors.h"
 #include "server/entry/reaper.h"
+#include "server/entry/tool_ask.h"
 #include "server/model/claim.h"
 #include "server/model/visible.h"
+#include "server/port/upcall.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
@@ -306,4 +308,46 @@ Test(tool, is_found_by_its_home_and_by_its_namespace)
     sx_tool_forget(&server, rank);
     cr_expect_eq(sx_client_find(job, 0), rank, "a rank stays");
     server.live = NULL;
+}
+
+static uint64_t owed_to_tools;
+static pmix_status_t decided_status;
+
+static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
+                    void *cbdata)
+{
+    (void)info, (void)ninfo;
+    owed_to_tools = server.host.owed[SX_UPCALL_TOOL_CONNECTED].clients.has.all[SX_QUOTA_ROWS];
+    cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, cbdata);
+}
+
+static void on_decided(struct sx_connection *connection, struct sx_client *client, uint32_t flags,
+                       uint32_t id, pmix_status_t status, const char *why)
+{
+    (void)connection, (void)client, (void)flags, (void)id, (void)why;
+    decided_status = status;
+}
+
+static void on_loop(void *arg, uint64_t now_ns)
+{
+    static const struct sx_hello hello = { .role = SX_PEER_TOOL };
+    const char *why = NULL;
+
+    (void)now_ns;
+    cr_expect_eq(sx_tool_ask(arg, &hello, 1, on_decided, &why), PMIX_SUCCESS, "%s", why);
+}
+
+/* So that the tools of one user leave the host answers to owe about those of others. */
+Test(tool, that_the_host_is_asked_about_takes_a_share_of_its_user)
+{
+    struct sx_connection connection = { .server = &server };
+
+    connection.channel.peer = (struct sx_peer){ .pid = 1, .uid = geteuid(), .gid = 7 };
+    server.takes_tools = true;
+    server.module.tool_connected = on_tool;
+    bare_loop(&server);
+    bare_call(&server, on_loop, &connection);
+    cr_expect_eq(owed_to_tools, 1);
+    cr_expect_eq(decided_status, PMIX_ERR_NO_PERMISSIONS, "%d", decided_status);
+    sx_upcall_forget_all(&server);
 }
