@@ -29,23 +29,28 @@ void sx_registry_deinit(struct sx_server *server)
     while (!sx_list_empty(nspaces)) { /* the host, which is told of some, may end others */
         sx_nspace_remove(server, SX_LIST_ENTRY(nspaces->next, struct sx_nspace, link));
     }
-}
-
-struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
-{
-    SX_LIST_EACH(it, &server->registry.nspaces) {
-        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
-
-        if (strcmp(nspace->name, name) == 0) {
-            return nspace;
-        }
-    }
-    return NULL;
+    sx_table_deinit(&server->registry.names);
 }
 
 static uint64_t name_hash(const struct sx_server *server, const char *name)
 {
     return XXH3_64bits_withSeed(name, strlen(name), server->seed) | 1; /* 0: none */
+}
+
+struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
+{
+    struct sx_registry *const registry = &server->registry;
+    struct sx_table_node *node = sx_table_first(&registry->names, name_hash(server, name));
+
+    for (; node != NULL; node = sx_table_next(&registry->names, node)) {
+        struct sx_nspace *const nspace = SX_CONTAINER(node, struct sx_nspace, node);
+
+        registry->walked++;
+        if (strcmp(nspace->name, name) == 0) {
+            return sx_list_empty(&nspace->link) ? NULL : nspace; /* the families have it first */
+        }
+    }
+    return NULL;
 }
 
 /* Return: its place, NULL when it is not there. */
@@ -94,7 +99,9 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
         return nspace;
     }
     nspace = calloc(1, sizeof(*nspace));
-    if (nspace == NULL) {
+    if (nspace == NULL ||
+        !sx_table_add(&server->registry.names, &nspace->node, name_hash(server, name))) {
+        free(nspace);
         return NULL;
     }
     memcpy(nspace->name, name, len);
@@ -208,6 +215,7 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
     nspace->is_ending = true;
     SX_FAMILIES_TELL(server, nspace_gone, server, nspace);
     sx_list_remove(&nspace->link);
+    sx_table_remove(&server->registry.names, &nspace->node);
     for (size_t i = 0; i < nspace->client_count; i++) {
         client_forget(server, nspace->by_rank[i]);
     }

@@ -14,6 +14,7 @@
 
 #include "base/list.h"
 #include "base/publish.h"
+#include "base/table.h"
 #include "control/channel.h"
 #include "ring/lane.h"
 #include "ring/record.h"
@@ -133,7 +134,8 @@ struct sx_client {
 };
 
 struct sx_nspace {
-    struct sx_list link; /* registry.nspaces */
+    struct sx_list link;       /* registry.nspaces */
+    struct sx_table_node node; /* registry.names */
     char name[256];
     bool registered; /* PMIx_server_register_nspace has succeeded */
     bool has_store;
@@ -173,7 +175,9 @@ struct sx_nspace {
 #define SX_ENDED_NAMES_MAX 1024u
 
 struct sx_registry {
-    struct sx_list nspaces;
+    struct sx_list nspaces;             /* the oldest first */
+    struct sx_table names;              /* the same, by their names */
+    uint64_t walked;                    /* namespaces that were compared by name, ever */
     uint64_t ended[SX_ENDED_NAMES_MAX]; /* hashes; 0: none */
     unsigned ended_next;                /* the place of the next one */
 };

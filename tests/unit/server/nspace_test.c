@@ -4,6 +4,7 @@
  * when nobody holds them. */
 #include "server/model/nspace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bare.h"
@@ -38,6 +39,29 @@ Test(nspace, is_made_on_its_first_mention_and_found_ever_after)
     cr_expect_null(sx_nspace_obtain(&server, longer));
     cr_expect_null(sx_nspace_obtain(&server, ""));
     cr_expect_eq(nspace->session, SX_SESSION_UNKNOWN);
+}
+
+/* Each message finds some by name: however many a user has spawned, few are compared. */
+Test(nspace, among_many_is_found_without_a_walk)
+{
+    const unsigned count = 4096;
+    char name[32];
+
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "job-%u", i);
+        cr_assert_not_null(sx_nspace_obtain(&server, name));
+    }
+    const uint64_t before = server.registry.walked;
+
+    for (unsigned i = 0; i < count; i++) {
+        snprintf(name, sizeof(name), "job-%u", i);
+        cr_assert_str_eq(sx_nspace_find(&server, name)->name, name);
+    }
+    cr_expect_leq(server.registry.walked - before, 2 * count, "%llu",
+                  (unsigned long long)(server.registry.walked - before));
+    sx_nspace_remove(&server, sx_nspace_find(&server, "job-7"));
+    cr_expect_null(sx_nspace_find(&server, "job-7"));
+    cr_expect_not_null(sx_nspace_obtain(&server, "job-7"));
 }
 
 Test(nspace, finds_its_clients_by_rank_in_whatever_order_they_came)
