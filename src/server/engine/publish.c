@@ -852,61 +852,164 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
-static pmix_status_t own_unpublish(struct sx_server *server, const struct sx_party *party,
-                                   const struct call *call)
+/* ---- taking back ----------------------------------------------------------------------------- */
+
+struct withdrawal {
+    struct sx_pending pending;
+    struct sx_share_work work; /* while it goes on in its client's turns */
+    struct call call;
+    struct named *named; /* the keys in order; NULL: all are meant */
+    struct sx_party party;
+    pmix_data_range_t range;
+    size_t at;    /* the key at which it goes on */
+    size_t count; /* of keys that were taken back */
+    pmix_status_t status;
+};
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; as sx_unpublish_read. */
+static pmix_status_t withdrawal_begin(struct withdrawal *back)
 {
     struct sx_unpublish_options options;
-    pmix_status_t rc = sx_unpublish_read(call->info, call->ninfo, &options);
-    size_t count = 0;
+    const pmix_status_t rc = sx_unpublish_read(back->call.info, back->call.ninfo, &options);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (call->key_count == 0) {
-        sx_published_withdraw_all(&server->published, party, options.range);
-        return PMIX_SUCCESS;
+    back->range = options.range;
+    if (back->call.key_count > 0) {
+        back->named = keys_sort(back->call.keys, back->call.key_count);
+        back->range = options.range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION : options.range;
     }
-    struct named *const named = keys_sort(call->keys, call->key_count);
+    return back->call.key_count > 0 && back->named == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                                           : PMIX_SUCCESS;
+}
 
-    if (named == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    for (size_t i = 0; i < call->key_count; i++) {
-        const pmix_data_range_t range = options.range == PMIX_RANGE_UNDEF ? PMIX_RANGE_SESSION
-                                                                          : options.range;
-        const pmix_status_t status = is_again(named, i)
-                                         ? PMIX_SUCCESS
-                                         : sx_published_withdraw(&server->published, party,
-                                                                 named[i].key, range);
+/* Take back from the next key on, until some @rows_max rows have been walked.  Return: whether it
+ * is done. */
+static bool withdrawal_go_on(struct sx_server *server, struct withdrawal *back, uint64_t rows_max)
+{
+    struct sx_published *const all = &server->published;
+    const uint64_t before = all->walked;
 
-        count += status == PMIX_SUCCESS;
-        rc = rc == PMIX_SUCCESS ? status : rc;
+    if (back->named == NULL) {
+        return sx_published_withdraw_all(all, &back->party, back->range, rows_max);
     }
-    free(named);
-    return rc != PMIX_SUCCESS && count > 0 ? PMIX_ERR_PARTIAL_SUCCESS : rc;
+    for (; back->at < back->call.key_count && all->walked - before < rows_max; back->at++) {
+        if (is_again(back->named, back->at)) {
+            continue;
+        }
+        const pmix_status_t rc = sx_published_withdraw(all, &back->party, back->named[back->at].key,
+                                                       back->range);
+
+        all->walked++;
+        back->count += rc == PMIX_SUCCESS;
+        back->status = back->status == PMIX_SUCCESS ? rc : back->status;
+    }
+    return back->at == back->call.key_count;
+}
+
+static pmix_status_t withdrawal_status(const struct withdrawal *back)
+{
+    return back->status != PMIX_SUCCESS && back->count > 0 ? PMIX_ERR_PARTIAL_SUCCESS
+                                                           : back->status;
+}
+
+static void withdrawal_free(struct withdrawal *back)
+{
+    PMIX_INFO_FREE(back->call.keys, back->call.key_count);
+    PMIX_INFO_FREE(back->call.info, back->call.ninfo);
+    free(back->named);
+    free(back);
+}
+
+/* A step for @client, which pays.  Return: whether it is done. */
+static bool withdrawal_step(struct sx_server *server, struct sx_client *client,
+                            struct withdrawal *back)
+{
+    const uint64_t before = server->published.walked;
+    const bool is_done = withdrawal_go_on(server, back, STEP_ROWS);
+
+    sx_share_charge(server, client, (server->published.walked - before) / ROWS_PER_UNIT);
+    return is_done;
+}
+
+static void withdrawal_work(struct sx_share_work *work)
+{
+    struct withdrawal *const back = SX_CONTAINER(work, struct withdrawal, work);
+
+    if (withdrawal_step(back->pending.server, back->pending.client, back)) {
+        sx_pending_answer(&back->pending, withdrawal_status(back));
+    }
+}
+
+static void withdrawal_closed(struct sx_pending *pending)
+{
+    sx_share_work_remove(&SX_CONTAINER(pending, struct withdrawal, pending)->work);
+}
+
+static void withdrawal_pending_free(struct sx_pending *pending)
+{
+    withdrawal_free(SX_CONTAINER(pending, struct withdrawal, pending));
+}
+
+/* Return: whether the rest goes on in the turns of @client, and is answered then; else its status is
+ * the answer's. */
+static bool withdrawal_wait(struct sx_server *server, struct sx_client *client, uint32_t id,
+                            struct withdrawal *back)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .closed = withdrawal_closed,
+                                                 .free = withdrawal_pending_free };
+    const pmix_status_t rc = sx_pending_begin(server, client, id, &kind, &back->pending);
+
+    if (rc == PMIX_SUCCESS) {
+        back->work.step = withdrawal_work;
+        sx_share_work_add(client, &back->work);
+    } else {
+        back->status = back->status == PMIX_SUCCESS ? rc : back->status;
+    }
+    return rc == PMIX_SUCCESS;
+}
+
+/* The parts of @call move. */
+static void own_unpublish(struct sx_server *server, struct sx_client *client,
+                          const struct sx_frame *frame, struct call *call)
+{
+    struct withdrawal *const back = calloc(1, sizeof(*back));
+    const uint32_t id = frame->header.id;
+
+    if (back == NULL) {
+        sx_reply(server, client, id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        PMIX_INFO_FREE(call->keys, call->key_count);
+        PMIX_INFO_FREE(call->info, call->ninfo);
+        return;
+    }
+    *back = (struct withdrawal){ .call = *call, .party = party_of(client) };
+    back->pending.bytes = frame->opened.size;
+    back->status = withdrawal_begin(back);
+    if (back->status == PMIX_SUCCESS && !withdrawal_step(server, client, back) &&
+        withdrawal_wait(server, client, id, back)) {
+        sx_reply_read(server, client, frame);
+        return;
+    }
+    sx_reply(server, client, id, withdrawal_status(back), -1);
+    withdrawal_free(back);
 }
 
 bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns)
 {
     struct call call;
-    pmix_status_t rc = call_read(frame, 0, &call);
+    const pmix_status_t rc = call_read(frame, 0, &call);
 
     (void)now_ns;
-    if (rc == PMIX_SUCCESS && has_host(server, SX_UPCALL_UNPUBLISH)) {
+    if (rc != PMIX_SUCCESS) {
+        sx_reply(server, client, frame->header.id, rc, -1);
+    } else if (has_host(server, SX_UPCALL_UNPUBLISH)) {
         call_host(server, client, frame, SX_UPCALL_UNPUBLISH, &call);
-        return true;
+    } else {
+        own_unpublish(server, client, frame, &call);
     }
-    if (rc == PMIX_SUCCESS) {
-        const uint64_t before = server->published.walked;
-        const struct sx_party party = party_of(client);
-
-        rc = own_unpublish(server, &party, &call);
-        sx_share_charge(server, client, (server->published.walked - before) / ROWS_PER_UNIT);
-        PMIX_INFO_FREE(call.keys, call.key_count);
-        PMIX_INFO_FREE(call.info, call.ninfo);
-    }
-    sx_reply(server, client, frame->header.id, rc, -1);
     return true;
 }
 
@@ -973,6 +1076,23 @@ static pmix_status_t host_lookup(struct sx_server *server, const struct sx_party
     return rc;
 }
 
+static pmix_status_t host_unpublish(struct sx_server *server, const struct sx_party *party,
+                                    const struct sx_role_publish *call)
+{
+    struct withdrawal back = { .call = { .keys = (pmix_info_t *)(uintptr_t)call->keys,
+                                         .key_count = call->key_count,
+                                         .info = (pmix_info_t *)(uintptr_t)call->info,
+                                         .ninfo = call->ninfo },
+                               .party = *party };
+
+    back.status = withdrawal_begin(&back);
+    if (back.status == PMIX_SUCCESS) {
+        (void)withdrawal_go_on(server, &back, UINT64_MAX);
+    }
+    free(back.named);
+    return withdrawal_status(&back);
+}
+
 static pmix_status_t host_call_run(struct sx_server *server, void *arg)
 {
     static const enum sx_upcall_kind entries[] = { [SX_ROLE_PUBLISH] = SX_UPCALL_PUBLISH,
@@ -996,12 +1116,7 @@ static pmix_status_t host_call_run(struct sx_server *server, void *arg)
     if (call->kind == SX_ROLE_LOOKUP) {
         return host_lookup(server, &party, host);
     }
-    const struct call back = { .keys = (pmix_info_t *)(uintptr_t)call->keys,
-                               .key_count = call->key_count,
-                               .info = (pmix_info_t *)(uintptr_t)call->info,
-                               .ninfo = call->ninfo };
-
-    return own_unpublish(server, &party, &back);
+    return host_unpublish(server, &party, call);
 }
 
 pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t **ret_info,

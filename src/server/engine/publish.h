@@ -12,6 +12,7 @@
  * Without it the values lie in server/model/published.h, and what waits for a key is found by that
  * key.  Each key of a lookup is looked for once.  What is published later is compared with those
  * that wait for it, the first first; beyond WAKE_LOOKUPS_MAX of them each looks in its own turns.
+ * Taking back much goes on in its caller's turns, too.
  * Memory: a client has so many lookups that wait (port/pending.c).  Loop thread. */
 #ifndef SX_SERVER_ENGINE_PUBLISH_H
 #define SX_SERVER_ENGINE_PUBLISH_H

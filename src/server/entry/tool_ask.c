@@ -122,8 +122,7 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
     struct sx_server *const server = connection->server;
     pmix_info_t infos[INFOS_MAX];
     const struct sx_peer *const peer = &connection->channel.peer;
-    const struct sx_quota_owner owner = { .uid = peer->uid,
-                                          .proc.rank = (pmix_rank_t)peer->pid };
+    const struct sx_quota_owner owner = { .uid = peer->uid, .proc.rank = (pmix_rank_t)peer->pid };
     struct sx_upcall up = { .told = host_told, .owner = &owner, .info = infos };
 
     pmix_status_t rc = judge(server, hello, peer, ret_why);

@@ -139,15 +139,15 @@ struct sx_nspace {
     char name[256];
     bool registered; /* PMIx_server_register_nspace has succeeded */
     bool has_store;
-    bool has_data;          /* was registered with job info */
-    bool is_coming;         /* the host will tell the topology later: gets.c */
-    bool is_ending;         /* its clients are being taken away */
-    bool was_connected;     /* processes of it have been members of a connect */
-    uid_t uid;              /* whose job it is while none of its processes is here */
-    uint32_t local_count;   /* local processes the host announced */
-    uint32_t job_size;      /* 0: not known */
-    uint32_t brought_count; /* by connects over nodes, and not registered by the host: span.c */
-    uint64_t joined_mark;   /* sx_memberships_mark */
+    bool has_data;            /* was registered with job info */
+    bool is_coming;           /* the host will tell the topology later: gets.c */
+    bool is_ending;           /* its clients are being taken away */
+    bool was_connected;       /* processes of it have been members of a connect */
+    uid_t uid;                /* whose job it is while none of its processes is here */
+    uint32_t local_count;     /* local processes the host announced */
+    uint32_t job_size;        /* 0: not known */
+    uint32_t brought_count;   /* by connects over nodes, and not registered by the host: span.c */
+    uint64_t joined_mark;     /* sx_memberships_mark */
     struct sx_list tool_sets; /* pset.h: process sets that tools have defined, of its processes */
     struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */

@@ -20,7 +20,9 @@
 #define TERM_COST 8u    /* a target, or a user, that is copied and sorted */
 #define CHANGE_COST 64u /* a row that comes or goes, which is shown */
 
-#define JUDGED_MAX 256u /* rows of others, to find out whose a key is that is taken back */
+/* To find whose a key is that is taken back: */
+#define JUDGED_OWN_MAX 1024u /* rows of the user's other processes */
+#define JUDGED_OPEN_MAX 256u /* open rows of other users */
 
 void sx_published_init(struct sx_published *all, uint64_t seed)
 {
@@ -36,7 +38,7 @@ void sx_published_deinit(struct sx_published *all)
     SX_LIST_EACH(it, &all->publishers) {
         const struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
 
-        sx_published_withdraw_all(all, &publisher->party, PMIX_RANGE_UNDEF);
+        (void)sx_published_withdraw_all(all, &publisher->party, PMIX_RANGE_UNDEF, UINT64_MAX);
     }
     sx_table_deinit(&all->keys);
     sx_table_deinit(&all->serials);
@@ -606,6 +608,25 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
 
 /* ---- taking back ----------------------------------------------------------------------------- */
 
+/* How many more rows of other processes are judged. */
+struct judged {
+    unsigned own, open;
+};
+
+/* Whether @row, another process's, is: rows to which @by has no access do not count. */
+static bool is_to_be_judged(const struct sx_published_row *row, const struct sx_party *by,
+                            struct judged *left)
+{
+    const bool is_own = row->publisher->party.uid == by->uid;
+    unsigned *const count = is_own ? &left->own : &left->open;
+
+    if (*count == 0 || (!is_own && !sx_published_is_open(row))) {
+        return false;
+    }
+    --*count;
+    return has_access(row, by);
+}
+
 pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
                                     const char *key, pmix_data_range_t range)
 {
@@ -613,7 +634,7 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
     const struct sx_publisher *const publisher = publisher_find(all, by);
     struct sx_published_row *row = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-    size_t judged = 0;
+    struct judged left = { .own = JUDGED_OWN_MAX, .open = JUDGED_OPEN_MAX };
 
     while ((row = row_next(all, key, hash, row)) != NULL) {
         if (row->range != range) {
@@ -623,7 +644,7 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
             sx_published_remove(all, row);
             return PMIX_SUCCESS;
         }
-        if (rc == PMIX_ERR_NOT_FOUND && judged++ < JUDGED_MAX && has_access(row, by) &&
+        if (rc == PMIX_ERR_NOT_FOUND && is_to_be_judged(row, by, &left) &&
             range_holds(all, row->range, targets_of(row), &row->publisher->party, by)) {
             rc = PMIX_ERR_NO_PERMISSIONS;
         }
@@ -631,20 +652,39 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
     return rc;
 }
 
-/* Remove those of @publisher for which @fits holds; it may go with them. */
-static void rows_remove(struct sx_published *all, struct sx_publisher *publisher,
-                        bool (*fits)(const struct sx_published_row *row, uint64_t arg),
-                        uint64_t arg)
+typedef bool (*fits_fn)(const struct sx_published_row *row, uint64_t arg);
+
+/* Remove those of @publisher for which @fits holds, one at least, until @walk_max rows have been
+ * walked; it may go with them.  Return: whether none is left. */
+static bool rows_remove_some(struct sx_published *all, struct sx_publisher *publisher, fits_fn fits,
+                             uint64_t arg, uint64_t walk_max)
 {
+    const uint64_t before = all->walked;
+    bool is_over = true;
+    size_t count = 0;
+
     SX_LIST_EACH(it, &publisher->rows) {
         struct sx_published_row *const row = SX_LIST_ENTRY(it, struct sx_published_row, link);
 
-        if (fits(row, arg)) {
-            row_unlink(all, row);
-            row_free(all, row);
+        all->walked++;
+        if (!fits(row, arg)) {
+            continue;
         }
+        is_over = count++ == 0 || all->walked - before < walk_max;
+        if (!is_over) {
+            break;
+        }
+        row_unlink(all, row);
+        row_free(all, row);
     }
     publisher_free_unless_used(all, publisher);
+    return is_over;
+}
+
+static void rows_remove(struct sx_published *all, struct sx_publisher *publisher, fits_fn fits,
+                        uint64_t arg)
+{
+    (void)rows_remove_some(all, publisher, fits, arg, UINT64_MAX);
 }
 
 static bool is_in_range(const struct sx_published_row *row, uint64_t range)
@@ -652,14 +692,12 @@ static bool is_in_range(const struct sx_published_row *row, uint64_t range)
     return range == PMIX_RANGE_UNDEF || row->range == range;
 }
 
-void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
-                               pmix_data_range_t range)
+bool sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
+                               pmix_data_range_t range, uint64_t walk_max)
 {
     struct sx_publisher *const publisher = publisher_find(all, by);
 
-    if (publisher != NULL) {
-        rows_remove(all, publisher, is_in_range, range);
-    }
+    return publisher == NULL || rows_remove_some(all, publisher, is_in_range, range, walk_max);
 }
 
 static bool ends_with_process(const struct sx_published_row *row, uint64_t is_tool)

@@ -140,12 +140,13 @@ void sx_published_remove(struct sx_published *all, struct sx_published_row *row)
 
 /* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and @by sees it: of many rows
- * under the key only some are asked for that. */
+ * of its own user, and of many that other users have opened, only some are asked for that. */
 pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
                                     const char *key, pmix_data_range_t range);
-/* The same of all, in all ranges when @range is PMIX_RANGE_UNDEF. */
-void sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
-                               pmix_data_range_t range);
+/* The same of all, in all ranges when @range is PMIX_RANGE_UNDEF, until @walk_max rows have been
+ * walked.  Return: whether nothing of them is left. */
+bool sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
+                               pmix_data_range_t range, uint64_t walk_max);
 
 /* A process of user @uid has gone; all of an application of a job have; a job has, and
  * (@session_ended) its session with it. */

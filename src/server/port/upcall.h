@@ -50,9 +50,10 @@ struct sx_upcall {
     struct sx_asker *asker;   /* or NULL */
     uint64_t id;              /* for @told */
     struct sx_client *client; /* who asks: retained until the answer; NULL: nobody */
-    const struct sx_quota_owner *owner; /* whose share of what the host owes it takes; NULL: @client's
+    const struct sx_quota_owner
+        *owner;              /* whose share of what the host owes it takes; NULL: @client's
                                          */
-    const pmix_proc_t *proc;            /* whom it is about; NULL: @client */
+    const pmix_proc_t *proc; /* whom it is about; NULL: @client */
     int status; /* how it aborts; the code of an event; what is done with a group ... */
     pmix_data_range_t range;
     const char *text;   /* or NULL */

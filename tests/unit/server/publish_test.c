@@ -233,6 +233,63 @@ Test(publish, much_to_look_at_goes_on_in_the_next_turns)
     PMIx_Info_free(keys, KEYS);
 }
 
+/* Rank @rank takes back @count keys, or all (0). */
+static void take_back(uint32_t rank, uint32_t id, const pmix_info_t keys[], size_t count)
+{
+    size_t keys_size = 0, infos_size = 0;
+
+    cr_assert_eq(sx_flat_infos_size(keys, count, &keys_size), PMIX_SUCCESS);
+    cr_assert_eq(sx_flat_infos_size(NULL, 0, &infos_size), PMIX_SUCCESS);
+    const size_t size = sizeof(struct sx_publish_keys) + keys_size + infos_size;
+    uint8_t *const bytes = calloc(1, size);
+    const struct sx_publish_keys head = { .keys_size = keys_size, .infos_size = infos_size };
+
+    cr_assert_not_null(bytes);
+    memcpy(bytes, &head, sizeof(head));
+    cr_assert_eq(sx_flat_infos_encode(keys, count, bytes + sizeof(head), keys_size), PMIX_SUCCESS);
+    cr_assert_eq(sx_flat_infos_encode(NULL, 0, bytes + sizeof(head) + keys_size, infos_size),
+                 PMIX_SUCCESS);
+    struct sx_frame frame = opened_frame(SX_MSG_UNPUBLISH, id, bytes, size);
+
+    cr_assert(sx_publish_on_unpublish(&server, clients[rank], &frame, 0));
+    free(bytes);
+}
+
+/* By their names, and all at once; one of the names is nobody's. */
+Test(publish, many_that_are_taken_back_go_in_the_next_turns)
+{
+    enum { KEYS = 1000, WITHOUT = 3 };
+    pmix_info_t *const keys = keys_new(KEYS, "key.%u");
+
+    for (int named = 1; named >= 0; named--) {
+        for (unsigned i = 0; i < KEYS; i++) {
+            if (!named || i != WITHOUT) {
+                have("job", 1, keys[i].key, PMIX_RANGE_SESSION);
+            }
+        }
+        uint64_t before = server.published.walked;
+        unsigned steps = 0;
+
+        take_back(1, 7, named ? keys : NULL, named ? KEYS : 0);
+        cr_expect_gt(server.published.keys.count, 0);
+        cr_expect(answers_none(&answers[1]));
+        for (; !sx_list_empty(&clients[1]->share.works); steps++) {
+            cr_assert_leq(server.published.walked - before, STEP_MAX);
+            before = server.published.walked;
+            sx_share_work_step(clients[1]);
+        }
+        cr_expect_gt(steps, 2);
+        clients[1]->share.units = 1;
+        if (!sx_list_empty(&clients[1]->share.due)) {
+            sx_pending_send_due(clients[1]);
+        }
+        cr_expect_eq(answers_next(&answers[1], 7), named ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
+        cr_expect_eq(server.published.keys.count, 0);
+        cr_expect_eq(server.pendings.count, 0);
+    }
+    PMIx_Info_free(keys, KEYS);
+}
+
 /* Of 1,280 who wait the publication itself serves the first 1,024; the others do in their turns. */
 Test(publish, of_many_who_wait_the_first_are_served_at_once)
 {

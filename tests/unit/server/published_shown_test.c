@@ -136,7 +136,7 @@ Test(published_shown, is_what_the_server_would_tell)
                       what == 21 ? 7 : 0);
         }
         if (round % 50 == 0) {
-            sx_published_withdraw_all(&all, by, PMIX_RANGE_UNDEF);
+            (void)sx_published_withdraw_all(&all, by, PMIX_RANGE_UNDEF, UINT64_MAX);
         }
         for (size_t i = 0; i < SX_COUNT(parties); i++) {
             const pmix_data_range_t within = ranges[(unsigned)rand_r(&seed) % SX_COUNT(ranges)];

@@ -239,10 +239,10 @@ Test(published, taking_back_judges_few_rows_of_others)
 
     cr_expect_eq(sx_published_withdraw(&all, &without, "key", PMIX_RANGE_CUSTOM),
                  PMIX_ERR_NOT_FOUND);
-    cr_expect_lt(all.walked - before, others + 256 * 4 * 16 + 100);
+    cr_expect_lt(all.walked - before, others + 1024 * 4 * 16 + 100);
     before = all.walked;
     cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_CUSTOM), PMIX_SUCCESS);
-    cr_expect_lt(all.walked - before, others + 256 * 4 * 16 + 100);
+    cr_expect_lt(all.walked - before, others + 1024 * 4 * 16 + 100);
     cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_CUSTOM), PMIX_ERR_NOT_FOUND);
     sx_published_deinit(&all);
 }
@@ -278,9 +278,9 @@ Test(published, a_row_goes_with_what_it_was_published_for)
             sx_published_nspace_gone(&all, "b", 1, true);
         }
     }
-    sx_published_withdraw_all(&all, &by, PMIX_RANGE_SESSION);
+    (void)sx_published_withdraw_all(&all, &by, PMIX_RANGE_SESSION, UINT64_MAX);
     cr_expect(sees(&all, &by, "ever", PMIX_RANGE_GLOBAL));
-    sx_published_withdraw_all(&all, &by, PMIX_RANGE_UNDEF);
+    (void)sx_published_withdraw_all(&all, &by, PMIX_RANGE_UNDEF, UINT64_MAX);
     cr_expect_eq(all.keys.count, 0);
     cr_expect_eq(all.names.count, 0);
     cr_expect_eq(all.bytes, 0);
@@ -457,10 +457,30 @@ Test(published, a_call_has_its_range_once)
     }
     cr_expect_gt(all.bytes, targets * sizeof(pmix_proc_t));
     cr_expect(sees(&all, &in, info[values - 1].key, PMIX_RANGE_GLOBAL));
-    sx_published_withdraw_all(&all, &by, PMIX_RANGE_UNDEF);
+    (void)sx_published_withdraw_all(&all, &by, PMIX_RANGE_UNDEF, UINT64_MAX);
     cr_expect_eq(all.bytes, 0);
     cr_expect_eq(all.quota.has.all[SX_QUOTA_ROWS], 0);
     PMIx_Info_free(info, values + 2);
+    sx_published_deinit(&all);
+}
+
+/* Rows that other users have under a key, open ones too, do not hide one of the own user's. */
+Test(published, what_an_own_user_has_is_found_among_many_of_others)
+{
+    const struct sx_party own = party("z", 0, 1, 7, 7), by = party("z", 1, 1, 7, 7);
+    struct sx_published all;
+
+    sx_published_init(&all, 1);
+    for (uint32_t rank = 0; rank < 600; rank++) {
+        const struct sx_party other = party("a", rank, 1, 8 + rank, 8);
+
+        cr_assert_eq(add_for(&all, &other, rank % 2 == 0 ? 5 : 0), PMIX_SUCCESS);
+    }
+    cr_assert_eq(add_for(&all, &own, 0), PMIX_SUCCESS);
+    cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_SESSION),
+                 PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(sx_published_withdraw(&all, &own, "key", PMIX_RANGE_SESSION), PMIX_SUCCESS);
+    cr_expect_eq(sx_published_withdraw(&all, &by, "key", PMIX_RANGE_SESSION), PMIX_ERR_NOT_FOUND);
     sx_published_deinit(&all);
 }
 
