@@ -58,52 +58,58 @@ class LogScale:
         return self.begin + (self.end - self.begin) * min(max(share, 0), 1)
 
 
-def ends_apart(ends, gap, low, high):
-    """Move labels so that none covers another: [(y, ...)] -> the same with new y."""
-    ends = sorted(ends)
-    for i in range(1, len(ends)):
-        ends[i] = (max(ends[i][0], ends[i - 1][0] + gap), *ends[i][1:])
-    over = ends[-1][0] - high if ends else 0
-    if over > 0:
-        ends[-1] = (high, *ends[-1][1:])
-        for i in range(len(ends) - 2, -1, -1):
-            ends[i] = (min(ends[i][0], ends[i + 1][0] - gap), *ends[i][1:])
-    return [(max(y, low), *rest) for y, *rest in ends]
+def percentile_ticks(x, deepest, left, top, bottom):
+    out = []
+    for share, label in ((0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")):
+        if 1 / (1 - share) <= deepest * 1.01 and (share > 0 or x.at(2) - left > 44):
+            at = x.at(1 / (1 - share))
+            out.append(f'<path class="grid" d="M{at:.1f} {top}V{bottom}"/>' + text(at, bottom + 18, label, "soft mid"))
+    return out
 
 
-def percentiles(title, curves, width=640, height=340, alone=False, note=""):
+def dash_of(colour):
+    return f' stroke-dasharray="{DASHES[colour]}"' if DASHES[colour] else ""
+
+
+def percentile_legend(curves, top, width):
+    """A row for each curve, slowest first: its line, its name, p50, p99 and the number of samples."""
+    columns = (width - 210, width - 110, width - 16)
+    out = [text(at, top, word, "soft end") for at, word in zip(columns, ("p50", "p99", "samples"))]
+    slowest_first = sorted(curves, key=lambda curve: -rows.at_share(curve[2], 0.5))
+    for number, (label, colour, hist) in enumerate(slowest_first):
+        y = top + 22 * (number + 1)
+        words = [rows.say(rows.at_share(hist, share), "ns") for share in (0.5, 0.99)] + [f"{rows.samples(hist):,}"]
+        out.append(f'<path class="line s{colour}"{dash_of(colour)} d="M16 {y - 5}h28"/>' + text(54, y, label) +
+                   "".join(text(at, y, word, "end") for at, word in zip(columns, words)))
+    return out
+
+
+def percentiles(title, curves, width=640, height=300, alone=False, cut=False):
     """Latency over percentile, as HdrHistogram's plotter draws it: right, 1/(1-p), up, the latency, both logarithmic.
-    @curves: (label, index of the colour, histogram)."""
+    Below it stands a table of the curves.  @curves: (label, index of the colour, histogram).  @cut: every curve ends at
+    the percentile at which the one with the fewest samples ends."""
     curves = [curve for curve in curves if curve[2]]
     if not curves:
         return ""
-    left, right, top, bottom = 62, width - 196, 46, height - 40
-    drawn = [(label, colour, rows.percentiles(hist)) for label, colour, hist in curves]
-    low, high = decades(min(max(p[0][0], 1) for _, _, p in drawn), max(p[-1][0] for _, _, p in drawn))
-    deepest = max(sum(count for _, count in hist) for _, _, hist in curves)
-    deepest = min(max(deepest, 100), 100000)
+    left, right, top, bottom = 66, width - 20, 46, height - 40
+    drawn = [(colour, rows.percentiles(hist)) for _, colour, hist in curves]
+    low, high = decades(min(max(p[0][0], 1) for _, p in drawn), max(p[-1][0] for _, p in drawn))
+    counts = [rows.samples(hist) for _, _, hist in curves]
+    deepest = min(max(min(counts) if cut else max(counts), 100), 100000)
     x, y = LogScale(1, deepest, left, right), LogScale(10 ** low, 10 ** high, bottom, top)
     out = [text(16, 24, title, "big")]
     for power in range(low, high + 1):
         out.append(f'<path class="grid" d="M{left} {y.at(10 ** power):.1f}H{right}"/>' +
                    text(left - 8, y.at(10 ** power) + 4, rows.say(10 ** power, "ns").replace(".00", "").replace(".0", ""), "soft end"))
-    for share, label in ((0, "0 %"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %")):
-        if 1 / (1 - share) <= deepest * 1.01 and (share > 0 or x.at(2) - left > 44):
-            at = x.at(1 / (1 - share))
-            out.append(f'<path class="grid" d="M{at:.1f} {top}V{bottom}"/>' + text(at, bottom + 18, label, "soft mid"))
+    out += percentile_ticks(x, deepest, left, top, bottom)
     out.append(f'<path class="axis" d="M{left} {bottom}H{right}"/>')
-    out.append(text((left + right) / 2, height - 6, note or "percentile: so many took no longer", "soft mid"))
-    ends = []
-    for label, colour, points in drawn:
-        points = [(value, share) for value, share, _ in points if share < 1 and 1 / (1 - share) <= deepest * 1.01]
-        steps = [f"{x.at(1 / (1 - share)):.1f} {y.at(value):.1f}" for value, share in points]
-        dash = f' stroke-dasharray="{DASHES[colour]}"' if DASHES[colour] else ""
-        out.append(f'<path class="line s{colour}"{dash} d="M{"L".join(steps)}"/>')
-        ends.append((y.at(points[-1][0]) + 4, label, colour))
-    for at, label, colour in ends_apart(ends, 15, top, bottom):
-        dash = f' stroke-dasharray="{DASHES[colour]}"' if DASHES[colour] else ""
-        out.append(f'<path class="line s{colour}"{dash} d="M{right + 8} {at - 4:.1f}h22"/>' + text(right + 37, at, label))
-    return svg(width, height, out, title, alone)
+    out.append(text((left + right) / 2, height - 6, "x: percentile.  y: latency.  Both are logarithmic.", "soft mid"))
+    for colour, points in drawn:
+        steps = [f"{x.at(1 / (1 - share)):.1f} {y.at(value):.1f}" for value, share, _ in points
+                 if share < 1 and 1 / (1 - share) <= deepest * 1.01]
+        out.append(f'<path class="line s{colour}"{dash_of(colour)} d="M{"L".join(steps)}"/>')
+    out += percentile_legend(curves, height + 22, width)
+    return svg(width, height + 22 * (len(curves) + 1) + 14, out, title, alone)
 
 
 def over_ranks(title, unit, lines, width=400, height=270):
@@ -128,8 +134,7 @@ def over_ranks(title, unit, lines, width=400, height=270):
         out.append(text(x.at(count), bottom + 18, count, "soft mid"))
     out.append(f'<path class="axis" d="M{left} {bottom}H{right}"/>' + text((left + right) / 2, height - 6, "ranks", "soft mid"))
     for _, colour, points in lines:
-        dash = f' stroke-dasharray="{DASHES[colour]}"' if DASHES[colour] else ""
-        out.append(f'<path class="line s{colour}"{dash} d="M' +
+        out.append(f'<path class="line s{colour}"{dash_of(colour)} d="M' +
                    "L".join(f"{x.at(n):.1f} {y.at(max(v, 1e-3)):.1f}" for n, v, _, _ in points) + '"/>')
         for n, v, least, most in points:
             out.append(f'<path class="line s{colour}" style="stroke-width:1" d="M{x.at(n):.1f} {y.at(max(least, 1e-3)):.1f}V{y.at(most):.1f}"/>'
@@ -137,29 +142,28 @@ def over_ranks(title, unit, lines, width=400, height=270):
     return svg(width, height, out, title)
 
 
-def ratio_bars(title, bars, width=1120):
-    """@bars: (label, words of ours, words of theirs, middle, least, most); logarithmic from 1."""
+def ratio_bars(title, bars):
+    """Ratios as rows of HTML, which fold on a narrow screen.  @bars: (label, words of ours, words of theirs, middle, least,
+    most); logarithmic, with an axis at 1."""
     if not bars:
         return ""
-    step, left, right, top = 26, 330, width - 250, 62
-    height = top + step * len(bars) + 36
     low, high = decades(min(min(bar[4] for bar in bars), 1), max(bar[5] for bar in bars))
-    low = min(low, 0) if min(bar[4] for bar in bars) < 1 else 0
-    x = LogScale(10 ** low, 10 ** high, left, right)
-    out = [text(16, 24, title, "big"), text(right + 76, 48, "ours", "soft"), text(right + 160, 48, "theirs", "soft")]
-    for power in range(low, high + 1):
-        at = x.at(10 ** power)
-        out.append(f'<path class="{"axis" if power == 0 else "grid"}" d="M{at:.1f} {top - 8}V{height - 30}"/>' +
-                   text(at, height - 12, f"{10 ** power:g} ×", "soft mid"))
-    for number, (label, mine, other, middle, least, most) in enumerate(bars):
-        y = top + step * number
-        one, end = x.at(1), x.at(middle)
-        out.append(text(left - 12, y + 13, label, "end") +
-                   f'<rect class="f{0 if middle >= 1 else 1}" x="{min(one, end):.1f}" y="{y + 2}" width="{max(abs(end - one), 1):.1f}" height="15" rx="2"/>'
-                   f'<path class="whisker" d="M{x.at(least):.1f} {y + 9.5}H{x.at(most):.1f}M{x.at(least):.1f} {y + 5.5}v8M{x.at(most):.1f} {y + 5.5}v8"/>' +
-                   text(max(x.at(most), one) + 8, y + 14, rows.three(middle) if middle < 10 else f"{middle:,.0f}", "bold") +
-                   text(right + 76, y + 14, mine, "soft") + text(right + 160, y + 14, other, "soft"))
-    return svg(width, height, out, title)
+    x = LogScale(10 ** low, 10 ** high, 0, 100)
+
+    def span(classes, begin, end):
+        return f'<i class="{classes}" style="left:{begin:.2f}%;width:{max(end - begin, 0.2):.2f}%"></i>'
+
+    grid = "".join(span("rule one" if power == 0 else "rule", x.at(10 ** power), 0) for power in range(low, high + 1))
+    ticks = "".join(f'<i class="tick" style="left:{x.at(10 ** power):.2f}%">{10 ** power:g} ×</i>' for power in range(low, high + 1))
+    out = [f'<h3>{html.escape(title)}</h3><div class="bars"><div class="bar head"><span></span><span class="track">{ticks}</span>'
+           '<b>ratio</b><small>shmix</small><small>theirs</small></div>']
+    for label, mine, other, middle, least, most in bars:
+        one, end = sorted((x.at(1), x.at(middle)))
+        ratio = rows.three(middle) if middle < 10 else f"{middle:,.0f}"
+        out.append(f'<div class="bar"><span>{html.escape(label)}</span><span class="track">{grid}'
+                   f'{span("fill won" if middle >= 1 else "fill lost", one, end)}{span("whisk", x.at(least), x.at(most))}</span>'
+                   f'<b>{ratio}</b><small>{mine}</small><small>{other}</small></div>')
+    return "".join(out) + "</div>"
 
 
 def stacked(title, names, bars, width=1120):

@@ -4,6 +4,7 @@
 `m` gives the machine's own figures of the same run: m.wake, m.wake_same_cpu, m.line, m.probe, m.copy (nanoseconds), m.cpus.
 A goal or limit is None where there is none.
 """
+import statistics
 
 
 class Machine:
@@ -16,6 +17,7 @@ class Machine:
 
 
 US = 1e3
+NOISE_MAX_PPM = 100000  # above it other work, not the library, decides a time
 # words, experiment, what, ranks, goal of m, its words, limit of m, its words
 GOALS = [
     ("PMIx_Get, value is there", "get", "scalar", 2, lambda m: 100, "100 ns", lambda m: m.probe, "a probe of a private hash table"),
@@ -52,6 +54,18 @@ GOALS = [
 ]
 
 
+def noise_ppm(found):
+    """The median of how much of the CPU time other work took just before each of these rows, or None."""
+    ppm = [row["noise_ppm"] for row in found if row.get("noise_ppm") is not None]
+    return statistics.median(ppm) if ppm else None
+
+
+def is_noisy(results, found, of_machine):
+    """Whether noise decides the goal of the rows @found.  @of_machine: the goal is made of the machine's own figures."""
+    limits = results.rows("limits", "wake", 1, "shmix") if of_machine else []
+    return max(noise_ppm(found) or 0, noise_ppm(limits) or 0) > NOISE_MAX_PPM
+
+
 def table(results):
     """Rows of what was measured: a dict each."""
     machine, out = Machine(results), []
@@ -67,5 +81,6 @@ def table(results):
                     "theirs": results.value(experiment, what, ranks, theirs) if theirs else None,
                     "ratio": results.ratio(experiment, what, ranks, theirs) if theirs else None,
                     "limit": (limit(machine) or None) if limit else None, "limit_words": limit_words,
+                    "noisy": aim is not None and is_noisy(results, found, "W" in goal_words or "cop" in goal_words),
                     "reached": None if aim is None else value >= aim if unit == "per_s" else value <= aim})
     return out

@@ -30,11 +30,25 @@ def block(results, data):
         lines.append(f"| {words}{', TCP_NODELAY forced' if side == 'nodelay' else ''} | {mine} | {other} | **{report.times(ratio[0])}** "
                      f"({report.times(ratio[1])} to {report.times(ratio[2])}) |")
     out += [f"| 2 ranks | shmix | {machine.get('peer')} | times better |", "|---|---|---|---|", *lines, "",
-            f"Medians of up to {runs} runs side by side, in brackets the range of single runs, on {machine.get('date', '')[:10]}: "
-            f"{machine.get('cpu')}, {machine.get('cpus')} CPUs, Linux {machine.get('kernel')}, revision {machine.get('revision')}, load "
-            f"{machine.get('load')}. The data: [{data}]({data}). `./dev bench` measures your machine in five minutes, and also shows "
-            "what shmix loses at.", "", f"![How long an event takes, and how often longer]({picture(data)})", END]
+            f"Medians of up to {runs} paired runs; the brackets have the smallest and the largest ratio of single pairs. Another machine may "
+            f"give 2 to 3 times less or more. This one: {machine.get('cpu')}, {machine.get('cpus')} CPUs, Linux {machine.get('kernel')}, load "
+            f"{machine.get('load')}, {machine.get('date', '')[:10]}, revision {machine.get('revision')}. The data: [{data}]({data}). "
+            "`./dev bench` measures your machine in five minutes, and also shows where shmix is slower.", "", slower(results), "",
+            f"![Latency of an event by percentile]({picture(data)})", END]
     return "\n".join(out)
+
+
+def slower(results):
+    """Where shmix is slower than the other side, where it is least ahead, and which of its own goals it misses."""
+    bars = sorted(report.all_ratios(results), key=lambda bar: bar[3])
+    lost = [bar for bar in bars if bar[3] < 1]
+    missed = [row["words"] for row in report.goals.table(results) if row["reached"] is False and not row["noisy"]]
+    words = f"Of {len(bars)} figures of that run, shmix was slower in {len(lost) or 'none'}"
+    words += "".join(f"; {bar[0]}: {report.times(bar[3])} times" for bar in lost) + "."
+    near = [f"{bar[0]} ({report.times(bar[3])} times better)" for bar in bars if bar[3] >= 1][:3]
+    words += f" It was least ahead in: {'; '.join(near)}." if near else ""
+    words += f" It missed its own goals in: {'; '.join(missed)}." if missed else ""
+    return words
 
 
 def picture(data):

@@ -48,6 +48,15 @@ h2{font-size:19px;margin:40px 0 10px} p{max-width:78ch;margin:6px 0 12px} .note{
 table{border-collapse:collapse;width:100%;font-size:13.5px;font-variant-numeric:tabular-nums} th{font-weight:600;text-align:right;color:var(--soft)}
 td,th{padding:5px 9px;border-bottom:1px solid var(--grid);text-align:right;vertical-align:top;white-space:nowrap}
 td:first-child,th:first-child{text-align:left} td.words{text-align:left;white-space:normal;color:var(--soft)} .yes{color:var(--c3)} .no{color:var(--c1);font-weight:600}
+.warning{background:var(--c1);color:#fff;border-radius:10px;padding:14px 16px;margin:0 0 18px;font-weight:600} .warning p{margin:0;max-width:none}
+tr.noisy td{color:var(--soft);opacity:.7} h3{font-size:15px;margin:0 0 8px}
+.bar{display:grid;grid-template-columns:minmax(200px,330px) 1fr 58px 78px 78px;gap:0 10px;align-items:center;font-size:13.5px;padding:3px 0}
+.bar b,.bar small{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap} .bar small{color:var(--soft);font-size:12.5px}
+.track{position:relative;height:16px;display:block} .track i{position:absolute;font-style:normal} .rule{top:-3px;bottom:-3px;max-width:1px;background:var(--grid)}
+.one{background:var(--axis)} .fill{top:0;bottom:0;border-radius:2px} .won{background:var(--c0)} .lost{background:var(--c1)}
+.whisk{top:7px;height:2px;background:var(--ink);opacity:.75} .tick{transform:translateX(-50%);color:var(--soft);font-size:12px;white-space:nowrap}
+.head b{color:var(--soft);font-weight:400}
+@media (max-width:700px){.bar{grid-template-columns:1fr 50px 68px 68px} .bar>span:first-child{grid-column:1/-1} .tick:nth-child(even){display:none}}
 summary{cursor:pointer;font-weight:600} a{color:var(--c0)} .scroll{overflow-x:auto} code{font-size:12.5px}
 """
 
@@ -108,7 +117,8 @@ def event_curves(results):
 
 
 def event_picture(results, alone=True):
-    return charts.percentiles("One event from rank to rank", event_curves(results), alone=alone)
+    """@alone: the picture of README.md, whose curves all end where the shortest does."""
+    return charts.percentiles("One event from rank to rank", event_curves(results), alone=alone, cut=alone)
 
 
 def latencies(results):
@@ -125,8 +135,8 @@ def latencies(results):
     found = [panel(chart) for chart in (
         event_picture(results, alone=False), charts.percentiles("Events at a rate, from when they are due", paced),
         charts.percentiles("A Get (16 at a time)", gets), charts.percentiles("The address book of a job", modex)) if chart]
-    return '<h2>How long it takes, and how often longer</h2><p class="note">Right: the percentile. Up: the time that so many did not exceed. ' \
-           f'Both scales are logarithmic, so that the rare long ones show.</p><div class="two">{"".join(found)}</div>' if found else ""
+    return '<h2>How long it takes, and how often longer</h2><p class="note">x: percentile. y: latency. Both scales are ' \
+           f'logarithmic, so that the rare long ones show.</p><div class="two">{"".join(found)}</div>' if found else ""
 
 
 def points(results, experiment, what, side):
@@ -169,12 +179,12 @@ def goals_table(found):
            "<th>times the limit</th></tr>"]
     for row in found:
         unit = row["unit"]
-        mark = "" if row["reached"] is None else '<span class="yes">✓ reached</span>' if row["reached"] else '<span class="no">✗ missed</span>'
+        mark = "" if row["reached"] is None else "noise decides" if row["noisy"] else '<span class="yes">✓ reached</span>' if row["reached"] else '<span class="no">✗ missed</span>'
         goal = "" if row["goal"] is None else esc(row["goal_words"]) + (
             f' = {rows.say(row["goal"], unit)}' if "W" in row["goal_words"] or "cop" in row["goal_words"] or "rank" in row["goal_words"] else "")
         ratio = row["ratio"]
         out.append(
-            f'<tr><td>{esc(row["words"])}</td><td title="{spread_words(row["spread"], unit)}">{rows.say(row["value"], unit)}</td><td>{goal}</td><td>{mark}</td>'
+            f'<tr{" class=noisy" * row["noisy"]}><td>{esc(row["words"])}</td><td title="{spread_words(row["spread"], unit)}">{rows.say(row["value"], unit)}</td><td>{goal}</td><td>{mark}</td>'
             f'<td>{rows.say(row["theirs"], unit) if row["theirs"] else ""}{" *" if row["side"] == "nodelay" else ""}</td>'
             f'<td>{f"{times(ratio[0])} ({times(ratio[1])} to {times(ratio[2])})" if ratio else ""}</td>'
             f'<td title="{esc(row["limit_words"])}">{rows.say(row["limit"], unit) if row["limit"] else ""}</td>'
@@ -183,10 +193,10 @@ def goals_table(found):
 
 
 def losses(results, found):
-    """Lines of what we lose at: against the other side, and against our own goals."""
+    """Where shmix is slower than the other side, and the goals it misses, as lines."""
     out = [f"{bar[0]}: {bar[1]}, theirs {bar[2]} ({rows.three(bar[3])} times)" for bar in all_ratios(results) if bar[3] < 1]
     out += [f'{row["words"]}: {rows.say(row["value"], row["unit"])}, the goal is {rows.say(row["goal"], row["unit"])} ({row["goal_words"]})'
-            for row in found if row["reached"] is False]
+            for row in found if row["reached"] is False and not row["noisy"]]
     return "<ul>" + "".join(f"<li>{esc(line)}</li>" for line in out) + "</ul>" if out else "<p>Nothing in this run.</p>"
 
 
@@ -209,6 +219,16 @@ def not_measured(results):
     return "<h2>Not measured</h2><ul>" + "".join(f"<li>{esc(line)}</li>" for line in lines) + "</ul>" if lines else ""
 
 
+def noise_warning(results):
+    """A bar at the top of the page where the machine was too busy for its times to mean anything."""
+    noise = goals.noise_ppm(row for sides in results.by.values() for found in sides.values() for row in found)
+    if noise is None or noise <= goals.NOISE_MAX_PPM:
+        return ""
+    return (f'<div class="warning"><p>This machine was busy: other work took {noise / 1e4:.0f} % of the CPU time (limit: '
+            f'{goals.NOISE_MAX_PPM / 1e4:.0f} %). Times below are not the times of this library. Goals that noise decides are grey. '
+            "Close other programs and run it again; ratios are more robust than times.</p></div>")
+
+
 def noise_words(results):
     ppm = [row["noise_ppm"] for sides in results.by.values() for found in sides.values() for row in found if row.get("noise_ppm") is not None]
     gaps = [row["noise_max_ns"] for sides in results.by.values() for found in sides.values() for row in found if row.get("noise_max_ns")]
@@ -225,14 +245,15 @@ def page(results):
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>shmix: measured</title>
 <style>{charts.COLOURS}{PAGE}{charts.CLASSES}</style></head><body><main>
-<h1>shmix beside {esc(peer)}</h1>
+{noise_warning(results)}<h1>shmix beside {esc(peer)}</h1>
 <div class="facts">{esc(machine.get("cpu", ""))}, {machine.get("cpus", "?")} CPUs, {machine.get("memory_gib", "?")} GiB; Linux {esc(machine.get("kernel", ""))};
 {esc(machine.get("compiler", ""))}; revision {esc(machine.get("revision", ""))}; load {machine.get("load", "?")} at the start; {esc(machine.get("date", ""))};
 size {esc(machine.get("size", ""))}<br>{esc(noise_words(results))}</div>
 {cards(results)}
 <h2>Times better</h2>
 <p class="note">The ratio of the medians over the runs; the thin line goes from the least to the largest ratio of two runs that lay side by side.
-For events OpenPMIx has TCP_NODELAY forced, with which it is many times faster than as it is shipped. Orange bars are what we lose at.</p>
+For events OpenPMIx has TCP_NODELAY forced, with which it is many times faster than as it is shipped. Orange bars: shmix is slower.
+Another machine may give 2 to 3 times less or more.</p>
 {panel(charts.ratio_bars("How many times better than " + peer, all_ratios(results)))}
 {latencies(results)}
 {scaling(results)}
@@ -241,7 +262,7 @@ For events OpenPMIx has TCP_NODELAY forced, with which it is many times faster t
 <p class="note">W, a futex wake across CPUs, is {rows.say(m.wake, "ns")} in this run, on one CPU {rows.say(m.wake_same_cpu, "ns")}; a cache line's way between
 two CPUs {rows.say(m.line, "ns")}; a private hash probe {rows.say(m.probe, "ns")}. * with TCP_NODELAY forced.</p>
 {goals_table(found)}
-<h2>What we lose at</h2>
+<h2>Where shmix is slower, and goals that it misses</h2>
 {losses(results, found)}
 {not_measured(results)}
 <h2>How</h2>

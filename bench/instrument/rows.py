@@ -100,12 +100,17 @@ def percentiles(hist, ticks=5):
     return rows
 
 
-def hgrm(hist, per=1000.0):
-    """The text of a .hgrm file (HdrHistogram's, as its plotter reads it); values in microseconds."""
-    total = sum(count for _, count in hist)
+def samples(hist):
+    return sum(count for _, count in hist)
+
+
+def hgrm(hist, per=1000.0, about=()):
+    """The text of a .hgrm file (HdrHistogram's, as its plotter reads it); values in microseconds.  @about: lines for its
+    head, which the plotter skips."""
+    total = samples(hist)
     mean = sum(value * count for value, count in hist) / max(total, 1)
     deviation = math.sqrt(sum(count * (value - mean) ** 2 for value, count in hist) / max(total, 1))
-    out = [f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}", ""]
+    out = [f"# {line}" for line in about] + [f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}", ""]
     for value, share, seen in percentiles(hist):
         line = f"{highest(value) / per:12.3f} {share:2.12f} {seen:10d}"
         out.append(line if share >= 1 else f"{line} {1 / (1 - share):14.2f}")

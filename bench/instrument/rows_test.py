@@ -6,6 +6,7 @@ import tempfile
 import unittest
 from unittest import mock
 
+import charts
 import record
 import report
 import rows
@@ -42,6 +43,11 @@ class Histograms(unittest.TestCase):
         self.assertEqual(text[-3], "#[Mean    =       50.500, StdDeviation   =       28.866]")
         shares = [float(line[1]) for line in table]
         self.assertEqual(shares, sorted(shares))
+
+    def test_an_hgrm_file_names_its_unit_and_its_machine(self):
+        text = rows.hgrm(hist_of([5000]), about=["values in microseconds", "one CPU"]).splitlines()
+        self.assertEqual(text[:2], ["# values in microseconds", "# one CPU"])
+        self.assertEqual(text[2].split()[0], "Value")
 
     def test_a_value_is_printed_as_the_largest_of_its_step(self):
         self.assertEqual([rows.highest(value) for value in (0, 127, 128, 256, 1 << 20)],
@@ -117,6 +123,24 @@ class Recorded(unittest.TestCase):
         self.assertEqual(self.read("README.md").count("**10**"), 5)
         self.write("latency.svg", "drawn by hand")
         self.assertEqual(record.main([self.data, "--check"]), 1)
+
+    def page_with_noise(self, goal_ppm, limit_ppm):
+        found = [{"row": "sample", "experiment": experiment, "what": what, "ranks": ranks, "side": "shmix", "run": 0, "unit": "ns", "value": 50,
+                  "noise_ppm": ppm} for experiment, what, ranks, ppm in (("limits", "wake", 1, limit_ppm), ("fence", "empty", 2, goal_ppm),
+                                                                         ("get", "scalar", 2, goal_ppm))]
+        return report.page(rows.Results([{"row": "machine"}] + found))
+
+    def test_goals_that_noise_decides_are_grey_and_the_page_warns(self):
+        quiet, busy, limit = self.page_with_noise(90000, 90000), self.page_with_noise(110000, 110000), self.page_with_noise(0, 110000)
+        self.assertEqual([page.count(">noise decides<") for page in (quiet, busy, limit)], [0, 2, 1])  # the fence's goal is made of W
+        self.assertEqual([page.count('class="warning"') for page in (quiet, busy, limit)], [0, 1, 0])
+        self.assertLess(busy.index('class="warning"'), busy.index("<h1>"))
+
+    def test_the_picture_ends_every_curve_at_the_shortest(self):
+        curves = [("long", 0, [[1000, 9000], [900000, 1000]]), ("short", 1, [[1000, 200]])]
+        self.assertIn(">99.9 %<", charts.percentiles("t", curves))
+        self.assertNotIn(">99.9 %<", charts.percentiles("t", curves, cut=True))
+        self.assertIn(">10,000<", charts.percentiles("t", curves, cut=True))  # the samples, beside p50 and p99
 
     def test_a_page_of_a_run_that_lacks_most_is_drawn_too(self):
         self.record(10)
