@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What README.md quotes of a recorded run: five ratios, the machine they come from, and the latency picture.
+"""What README.md and docs/performance.md quote of a recorded run: ratios, goals, the machine, and the latency picture.
 
 All of it is made of the run's data, which lie beside the picture, so that nobody has to believe a number:
---check fails when README.md or the picture says anything else.
+--check fails when a document or the picture says anything else.
 """
 import os
 import sys
@@ -38,6 +38,22 @@ def block(results, data):
     return "\n".join(out)
 
 
+def figures(results, data):
+    """The lines for docs/performance.md: all ratios, then the goals."""
+    machine = results.machine
+    out = [BEGIN, f"{machine.get('cpu')}, {machine.get('cpus')} CPUs, Linux {machine.get('kernel')}, load {machine.get('load')}, revision "
+           f"{machine.get('revision')}, {machine.get('date', '')[:10]}; the other side is {machine.get('peer')}. {report.noise_words(results)}", "",
+           "| | shmix | OpenPMIx | times better (range of single pairs) |", "|---|---|---|---|"]
+    out += [f"| {words} | {mine} | {other} | {report.times(middle)} ({report.times(least)} to {report.times(most)}) |"
+            for words, mine, other, middle, least, most in report.all_ratios(results)]
+    out += ["", "Goals. W is a futex wake across CPUs, measured in the same run.", "", "| | shmix | goal | |", "|---|---|---|---|"]
+    for row in report.goals.table(results):
+        if row["goal"] is not None:
+            mark = "noise decides" if row["noisy"] else "reached" if row["reached"] else "missed"
+            out.append(f"| {row['words']} | {rows.say(row['value'], row['unit'])} | {row['goal_words']} = {rows.say(row['goal'], row['unit'])} | {mark} |")
+    return "\n".join(out + ["", f"The data: [{data}]({os.path.relpath(data, 'docs')}).", END])
+
+
 def slower(results):
     """Where shmix is slower than the other side, where it is least ahead, and which of its own goals it misses."""
     bars = sorted(report.all_ratios(results), key=lambda bar: bar[3])
@@ -55,7 +71,8 @@ def picture(data):
     return os.path.join(os.path.dirname(data), "latency.svg")
 
 
-def readme_with(text, new):
+def text_with(text, new):
+    """@text with @new in place of what stands between the marks, or before the heading BEFORE."""
     if BEGIN in text:
         begin, end = text.index(BEGIN), text.index(END) + len(END)
         return text[:begin] + new + text[end:]
@@ -63,30 +80,31 @@ def readme_with(text, new):
     return text[:at] + new + "\n\n" + text[at:]
 
 
+def read(name):
+    try:
+        with open(os.path.join(TOP, name)) as f:
+            return f.read()
+    except OSError:
+        return None
+
+
 def main(words):
     """words: DATA [--check]."""
     check, data = "--check" in words, os.path.relpath(words[0], TOP)
-    name = os.path.join(TOP, "README.md")
-    with open(name) as f:
-        text = f.read()
-    if check and not os.path.exists(os.path.join(TOP, data)):
+    documents = {"README.md": block, "docs/performance.md": figures}
+    texts = {name: read(name) for name in documents}
+    if check and read(data) is None:
         print(f"no run is recorded in {data}")
-        return 1 if BEGIN in text else 0
+        return 1 if any(BEGIN in (text or "") for text in texts.values()) else 0
     results = rows.Results(rows.read(os.path.join(TOP, data)))
-    new, svg = readme_with(text, block(results, data)), report.event_picture(results) + "\n"
-    if not check:
-        for file, content in ((name, new), (os.path.join(TOP, picture(data)), svg)):
-            with open(file, "w") as f:
-                f.write(content)
-        return 0
+    wanted = {name: text_with(texts[name], made(results, data)) for name, made in documents.items() if texts[name] is not None}
+    wanted[picture(data)] = report.event_picture(results) + "\n"
     bad = 0
-    try:
-        with open(os.path.join(TOP, picture(data))) as f:
-            drawn = f.read()
-    except OSError:
-        drawn = ""
-    for file, is_right in (("README.md", new == text), (picture(data), svg == drawn)):
-        if not is_right:
-            print(f"{file} is not what {data} says: bench/run readme {data}", file=sys.stderr)
+    for name, content in wanted.items():
+        if not check:
+            with open(os.path.join(TOP, name), "w") as f:
+                f.write(content)
+        elif read(name) != content:
+            print(f"{name} is not what {data} says: bench/run readme {data}", file=sys.stderr)
             bad = 1
     return bad

@@ -90,6 +90,7 @@ class Recorded(unittest.TestCase):
         self.addCleanup(patch.stop)
         self.data = os.path.join(self.folder.name, "recorded.jsonl")
         self.write("README.md", "# Words\n\n## What you get\n")
+        os.mkdir(os.path.join(self.folder.name, "docs"))
 
     def write(self, name, text):
         with open(os.path.join(self.folder.name, name), "w") as f:
@@ -107,7 +108,9 @@ class Recorded(unittest.TestCase):
         self.write("recorded.jsonl", "".join(rows.json.dumps(row) + "\n" for row in found))
 
     def test_readme_quotes_the_recorded_run_and_nothing_else(self):
+        self.write("docs/performance.md", "# Figures\n")
         self.assertEqual(record.main([self.data, "--check"]), 0)  # nothing is recorded, nothing is quoted
+        self.write("docs/performance.md", "# Figures\n\n" + record.BEGIN + record.END + "\n")
         self.record(10)
         self.assertEqual(record.main([self.data, "--check"]), 1)
         self.assertEqual(record.main([self.data]), 0)
@@ -121,6 +124,12 @@ class Recorded(unittest.TestCase):
         self.assertEqual(record.main([self.data, "--check"]), 1)
         self.assertEqual(record.main([self.data]), 0)
         self.assertEqual(self.read("README.md").count("**10**"), 5)
+        figures = self.read("docs/performance.md")
+        self.assertIn("| Fence, 2 ranks | 5.00 ns | 50.0 ns | 10 (10 to 10) |", figures)
+        self.write("docs/performance.md", figures.replace("50.0 ns", "60.0 ns", 1))
+        self.assertEqual(record.main([self.data, "--check"]), 1)
+        self.write("docs/performance.md", figures)
+        self.assertEqual(record.main([self.data, "--check"]), 0)
         self.write("latency.svg", "drawn by hand")
         self.assertEqual(record.main([self.data, "--check"]), 1)
 

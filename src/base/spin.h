@@ -6,7 +6,7 @@
  *             --in vain-----------------> at once asleep, the next 1, 2, 4 ... 64 times
  *             --others keep the CPU-----> at once asleep, the next 8, 64, 512 times, and no yields
  *
- * A wake across CPUs takes 12 to 28 us (docs/performance.md).  News that come sooner are had by
+ * A wake across CPUs takes 12 to 28 us (docs/bench/records.md).  News that come sooner are had by
  * looking.  Between two looks the thread gives its CPU up: who is to bring the news may wait for
  * it.  A thread that computes then keeps it for milliseconds.  A sleeper would have been woken in
  * front of that one, so the next times we sleep. */
