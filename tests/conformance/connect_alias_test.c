@@ -192,8 +192,8 @@ static int meets(int rank)
         CHECK(pair.rank == call.rank / 3);
         CHECK_STATUS(disconnect_by(pair.nspace, NO_WORDS), PMIX_SUCCESS);
     } else {
-        CHECK_STATUS(PMIx_Fence(outer, 2, NULL, 0), PMIX_ERR_BAD_PARAM);
-        CHECK_STATUS(connect_by(outer, 2, NO_WORDS, &pair), PMIX_ERR_BAD_PARAM);
+        CHECK_STATUS(PMIx_Fence(outer, 2, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
+        CHECK_STATUS(connect_by(outer, 2, NO_WORDS, &pair), PMIX_ERR_NOT_A_MEMBER);
     }
     CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &again), PMIX_SUCCESS);
     CHECK(again.rank == call.rank && strcmp(again.nspace, call.nspace) != 0);
@@ -296,8 +296,8 @@ static int is_gone(int rank)
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     CHECK_STATUS(get_text(&first, "own name", text), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(get_text(&all, PMIX_JOB_SIZE, text), PMIX_ERR_NOT_FOUND);
-    CHECK_STATUS(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &none), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
+    CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &none), PMIX_ERR_NOT_A_MEMBER);
     CHECK_STATUS(PMIx_Resolve_peers(NULL, call.nspace, &procs, &count), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Resolve_nodes(call.nspace, &nodes), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(shmix_job_open(call.nspace, &job), PMIX_ERR_NOT_FOUND);

@@ -321,7 +321,7 @@ static void wrong_lists(void)
     CHECK_STATUS(connect_by(&me, 0, NO_WORDS, &call), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Connect(NULL, 0, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(shmix_connect(&me, 1, NULL, 1, call.nspace, &call.rank), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(connect_by(&other, 1, NO_WORDS, &call), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(connect_by(&other, 1, NO_WORDS, &call), PMIX_ERR_NOT_A_MEMBER);
     CHECK_STATUS(shmix_connect_nb(&me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Connect_nb(&me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     memset(endless.nspace, 'n', sizeof(endless.nspace));
@@ -447,8 +447,8 @@ static int strangers(int rank)
         put_text("name", call.nspace);
     } else {
         CHECK_STATUS(get_text(&pair[0], "name", name), PMIX_SUCCESS);
-        CHECK_STATUS(disconnect_by(name, NO_WORDS), PMIX_ERR_BAD_PARAM);
-        CHECK(PMIx_Disconnect(pair, 2, NULL, 0) != PMIX_SUCCESS);
+        CHECK_STATUS(disconnect_by(name, NO_WORDS), PMIX_ERR_NOT_A_MEMBER);
+        CHECK_STATUS(PMIx_Disconnect(pair, 2, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     if (rank < 2) {

@@ -73,7 +73,7 @@ static int fences(int rank)
 
     group_begin(rank, NULL);
     if (rank == STRANGER) {
-        CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
+        CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_NOT_A_MEMBER);
         CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
         CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     } else {
@@ -97,7 +97,7 @@ static int fences_of_some(int rank)
     const pmix_proc_t twice[2] = { proc_of(GROUP, WILDCARD), proc_of(SECOND, WILDCARD) };
 
     group_begin(rank, NULL);
-    CHECK_STATUS(fence_of(some, 2), rank == 1 || rank == 3 ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(fence_of(some, 2), rank == 1 || rank == 3 ? PMIX_SUCCESS : PMIX_ERR_NOT_A_MEMBER);
     if (rank == 0 || rank == STRANGER) {
         CHECK_STATUS(fence_of(mixed, 2), PMIX_SUCCESS);
     }
@@ -152,7 +152,7 @@ static int unknown(int rank)
     group_begin(rank, NULL);
     const pmix_proc_t with_beyond[2] = { me, beyond };
 
-    CHECK_STATUS(fence_of(&nobody, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(fence_of(&nobody, 1), PMIX_ERR_NOT_A_MEMBER);
     CHECK_STATUS(fence_of(with_beyond, 2), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(get_text(&beyond, "key", text), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Group_leave("nobody.knows", NULL, 0), PMIX_ERR_NOT_FOUND);
@@ -345,7 +345,7 @@ static void has_left(void)
     CHECK_STATUS(PMIx_Get(&other, PMIX_LOCAL_RANK, NULL, 0, &value), PMIX_SUCCESS);
     PMIx_Value_free(value, 1);
     CHECK_STATUS(PMIx_Get(&gone, PMIX_LOCAL_RANK, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
-    CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_NOT_A_MEMBER);
     CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
 }
@@ -447,7 +447,7 @@ static int all_leave(int rank)
     }
     meet();
     CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_ERR_NOT_FOUND);
-    CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(fence_of(&all, 1), PMIX_ERR_NOT_A_MEMBER);
     meet();
     if (rank == 0) {
         CHECK_STATUS(PMIx_Group_construct(GROUP, &me, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);

@@ -284,7 +284,7 @@ static int fence_of_some(int rank)
     }
     fence(false);
     const pmix_proc_t stranger = peer((pmix_rank_t)(rank + 1) % 3);
-    CHECK_STATUS(PMIx_Fence(&stranger, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Fence(&stranger, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     finalize();
     return 0;
 }

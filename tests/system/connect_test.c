@@ -276,7 +276,7 @@ static int rank_of_cluster(int rank)
     CHECK(new_rank == me.rank);
     CHECK_STATUS(PMIx_Disconnect(rank == 1 ? &named : &all, 1, NULL, 0), PMIX_SUCCESS);
     PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(named.nspace, other, plain);
-    CHECK_STATUS(PMIx_Connect(&named, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Connect(&named, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     finish();
     return 0;
 }
@@ -305,7 +305,7 @@ static int rank_of_bad_input(int rank)
     CHECK_STATUS(PMIx_Connect(&all, 1, NULL, 1), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Connect_nb(&all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(shmix_connect_nb(&all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(PMIx_Connect(&other, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Connect(&other, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &(int){ 1 }, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Connect(unknown, 2, &info, 1), PMIX_ERR_TIMEOUT); /* it may be registered */
     CHECK_STATUS(PMIx_Disconnect(unknown, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
@@ -328,8 +328,8 @@ static int rank_of_bad_input(int rank)
     fence();
     if (rank == 2) {
         CHECK(connected(&pair[0], places) == 1);
-        CHECK_STATUS(shmix_disconnect(places[0].nspace, NULL, 0), PMIX_ERR_BAD_PARAM);
-        CHECK_STATUS(PMIx_Disconnect(pair, 2, NULL, 0), PMIX_ERR_INVALID_OPERATION);
+        CHECK_STATUS(shmix_disconnect(places[0].nspace, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
+        CHECK_STATUS(PMIx_Disconnect(pair, 2, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     }
     fence(); /* it is still there when the stranger comes */
     if (rank < 2) {

@@ -963,7 +963,7 @@ static int rank_of_bad_join(int rank)
         CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_INVALID_OPERATION);
     }
     fence();
-    CHECK_STATUS(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     if (rank == 1) {
         CHECK_STATUS(join(&other, PMIX_GROUP_ACCEPT).status, PMIX_ERR_BAD_PARAM);
         CHECK_STATUS(join(&leader, (pmix_group_opt_t)7).status, PMIX_ERR_BAD_PARAM);

@@ -63,7 +63,7 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     rc = connects && !sx_procs_hold_self(here.procs, here.nprocs)
-             ? PMIX_ERR_BAD_PARAM
+             ? PMIX_ERR_NOT_A_MEMBER
              : begin(connects, &options, &here);
     if (rc == PMIX_SUCCESS) {
         rc = sx_arrive(op, kind, &here);

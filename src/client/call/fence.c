@@ -33,7 +33,7 @@ static pmix_status_t fence_check(struct sx_arriving *arriving, pmix_proc_t *whol
     }
     const pmix_status_t rc = sx_arriving_check(arriving, SX_OF_FENCE, options);
     return rc == PMIX_SUCCESS && !sx_procs_hold_self(arriving->procs, arriving->nprocs)
-               ? PMIX_ERR_BAD_PARAM
+               ? PMIX_ERR_NOT_A_MEMBER
                : rc;
 }
 

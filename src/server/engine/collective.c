@@ -654,7 +654,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
                           struct sx_arrival *arrival)
 {
     struct sx_member *const member = sx_members_find(&collective->members, client);
-    pmix_status_t rc = PMIX_ERR_BAD_PARAM; /* it lists others only */
+    pmix_status_t rc = PMIX_ERR_NOT_A_MEMBER; /* it lists others only */
 
     if (member != NULL) {
         rc = take_in(collective, client, arrival);

@@ -283,15 +283,25 @@ static struct sx_membership_entry *entry_by_words(const struct sx_server *server
 }
 
 /* Return: why there is none. */
-static pmix_status_t words_judge(struct sx_server *server, const struct sx_arrival *arrival)
+static pmix_status_t words_judge(struct sx_server *server, struct sx_client *client,
+                                 const struct sx_arrival *arrival)
 {
+    bool holds_client = false;
+
     for (size_t i = 0; i < arrival->proc_count; i++) {
-        if (sx_nspace_find(server, arrival->procs[i].nspace) == NULL &&
-            sx_memberships_find(server, arrival->procs[i].nspace) == NULL) {
+        const pmix_proc_t *const proc = &arrival->procs[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+        const struct sx_membership_entry *const entry = sx_memberships_find(server, proc->nspace);
+
+        if (nspace == NULL && entry == NULL) {
             return PMIX_ERR_NOT_FOUND;
         }
+        holds_client |= entry != NULL
+                            ? sx_membership_has(entry, client)
+                            : nspace == client->nspace &&
+                                  (proc->rank == PMIX_RANK_WILDCARD || proc->rank == client->rank);
     }
-    return PMIX_ERR_INVALID_OPERATION;
+    return holds_client ? PMIX_ERR_INVALID_OPERATION : PMIX_ERR_NOT_A_MEMBER;
 }
 
 /* By its name, which is all that @arrival says.  Return: NULL when it says something else. */
@@ -313,7 +323,7 @@ pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *clie
     const struct sx_membership_entry *entry = entry_by_name(server, arrival);
 
     if (entry != NULL && !sx_membership_has(entry, client)) {
-        return PMIX_ERR_BAD_PARAM;
+        return PMIX_ERR_NOT_A_MEMBER;
     }
     if (entry != NULL && has_called(server, entry, client)) {
         return PMIX_ERR_INVALID_OPERATION;
@@ -322,7 +332,7 @@ pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *clie
         entry = entry_by_words(server, client, arrival);
     }
     if (entry == NULL) {
-        return words_judge(server, arrival);
+        return words_judge(server, client, arrival);
     }
     arrival->procs[0] = proc_of(name_of(entry), PMIX_RANK_WILDCARD);
     arrival->proc_count = 1;

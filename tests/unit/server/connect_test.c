@@ -117,7 +117,7 @@ static pmix_status_t disconnects(struct sx_server *server, void *arg)
     cr_expect_eq(aim(server, 0, NULL, NULL, meant), PMIX_ERR_INVALID_OPERATION, "not connected");
     cr_expect_eq(aim(server, 0, "nobody's", NULL, meant), PMIX_ERR_NOT_FOUND);
     PMIx_Load_nspace(name, sx_membership_name(&connected(server, NULL)->published));
-    cr_expect_eq(aim(server, RANKS, name, NULL, meant), PMIX_ERR_BAD_PARAM, "no member");
+    cr_expect_eq(aim(server, RANKS, name, NULL, meant), PMIX_ERR_NOT_A_MEMBER, "no member");
     cr_assert_eq(aim(server, 0, name, NULL, meant), PMIX_SUCCESS);
     cr_expect_str_eq(meant, name);
     cr_assert_eq(aim(server, 0, NULL, NULL, meant), PMIX_SUCCESS);
