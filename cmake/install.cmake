@@ -30,7 +30,22 @@ foreach(page ${pages})
     endif()
   endforeach()
 endforeach()
-install(DIRECTORY ${PROJECT_BINARY_DIR}/man1 ${PROJECT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
+# ... and pages of docs that messages name, made by cmake/page.awk: "man shmix-hosts" is docs/hosts.md
+foreach(page "hosts:which launcher starts the ranks, and how"
+             "containers:ranks in containers")
+  string(REGEX MATCH "^([a-z]+):(.*)$" page ${page})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS docs/${CMAKE_MATCH_1}.md cmake/page.awk)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man7)
+  execute_process(COMMAND awk -v name=shmix-${CMAKE_MATCH_1} -v what=${CMAKE_MATCH_2}
+                          -f ${PROJECT_SOURCE_DIR}/cmake/page.awk ${PROJECT_SOURCE_DIR}/docs/${CMAKE_MATCH_1}.md
+                  OUTPUT_FILE ${PROJECT_BINARY_DIR}/man7/shmix-${CMAKE_MATCH_1}.7 RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "awk makes no page of docs/${CMAKE_MATCH_1}.md: ${failed}")
+  endif()
+endforeach()
+foreach(section man1 man3 man7)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/${section} DESTINATION ${CMAKE_INSTALL_MANDIR})
+endforeach()
 
 # ---- pkg-config: relative to the .pc file, so that a tree can be moved, unless an absolute directory
 # was asked for ----------------------------------------------------------------------------------------

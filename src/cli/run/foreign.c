@@ -72,7 +72,7 @@ static void job_listen(struct sx_run_foreign *foreign, const struct sx_run_job *
                "%s, so a run path in the program or a wrapper goes before it; "
                "--env LD_PRELOAD=%s/libpmix.so.2 goes before both. In a container that directory "
                "has to be mounted first, at the same path (podman run -v %s:%s:ro, apptainer exec "
-               "-B %s)",
+               "-B %s; 'man shmix-containers')",
                job->prefix, rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir,
                foreign->lib_dir, foreign->lib_dir, foreign->lib_dir);
     }

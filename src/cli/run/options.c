@@ -381,8 +381,8 @@ static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
 #define JOB 0, false
 
 #define ELSEWHERE                                                                                \
-    ", by its name or as localhost: all ranks are on this one; for several nodes use mpirun or " \
-    "srun; those of Open MPI 4 and Slurm can run over this library as well (LD_LIBRARY_PATH)"
+    ", by its name or as localhost: all ranks are on this one; for several nodes use mpirun of " \
+    "Open MPI 4 or srun: 'man shmix-hosts' (docs/hosts.md) has the lines"
 
 static const struct sx_option rows[] = {
     { .help = "options of a program (each PROGRAM has its own):" },

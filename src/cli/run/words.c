@@ -7,8 +7,8 @@
 
 #define NODES                                                                                      \
     "is about several nodes, and 'shmix run' starts all ranks on this one: leave it out (-n N is " \
-    "the number of ranks), or use mpirun or srun; those of Open MPI 4 and Slurm can run over "     \
-    "this library as well (LD_LIBRARY_PATH)"
+    "the number of ranks), or use mpirun of Open MPI 4 or srun: 'man shmix-hosts' "                \
+    "(docs/hosts.md) has the lines with which they run over this library"
 #define DEBUG                                                                                  \
     "is no option here: with SHMIX_LOG=debug in the environment the library says more, and a " \
     "debugger is a program like any other (shmix run -n 2 xterm -e gdb PROGRAM)"

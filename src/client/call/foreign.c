@@ -37,7 +37,8 @@ static const char *advice_for(const char *nspace)
     return strncmp(nspace, "prte", 4) == 0
                ? "use shmix run (this launcher, PRRTE, runs over no library but its own)"
                : "use shmix run, or start the launcher with this library's directory first in "
-                 "LD_LIBRARY_PATH (slurmd: with this library in LD_PRELOAD)";
+                 "LD_LIBRARY_PATH (slurmd: with this library in LD_PRELOAD; 'man shmix-hosts' has "
+                 "the lines, also for several machines)";
 }
 
 void sx_foreign_server_tell(const pmix_proc_t *self)

@@ -11,11 +11,12 @@ import threading
 
 import bed
 
-# HOST COMMAND...: leave the order in a folder, wait for its status.
+# [OPTIONS] HOST COMMAND...: leave the order in a folder, wait for its status.
 AGENT = """#!/bin/sh
+while [ "${{1#-}}" != "$1" ]; do shift; done
 host=$1; shift
 order=$(mktemp {door}/order.XXXXXX) || exit 255
-printf '%s\\n%s\\n' "$host" "$*" >"$order"
+printf '%s\\n%s\\n%s\\n' "$host" $$ "$*" >"$order"
 mkfifo "$order.done" && mv "$order" "$order.ready"
 read -r status <"$order.done"
 exit "$status"
@@ -54,12 +55,13 @@ class Orte(bed.Bed):
 
     def serve(self, path):
         with open(path) as f:
-            host, command = f.read().split("\n", 1)
+            host, agent, command = f.read().split("\n", 2)
         who = pwd.getpwuid(os.stat(path).st_uid)
-        done = subprocess.run(self.inside(host, "setpriv", f"--reuid={who.pw_uid}", f"--regid={who.pw_gid}",
-                                          "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin", f"HOME={self.tmp}",
-                                          f"TMPDIR={self.tmp}", "sh", "-c", f"cd /; {command}"),
-                              stdin=subprocess.DEVNULL)
+        with open(f"/proc/{agent}/fd/1", "a") as out:
+            done = subprocess.run(self.inside(host, "setpriv", f"--reuid={who.pw_uid}", f"--regid={who.pw_gid}",
+                                              "--clear-groups", "env", "-i", "PATH=/usr/bin:/bin", f"HOME={self.tmp}",
+                                              f"TMPDIR={self.tmp}", "sh", "-c", f"cd /; {command}"),
+                                  stdin=subprocess.DEVNULL, stdout=out)
         with open(path[:-len(".taken")] + ".done", "w") as answer:
             answer.write(f"{done.returncode}\n")
 
