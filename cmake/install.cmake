@@ -9,6 +9,14 @@ foreach(name ${SHMIX_FIELD_NAMES}) # the command by other names
     file(WRITE ${PROJECT_BINARY_DIR}/man1/${name}.1 ".so man1/pquery.1\n")
   endif()
 endforeach()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/launchers)
+file(RELATIVE_PATH launcher ${CMAKE_INSTALL_FULL_LIBEXECDIR}/shmix/bin
+     ${CMAKE_INSTALL_FULL_BINDIR}/shmix)
+foreach(name ${SHMIX_LAUNCHER_NAMES}) # links, relative, so that a tree can be moved
+  file(CREATE_LINK ${launcher} ${PROJECT_BINARY_DIR}/launchers/${name} SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/launchers/${name}
+          DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/shmix/bin)
+endforeach()
 install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libshmix.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 

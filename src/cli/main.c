@@ -28,7 +28,8 @@ static const struct sx_option rows[] = {
     { .name = "log", .help = "log something where processes of a job log" },
     { .name = "mem", .help = "look into the shared memory of running jobs" },
     { .name = "bench", .help = "measure this library beside another, and draw a report" },
-    { .help = "options ('shmix VERB --help' explains those of a verb, with examples):" },
+    { .help = "options ('shmix VERB --help' and 'shmix help VERB' explain those of a verb, with "
+              "examples):" },
 };
 
 static const struct {
@@ -44,34 +45,52 @@ static const struct sx_verb command = {
     .name = "shmix",
     .try_begin = "shmix",
     .try_end = " --help",
-    .about = "usage: shmix VERB [options]\n\n"
+    .about = "usage: shmix VERB [options]\n"
+             "       shmix [options] PROGRAM ...   (an option in place of the verb: shmix run)\n\n"
              "shmix is a PMIx library for one node whose data lies in shared memory.\n",
     .more = "\ntry:\n  shmix run -n 2 hostname\n",
     .options = rows,
     .option_count = SX_COUNT(rows),
 };
 
+static int verb_run(const char *name, char **words)
+{
+    for (size_t i = 0; i < SX_COUNT(verbs); i++) {
+        if (strcmp(name, verbs[i].name) == 0) {
+            return verbs[i].fn(words);
+        }
+    }
+    return sx_options_refuse_unknown(&command, "verb", name, strlen(name));
+}
+
 int main(int argc, char **argv)
 {
-    char **words = argv + (argc > 0);
+    static char help[] = "--help", version[] = "--version";
+    char **words = argv + (argc > 0), *asked[] = { help, NULL };
     int (*const named)(char **words) = argc > 0 ? sx_field_find(argv[0]) : NULL;
 
     if (named != NULL) {
         return named(words);
+    }
+    if (words[0] != NULL && words[0][0] == '-' && !sx_options_every_verb_has(words[0])) {
+        return sx_cli_run(words);
+    }
+    if (words[0] != NULL && strcmp(words[0], "help") == 0 && words[1] != NULL) {
+        return verb_run(words[1], asked);
+    }
+    if (words[0] != NULL && strcmp(words[0], "help") == 0) {
+        words[0] = help;
+    } else if (words[0] != NULL && strcmp(words[0], "version") == 0) {
+        words[0] = version;
     }
     const int code = sx_options_take(&command, NULL, NULL, &words);
 
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    if (words[0] == NULL || strcmp(words[0], "help") == 0) {
+    if (words[0] == NULL) {
         sx_options_help(&command);
-        return words[0] == NULL ? SX_EXIT_USAGE : 0;
+        return SX_EXIT_USAGE;
     }
-    for (size_t i = 0; i < SX_COUNT(verbs); i++) {
-        if (strcmp(words[0], verbs[i].name) == 0) {
-            return verbs[i].fn(words + 1);
-        }
-    }
-    return sx_options_refuse_unknown(&command, "verb", words[0], strlen(words[0]));
+    return verb_run(words[0], words + 1);
 }

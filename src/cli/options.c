@@ -63,6 +63,13 @@ static const struct sx_option *option_find(const struct sx_verb *verb, const cha
     return row;
 }
 
+bool sx_options_every_verb_has(const char *word)
+{
+    static const struct sx_verb none = { .options = NULL };
+
+    return option_find(&none, word, strlen(word)) != NULL;
+}
+
 /* Return: NULL when nobody types it elsewhere. */
 static const struct sx_habit *habit_find(const struct sx_verb *verb, const char *word, size_t len)
 {
@@ -206,8 +213,8 @@ int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *
     va_start(args, fmt);
     what = sx_cli_vprintf(fmt, args);
     va_end(args);
-    if (name == NULL) {
-        sx_say("%s%s\ntry: %s --help", where, what, verb->name);
+    if (name == NULL || sx_options_every_verb_has(name)) {
+        sx_say("%s%s\ntry: %s %s", where, what, verb->name, name == NULL ? "--help" : name);
     } else {
         sx_say("%s%s\ntry: %s %s%s%s%s", where, what, verb->try_begin,
                row == NULL ? name : row->name, example == NULL ? "" : " ",

@@ -61,6 +61,9 @@ struct sx_verb {
  * was said. */
 int sx_options_take(const struct sx_verb *verb, void *whole, void *part, char ***words);
 
+/* Whether @word is an option that every verb has: --help, --version, "--". */
+bool sx_options_every_verb_has(const char *word);
+
 /* Say what is wrong, and what to try: @name, an option; NULL: the help.  Return: the exit code. */
 int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

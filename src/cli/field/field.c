@@ -16,6 +16,7 @@
 #include "cli/field/words.h"
 #include "cli/ls/ls.h"
 #include "cli/query/query.h"
+#include "cli/run/run.h"
 #include "cli/say.h"
 
 #define OF(type, member) offsetof(type, member), false
@@ -435,17 +436,18 @@ static int pevent(char **given)
 int (*sx_field_find(const char *path))(char **words)
 {
     static const struct {
-        const struct sx_verb *verb;
+        const char *name;
         int (*fn)(char **words);
     } names[] = {
-        { &pquery_verb, pquery }, { &pattrs_verb, pattrs }, { &pps_verb, pps },
-        { &pctrl_verb, pctrl },   { &pevent_verb, pevent }, { &sx_field_info_verb, sx_field_info },
+        { "pquery", pquery },     { "pattrs", pattrs },      { "pps", pps },
+        { "pctrl", pctrl },       { "pevent", pevent },      { "pmix_info", sx_field_info },
+        { "mpirun", sx_cli_run }, { "mpiexec", sx_cli_run },
     };
     const char *const slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *const name = slash != NULL ? slash + 1 : path;
 
     for (size_t i = 0; name != NULL && i < SX_COUNT(names); i++) {
-        if (strcmp(name, names[i].verb->name) == 0) {
+        if (strcmp(name, names[i].name) == 0) {
             return names[i].fn;
         }
     }

@@ -8,6 +8,7 @@
  *     pctrl --pause --targets NSPACE:RANK  shmix ctl pause --nspace NSPACE --rank RANK
  *     pevent --range RANGE EVENT           shmix events inject EVENT --range RANGE
  *     pmix_info                            what this library is
+ *     mpiexec, mpirun                      shmix run; in a folder of their own, to be put into PATH
  *
  * Each is a link to the command, and turns its words into those of a verb, which does the rest. */
 #ifndef SX_CLI_FIELD_FIELD_H
@@ -20,7 +21,6 @@
 int (*sx_field_find(const char *path))(char **words);
 
 /* info.c */
-extern const struct sx_verb sx_field_info_verb;
 int sx_field_info(char **words);
 
 #endif

@@ -33,7 +33,7 @@ static const struct sx_option rows[] = {
       OF(parsable) },
 };
 
-const struct sx_verb sx_field_info_verb = {
+static const struct sx_verb verb = {
     .name = "pmix_info",
     .try_begin = "pmix_info",
     .try_end = "",
@@ -91,7 +91,7 @@ static int paths_print(const struct info *wish)
         }
     }
     return found ? 0
-                 : sx_options_refuse(&sx_field_info_verb, "--path", "--path wants %s, not '%.80s'",
+                 : sx_options_refuse(&verb, "--path", "--path wants %s, not '%.80s'",
                                      "prefix, bindir, libdir or incdir", wish->path);
 }
 
@@ -99,7 +99,7 @@ int sx_field_info(char **words)
 {
     struct info wish = { .path = NULL };
     struct utsname kernel;
-    const int code = sx_options_take(&sx_field_info_verb, &wish, NULL, &words);
+    const int code = sx_options_take(&verb, &wish, NULL, &words);
 
     if (code != SX_OPTIONS_TAKEN) {
         return code;

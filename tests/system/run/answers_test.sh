@@ -9,7 +9,10 @@ unset OMPI_MCA_ess OMPI_COMM_WORLD_RANK
 # What mpirun is in Open MPI 4: a name of its orterun.
 printf '#!/bin/sh\nexit 1\n' >"$work/orterun"
 chmod +x "$work/orterun"
-ln -s orterun "$work/mpirun"
+mkdir "$work/ompi"
+ln -s ../orterun "$work/ompi/mpirun"
+ln -s "$SHMIX" "$work/mpiexec"
+ln -s "$SHMIX" "$work/mpirun"
 printf '#!/bin/sh\necho ran beside\n' >"$work/beside"
 chmod +x "$work/beside"
 
