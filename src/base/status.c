@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* status.c - raise a status with its place, translate errno, and die on a broken invariant.
  *
- * A raised failure is one line of the log; the text is cut at SX_RAISE_TEXT_MAX bytes. */
+ * A raised failure is one line of the log; the text is cut at SX_RAISE_TEXT_MAX bytes.  Its place
+ * in the source and the name of the status are for level debug: users can do nothing with them. */
 #include "base/status.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/names.h"
 
 #define SX_RAISE_TEXT_MAX 384
 
@@ -21,13 +24,18 @@ pmix_status_t sx_raise(pmix_status_t status, const char *file, int line, const c
     va_list args;
 
     if (sx_log_wants(SX_LOG_ERROR)) {
-        const char *name = strrchr(file, '/');
-
         va_start(args, fmt);
         vsnprintf(text, sizeof(text), fmt, args);
         va_end(args);
-        sx_log(SX_LOG_ERROR, "%s: %s (%s:%d, status %d)", func, text,
-               name == NULL ? file : name + 1, line, status);
+        if (sx_log_wants(SX_LOG_DEBUG)) {
+            const char *const slash = strrchr(file, '/');
+            const char *const name = sx_name_find(PMIX_STATUS, status);
+
+            sx_log(SX_LOG_ERROR, "%s (%s, %s:%d, %s %d)", text, func,
+                   slash == NULL ? file : slash + 1, line, name == NULL ? "status" : name, status);
+        } else {
+            sx_log(SX_LOG_ERROR, "%s", text);
+        }
     }
     errno = errno_kept;
     return status;

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* status.h - one pmix_status_t, raised once where a failure is first known, carried unchanged.
  *
- * SX_RAISE logs place and cause and yields the status; callers return it as it is.  Expected
+ * SX_RAISE logs the cause, at level debug with its place in the source and the status by name, and
+ * yields the status; callers return it as it is.  Expected
  * outcomes (full, not found, not yet) are plain returns and are not raised. */
 #ifndef SX_BASE_STATUS_H
 #define SX_BASE_STATUS_H
@@ -11,7 +12,7 @@
 
 #include "base/log.h"
 
-/* Log "@fmt" with its place at error level and yield @status. */
+/* Log "@fmt" at error level and yield @status. */
 #define SX_RAISE(status, ...) sx_raise((status), __FILE__, __LINE__, __func__, __VA_ARGS__)
 
 pmix_status_t sx_raise(pmix_status_t status, const char *file, int line, const char *func,

@@ -4,12 +4,14 @@
 #include "cli/attach.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <pmix_tool.h>
 
 #include "base/clock.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "client/life/tool.h"
@@ -75,8 +77,12 @@ int sx_attach_begin(const struct sx_attach *attach)
         sx_say("--pid, --uri, --server and --system name a server each: give one of them");
         return SX_EXIT_USAGE;
     }
+    setenv("SHMIX_LOG", "none", 0); /* what went wrong is said below */
     const pmix_status_t rc = sx_tool_begin(&options, &self, why);
 
+    if (rc == PMIX_ERR_NOT_SUPPORTED && sx_cli_outside_say_layout((pid_t)attach->pid)) {
+        return SX_EXIT_FAILURE;
+    }
     if (rc != PMIX_SUCCESS) {
         sx_say("%s%s%s", why[0] != '\0' ? why : "the server has not let this command in: ",
                why[0] != '\0' ? "" : PMIx_Error_string(rc), remedy(attach, rc));

@@ -3,9 +3,9 @@
 /* board.c - a board counts as its maker's alone: another process can name a memfd as servers do. */
 #include "cli/board.h"
 
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
-#include "shmem/outside.h"
 
 static bool board_take(void *arg, pid_t pid, int fd)
 {
@@ -27,7 +27,7 @@ static bool board_take(void *arg, pid_t pid, int fd)
 void sx_cli_board_find(pid_t pid, struct sx_cli_board *ret)
 {
     *ret = (struct sx_cli_board){ .board = SX_BOARD_NULL };
-    ret->denied = !sx_outside_each(pid, "board:", board_take, ret);
+    ret->denied = !sx_cli_outside_each(pid, "board:", board_take, ret);
 }
 
 void sx_cli_board_say_many(const struct sx_cli_board *found)

@@ -13,6 +13,7 @@
 #include "cli/ls/ls.h"
 #include "cli/mem/mem.h"
 #include "cli/options.h"
+#include "cli/outside.h"
 #include "cli/query/query.h"
 #include "cli/run/run.h"
 #include "cli/say.h"
@@ -41,6 +42,15 @@ static const struct {
     { "log", sx_cli_log }, { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
 };
 
+/* All but the launcher only look at what servers have. */
+static int verb_call(int (*fn)(char **words), char **words)
+{
+    if (fn != sx_cli_run) {
+        sx_cli_outside_quiet();
+    }
+    return fn(words);
+}
+
 static const struct sx_verb command = {
     .name = "shmix",
     .try_begin = "shmix",
@@ -57,7 +67,7 @@ static int verb_run(const char *name, char **words)
 {
     for (size_t i = 0; i < SX_COUNT(verbs); i++) {
         if (strcmp(name, verbs[i].name) == 0) {
-            return verbs[i].fn(words);
+            return verb_call(verbs[i].fn, words);
         }
     }
     return sx_options_refuse_unknown(&command, "verb", name, strlen(name));
@@ -70,7 +80,7 @@ int main(int argc, char **argv)
     int (*const named)(char **words) = argc > 0 ? sx_field_find(argv[0]) : NULL;
 
     if (named != NULL) {
-        return named(words);
+        return verb_call(named, words);
     }
     if (words[0] != NULL && words[0][0] == '-' && !sx_options_every_verb_has(words[0])) {
         return sx_cli_run(words);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/value.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
-#include "shmem/outside.h"
 #include "shmem/published.h"
 
 struct each {
@@ -68,5 +68,5 @@ bool sx_cli_stores_each(pid_t pid,
 {
     struct each wanted = { .fn = each, .arg = arg };
 
-    return sx_outside_each(pid, "store:", store_take, &wanted);
+    return sx_cli_outside_each(pid, "store:", store_take, &wanted);
 }

@@ -15,12 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shmem/segment.h"
+
 #define PREFIX "/memfd:shmix:"
 
 struct search {
     const char *kind;
     bool (*each)(void *arg, pid_t pid, int fd);
     void *arg;
+    struct sx_outside_left *left; /* NULL: nobody wants it */
     bool goes_on, denied;
     void *seen; /* inodes of one process, a tree of <search.h> */
 };
@@ -33,13 +36,33 @@ static bool is_of_kind(const struct search *search, const char *link, size_t len
            memcmp(link + head, search->kind, kind) == 0;
 }
 
-/* A segment's first word, which its maker writes last.  It is read, not mapped: the file may still
- * be empty. */
-static bool is_finished(int fd)
+static void left_note(struct sx_outside_left *left, pid_t pid, uint32_t layout)
+{
+    unsigned i = 0;
+
+    while (i < left->count && (left->at[i].pid != pid || left->at[i].layout != layout)) {
+        i++;
+    }
+    if (i == left->count && i < SX_OUTSIDE_LEFT_MAX) {
+        left->at[i].pid = pid;
+        left->at[i].layout = layout;
+        left->count++;
+    }
+}
+
+/* Judge a segment's first word, which its maker writes last.  It is read, not mapped: the file may
+ * still be empty.  Return: whether it is finished, and of this layout. */
+static bool is_readable(struct search *search, pid_t pid, int fd)
 {
     uint64_t magic = 0;
 
-    return pread(fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) && magic != 0;
+    if (pread(fd, &magic, sizeof(magic), 0) != (ssize_t)sizeof(magic) || magic == 0) {
+        return false;
+    }
+    if (magic != SX_SEGMENT_MAGIC && search->left != NULL) {
+        left_note(search->left, pid, sx_segment_layout(magic));
+    }
+    return magic == SX_SEGMENT_MAGIC;
 }
 
 static int inode_compare(const void *left, const void *right)
@@ -81,7 +104,7 @@ static void look_at(struct search *search, int dir_fd, const char *entry, pid_t 
 
     search->denied = search->denied || (fd < 0 && (errno == EACCES || errno == EPERM));
     if (fd >= 0) {
-        search->goes_on = !is_finished(fd) || !is_new(search, fd) ||
+        search->goes_on = !is_readable(search, pid, fd) || !is_new(search, fd) ||
                           search->each(search->arg, pid, fd);
         close(fd);
     }
@@ -107,9 +130,11 @@ static void look_into(struct search *search, pid_t pid)
 }
 
 bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
-                     void *arg)
+                     void *arg, struct sx_outside_left *left)
 {
-    struct search search = { .kind = kind, .each = each, .arg = arg, .goes_on = true };
+    struct search search = {
+        .kind = kind, .each = each, .arg = arg, .left = left, .goes_on = true
+    };
     const struct dirent *entry;
 
     if (pid != 0) {

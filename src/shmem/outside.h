@@ -9,13 +9,26 @@
 #define SX_SHMEM_OUTSIDE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#define SX_OUTSIDE_LEFT_MAX 16
+
+/* The processes whose segments this library cannot read, each once for a layout. */
+struct sx_outside_left {
+    struct {
+        pid_t pid;
+        uint32_t layout; /* 0: another program's, whose name is as ours are */
+    } at[SX_OUTSIDE_LEFT_MAX];
+    unsigned count; /* further ones are not listed */
+};
 
 /* Call @each with a descriptor for each memfd of the process @pid (0: of every process) whose name
  * begins with "shmix:" and @kind, as "ring:", but for those that are still being made; once,
  * however many descriptors of it the process has.  The descriptor is closed afterwards; @each
- * returns false to stop.  Return: false when some process could not be looked into. */
+ * returns false to stop.  Those of another layout, or another program, are added to @left (or
+ * NULL).  Return: false when some process could not be looked into. */
 bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
-                     void *arg);
+                     void *arg, struct sx_outside_left *left);
 
 #endif

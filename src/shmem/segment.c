@@ -365,11 +365,17 @@ static pmix_status_t sx_segment_check(const struct sx_segment *seg, enum sx_segm
     /* relaxed: only judged here; readers load it again. */
     const uint64_t used_bytes = atomic_load_explicit(&header->used_bytes, memory_order_relaxed);
 
+    if (magic != SX_SEGMENT_MAGIC && sx_segment_layout(magic) != 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "shared memory of layout %" PRIu32
+                        ", and this library reads layout %" PRIu32
+                        ": the server has another version of shmix; give both the same "
+                        "libpmix.so.2",
+                        sx_segment_layout(magic), sx_segment_layout(SX_SEGMENT_MAGIC));
+    }
     if (magic != SX_SEGMENT_MAGIC) {
-        const bool other_layout = (magic >> 24) == (SX_SEGMENT_MAGIC >> 24);
-        return SX_RAISE(other_layout ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_BAD_PARAM,
-                        "segment magic %#" PRIx64 "%s", magic,
-                        other_layout ? ": made by another version of shmix" : "");
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "a segment of another program: its magic is %#" PRIx64,
+                        magic);
     }
     if (header->kind != kind) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "segment of kind %" PRIu32 ", not %d", header->kind,

@@ -27,6 +27,7 @@
 #include "shmem/placement.h"
 
 #define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000002) /* "SXSEG", 0, layout 2: bump on change */
+#define SX_SEGMENT_LAYOUT_BITS 24u                    /* the layout's, of the magic */
 #define SX_SEGMENT_BODY_OFF 384
 #define SX_SEGMENT_NSPACE_BYTES 256
 #define SX_SEGMENT_ENDED UINT64_MAX /* as a successor: what the segment told of is gone */
@@ -41,6 +42,15 @@ enum sx_segment_kind {
 
 /* Feature bits; a reader refuses a segment that has one it does not know. */
 #define SX_SEGMENT_FEATURES_KNOWN UINT64_C(0)
+
+/* Return: the layout that a segment with @magic has; 0: it is not a segment of shmix. */
+static inline uint32_t sx_segment_layout(uint64_t magic)
+{
+    const bool is_ours = magic >> SX_SEGMENT_LAYOUT_BITS ==
+                         SX_SEGMENT_MAGIC >> SX_SEGMENT_LAYOUT_BITS;
+
+    return is_ours ? (uint32_t)(magic & ((1u << SX_SEGMENT_LAYOUT_BITS) - 1)) : 0;
+}
 
 struct sx_segment_header {
     _Atomic uint64_t magic;       /* 0 while being formatted; stored last with release */

@@ -542,7 +542,7 @@ static void hello_of_others(void)
     attack_hello_refused("HELLO without a namespace", &hello, PMIX_ERR_NOT_FOUND);
     attack_hello(&hello, ATTACK_RANK);
     hello.protocol = SX_PROTOCOL_VERSION + 1;
-    attack_hello_refused("HELLO of another protocol", &hello, PMIX_ERR_BAD_PARAM);
+    attack_hello_refused("HELLO of another protocol", &hello, PMIX_ERR_NOT_SUPPORTED);
 }
 
 static int role_hello(const char *arg)

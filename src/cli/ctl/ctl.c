@@ -367,7 +367,6 @@ int sx_cli_ctl(char **words)
 
     code = wish_check(&wish, action);
     if (code == SX_OPTIONS_TAKEN) {
-        setenv("SHMIX_LOG", "none", 0); /* that the server ends is what "term" is for */
         code = sx_attach_begin(&wish.attach);
         if (code == 0) {
             code = control(&wish, action);

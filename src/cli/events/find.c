@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
-#include "shmem/outside.h"
 
 struct search {
     const char *nspace; /* NULL: any */
@@ -112,17 +112,17 @@ bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
     if (!sx_proc_check()) {
         return false;
     }
-    search.denied = !sx_outside_each(search.pid, "ring:", ring_take, &search);
+    search.denied = !sx_cli_outside_each(search.pid, "ring:", ring_take, &search);
     if (search.count == 1) {
-        (void)sx_outside_each(ret_job->server_pid, "board:", board_take, &search);
+        (void)sx_cli_outside_each(ret_job->server_pid, "board:", board_take, &search);
     }
     if (search.count == 1 && ret_job->board.header != NULL) {
         return true;
     }
-    if (search.count <= 1) {
+    if (search.count <= 1 && !sx_cli_outside_say(search.pid)) {
         sx_say("no job %s%.255s%s; 'shmix mem' lists what there is",
                wanted != NULL ? "of " : "runs", wanted != NULL ? wanted : "",
-               search.denied ? " among the processes that you may look into" : "");
+               search.denied ? " among the processes of yours; root sees all" : "");
     }
     sx_events_job_close(ret_job);
     return false;

@@ -20,6 +20,7 @@
 #include "cli/json.h"
 #include "cli/names.h"
 #include "cli/number.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
@@ -269,6 +270,9 @@ static int nothing_say(const struct search *search, bool denied)
     const char *const hidden = denied ? " among the servers that you may look into; root sees all"
                                       : "";
 
+    if (search->jobs == 0 && sx_cli_outside_say(wish->whose.pid)) {
+        return SX_EXIT_FAILURE;
+    }
     if (search->jobs == 0 && wish->whose.pid != 0) {
         sx_say("process %d is no server with a job%s", (int)wish->whose.pid, hidden);
     } else if (search->jobs == 0 && wish->whose.nspace != NULL) {
@@ -355,8 +359,13 @@ int sx_cli_get(char **words)
     const bool denied = !sx_cli_stores_each(wish.whose.pid, job_print, &search);
 
     free(search.keys);
-    if (search.printed == 0) {
-        return nothing_say(&search, denied);
+    const int nothing = search.printed == 0 ? nothing_say(&search, denied) : 0;
+
+    if (wish.whose.pid == 0 && wish.whose.nspace == NULL) {
+        (void)sx_cli_outside_say(0);
+    }
+    if (nothing != 0) {
+        return nothing;
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
 }

@@ -13,12 +13,12 @@
 
 #include "cli/listing.h"
 #include "cli/ls/nobody.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "control/message.h"
 #include "ring/board.h"
-#include "shmem/outside.h"
 #include "shmem/site.h"
 
 enum { SERVER, ROLE, PID, UID, STATE, RANK, NSPACE, COLUMNS };
@@ -138,7 +138,7 @@ int sx_ls_clients(const struct sx_ls_wish *wish)
     if (!sx_ls_server_of(wish, &pid)) {
         return SX_EXIT_FAILURE;
     }
-    const bool denied = !sx_outside_each(pid, "board:", board_take, &list);
+    const bool denied = !sx_cli_outside_each(pid, "board:", board_take, &list);
 
     free(list.clients);
     if (list.servers == 0) {

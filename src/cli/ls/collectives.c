@@ -20,10 +20,10 @@
 #include "cli/json.h"
 #include "cli/ls/nobody.h"
 #include "cli/names.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "ring/open_ops.h"
-#include "shmem/outside.h"
 
 struct item {
     pid_t server;
@@ -315,7 +315,7 @@ int sx_ls_collectives(const struct sx_ls_wish *wish)
     if (!sx_ls_server_of(wish, &pid)) {
         return SX_EXIT_FAILURE;
     }
-    const bool denied = !sx_outside_each(pid, "ops:", table_take, &list);
+    const bool denied = !sx_cli_outside_each(pid, "ops:", table_take, &list);
     const int code = print_all(&list, denied);
 
     free(list.items);

@@ -15,10 +15,10 @@
 #include "cli/ls/groups_print.h"
 #include "cli/ls/groups_watch.h"
 #include "cli/ls/nobody.h"
+#include "cli/outside.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "shmem/membership.h"
-#include "shmem/outside.h"
 
 struct list {
     const struct sx_ls_wish *wish;
@@ -94,10 +94,10 @@ int sx_ls_groups(const struct sx_ls_wish *wish)
     if (wish->watch) {
         return sx_groups_watch(wish, pid);
     }
-    const bool denied = !sx_outside_each(pid, "store:", store_take, &list);
+    const bool denied = !sx_cli_outside_each(pid, "store:", store_take, &list);
 
     if (list.count == 0) {
-        (void)sx_outside_each(pid, "board:", board_take, &list);
+        (void)sx_cli_outside_each(pid, "board:", board_take, &list);
     }
     if (list.count == 0 && list.servers == 0) {
         return sx_ls_nobody(wish, denied);

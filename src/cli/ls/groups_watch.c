@@ -19,10 +19,10 @@
 #include "cli/board.h"
 #include "cli/ls/groups_print.h"
 #include "cli/ls/nobody.h"
+#include "cli/outside.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "ring/board.h"
-#include "shmem/outside.h"
 
 struct lists {
     struct sx_membership *at; /* in the order of a look; their bytes are copies of ours */
@@ -63,7 +63,7 @@ static bool store_renew(struct watch *watch)
         return true;
     }
     sx_store_detach(&watch->store);
-    (void)sx_outside_each(watch->server, "store:", store_take, watch);
+    (void)sx_cli_outside_each(watch->server, "store:", store_take, watch);
     return watch->store.seg.base != NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/ls/jobs.h"
 #include "cli/ls/procs.h"
 #include "cli/ls/servers.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 
@@ -82,6 +83,17 @@ const struct sx_verb sx_ls_verb = {
     .option_count = SX_COUNT(rows),
 };
 
+/* What could not be read matters when nothing is named. */
+static int list(const struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wish))
+{
+    const int code = sx_proc_check() ? fn(wish) : SX_EXIT_FAILURE;
+
+    if (wish->whose.pid == 0 && wish->whose.nspace == NULL) {
+        (void)sx_cli_outside_say(0);
+    }
+    return code;
+}
+
 int sx_cli_ls(char **words)
 {
     struct sx_ls_wish wish = { .thing = NULL };
@@ -96,7 +108,7 @@ int sx_cli_ls(char **words)
                 return sx_options_refuse(&sx_ls_verb, NULL,
                                          "--watch is for groups and sets, not for %s", wish.thing);
             }
-            return sx_proc_check() ? things[i].list(&wish) : SX_EXIT_FAILURE;
+            return list(&wish, things[i].list);
         }
     }
     struct sx_verb verb = sx_ls_verb;

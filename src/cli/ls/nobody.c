@@ -4,6 +4,7 @@
 #include "cli/ls/nobody.h"
 
 #include "cli/events/find.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 
@@ -11,13 +12,17 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
 {
     const pid_t pid = wish->whose.pid;
 
+    if (sx_cli_outside_say(pid)) {
+        return SX_EXIT_FAILURE; /* it runs, and cannot be read */
+    }
     if (pid == 0) {
-        sx_say("no server runs%s", denied ? " that you may look into; root sees all" : "");
+        sx_say("%s", denied ? "you have no running job on this node (root sees all users' jobs)"
+                           : "no job runs on this node");
         return 0;
     }
     sx_say("process %d %s", (int)pid,
            sx_proc_has_ended(pid) ? "does not exist"
-           : denied               ? "may not be looked into: be its user, or root"
+           : denied               ? "can be inspected by its user and root only"
                                   : "is no server of shmix");
     return SX_EXIT_FAILURE;
 }

@@ -18,11 +18,11 @@
 #include "cli/json.h"
 #include "cli/ls/nobody.h"
 #include "cli/names.h"
+#include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "ring/board.h"
-#include "shmem/outside.h"
 
 struct list {
     const struct sx_ls_wish *wish;
@@ -137,7 +137,7 @@ int sx_ls_servers(const struct sx_ls_wish *wish)
     if (!sx_ls_server_of(wish, &pid)) {
         return SX_EXIT_FAILURE;
     }
-    const bool denied = !sx_outside_each(pid, "board:", board_take, &list);
+    const bool denied = !sx_cli_outside_each(pid, "board:", board_take, &list);
 
     if (list.count == 0) {
         return sx_ls_nobody(wish, denied);

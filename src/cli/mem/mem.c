@@ -46,6 +46,7 @@ struct found {
     const char *name; /* of its namespace */
     uint64_t garbage_bytes, generation, successor;
     bool begun; /* it has a magic */
+    bool later; /* of a layout that this command cannot read */
 };
 
 struct wish {
@@ -77,6 +78,7 @@ static void judge(struct found *found)
         found->used = sx_bytes_part(whole, 0, used_bytes);
     }
     found->begun = magic != 0;
+    found->later = magic != SX_MEM_MAGIC && magic >> 24 == SX_MEM_MAGIC >> 24;
     found->name = (const char *)sx_bytes_at(whole, 128, 256);
     found->generation = sx_bytes_u64(whole, 32);
     found->successor = sx_bytes_u64(whole, 72);
@@ -186,7 +188,9 @@ static void name_print(const char *name)
 static const char *state_of(const struct found *found)
 {
     if (found->used.size == 0) {
-        return found->begun ? "of another layout, or damaged" : "is being made";
+        return found->later   ? "of another layout; use the shmix of its version"
+               : found->begun ? "not of shmix, or damaged"
+                              : "is being made";
     }
     return found->successor == 0              ? NULL
            : found->successor == SX_MEM_ENDED ? "has ended"
@@ -303,7 +307,7 @@ static int say_nothing_found(const struct scan *scan, const struct wish *wish)
     if (wish->whose.pid != 0) {
         sx_say("process %d %s", (int)wish->whose.pid,
                !scan->existed ? "does not exist"
-               : scan->denied ? "may not be looked into: be its user, or root"
+               : scan->denied ? "can be inspected by its user and root only"
                               : "has no segments of shmix");
     } else if (wish->whose.nspace != NULL) {
         sx_say("no segments of a job %.255s%s; 'shmix mem' lists what there is", wish->whose.nspace,

@@ -41,7 +41,7 @@ bool sx_stranger_find(const char *nspace, struct sx_store *ret_store)
 {
     struct search search = { .nspace = nspace, .store = SX_STORE_NULL };
 
-    (void)sx_outside_each(0, "store:", store_take, &search);
+    (void)sx_outside_each(0, "store:", store_take, &search, NULL);
     if (search.found) {
         *ret_store = search.store;
     }

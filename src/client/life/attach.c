@@ -240,6 +240,20 @@ static void names_take(struct sx_process *p, struct sx_link *link, const struct 
     }
 }
 
+static const char *refusal_remedy(pmix_status_t status)
+{
+    switch (status) {
+    case PMIX_ERR_OUT_OF_RESOURCE:
+        return ": it has no descriptor or memory left for it; raise the server's limits "
+               "(ulimit -n)";
+    case PMIX_ERR_NOT_SUPPORTED:
+        return ": it has another version of shmix (give both the same libpmix.so.2), or its host "
+               "takes no tools";
+    default:
+        return "";
+    }
+}
+
 static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
                                      uint64_t deadline_ns, struct sx_store *ret_store)
 {
@@ -257,10 +271,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
     } else if (welcome->status != PMIX_SUCCESS) {
         rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s",
                       link->self.rank, name_of(link),
-                      welcome->status == PMIX_ERR_OUT_OF_RESOURCE
-                          ? ": it has no descriptor or memory left for it; raise the server's "
-                            "limits (ulimit -n)"
-                          : "");
+                      refusal_remedy(welcome->status));
     } else if (frame.fd_count != SX_WELCOME_FDS) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else if (p->own != NULL && link == &p->first &&

@@ -198,8 +198,8 @@ void sx_event_want(struct sx_event_want *want, uint64_t now_ns)
 static void host_answered_itself(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     if (is_refusal(answer->status)) {
-        sx_log(SX_LOG_WARN, "the host refuses its own handler events of the environment: status %d",
-               answer->status);
+        sx_log(SX_LOG_WARN, "the host refuses its own handler events of the environment: %s",
+               PMIx_Error_string(answer->status));
     }
     host_answered(asker, answer);
 }

@@ -196,7 +196,8 @@ static void hello_take(struct sx_connection *connection, const struct sx_hello *
     const char *why = "is neither client nor tool";
 
     if (hello->protocol != SX_PROTOCOL_VERSION) {
-        why = "speaks another protocol";
+        status = PMIX_ERR_NOT_SUPPORTED;
+        why = "is of another version of shmix: give both the same libpmix.so.2";
     } else if (hello->role == SX_PEER_CLIENT) {
         client = client_judge(server, hello, peer, &status, &why);
     } else if (hello->role == SX_PEER_COMMAND) {

@@ -86,7 +86,7 @@ if [ "$(id -u)" = 0 ] && nobody --version >/dev/null 2>&1; then
         nobody ls "$thing" "$server" >"$work/out" 2>"$work/err"
         code=$?
         expect_code 1 "$thing of another user"
-        expect_err "may not be looked into: be its user, or root" "$thing of another user"
+        expect_err "can be inspected by its user and root only" "$thing of another user"
     done
     touch "$go"
     wait "$server"

@@ -36,6 +36,8 @@
  *                 has ended
  *   load          load the topology, and say how that has ended
  *   end HOW       end without PMIx_Finalize (leave), or by an abort of its own (abort)
+ *   foreign FILE  hold, without PMIx, segments that are named as a server's and are not, until
+ *                 FILE is there
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <limits.h>
@@ -48,6 +50,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -910,11 +913,33 @@ static void end(const char *how)
     _exit(0);
 }
 
+static void foreign(const char *file)
+{
+    static const char *const names[] = { "shmix:board:x", "shmix:ring:x", "shmix:store:x",
+                                         "shmix:ops:x" };
+    static const char text[] = "somebody else's";
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const int fd = memfd_create(names[i], MFD_CLOEXEC);
+
+        if (fd < 0 || write(fd, text, sizeof(text)) != sizeof(text)) {
+            exit(1);
+        }
+    }
+    printf("foreign %ld\n", (long)getpid());
+    fflush(stdout);
+    await_file(file);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int code = 2;
 
+    if (strcmp(what, "foreign") == 0 && argc > 2) {
+        foreign(argv[2]);
+        return 0;
+    }
     if (strcmp(what, "thread") == 0) {
         begin_in_a_thread();
     } else {

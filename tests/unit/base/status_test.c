@@ -37,15 +37,25 @@ static void raise_timeout(void)
     cr_assert_eq(errno, ENOENT);
 }
 
-Test(status, raise_says_what_and_where)
+Test(status, raise_says_what_and_no_more)
 {
     char text[2048];
 
     unsetenv("SHMIX_LOG");
     sx_log_set_name("tester");
     cr_assert_gt(capture(raise_timeout, text, sizeof(text)), 0u);
-    cr_assert_not_null(strstr(text, "shmix[tester] error: raise_timeout: waited for 7"));
-    cr_assert_not_null(strstr(text, "status_test.c:"));
+    cr_assert_str_eq(text, "shmix[tester] error: waited for 7\n");
+}
+
+Test(status, raise_says_where_at_level_debug)
+{
+    char text[2048];
+
+    setenv("SHMIX_LOG", "debug", 1);
+    sx_log_set_name("tester");
+    cr_assert_gt(capture(raise_timeout, text, sizeof(text)), 0u);
+    cr_assert_not_null(strstr(text, "error: waited for 7 (raise_timeout, status_test.c:"));
+    cr_assert_not_null(strstr(text, ", PMIX_ERR_TIMEOUT -24)\n"));
     cr_assert_eq(strchr(text, '\n'), text + strlen(text) - 1, "one line");
 }
 

@@ -101,7 +101,7 @@ static const struct {
     { "all ranks", "job", PMIX_RANK_WILDCARD, 0, 0, PMIX_ERR_NOT_FOUND },
     { "cut off", "job", 1, 0, 0, PMIX_ERR_NOT_FOUND },
     { "another user's", "job", 2, 0, 0, PMIX_ERR_NO_PERMISSIONS },
-    { "another protocol", "job", 3, 1, 0, PMIX_ERR_BAD_PARAM },
+    { "another protocol", "job", 3, 1, 0, PMIX_ERR_NOT_SUPPORTED },
     { "no role", "job", 3, 0, SX_PEER_ROLE_MAX, PMIX_ERR_BAD_PARAM },
     { "a tool with a name", "job", 3, 0, SX_PEER_COMMAND, PMIX_ERR_NOT_SUPPORTED },
 };

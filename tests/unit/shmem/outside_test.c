@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shmem/segment.h"
+
 static bool count(void *arg, pid_t pid, int fd)
 {
     cr_expect_eq(pid, getpid());
@@ -22,14 +24,14 @@ static int found(const char *kind)
 {
     int found = 0;
 
-    cr_expect(sx_outside_each(getpid(), kind, count, &found));
+    cr_expect(sx_outside_each(getpid(), kind, count, &found, NULL));
     return found;
 }
 
 /* What a maker has done so far, step by step; the magic is last. */
 Test(outside, finds_no_segment_that_is_still_being_made)
 {
-    const uint64_t magic = 1;
+    const uint64_t magic = SX_SEGMENT_MAGIC;
     const int fd = memfd_create("shmix:store:job", MFD_CLOEXEC);
 
     cr_assert_geq(fd, 0);
@@ -46,7 +48,7 @@ Test(outside, finds_no_segment_that_is_still_being_made)
 /* As a server's while it is shared. */
 Test(outside, finds_a_segment_once_however_often_it_is_held)
 {
-    const uint64_t magic = 1;
+    const uint64_t magic = SX_SEGMENT_MAGIC;
     char path[64];
     int fds[4];
 
@@ -72,7 +74,7 @@ static bool stop(void *arg, pid_t pid, int fd)
 
 Test(outside, goes_on_until_it_is_stopped)
 {
-    const uint64_t magic = 1;
+    const uint64_t magic = SX_SEGMENT_MAGIC;
     int found = 0;
 
     for (int i = 0; i < 3; i++) {
@@ -80,6 +82,27 @@ Test(outside, goes_on_until_it_is_stopped)
 
         cr_assert_eq(pwrite(fd, &magic, sizeof(magic), 0), sizeof(magic));
     }
-    cr_expect(sx_outside_each(getpid(), "ring:", stop, &found));
+    cr_expect(sx_outside_each(getpid(), "ring:", stop, &found, NULL));
     cr_expect_eq(found, 1);
+}
+
+/* A server of another version, and a program that names its memory as we do. */
+Test(outside, lists_what_it_cannot_read)
+{
+    const uint64_t magics[] = { SX_SEGMENT_MAGIC + 1, SX_SEGMENT_MAGIC + 1, 4711 };
+    struct sx_outside_left left = { .count = 0 };
+    int found = 0;
+
+    for (size_t i = 0; i < SX_COUNT(magics); i++) {
+        const int fd = memfd_create("shmix:ring:job", MFD_CLOEXEC);
+
+        cr_assert_eq(pwrite(fd, &magics[i], sizeof(magics[i]), 0), sizeof(magics[i]));
+    }
+    cr_expect(sx_outside_each(getpid(), "ring:", count, &found, &left));
+    cr_expect_eq(found, 0);
+    cr_assert_eq(left.count, 2u, "each process once for a layout");
+    for (unsigned i = 0; i < left.count; i++) {
+        cr_expect_eq(left.at[i].pid, getpid());
+    }
+    cr_expect_eq(left.at[0].layout + left.at[1].layout, sx_segment_layout(SX_SEGMENT_MAGIC) + 1);
 }
