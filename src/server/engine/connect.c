@@ -283,23 +283,19 @@ static struct sx_membership_entry *entry_by_words(const struct sx_server *server
 }
 
 /* Return: why there is none. */
-static pmix_status_t words_judge(struct sx_server *server, struct sx_client *client,
+static pmix_status_t words_judge(struct sx_server *server, const struct sx_client *client,
                                  const struct sx_arrival *arrival)
 {
     bool holds_client = false;
 
     for (size_t i = 0; i < arrival->proc_count; i++) {
         const pmix_proc_t *const proc = &arrival->procs[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
-        const struct sx_membership_entry *const entry = sx_memberships_find(server, proc->nspace);
 
-        if (nspace == NULL && entry == NULL) {
+        if (sx_nspace_find(server, proc->nspace) == NULL &&
+            sx_memberships_find(server, proc->nspace) == NULL) {
             return PMIX_ERR_NOT_FOUND;
         }
-        holds_client |= entry != NULL
-                            ? sx_membership_has(entry, client)
-                            : nspace == client->nspace &&
-                                  (proc->rank == PMIX_RANK_WILDCARD || proc->rank == client->rank);
+        holds_client |= sx_alias_means(server, proc, client);
     }
     return holds_client ? PMIX_ERR_INVALID_OPERATION : PMIX_ERR_NOT_A_MEMBER;
 }

@@ -61,6 +61,44 @@ static pmix_status_t question_build(const struct sx_client *client, const pmix_i
     return rc;
 }
 
+/* ---- who is meant ---------------------------------------------------------------------------- */
+
+#define TARGETS_PER_UNIT 128u /* that are looked at: share.h */
+
+/* Whether what is ours can be done for all targets: files are removed at the end of processes that
+ * there are, and a set may have some of a job to come.  Others are the host's to judge.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
+static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *client,
+                                   const struct sx_control_options *options,
+                                   const struct sx_alias_list *targets)
+{
+    const struct sx_nspace *nspace = NULL;
+
+    if (options->cleanups == 0 && options->pset == NULL) {
+        return PMIX_SUCCESS;
+    }
+    sx_share_charge(server, client, targets->count / TARGETS_PER_UNIT);
+    for (size_t i = 0; i < targets->count; i++) {
+        const pmix_proc_t *const target = &targets->all[i];
+        const bool is_new = i == 0 || strcmp(targets->all[i - 1].nspace, target->nspace) != 0;
+
+        if (is_new) {
+            nspace = sx_nspace_find(server, target->nspace);
+        }
+        if (nspace == NULL && is_new &&
+            (options->cleanups > 0 || !sx_name_may_come(server, target->nspace))) {
+            return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: there is no job %s",
+                            target->nspace);
+        }
+        if (nspace != NULL && target->rank < PMIX_RANK_VALID && nspace->job_size > 0 &&
+            target->rank >= nspace->job_size) {
+            return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: %s has no rank %u, but %u ranks",
+                            target->nspace, target->rank, nspace->job_size);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
 /* ---- one call -------------------------------------------------------------------------------- */
 
 /* What this server does itself. */
@@ -114,6 +152,9 @@ static pmix_status_t control(struct sx_server *server, struct sx_client *client,
 
     if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, targets->all, targets->count)) {
         rc = PMIX_ERR_NO_PERMISSIONS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = targets_judge(server, client, &options, targets);
     }
     if (rc == PMIX_SUCCESS) {
         rc = question_build(client, info, ninfo, &up.info, &up.ninfo);

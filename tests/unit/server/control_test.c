@@ -123,6 +123,24 @@ Test(control, is_for_the_host_with_who_asks)
     cr_expect(!sx_list_empty(&client->cleanups), "what is ours is done");
 }
 
+/* Sets that are made are pset_test.c's. */
+Test(control, of_what_is_not_there_is_refused)
+{
+    const pmix_info_t cleanup = text(PMIX_REGISTER_CLEANUP, "/a"),
+                      set = text(PMIX_JOB_CTRL_DEFINE_PSET, "set");
+
+    sx_name_ended(&server, "gone");
+    cr_expect_eq(ask("job", 1, &cleanup, 1), PMIX_ERR_NOT_FOUND, "beyond its job");
+    cr_expect_eq(ask("job", 1, &set, 1), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(ask("later", 0, &cleanup, 1), PMIX_ERR_NOT_FOUND, "of a job to come");
+    cr_expect_eq(ask("gone", 0, &cleanup, 1), PMIX_ERR_NOT_FOUND, "of a job that has ended");
+    cr_expect_eq(ask("gone", PMIX_RANK_WILDCARD, &set, 1), PMIX_ERR_NOT_FOUND);
+    cr_expect(sx_list_empty(&client->cleanups), "nothing is done of it");
+    cr_expect_eq(ask("job", PMIX_RANK_WILDCARD, &cleanup, 1), PMIX_SUCCESS);
+    cr_expect_eq(ask("job", 0, &cleanup, 1), PMIX_SUCCESS);
+    cr_expect_eq(asked, 0, "it is not the host's");
+}
+
 Test(control, without_an_entry_cannot)
 {
     const pmix_info_t infos[] = { text(PMIX_REGISTER_CLEANUP, "/a"), yes(PMIX_JOB_CTRL_PAUSE),
