@@ -185,6 +185,25 @@ static int code_of(const struct sx_run_abort *abort)
     return code == 0 ? SX_EXIT_FAILURE : code;
 }
 
+struct status_words {
+    char text[SX_RUN_ABORT_TEXT_MAX + 64];
+};
+
+/* "42: no convergence"; "300 (the shell sees 44)".  Open MPI's text where there is none is "N/A". */
+static struct status_words status_of(const struct sx_run_abort *abort)
+{
+    const bool none = abort->text[0] == '\0' || strcmp(abort->text, "N/A") == 0;
+    struct status_words words;
+    char shell[32] = "";
+
+    if (code_of(abort) != abort->status) {
+        snprintf(shell, sizeof(shell), " (the shell sees %d)", code_of(abort));
+    }
+    snprintf(words.text, sizeof(words.text), "%d%s%s%s", abort->status, shell, none ? "" : ": ",
+             none ? "" : abort->text);
+    return words;
+}
+
 static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
 {
     if (!job->ending && job->failed_rank == UINT32_MAX && abort->job == job) {
@@ -192,10 +211,8 @@ static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
         job->failed_code = code_of(abort);
     }
     sx_run_end_fate(job, PMIX_ERR_JOB_ABORTED);
-    sx_run_end_told(job, code_of(abort), UINT32_MAX,
-                    "%s called abort with status %d%s%s; ending %s",
-                    who(abort->job, abort->rank).text, abort->status,
-                    abort->text[0] == '\0' ? "" : ": ", abort->text, job->name);
+    sx_run_end_told(job, code_of(abort), UINT32_MAX, "%s called abort with status %s; ending %s",
+                    who(abort->job, abort->rank).text, status_of(abort).text, job->name);
 }
 
 static bool is_gone(const struct sx_run_job *job, uint32_t rank)
@@ -290,11 +307,10 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
         return;
     }
     sx_run_code(job, code_of(abort));
-    sx_run_say(job->run, "%s called abort with status %d for %s%s %u%s%s%s; the others go on",
-               who(abort->job, abort->rank).text, abort->status,
+    sx_run_say(job->run, "%s called abort with status %s for %s%s %u%s; the others go on",
+               who(abort->job, abort->rank).text, status_of(abort).text,
                job == abort->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
-               news->ranks[0], news->rank_count == 1 ? "" : " and others",
-               abort->text[0] == '\0' ? "" : ": ", abort->text);
+               news->ranks[0], news->rank_count == 1 ? "" : " and others");
     ranks_end(job, SIGTERM);
 }
 

@@ -12,8 +12,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "cli/run/env.h"
 #include "cli/run/steps.h"
 #include "cli/say.h"
@@ -208,6 +210,74 @@ static int check_interpreters(int wdir_fd, const char *path, char *message)
     return 0;
 }
 
+/* ---- programs of other machines -------------------------------------------------------------- */
+
+/* The first bytes of the file that the ranks execute.  Return: false if it is no ELF file. */
+static bool elf_read(const struct sx_run_program *program, Elf32_Ehdr *ret_head)
+{
+    const bool relative = program->wdir != NULL && program->path[0] != '/';
+    char *const path = sx_cli_printf("%s%s%s", relative ? program->wdir : "", relative ? "/" : "",
+                                     program->path);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const ssize_t got = fd < 0 ? -1 : pread(fd, ret_head, sizeof(*ret_head), 0);
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    free(path);
+    return got == (ssize_t)sizeof(*ret_head) && memcmp(ret_head->e_ident, ELFMAG, SELFMAG) == 0;
+}
+
+/* As uname(1) has them.  The word lies at the same place in both classes of ELF files. */
+static const char *machine_of(const Elf32_Ehdr *head)
+{
+    static const struct {
+        uint16_t number;
+        unsigned char data; /* 0: either order of bytes */
+        const char *name;
+    } rows[] = {
+        { EM_X86_64, 0, "x86_64" },
+        { EM_386, 0, "i686" },
+        { EM_AARCH64, 0, "aarch64" },
+        { EM_ARM, 0, "arm" },
+        { EM_PPC64, ELFDATA2LSB, "ppc64le" },
+        { EM_PPC64, ELFDATA2MSB, "ppc64" },
+        { EM_S390, 0, "s390x" },
+        { EM_RISCV, 0, "riscv64" },
+        { EM_MIPS, 0, "mips" },
+        { EM_SPARCV9, 0, "sparc64" },
+        { 258, 0, "loongarch64" }, /* EM_LOONGARCH, which older headers do not have */
+    };
+    const unsigned char *const bytes = (const unsigned char *)&head->e_machine;
+    const bool big = head->e_ident[EI_DATA] == ELFDATA2MSB;
+    const unsigned number = bytes[big] + 256u * bytes[!big];
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        if (rows[i].number == number &&
+            (rows[i].data == 0 || rows[i].data == head->e_ident[EI_DATA])) {
+            return rows[i].name;
+        }
+    }
+    return NULL;
+}
+
+void sx_run_program_fault(const struct sx_run_program *program, int error,
+                          char text[SX_RUN_FAULT_MAX])
+{
+    struct utsname system;
+    Elf32_Ehdr head;
+
+    text[0] = '\0';
+    if (error == ENOENT) {
+        snprintf(text, SX_RUN_FAULT_MAX,
+                 " (is the interpreter that its first line names installed?)");
+    } else if (error == ENOEXEC && elf_read(program, &head) && machine_of(&head) != NULL &&
+               uname(&system) == 0 && strcmp(machine_of(&head), system.machine) != 0) {
+        snprintf(text, SX_RUN_FAULT_MAX, ": it is for %s, and this machine is %s: build it here",
+                 machine_of(&head), system.machine);
+    }
+}
+
 static int code_of(int why)
 {
     return why == ENOENT || why == ENOTDIR ? SX_EXIT_NOT_FOUND : SX_EXIT_NOT_EXECUTABLE;
@@ -365,6 +435,7 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
                         char message[SX_RUN_MESSAGE_MAX])
 {
     const char *path = getenv("PATH");
+    Elf32_Ehdr head;
     int code;
 
     *program = (struct sx_run_program){ .argv = app->program, .wdir = app->wdir };
@@ -374,7 +445,7 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
         }
     }
     code = find_anywhere(app->program[0], app->wdir, path, &program->path, message);
-    if (code == 0) {
+    if (code == 0 && !elf_read(program, &head)) {
         program->sh_argv = sh_argv_make(program->path, program->argv);
     }
     return code;

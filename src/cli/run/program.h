@@ -22,7 +22,7 @@ int sx_run_program_find(const char *name, const char *wdir, const char *path, ch
 struct sx_run_program {
     char *path;       /* for execve, relative to wdir if not absolute */
     char **argv;      /* borrowed */
-    char **sh_argv;   /* for a script without "#!": sh PATH ARGUMENTS */
+    char **sh_argv;   /* for a script without "#!": sh PATH ARGUMENTS; NULL: it is an ELF file */
     const char *wdir; /* NULL: the launcher's; borrowed */
     char **env;       /* what they share; the caller's to set before the first start */
     bool is_served;   /* the server has added its part to that (run/start.c) */
@@ -36,6 +36,10 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
 /* Can its words and its environment be given to it?  Return: true; false with one line in
  * @message. */
 bool sx_run_program_fits(const struct sx_run_program *program, char message[SX_RUN_MESSAGE_MAX]);
+/* Why execve has refused it with @error, in words to stand behind those of strerror; or "". */
+#define SX_RUN_FAULT_MAX 128
+void sx_run_program_fault(const struct sx_run_program *program, int error,
+                          char text[SX_RUN_FAULT_MAX]);
 void sx_run_program_deinit(struct sx_run_program *program);
 
 /* Whether it is mpirun of Open MPI 4, which is another name of its orterun. */

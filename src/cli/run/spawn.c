@@ -97,7 +97,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
         fail(start, SX_RUN_SPAWN_STOP);
     }
     execve(program->path, start->rank->argv, start->rank->env);
-    if (errno == ENOEXEC) {
+    if (errno == ENOEXEC && program->sh_argv != NULL) {
         execve("/bin/sh", program->sh_argv, start->rank->env);
     }
     fail(start, SX_RUN_SPAWN_EXEC);

@@ -426,7 +426,9 @@ static void report_take(struct sx_run_job *job, const struct sx_run_spawn_failur
     const char *const stage = failure->stage < SX_COUNT(stages) ? stages[failure->stage] : "start";
     const struct sx_run_program *const program = program_of(job, failure->rank);
     const bool missing = failure->stage == SX_RUN_SPAWN_EXEC && failure->error == ENOENT;
+    char fault[SX_RUN_FAULT_MAX];
 
+    sx_run_program_fault(program, failure->stage == SX_RUN_SPAWN_EXEC ? failure->error : 0, fault);
     sx_run_end_fate(job, failure->stage == SX_RUN_SPAWN_WDIR   ? PMIX_ERR_JOB_WDIR_NOT_FOUND
                          : missing                             ? PMIX_ERR_JOB_EXE_NOT_FOUND
                          : failure->stage == SX_RUN_SPAWN_EXEC ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
@@ -437,8 +439,7 @@ static void report_take(struct sx_run_job *job, const struct sx_run_spawn_failur
                                                      : SX_EXIT_FAILURE,
                "cannot start %srank %u: could not %s '%s': %s%s", job->prefix, failure->rank, stage,
                failure->stage == SX_RUN_SPAWN_WDIR ? program->wdir : program->path,
-               strerror(failure->error),
-               missing ? " (is the interpreter that its first line names installed?)" : "");
+               strerror(failure->error), fault);
 }
 
 static void reports_read(struct sx_run_job *job)

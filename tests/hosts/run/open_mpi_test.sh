@@ -78,7 +78,10 @@ done | cmp -s - "$work/sorted" || fail "two jobs: who is who"
 
 run $limit -n 3 ./abort_mpi 9
 expect_code 9 "MPI_Abort"
-expect_err 'rank 2 (pid [0-9]*) on .* called abort with status 9' "MPI_Abort"
+expect_err 'rank 2 (pid [0-9]*) on .* called abort with status 9; ending' "MPI_Abort"
+run $limit -n 2 ./abort_mpi 300
+expect_code 44 "MPI_Abort(300)"
+expect_err 'called abort with status 300 (the shell sees 44); ending' "MPI_Abort(300)"
 
 run $limit -n 3 ./segv_mpi
 expect_code 139 "a segfault"

@@ -73,6 +73,15 @@ BASH
 expect_code 5 "an abort"
 expect_err 'rank 0 .* called abort with status 5: it is over' "an abort"
 
+# A shell has eight bits of it; a text that is none, as Open MPI has it, is left out.
+rank 2 <<BASH
+$init
+[ \$PMI_RANK = 1 ] || { printf 'cmd=abort exitcode=300 message=N/A\n' >&\$PMI_FD; exit 44; }
+sleep 60
+BASH
+expect_code 44 "an abort with a large status"
+expect_err 'called abort with status 300 (the shell sees 44); ending' "an abort with a large status"
+
 # As MPICH has it: an error stack, a line each; and one that does not end.
 rank 2 <<BASH
 $init

@@ -99,6 +99,20 @@ printf 'echo "plain $1"\n' >"$work/script"
 run "$work/script" x
 expect_out "plain x" "a script without a first line that names its interpreter"
 
+# A program of another machine is no script: its head alone, of an s390x and of no machine at all.
+for machine in '\026' '\377'; do
+    { printf '\177ELF\002\002\001\0\0\0\0\0\0\0\0\0\0\002\0'"$machine"; head -c 200 /dev/zero; } \
+        >"$work/other"
+    chmod +x "$work/other"
+    run -n 2 "$work/other"
+    expect_code 126 "a program of another machine"
+    expect_err "could not execute '$work/other': Exec format error" "a program of another machine"
+    [ "$machine" != '\026' ] || expect_err "it is for s390x, and this machine is $(uname -m)" \
+        "a program of another machine"
+    (cd "$work" && "$SHMIX" run --wdir . ./other 2>err)
+    [ "$machine" != '\026' ] || expect_err "it is for s390x" "a program of another machine, by --wdir"
+done
+
 HWLOC_SYNTHETIC="core:2 pu:1" run --bind-to core -n 3 true
 expect_code 1 "more ranks than cores"
 expect_err "this machine has 2" "more ranks than cores"
