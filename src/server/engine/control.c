@@ -16,9 +16,12 @@
 #include "server/engine/cleanup.h"
 #include "server/engine/pset.h"
 #include "server/model/alias.h"
+#include "server/model/share.h"
 #include "server/model/visible.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
+
+#define SET_AT_ONCE_MAX 1024u /* members that a set may have which is defined in one turn */
 
 /* ---- what the host is asked ------------------------------------------------------------------ */
 
@@ -101,20 +104,29 @@ static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *c
 
 /* ---- one call -------------------------------------------------------------------------------- */
 
-/* What this server does itself. */
-static pmix_status_t ours_do(struct sx_server *server, struct sx_client *client,
-                             const struct sx_control_options *options,
-                             const struct sx_alias_list *targets, const pmix_info_t info[],
-                             size_t ninfo)
-{
-    pmix_proc_t job = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
-    pmix_status_t rc = sx_cleanup_take(server, client, info, ninfo);
+struct control {
+    struct sx_pending pending;
+    struct sx_share_work work; /* while a large set is defined in its client's turns */
+    pmix_proc_t *procs, job;
+    struct sx_alias_list targets;
+    pmix_info_t *info;
+    size_t ninfo;
+    struct sx_control_options options; /* point into info */
+    struct sx_upcall up;               /* what the host is asked; without infos: nothing */
+    struct sx_pset_definition set;
+};
 
-    if (rc == PMIX_SUCCESS && options->pset != NULL) {
-        rc = sx_pset_define(server, client, targets->count > 0 ? targets->all : &job,
-                            targets->count > 0 ? targets->count : 1, options->pset);
+static void control_free(struct control *control)
+{
+    sx_pset_definition_clear(&control->set);
+    sx_upcall_drop(&control->up);
+    free(control->up.info);
+    if (control->info != NULL) {
+        PMIX_INFO_FREE(control->info, control->ninfo);
     }
-    return rc;
+    sx_alias_list_clear(&control->targets);
+    free(control->procs);
+    free(control);
 }
 
 /* Is there something to do, and can it be done?  Beside what is ours, the host is asked for
@@ -139,72 +151,171 @@ static pmix_status_t question_judge(struct sx_server *server,
                           : sx_upcall_judge(server, SX_UPCALL_JOB_CONTROL, 0);
 }
 
-/* Return: PMIX_SUCCESS when it has been, or will be, answered. */
-static pmix_status_t control(struct sx_server *server, struct sx_client *client,
-                             const struct sx_frame *frame, const struct sx_alias_list *targets,
-                             const pmix_info_t info[], size_t ninfo)
+/* Read and judge it: nothing is done yet. */
+static pmix_status_t control_read(struct sx_server *server, struct sx_client *client,
+                                  const struct sx_frame *frame, struct control *control)
 {
-    struct sx_control_options options = { 0 };
-    struct sx_upcall up = { .procs = targets->all,
-                            .nprocs = targets->count,
-                            .info_bytes = frame->opened.size };
-    pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, info, ninfo, &options);
+    const struct sx_job_control *const request = frame->opened.head;
+    struct sx_alias_list *const targets = &control->targets;
+    pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_CONTROL_PROCS], &control->procs);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_list(server, client, control->procs, request->proc_count, targets);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &control->info, &control->ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_JOB_CONTROL, control->info, control->ninfo, &control->options);
+    }
     if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, targets->all, targets->count)) {
         rc = PMIX_ERR_NO_PERMISSIONS;
     }
+    control->up = (struct sx_upcall){ .procs = targets->all,
+                                      .nprocs = targets->count,
+                                      .info_bytes = frame->opened.size };
     if (rc == PMIX_SUCCESS) {
-        rc = targets_judge(server, client, &options, targets);
+        rc = targets_judge(server, client, &control->options, targets);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = question_build(client, info, ninfo, &up.info, &up.ninfo);
+        rc = question_build(client, control->info, control->ninfo, &control->up.info,
+                            &control->up.ninfo);
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = question_judge(server, &options, &up);
+    return rc == PMIX_SUCCESS ? question_judge(server, &control->options, &control->up) : rc;
+}
+
+/* What this server does itself; a set is defined then.  Return: as sx_cleanup_take. */
+static pmix_status_t ours_begin(struct sx_server *server, struct sx_client *client,
+                                struct control *control)
+{
+    const bool has_targets = control->targets.count > 0;
+
+    control->job = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
+    control->set = (struct sx_pset_definition){
+        .client = client,
+        .name = control->options.pset,
+        .members = has_targets ? control->targets.all : &control->job,
+        .count = has_targets ? control->targets.count : 1,
+    };
+    return sx_cleanup_take(server, client, control->info, control->ninfo);
+}
+
+/* All is done but what the host does: @frame is NULL when it has been read. */
+static void control_go_on(struct sx_server *server, struct sx_client *client, uint32_t id,
+                          const struct sx_frame *frame, struct control *control)
+{
+    if (control->up.ninfo == 0) {
+        sx_reply(server, client, id, PMIX_SUCCESS, -1);
+        return;
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = ours_do(server, client, &options, targets, info, ninfo);
-    }
-    if (rc == PMIX_SUCCESS && up.ninfo > 0) {
+    if (frame != NULL) {
         sx_reply_read(server, client, frame);
-        sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_JOB_CONTROL, &up);
-    } else if (rc == PMIX_SUCCESS) {
-        sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
-    } else {
-        sx_upcall_drop(&up);
     }
-    free(up.info);
+    sx_pending_ask_host(server, client, id, SX_UPCALL_JOB_CONTROL, &control->up);
+    control->up.ninfo = 0; /* the host's */
+}
+
+/* ---- sets in steps --------------------------------------------------------------------------- */
+
+static void control_closed(struct sx_pending *pending)
+{
+    sx_share_work_remove(&SX_CONTAINER(pending, struct control, pending)->work);
+}
+
+/* What goes on when it waits no longer has been moved before. */
+static void control_pending_free(struct sx_pending *pending)
+{
+    control_free(SX_CONTAINER(pending, struct control, pending));
+}
+
+static void control_step(struct sx_share_work *work)
+{
+    struct control *const control = SX_CONTAINER(work, struct control, work);
+    struct sx_pending *const pending = &control->pending;
+    const pmix_status_t rc = sx_pset_define_step(pending->server, &control->set);
+
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        return;
+    }
+    if (rc != PMIX_SUCCESS || control->up.ninfo == 0) {
+        sx_pending_answer(pending, rc);
+        return;
+    }
+    struct sx_server *const server = pending->server;
+    struct sx_client *const client = sx_client_retain(pending->client);
+    const uint32_t id = pending->id;
+    struct control *const rest = malloc(sizeof(*rest));
+
+    if (rest == NULL) {
+        sx_pending_answer(pending, PMIX_ERR_OUT_OF_RESOURCE);
+    } else {
+        *rest = (struct control){ .procs = control->procs,
+                                  .targets = control->targets,
+                                  .up = control->up };
+        control->procs = NULL;
+        control->targets = (struct sx_alias_list){ .all = NULL };
+        control->up = (struct sx_upcall){ .ninfo = 0 };
+        sx_pending_drop(pending); /* the host's answer has its number */
+        control_go_on(server, client, id, NULL, rest);
+        control_free(rest);
+    }
+    sx_client_release(client);
+}
+
+/* Define the set, a large one in the turns of @client.  Return: PMIX_ERR_WOULD_BLOCK when @control
+ * has its own life now; as sx_pset_define. */
+static pmix_status_t set_define(struct sx_server *server, struct sx_client *client,
+                                const struct sx_frame *frame, struct control *control)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .closed = control_closed,
+                                                 .free = control_pending_free };
+    pmix_status_t rc;
+
+    if (control->set.count > SET_AT_ONCE_MAX) {
+        control->pending.bytes = frame->opened.size;
+        rc = sx_pending_begin(server, client, frame->header.id, &kind, &control->pending);
+        if (rc == PMIX_SUCCESS) {
+            control->work.step = control_step;
+            sx_share_work_add(client, &control->work);
+            sx_reply_read(server, client, frame);
+        }
+        return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+    }
+    do {
+        rc = sx_pset_define_step(server, &control->set);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
     return rc;
 }
 
 bool sx_control_on_job_control(struct sx_server *server, struct sx_client *client,
                                struct sx_frame *frame, uint64_t now_ns)
 {
-    const struct sx_job_control *const request = frame->opened.head;
-    struct sx_alias_list targets = { .all = NULL };
-    pmix_proc_t *procs = NULL;
-    pmix_info_t *info = NULL;
-    size_t ninfo = 0;
-    pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_CONTROL_PROCS], &procs);
+    struct control *const control = calloc(1, sizeof(*control));
+    const uint32_t id = frame->header.id;
+    pmix_status_t rc;
 
     (void)now_ns;
+    if (control == NULL) {
+        sx_reply(server, client, id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
+    }
+    rc = control_read(server, client, frame, control);
     if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list(server, client, procs, request->proc_count, &targets);
+        rc = ours_begin(server, client, control);
+    }
+    if (rc == PMIX_SUCCESS && control->options.pset != NULL) {
+        rc = set_define(server, client, frame, control);
+    }
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        return true;
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &info, &ninfo);
+        control_go_on(server, client, id, frame, control);
+    } else {
+        sx_reply(server, client, id, rc, -1);
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = control(server, client, frame, &targets, info, ninfo);
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_reply(server, client, frame->header.id, rc, -1);
-    }
-    if (info != NULL) {
-        PMIX_INFO_FREE(info, ninfo);
-    }
-    sx_alias_list_clear(&targets);
-    free(procs);
+    control_free(control);
     return true;
 }
 

@@ -194,6 +194,20 @@ static void busy_find(struct sx_server *server, const struct sx_leaver *leaver,
     }
 }
 
+/* Who goes pays for leaving @entry; once it has gone, the owner of the list does. */
+static void leaving_charge(struct sx_server *server, const struct sx_membership_entry *entry,
+                           const struct sx_leaver *leaver)
+{
+    struct sx_client *const client = leaver->client;
+    const uint64_t units = 1 + sx_membership_size(&entry->published) / SX_MEMBERS_PER_UNIT;
+
+    if (sx_client_is_here(client)) {
+        sx_share_charge(server, client, units);
+    } else {
+        sx_memberships_charge_owner(server, entry, units);
+    }
+}
+
 /* Leave @max of @lists, fewer when they are long.  Return: whether nothing is left. */
 static bool lists_leave(struct sx_server *server, const struct sx_leaver *leaver,
                         struct sx_list *lists, size_t max)
@@ -206,6 +220,7 @@ static bool lists_leave(struct sx_server *server, const struct sx_leaver *leaver
             SX_LIST_ENTRY(lists->next, struct sx_belonging, link)->entry;
 
         member_count += sx_membership_size(&entry->published);
+        leaving_charge(server, entry, leaver);
         leaver->fn(server, entry, leaver);
     }
     return sx_list_empty(lists);

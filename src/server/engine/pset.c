@@ -258,14 +258,7 @@ void sx_pset_client_added(struct sx_server *server, struct sx_client *client)
 
 /* ---- definitions ---------------------------------------------------------------------------- */
 
-/* Who says it, and what. */
-struct definition {
-    struct sx_client *client; /* NULL: the host */
-    const char *name;
-    struct sx_proc_list told;
-};
-
-static pmix_status_t set_add(struct sx_server *server, const struct definition *definition,
+static pmix_status_t set_add(struct sx_server *server, const struct sx_pset_definition *definition,
                              const struct sx_proc_list *meant, struct sx_membership_entry **ret)
 {
     const struct sx_client *const client = definition->client;
@@ -285,48 +278,14 @@ static pmix_status_t set_add(struct sx_server *server, const struct definition *
 }
 
 /* Return: the list with which the set goes. */
-static struct sx_list *sets_of(struct sx_server *server, const struct definition *definition)
+static struct sx_list *sets_of(struct sx_server *server,
+                               const struct sx_pset_definition *definition)
 {
     struct sx_nspace *const job = definition->client->is_tool
                                       ? sx_nspace_find(server, definition->told.all[0].nspace)
                                       : NULL;
 
     return job != NULL ? &job->tool_sets : &definition->client->sets;
-}
-
-static pmix_status_t pset_define(struct sx_server *server, void *arg)
-{
-    struct definition *const definition = arg;
-    struct sx_proc_list meant = { .all = NULL };
-    struct sx_membership_entry *entry;
-    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
-
-    const uid_t *const owner = definition->client != NULL && definition->client->uid != 0
-                                   ? &definition->client->uid
-                                   : NULL;
-
-    if (are_as_told(server, owner, &definition->told)) { /* no copy of them is needed */
-        rc = set_add(server, definition, &definition->told, &entry);
-    } else if (meant_list(server, owner, &definition->told, &meant)) {
-        rc = set_add(server, definition, &meant, &entry);
-    }
-    if (definition->client != NULL) {
-        sx_share_charge(server, definition->client,
-                        2 * (definition->told.count + meant.count) / PROCS_PER_UNIT);
-    }
-    sx_proc_list_clear(&meant);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (definition->client != NULL) {
-        sx_list_append(sets_of(server, definition), &entry->owned);
-    }
-    sx_event_pset(server, true, definition->name, definition->told.all, definition->told.count);
-    if (means_all_of(&definition->told, NULL)) {
-        entry->told = definition->told;
-        definition->told = (struct sx_proc_list){ .all = NULL };
-    }
-    return PMIX_SUCCESS;
 }
 
 /* Each must name something: "nspace", a rank or all of them. */
@@ -349,53 +308,124 @@ static bool name_is_good(const char *name)
     return len > 0 && len <= SX_MEMBERSHIP_NAME_MAX;
 }
 
-/* Return: PMIX_SUCCESS, and the list is the caller's to clear; PMIX_ERR_BAD_PARAM;
- * PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t definition_read(const pmix_proc_t members[], size_t count, const char *name,
-                                     struct definition *ret)
+/* Copy who is meant.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t definition_read(struct sx_pset_definition *definition)
 {
-    *ret = (struct definition){ .name = name };
-    if (!name_is_good(name) || members == NULL || count == 0 || count > SX_PSET_MEMBERS_MAX ||
-        !procs_are_good(members, count)) {
+    const size_t count = definition->count;
+
+    if (!name_is_good(definition->name) || definition->members == NULL || count == 0 ||
+        count > SX_PSET_MEMBERS_MAX || !procs_are_good(definition->members, count)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (!sx_proc_list_append(&ret->told, members, count)) {
-        sx_proc_list_clear(&ret->told);
+    if (!sx_proc_list_append(&definition->told, definition->members, count)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    sx_proc_list_sort(&ret->told);
+    sx_proc_list_sort(&definition->told);
     return PMIX_SUCCESS;
+}
+
+/* Make the list.  Return: as sx_memberships_add. */
+static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_definition *definition)
+{
+    struct sx_proc_list meant = { .all = NULL };
+    struct sx_membership_entry *entry;
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+    const uid_t *const owner = definition->client != NULL && definition->client->uid != 0
+                                   ? &definition->client->uid
+                                   : NULL;
+
+    if (are_as_told(server, owner, &definition->told)) { /* no copy of them is needed */
+        rc = set_add(server, definition, &definition->told, &entry);
+    } else if (meant_list(server, owner, &definition->told, &meant)) {
+        rc = set_add(server, definition, &meant, &entry);
+    }
+    if (definition->client != NULL) {
+        sx_share_charge(server, definition->client, meant.count / PROCS_PER_UNIT);
+    }
+    sx_proc_list_clear(&meant);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    definition->subject = entry->published.head.subject;
+    if (definition->client != NULL) {
+        sx_list_append(sets_of(server, definition), &entry->owned);
+    }
+    if (means_all_of(&definition->told, NULL)) {
+        entry->told = definition->told;
+        definition->told = (struct sx_proc_list){ .all = NULL };
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Whoever wants to know of sets is told, unless it has gone meanwhile. */
+static void definition_tell(struct sx_server *server, const struct sx_pset_definition *definition)
+{
+    const struct sx_membership_entry *const entry = sx_memberships_of(server, definition->subject);
+
+    if (entry != NULL) {
+        const struct sx_proc_list *const told = entry->told.count > 0 ? &entry->told
+                                                                      : &definition->told;
+
+        sx_event_pset(server, true, definition->name, told->all, told->count);
+    }
+}
+
+pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_definition *definition)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (definition->client != NULL) {
+        sx_share_charge(server, definition->client, definition->count / PROCS_PER_UNIT);
+    }
+    switch (definition->done++) {
+    case 0:
+        rc = definition_read(definition);
+        break;
+    case 1:
+        rc = definition_add(server, definition);
+        break;
+    default:
+        definition_tell(server, definition);
+        return PMIX_SUCCESS;
+    }
+    return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+}
+
+static pmix_status_t pset_define(struct sx_server *server, void *arg)
+{
+    pmix_status_t rc;
+
+    do {
+        rc = sx_pset_define_step(server, arg);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    sx_pset_definition_clear(arg);
+    return rc;
 }
 
 pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
                              const pmix_proc_t members[], size_t count, const char *name)
 {
-    struct definition definition;
-    pmix_status_t rc = definition_read(members, count, name, &definition);
+    struct sx_pset_definition definition = {
+        .client = client, .name = name, .members = members, .count = count
+    };
 
-    if (rc == PMIX_SUCCESS) {
-        definition.client = client;
-        rc = pset_define(server, &definition);
-        sx_proc_list_clear(&definition.told);
-    }
-    return rc;
+    return pset_define(server, &definition);
+}
+
+void sx_pset_definition_clear(struct sx_pset_definition *definition)
+{
+    sx_proc_list_clear(&definition->told);
 }
 
 pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t nmembers,
                                              const char *pset_name)
 {
-    struct definition definition;
+    struct sx_pset_definition definition = { .name = pset_name,
+                                             .members = members,
+                                             .count = nmembers };
 
-    if (sx_server_get() == NULL) {
-        return PMIX_ERR_INIT;
-    }
-    pmix_status_t rc = definition_read(members, nmembers, pset_name, &definition);
-
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_server_call(sx_server_get(), pset_define, &definition);
-        sx_proc_list_clear(&definition.told);
-    }
-    return rc;
+    return sx_server_get() == NULL ? PMIX_ERR_INIT
+                                   : sx_server_call(sx_server_get(), pset_define, &definition);
 }
 
 /* ---- deletions ------------------------------------------------------------------------------ */
@@ -431,7 +461,10 @@ static void ownerless_remove(void *arg, uint64_t now_ns)
         struct sx_membership_entry *const entry = SX_LIST_ENTRY(it, struct sx_membership_entry,
                                                                 owned);
 
-        members += sx_membership_size(&entry->published) + entry->told.count;
+        const size_t size = sx_membership_size(&entry->published) + entry->told.count;
+
+        members += size;
+        sx_memberships_charge_owner(server, entry, 1 + size / SX_MEMBERS_PER_UNIT);
         if (set_delete(server, entry) != PMIX_SUCCESS) {
             sx_memberships_remove(server, entry); /* memory is out: nobody is told */
         }

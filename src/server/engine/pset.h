@@ -4,13 +4,31 @@
 #ifndef SX_SERVER_ENGINE_PSET_H
 #define SX_SERVER_ENGINE_PSET_H
 
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
 
 #define SX_PSET_MEMBERS_MAX (1u << 20)
 
 void sx_psets_init(struct sx_server *server);
 
-/* The processes are the set @name from now on; @client defines it, NULL: the host.  Loop thread.
+/* What is to be a set, while it becomes one.  The first four are its caller's, who keeps what they
+ * point to until the last step. */
+struct sx_pset_definition {
+    struct sx_client *client; /* NULL: the host */
+    const char *name;
+    const pmix_proc_t *members;
+    size_t count;
+    unsigned done;            /* steps */
+    uint64_t subject;         /* once it is there */
+    struct sx_proc_list told; /* who is meant; the set's own, when it is to have others later */
+};
+
+/* One step of three: its client pays for each.  Return: PMIX_ERR_WOULD_BLOCK when there is another
+ * one; or what sx_pset_define says.  Then clear it, and also when it is given up. */
+pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_definition *definition);
+void sx_pset_definition_clear(struct sx_pset_definition *definition);
+
+/* All steps: the processes are the set @name from now on; @client defines it, NULL: the host.  Loop thread.
  * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; as sx_memberships_add. */
 pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
                              const pmix_proc_t members[], size_t count, const char *name);

@@ -497,6 +497,37 @@ bool sx_memberships_hold_both(struct sx_server *server, const pmix_proc_t *proc,
     return held;
 }
 
+/* Return: NULL when no process of its owner's user is here. */
+static struct sx_client *payer_find(struct sx_server *server,
+                                    const struct sx_membership_entry *entry, uid_t uid)
+{
+    const pmix_proc_t *const proc = &entry->quota.process->proc;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+    struct sx_client *client = nspace != NULL ? sx_client_find(nspace, proc->rank) : NULL;
+
+    if (client != NULL && client->uid == uid && sx_client_is_here(client)) {
+        return client;
+    }
+    client = NULL;
+    for (size_t i = 0; i < server->live_count && client == NULL; i++) {
+        client = server->live[i]->uid == uid ? server->live[i] : NULL;
+    }
+    return client;
+}
+
+void sx_memberships_charge_owner(struct sx_server *server, const struct sx_membership_entry *entry,
+                                 uint64_t units)
+{
+    uid_t uid;
+    struct sx_client *const payer = sx_quota_uid(&entry->quota, &uid)
+                                        ? payer_find(server, entry, uid)
+                                        : NULL;
+
+    if (payer != NULL) {
+        sx_share_charge(server, payer, units);
+    }
+}
+
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry)
 {
     struct sx_memberships *const all = &server->memberships;

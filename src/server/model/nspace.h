@@ -218,6 +218,11 @@ struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
  * yet. */
 bool sx_client_may_come(const struct sx_nspace *nspace, uint32_t rank);
 pmix_proc_t sx_nspace_proc(const struct sx_nspace *nspace, uint32_t rank);
+/* Its process is connected, also behind its good-bye. */
+static inline bool sx_client_is_here(const struct sx_client *client)
+{
+    return client->state == SX_CLIENT_CONNECTED || client->state == SX_CLIENT_FINALIZED;
+}
 struct sx_client *sx_client_retain(struct sx_client *client);
 /* Return: NULL, always. */
 struct sx_client *sx_client_release(struct sx_client *client);

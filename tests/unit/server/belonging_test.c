@@ -169,6 +169,47 @@ Test(belonging, long_ones_are_fewer_in_a_step)
     cr_expect_eq(called, 3);
 }
 
+/* Who goes pays while it is here, and then who owns the lists: their first member, or another process
+ * of its user. */
+Test(belonging, that_are_left_are_paid_for)
+{
+    static const struct {
+        const char *why;
+        enum sx_client_state leaver, owner;
+        uint32_t payer;
+    } rows[] = {
+        { "it is here", SX_CLIENT_FINALIZED, SX_CLIENT_CONNECTED, SECOND },
+        { "it has gone", SX_CLIENT_DEAD, SX_CLIENT_CONNECTED, FIRST },
+        { "both have gone", SX_CLIENT_DEAD, SX_CLIENT_DEAD, THIRD },
+    };
+    static pmix_proc_t procs[SX_LEAVE_MEMBERS_MAX];
+    struct sx_client *live[] = { sx_client_find(job, FOURTH), sx_client_find(job, THIRD) };
+
+    bare_loop(&server);
+    server.live = live;
+    server.live_count = SX_COUNT(live);
+    live[0]->uid = 8;
+    for (size_t i = 0; i < SX_COUNT(procs); i++) {
+        PMIx_Load_procid(&procs[i], i < 2 ? "job" : "long", (pmix_rank_t)i);
+    }
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        struct sx_client *const payer = sx_client_find(job, rows[i].payer);
+        const uint32_t before = payer->share.spent, all = server.turn.units;
+        const uint32_t units = 1 + SX_LEAVE_MEMBERS_MAX / SX_MEMBERS_PER_UNIT;
+        struct sx_membership_entry *const list = bare_connected(&server, "long", procs,
+                                                                SX_COUNT(procs));
+
+        sx_client_find(job, FIRST)->state = rows[i].owner;
+        sx_client_find(job, SECOND)->state = rows[i].leaver;
+        cr_expect_eq(goes(SECOND), 1);
+        cr_expect_eq(payer->share.spent - before, units, "%s", rows[i].why);
+        cr_expect_eq(server.turn.units - all, units, "%s: nobody else pays", rows[i].why);
+        sx_memberships_remove(&server, list);
+    }
+    server.live = NULL;
+    server.live_count = 0;
+}
+
 static struct sx_membership_entry *last_left;
 
 static void take_out_and_note(struct sx_server *of, struct sx_membership_entry *entry,

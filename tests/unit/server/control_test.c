@@ -4,17 +4,20 @@
 #include "server/engine/control.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <pmix.h>
 
 #include "answers.h"
-#include "bare.h"
+#include "bare_events.h"
 #include "base/flat.h"
 #include "opened.h"
 #include "proc_list.h"
 #include "server/engine/broom.h"
+#include "server/engine/pset.h"
 
 static struct sx_server server;
+static struct sx_nspace *job;
 static struct sx_client *client;
 static struct answers answers;
 static struct proc_list body;
@@ -42,10 +45,11 @@ static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targe
 
 static void begin(void)
 {
-    bare_init(&server);
-    bare_loop(&server);
+    bare_events_init(&server);
     sx_brooms_init(&server.brooms);
-    client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
+    sx_psets_init(&server);
+    job = bare_job(&server, "job", 1, 1);
+    client = bare_connect(&server, job, 0);
     client->uid = 1000;
     answers_begin(&answers, &server, client);
     server.module.job_control = on_control;
@@ -57,7 +61,7 @@ static void end(void)
         sx_broom_path_free(SX_LIST_ENTRY(client->cleanups.next, struct sx_broom_path, link));
     }
     answers_end(&answers, client);
-    bare_deinit(&server);
+    bare_events_deinit(&server);
 }
 
 TestSuite(control, .init = begin, .fini = end);
@@ -152,4 +156,59 @@ Test(control, without_an_entry_cannot)
     cr_expect_eq(ask("job", 0, &infos[2], 1), PMIX_ERR_NOT_SUPPORTED);
     cr_expect_eq(ask("job", 0, (pmix_info_t[]){ infos[0], infos[2] }, 2), PMIX_SUCCESS);
     cr_expect(!sx_list_empty(&client->cleanups), "a wish that nobody knows is passed over");
+}
+
+/* A set of as many processes as one call may name is read, made and told of in three turns; the host
+ * is asked behind them. */
+Test(control, defines_a_large_set_in_steps)
+{
+    enum { MEMBERS = 16000 };
+    const pmix_info_t infos[] = { text(PMIX_JOB_CTRL_DEFINE_PSET, "large"),
+                                  yes(PMIX_JOB_CTRL_PAUSE) };
+    uint32_t *const sets = &server.memberships.kind_counts[SX_MEMBERSHIP_PSET];
+    static pmix_proc_t procs[MEMBERS];
+    struct sx_job_control head = { 0 };
+    struct sx_draft draft = { .head = &head,
+                              .signature = sx_message_spec(SX_MSG_JOB_CONTROL)->body,
+                              .nspace = "" };
+    size_t size;
+
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        PMIx_Load_procid(&procs[i], "elsewhere", i);
+    }
+    for (size_t ninfo = 1; ninfo <= 2; ninfo++) {
+        draft.parts[SX_CONTROL_PROCS] = (struct sx_part_source){ procs, MEMBERS };
+        draft.parts[SX_CONTROL_INFOS] = (struct sx_part_source){ infos, ninfo };
+        cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+        void *const bytes = calloc(1, size);
+
+        cr_assert_eq(sx_body_write(&draft, bytes), PMIX_SUCCESS);
+        struct sx_frame frame = opened_frame(SX_MSG_JOB_CONTROL, 5, bytes, size);
+
+        const uint64_t events = job->events.newest;
+
+        asked = 0;
+        cr_assert(sx_control_on_job_control(&server, client, &frame, 0));
+        free(bytes);
+        for (unsigned step = 0; step < 3; step++) {
+            const uint32_t spent = client->share.spent;
+
+            cr_expect_eq(*sets, step == 2 ? 1 : 0, "%u", step);
+            cr_expect_eq(job->events.newest, events, "%u", step);
+            cr_expect(answers_none(&answers));
+            cr_assert(!sx_list_empty(&client->share.works), "%u", step);
+            sx_share_work_step(client);
+            cr_expect_geq(client->share.spent - spent, MEMBERS / 4);
+        }
+        cr_expect(sx_list_empty(&client->share.works));
+        cr_expect_eq(job->events.newest, events + 1);
+        client->share.units = 1;
+        if (!sx_list_empty(&client->share.due)) {
+            sx_pending_send_due(client);
+        }
+        cr_expect_eq(answers_next(&answers, 5), ninfo == 1 ? PMIX_SUCCESS : PMIX_ERR_NOT_AVAILABLE);
+        cr_expect_eq(asked, ninfo - 1);
+        sx_pset_client_gone(&server, client);
+        cr_assert_eq(*sets, 0);
+    }
 }
