@@ -28,8 +28,8 @@ struct sx_pset_definition {
 pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_definition *definition);
 void sx_pset_definition_clear(struct sx_pset_definition *definition);
 
-/* All steps: the processes are the set @name from now on; @client defines it, NULL: the host.  Loop thread.
- * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; as sx_memberships_add. */
+/* All steps: the processes are the set @name from now on; @client defines it, NULL: the host.  Loop
+ * thread.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; as sx_memberships_add. */
 pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
                              const pmix_proc_t members[], size_t count, const char *name);
 

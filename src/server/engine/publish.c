@@ -952,8 +952,8 @@ static void withdrawal_pending_free(struct sx_pending *pending)
     withdrawal_free(SX_CONTAINER(pending, struct withdrawal, pending));
 }
 
-/* Return: whether the rest goes on in the turns of @client, and is answered then; else its status is
- * the answer's. */
+/* Return: whether the rest goes on in the turns of @client, and is answered then; else its status
+ * is the answer's. */
 static bool withdrawal_wait(struct sx_server *server, struct sx_client *client, uint32_t id,
                             struct withdrawal *back)
 {

@@ -127,8 +127,8 @@ bool sx_memberships_hold_both(struct sx_server *server, const pmix_proc_t *proc,
                               const char *nspace);
 
 #define SX_MEMBERS_PER_UNIT 4u /* to leave a list, or to end it: share.h */
-/* @units were spent on @entry, whose owner is not at work: the process that owns it pays, or another
- * one of its user's; the host's is paid by nobody. */
+/* @units were spent on @entry, whose owner is not at work: the process that owns it pays, or
+ * another one of its user's; the host's is paid by nobody. */
 void sx_memberships_charge_owner(struct sx_server *server, const struct sx_membership_entry *entry,
                                  uint64_t units);
 
