@@ -10,11 +10,13 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/value.h"
 #include "cli/run/display.h"
 #include "cli/run/end.h"
 #include "cli/run/env.h"
 #include "cli/run/leftovers.h"
 #include "cli/run/note.h"
+#include "cli/run/runtime.h"
 #include "cli/run/start.h"
 #include "cli/run/upcall.h"
 #include "cli/say.h"
@@ -419,6 +421,34 @@ void sx_run_child_started(struct sx_run_job *job)
     sx_run_child_acts(job);
 }
 
+/* What a spawn says in words of its own. */
+static void words_follow(struct sx_run_job *job)
+{
+    const struct sx_run_request *const request = job->request;
+    const pmix_info_t *const table = sx_info_find(request->info, request->ninfo, SX_RUN_PROCTABLE);
+    const pmix_info_t *const to = sx_info_find(request->info, request->ninfo, SX_RUN_PROCTABLE_TO);
+    const pmix_info_t *const again = sx_info_find(request->info, request->ninfo,
+                                                  SX_RUN_AUTORESTART);
+    bool may_restart = false;
+
+    if (table != NULL && sx_value_is_true(&table->value)) {
+        sx_run_display_processes(job->run, job,
+                                 to != NULL && to->value.type == PMIX_STRING &&
+                                         to->value.data.string != NULL
+                                     ? to->value.data.string
+                                     : "-");
+    }
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        may_restart = may_restart || job->apps[i].restarts_max > 0;
+    }
+    if (again != NULL && sx_value_is_true(&again->value) && !may_restart) {
+        sx_run_say(job->run,
+                   "%s: autorestart without a number starts nothing again, as with prterun: "
+                   "add max-restarts=N",
+                   job->name);
+    }
+}
+
 void sx_run_child_acts(struct sx_run_job *job)
 {
     struct sx_run_request *const request = job->request;
@@ -432,6 +462,7 @@ void sx_run_child_acts(struct sx_run_job *job)
     if (request->said.progress && !job->ending) {
         sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
     }
+    words_follow(job);
     sx_run_note(job, PMIX_EVENT_JOB_START, PMIX_RANK_WILDCARD);
     sx_run_note(job, PMIX_LAUNCH_COMPLETE, PMIX_RANK_WILDCARD);
     if (request->said.tell_start) {

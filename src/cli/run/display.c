@@ -4,15 +4,18 @@
  * what the launcher may. */
 #include "cli/run/display.h"
 
+#include <errno.h>
 #include <hwloc.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/json.h"
 #include "cli/run/dry.h"
 #include "cli/run/end.h"
+#include "cli/run/files.h"
 #include "cli/say.h"
 
 /* ---- texts ----------------------------------------------------------------------------------- */
@@ -269,4 +272,57 @@ void sx_run_display_job(const struct sx_run_display *display, struct sx_run_stat
     for (uint32_t rank = 0; rank < job->rank_count && (wanted->map || wanted->detailed); rank++) {
         sx_run_display_say(display, run, sx_run_display_map(display, job, rank));
     }
+}
+
+/* ---- processes ------------------------------------------------------------------------------- */
+
+/* Return: 0 or errno. */
+static int file_write(const char *path, const char *text, size_t len)
+{
+    const int fd = sx_run_file_descriptor(path, false);
+    int why = fd < 0 ? errno : 0;
+
+    while (why == 0 && len > 0) {
+        const ssize_t done = write(fd, text, len);
+
+        if (done >= 0) {
+            text += done;
+            len -= (size_t)done;
+        } else if (errno != EINTR) {
+            why = errno;
+        }
+    }
+    if (fd >= 0 && close(fd) != 0 && why == 0) {
+        why = errno;
+    }
+    return why;
+}
+
+void sx_run_display_processes(struct sx_run_state *run, const struct sx_run_job *job,
+                              const char *to)
+{
+    struct text text;
+    int why = 0;
+
+    text_begin(&text);
+    for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+        if (job->ranks[rank].pid > 0) {
+            fprintf(text.to, "(rank, host, exe, pid) = (%u, %s, %s, %ld)\n", rank, run->host,
+                    job->programs[sx_run_job_app(job, rank) - job->apps].path,
+                    (long)job->ranks[rank].pid);
+        }
+    }
+    char *const all = text_end(&text);
+    const bool is_err = strcmp(to, "+") == 0;
+
+    if (is_err || strcmp(to, "-") == 0) {
+        sx_run_sink_put(run->sink_of[is_err ? 1 : 0], run, all, text.len);
+    } else {
+        why = file_write(to, all, text.len);
+    }
+    if (why != 0) {
+        sx_run_say(run, "the processes of %s cannot be written to '%.300s': %s", job->name, to,
+                   why == ENOTSUP || why == ENXIO ? "that is no file" : strerror(why));
+    }
+    free(all);
 }

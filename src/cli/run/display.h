@@ -41,4 +41,9 @@ void sx_run_display_say(const struct sx_run_display *display, struct sx_run_stat
 void sx_run_display_job(const struct sx_run_display *display, struct sx_run_state *run,
                         const struct sx_run_job *job);
 
+/* The ranks of @job that run, as mpirun and prterun show them: "(rank, host, exe, pid) = (0, box,
+ * /bin/ice, 4711)", a line for each.  @to: a file, "-" for stdout, "+" for stderr. */
+void sx_run_display_processes(struct sx_run_state *run, const struct sx_run_job *job,
+                              const char *to);
+
 #endif

@@ -123,8 +123,7 @@ static int directories_make(char *path)
     return 0;
 }
 
-/* Not a pipe, which might have no reader. */
-static int file_open(const char *path, bool goes_on)
+int sx_run_file_descriptor(const char *path, bool goes_on)
 {
     const int fd = open(path,
                         O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC) | O_CLOEXEC | O_NOCTTY |
@@ -175,7 +174,7 @@ struct sx_run_file *sx_run_file_open(const struct sx_output_options *output,
         return file;
     }
     int why = directories_make(path);
-    const int fd = why == 0 ? file_open(path, of->goes_on) : -1;
+    const int fd = why == 0 ? sx_run_file_descriptor(path, of->goes_on) : -1;
 
     if (fd < 0) {
         why = why == 0 ? errno : why;

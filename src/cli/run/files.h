@@ -38,6 +38,10 @@ struct sx_run_file_of {
 bool sx_run_files_wanted(const struct sx_output_options *output);
 bool sx_run_files_judge(const struct sx_output_options *output, char *message, size_t room);
 
+/* A descriptor of the file @path, which is made, and emptied unless it @goes_on.  Not of a pipe,
+ * which might have no reader.  Return: -1 with errno; ENOTSUP, ENXIO: it is no file. */
+int sx_run_file_descriptor(const char *path, bool goes_on);
+
 /* Whether several streams go to one file: then only whole lines are to be written. */
 bool sx_run_files_shared(const struct sx_output_options *output);
 

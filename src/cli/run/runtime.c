@@ -23,7 +23,7 @@ static const struct row {
 } rows[] = {
     { "abort-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL, NULL },
     { "aggregate-help-messages", PMIX_AGGREGATE_HELP, PMIX_BOOL, NULL },
-    { "autorestart", NULL, PMIX_BOOL, NULL }, /* as often as max-restarts says */
+    { "autorestart", SX_RUN_AUTORESTART, PMIX_BOOL, NULL }, /* as often as max-restarts says */
     { "continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL, NULL },
     { "default-exec-agent", NULL, PMIX_BOOL, NULL },
     { "donotlaunch", PMIX_DO_NOT_LAUNCH, PMIX_BOOL, NULL },
@@ -33,6 +33,7 @@ static const struct row {
     { "get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL, NULL },
     { "max-restarts", PMIX_MAX_RESTARTS, PMIX_UINT32, NULL },
     { "notifyerrors", PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, PMIX_BOOL, NULL },
+    { "output-proctable", SX_RUN_PROCTABLE, PMIX_BOOL, SX_RUN_PROCTABLE_TO },
     { "recoverable", PMIX_JOB_RECOVERABLE, PMIX_BOOL, NULL },
     { "report-child-jobs-separately", PMIX_REPORT_CHILD_SEP, PMIX_BOOL, NULL },
     { "report-state-on-timeout", PMIX_TIMEOUT_REPORT_STATE, PMIX_BOOL, NULL },

@@ -7,6 +7,11 @@
 #include <pmix_common.h>
 #include <stddef.h>
 
+/* Of words that no attribute of the Standard says. */
+#define SX_RUN_AUTORESTART "shmix.run.autorestart"
+#define SX_RUN_PROCTABLE "shmix.run.proctable"
+#define SX_RUN_PROCTABLE_TO "shmix.run.proctable.to" /* a file, or "-", "+" for our streams */
+
 /* Make the infos that @text means, which the caller destructs and frees.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM, with a line that names the word, for one that is not known or has a value of
  * another kind. */

@@ -81,7 +81,33 @@ spawns PMIX_SUCCESS "in words" pmix.runopt=donotlaunch,timeout=5,recoverable=fal
 spawns PMIX_SUCCESS "words of prterun" pmix.runopt=error-nonzero-status,autorestart,max-restarts=1,default-exec-agent,fwd-environment pmix.notecomp -- \
   sh -c "echo once >> '$work/times'; [ \$(wc -l < '$work/times') -gt 1 ]"
 [ "$(wc -l < "$work/times")" -eq 2 ] || fail "max-restarts: it was started $(wc -l < "$work/times") times"
+spawns PMIX_SUCCESS "no number of restarts" pmix.runopt=autorestart pmix.notecomp -- sh -c "echo once >> '$work/never'; exit 3"
+[ "$(wc -l < "$work/never")" -eq 1 ] || fail "no number of restarts: it was started again"
+expect_err 'autorestart without a number starts nothing again, as with prterun: add max-restarts=N' "no number of restarts"
 spawns PMIX_ERR_BAD_PARAM "no flag" pmix.runopt=autorestart=often -- true
+
+# The pids are those of the ranks; each kind of place.
+for to in '' =- =+ "=$work/table"; do
+    spawns PMIX_SUCCESS "a table to $to" -n 2 "pmix.runopt=output-proctable$to" pmix.notecomp -- sh -c 'echo "$OMPI_COMM_WORLD_RANK is $$"'
+    case $to in =+) table=$work/err ;; =/*) table=$work/table ;; *) table=$work/out ;; esac
+    for rank in 0 1; do
+        pid=$(sed -n "s/^$rank is //p" "$work/out")
+        grep -q "^(rank, host, exe, pid) = ($rank, $(hostname), /.*sh, $pid)\$" "$table" || fail "a table to $to: without rank $rank, $pid"
+    done
+    [ "$(cat "$work/out" "$work/err" | grep -c 'host, exe')" -eq "$([ "$table" = "$work/table" ] && echo 0 || echo 2)" ] || fail "a table to $to: elsewhere, too"
+done
+spawns PMIX_SUCCESS "no table" pmix.runopt=output-proctable=false pmix.notecomp -- true
+! grep -q 'host, exe' "$work/out" || fail "no table: there is one"
+spawns PMIX_SUCCESS "a table to nowhere" "pmix.runopt=output-proctable=$work/no/table" pmix.notecomp -- true
+expect_err "cannot be written to '$work/no/table': No such file" "a table to nowhere"
+
+# Where ranks are to stop has a name, which they find; without one there is none.
+spawns PMIX_SUCCESS "a named place" pmix.runopt=stop-in-app=after-input pmix.notecomp -- \
+  sh -c "'$SHMIX' get PMIX_BREAKPOINT \$PMIX_NAMESPACE; '$SHMIX' get PMIX_DEBUG_STOP_IN_APP --rank 0 \$PMIX_NAMESPACE"
+grep -q after-input "$work/out" || fail "a named place: it has no name"
+grep -q true "$work/out" || fail "a named place: it stops nowhere"
+spawns PMIX_SUCCESS "a place without a name" pmix.runopt=stop-in-app pmix.notecomp -- sh -c "'$SHMIX' get PMIX_BREAKPOINT \$PMIX_NAMESPACE"
+! grep -q 'true\|stop' "$work/out" || fail "a place without a name: it has one"
 spawns PMIX_ERR_BAD_PARAM "no such word" pmix.runopt=recoverable,hurry -- true
 expect_err "PMIX_RUNTIME_OPTIONS: 'hurry' is none that shmix run knows" "no such word"
 spawns PMIX_ERR_BAD_PARAM "no number" pmix.runopt=timeout=soon -- true
