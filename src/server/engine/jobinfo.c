@@ -36,23 +36,96 @@ static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_cou
     return array->array;
 }
 
-pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo)
+#define SX_JOBINFO_DEPTH_MAX 4u /* arrays inside arrays */
+
+/* The keys by which the library computes, or which MPI libraries need of their type.  A number may
+ * have any integer type: hosts give PMIX_APPNUM as int, and -1. */
+enum form { FORM_NUMBER, FORM_TEXT, FORM_MAP };
+static const struct typed_key {
+    const char *key;
+    enum form form;
+} typed_keys[] = {
+    { PMIX_JOB_SIZE, FORM_NUMBER },     { PMIX_UNIV_SIZE, FORM_NUMBER },
+    { PMIX_MAX_PROCS, FORM_NUMBER },    { PMIX_LOCAL_SIZE, FORM_NUMBER },
+    { PMIX_NODE_SIZE, FORM_NUMBER },    { PMIX_NUM_NODES, FORM_NUMBER },
+    { PMIX_APP_SIZE, FORM_NUMBER },     { PMIX_JOB_NUM_APPS, FORM_NUMBER },
+    { PMIX_RANK, FORM_NUMBER },         { PMIX_LOCAL_RANK, FORM_NUMBER },
+    { PMIX_NODE_RANK, FORM_NUMBER },    { PMIX_GLOBAL_RANK, FORM_NUMBER },
+    { PMIX_APP_RANK, FORM_NUMBER },     { PMIX_APPNUM, FORM_NUMBER },
+    { PMIX_APPLDR, FORM_NUMBER },       { PMIX_LOCALLDR, FORM_NUMBER },
+    { PMIX_NODEID, FORM_NUMBER },       { PMIX_SESSION_ID, FORM_NUMBER },
+    { PMIX_NPROC_OFFSET, FORM_NUMBER }, { PMIX_HOSTNAME, FORM_TEXT },
+    { PMIX_LOCAL_PEERS, FORM_TEXT },    { PMIX_LOCALITY_STRING, FORM_TEXT },
+    { PMIX_NODE_MAP, FORM_MAP },        { PMIX_PROC_MAP, FORM_MAP },
+};
+static const char *const form_names[] = {
+    [FORM_NUMBER] = "an integer",
+    [FORM_TEXT] = "PMIX_STRING",
+    [FORM_MAP] = "PMIX_STRING or PMIX_REGEX (PMIx_generate_regex, PMIx_generate_ppn)",
+};
+
+static bool has_form(const pmix_value_t *value, enum form form)
+{
+    uint64_t number;
+    int64_t negative;
+
+    switch (form) {
+    case FORM_NUMBER:
+        return sx_value_get_uint(value, &number) == PMIX_SUCCESS ||
+               sx_value_get_int(value, &negative) == PMIX_SUCCESS;
+    case FORM_MAP:
+        return value->type == PMIX_STRING || value->type == PMIX_REGEX ||
+               value->type == PMIX_REGEX2;
+    default:
+        return value->type == PMIX_STRING;
+    }
+}
+
+static pmix_status_t judge_type(const pmix_info_t *info)
+{
+    for (size_t i = 0; i < SX_COUNT(typed_keys); i++) {
+        const struct typed_key *const row = &typed_keys[i];
+        const size_t at = sizeof("pmix.") - 1; /* where keys begin to differ */
+
+        if (info->key[at] == row->key[at] && strcmp(info->key, row->key) == 0 &&
+            !has_form(&info->value, row->form)) {
+            return SX_RAISE(PMIX_ERR_TYPE_MISMATCH, "%s (\"%s\") has the type %s: it must be %s",
+                            sx_attribute_name(row->key), row->key,
+                            PMIx_Data_type_string(info->value.type), form_names[row->form]);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t judge_list(const pmix_info_t info[], size_t ninfo, unsigned depth)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        size_t count = 0;
+        const pmix_info_t *const inner = array_infos(&info[i].value, &count);
+
         if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
             rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "info %zu has a key without an end", i);
-        } else if ((info[i].flags & PMIX_INFO_REQD) != 0 &&
+        } else if ((info[i].flags & PMIX_INFO_REQD) != 0 && depth == 0 &&
                    sx_attribute_name(info[i].key) == NULL) {
             rc = SX_RAISE(
                 PMIX_ERR_NOT_SUPPORTED,
                 "\"%s\" is required and no attribute of PMIx: leave the mark out, and it is "
                 "stored for who gets it",
                 info[i].key);
+        } else if (inner != NULL && depth < SX_JOBINFO_DEPTH_MAX) {
+            rc = judge_list(inner, count, depth + 1);
+        } else {
+            rc = judge_type(&info[i]);
         }
     }
     return rc;
+}
+
+pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo)
+{
+    return judge_list(info, ninfo, 0);
 }
 
 uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo)
@@ -94,8 +167,6 @@ uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo)
 }
 
 /* ---- given keys ---------------------------------------------------------------------------- */
-
-#define SX_JOBINFO_DEPTH_MAX 4u /* arrays inside arrays */
 
 /* A registration under way. */
 struct reading {

@@ -25,9 +25,10 @@ pmix_status_t sx_jobinfo_apply(struct sx_server *server, struct sx_nspace *nspac
 /* Whether @key says, inside an array, which node, application, session or process that is about. */
 bool sx_jobinfo_names_row(const char *key);
 
-/* Refuse what is required and no attribute: nobody could act upon it.  Any thread.  Return:
- * PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED and PMIX_ERR_BAD_PARAM (a key without an end) with a line
- * that names it. */
+/* Refuse what is required and no attribute: nobody could act upon it; and a key that is computed
+ * with and has another type than it must have, at any depth.  Any thread.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_TYPE_MISMATCH and PMIX_ERR_BAD_PARAM (a key without an end) with
+ * a line that names it. */
 pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo);
 
 /* The number of processes that @info announces, flat or in the array of the job; 0: it does not. */

@@ -409,7 +409,7 @@ Test(jobinfo, of_sessions_is_found_by_any_number)
     expect_in("sessions", SX_REALM_SESSION, 2, PMIX_NODE_SIZE, U32(72));
     add(&inner, PMIX_SESSION_ID, "17", PMIX_STRING);
     add_list(&list, PMIX_SESSION_INFO_ARRAY, &inner);
-    cr_expect_eq(job_try("no number", 0, &list), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(job_try("no number", 0, &list), PMIX_ERR_TYPE_MISMATCH);
 }
 
 /* Ranks 0, 2 and 3 are of app 0, 1 and 4 of app 1. */
@@ -507,6 +507,47 @@ Test(jobinfo, that_contradicts_itself_is_refused)
         inner = outer;
     }
     cr_expect_eq(job_try("e", 0, &inner), PMIX_ERR_BAD_PARAM, "no end of nesting");
+}
+
+static const struct {
+    const char *key, *given;
+    pmix_data_type_t type;
+    pmix_status_t want;
+} typed[] = {
+    { PMIX_JOB_SIZE, "2", PMIX_STRING, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_UNIV_SIZE, "2", PMIX_STRING, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_LOCAL_RANK, "0", PMIX_STRING, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_NODEID, NULL, PMIX_BOOL, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_HOSTNAME, "\1\0\0\0", PMIX_UINT32, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_NODE_MAP, "\1\0\0\0", PMIX_UINT32, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_UNIV_SIZE, "\2\0\0\0", PMIX_INT, PMIX_OPERATION_SUCCEEDED },
+    { PMIX_UNIV_SIZE, "\2\0\0\0\0\0\0\0", PMIX_SIZE, PMIX_OPERATION_SUCCEEDED },
+    { PMIX_APPNUM, "\377\377\377\377", PMIX_INT,
+      PMIX_OPERATION_SUCCEEDED }, /* as Slurm gives it, and -1 */
+    { "example.own", "2", PMIX_STRING, PMIX_OPERATION_SUCCEEDED },
+};
+
+Test(jobinfo, of_another_type_than_it_must_have_is_refused)
+{
+    static const char *const arrays[] = { NULL, PMIX_JOB_INFO_ARRAY, PMIX_PROC_DATA };
+
+    for (size_t i = 0; i < SX_COUNT(arrays) * SX_COUNT(typed); i++) {
+        const size_t row = i % SX_COUNT(typed);
+        const char *const array = arrays[i / SX_COUNT(typed)];
+        struct list list = { .count = 0 }, outer = { .count = 0 };
+        char name[32];
+
+        snprintf(name, sizeof(name), "typed%zu", i);
+        if (array != NULL && strcmp(array, PMIX_PROC_DATA) == 0) {
+            add_rank(&list, PMIX_RANK, 0);
+        }
+        add(&list, typed[row].key, typed[row].given, typed[row].type);
+        if (array != NULL) {
+            add_list(&outer, array, &list);
+        }
+        cr_expect_eq(job_try(name, 0, array != NULL ? &outer : &list), typed[row].want, "%s in %s",
+                     typed[row].key, array != NULL ? array : "the list");
+    }
 }
 
 Test(jobinfo, of_10000_ranks_is_complete)
