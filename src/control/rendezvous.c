@@ -329,8 +329,8 @@ static int open_abstract(struct sx_rendezvous *rendezvous)
         if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
             return errno;
         }
-        snprintf(name, sizeof(name), "shmix-%u-%d-%" PRIu64 "-%016" PRIx64, (unsigned)geteuid(),
-                 (int)getpid(), sx_process_start_ticks(), random);
+        snprintf(name, sizeof(name), SX_RENDEZVOUS_NAME "%u-%d-%" PRIu64 "-%016" PRIx64,
+                 (unsigned)geteuid(), (int)getpid(), sx_process_start_ticks(), random);
         (void)sx_address_of_name(&address, name);
         err = sx_address_bind(rendezvous->abstract_fd, &address);
     }

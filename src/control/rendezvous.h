@@ -30,7 +30,8 @@
 #define SX_ENV_SERVER_FD "SHMIX_SERVER_FD"
 #define SX_ENV_SERVER_URI "SHMIX_SERVER_URI"
 #define SX_RENDEZVOUS_SCHEME "unix:"
-#define SX_RENDEZVOUS_ABSTRACT "@" /* behind the scheme: a name, not a path */
+#define SX_RENDEZVOUS_ABSTRACT "@"  /* behind the scheme: a name, not a path */
+#define SX_RENDEZVOUS_NAME "shmix-" /* in front of UID-PID-START-RANDOM */
 
 struct sx_rendezvous_options {
     const char *dir; /* an existing directory in which the private one is made */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign.c - say that the server of this job is of another PMIx library.
+/* foreign.c - say why a process is on its own: its server is of another PMIx library, or the host
+ * has not told it of one.
  *
  * Nothing is asked of such a server.  OpenPMIx names it to its processes in PMIX_SERVER_URI and the
  * like, where ours sets nothing, and its own version in PMIX_VERSION. */
@@ -8,8 +9,10 @@
 
 #include <dlfcn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -50,7 +53,15 @@ void sx_foreign_server_tell(const pmix_proc_t *self)
     for (size_t i = 0; i < SX_COUNT(foreign_names); i++) {
         foreign = foreign || is_set(foreign_names[i]);
     }
-    if (!foreign || is_set(SX_ENV_SERVER_URI) || is_set(SX_ENV_SERVER_FD)) {
+    if (is_set(SX_ENV_SERVER_URI) || is_set(SX_ENV_SERVER_FD)) {
+        return;
+    }
+    if (!foreign) {
+        sx_log(SX_LOG_WARN,
+               "rank %u of %s is on its own: its environment names no server (" SX_ENV_SERVER_URI
+               "). PMIx_server_setup_fork of the host sets it; a container, sudo or env may have "
+               "dropped it since",
+               self->rank, self->nspace);
         return;
     }
     (void)dladdr(foreign_names, &library);
@@ -61,4 +72,38 @@ void sx_foreign_server_tell(const pmix_proc_t *self)
            self->rank, self->nspace, version != NULL ? version : "of no known version",
            PMIx_Get_version(), library.dli_fname != NULL ? library.dli_fname : "an unknown file",
            advice_for(self->nspace));
+}
+
+/* Abstract sockets of this network namespace; a line of another form is none of ours. */
+static bool is_server(pid_t pid)
+{
+    FILE *const sockets = fopen("/proc/net/unix", "re");
+    char line[256];
+    bool found = false;
+
+    while (sockets != NULL && !found && fgets(line, sizeof(line), sockets) != NULL) {
+        const char *const name = strstr(line, " @" SX_RENDEZVOUS_NAME);
+        unsigned uid;
+        int owner;
+
+        found = name != NULL && sscanf(name, " @" SX_RENDEZVOUS_NAME "%u-%d-", &uid, &owner) == 2 &&
+                owner == pid;
+    }
+    if (sockets != NULL) {
+        fclose(sockets);
+    }
+    return found;
+}
+
+void sx_foreign_parent_tell(void)
+{
+    const pid_t parent = getppid();
+
+    if (is_server(parent)) {
+        sx_log(SX_LOG_WARN,
+               "this process is on its own: process %d, which started it, has a PMIx server, but "
+               "PMIX_NAMESPACE is not set here. Call PMIx_server_setup_fork in the host, and start "
+               "the program with the environment that it returns",
+               (int)parent);
+    }
 }

@@ -270,8 +270,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "message %u instead of a welcome", frame.header.kind);
     } else if (welcome->status != PMIX_SUCCESS) {
         rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s",
-                      link->self.rank, name_of(link),
-                      refusal_remedy(welcome->status));
+                      link->self.rank, name_of(link), refusal_remedy(welcome->status));
     } else if (frame.fd_count != SX_WELCOME_FDS) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else if (p->own != NULL && link == &p->first &&
@@ -478,8 +477,12 @@ pmix_status_t sx_life_attach_rank(struct sx_process *p)
 static pmix_status_t process_open(struct sx_process *p)
 {
     process_begin(p);
+    const bool is_named = getenv("PMIX_NAMESPACE") != NULL;
     pmix_status_t rc = sx_life_attach_rank(p);
     if (rc == PMIX_ERR_UNREACH) {
+        if (!is_named) {
+            sx_foreign_parent_tell();
+        }
         process_close(p);
         const pmix_status_t alone = sx_singleton_open(p, &(pmix_proc_t){ .nspace = "" });
         rc = alone == PMIX_SUCCESS ? PMIX_ERR_UNREACH : alone;

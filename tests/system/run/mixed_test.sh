@@ -28,6 +28,14 @@ expect_err "use shmix run (this launcher" "a server of PRRTE: what to do"
 grep -q "start the launcher" "$work/err" && fail "a server of PRRTE: what ends with a symbol error"
 unset PMIX_NAMESPACE
 
+# A host of ours that does not use PMIx_server_setup_fork, or what it returns.
+timeout 60 "$HOST" 1 env -u PMIX_NAMESPACE -u PMIX_RANK "$RANK" fence >"$work/out" 2>"$work/err"
+expect_err "process [0-9]*, which started it, has a PMIx server.* PMIx_server_setup_fork" "nothing is set"
+timeout 60 "$HOST" 1 env -u SHMIX_SERVER_URI -u SHMIX_SERVER_FD "$RANK" fence >"$work/out" 2>"$work/err"
+expect_err "rank 0 of minihost.job is on its own: .*SHMIX_SERVER_URI" "no server is named"
+env -u PMIX_NAMESPACE -u PMIX_RANK "$RANK" fence >"$work/out" 2>"$work/err"
+grep -q "on its own" "$work/err" && fail "a program that nobody has launched"
+
 # A container that drops the environment: nobody connects, and the job is told so once.
 printf '%s\n' '#!/bin/sh' 'exec env -i "$@"' >"$work/podman"
 chmod +x "$work/podman"
