@@ -3,6 +3,7 @@
 /* event_ask.c - one question per code at a time; others that want the code wait for its answer. */
 #include "server/engine/event_ask.h"
 
+#include <pmix.h>
 #include <stdlib.h>
 #include <unistd.h>
 
