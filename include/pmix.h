@@ -106,11 +106,11 @@ PMIX_EXPORT pmix_status_t PMIx_Store_internal(const pmix_proc_t *proc, const cha
 
 /* The processes of @nspace (NULL or empty: of every namespace) on node @nodename (NULL: this
  * one), as a new array. */
-PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspace,
+PMIX_EXPORT pmix_status_t PMIx_Resolve_peers(const char *nodename, const char *nspace,
     pmix_proc_t **procs, size_t *nprocs);
 
 /* The nodes that run processes of @nspace, as a new comma-separated string. */
-PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist);
+PMIX_EXPORT pmix_status_t PMIx_Resolve_nodes(const char *nspace, char **nodelist);
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 

@@ -231,18 +231,19 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 
 /* Tell the server of a job: @nlocalprocs processes of it run on this node, @info is its data.
  * Must be done before its clients start. A second call adds data. @info is copied before the
- * call returns.
+ * call returns. PMIX_ERR_TYPE_MISMATCH: a size, rank or id is no integer, or a host name or map no
+ * text; the log names the key.
  * The name is the host's, whoever has it: tools of that name are disconnected, and connected
  * processes, groups and invitations of that name end. So it is with the first
  * PMIx_server_register_client. A host that registers STEM, STEM.N or STEM@N (N is decimal), or whose
  * server is called STEM.server, STEM.N or STEM@N, has all names of these forms: from then on no tool
  * and no group is given one. */
-PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
+PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs,
     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* Forget a job and its clients. Until that is done the name cannot be registered, nor a client of
  * it: PMIX_ERR_NOT_AVAILABLE, inside the upcalls that are made meanwhile. */
-PMIX_EXPORT void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
+PMIX_EXPORT void PMIx_server_deregister_nspace(const char *nspace, pmix_op_cbfunc_t cbfunc,
     void *cbdata);
 
 /* Announce a process that may connect as @proc with the given user and group; @server_object
@@ -291,11 +292,11 @@ typedef void (*pmix_setup_application_cbfunc_t)(pmix_status_t status, pmix_info_
 
 /* Collect what a new job needs on all of its nodes, to be handed to
  * PMIx_server_setup_local_support there. */
-PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace,
+PMIX_EXPORT pmix_status_t PMIx_server_setup_application(const char *nspace,
     pmix_info_t *info, size_t ninfo, pmix_setup_application_cbfunc_t cbfunc, void *cbdata);
 
 /* Prepare this node for a job with what PMIx_server_setup_application collected. */
-PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace,
+PMIX_EXPORT pmix_status_t PMIx_server_setup_local_support(const char *nspace,
     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* Write a comma-separated list of nodes as a value for PMIX_NODE_MAP. The new string has no

@@ -320,8 +320,8 @@ static pmix_status_t peers_visit(void *arg, const struct place *place)
     return rc;
 }
 
-pmix_status_t PMIx_Resolve_peers(const char *nodename, const pmix_nspace_t nspace,
-                                 pmix_proc_t **procs, size_t *nprocs)
+pmix_status_t PMIx_Resolve_peers(const char *nodename, const char *nspace, pmix_proc_t **procs,
+                                 size_t *nprocs)
 {
     struct peers peers = { .node = nodename };
     struct walk walk = { .visit = peers_visit, .arg = &peers };
@@ -399,7 +399,7 @@ static pmix_status_t nodes_visit(void *arg, const struct place *place)
     return rc;
 }
 
-pmix_status_t PMIx_Resolve_nodes(const pmix_nspace_t nspace, char **nodelist)
+pmix_status_t PMIx_Resolve_nodes(const char *nspace, char **nodelist)
 {
     struct nodes nodes = { .text = NULL };
     struct walk walk = { .visit = nodes_visit, .arg = &nodes };

@@ -127,9 +127,8 @@ static void setup_done(pmix_status_t status, void *cbdata)
     setup->cbfunc(status, setup->all, setup->count, setup->cbdata, list_released, setup);
 }
 
-pmix_status_t PMIx_server_setup_application(const pmix_nspace_t nspace, pmix_info_t info[],
-                                            size_t ninfo, pmix_setup_application_cbfunc_t cbfunc,
-                                            void *cbdata)
+pmix_status_t PMIx_server_setup_application(const char *nspace, pmix_info_t info[], size_t ninfo,
+                                            pmix_setup_application_cbfunc_t cbfunc, void *cbdata)
 {
     struct sx_setup_options options;
     pmix_status_t rc = arguments_judge(SX_OF_SETUP_APPLICATION, nspace, info, ninfo, &options);
@@ -203,8 +202,8 @@ static struct support *support_new(const char *nspace, const pmix_info_t info[],
     return support;
 }
 
-pmix_status_t PMIx_server_setup_local_support(const pmix_nspace_t nspace, pmix_info_t info[],
-                                              size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+pmix_status_t PMIx_server_setup_local_support(const char *nspace, pmix_info_t info[], size_t ninfo,
+                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct sx_setup_options options;
     const pmix_status_t rc = arguments_judge(SX_OF_SETUP_LOCAL_SUPPORT, nspace, info, ninfo,

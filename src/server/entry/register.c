@@ -125,9 +125,8 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     return rc;
 }
 
-pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int nlocalprocs,
-                                          pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
-                                          void *cbdata)
+pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs, pmix_info_t info[],
+                                          size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     pmix_status_t rc;
 
@@ -206,8 +205,7 @@ static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
     return PMIX_SUCCESS;
 }
 
-void PMIx_server_deregister_nspace(const pmix_nspace_t nspace, pmix_op_cbfunc_t cbfunc,
-                                   void *cbdata)
+void PMIx_server_deregister_nspace(const char *nspace, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     pmix_status_t rc;
     struct registration *registration = registration_new(nspace, &rc);
