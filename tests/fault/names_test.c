@@ -166,7 +166,8 @@ static int role_asks(const char *arg)
 static int case_kept_names(void)
 {
     static const char *const names[] = { "good.job", "good.job.1", "good.job@17",
-                                         "shmix-tool-1-0" };
+                                         "shmix-tool-1-0", "good.job.1.2",
+                                         "good.job@3.4.5" };
 
     begin();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -253,6 +254,8 @@ static int role_groups(const char *arg)
     PMIx_Load_procid(&all, self.nspace, PMIX_RANK_WILDCARD);
     CHECK_STATUS(PMIx_Group_construct("good.job.1", &self, 1, NULL, 0, NULL, NULL),
                  PMIX_ERR_EXISTS);
+    CHECK_STATUS(PMIx_Group_construct("good.job.1.2", &self, 1, NULL, 0, NULL, NULL),
+                 PMIX_ERR_EXISTS); /* nor below such a name */
     CHECK_STATUS(PMIx_Group_invite("makers.2", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
     CHECK_STATUS(PMIx_Group_construct(NEXT, &self, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Group_invite_nb(LATER, &all, 1, NULL, 0, on_done, NULL), PMIX_SUCCESS);

@@ -45,7 +45,8 @@ bool sx_claim_is_hosts(const struct sx_nspace *nspace)
     return has_ranks;
 }
 
-bool sx_claim_is_kept(const struct sx_server *server, const char *name)
+/* @name itself, whatever it lies below. */
+static bool is_kept(const struct sx_server *server, const char *name)
 {
     const char *const self = server->self.nspace;
     const size_t self_len = server_stem_len(self), len = stem_len(name);
@@ -69,6 +70,22 @@ bool sx_claim_is_kept(const struct sx_server *server, const char *name)
             sx_claim_is_hosts(nspace)) {
             return true;
         }
+    }
+    return false;
+}
+
+bool sx_claim_is_kept(const struct sx_server *server, const char *name)
+{
+    char at[PMIX_MAX_NSLEN + 1];
+    size_t len = strnlen(name, sizeof(at) - 1);
+
+    memcpy(at, name, len);
+    while (len > 0) {
+        at[len] = '\0';
+        if (is_kept(server, at)) {
+            return true;
+        }
+        len = stem_len(at); /* a name below one that is kept is kept as well */
     }
     return false;
 }

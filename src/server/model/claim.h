@@ -31,7 +31,8 @@ bool sx_claim_is_hosts(const struct sx_nspace *nspace);
 
 /* Whether the host or this server keeps @name for itself, used or not: the server's own name; STEM,
  * STEM.N and STEM@N, where the host has a namespace STEM, STEM.M or STEM@M, or the server is called
- * STEM.server, STEM.M or STEM@M (N and M are decimal); what begins as names of tools do here. */
+ * STEM.server, STEM.M or STEM@M (N and M are decimal); NAME.N and NAME@N, where NAME is kept; what
+ * begins as names of tools do here. */
 bool sx_claim_is_kept(const struct sx_server *server, const char *name);
 
 /* A group that is to be wants @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, told, when it is
