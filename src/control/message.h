@@ -160,7 +160,7 @@ struct sx_welcome {
     uint32_t server_rank;
     uint32_t collectives_max; /* that it may have under way */
     uint32_t reserved;
-    char nspace[256];
+    char nspace[256]; /* of a refusal: its reason, whose subject is the peer ("is a tool ...") */
     char server_nspace[256];
 };
 

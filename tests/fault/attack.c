@@ -143,6 +143,7 @@ pmix_status_t attack_attach_hello(struct attacker *attacker, const struct sx_hel
 
     if (status != PMIX_SUCCESS) {
         CHECK(frame.fd_count == 0, "a refusal with descriptors");
+        memcpy(attacker->refusal, welcome->nspace, sizeof(attacker->refusal));
         sx_frame_release(&frame);
         return status;
     }

@@ -54,6 +54,7 @@ struct attacker {
     uint32_t slot;
     pmix_proc_t self; /* who the server says it is */
     int fds[5];       /* as in struct sx_welcome; kept open */
+    char refusal[256]; /* why it was not let in */
     int window_fd;    /* -1: it has not asked for one */
     struct sx_board board;
     struct sx_lane lane;

@@ -166,6 +166,7 @@ static void all_at_once(void)
         CHECK(tools[i].self.rank == i, "rank %u", tools[i].self.rank);
     }
     CHECK_STATUS(attack_attach_hello(&more, &hello), PMIX_ERR_OUT_OF_RESOURCE);
+    CHECK(strstr(more.refusal, "64 of one user") != NULL, "it is told: %.256s", more.refusal);
     attack_expect_end(more.socket_fd);
     for (int i = 0; i < AT_ONCE; i++) {
         attack_detach(&tools[i]);

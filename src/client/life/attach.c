@@ -240,6 +240,7 @@ static void names_take(struct sx_process *p, struct sx_link *link, const struct 
     }
 }
 
+/* Of a server that gives no reason: one of another version. */
 static const char *refusal_remedy(pmix_status_t status)
 {
     switch (status) {
@@ -252,6 +253,15 @@ static const char *refusal_remedy(pmix_status_t status)
     default:
         return "";
     }
+}
+
+static pmix_status_t refusal_raise(const struct sx_link *link, const struct sx_welcome *welcome)
+{
+    const bool has_reason = welcome->nspace[0] != '\0';
+
+    return SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s%.255s",
+                    link->self.rank, name_of(link), has_reason ? ": it " : "",
+                    has_reason ? welcome->nspace : refusal_remedy(welcome->status));
 }
 
 static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
@@ -269,8 +279,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
     if (frame.header.kind != SX_MSG_WELCOME) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "message %u instead of a welcome", frame.header.kind);
     } else if (welcome->status != PMIX_SUCCESS) {
-        rc = SX_RAISE(welcome->status, "the server refuses rank %" PRIu32 " of %s%s",
-                      link->self.rank, name_of(link), refusal_remedy(welcome->status));
+        rc = refusal_raise(link, welcome);
     } else if (frame.fd_count != SX_WELCOME_FDS) {
         rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a welcome with %d descriptors", frame.fd_count);
     } else if (p->own != NULL && link == &p->first &&

@@ -13,6 +13,7 @@
 #include "server/entry/stranger.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -170,8 +171,11 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
     const struct sx_peer peer = connection->channel.peer;
 
     if (client != NULL) {
-        why = "could not be equipped";
         status = client_welcome(server, client, connection, flags, id);
+        why = status == PMIX_ERR_OUT_OF_RESOURCE
+                  ? "could not be equipped: the server has no descriptor or memory left for it; "
+                    "raise the server's limits (ulimit -n)"
+                  : "could not be equipped, or the host refuses it";
     }
     if (status == PMIX_SUCCESS) {
         sx_share_charge_strangers(server, sx_message_cost(SX_MSG_HELLO, sizeof(struct sx_hello)));
@@ -180,6 +184,7 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
     struct sx_welcome refusal = { .status = status };
     const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
 
+    snprintf(refusal.nspace, sizeof(refusal.nspace), "%s", why);
     sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
     refusal_charge(server, sx_now_ns());
     refusal_tell(&peer, why);

@@ -75,7 +75,8 @@ pmix_status_t sx_tool_judge_room(struct sx_server *server, uid_t uid, const char
 
     if (census.tools + asked_count(server, uid) >= SX_TOOLS_MAX) {
         static_assert(SX_TOOLS_MAX == 64, "what is said here");
-        *ret_why = "is a tool too many: 64 of one user can be there at once";
+        *ret_why = "is a tool too many: 64 of one user can be there at once, with commands of "
+                   "shmix; let one of them end (shmix ls clients lists them)";
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (all.used + kept > all.limit) {

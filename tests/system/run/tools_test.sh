@@ -46,6 +46,23 @@ job_end
 [ ! -e "$work/uri" ] || fail "the file of --report-uri is left"
 expect_clean "after the job"
 
+# One more than a user may have: it is told the limit, and what to do.
+all_pull() {
+    [ "$(find "$work" -maxdepth 1 -name 'pulls.*' | wc -l)" -eq 64 ]
+}
+job_start --report-uri "$work/uri"
+uri=$(head -1 "$work/uri")
+for i in $(seq 64); do
+    "$PULLER" -s "${uri%%.server*}" -o /dev/null -g "$work/pulls.$i" >/dev/null 2>&1 &
+done
+await "64 tools" all_pull
+tool
+expect_code 1 "a tool too many"
+expect_err 'it is a tool too many: 64 of one user can be there at once' "a tool too many"
+expect_err 'let one of them end (shmix ls clients lists them)' "a tool too many"
+grep -q 'ulimit' "$work/err" && fail "a tool too many: it is sent to the server's limits"
+job_end
+
 echo "not ours" >"$work/uri"
 run --report-uri "$work/uri" true
 expect_code 1 "something else is there"
