@@ -20,6 +20,7 @@
 #include "cli/say.h"
 
 #define EVENT_GRACE_NS (100 * SX_NS_PER_MS) /* for --event-grace */
+#define TIMEOUT_WANTS "seconds, from 0.001 to 100000000, or 0 for no limit"
 #define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT"  /* as mpirun and MPICH's mpiexec have it */
 
 static const struct {
@@ -196,7 +197,15 @@ static bool set_pset(void *at, const char *value)
 
 static bool set_timeout(void *at, const char *value)
 {
-    return sx_cli_seconds(at, value) && *(uint64_t *)at >= SX_NS_PER_MS;
+    uint64_t *const timeout_ns = at;
+
+    if (!sx_cli_seconds(timeout_ns, value)) {
+        return false;
+    }
+    if (*timeout_ns == 0 && strspn(value, "0.") == strlen(value)) {
+        *timeout_ns = SX_DEADLINE_NEVER; /* and not what the environment says */
+    }
+    return *timeout_ns >= SX_NS_PER_MS;
 }
 
 static bool set_stdin(void *at, const char *value)
@@ -479,8 +488,8 @@ static const struct sx_option rows[] = {
       "how long the others' event handlers may take to hear of the end of a job before SIGTERM "
       "(default 0.1; ended once they have)",
       sx_cli_seconds, OF_JOB(event_grace_ns) },
-    { "--timeout", NULL, "SECONDS", "60", "seconds, from 0.001 to 100000000",
-      "end the job after this time (default: what " TIMEOUT_VARIABLE " says, or never)",
+    { "--timeout", NULL, "SECONDS", "60", TIMEOUT_WANTS,
+      "end the job after this time; 0: never (default: what " TIMEOUT_VARIABLE " says, or never)",
       set_timeout, OF_JOB(timeout_ns) },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(output.marks.tag) },
@@ -734,19 +743,19 @@ static int take_words(struct sx_run_options *options, const struct source *sourc
     return SX_OPTIONS_TAKEN;
 }
 
-/* Where no option says how long the jobs may take, the environment may; 0 and nothing: no limit. */
+/* Where no option says how long the jobs may take, the environment may, in the same words. */
 static int take_environment(struct sx_run_options *options)
 {
     const char *const value = getenv(TIMEOUT_VARIABLE);
 
     options->timeout_by = "--timeout";
-    if (options->timeout_ns != 0 || value == NULL || value[0] == '\0' || strcmp(value, "0") == 0) {
+    if (options->timeout_ns != 0 || value == NULL || value[0] == '\0') {
         return SX_OPTIONS_TAKEN;
     }
     if (!set_timeout(&options->timeout_ns, value)) {
         return sx_options_refuse(&sx_run_verb, "--timeout",
-                                 TIMEOUT_VARIABLE "=%.80s in the environment: it wants seconds, "
-                                                  "from 0.001 to 100000000, or 0 for no limit",
+                                 TIMEOUT_VARIABLE
+                                 "=%.80s in the environment: it wants " TIMEOUT_WANTS,
                                  value);
     }
     options->timeout_by = TIMEOUT_VARIABLE;
