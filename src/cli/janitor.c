@@ -630,7 +630,7 @@ int sx_janitor_replace(struct sx_janitor *janitor)
     janitor->fd = -1;
     janitor->pid = 0;
     if (janitor->lives++ >= SX_JANITOR_LIVES_MAX) {
-        return EAGAIN;
+        return SX_JANITOR_WORN;
     }
     const int why = janitor_fork(janitor);
 

@@ -33,8 +33,10 @@ struct sx_janitor {
 #define SX_JANITOR_NULL ((struct sx_janitor){ .pid = 0, .fd = -1, .groups = NULL })
 
 /* The janitor was killed, and has been reaped: fork another one, which learns all that there is to
- * clean.  Return: 0 or errno, EAGAIN when SX_JANITOR_LIVES_MAX have been; then there is none. */
+ * clean.  Return: 0 or errno, or SX_JANITOR_WORN when it was
+ * the last of SX_JANITOR_LIVES_MAX that took another's place; then there is none. */
 #define SX_JANITOR_LIVES_MAX 64u
+#define SX_JANITOR_WORN (-1)
 int sx_janitor_replace(struct sx_janitor *janitor);
 
 /* Fork the janitor; call it while the process has one thread.  Return: 0 or errno. */

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/util.h"
+#include "cli/proc.h"
 #include "cli/run/again.h"
 #include "cli/run/child.h"
 #include "cli/run/end.h"
@@ -126,6 +127,13 @@ static void janitor_again(struct sx_run_state *run, pid_t pid)
     if (why == 0) {
         sx_run_say(run, "the janitor (pid %d) has been killed; another one takes its place",
                    (int)pid);
+    } else if (why == SX_JANITOR_WORN) {
+        sx_run_say(run,
+                   "the janitor (pid %d) has been killed, and %u have been before it, which is the "
+                   "limit: there is no other one; if this launcher is killed as well, what it has "
+                   "made stays. Find what kills processes named " SX_PROC_JANITOR
+                   ", or end the job and start it again",
+                   (int)pid, SX_JANITOR_LIVES_MAX);
     } else {
         sx_run_say(run,
                    "the janitor (pid %d) has been killed, and there is no other one: %s; if this "

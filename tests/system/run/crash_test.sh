@@ -35,6 +35,22 @@ wait $job 2>/dev/null
 await "ranks and their children end, a janitor was killed" all_gone "$work/pids"
 await "the directory goes, a janitor was killed" nothing_left
 
+# It has an end: whoever kills them all is told what that means.
+"$SHMIX" run sleep 1000 2>"$work/err" &
+job=$!
+for life in $(seq 64); do
+    await "the janitor" pgrep -P $job -x shmix-janitor >/dev/null
+    pkill -9 -P $job -x shmix-janitor
+    await "the next janitor" janitors_are "$life"
+done
+pkill -9 -P $job -x shmix-janitor
+await "the last line" grep -q 'which is the limit' "$work/err"
+expect_err 'the janitor (pid [0-9]*) has been killed, and 64 have been before it, which is the limit: there is no other one' "the last janitor"
+grep -q 'Resource temporarily' "$work/err" && fail "the last janitor: another reason"
+kill $job
+wait $job 2>/dev/null
+await "the directory goes, all janitors were killed" nothing_left
+
 # The janitor keeps nobody waiting who waits for the launcher's output to end.
 "$SHMIX" run sh -c 'echo $PPID; exec sleep 1000' 2>"$work/err" | {
     read -r launcher
