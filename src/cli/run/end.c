@@ -77,6 +77,7 @@ static bool end_begin(struct sx_run_job *job, int code)
         return false;
     }
     job->ending = true;
+    job->end_code = code;
     sx_run_end_fate(job, PMIX_ERR_JOB_CANCELED);
     if (!sx_run_child_is_awaited(job)) { /* else it is the caller's to deal with */
         sx_run_code(job, code);
@@ -84,27 +85,57 @@ static bool end_begin(struct sx_run_job *job, int code)
     return true;
 }
 
-/* Return: the code of the failure for which @job ends, its own or another job's; 0: for none. */
+/* ---- those who are connected ----------------------------------------------------------------- */
+
+/* Return: the code of the failure for which @job ends, its own or another job's, or of the abort,
+ * the time limit or whatever else it ends for; 0: for none. */
 static int failure_code(const struct sx_run_job *job)
 {
-    return job->failed_rank != UINT32_MAX ? job->failed_code : job->passed_code;
+    return job->failed_rank != UINT32_MAX ? job->failed_code : job->end_code;
 }
 
-/* Whether @job goes with @other where that one fails, or ends for the failure of a third: it is
+static bool depends_on(const struct sx_run_job *job, uint32_t number)
+{
+    for (uint32_t i = 0; i < job->bereft_count; i++) {
+        if (job->bereft_by[i] == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ranks of @job depend on one of job @number.  Jobs that have gone are forgotten: there are no
+ * more numbers than jobs. */
+static void depends_add(struct sx_run_job *job, uint32_t number)
+{
+    const struct sx_run_jobs *const jobs = job->run->jobs;
+    uint32_t *const by = sx_cli_calloc(jobs->count + 1, sizeof(*by));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        if (jobs->at[i]->number == number || depends_on(job, jobs->at[i]->number)) {
+            by[count++] = jobs->at[i]->number;
+        }
+    }
+    free(job->bereft_by);
+    job->bereft_by = by;
+    job->bereft_count = count;
+}
+
+/* Whether @job goes with @other where that one ends before its time, for whatever reason: it is
  * connected with ranks that have died. */
 static bool is_bereft(const struct sx_run_job *job, const struct sx_run_job *other)
 {
     const bool apart = (job->parent == other && sx_run_child_is_separate(job)) ||
                        (other->parent == job && sx_run_child_is_separate(other));
 
-    return job->bereft_by == other->number && failure_code(other) != 0 && !apart &&
+    return depends_on(job, other->number) && failure_code(other) != 0 && !apart &&
            job->options->on_failure != SX_RUN_ON_FAILURE_NOTIFY;
 }
 
 static void bereft_end(struct sx_run_job *job, const struct sx_run_job *other)
 {
-    job->passed_code = failure_code(other);
-    sx_run_end_told(job, job->passed_code, UINT32_MAX,
+    sx_run_end_told(job, failure_code(other), UINT32_MAX,
                     "%s goes with %s, with which it is connected", job->name, other->name);
 }
 
@@ -118,7 +149,6 @@ static void others_end(struct sx_run_job *of, int code)
             continue;
         }
         if (job->parent == of && !sx_run_child_is_separate(job)) {
-            job->passed_code = job->ending ? job->passed_code : failure_code(of);
             sx_run_end(job, code, "%s goes with %s, which has spawned it", job->name, of->name);
         } else if (is_bereft(job, of)) {
             bereft_end(job, of);
@@ -128,7 +158,7 @@ static void others_end(struct sx_run_job *of, int code)
 
 void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead)
 {
-    job->bereft_by = dead->number;
+    depends_add(job, dead->number);
     if (dead->ending && !job->over && is_bereft(job, dead)) {
         bereft_end(job, dead);
     }

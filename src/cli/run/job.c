@@ -20,7 +20,7 @@ static struct sx_run_job *job_append(struct sx_run_jobs *jobs, const struct sx_r
     job->kill_ns = job->term_ns = SX_DEADLINE_NEVER;
     job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
     job->timeout_ns = job->survivors_ns = SX_DEADLINE_NEVER;
-    job->loss_awaited = job->failed_rank = job->bereft_by = UINT32_MAX;
+    job->loss_awaited = job->failed_rank = UINT32_MAX;
     job->reports.fd = job->report_fd = -1;
     if (jobs->count == jobs->room) {
         jobs->room = 2 * jobs->room + 4;
@@ -116,6 +116,7 @@ static void job_free(struct sx_run_job *job)
     free(job->name);
     free(job->prefix);
     free(job->ranks);
+    free(job->bereft_by);
     free(job);
 }
 

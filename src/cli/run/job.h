@@ -64,10 +64,11 @@ struct sx_run_job {
     struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */
     int report_fd;               /* ... writing end, while ranks are started; -1: none */
     pmix_status_t fate;          /* why it ended, as the first cause has it */
-    uint32_t bereft_by;          /* the job whose dead rank some here depend on; UINT32_MAX: none */
+    uint32_t *bereft_by;         /* numbers of jobs on whose dead ranks some here depend */
+    uint32_t bereft_count;
     uint32_t failed_rank;        /* the first that failed; UINT32_MAX: none */
     int failed_code;             /* how, as a shell would have it */
-    int passed_code;             /* of the other job's failure that it ends for; 0: for none */
+    int end_code;                /* what it ends for, as a shell would have it; 0: for nothing */
     uint64_t timeout_ns;         /* deadline */
     uint64_t kill_ns;            /* deadlines */
     uint64_t term_ns;            /* the same: those who are told of the end first */

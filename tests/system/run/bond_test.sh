@@ -36,6 +36,19 @@ expect_out "the parent goes on" "a chain that was cut"
 grep -q 'goes with job 1' "$work/err" && fail "a chain that was cut: the parent goes with it"
 expect_clean "a chain that was cut"
 
+# For whatever reason it ends.
+goes() { # CODE WHAT PATTERN
+    run --timeout 120 "$BOND" "$2"
+    expect_code "$1" "$2"
+    expect_err "$3" "$2"
+    expect_err 'the job goes with job 1, with which it is connected' "$2"
+    expect_clean "$2"
+}
+goes 1 lost 'job 1, rank 1 .* has lost its PMIx client'
+goes 143 ctrl 'asked for the end of job 1'
+goes 124 late 'job 1 has not ended in its time (PMIX_JOB_TIMEOUT)'
+goes 137 two 'asked for the end of job 1'
+
 # Who does not want to go with others stays, and whoever was spawned apart takes nobody along.
 stays() { # WHAT ARGS...
     what=$1
