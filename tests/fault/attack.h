@@ -52,10 +52,10 @@ int attack_expect_descriptor(int socket_fd, uint32_t id);
 struct attacker {
     int socket_fd;
     uint32_t slot;
-    pmix_proc_t self; /* who the server says it is */
-    int fds[5];       /* as in struct sx_welcome; kept open */
+    pmix_proc_t self;  /* who the server says it is */
+    int fds[5];        /* as in struct sx_welcome; kept open */
     char refusal[256]; /* why it was not let in */
-    int window_fd;    /* -1: it has not asked for one */
+    int window_fd;     /* -1: it has not asked for one */
     struct sx_board board;
     struct sx_lane lane;
 };

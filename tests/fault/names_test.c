@@ -165,9 +165,8 @@ static int role_asks(const char *arg)
 
 static int case_kept_names(void)
 {
-    static const char *const names[] = { "good.job", "good.job.1", "good.job@17",
-                                         "shmix-tool-1-0", "good.job.1.2",
-                                         "good.job@3.4.5" };
+    static const char *const names[] = { "good.job",       "good.job.1",   "good.job@17",
+                                         "shmix-tool-1-0", "good.job.1.2", "good.job@3.4.5" };
 
     begin();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -66,14 +66,14 @@ struct sx_run_job {
     pmix_status_t fate;          /* why it ended, as the first cause has it */
     uint32_t *bereft_by;         /* numbers of jobs on whose dead ranks some here depend */
     uint32_t bereft_count;
-    uint32_t failed_rank;        /* the first that failed; UINT32_MAX: none */
-    int failed_code;             /* how, as a shell would have it */
-    int end_code;                /* what it ends for, as a shell would have it; 0: for nothing */
-    uint64_t timeout_ns;         /* deadline */
-    uint64_t kill_ns;            /* deadlines */
-    uint64_t term_ns;            /* the same: those who are told of the end first */
-    uint32_t loss_awaited;       /* by them, of this rank; UINT32_MAX: of none */
-    struct sx_run_news *aborts;  /* taken and not answered */
+    uint32_t failed_rank;       /* the first that failed; UINT32_MAX: none */
+    int failed_code;            /* how, as a shell would have it */
+    int end_code;               /* what it ends for, as a shell would have it; 0: for nothing */
+    uint64_t timeout_ns;        /* deadline */
+    uint64_t kill_ns;           /* deadlines */
+    uint64_t term_ns;           /* the same: those who are told of the end first */
+    uint32_t loss_awaited;      /* by them, of this rank; UINT32_MAX: of none */
+    struct sx_run_news *aborts; /* taken and not answered */
     const struct sx_run_news *reaction; /* of them, one that may have a cause ... */
     uint64_t reaction_ns;               /* ... until then */
     uint64_t unwanted_ns;               /* when unwanted ranks are killed */

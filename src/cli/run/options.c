@@ -21,7 +21,7 @@
 
 #define EVENT_GRACE_NS (100 * SX_NS_PER_MS) /* for --event-grace */
 #define TIMEOUT_WANTS "seconds, from 0.001 to 100000000, or 0 for no limit"
-#define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT"  /* as mpirun and MPICH's mpiexec have it */
+#define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT" /* as mpirun and MPICH's mpiexec have it */
 
 static const struct {
     const char *name, *noun;
