@@ -723,7 +723,7 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_LOG_GLOBAL_SYSLOG, INFO, launch, channel),
     ROW(PMIX_LOG_JOB_RECORD, INFO, launch, channel),
     ROW(PMIX_LOG_GLOBAL_DATASTORE, INFO, launch, channel),
-    ROW(PMIX_SPAWN_PTY, BOOL, launch, pty),
+    ROW(PMIX_SPAWN_PTY, SAID, launch, pty),
     ROW(PMIX_PTY_TERMIO, INFO, launch, pty_termio),
     ROW(PMIX_PTY_WSIZE, INFO, launch, pty_size),
     ROW(PMIX_RUNTIME_OPTIONS, STRING, launch, runtime),

@@ -367,7 +367,7 @@ struct sx_launch_options {
     const char *target_job;                   /* the same, by its name alone */
     struct sx_some_procs beside;              /* ranks of these jobs, on their node, so many ... */
     struct sx_some_number beside_node, beside_proc; /* ... where no number is given */
-    bool pty;                                 /* each stream of output is a terminal, with ... */
+    uint8_t pty;                              /* each stream of output is a terminal, with ... */
     const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
     const char *runtime;                      /* some of these, in words (run/runtime.h) */
     const pmix_info_t *kept;                  /* one at least: data of the job (run/info.c) */

@@ -226,6 +226,20 @@ static bool set_stdin(void *at, const char *value)
     return true;
 }
 
+static bool set_unbuffered(void *at, const char *value)
+{
+    (void)value;
+    *(enum sx_run_terminal *)at = SX_RUN_TERMINAL_YES;
+    return true;
+}
+
+static bool set_no_pty(void *at, const char *value)
+{
+    (void)value;
+    *(enum sx_run_terminal *)at = SX_RUN_TERMINAL_NO;
+    return true;
+}
+
 static bool set_numa(void *at, const char *value)
 {
     *(const char **)at = value;
@@ -504,6 +518,15 @@ static const struct sx_option rows[] = {
       "stderr, or with pattern into NAME with its %n (namespace), %r (rank) and %h (node); nocopy: "
       "into files alone",
       set_output, JOB },
+    { "--unbuffered", "-u", NULL, NULL, NULL,
+      "the ranks' output is a terminal, into which programs write line by line, also where it "
+      "would be a pipe: where shmix run's own goes to a file that stderr does not go to, and no "
+      "line is marked",
+      set_unbuffered, OF_JOB(terminal) },
+    { "--no-pty", NULL, NULL, NULL, NULL,
+      "the ranks' output is a pipe, never a terminal: ten times as fast, without colours, and "
+      "programs keep it until they have some KiB",
+      set_no_pty, OF_JOB(terminal) },
     { "--log", NULL, "FILE", "job.log", "a file",
       "add what ranks log for the job's record or the data store (PMIx_Log) to FILE, as lines of "
       "JSON",
@@ -534,6 +557,7 @@ static const char about[] =
     "  shmix run --dry-run -n 8 --map-by numa ./solver    what would run where\n"
     "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
     "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
+    "  shmix run -n 4 -u ./solver > log           the log grows line by line\n"
     "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n"
     "  shmix run --app jobs.app                   programs from a file, one a line\n"
     "  shmix run --separate-jobs -n 2 ./ocean : -n 3 ./ice    two jobs, ranks from 0 in each\n";

@@ -44,6 +44,13 @@ enum sx_run_stdin {
     SX_RUN_STDIN_NONE,
 };
 
+/* What ranks have as their standard output. */
+enum sx_run_terminal {
+    SX_RUN_TERMINAL_BY_READER = 0, /* what suits the launcher's: run/pty.h */
+    SX_RUN_TERMINAL_NO,            /* a pipe */
+    SX_RUN_TERMINAL_YES,
+};
+
 enum sx_run_on_failure {
     SX_RUN_ON_FAILURE_ABORT = 0, /* of one rank: the job ends */
     SX_RUN_ON_FAILURE_NOTIFY,    /* the others are told and go on */
@@ -77,6 +84,7 @@ struct sx_run_options {
     uint32_t cpus_each;          /* cores or hardware threads for a rank; 0: not said */
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */
+    enum sx_run_terminal terminal;
     struct sx_output_options output;
     char **output_words; /* in which the names of files lie; owned, output_count of them */
     size_t output_count;

@@ -16,6 +16,8 @@
 
 #define BLOCK_BYTES 4096u /* buffers of programs are multiples of it */
 #define SHOWS_A_TURN 256
+#define FLOW_BYTES 2048u /* with less of it waiting, a terminal takes a write as a whole */
+#define FLOW_LOOKS 10
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
 
@@ -297,6 +299,7 @@ static void line_emit(struct sx_run_stream *stream)
                     stream->line_used - stream->line_shown);
     }
     stream->line_used = stream->line_shown = 0;
+    stream->looks = 0;
     sx_list_remove(&stream->open_line);
 }
 
@@ -305,14 +308,16 @@ static void line_show(struct sx_run_stream *stream)
 {
     stream_pass(stream, stream->line + stream->line_shown, stream->line_used - stream->line_shown);
     stream->line_shown = stream->line_used = stream->file_lines ? stream->line_used : 0;
+    stream->looks = 0;
     sx_list_remove(&stream->open_line);
 }
 
 /* What is kept may have to be shown before its line ends. */
 static void line_watch(struct sx_run_stream *stream)
 {
+    const bool is_block = !stream->source.terminal && stream->burst_bytes % BLOCK_BYTES == 0;
     const bool waits = stream->line_used > stream->line_shown && !stream->source.file_only &&
-                       !stream->source.marks->xml && stream->burst_bytes % BLOCK_BYTES != 0;
+                       !stream->source.marks->xml && !is_block;
 
     if (!waits) {
         sx_list_remove(&stream->open_line);
@@ -396,6 +401,18 @@ void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t 
     }
 }
 
+/* So much at once that a terminal may have cut a write: its rest comes when the process runs. */
+static void flow_note(struct sx_run_stream *stream, size_t got)
+{
+    const uint64_t now_ns = sx_now_ns();
+
+    if (now_ns - stream->flow_ns > SX_RUN_LINE_WAIT_NS) {
+        stream->flow_bytes = 0;
+    }
+    stream->flow_bytes += got;
+    stream->flow_ns = now_ns;
+}
+
 bool sx_run_stream_is_ready(struct sx_run_stream *stream)
 {
     return !stream->sink->paused && !stream->held &&
@@ -413,6 +430,9 @@ size_t sx_run_stream_read(struct sx_run_stream *stream)
     }
     got = read(stream->watch.fd, bytes, sizeof(bytes));
     if (got > 0) {
+        if (stream->source.terminal) {
+            flow_note(stream, (size_t)got);
+        }
         sx_run_stream_feed(stream, bytes, (size_t)got);
     } else if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
         stream_end(stream);
@@ -451,11 +471,18 @@ static void stream_check(struct sx_run_stream *stream)
 
     sx_list_remove(&stream->open_line);
     if (stream->sink->paused || stream->held) {
+        stream->looks = 0;
         line_watch(stream);
         return;
     }
     got = sx_run_stream_read(stream);
-    if (stream->line_used > 0 && stream->line_used == before + got) {
+    if (stream->line_used == 0 || stream->line_used != before + got) {
+        return;
+    }
+    if (stream->flow_bytes >= FLOW_BYTES && stream->looks < FLOW_LOOKS) {
+        stream->looks++;
+        line_watch(stream);
+    } else {
         line_show(stream);
     }
 }

@@ -7,7 +7,8 @@
  * A stream hands on whole lines; an unfinished one waits for its end, the end of the file, or
  * SX_RUN_LINE_MAX bytes.  If none of them comes in SX_RUN_LINE_WAIT_NS and the pipe is empty, what
  * is there of it is shown: a program has flushed a prompt or a bar.  It is not shown where whole
- * blocks were written, as by a full buffer, which cuts lines anywhere; nor in XML.
+ * blocks were written, as by a full buffer, which cuts lines anywhere; nor in XML.  A terminal cuts
+ * them when it is full, so where much of it comes at once, a second is waited for more.
  *
  * A sink that is not emptied stops reading from its streams, so a slow
  * reader slows the ranks and nothing else.  Lines of different streams never mix: where one stays
@@ -65,6 +66,7 @@ struct sx_run_source {
     pmix_iof_channel_t channel;
     const pid_t *pid;                 /* once it has one */
     const struct sx_marks *marks;     /* before its lines */
+    bool terminal;                    /* it is read from one */
     bool raw;                         /* do not wait for whole lines; unless they are marked */
     struct sx_run_file *file;         /* taken over; NULL: none */
     bool file_shared;                 /* with other streams: it gets whole lines */
@@ -85,6 +87,9 @@ struct sx_run_stream {
     size_t line_used, line_room;
     size_t line_shown;        /* so much of it the sink has had */
     size_t burst_bytes;       /* read since nothing waited */
+    size_t flow_bytes;        /* from a terminal: read without a rest, until ... */
+    uint64_t flow_ns;         /* ... then */
+    unsigned looks;           /* at what waits */
     struct sx_list open_line; /* sink.open_lines */
     uint64_t show_ns;         /* while it is there: a deadline */
 };

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ static int settings_make(int fd, const pmix_info_t *termio, const pmix_info_t *s
     if (termio != NULL) {
         memcpy(&settings, termio->value.data.bo.bytes, sizeof(settings));
     } else if (tcgetattr(fd, &settings) == 0) {
-        settings.c_oflag &= ~(tcflag_t)OPOST; /* else each line would end with CR LF */
+        cfmakeraw(&settings); /* else each line would end with CR LF */
     } else {
         return errno;
     }
@@ -45,8 +46,21 @@ static int settings_make(int fd, const pmix_info_t *termio, const pmix_info_t *s
     }
     if (size != NULL) {
         memcpy(&window, size->value.data.bo.bytes, sizeof(window));
+    } else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) {
+        return 0; /* nobody sees it in a window */
     }
-    return size != NULL && ioctl(fd, TIOCSWINSZ, &window) != 0 ? errno : 0;
+    return ioctl(fd, TIOCSWINSZ, &window) != 0 ? errno : 0;
+}
+
+bool sx_run_pty_suits(int out, int err)
+{
+    struct stat to, beside;
+
+    if (fstat(out, &to) != 0 || isatty(out) == 1 || S_ISFIFO(to.st_mode) || S_ISSOCK(to.st_mode)) {
+        return true;
+    }
+    return S_ISREG(to.st_mode) && fstat(err, &beside) == 0 && to.st_dev == beside.st_dev &&
+           to.st_ino == beside.st_ino;
 }
 
 int sx_run_pty_open(int pair[2], const pmix_info_t *termio, const pmix_info_t *size)

@@ -15,6 +15,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/util.h"
 #include "cli/run/child.h"
 #include "cli/run/display.h"
@@ -31,6 +32,7 @@
 #include "cli/say.h"
 
 #define STARTS_A_TURN 8
+#define TERMINALS_MAX 1024 /* ranks; the kernel has 4096 for all users of the machine */
 #define RANK_FDS 4 /* the standard ones, and PMI_FD */
 
 static const char *const stream_names[] = { "stdout", "stderr" };
@@ -134,6 +136,7 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
                                           .rank = rank,
                                           .pid = &job->ranks[rank].pid,
                                           .marks = &output->marks,
+                                          .terminal = isatty(fd) == 1,
                                           .raw = output->raw || run_is_alone(run),
                                           .file = file,
                                           .file_shared = sx_run_files_shared(output),
@@ -149,13 +152,50 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
     return why;
 }
 
-/* What a rank writes to, and the end that is read here.  Return: 0 or errno. */
-static int output_make(const struct sx_run_job *job, int pair[2])
+/* Which of them is to be a terminal where the job's own request says nothing. */
+static bool terminal_suits(const struct sx_run_job *job, uint32_t rank, int which)
 {
-    const struct sx_launch_options *const said = job->request == NULL ? NULL : &job->request->said;
+    const struct sx_run_state *const run = job->run;
+    const enum sx_run_terminal said = run->setup->options->terminal;
 
-    return said != NULL && said->pty ? sx_run_pty_open(pair, said->pty_termio, said->pty_size)
-                                     : pipe_make(pair, 0);
+    return which == 0 && run->no_terminal == 0 && job->first + rank < TERMINALS_MAX &&
+           (said == SX_RUN_TERMINAL_YES ||
+            (said == SX_RUN_TERMINAL_BY_READER &&
+             (run->terminals_suit || sx_marks_any(&job->options->output.marks))));
+}
+
+static void no_terminal_say(struct sx_run_state *run, int why)
+{
+    const bool wanted = run->setup->options->terminal == SX_RUN_TERMINAL_YES;
+
+    run->no_terminal = why;
+    if (wanted || sx_log_wants(SX_LOG_INFO)) {
+        sx_run_say(run,
+                   "no terminals (kernel.pty.max, /dev/ptmx): %s; the ranks' output goes through "
+                   "pipes, in which programs keep it until they have some KiB",
+                   strerror(why));
+    }
+}
+
+/* What a rank writes to, and the end that is read here.  Return: 0 or errno. */
+static int output_make(const struct sx_run_job *job, uint32_t rank, int which, int pair[2])
+{
+    static const struct sx_launch_options nothing;
+    const struct sx_launch_options *const said = job->request == NULL ? &nothing
+                                                                      : &job->request->said;
+
+    if (said->pty == SX_SAID_YES) {
+        return sx_run_pty_open(pair, said->pty_termio, said->pty_size);
+    }
+    if (said->pty == SX_SAID_NOTHING && terminal_suits(job, rank, which)) {
+        const int why = sx_run_pty_open(pair, NULL, NULL);
+
+        if (why == 0) {
+            return 0;
+        }
+        no_terminal_say(job->run, why);
+    }
+    return pipe_make(pair, 0);
 }
 
 static bool no_pipes(int why, char *message)
@@ -175,7 +215,7 @@ static bool connect_output(struct sx_run_job *job, uint32_t rank, int fds[3], ch
         if (!file_for(job, rank, i, message, &file)) {
             return false;
         }
-        why = output_make(job, pair);
+        why = output_make(job, rank, i, pair);
         if (why == 0) {
             fds[i + 1] = pair[1];
             why = connect_stream(job, rank, i, pair[0], file);
@@ -494,6 +534,7 @@ int sx_run_start_open(struct sx_run_state *run)
     if (run->null_fd < 0) {
         return errno;
     }
+    run->terminals_suit = sx_run_pty_suits(STDOUT_FILENO, STDERR_FILENO);
     if (setup->options->stdin_mode != SX_RUN_STDIN_NONE) {
         sx_run_input_init(&run->input, &run->loop, STDIN_FILENO, setup->options->rank_count);
     }

@@ -167,7 +167,7 @@ done
 echo $written >"$LIVES.written"
 exit 3
 SH
-"$SHMIX" run --timeout 120 --max-restarts 1 sh "$work/floods" 2>"$work/err" | sh -c "until [ -e '$LIVES.written' ]; do sleep 0.01; done; wc -c" >"$work/out"
+"$SHMIX" run --timeout 120 --no-pty --max-restarts 1 sh "$work/floods" 2>"$work/err" | sh -c "until [ -e '$LIVES.written' ]; do sleep 0.01; done; wc -c" >"$work/out"
 [ "$(cat "$work/out")" -eq "$(cat "$LIVES.written")" ] || fail "a slow reader: $(cat "$work/out") bytes of $(cat "$LIVES.written")"
 lines_of 1 'it is started again' "a slow reader"
 

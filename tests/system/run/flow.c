@@ -82,7 +82,7 @@ static int rank_main(const char *path, uint64_t bytes, const char *file)
         for (; used < sizeof(text) && line < bytes / LINE; line++, used += LINE) {
             char numbered[LINE + 1];
 
-            snprintf(numbered, sizeof(numbered), "%02u %-59llu\n", rank, (unsigned long long)line);
+            snprintf(numbered, sizeof(numbered), "%02u %-60llu\n", rank, (unsigned long long)line);
             memset(text + used, '.', LINE);
             memcpy(text + used, numbered, strlen(numbered));
             text[used + LINE - 1] = '\n';

@@ -21,8 +21,8 @@ flow pipe "with a copy in a file" --output "file=$work/copy,pattern"
 [ "$(wc -c <"$work/copy.stdout")" -eq $((8 * each)) ] || fail "the copy: $(wc -c <"$work/copy.stdout") bytes"
 
 # The same by way of a rank that pulls it from the others; only it has their output, and it is its
-# own reader who is slow.
-"$FLOW" pipe "$work/counts" $each 8 $held $grown "$SHMIX" run -n 8 "$FLOW" rank "$work/counts" $each "$work/go" : \
+# own reader who is slow.  It takes pieces: those of a pipe are whole lines here.
+"$FLOW" pipe "$work/counts" $each 8 $held $grown "$SHMIX" run --no-pty -n 8 "$FLOW" rank "$work/counts" $each "$work/go" : \
     -n 1 "$PULLER" -n 8 -e 8 -o - -g "$work/go" pmix.iof.redir >"$work/out" 2>"$work/err" || fail "through a pull"
 
 expect_clean "at the end"
