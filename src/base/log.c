@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -101,6 +102,7 @@ static bool may_write(enum sx_log_level level)
     return asked == NULL || asked(level);
 }
 
+/* Empty while nobody has set one. */
 static void name_get(char name[SX_LOG_NAME_MAX])
 {
     for (size_t i = 0; i < SX_COUNT(name_words); i++) {
@@ -109,15 +111,32 @@ static void name_get(char name[SX_LOG_NAME_MAX])
         memcpy(name + i * sizeof(word), &word, sizeof(word));
     }
     name[SX_LOG_NAME_MAX - 1] = '\0';
-    if (name[0] == '\0') {
-        snprintf(name, SX_LOG_NAME_MAX, "%ld", (long)getpid());
+}
+
+/* What stands before the text.  A log of more than warnings tells a story: its lines have the time
+ * of day, and the process its part in the job.  The time is UTC, since the local one needs a lock
+ * and a file.  Return: its length. */
+static int head_write(char *line, size_t size, enum sx_log_level level)
+{
+    char name[SX_LOG_NAME_MAX];
+    struct timespec now;
+
+    if (!sx_log_wants(SX_LOG_INFO)) {
+        return snprintf(line, size, "shmix[%ld] %s: ", (long)getpid(), level_names[level]);
     }
+    name_get(name);
+    clock_gettime(CLOCK_REALTIME, &now);
+    const int seconds = (int)(now.tv_sec % (24 * 60 * 60));
+
+    return snprintf(line, size, "%02d:%02d:%02d.%03dZ shmix[%ld%s%s] %s: ", seconds / 3600,
+                    seconds / 60 % 60, seconds % 60, (int)(now.tv_nsec / 1000000), (long)getpid(),
+                    name[0] == '\0' ? "" : " ", name, level_names[level]);
 }
 
 void sx_log(enum sx_log_level level, const char *fmt, ...)
 {
     const int errno_kept = errno;
-    char line[SX_LOG_LINE_MAX], name[SX_LOG_NAME_MAX];
+    char line[SX_LOG_LINE_MAX];
     va_list args;
     int head, body;
     size_t used;
@@ -125,8 +144,7 @@ void sx_log(enum sx_log_level level, const char *fmt, ...)
     if (!sx_log_wants(level) || (size_t)level >= SX_COUNT(level_names) || !may_write(level)) {
         return;
     }
-    name_get(name);
-    head = snprintf(line, sizeof(line), "shmix[%s] %s: ", name, level_names[level]);
+    head = head_write(line, sizeof(line), level);
     va_start(args, fmt);
     body = vsnprintf(line + head, sizeof(line) - (size_t)head, fmt, args);
     va_end(args);

@@ -2,6 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* log.h - one line per message on stderr, level from SHMIX_LOG (none|error|warn|info|debug).
  *
+ *     warn:         shmix[4711] warn: TEXT
+ *     info, debug:  14:03:07.812Z shmix[4711 rank 3] warn: TEXT
+ *
  * The default is warn.  A line is one write(2), so lines of many processes do not mix.  Any
  * thread may log; nothing is allocated and no lock is taken. */
 #ifndef SX_BASE_LOG_H
@@ -24,7 +27,8 @@ void sx_log_begin(void);
 /* The level is read from the environment once, at the first call. */
 bool sx_log_wants(enum sx_log_level level);
 
-/* The speaker, e.g. "server" or "job.3"; copied, at most 63 bytes.  Default: the process id. */
+/* What this process is in its job, as "server" or "rank 3"; copied, at most 63 bytes.  NULL:
+ * nothing, as before the first call. */
 void sx_log_set_name(const char *name);
 
 /* @may_write is asked on the logging thread before each line that the level wants; false: the line

@@ -306,6 +306,7 @@ static pmix_status_t way_go(struct way way, int (*go)(struct way *way), int *ret
         close(way.fd);
         return rc;
     }
+    sx_log(SX_LOG_DEBUG, "has found its server by %s=%s", way.name, way.value);
     *ret_fd = way.fd;
     return PMIX_SUCCESS;
 }

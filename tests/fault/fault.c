@@ -700,12 +700,14 @@ static unsigned log_count(pid_t pid, const char *text, unsigned long *ret_sum)
     unsigned count = 0;
 
     *ret_sum = 0;
-    snprintf(prefix, sizeof(prefix), "shmix[%d]", pid == FAULT_SELF ? (int)getpid() : (int)pid);
+    snprintf(prefix, sizeof(prefix), "shmix[%d", pid == FAULT_SELF ? (int)getpid() : (int)pid);
     for (char *line = strtok_r(all, "\n", &save); line != NULL;
          line = strtok_r(NULL, "\n", &save)) {
         const char *const said = strstr(line, ": ");
 
-        if (strncmp(line, prefix, strlen(prefix)) == 0 &&
+        const char *const from = strstr(line, prefix);
+
+        if (from != NULL && strchr("] ", from[strlen(prefix)]) != NULL &&
             (text == NULL || strstr(line, text) != NULL)) {
             count++;
             *ret_sum += said != NULL ? strtoul(said + 2, NULL, 10) : 0;

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/value.h"
 #include "cli/run/display.h"
 #include "cli/run/end.h"
@@ -367,6 +368,8 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     (*ret_job)->root = sx_cli_strdup(parent == NULL ? request->parent.nspace
                                                     : sx_run_job_root(parent));
     (*ret_job)->programs = programs;
+    sx_log(SX_LOG_INFO, "job %s of %u ranks is spawned for rank %u of %s", (*ret_job)->nspace,
+           (*ret_job)->rank_count, request->parent.rank, request->parent.nspace);
     return job_make(*ret_job, places, message);
 }
 

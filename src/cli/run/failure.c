@@ -3,12 +3,13 @@
 /* failure.c - one place decides whether a job goes on. */
 #include "cli/run/failure.h"
 
-#include <pmix_common.h>
+#include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "cli/proc.h"
 #include "cli/run/again.h"
 #include "cli/run/child.h"
@@ -172,6 +173,9 @@ static void end_note(struct sx_run_job *job, struct sx_run_rank *rank, const sig
                   : good                                          ? PMIX_PROC_STATE_TERMINATED
                   : rank->unwanted && info->si_code != CLD_EXITED ? PMIX_PROC_STATE_KILLED_BY_CMD
                                                                   : verdict.state;
+    sx_log(SX_LOG_DEBUG, "rank %u of %s has ended: pid %ld, %s, code %d",
+           (uint32_t)(rank - job->ranks), job->nspace, (long)rank->pid,
+           PMIx_Proc_state_string(rank->state), rank->exit_code);
     rank->untold = true;
     job->untold++;
 }

@@ -16,6 +16,7 @@ static struct sx_run_job *job_append(struct sx_run_jobs *jobs, const struct sx_r
     struct sx_run_job *const job = sx_cli_calloc(1, sizeof(*job));
 
     *job = (struct sx_run_job){ .number = jobs->numbered++, .options = options, .apps = apps };
+    job->begun_ns = sx_now_ns();
     job->first = sx_run_jobs_places(jobs);
     job->kill_ns = job->term_ns = SX_DEADLINE_NEVER;
     job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;

@@ -63,6 +63,7 @@ struct sx_run_job {
     bool ending, killed, over;
     struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */
     int report_fd;               /* ... writing end, while ranks are started; -1: none */
+    uint64_t begun_ns;           /* when it was made */
     pmix_status_t fate;          /* why it ended, as the first cause has it */
     uint32_t *bereft_by;         /* numbers of jobs on whose dead ranks some here depend */
     uint32_t bereft_count;

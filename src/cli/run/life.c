@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pmix.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/process.h"
 #include "base/util.h"
 #include "cli/proc.h"
@@ -350,6 +352,13 @@ static int wait_ms(const struct sx_run_state *run)
     return ms_until(until_ns);
 }
 
+static void over_log(const struct sx_run_job *job)
+{
+    sx_log(SX_LOG_INFO, "job %s has ended after %.3f s: %s, code %d", job->nspace,
+           (double)(sx_now_ns() - job->begun_ns) / 1e9, PMIx_Error_string(job->fate),
+           job->failed_rank != UINT32_MAX ? job->failed_code : job->run->code);
+}
+
 /* Return: false when there is none left. */
 static bool jobs_live(struct sx_run_state *run)
 {
@@ -363,6 +372,7 @@ static bool jobs_live(struct sx_run_state *run)
             live = true;
         } else if (!job->over) {
             job->over = true;
+            over_log(job);
             sx_run_foreign_over(&run->foreign, job);
             sx_run_child_over(job);
             sx_run_host_job_over(job);

@@ -284,6 +284,8 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     job->ranks[rank].alive = true;
     job->alive++;
     sx_run_bearer_add(job->run, &job->ranks[rank]);
+    sx_log(SX_LOG_DEBUG, "rank %u of %s starts: pid %ld, %s", rank, job->nspace, (long)pid,
+           program_of(job, rank)->path);
     say_binding(job, rank);
 }
 

@@ -227,6 +227,17 @@ static const char *name_of(const struct sx_link *link)
     return link->self.nspace[0] != '\0' ? link->self.nspace : "its tools";
 }
 
+/* In the log, where a server has its own name. */
+static void speaker_name(const pmix_proc_t *self)
+{
+    char name[32];
+
+    snprintf(name, sizeof(name), "rank %" PRIu32, self->rank);
+    if (sx_role_server_get() == NULL) {
+        sx_log_set_name(name);
+    }
+}
+
 /* The server has said who this process is.  The first one names it, unless it has its name, and
  * threads that look at it. */
 static void names_take(struct sx_process *p, struct sx_link *link, const struct sx_welcome *welcome)
@@ -237,6 +248,7 @@ static void names_take(struct sx_process *p, struct sx_link *link, const struct 
     memcpy(link->server.nspace, welcome->server_nspace, sizeof(link->server.nspace));
     if (p->own == NULL) {
         p->self = link->self;
+        speaker_name(&p->self);
     }
 }
 
@@ -328,6 +340,19 @@ static pmix_status_t link_begin(struct sx_process *p, struct sx_link *link, size
     return rc;
 }
 
+static void connected_log(const struct sx_link *link)
+{
+    struct ucred server = { .pid = 0 };
+    socklen_t size = sizeof(server);
+
+    if (sx_log_wants(SX_LOG_INFO)) {
+        (void)getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &server, &size);
+        sx_log(SX_LOG_INFO, "rank %" PRIu32 " of %s is connected to server %s.%" PRIu32 ", pid %d",
+               link->self.rank, link->self.nspace, link->server.nspace, link->server.rank,
+               (int)server.pid);
+    }
+}
+
 pmix_status_t sx_life_introduce(struct sx_process *p, struct sx_link *link,
                                 const struct sx_introduction *as, uint64_t deadline_ns,
                                 size_t *ret_before)
@@ -353,7 +378,11 @@ pmix_status_t sx_life_introduce(struct sx_process *p, struct sx_link *link,
     if (rc != PMIX_SUCCESS || as->home != NULL || !is_first) {
         sx_store_detach(&store);
     }
-    return rc == PMIX_SUCCESS ? link_begin(p, link, ret_before) : rc;
+    rc = rc == PMIX_SUCCESS ? link_begin(p, link, ret_before) : rc;
+    if (rc == PMIX_SUCCESS) {
+        connected_log(link);
+    }
+    return rc;
 }
 
 static const struct sx_introduction as_client = { .role = SX_PEER_CLIENT };

@@ -237,6 +237,9 @@ pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iov
 {
     const size_t size = body_size_of(iov, iov_count);
 
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "asks the server: %s, %zu bytes", sx_message_spec(kind)->name, size);
+    }
     return size > SX_FRAME_BODY_MAX ? send_windowed(op, kind, iov, size)
                                     : send_small(op, kind, iov, iov_count);
 }
@@ -260,10 +263,15 @@ pmix_status_t sx_request_tell(struct sx_link *link, uint16_t kind, uint32_t id,
 pmix_status_t sx_request(struct sx_op *op, uint16_t kind, const struct iovec *iov, int iov_count,
                          uint64_t deadline_ns)
 {
-    const pmix_status_t rc = sx_request_start(op, kind, iov, iov_count);
+    pmix_status_t rc = sx_request_start(op, kind, iov, iov_count);
 
     op->deadline_ns = deadline_ns;
-    return rc == PMIX_SUCCESS ? sx_op_wait(op) : rc;
+    rc = rc == PMIX_SUCCESS ? sx_op_wait(op) : rc;
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "the server has answered %s: %s", sx_message_spec(kind)->name,
+               PMIx_Error_string(rc));
+    }
+    return rc;
 }
 
 /* ---- one call, blocking or not -------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix.h>
+
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/engine/collective_kind.h"
@@ -184,6 +186,22 @@ static bool collective_let_go(struct sx_collective *collective)
     return !is_gone;
 }
 
+/* A run has many fences, and few of the others. */
+static void ended_log(const struct sx_collective *collective, pmix_status_t status)
+{
+    const bool is_fence = collective->kind->number == SX_COLLECTIVE_FENCE;
+    const enum sx_log_level level = is_fence ? SX_LOG_DEBUG : SX_LOG_INFO;
+
+    if (sx_log_wants(level)) {
+        sx_log(level, "%s %llu%s%s ends after %.3f ms: %zu of %zu ranks here, %s",
+               sx_collective_name(collective->kind->number), (unsigned long long)collective->serial,
+               collective->id == NULL ? "" : " of ", collective->id == NULL ? "" : collective->id,
+               (double)(sx_now_ns() - collective->begun_ns) / 1e6,
+               collective->members.arrived_count, collective->members.count,
+               PMIx_Error_string(status));
+    }
+}
+
 /* Release everybody who has arrived with @status. */
 static void collective_tell(struct sx_collective *collective, pmix_status_t status)
 {
@@ -201,6 +219,7 @@ static void collective_tell(struct sx_collective *collective, pmix_status_t stat
             status = collective->kind->conclude(collective, &subject);
         }
         collective->ended = status;
+        ended_log(collective, status);
         sx_members_release(&collective->members, status, subject);
         if (status != PMIX_SUCCESS && collective->with_host && !collective->is_asking &&
             collective->kind->host_cancel != NULL) {
@@ -355,6 +374,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
     sx_list_init(&collective->link);
     sx_list_init(&collective->meant.link);
     collective->serial = ++server->collective_last;
+    collective->begun_ns = server->turn.now_ns;
     sx_wishes_init(&collective->wishes);
     collective->members.server = server;
     sx_shown_add(server, &collective->shown);
@@ -380,6 +400,10 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
         return rc;
     }
     sx_list_append(&server->collectives, &collective->link);
+    sx_log(SX_LOG_DEBUG, "%s %llu%s%s begins: %zu ranks here",
+           sx_collective_name(collective->kind->number), (unsigned long long)collective->serial,
+           collective->id == NULL ? "" : " of ", collective->id == NULL ? "" : collective->id,
+           collective->members.count);
     *ret = collective;
     return PMIX_SUCCESS;
 }

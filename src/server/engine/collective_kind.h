@@ -29,6 +29,7 @@ struct sx_collective {
     struct sx_generation generation; /* server.signatures or server.owed */
     struct sx_table_node meant;      /* server.meant */
     uint64_t serial;                 /* an older one has a lower one */
+    uint64_t begun_ns;               /* at the turn of its first arrival */
     struct sx_shown shown;
     const struct sx_kind *kind;
     char *id; /* NULL: none */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <pmix.h>
 #include <shmix.h>
 
 #include "base/status.h"
@@ -367,6 +368,18 @@ static bool deliver_to_all(struct sx_server *server, struct sx_event_block *bloc
     return is_permitted;
 }
 
+static void published_log(struct sx_event_block *block, size_t count)
+{
+    pmix_proc_t source;
+
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_event_block_source(block, &source);
+        sx_log(SX_LOG_DEBUG, "event %s of %s.%u, range %s, is published to %zu namespaces",
+               PMIx_Error_string(sx_event_block_head(block)->code), source.nspace, source.rank,
+               PMIx_Data_range_string((pmix_data_range_t)sx_event_block_head(block)->range), count);
+    }
+}
+
 pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
                                enum sx_event_origin origin, struct sx_client *client)
 {
@@ -374,6 +387,7 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
 
     sx_event_route(server, block, origin);
     const bool is_permitted = deliver_to_all(server, block, client, &count);
+    published_log(block, count);
 
     if (is_for_jobs_to_come(server, block, count)) {
         sx_event_history_keep(&server->event_history, block);

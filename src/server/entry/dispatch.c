@@ -27,6 +27,7 @@
 #include "server/engine/publish.h"
 #include "server/engine/query.h"
 #include "server/engine/spawn.h"
+#include "server/entry/journal.h"
 #include "server/entry/reaper.h"
 #include "server/model/visible.h"
 #include "server/port/pending.h"
@@ -184,6 +185,7 @@ static const frame_fn frame_table[SX_MSG_SPEC_MAX] = {
 static void take_frame(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
 {
+    sx_journal_frame(client, frame);
     const frame_fn fn = frame->header.kind < SX_MSG_SPEC_MAX ? frame_table[frame->header.kind]
                                                              : NULL;
 

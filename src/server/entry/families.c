@@ -36,6 +36,7 @@
 #include "server/engine/query_kept.h"
 #include "server/engine/resource.h"
 #include "server/engine/span.h"
+#include "server/entry/journal.h"
 #include "server/entry/reaper.h"
 #include "server/model/carried.h"
 #include "server/model/group_values.h"
@@ -43,6 +44,14 @@
 #include "server/port/pending.h"
 
 const struct sx_family sx_families[] = {
+    {
+        .name = "journal", /* the cause stands above its consequences */
+        .nspace_gone = sx_journal_nspace_gone,
+        .client_connected = sx_journal_client_connected,
+        .client_left = sx_journal_client_left,
+        .client_departed = sx_journal_client_departed,
+        .client_lost = sx_journal_client_lost,
+    },
     {
         .name = "reaper",
         .client_expected = sx_reaper_await_nobody,

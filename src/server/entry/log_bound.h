@@ -18,7 +18,7 @@
 #include "server/model/state.h"
 
 #define SX_LOG_BOUND_LINES 64u /* without SHMIX_LOG_LINES */
-#define SX_LOG_BOUND_DETAILS 16u
+#define SX_LOG_BOUND_DETAILS 256u /* a thousand ranks that come, go, and have some fences */
 #define SX_LOG_BOUND_OTHERS 8u /* shares of the lines of no user */
 #define SX_LOG_BOUND_NS UINT64_C(60000000000)
 

@@ -15,6 +15,7 @@
 #include "server/engine/resource.h"
 #include "server/engine/topology.h"
 #include "server/entry/connection.h"
+#include "server/entry/journal.h"
 #include "server/entry/reaper.h"
 #include "server/entry/tool.h"
 #include "server/model/claim.h"
@@ -115,6 +116,9 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         /* Who is answered looks again, and must not find then that it is still coming. */
         sx_gets_nspace_coming(server, nspace, registration->options.coming);
         sx_gets_nspace_filled(nspace);
+    }
+    if (rc == PMIX_SUCCESS && !nspace->registered) {
+        sx_journal_nspace_registered(nspace);
     }
     /* What cannot be added to a job takes nothing of it back: its processes are known. */
     nspace->registered |= rc == PMIX_SUCCESS;

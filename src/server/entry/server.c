@@ -32,6 +32,7 @@
 #include "server/entry/contact.h"
 #include "server/entry/dispatch.h"
 #include "server/entry/host_get.h"
+#include "server/entry/journal.h"
 #include "server/entry/log_bound.h"
 #include "server/entry/stranger.h"
 #include "server/entry/turn.h"
@@ -248,6 +249,7 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     pmix_status_t rc;
 
     sx_log_begin();
+    sx_log_set_name("server");
     server_clear(server, module);
     rc = sx_log_bound_init(server);
     if (rc != PMIX_SUCCESS) {
@@ -342,6 +344,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
         }
         if (rc == PMIX_SUCCESS) {
             init_count = 1;
+            sx_journal_server_started(server);
             sx_role_server_set(&sx_hostget_role);
         } else {
             sx_server_set(NULL);
@@ -399,6 +402,8 @@ pmix_status_t PMIx_server_finalize(void)
     sx_server_set(NULL);
     sx_hostget_clear();
     sx_log_bound_end(server);
+    sx_log(SX_LOG_INFO, "server %s.%u has ended", server->self.nspace, server->self.rank);
+    sx_log_set_name(NULL);
     server_free(server);
     pthread_mutex_unlock(&life_lock);
     sx_callbacks_wait(); /* they may call functions that want the lock */

@@ -139,7 +139,7 @@ static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *ns
         client->gid = peer->gid;
         client->home = home == NULL ? nspace : home;
         SX_FAMILIES_TELL_OF(server, client_added, client);
-        sx_log(SX_LOG_INFO, "pid %d uid %u is tool %s.%u", (int)peer->pid, (unsigned)peer->uid,
+        sx_log(SX_LOG_DEBUG, "pid %d uid %u is tool %s.%u", (int)peer->pid, (unsigned)peer->uid,
                nspace->name, client->rank);
     }
     return client;

@@ -264,6 +264,15 @@ static bool has_entry(const struct sx_server *server, enum sx_upcall_kind kind)
     return entry != NULL;
 }
 
+static void called_log(enum sx_upcall_kind kind, const struct sx_upcall *up)
+{
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "the host is called: %s for %s.%u, %zu processes, %zu bytes",
+               rows[kind].name, up->proc == NULL ? "all" : up->proc->nspace,
+               up->proc == NULL ? 0 : up->proc->rank, up->nprocs, up->size);
+    }
+}
+
 /* ---- questions ----------------------------------------------------------------------------- */
 
 struct question {
@@ -272,6 +281,7 @@ struct question {
     struct sx_list asker_link; /* asker.questions, until told */
     struct sx_loop_post post;
     struct sx_server *server;
+    enum sx_upcall_kind kind;
     struct sx_owed *owed;      /* counts it ... */
     size_t bytes;              /* ... as so many */
     struct sx_quota_row quota; /* owed.clients */
@@ -394,6 +404,7 @@ static struct question *question_new(struct sx_server *server, enum sx_upcall_ki
         return NULL;
     }
     *question = (struct question){ .server = server,
+                                   .kind = kind,
                                    .owed = &server->host.owed[kind],
                                    .up = *up,
                                    .bytes = size + up->info_bytes };
@@ -449,6 +460,8 @@ static void question_answered(void *arg, uint64_t now_ns)
     struct sx_asker *const asker = sx_list_empty(&question->asker_link) ? NULL : question->up.asker;
 
     (void)now_ns;
+    sx_log(SX_LOG_DEBUG, "the host has answered %s: %s", rows[question->kind].name,
+           PMIx_Error_string(question->answer.status));
     sx_list_remove(&question->asker_link); /* who is told may end */
     if (!question->server->host.forgotten) {
         question->up.told(asker, &question->answer);
@@ -713,6 +726,7 @@ pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
     }
     const size_t size = sizeof(*question) + parts_lay(NULL, &up);
 
+    called_log(kind, &up);
     rc = sx_upcall_judge(server, kind, size + up.info_bytes);
     if (rc == PMIX_SUCCESS && up.told == NULL) {
         return notice(server, rows[kind].call, &up);

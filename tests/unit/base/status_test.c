@@ -39,12 +39,13 @@ static void raise_timeout(void)
 
 Test(status, raise_says_what_and_no_more)
 {
-    char text[2048];
+    char text[2048], want[64];
 
     unsetenv("SHMIX_LOG");
     sx_log_set_name("tester");
     cr_assert_gt(capture(raise_timeout, text, sizeof(text)), 0u);
-    cr_assert_str_eq(text, "shmix[tester] error: waited for 7\n");
+    snprintf(want, sizeof(want), "shmix[%d] error: waited for 7\n", (int)getpid());
+    cr_assert_str_eq(text, want);
 }
 
 Test(status, raise_says_where_at_level_debug)
@@ -57,6 +58,26 @@ Test(status, raise_says_where_at_level_debug)
     cr_assert_not_null(strstr(text, "error: waited for 7 (raise_timeout, status_test.c:"));
     cr_assert_not_null(strstr(text, ", PMIX_ERR_TIMEOUT -24)\n"));
     cr_assert_eq(strchr(text, '\n'), text + strlen(text) - 1, "one line");
+}
+
+static bool is_digits(const char *text, size_t len)
+{
+    return strspn(text, "0123456789") >= len;
+}
+
+/* Such a log is read as a story: when, which process, which part of the job. */
+Test(status, lines_of_a_detailed_log_have_a_time_and_a_speaker)
+{
+    char text[2048], want[64];
+
+    setenv("SHMIX_LOG", "info", 1);
+    sx_log_set_name("rank 3");
+    cr_assert_gt(capture(raise_timeout, text, sizeof(text)), 0u);
+    snprintf(want, sizeof(want), "Z shmix[%d rank 3] error: ", (int)getpid());
+    cr_assert_eq(strstr(text, want), text + strlen("hh:mm:ss.mmm"), "%s", text);
+    cr_assert(is_digits(text, 2) && text[2] == ':' && is_digits(text + 3, 2) && text[5] == ':' &&
+                  is_digits(text + 6, 2) && text[8] == '.' && is_digits(text + 9, 3),
+              "%s", text);
 }
 
 Test(status, raise_is_silent_when_told_so)
