@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <pmix_tool.h>
@@ -15,11 +16,6 @@
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "client/life/tool.h"
-
-bool sx_attach_pid_set(void *at, const char *value)
-{
-    return sx_cli_number(value, 1, INT32_MAX, at);
-}
 
 /* Whether the process that is named is there, and another user's. */
 static bool is_anothers(pid_t pid)
@@ -31,17 +27,17 @@ static bool is_anothers(pid_t pid)
     return pid != 0 && geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
 }
 
-/* What stands behind what is wrong. */
-static const char *remedy(const struct sx_attach *attach, pmix_status_t rc)
+/* What stands behind what is wrong with the server @pid; 0: none is known. */
+static const char *remedy(pid_t pid, pmix_status_t rc)
 {
     switch (rc) {
     case PMIX_ERR_UNREACH:
-        if (attach->pid != 0 && sx_proc_has_ended((pid_t)attach->pid)) {
+        if (pid != 0 && sx_proc_has_ended(pid)) {
             return "\nthere is no such process";
         }
-        return "\n'shmix ls servers' lists those that run; --pid, --uri or --server names one";
+        return "\n'shmix ls servers' lists those that run; name a job, or --pid, --uri or --server";
     case PMIX_ERR_NO_PERMISSIONS:
-        if (is_anothers((pid_t)attach->pid)) {
+        if (is_anothers(pid)) {
             return "\nit is another user's process: be its user, or root";
         }
         return "\na server takes the tools of its own user, and of others if its host says so";
@@ -52,40 +48,108 @@ static const char *remedy(const struct sx_attach *attach, pmix_status_t rc)
     }
 }
 
-static bool names_many(const struct sx_attach *attach)
+static unsigned servers_named(const struct sx_attach *attach)
 {
-    return (attach->pid != 0) + (attach->uri != NULL) + (attach->server_nspace != NULL) +
-               attach->to_system >
-           1;
+    return (attach->whose.pid != 0) + (attach->whose.uri != NULL) +
+           (attach->whose.server != NULL) + attach->to_system;
+}
+
+/* ---- what is named --------------------------------------------------------------------------- */
+
+struct target {
+    enum sx_whose_kind kind;
+    const char *name; /* NULL: none */
+};
+
+static struct target target_of(const struct sx_attach *attach)
+{
+    if (attach->whose.pid != 0 || attach->whose.uri != NULL || attach->to_system) {
+        return (struct target){ .name = NULL };
+    }
+    if (attach->whose.server != NULL) {
+        return (struct target){ SX_WHOSE_SERVER, attach->whose.server };
+    }
+    if (attach->group != NULL) {
+        return (struct target){ SX_WHOSE_GROUP, attach->group };
+    }
+    if (attach->set != NULL) {
+        return (struct target){ SX_WHOSE_SET, attach->set };
+    }
+    return (struct target){ SX_WHOSE_JOB, attach->whose.nspace };
+}
+
+/* Look for the servers that have it until there is one. */
+static void target_find(const struct target *target, uint64_t wait_ns, struct sx_whose_found *ret)
+{
+    static const struct timespec pause = { .tv_nsec = 50 * SX_NS_PER_MS };
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), wait_ns);
+
+    sx_whose_find(target->kind, target->name, ret);
+    while (ret->count == 0 && sx_now_ns() < deadline_ns) {
+        (void)nanosleep(&pause, NULL);
+        sx_whose_find(target->kind, target->name, ret);
+    }
+}
+
+/* ---- becoming a tool ------------------------------------------------------------------------- */
+
+static void failure_say(const struct target *target, pid_t pid, pmix_status_t rc, const char *why)
+{
+    if (rc == PMIX_ERR_UNREACH && target->name != NULL && target->kind != SX_WHOSE_SERVER) {
+        static const char *const things[] = {
+            [SX_WHOSE_JOB] = "jobs", [SX_WHOSE_GROUP] = "groups", [SX_WHOSE_SET] = "sets"
+        };
+
+        sx_say("no server here has '%.255s'; 'shmix ls %s' lists what there is, 'shmix ls servers' "
+               "the servers",
+               target->name, things[target->kind]);
+        return;
+    }
+    sx_say("%s%s%s", why[0] != '\0' ? why : "the server has not let this command in: ",
+           why[0] != '\0' ? "" : PMIx_Error_string(rc), remedy(pid, rc));
 }
 
 int sx_attach_begin(const struct sx_attach *attach)
 {
+    const struct target target = target_of(attach);
     const uint64_t seconds = (attach->wait_ns + SX_NS_PER_SEC - 1) / SX_NS_PER_SEC;
+    struct sx_whose_found found = { .count = 0 };
+    char why[SX_TOOL_WHY_MAX];
+    pmix_proc_t self;
+
+    if (servers_named(attach) > 1) {
+        sx_say("--pid, --uri, --server and --system name a server each: give one of them");
+        return SX_EXIT_USAGE;
+    }
+    if (target.name != NULL) {
+        target_find(&target, attach->wait_ns, &found);
+    }
+    if (found.count > 1) {
+        sx_whose_say_many(target.kind, target.name, &found);
+        return SX_EXIT_FAILURE;
+    }
+    if (target.name != NULL && found.count == 0 && attach->has_to_have) {
+        failure_say(&target, 0, PMIX_ERR_UNREACH, "");
+        return SX_EXIT_FAILURE;
+    }
+    const pid_t pid = found.count == 1 ? found.at[0] : attach->whose.pid;
     const struct sx_tool_options options = {
-        .pid = { .given = attach->pid != 0, .number = (uint32_t)attach->pid },
-        .uri = attach->uri,
-        .server_nspace = attach->server_nspace,
+        .pid = { .given = pid != 0, .number = (uint32_t)pid },
+        .uri = attach->whose.uri,
+        .server_nspace = pid != 0 ? NULL : attach->whose.server,
         .to_system = attach->to_system,
         .retries = { .given = seconds > 0, .number = (uint32_t)seconds }, /* one a second */
         .timeout_ns = attach->timeout_ns,
     };
-    char why[SX_TOOL_WHY_MAX];
-    pmix_proc_t self;
 
-    if (names_many(attach)) {
-        sx_say("--pid, --uri, --server and --system name a server each: give one of them");
-        return SX_EXIT_USAGE;
-    }
     setenv("SHMIX_LOG", "none", 0); /* what went wrong is said below */
     const pmix_status_t rc = sx_tool_begin(&options, &self, why);
 
-    if (rc == PMIX_ERR_NOT_SUPPORTED && sx_cli_outside_say_layout((pid_t)attach->pid)) {
+    if (rc == PMIX_ERR_NOT_SUPPORTED && sx_cli_outside_say_layout(pid)) {
         return SX_EXIT_FAILURE;
     }
     if (rc != PMIX_SUCCESS) {
-        sx_say("%s%s%s", why[0] != '\0' ? why : "the server has not let this command in: ",
-               why[0] != '\0' ? "" : PMIx_Error_string(rc), remedy(attach, rc));
+        failure_say(&target, pid, rc, why);
     }
     return rc == PMIX_SUCCESS ? 0 : SX_EXIT_FAILURE;
 }

@@ -4,7 +4,9 @@
  *
  *     SX_ATTACH_ROWS among the verb's options --> sx_attach_begin --> PMIx_* --> sx_attach_end
  *
- * A server that is not named is looked for as PMIx_tool_init does. */
+ *   a server is named                  that one
+ *   a job, a group or a set is named   the server that has it, by the servers' memory
+ *   nothing is named                   as PMIx_tool_init looks for one */
 #ifndef SX_CLI_ATTACH_H
 #define SX_CLI_ATTACH_H
 
@@ -14,45 +16,25 @@
 
 #include "cli/number.h"
 #include "cli/options.h"
+#include "cli/whose.h"
 
 /* At most one of these names a server. */
 struct sx_attach {
-    int64_t pid;               /* 0: not given */
-    const char *uri;           /* NULL: not given, as below */
-    const char *server_nspace; /* its namespace, not that of a job */
+    struct sx_whose whose;   /* its namespace is a job's */
+    const char *group, *set; /* NULL: not given */
     bool to_system;
+    bool has_to_have; /* a server that does not show what is named is not asked for it */
     uint64_t wait_ns;    /* as long as there is no such server */
     uint64_t timeout_ns; /* for its answer; 0: the library's own */
 };
-
-/* The setter of --pid. */
-bool sx_attach_pid_set(void *at, const char *value);
 
 #define SX_ATTACH_OF(type, member, part) offsetof(type, member) + offsetof(struct sx_attach, part)
 
 /* The rows (options.h) of a verb whose struct @type has a struct sx_attach @member. */
 #define SX_ATTACH_ROWS(type, member)                                                              \
-    { .help = "which server (not named: the system server, else the only one of yours):" },       \
-        { .name = "--pid",                                                                        \
-          .value = "PID",                                                                         \
-          .example = "4711",                                                                      \
-          .wants = "the process id of a server",                                                  \
-          .help = "the server with this process id, which 'shmix ls servers' lists",              \
-          .set = sx_attach_pid_set,                                                               \
-          .off = SX_ATTACH_OF(type, member, pid) },                                               \
-        { .name = "--uri",                                                                        \
-          .value = "URI",                                                                         \
-          .example = "file:uri.txt",                                                              \
-          .wants = "NSPACE.RANK;unix:..., or file:PATH of a file with that",                      \
-          .set = sx_option_text,                                                                  \
-          .off = SX_ATTACH_OF(type, member, uri) },                                               \
-        { .name = "--server",                                                                     \
-          .value = "NAMESPACE",                                                                   \
-          .example = "prterun-4711",                                                              \
-          .wants = "the namespace of a server",                                                   \
-          .help = "the server with this namespace of its own",                                    \
-          .set = sx_option_text,                                                                  \
-          .off = SX_ATTACH_OF(type, member, server_nspace) },                                     \
+    { .help = "which server (not named: the one that has what is named, else the system server, " \
+              "else the only one of yours):" },                                                   \
+        SX_WHOSE_SERVER_ROWS(type, member.whose),                                                 \
         { .name = "--system",                                                                     \
           .help = "the system server of this node, and no other",                                 \
           .set = sx_option_flag,                                                                  \

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/number.h"
 #include "cli/say.h"
 
 #define HELP_COLUMN 25
@@ -407,19 +406,4 @@ bool sx_option_text(void *at, const char *value)
 {
     *(const char **)at = value;
     return value[0] != '\0';
-}
-
-bool sx_option_whose(void *at, const char *value)
-{
-    struct sx_whose *const whose = at;
-    int64_t number = 0;
-
-    if (value[strspn(value, "0123456789")] != '\0') {
-        whose->nspace = value;
-        return value[0] != '-';
-    }
-    const bool good = sx_cli_number(value, 1, INT32_MAX, &number);
-
-    whose->pid = (pid_t)number;
-    return good;
 }

@@ -13,7 +13,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 #include "base/util.h"
 
@@ -81,12 +80,5 @@ void sx_options_because(const char *fmt, ...) __attribute__((format(printf, 1, 2
 /* Setters that several verbs use: of a bool, of a const char * that is not empty, ... */
 bool sx_option_flag(void *at, const char *value);
 bool sx_option_text(void *at, const char *value);
-
-/* Whose memory is meant, and the setter: a number is a process, anything else a job's namespace. */
-struct sx_whose {
-    pid_t pid;          /* 0: any */
-    const char *nspace; /* NULL: any */
-};
-bool sx_option_whose(void *at, const char *value);
 
 #endif

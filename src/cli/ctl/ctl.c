@@ -19,7 +19,9 @@
 #include "base/value.h"
 #include "cli/attach.h"
 #include "cli/number.h"
+#include "cli/outside.h"
 #include "cli/say.h"
+#include "cli/stores.h"
 #include "cli/value.h"
 
 #define RANKS_MAX 1024
@@ -50,8 +52,7 @@ static const struct action actions[] = {
 
 struct wish {
     struct sx_attach attach;
-    const char *action, *word;
-    const char *nspace, *group, *set, *id;
+    const char *action, *word, *target, *id;
     pmix_rank_t ranks[RANKS_MAX];
     size_t rank_count;
     bool json;
@@ -79,11 +80,6 @@ static bool ranks_set(void *at, const char *value)
     return good;
 }
 
-static bool name_set(void *at, const char *value)
-{
-    return sx_option_text(at, value) && strlen(value) <= PMIX_MAX_NSLEN;
-}
-
 #define OF(member) offsetof(struct wish, member), false
 
 static_assert(RANKS_MAX == 1024 && PMIX_MAX_NSLEN == 255, "what is said below");
@@ -104,16 +100,20 @@ static const struct sx_option rows[] = {
       OF(action) },
     { "[WORD]", NULL, NULL, NULL, "what the action wants", "what stands behind some of them",
       sx_option_text, OF(word) },
+    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of its server",
+      "all processes of this job, which 'shmix ls jobs' lists", sx_option_text, OF(target) },
     { .help = "to whom:" },
     { "--nspace", NULL, "NAMESPACE", "job-1", "the name of a job, at most 255 bytes",
-      "all processes of this job, which 'shmix ls jobs' lists", name_set, OF(nspace) },
+      "the same as NAMESPACE", sx_whose_nspace_set, OF(attach.whose.nspace) },
     { "--rank", NULL, "RANK[,RANK]...", "0,2",
       "ranks with commas between them, from 0 on, at most 1024 of them",
       "these of its ranks, or of the group's, alone", ranks_set, 0, false },
     { "--group", NULL, "NAME", "ice", "the name of a group, at most 255 bytes",
-      "the members of this group, which 'shmix ls groups' lists", name_set, OF(group) },
+      "the members of this group, which 'shmix ls groups' lists", sx_whose_nspace_set,
+      OF(attach.group) },
     { "--set", NULL, "NAME", "ocean", "the name of a process set, at most 255 bytes",
-      "the members of this process set, which 'shmix ls sets' lists", name_set, OF(set) },
+      "the members of this process set, which 'shmix ls sets' lists", sx_whose_nspace_set,
+      OF(attach.set) },
     { .help = "how:" },
     { "--id", NULL, "ID", "backup", "an id", "the id of this request, by which it is cancelled",
       sx_option_text, OF(id) },
@@ -123,7 +123,7 @@ static const struct sx_option rows[] = {
 };
 
 static const char about[] =
-    "usage: shmix ctl ACTION [WORD] --nspace NAMESPACE [--rank RANK,...] [options]\n"
+    "usage: shmix ctl ACTION [WORD] NAMESPACE | PID [--rank RANK,...] [options]\n"
     "       shmix ctl ACTION [WORD] --group NAME [--rank RANK,...] [options]\n"
     "       shmix ctl ACTION [WORD] --set NAME [options]\n"
     "\n"
@@ -133,9 +133,9 @@ static const char about[] =
 static const char more[] =
     "\n"
     "examples:\n"
-    "  shmix ctl pause --nspace shmix-4711-07484b              all of a job\n"
-    "  shmix ctl signal USR1 --nspace shmix-4711-07484b --rank 0,2\n"
-    "  shmix ctl term --set ice                                a process set\n"
+    "  shmix ctl pause shmix-4711-07484b           all of a job\n"
+    "  shmix ctl signal USR1 4711 --rank 0,2       ranks of the job of the server 4711\n"
+    "  shmix ctl term --set ice                    a process set\n"
     "\n"
     "Exit code: 0 when it has been done; 1 when not; 2 for a wrong option.\n";
 
@@ -184,7 +184,8 @@ static int signal_of(const char *word)
 static int wish_check(const struct wish *wish, const struct action *action)
 {
     const bool has_word = wish->word != NULL;
-    const int named = (wish->nspace != NULL) + (wish->group != NULL) + (wish->set != NULL);
+    const int named = (wish->attach.whose.nspace != NULL) + (wish->attach.group != NULL) +
+                      (wish->attach.set != NULL) + (wish->target != NULL);
 
     if (action == NULL) {
         struct sx_verb verb = sx_ctl_verb;
@@ -203,13 +204,13 @@ static int wish_check(const struct wish *wish, const struct action *action)
     }
     if (named > 1) {
         return sx_options_refuse(&sx_ctl_verb, NULL,
-                                 "--nspace, --group or --set: give one of them");
+                                 "NAMESPACE, PID, --nspace, --group or --set: give one of them");
     }
     if (named == 0 && (!action->on_nobody || wish->rank_count > 0)) {
         return sx_options_refuse(&sx_ctl_verb, "--nspace",
-                                 "to whom? Say it with --nspace, --group or --set");
+                                 "no target: give the name of a job, --group or --set");
     }
-    if (wish->set != NULL && wish->rank_count > 0) {
+    if (wish->attach.set != NULL && wish->rank_count > 0) {
         return sx_options_refuse(&sx_ctl_verb, "--set",
                                  "a process set has no ranks: leave out --rank");
     }
@@ -236,7 +237,8 @@ static void directive_load(pmix_info_t *info, const struct wish *wish, const str
 /* Without ranks: all of the job, or of the group. */
 static pmix_status_t named_load(const struct wish *wish, pmix_proc_t **ret, size_t *ret_count)
 {
-    const char *const nspace = wish->group != NULL ? wish->group : wish->nspace;
+    const char *const nspace = wish->attach.group != NULL ? wish->attach.group
+                                                          : wish->attach.whose.nspace;
     const bool all = wish->rank_count == 0;
 
     *ret_count = nspace == NULL ? 0 : all ? 1 : wish->rank_count;
@@ -280,9 +282,9 @@ static pmix_status_t set_load(const char *name, pmix_proc_t **ret, size_t *ret_c
 
 static void refusal_say(const struct wish *wish, pmix_status_t rc)
 {
-    const char *const whom = wish->set != NULL     ? wish->set
-                             : wish->group != NULL ? wish->group
-                                                   : wish->nspace;
+    const char *const whom = wish->attach.set != NULL     ? wish->attach.set
+                             : wish->attach.group != NULL ? wish->attach.group
+                                                          : wish->attach.whose.nspace;
 
     switch (rc) {
     case PMIX_ERR_NOT_FOUND:
@@ -331,8 +333,8 @@ static int control(const struct wish *wish, const struct action *action)
     pmix_info_t directives[2] = { 0 }, *results = NULL;
     size_t ndirs = 0, count = 0, ntargets = 0;
     pmix_proc_t *targets = NULL;
-    pmix_status_t rc = wish->set != NULL ? set_load(wish->set, &targets, &ntargets)
-                                         : named_load(wish, &targets, &ntargets);
+    pmix_status_t rc = wish->attach.set != NULL ? set_load(wish->attach.set, &targets, &ntargets)
+                                                : named_load(wish, &targets, &ntargets);
 
     directive_load(&directives[ndirs++], wish, action);
     if (wish->id != NULL) {
@@ -353,6 +355,61 @@ static int control(const struct wish *wish, const struct action *action)
     return rc == PMIX_SUCCESS && fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
 }
 
+/* ---- the target as a word -------------------------------------------------------------------- */
+
+/* What an action without a word has behind it is its target. */
+static void word_move(struct wish *wish, const struct action *action)
+{
+    if (action != NULL && action->word == NO_WORD && wish->target == NULL) {
+        wish->target = wish->word;
+        wish->word = NULL;
+    }
+}
+
+struct jobs {
+    char *nspace; /* of the first one */
+    unsigned count;
+};
+
+static void job_take(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
+{
+    struct jobs *const jobs = arg;
+
+    (void)server;
+    if (sx_cli_store_is_of_job(store) && jobs->count++ == 0) {
+        jobs->nspace = sx_cli_strdup(nspace);
+    }
+}
+
+/* A process stands for the one job of its server.  Return: false when it has none, or several,
+ * which has been said; @ret_copy is to be freed. */
+static bool target_settle(struct wish *wish, char **ret_copy)
+{
+    struct sx_whose *const whose = &wish->attach.whose;
+    struct jobs jobs = { .count = 0 };
+
+    if (wish->target == NULL) {
+        return true;
+    }
+    if (!sx_whose_set(whose, wish->target)) {
+        sx_say("'%.80s' is neither the name of a job nor a process id", wish->target);
+        return false;
+    }
+    if (whose->nspace != NULL) {
+        return true;
+    }
+    (void)sx_cli_stores_each(whose->pid, job_take, &jobs);
+    whose->nspace = *ret_copy = jobs.nspace;
+    if (jobs.count == 0 && !sx_cli_outside_say(whose->pid)) {
+        sx_say("process %d is not a server with a job; 'shmix ls jobs' lists those that run",
+               (int)whose->pid);
+    } else if (jobs.count > 1) {
+        sx_say("the server %d has %u jobs: name one; 'shmix ls jobs %d' lists them",
+               (int)whose->pid, jobs.count, (int)whose->pid);
+    }
+    return jobs.count == 1;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 int sx_cli_ctl(char **words)
@@ -365,7 +422,13 @@ int sx_cli_ctl(char **words)
     }
     const struct action *const action = action_find(wish.action);
 
+    char *copy = NULL;
+
+    word_move(&wish, action);
     code = wish_check(&wish, action);
+    if (code == SX_OPTIONS_TAKEN && !target_settle(&wish, &copy)) {
+        code = SX_EXIT_FAILURE;
+    }
     if (code == SX_OPTIONS_TAKEN) {
         code = sx_attach_begin(&wish.attach);
         if (code == 0) {
@@ -373,5 +436,6 @@ int sx_cli_ctl(char **words)
             sx_attach_end();
         }
     }
+    free(copy);
     return code;
 }

@@ -26,7 +26,7 @@
 #define SINCE_NOW UINT64_MAX
 
 struct wish {
-    const char *job;
+    struct sx_whose whose;
     bool json;
     int64_t code, source, range; /* SX_EVENTS_ANY: all */
     uint64_t since;              /* an event's number; 0: the oldest */
@@ -59,8 +59,7 @@ static bool set_count(void *at, const char *value)
 #define OF(member) offsetof(struct wish, member), false
 
 static const struct sx_option rows[] = {
-    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of its server",
-      NULL, sx_option_text, OF(job) },
+    SX_WHOSE_WORD_ROW(struct wish, whose),
     { "--since", NULL, "now|oldest|N", "oldest", "now, oldest, or the number of an event from 1 on",
       "begin with what is published from here on (now, the default), with the oldest event in the "
       "ring, or with event number N",
@@ -80,6 +79,8 @@ static const struct sx_option rows[] = {
     { "--timeout", NULL, "SECONDS", "0.5", "seconds, from 0 to 100000000",
       "end after this time, 0.5 is half a second", sx_cli_seconds, OF(timeout_ns) },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
+    { .help = "whose:" },
+    SX_WHOSE_ROWS(struct wish, whose),
 };
 
 static const char about[] =
@@ -262,7 +263,7 @@ int sx_cli_events(char **words)
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    if (!sx_events_find(wish.job, &job)) {
+    if (!sx_events_find(&wish.whose, &job)) {
         return SX_EXIT_FAILURE;
     }
     if (wish.since == SINCE_NOW) {

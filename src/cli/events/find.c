@@ -98,20 +98,34 @@ static bool board_take(void *arg, pid_t pid, int fd)
     return true;
 }
 
-bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
+static void nothing_say(const struct search *search)
 {
-    struct search search = { .job = ret_job, .nspace = wanted };
+    const char *const hidden = search->denied ? " that you may inspect (root sees all)" : "";
+
+    if (sx_cli_outside_say(search->pid)) {
+        return;
+    }
+    if (search->pid != 0) {
+        sx_say("process %d is not a server with a job%s", (int)search->pid, hidden);
+    } else if (search->nspace != NULL) {
+        sx_say("no job '%.255s' runs here%s; 'shmix ls jobs' lists those that do", search->nspace,
+               hidden);
+    } else {
+        sx_say("no job runs here%s", hidden);
+    }
+}
+
+bool sx_events_find(struct sx_whose *wanted, struct sx_events_job *ret_job)
+{
+    struct search search = { .job = ret_job };
 
     *ret_job = (struct sx_events_job){ .ring = SX_RING_NULL, .board = SX_BOARD_NULL };
-    if (wanted != NULL && wanted[0] != '\0' && wanted[strspn(wanted, "0123456789")] == '\0') {
-        search.nspace = NULL;
-        search.pid = (pid_t)strtol(wanted, NULL, 10);
-    } else if (wanted == NULL) {
-        search.nspace = getenv("PMIX_NAMESPACE");
-    }
-    if (!sx_proc_check()) {
+    if (!sx_proc_check() || !sx_whose_settle(wanted)) {
         return false;
     }
+    search.pid = wanted->pid;
+    search.nspace = wanted->nspace == NULL && wanted->pid == 0 ? getenv("PMIX_NAMESPACE")
+                                                               : wanted->nspace;
     search.denied = !sx_cli_outside_each(search.pid, "ring:", ring_take, &search);
     if (search.count == 1) {
         (void)sx_cli_outside_each(ret_job->server_pid, "board:", board_take, &search);
@@ -119,10 +133,8 @@ bool sx_events_find(const char *wanted, struct sx_events_job *ret_job)
     if (search.count == 1 && ret_job->board.header != NULL) {
         return true;
     }
-    if (search.count <= 1 && !sx_cli_outside_say(search.pid)) {
-        sx_say("no job %s%.255s%s; 'shmix mem' lists what there is",
-               wanted != NULL ? "of " : "runs", wanted != NULL ? wanted : "",
-               search.denied ? " among the processes of yours; root sees all" : "");
+    if (search.count <= 1) {
+        nothing_say(&search);
     }
     sx_events_job_close(ret_job);
     return false;

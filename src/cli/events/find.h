@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "cli/whose.h"
 #include "ring/board.h"
 #include "ring/ring.h"
 
@@ -16,10 +17,10 @@ struct sx_events_job {
     pid_t server_pid;
 };
 
-/* Open the job that @wanted (a namespace or the process id of a server) names; NULL: the
- * caller's own job, if it is in one, else the only one there is.  Return: false when there is none
- * or more than one, and has said so. */
-bool sx_events_find(const char *wanted, struct sx_events_job *ret_job);
+/* Open the job that @wanted names; if it names nothing, the caller's own job, if that is in one,
+ * else the only one there is.  Return: false when there is none or more than one, which has been
+ * said. */
+bool sx_events_find(struct sx_whose *wanted, struct sx_events_job *ret_job);
 
 void sx_events_job_close(struct sx_events_job *job);
 

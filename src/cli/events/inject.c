@@ -23,6 +23,7 @@
 #include "base/value.h"
 #include "cli/events/find.h"
 #include "cli/events/words.h"
+#include "cli/json.h"
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/say.h"
@@ -40,9 +41,9 @@
 
 struct wish {
     int64_t code, range, affected; /* SX_EVENTS_ANY: not said */
-    const char *job;
-    bool non_default;
-    pmix_rank_t ranks[RANKS_MAX]; /* --to */
+    struct sx_whose whose;
+    bool non_default, json;
+    pmix_rank_t ranks[RANKS_MAX];
     size_t rank_count;
     pmix_info_t info[INFOS_MAX + DIRECTIVES_MAX];
     size_t ninfo;
@@ -149,13 +150,12 @@ static_assert(RANKS_MAX == 256 && INFOS_MAX == 64, "what is said below");
 static const struct sx_option rows[] = {
     { "CODE", NULL, NULL, NULL, "the event's code, a number or the name of a status", NULL,
       sx_events_code_set, OF(code) },
-    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of its server",
-      NULL, sx_option_text, OF(job) },
-    { "--range", NULL, "RANGE", "local", "namespace, local, session, global, or custom with --to",
+    SX_WHOSE_WORD_ROW(struct wish, whose),
+    { "--range", NULL, "RANGE", "local", "namespace, local, session, global, or custom with --rank",
       "namespace (the job, the default), local (all jobs of this server), session, global, or "
-      "custom with --to",
+      "custom with --rank",
       set_range, OF(range) },
-    { "--to", NULL, "RANK[,RANK]...", "0,2",
+    { "--rank", "--to", "RANK[,RANK]...", "0,2",
       "ranks with commas between them, from 0 on, at most 256 of them",
       "only for these ranks of the job", set_ranks, 0, false },
     { "--affected", NULL, "RANK", "1", "a rank, from 0 on", "it is about this rank of the job",
@@ -168,13 +168,17 @@ static const struct sx_option rows[] = {
       set_info, 0, false },
     { "--non-default", NULL, NULL, NULL, NULL, "not for handlers without codes", sx_option_flag,
       OF(non_default) },
+    { "--json", NULL, NULL, NULL, NULL, "print the number as a JSON object", sx_option_flag,
+      OF(json) },
+    { .help = "whose:" },
+    SX_WHOSE_ROWS(struct wish, whose),
 };
 
 static const char about[] =
     "usage: shmix events inject CODE [options] [NAMESPACE | PID]\n"
     "\n"
     "Publish an event of CODE, a number or a name as PMIX_ERR_JOB_TERMINATED, into a running job,\n"
-    "and print the number that it has there, as shmix events shows it.\n"
+    "and print which number it has there, as shmix events shows it.\n"
     "The job is found as by shmix events. You must be the user of its server, or root.\n"
     "\n";
 
@@ -198,13 +202,13 @@ static int options_check(const struct wish *wish)
     const bool is_custom = wish->range == PMIX_RANGE_CUSTOM;
 
     if (wish->rank_count > 0 && wish->range != SX_EVENTS_ANY && !is_custom) {
-        return sx_options_refuse(&sx_events_inject_verb, "--to",
-                                 "--to makes the range custom: leave out --range %s",
+        return sx_options_refuse(&sx_events_inject_verb, "--rank",
+                                 "--rank makes the range custom: leave out --range %s",
                                  sx_events_range_name((uint8_t)wish->range));
     }
     if (wish->rank_count == 0 && is_custom) {
-        return sx_options_refuse(&sx_events_inject_verb, "--to",
-                                 "--range custom: say with --to for which ranks the event is");
+        return sx_options_refuse(&sx_events_inject_verb, "--rank",
+                                 "--range custom: say with --rank for which ranks the event is");
     }
     return SX_OPTIONS_TAKEN;
 }
@@ -347,6 +351,20 @@ static int tell(pmix_status_t rc, const char *nspace, pid_t pid)
     return SX_EXIT_FAILURE;
 }
 
+/* @number: of the event in the job; 0: it has none there. */
+static void number_print(const struct wish *wish, const char *nspace, uint64_t number)
+{
+    if (wish->json) {
+        printf("{\"nspace\":");
+        sx_json_string(nspace, strlen(nspace));
+        printf(",\"number\":%" PRIu64 "}\n", number);
+    } else if (number != 0) {
+        printf("published as event %" PRIu64 " of job %.255s\n", number, nspace);
+    } else {
+        printf("published\n");
+    }
+}
+
 static int inject(struct wish *wish, const struct sx_events_job *job)
 {
     const char *const nspace = sx_segment_header(&job->ring.seg)->nspace;
@@ -371,9 +389,10 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
     rc = sx_rendezvous_connect_process(job->server_pid, &fd);
     if (rc == PMIX_SUCCESS) {
         rc = tell(publish(wish, fd, nspace, bytes, size, &number), nspace, job->server_pid);
-        if (number != 0 && (printf("%" PRIu64 "\n", number) < 0 || fflush(stdout) != 0)) {
-            rc = SX_EXIT_FAILURE;
+        if (rc == 0 || number != 0) {
+            number_print(wish, nspace, number);
         }
+        rc = fflush(stdout) == 0 ? rc : SX_EXIT_FAILURE;
     } else {
         sx_say("cannot reach the server of job %.255s (process %d): %s; has it just ended?", nspace,
                (int)job->server_pid, PMIx_Error_string(rc));
@@ -396,7 +415,7 @@ int sx_cli_events_inject(char **words)
     }
     if (code == SX_OPTIONS_TAKEN) {
         code = SX_EXIT_FAILURE;
-        if (sx_events_find(wish->job, &job)) {
+        if (sx_events_find(&wish->whose, &job)) {
             code = inject(wish, &job);
             sx_events_job_close(&job);
         }

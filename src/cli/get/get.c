@@ -25,6 +25,7 @@
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "cli/value.h"
+#include "cli/whose.h"
 
 #define ANY_REALM SX_REALM_COUNT
 #define ANY_RANK (-1)
@@ -224,8 +225,7 @@ static const struct sx_option rows[] = {
     { "KEY", NULL, NULL, NULL,
       "a key as PMIX_JOB_SIZE or pmix.job.size; * and ? and [...] stand for others, as in a shell",
       "a key, or a pattern of keys", sx_option_text, offsetof(struct wish, key), false },
-    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of a server",
-      NULL, sx_option_whose, offsetof(struct wish, whose), false },
+    SX_WHOSE_WORD_ROW(struct wish, whose),
     { "--rank", NULL, "N", "0", "the rank of a process, or the number of a node, app or session",
       "values of this rank alone (with --realm: of this node, app or session)", rank_set,
       offsetof(struct wish, rank), false },
@@ -237,6 +237,8 @@ static const struct sx_option rows[] = {
     { "--watch", NULL, NULL, NULL, NULL,
       "go on with a line for each value that comes or changes, until the server ends",
       sx_option_flag, offsetof(struct wish, watch), false },
+    { .help = "whose:" },
+    SX_WHOSE_ROWS(struct wish, whose),
 };
 
 static const char about[] =
@@ -347,7 +349,7 @@ int sx_cli_get(char **words)
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    if (!sx_proc_check()) {
+    if (!sx_proc_check() || !sx_whose_settle(&wish.whose)) {
         return SX_EXIT_FAILURE;
     }
     if (wish.watch) {

@@ -69,6 +69,8 @@ static bool priority_set(void *at, const char *value)
 static const struct sx_option rows[] = {
     { "[TEXT]", NULL, NULL, NULL, "a text", "what to log; without it, each line of stdin",
       sx_option_text, OF(text) },
+    SX_WHOSE_WORD_ROW(struct wish, attach.whose),
+    SX_WHOSE_NSPACE_ROW(struct wish, attach.whose),
     { .help = "where to (not said: --stderr):" },
     FLAG("--stdout", to[TO_STDOUT], "the stdout of the job's launcher"),
     FLAG("--stderr", to[TO_STDERR], "its stderr"),
@@ -89,7 +91,7 @@ static const struct sx_option rows[] = {
 };
 
 static const char about[] =
-    "usage: shmix log [options] [TEXT]\n"
+    "usage: shmix log [options] [TEXT [NAMESPACE | PID]]\n"
     "\n"
     "Log TEXT, or each line of stdin as it comes, where processes of a running job log with\n"
     "PMIx_Log. Ends when it has been written. You must be the user of the server, or root.\n"
@@ -99,6 +101,7 @@ static const char more[] =
     "\n"
     "examples:\n"
     "  shmix log 'the third phase begins'     a line on the job's stderr\n"
+    "  shmix log 'phase 3' shmix-4711-a1b2c3  the same, of several jobs this one\n"
     "  shmix log --record 'phase 3'           a line of JSON in the file of shmix run --log\n"
     "  tail -f app.log | shmix log --syslog --priority info\n"
     "\n"
@@ -243,7 +246,7 @@ static int log_all(const struct wish *wish)
 
 int sx_cli_log(char **words)
 {
-    struct wish wish = { .priority = PRIORITY_NONE };
+    struct wish wish = { .priority = PRIORITY_NONE, .attach = { .has_to_have = true } };
     int code = sx_options_take(&sx_log_verb, &wish, NULL, &words);
     bool anywhere = false;
 

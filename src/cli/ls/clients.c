@@ -133,12 +133,8 @@ int sx_ls_clients(const struct sx_ls_wish *wish)
         .wish = wish,
         .listing = { .columns = columns, .column_count = COLUMNS, .json = wish->json },
     };
-    pid_t pid;
 
-    if (!sx_ls_server_of(wish, &pid)) {
-        return SX_EXIT_FAILURE;
-    }
-    const bool denied = !sx_cli_outside_each(pid, "board:", board_take, &list);
+    const bool denied = !sx_cli_outside_each(wish->server, "board:", board_take, &list);
 
     free(list.clients);
     if (list.servers == 0) {

@@ -310,12 +310,8 @@ static int print_all(struct list *list, bool denied)
 int sx_ls_collectives(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish };
-    pid_t pid;
 
-    if (!sx_ls_server_of(wish, &pid)) {
-        return SX_EXIT_FAILURE;
-    }
-    const bool denied = !sx_cli_outside_each(pid, "ops:", table_take, &list);
+    const bool denied = !sx_cli_outside_each(wish->server, "ops:", table_take, &list);
     const int code = print_all(&list, denied);
 
     free(list.items);

@@ -86,18 +86,14 @@ static bool board_take(void *arg, pid_t pid, int fd)
 int sx_ls_groups(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish, .now_ns = sx_now_ns() };
-    pid_t pid;
 
-    if (!sx_ls_server_of(wish, &pid)) {
-        return SX_EXIT_FAILURE;
-    }
     if (wish->watch) {
-        return sx_groups_watch(wish, pid);
+        return sx_groups_watch(wish, wish->server);
     }
-    const bool denied = !sx_cli_outside_each(pid, "store:", store_take, &list);
+    const bool denied = !sx_cli_outside_each(wish->server, "store:", store_take, &list);
 
     if (list.count == 0) {
-        (void)sx_cli_outside_each(pid, "board:", board_take, &list);
+        (void)sx_cli_outside_each(wish->server, "board:", board_take, &list);
     }
     if (list.count == 0 && list.servers == 0) {
         return sx_ls_nobody(wish, denied);

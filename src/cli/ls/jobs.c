@@ -113,12 +113,8 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
 int sx_ls_jobs(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish };
-    pid_t pid;
 
-    if (!sx_ls_server_of(wish, &pid)) {
-        return SX_EXIT_FAILURE;
-    }
-    const bool denied = !sx_cli_stores_each(pid, job_print, &list);
+    const bool denied = !sx_cli_stores_each(wish->server, job_print, &list);
 
     if (list.count == 0) {
         return sx_ls_nobody(wish, denied);

@@ -48,8 +48,8 @@ static const struct sx_option rows[] = {
     { .help = "whose, and how:" },
     { "THING", NULL, NULL, NULL, "what to list, as collectives", "one of these things",
       sx_option_text, OF(thing) },
-    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of a server",
-      NULL, sx_option_whose, OF(whose) },
+    SX_WHOSE_WORD_ROW(struct sx_ls_wish, whose),
+    SX_WHOSE_ROWS(struct sx_ls_wish, whose),
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
     { "--watch", NULL, NULL, NULL, NULL, "go on with a line for each change (of groups and sets)",
       sx_option_flag, OF(watch) },
@@ -84,9 +84,12 @@ const struct sx_verb sx_ls_verb = {
 };
 
 /* What could not be read matters when nothing is named. */
-static int list(const struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wish))
+static int list(struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wish))
 {
-    const int code = sx_proc_check() ? fn(wish) : SX_EXIT_FAILURE;
+    if (!sx_proc_check() || !sx_whose_server(&wish->whose, &wish->server)) {
+        return SX_EXIT_FAILURE;
+    }
+    const int code = fn(wish);
 
     if (wish->whose.pid == 0 && wish->whose.nspace == NULL) {
         (void)sx_cli_outside_say(0);

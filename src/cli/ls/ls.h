@@ -7,10 +7,12 @@
 #include <stdbool.h>
 
 #include "cli/options.h"
+#include "cli/whose.h"
 
 struct sx_ls_wish {
     const char *thing;
     struct sx_whose whose;
+    pid_t server;   /* that is meant; 0: every one */
     bool json;
     bool watch;     /* then go on with each change */
     bool sets_only; /* of groups */

@@ -3,14 +3,13 @@
 /* nobody.c - no server at all is no error; that the one who was named is none is one. */
 #include "cli/ls/nobody.h"
 
-#include "cli/events/find.h"
 #include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 
 int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
 {
-    const pid_t pid = wish->whose.pid;
+    const pid_t pid = wish->server;
 
     if (sx_cli_outside_say(pid)) {
         return SX_EXIT_FAILURE; /* it runs, and cannot be read */
@@ -25,19 +24,4 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
            : denied               ? "can be inspected by its user and root only"
                                   : "is no server of shmix");
     return SX_EXIT_FAILURE;
-}
-
-bool sx_ls_server_of(const struct sx_ls_wish *wish, pid_t *ret)
-{
-    struct sx_events_job job;
-
-    *ret = wish->whose.pid;
-    if (wish->whose.nspace != NULL) {
-        if (!sx_events_find(wish->whose.nspace, &job)) {
-            return false;
-        }
-        *ret = job.server_pid;
-        sx_events_job_close(&job);
-    }
-    return true;
 }

@@ -121,13 +121,9 @@ int sx_ls_procs(const struct sx_ls_wish *wish)
         .wish = wish,
         .listing = { .columns = columns, .column_count = COLUMNS, .json = wish->json },
     };
-    pid_t pid;
 
-    if (!sx_ls_server_of(wish, &pid)) {
-        return SX_EXIT_FAILURE;
-    }
     (void)gethostname(list.host, sizeof(list.host) - 1);
-    const bool denied = !sx_cli_stores_each(pid, job_print, &list);
+    const bool denied = !sx_cli_stores_each(wish->server, job_print, &list);
 
     if (list.listing.count == 0) {
         return sx_ls_nobody(wish, denied);

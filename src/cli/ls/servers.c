@@ -132,12 +132,8 @@ static bool board_take(void *arg, pid_t pid, int fd)
 int sx_ls_servers(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish };
-    pid_t pid;
 
-    if (!sx_ls_server_of(wish, &pid)) {
-        return SX_EXIT_FAILURE;
-    }
-    const bool denied = !sx_cli_outside_each(pid, "board:", board_take, &list);
+    const bool denied = !sx_cli_outside_each(wish->server, "board:", board_take, &list);
 
     if (list.count == 0) {
         return sx_ls_nobody(wish, denied);

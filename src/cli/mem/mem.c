@@ -28,6 +28,7 @@
 #include "cli/options.h"
 #include "cli/proc.h"
 #include "cli/say.h"
+#include "cli/whose.h"
 
 #define SX_MEM_PREFIX "/memfd:shmix:"
 #define SX_MEM_MAGIC UINT64_C(0x5358534547000002)
@@ -350,8 +351,7 @@ static int print_all(const struct scan *scan, const struct wish *wish)
 /* ---- options --------------------------------------------------------------------------------- */
 
 static const struct sx_option rows[] = {
-    { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or a process id from 1 on", NULL,
-      sx_option_whose, offsetof(struct wish, whose), false },
+    SX_WHOSE_WORD_ROW(struct wish, whose),
     { "--dump", NULL, NULL, NULL, NULL,
       "print everything in them: stores with all keys and values, rings with their records, "
       "boards, lanes and open operations",
@@ -361,6 +361,8 @@ static const struct sx_option rows[] = {
       sx_option_flag, offsetof(struct wish, nodes), false },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
       offsetof(struct wish, json), false },
+    { .help = "whose:" },
+    SX_WHOSE_ROWS(struct wish, whose),
 };
 
 static const char about[] =
@@ -404,7 +406,7 @@ int sx_cli_mem(char **words)
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    if (!sx_proc_check()) {
+    if (!sx_proc_check() || !sx_whose_settle(&wish.whose)) {
         return SX_EXIT_FAILURE;
     }
     if (wish.whose.pid != 0) {

@@ -43,20 +43,39 @@ static bool qualifier_add(struct wish *wish, const char *key, const char *value)
            ++wish->qualifier_count > 0;
 }
 
+/* What is asked about a process set or a group is asked of the server that has it. */
+static void target_note(struct sx_attach *attach, const char *key, const char *value)
+{
+    const char *const string = sx_query_key(key);
+
+    if (value != NULL && string != NULL && strcmp(string, PMIX_PSET_NAME) == 0) {
+        attach->set = value;
+    } else if (value != NULL && string != NULL && strcmp(string, PMIX_GROUP_ID) == 0) {
+        attach->group = value;
+    }
+}
+
 static bool qualifier_set(void *at, const char *value)
 {
+    struct wish *const wish = at;
     const char *const is = strchr(value, '=');
     char *const key = sx_cli_printf("%.*s", (int)(is != NULL ? is - value : (long)strlen(value)),
                                     value);
-    const bool taken = qualifier_add(at, key, is != NULL ? is + 1 : NULL);
+    const bool taken = qualifier_add(wish, key, is != NULL ? is + 1 : NULL);
 
+    if (taken) {
+        target_note(&wish->attach, key, is != NULL ? is + 1 : NULL);
+    }
     free(key);
     return taken;
 }
 
 static bool nspace_set(void *at, const char *value)
 {
-    return strlen(value) <= PMIX_MAX_NSLEN && qualifier_add(at, PMIX_NSPACE, value);
+    struct wish *const wish = at;
+
+    return sx_whose_nspace_set(&wish->attach.whose.nspace, value) &&
+           qualifier_add(wish, PMIX_NSPACE, value);
 }
 
 static bool rank_set(void *at, const char *value)
@@ -67,13 +86,15 @@ static bool rank_set(void *at, const char *value)
 static const struct sx_option rows[] = {
     { "KEY...", NULL, NULL, NULL, NULL, "keys as PMIX_QUERY_NAMESPACES or pmix.qry.ns", NULL, 0,
       false },
+    { .name = "[NAMESPACE | PID]",
+      .help = "behind the keys: the name of a job, or the process id of a server" },
     { "--list", NULL, NULL, NULL, NULL, "the keys that are known there", sx_option_flag,
       offsetof(struct wish, list), false },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
       offsetof(struct wish, json), false },
     { .help = "about whom:" },
-    { "--nspace", NULL, "NAMESPACE", "shmix-4711-a1b2c3", "the namespace of a job", NULL,
-      nspace_set, 0, false },
+    { "--nspace", NULL, "NAMESPACE", "shmix-4711-a1b2c3", "the namespace of a job",
+      "the job with this namespace", nspace_set, 0, false },
     { "--rank", NULL, "N", "0", "the rank of a process", NULL, rank_set, 0, false },
     { "--qualifier", NULL, "KEY[=VALUE]", "PMIX_PSET_NAME=ocean",
       "a key and a value that suits it, true if there is none",
@@ -83,9 +104,8 @@ static const struct sx_option rows[] = {
 };
 
 static const char about[] =
-    "usage: shmix query KEY... [--nspace NAMESPACE] [--rank N] [--qualifier KEY[=VALUE]]\n"
-    "                   [--pid PID | --uri URI | --server NAMESPACE | --system] [--json]\n"
-    "       shmix query --list\n"
+    "usage: shmix query KEY... [NAMESPACE | PID] [--rank N] [--qualifier KEY[=VALUE]] [--json]\n"
+    "       shmix query --list [PID]\n"
     "\n"
     "Ask a server what it knows under each KEY, as a tool with PMIx_Query_info, and print the\n"
     "answers. Exits with 3 when some keys have no answer, with 1 when none has.\n"
@@ -93,9 +113,11 @@ static const char about[] =
 
 static const char more[] = "\n"
                            "examples:\n"
-                           "  shmix query PMIX_QUERY_NAMESPACES\n"
-                           "  shmix query PMIX_QUERY_PROC_TABLE --nspace shmix-4711-a1b2c3 --json\n"
-                           "  shmix query --list --pid 4711\n";
+                           "  shmix query PMIX_QUERY_NAMESPACES   of your only server\n"
+                           "  shmix query PMIX_QUERY_PROC_TABLE shmix-4711-a1b2c3 --json\n"
+                           "  shmix query PMIX_QUERY_PSET_MEMBERSHIP --qualifier "
+                           "PMIX_PSET_NAME=ocean\n"
+                           "  shmix query --list 4711\n";
 
 const struct sx_verb sx_query_verb = {
     .name = "shmix query",
@@ -122,12 +144,43 @@ static int key_take(struct wish *wish, const char *word)
     return SX_OPTIONS_TAKEN;
 }
 
+/* Whether @word names a job that runs, and not a key of the Standard: a host may have keys of any
+ * name. */
+static bool is_job(const char *word)
+{
+    struct sx_whose_found found = { .count = 0 };
+
+    if (sx_attribute_name(word) == NULL && sx_attribute_string(word) == NULL) {
+        sx_whose_find(SX_WHOSE_JOB, word, &found);
+    }
+    return found.count > 0;
+}
+
+/* A number is a process, and the last word behind a key may be a job. */
+static int word_take(struct wish *wish, const char *word, bool is_last)
+{
+    if (word[0] != '\0' && word[strspn(word, "0123456789")] == '\0') {
+        return sx_whose_pid_set(&wish->attach.whose.pid, word)
+                   ? SX_OPTIONS_TAKEN
+                   : sx_options_refuse(&sx_query_verb, NULL, "'%.80s' is no process id", word);
+    }
+    if (is_last && (wish->key_count > 0 || wish->list) && is_job(word)) {
+        return nspace_set(wish, word)
+                   ? SX_OPTIONS_TAKEN
+                   : sx_options_refuse(&sx_query_verb, NULL, "more than %d qualifiers",
+                                       QUALIFIERS_MAX);
+    }
+    return key_take(wish, word);
+}
+
 static int words_take(struct wish *wish, char **words)
 {
     int code = sx_options_take(&sx_query_verb, wish, NULL, &words);
 
     while (code == SX_OPTIONS_TAKEN && *words != NULL) {
-        code = key_take(wish, *words++);
+        const char *const word = *words++;
+
+        code = word_take(wish, word, *words == NULL || **words == '-');
         if (code == SX_OPTIONS_TAKEN) {
             code = sx_options_take(&sx_query_verb, wish, NULL, &words);
         }

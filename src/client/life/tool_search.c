@@ -27,6 +27,7 @@ struct search {
     char name[SX_CONTACT_NAME_MAX]; /* of one file; empty: of any server's */
     struct sx_contact found;        /* the first one */
     unsigned found_count;
+    unsigned others_count; /* files of other users, when any server's are looked for */
     pmix_status_t status; /* of the file, if it is there and is not fit */
 };
 
@@ -148,7 +149,10 @@ static void file_look(struct search *search, int dir_fd, const char *name)
     if (rc == PMIX_ERR_NOT_FOUND) {
         return;
     }
-    if (rc != PMIX_SUCCESS) {
+    if (rc == PMIX_ERR_NO_PERMISSIONS && search->name[0] == '\0') {
+        search->status = rc;
+        search->others_count++;
+    } else if (rc != PMIX_SUCCESS) {
         search->status = rc;
         tell(search, " '%s' %s;", name, why);
     } else if (sx_contact_is_stale(&contact)) {
@@ -194,7 +198,7 @@ static void directory_look(void *arg, int dir_fd)
 /* In the directory of sessions, and in those of launchers that it has. */
 static void sessions_look(struct search *search)
 {
-    search->found_count = 0;
+    search->found_count = search->others_count = 0;
     search->status = PMIX_ERR_UNREACH;
     const int why = sx_contact_dirs_each(session_dir(search), directory_look, search);
 
@@ -233,17 +237,26 @@ static pmix_status_t by_process(struct search *search, uint32_t pid, int *ret_fd
     return tried == PMIX_SUCCESS || tried == PMIX_ERR_NO_PERMISSIONS ? tried : rc;
 }
 
+static void others_tell(struct search *search)
+{
+    if (search->others_count > 0) {
+        tell(search, " and %u of other users;", search->others_count);
+    }
+}
+
 static pmix_status_t by_session(struct search *search, int *ret_fd)
 {
     search->name[0] = '\0';
     tell(search, "; servers of sessions in '%s':", session_dir(search));
     sessions_look(search);
     if (search->found_count > 1) {
-        tell(search, " name one of them, by PMIX_SERVER_PIDINFO for example");
+        others_tell(search);
+        tell(search, " name one of yours, by PMIX_SERVER_PIDINFO for example");
         return PMIX_ERR_UNREACH;
     }
     if (search->found_count == 0) {
         tell(search, " none");
+        others_tell(search);
         return search->status;
     }
     return contact_connect("the session's server", &search->found, ret_fd);

@@ -24,7 +24,7 @@ is_state() { # STATE RANK
 # Without a server.
 expect 1 "the system server: " pquery PMIX_QUERY_NAMESPACES
 expect 0 '^PMIX_QUERY_STABLE_ABI_VERSION "' pquery PMIX_QUERY_STABLE_ABI_VERSION
-expect 1 'the system server: ' pctrl --pause --targets 'nobody:*'
+expect 1 "no server here has 'nobody'" pctrl --pause --targets 'nobody:*'
 
 "$SHMIX" run -n 2 "$RANK" late "$go" >"$work/job" 2>&1 &
 server=$!

@@ -15,6 +15,9 @@ inject() {
     "$SHMIX" events inject "$@" >"$work/out" 2>"$work/err"
     code=$?
 }
+expect_event() { # NUMBER WHAT
+    grep -q "^published as event $1 of job shmix-[^ ]*\$" "$work/out" || fail "$2: not event $1"
+}
 heard() {
     [ "$(grep -c "$1" "$work/job")" -eq "$2" ]
 }
@@ -22,7 +25,7 @@ heard() {
 # To the whole job, with what it is about.
 inject -3109 "$job" --info a.text=hi --info b.number:int=-5 --affected 1
 expect_code 0 "an event for the job"
-expect_out 4 "the number that the event got"
+expect_event 4 "the number that the event got"
 await "both ranks hear it" heard '^heard -3109 from shmix-tool-[0-9]*\.0 hi about 1$' 2
 "$SHMIX" events "$job" --since 4 --count 1 --json >"$work/out" 2>"$work/err"
 grep -q '^{"number":4,"received":"[^"]*","code":-3109,"range":"custom","source":{"nspace":"shmix-tool-[0-9]*","rank":0},"targets":\[{"nspace":"shmix-[^"]*","rank":"\*"}\],"affected":\[{"nspace":"shmix-[^"]*","rank":1}\],"info":\[{"key":"a.text","value":"hi"},{"key":"b.number","value":-5},' \
@@ -37,12 +40,12 @@ expect_code 0 "an event, while a tool is there"
 kill "$tool"
 
 # To one rank: the other one does not hear it; a later one tells that it would have by now.
-inject -3109 --to 1 "$job" --info a.text=one
+inject -3109 --rank 1 "$job" --info a.text=one
 expect_code 0 "an event for one rank"
-expect_out 6 "its number"
+expect_event 6 "its number"
 inject -3109 --range local "$job" --info a.text=all
 expect_code 0 "an event for the node"
-expect_out 7 "its number in this job"
+expect_event 7 "its number in this job"
 await "both ranks hear the last" heard ' all$' 2
 heard ' one$' 1 || fail "an event for one rank: $(cat "$work/job")"
 inject PMIX_ERR_TIMEOUT "$job" --non-default
@@ -52,7 +55,7 @@ grep -q '"name":"PMIX_ERR_TIMEOUT","range":"custom","non_default":true' "$work/o
 
 # UTF-8 passes through JSON unharmed, in one piece with what it says.
 inject -3109 "$job" --info 'a.text=Grüße, €, 😀'
-expect_out 9 "an event in UTF-8"
+expect_event 9 "an event in UTF-8"
 "$SHMIX" events "$job" --since 9 --count 1 --json >"$work/out" 2>"$work/err"
 grep -qF '"value":"Grüße, €, 😀"' "$work/out" || fail "UTF-8 in JSON"
 

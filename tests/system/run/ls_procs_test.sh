@@ -62,7 +62,7 @@ kill -CONT "$server" "$rank"
 # Nobody, and garbage.
 for thing in procs clients sets; do
     expect_refuses 1 "process $$ is no server of shmix" "$thing" $$
-    expect_refuses 1 "no job of nobody's" "$thing" "nobody's"
+    expect_refuses 1 "no job 'nobody's' runs here" "$thing" "nobody's"
     expect_refuses 2 "unknown option '--jsn'; did you mean '--json'" "$thing" --jsn
 done
 expect_refuses 2 "did you mean 'procs'" proc

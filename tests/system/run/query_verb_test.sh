@@ -23,7 +23,7 @@ expect_query 0 '^PMIX_QUERY_STABLE_ABI_VERSION "' PMIX_QUERY_STABLE_ABI_VERSION
 expect_query 1 "the system server: '$TMPDIR/pmix.sys.[^']*' is not there; servers of sessions in '$TMPDIR': none" PMIX_QUERY_NAMESPACES
 expect_query 1 "'shmix ls servers' lists those that run" PMIX_QUERY_NAMESPACES
 
-"$SHMIX" run --pset ocean --report-uri "$uri" -n 2 "$RANK" late "$go" >"$work/job" 2>&1 &
+"$SHMIX" run --pset ocean$$ --report-uri "$uri" -n 2 "$RANK" late "$go" >"$work/job" 2>&1 &
 server=$!
 await "both ranks have said who they are" lines_are "$work/job" 2 || finish
 job=$("$SHMIX" ls procs --json "$server" | sed -n 's/^{"rank":0,.*"nspace":"\([^"]*\)"}$/\1/p')
@@ -45,7 +45,7 @@ expect_query 1 "'/etc/passwd' is no contact file of a server" --uri file:/etc/pa
 expect_query 1 "it is none of this library" --uri 'prte.0;tcp4://127.0.0.1:1' PMIX_QUERY_NAMESPACES
 
 # Qualifiers, and JSON.
-expect_query 0 "^PMIX_QUERY_PSET_MEMBERSHIP PMIX_PROC\\[2\\]{$job:0, $job:1}\$" PMIX_QUERY_PSET_MEMBERSHIP --qualifier PMIX_PSET_NAME=ocean
+expect_query 0 "^PMIX_QUERY_PSET_MEMBERSHIP PMIX_PROC\\[2\\]{$job:0, $job:1}\$" PMIX_QUERY_PSET_MEMBERSHIP --qualifier PMIX_PSET_NAME=ocean$$
 expect_query 0 '^{"key":"pmix.qry.ns","name":"PMIX_QUERY_NAMESPACES","type":"PMIX_STRING","value":"'"$job"'"}$' --json PMIX_QUERY_NAMESPACES
 expect_query 0 '"value":\[{"proc":{"nspace":"'"$job"'","rank":0},"hostname":"[^"]*","executable":"[^"]*","state":"PMIX_PROC_STATE_CONNECTED","pid":[0-9]*,"exit_code":0},{' --json PMIX_QUERY_PROC_TABLE --nspace "$job"
 expect_query 0 '^PMIX_QUERY_PROC_TABLE$' --list
@@ -89,7 +89,7 @@ if command -v script >/dev/null; then
         >"$work/out" 2>"$work/err"
     code=$?
     expect_code 0 "on a terminal"
-    grep -q '^PMIX_QUERY_PSET_NAMES "ocean".\{0,1\}$' "$work/out" || fail "the answer on a terminal"
+    grep -q '^PMIX_QUERY_PSET_NAMES "ocean'$$'".\{0,1\}$' "$work/out" || fail "the answer on a terminal"
 fi
 
 # Another user's server, and one that is stopped.

@@ -13,7 +13,8 @@
  *   survive HOW   rank 1 ends by HOW (kill, exit, leave); the others hear of it and go on
  *   fence         say what a fence of the job returns
  *   late FILE     say its process id, and come to the fence of the others when FILE is there
- *   group FILE    all are a group, which the last one leaves when FILE.leave is there, and which the
+ *   group FILE [NAME]
+ *                 all are a group, which the last one leaves when FILE.leave is there, and which the
  *                 others end when FILE.end is there
  *   offer         put a number, its rank times ten, and say the job's namespace
  *   change FILE   put a number for FILE.1, another for FILE.2, and the same again for FILE.3, each
@@ -580,24 +581,24 @@ static int abort_now(const char *rank)
     return 0;
 }
 
-static int group(const char *file)
+static int group(const char *file, const char *name)
 {
     const pmix_proc_t all = job();
     pmix_info_t *results;
     char path[4096];
     size_t count;
 
-    must(PMIx_Group_construct("lake", &all, 1, NULL, 0, &results, &count), "construct");
+    must(PMIx_Group_construct(name, &all, 1, NULL, 0, &results, &count), "construct");
     PMIx_Info_free(results, count);
     snprintf(path, sizeof(path), "%s.leave", file);
     await_file(path);
     if (me.rank == 2) {
-        must(PMIx_Group_leave("lake", NULL, 0), "leave");
+        must(PMIx_Group_leave(name, NULL, 0), "leave");
         return 0;
     }
     snprintf(path, sizeof(path), "%s.end", file);
     await_file(path);
-    must(PMIx_Group_destruct("lake", NULL, 0), "destruct");
+    must(PMIx_Group_destruct(name, NULL, 0), "destruct");
     return 0;
 }
 
@@ -986,7 +987,7 @@ int main(int argc, char **argv)
             await_file(argv[2]);
         }
     } else if (strcmp(what, "group") == 0 && argc > 2) {
-        code = group(argv[2]);
+        code = group(argv[2], argc > 3 ? argv[3] : "lake");
     } else if (strcmp(what, "abort") == 0) {
         code = abort_some(argv + 2, argc - 2);
     } else if (strcmp(what, "abort-now") == 0 && argc > 2) {

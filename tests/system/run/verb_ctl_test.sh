@@ -34,7 +34,7 @@ exec 3<>"$1/fifo"
 while :; do read -r line <&3; done
 SH
 job_start() {
-    "$SHMIX" run -n 1 sh "$work/rank.sh" "$work" : -n 2 --pset ice sh "$work/rank.sh" "$work" >"$work/job" 2>&1 &
+    "$SHMIX" run -n 1 sh "$work/rank.sh" "$work" : -n 2 --pset ice$$ sh "$work/rank.sh" "$work" >"$work/job" 2>&1 &
     job=$!
     await "the ranks run" test -s "$work/pid.0" -a -s "$work/pid.1" -a -s "$work/pid.2" || finish
     nspace=$("$SHMIX" ls jobs --json "$job" | sed -n 's/.*"nspace":"\([^"]*\)".*/\1/p')
@@ -52,11 +52,11 @@ is_stopped "$(pid 1)" && fail "rank 1 is stopped as well"
 expect_does resume --nspace "$nspace"
 await "rank 0 goes on" runs "$(pid 0)"
 await "rank 2 goes on" runs "$(pid 2)"
-expect_does pause --set ice --pid "$job"
+expect_does pause --set ice$$ --pid "$job"
 await "rank 1 is stopped" is_stopped "$(pid 1)"
 await "rank 2 is stopped" is_stopped "$(pid 2)"
 is_stopped "$(pid 0)" && fail "who is not in the set is stopped as well"
-expect_does resume --set ice
+expect_does resume --set ice$$
 await "rank 1 goes on" runs "$(pid 1)"
 for name in USR1 SIGUSR1 10; do
     rm -f "$work/usr1"
@@ -64,11 +64,11 @@ for name in USR1 SIGUSR1 10; do
     await "rank 1 hears it" test -s "$work/usr1"
     [ "$(cat "$work/usr1")" = 1 ] || fail "$name: who hears it: $(cat "$work/usr1")"
 done
-expect_does define-set first --nspace "$nspace" --rank 0
+expect_does define-set first$$ --nspace "$nspace" --rank 0
 expect_does define-set second --id named --nspace "$nspace" --rank 0
-"$SHMIX" ls sets --json "$job" | grep -q '"name":"first",.*"member_count":1' || fail "the set"
+"$SHMIX" ls sets --json "$job" | grep -q '"name":"first'$$'",.*"member_count":1' || fail "the set"
 rm -f "$work/usr1"
-expect_does signal USR1 --set first --id x
+expect_does signal USR1 --set first$$ --id x
 await "rank 0 hears it" test -s "$work/usr1"
 [ "$(cat "$work/usr1")" = 0 ] || fail "a set that was made: who hears it: $(cat "$work/usr1")"
 
@@ -89,21 +89,21 @@ fi
 # What is refused.
 expect_refuses 1 "no such processes: nobodys; 'shmix ls procs'" kill --nspace nobodys
 expect_refuses 1 "no such processes: $nspace with these ranks" kill --nspace "$nspace" --rank 1,77
-expect_refuses 1 "no such processes: fire;" kill --group fire
-expect_refuses 1 "no such processes: fire;" kill --set fire
-expect_refuses 2 "a process set has no ranks" kill --set ice --rank 1
+expect_refuses 1 "no such processes: fire$$;" kill --group fire$$
+expect_refuses 1 "no such processes: fire$$;" kill --set fire$$
+expect_refuses 2 "a process set has no ranks" kill --set ice$$ --rank 1
 expect_refuses 1 "no such request" cancel backup
 expect_refuses 1 "no such request" cancel
 expect_refuses 1 "does not checkpoint" checkpoint now --nspace "$nspace"
 expect_refuses 1 "does not provision" provision node7
-expect_refuses 2 "to whom? Say it with --nspace, --group or --set" kill
-expect_refuses 2 "to whom" kill --rank 1
+expect_refuses 2 "no target: give the name of a job, --group or --set" kill
+expect_refuses 2 "no target" kill --rank 1
 expect_refuses 2 "give one of them" kill --nspace "$nspace" --group ice
 expect_refuses 2 "did you mean 'pause'" pawse --nspace "$nspace"
 expect_refuses 2 "signal wants a signal" signal --nspace "$nspace"
 expect_refuses 2 "'LOUD' is no signal" signal LOUD --nspace "$nspace"
 expect_refuses 2 "'65' is no signal" signal 65 --nspace "$nspace"
-expect_refuses 2 "kill wants no word" kill 9 --nspace "$nspace"
+expect_refuses 2 "give one of them" kill 9 --nspace "$nspace"
 expect_refuses 2 "--rank does not take '1,x'" kill --nspace "$nspace" --rank 1,x
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$SHMIX" --version >/dev/null 2>&1; then
     setpriv --reuid 65534 --clear-groups "$SHMIX" ctl kill --pid "$job" --nspace "$nspace" \
@@ -126,7 +126,7 @@ job=
 [ "$(sort "$work/term" | tr '\n' ' ')" = "0 2 " ] || fail "who was asked to end: $(cat "$work/term")"
 
 # A group, by its name, whole and a member of it.
-"$SHMIX" run -n 3 "$RANK" group "$work/step" >"$work/job" 2>&1 &
+"$SHMIX" run -n 3 "$RANK" group "$work/step" lake$$ >"$work/job" 2>&1 &
 job=$!
 has_group() {
     "$SHMIX" ls groups --json "$job" >"$work/groups" && grep -q '"kind":"group"' "$work/groups"

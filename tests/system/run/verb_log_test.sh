@@ -74,7 +74,8 @@ head -c 983041 /dev/zero | tr '\0' x | "$SHMIX" log --record 2>"$work/err" && fa
 expect_err "line 1 is longer than 983040 bytes" "a line that is too long"
 expect_refuses 2 "did you mean '--stdout'" --stdut x
 expect_refuses 2 "--priority does not take 'loud'" --priority loud x
-expect_refuses 2 "one word too many" two words
+expect_refuses 1 "no server here has 'words'" two words
+expect_refuses 2 "one word too many" these three words
 expect_refuses 1 "" --pid 1 x
 if command -v script >/dev/null; then
     script -qec "'$SHMIX' log --stdout 'from a terminal' && '$SHMIX' log --stdout --json 'once more'" \
