@@ -95,6 +95,9 @@ static char *pattern_expand(const char *pattern, const struct sx_run_file_of *of
 
 static char *name_make(const struct sx_output_options *output, const struct sx_run_file_of *of)
 {
+    if (output->dir != NULL && of->job > 0) {
+        return sx_cli_printf("%s/%u/rank.%u/%s", output->dir, of->job, of->rank, of->stream);
+    }
     if (output->dir != NULL) {
         return sx_cli_printf("%s/%s/rank.%u/%s", output->dir, of->nspace, of->rank, of->stream);
     }

@@ -30,6 +30,7 @@ struct sx_run_file {
 struct sx_run_file_of {
     const char *nspace, *host, *stream; /* stream: "stdout" or "stderr" */
     uint32_t rank;
+    uint32_t job; /* of the command line's, from 1, as scripts know it; 0: it is a spawn's */
     bool goes_on; /* behind what is there already */
 };
 

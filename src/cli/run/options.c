@@ -513,9 +513,8 @@ static const struct sx_option rows[] = {
       "what becomes of the ranks' output. Before each line: tag (as --tag-output), tag-detailed "
       "(with the node and the process), rank (the rank alone), timestamp, xml (each line is an "
       "element). merge: stderr goes to stdout; raw: pass it on as it comes, not line by line. "
-      "dir=NAME: also "
-      "into NAME/namespace/rank.N/stdout and stderr; file=NAME: into NAME.namespace.N.stdout and "
-      "stderr, or with pattern into NAME with its %n (namespace), %r (rank) and %h (node); nocopy: "
+      "dir=NAME: also into NAME/1/rank.N/stdout and stderr (the second of --separate-jobs: "
+      "NAME/2); file=NAME: into NAME.namespace.N.stdout and stderr, or with pattern into NAME with its %n (namespace), %r (rank) and %h (node); nocopy: "
       "into files alone",
       set_output, JOB },
     { "--unbuffered", "-u", NULL, NULL, NULL,
@@ -558,6 +557,7 @@ static const char about[] =
     "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
     "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
     "  shmix run -n 4 -u ./solver > log           the log grows line by line\n"
+    "  shmix run -n 4 --output file=out.%r:pattern ./test     out.0.stdout, out.0.stderr, ...\n"
     "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n"
     "  shmix run --app jobs.app                   programs from a file, one a line\n"
     "  shmix run --separate-jobs -n 2 ./ocean : -n 3 ./ice    two jobs, ranks from 0 in each\n";

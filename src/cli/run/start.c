@@ -101,6 +101,7 @@ static bool file_for(struct sx_run_job *job, uint32_t rank, int which, char *mes
                                        .host = job->run->host,
                                        .stream = stream_names[which],
                                        .rank = rank,
+                                       .job = job->request == NULL ? job->number + 1 : 0,
                                        .goes_on = job->ranks[rank].restarts > 0 };
     struct sx_run_file *file = job->ranks[rank].streams[0].source.file;
 
