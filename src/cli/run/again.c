@@ -12,11 +12,42 @@
 
 #define STARTS_A_TURN 8
 #define DRAIN_BYTES_MAX (2u << 20)        /* more than any pipe holds by default limits */
+#define LOOK_NS (5 * SX_NS_PER_MS)        /* between looks at a rank that may come */
 #define LOSS_TIME_NS (10 * SX_NS_PER_SEC) /* for the server to hear of an end */
 
 bool sx_run_again_is_pending(const struct sx_run_job *job, uint32_t rank)
 {
     return job->ranks[rank].again && !job->ranks[rank].unwanted && !job->ending;
+}
+
+uint64_t sx_run_again_pause_ns(uint32_t restarts, uint64_t pause_ns, uint64_t lived_ns)
+{
+    if (restarts == 0 || lived_ns >= SX_RUN_AGAIN_SHORT_NS) {
+        return 0;
+    }
+    if (pause_ns == 0) {
+        return SX_RUN_AGAIN_PAUSE_MIN_NS;
+    }
+    return pause_ns < SX_RUN_AGAIN_PAUSE_MAX_NS / 2 ? 2 * pause_ns : SX_RUN_AGAIN_PAUSE_MAX_NS;
+}
+
+bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_untold)
+{
+    const uint32_t count = ++job->restarts;
+    const bool has = count <= SX_RUN_AGAIN_LINES || (count & (count - 1)) == 0;
+
+    *ret_untold = job->restarts_untold;
+    job->restarts_untold = has ? 0 : job->restarts_untold + 1;
+    return has;
+}
+
+void sx_run_again_over(struct sx_run_job *job)
+{
+    if (job->restarts_untold > 0) {
+        sx_run_say(job->run, "%s: %u more restarts have had no line, %u have been in all",
+                   job->name, job->restarts_untold, job->restarts);
+        job->restarts_untold = 0;
+    }
 }
 
 bool sx_run_again_note(struct sx_run_job *job, uint32_t rank)
@@ -26,8 +57,12 @@ bool sx_run_again_note(struct sx_run_job *job, uint32_t rank)
     if (its->restarts >= sx_run_job_app(job, rank)->restarts_max) {
         return false;
     }
+    const uint64_t now_ns = sx_now_ns();
+
     its->again = true;
-    its->again_ns = sx_deadline_ns(sx_now_ns(), LOSS_TIME_NS);
+    its->again_ns = sx_deadline_ns(now_ns, LOSS_TIME_NS);
+    its->pause_ns = sx_run_again_pause_ns(its->restarts, its->pause_ns, now_ns - its->begun_ns);
+    its->again_from_ns = sx_deadline_ns(now_ns, its->pause_ns);
     job->again++;
     return true;
 }
@@ -69,6 +104,7 @@ static void begin(struct sx_run_job *job, uint32_t rank)
     job->untold -= its->untold;
     its->untold = its->lost = its->loss_heard = false;
     its->restarts++;
+    its->begun_ns = sx_now_ns();
     sx_run_host_rank_again(job, rank);
     sx_run_start_rank(job, rank);
 }
@@ -88,8 +124,8 @@ static bool look(struct sx_run_job *job, uint32_t rank)
                        "which lives on; ending %s",
                        job->prefix, rank, job->name);
         }
-    } else if (sx_run_start_can(job) && stream_end(&its->streams[0]) &&
-               stream_end(&its->streams[1])) {
+    } else if (sx_now_ns() >= its->again_from_ns && sx_run_start_can(job) &&
+               stream_end(&its->streams[0]) && stream_end(&its->streams[1])) {
         forget(job, its);
         begin(job, rank);
         return true;
@@ -110,4 +146,19 @@ void sx_run_again_some(struct sx_run_state *run)
             }
         }
     }
+}
+
+uint64_t sx_run_again_deadline_ns(const struct sx_run_job *job)
+{
+    const uint64_t look_ns = sx_now_ns() + LOOK_NS;
+    uint64_t until_ns = SX_DEADLINE_NEVER;
+
+    for (uint32_t i = 0; i < job->spawned && sx_run_again_any(job); i++) {
+        const struct sx_run_rank *const its = &job->ranks[i];
+
+        if (its->again && its->again_from_ns < until_ns) {
+            until_ns = its->again_from_ns;
+        }
+    }
+    return until_ns < look_ns ? look_ns : until_ns;
 }

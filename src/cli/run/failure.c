@@ -109,6 +109,20 @@ static void tell_failure(const struct sx_run_job *job, uint32_t rank, const stru
     }
 }
 
+static void restart_say(struct sx_run_job *job, uint32_t rank, const char *why, uint32_t max)
+{
+    char more[64] = "";
+    uint32_t untold;
+
+    if (sx_run_again_has_line(job, &untold)) {
+        if (untold > 0) {
+            snprintf(more, sizeof(more), "; %u restarts before it have no line", untold);
+        }
+        sx_run_say(job->run, "%s %s; it is started again (restart %u of %u)%s", who(job, rank).text,
+                   why, job->ranks[rank].restarts + 1, max, more);
+    }
+}
+
 /* Return: false when it has come back as often as it may. */
 static bool comes_again(struct sx_run_job *job, uint32_t rank, struct verdict *verdict)
 {
@@ -116,8 +130,7 @@ static bool comes_again(struct sx_run_job *job, uint32_t rank, struct verdict *v
     const uint32_t restarts_max = sx_run_job_app(job, rank)->restarts_max;
 
     if (sx_run_again_note(job, rank)) {
-        sx_run_say(job->run, "%s %s; it is started again (restart %u of %u)", who(job, rank).text,
-                   verdict->text, restarts + 1, restarts_max);
+        restart_say(job, rank, verdict->text, restarts_max);
         tell_failure(job, rank, verdict);
         return true;
     }

@@ -34,6 +34,9 @@ struct sx_run_rank {
     bool again;              /* it has failed and is to be started again: run/again.c */
     uint32_t restarts;       /* how often it has been */
     uint64_t again_ns;       /* again: when that is given up */
+    uint64_t again_from_ns;  /* again: not before */
+    uint64_t pause_ns;       /* before this life */
+    uint64_t begun_ns;       /* this life, if it is not the first */
     pmix_proc_state_t state; /* how */
     int exit_code;           /* as a shell would have it */
     struct sx_run_stream streams[2]; /* of stdout and stderr */
@@ -60,6 +63,7 @@ struct sx_run_job {
     struct sx_run_rank *ranks;
     struct sx_run_pmi1 *pmi1;               /* run/pmi1.c; NULL before the first rank starts */
     uint32_t spawned, alive, untold, again; /* how many ranks */
+    uint32_t restarts, restarts_untold; /* of all ranks; those without a line since the last one */
     bool ending, killed, over;
     struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */
     int report_fd;               /* ... writing end, while ranks are started; -1: none */

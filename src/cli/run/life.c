@@ -342,9 +342,7 @@ static int wait_ms(const struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));
         until_ns = sooner(until_ns, sx_run_failure_deadline_ns(run->jobs->at[i]));
-        if (sx_run_again_any(run->jobs->at[i])) {
-            until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_AGAIN_LOOK_NS);
-        }
+        until_ns = sooner(until_ns, sx_run_again_deadline_ns(run->jobs->at[i]));
         if (run->jobs->at[i]->survivors_ns != SX_DEADLINE_NEVER) {
             until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS);
         }
@@ -373,6 +371,7 @@ static bool jobs_live(struct sx_run_state *run)
         } else if (!job->over) {
             job->over = true;
             over_log(job);
+            sx_run_again_over(job);
             sx_run_foreign_over(&run->foreign, job);
             sx_run_child_over(job);
             sx_run_host_job_over(job);

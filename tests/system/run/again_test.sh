@@ -45,6 +45,14 @@ echo once | "$SHMIX" run --timeout 120 --max-restarts 1 --output file="$work/f" 
 once
 life 1" ] || fail "into a file: $(cat "$work"/f.*.0.stdout)"
 
+# Many restarts: some lines, which count the others.
+lives
+run --timeout 120 --max-restarts 3 -n 40 sh -c 'LIVES=$LIVES.$PMIX_RANK; export LIVES; exec sh "$0" 3 "exit 3"' "$work/mortal"
+expect_code 0 "many restarts"
+lines_of 33 'it is started again' "many restarts"
+lines_of 1 'restart . of 3); 31 restarts before it have no line$' "many restarts"
+lines_of 1 'shmix run: the job: 56 more restarts have had no line, 120 have been in all$' "many restarts"
+
 # A program that is not there any more.
 lives
 cp "$work/mortal" "$work/gone"
