@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "cli/proc.h"
 #include "cli/run/again.h"
 #include "cli/run/child.h"
+#include "cli/run/core.h"
 #include "cli/run/end.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/push.h"
@@ -57,7 +59,7 @@ struct verdict {
     pmix_status_t event; /* what the job is told */
     pmix_status_t fate;  /* of the job */
     pmix_proc_state_t state;
-    char text[256];
+    char text[1024];
 };
 
 static struct verdict judge(const siginfo_t *info)
@@ -87,6 +89,25 @@ static struct verdict judge(const siginfo_t *info)
                  "(MPI_Finalize)");
     }
     return verdict;
+}
+
+/* Where the core is, if there is one and it is known. */
+static void core_add(const struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+                     struct verdict *verdict)
+{
+    const struct sx_run_app *const app = sx_run_job_app(job, rank);
+    const time_t age = (time_t)((sx_now_ns() - job->run->setup->begin_ns) / SX_NS_PER_SEC);
+    const size_t used = strlen(verdict->text);
+    char *const where = info->si_code != CLD_DUMPED
+                            ? NULL
+                            : sx_run_core_of(job->ranks[rank].pid, info->si_status,
+                                             job->programs[app - job->apps].wdir,
+                                             time(NULL) - age - 1);
+
+    if (where != NULL) { /* in the place of the ')' */
+        snprintf(verdict->text + used - 1, sizeof(verdict->text) - used + 1, ": %s)", where);
+    }
+    free(where);
 }
 
 /* Whose spawn says what a code other than 0 does to the others. */
@@ -149,6 +170,7 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
 {
     struct verdict verdict = judge(info);
 
+    core_add(job, rank, info, &verdict);
     if (comes_again(job, rank, &verdict)) {
         return;
     }

@@ -514,8 +514,8 @@ static const struct sx_option rows[] = {
       "(with the node and the process), rank (the rank alone), timestamp, xml (each line is an "
       "element). merge: stderr goes to stdout; raw: pass it on as it comes, not line by line. "
       "dir=NAME: also into NAME/1/rank.N/stdout and stderr (the second of --separate-jobs: "
-      "NAME/2); file=NAME: into NAME.namespace.N.stdout and stderr, or with pattern into NAME with its %n (namespace), %r (rank) and %h (node); nocopy: "
-      "into files alone",
+      "NAME/2); file=NAME: into NAME.namespace.N.stdout and stderr, or with pattern into NAME with "
+      "its %n (namespace), %r (rank) and %h (node); nocopy: into files alone",
       set_output, JOB },
     { "--unbuffered", "-u", NULL, NULL, NULL,
       "the ranks' output is a terminal, into which programs write line by line, also where it "

@@ -28,6 +28,17 @@ start 3 'test $PMIX_RANK != 2 || {
 end "a killed rank"
 expect_code 139 "a killed rank"
 expect_err "rank 2 (pid [0-9]*) on $(uname -n) was killed by signal 11 (Segmentation fault" "a killed rank"
+
+# Where its core is.
+case $(cat /proc/sys/kernel/core_pattern) in
+*[/@\|]*) echo "skipped: the core is not a file of the working directory: $(cat /proc/sys/kernel/core_pattern)" ;;
+*)
+    mkdir "$work/dumps"
+    run -n 2 --wdir "$work/dumps" sh -c '[ $PMIX_RANK = 1 ] || exec sleep 1000; ulimit -c unlimited && exec sh -c "kill -SEGV \$\$"'
+    expect_code 139 "a core"
+    expect_err "was killed by signal 11 (Segmentation fault, core dumped: $(echo "$work"/dumps/*)); ending" "a core"
+    ;;
+esac
 [ "$(grep -c 'shmix run:' "$work/err")" -eq 1 ] || fail "a killed rank: what follows is reported too"
 
 start 2 "$wait_ranks"
