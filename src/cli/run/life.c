@@ -34,6 +34,7 @@
 #include "cli/run/look.h"
 #include "cli/run/past.h"
 #include "cli/run/pmi1.h"
+#include "cli/run/report.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
 #include "cli/run/steps.h"
@@ -299,7 +300,7 @@ static void check_deadlines(struct sx_run_state *run)
     for (int i = 0; i < 2; i++) {
         sx_run_sink_check(run->sink_of[i], now_ns);
     }
-    if (now_ns >= run->timeout_ns) {
+    if (now_ns >= run->timeout_ns && !sx_run_report_all_late(run)) {
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
                        "not ended within %.10g s (%s); ending %s",
                        (double)run->setup->options->timeout_ns / 1e9,
@@ -516,6 +517,7 @@ static void run_deinit(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_past_close(run->jobs->at[i]);
     }
+    sx_run_report_deinit(&run->late);
     sx_run_survivors_close(run);
     sx_run_start_close(run);
     if (run->xml_fd >= 0) {

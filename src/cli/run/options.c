@@ -505,6 +505,14 @@ static const struct sx_option rows[] = {
     { "--timeout", NULL, "SECONDS", "60", TIMEOUT_WANTS,
       "end the job after this time; 0: never (default: what " TIMEOUT_VARIABLE " says, or never)",
       set_timeout, OF_JOB(timeout_ns) },
+    { "--report-state-on-timeout", NULL, NULL, NULL, NULL,
+      "at the end of --timeout, show (stderr) what each rank does, and which rank is missing in "
+      "which collective operation",
+      sx_option_flag, OF_JOB(report_state) },
+    { "--get-stack-traces", NULL, NULL, NULL, NULL,
+      "at the end of --timeout, show (stderr) the stacks of the first 64 ranks, by eu-stack, "
+      "gstack, pstack or gdb",
+      sx_option_flag, OF_JOB(report_stacks) },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(output.marks.tag) },
     { "--output", NULL, "WORDS", "tag,timestamp",
@@ -786,6 +794,20 @@ static int take_environment(struct sx_run_options *options)
     return SX_OPTIONS_TAKEN;
 }
 
+static int judge_reports(const struct sx_run_options *options)
+{
+    const char *const said = options->report_stacks  ? "--get-stack-traces"
+                             : options->report_state ? "--report-state-on-timeout"
+                                                     : NULL;
+
+    return said == NULL || (options->timeout_ns != 0 && options->timeout_ns != SX_DEADLINE_NEVER)
+               ? SX_OPTIONS_TAKEN
+               : sx_options_refuse(&sx_run_verb, "--timeout",
+                                   "%s is for the end of a time limit, and there is none: add "
+                                   "--timeout SECONDS",
+                                   said);
+}
+
 int sx_run_options_init(struct sx_run_options *options, char **argv)
 {
     const struct source command_line = { .verb = &sx_run_verb };
@@ -798,6 +820,9 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
 
     if (code == SX_OPTIONS_TAKEN) {
         code = take_environment(options);
+    }
+    if (code == SX_OPTIONS_TAKEN) {
+        code = judge_reports(options);
     }
     if (code != SX_OPTIONS_TAKEN) {
         return code;

@@ -9,12 +9,15 @@
 #include "cli/run/pmi1.h"
 #include "cli/run/push.h"
 #include "cli/run/report.h"
+#include "cli/run/request.h"
 #include "cli/run/start.h"
 #include "cli/session.h"
 
 void sx_run_past_close(struct sx_run_job *job)
 {
-    sx_run_report_deinit(job);
+    if (job->request != NULL) {
+        sx_run_report_deinit(&job->request->late);
+    }
     sx_run_failure_deinit(job);
     sx_run_pmi1_deinit(job);
     for (uint32_t i = 0; i < job->rank_count; i++) {

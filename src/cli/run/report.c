@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* report.c - a line for each rank, and a shell that asks for their stacks. */
+/* report.c - a line for each rank, and a shell that asks for the rest. */
 #include "cli/run/report.h"
 
 #include <poll.h>
@@ -15,6 +15,7 @@
 #include "cli/proc.h"
 #include "cli/run/end.h"
 #include "cli/run/request.h"
+#include "cli/run/upcall.h"
 #include "cli/say.h"
 
 #define TRACES_NS (10 * SX_NS_PER_SEC)
@@ -47,44 +48,72 @@ static void states_say(struct sx_run_job *job)
         } else {
             sx_run_say(job->run, "state: %srank %u (pid %ld): %s, %s", job->prefix, rank,
                        (long)at->pid, state_of(at->pid),
-                       sx_run_host_is_client(job, rank) ? "connected (PMIx_Init)"
-                                                        : "not connected");
+                       sx_run_host_is_client(job, rank)    ? "connected (PMIx_Init)"
+                       : sx_run_upcall_has_come(job, rank) ? "has called PMIx_Finalize"
+                                                           : "has not called PMIx_Init");
         }
     }
 }
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-static char script[] = "for tool in eu-stack gstack gdb none; do\n"
+/* $1 and $2: the command and the server, whose open collectives are listed; "": not wanted.  Then
+ * a name and a process for each rank. */
+static char script[] = "[ -z \"$1\" ] || \"$1\" ls collectives \"$2\"\n"
+                       "shift 2\n"
+                       "for tool in eu-stack gstack pstack gdb none; do\n"
                        "    command -v $tool >/dev/null 2>&1 && break\n"
                        "done\n"
-                       "for pid do\n"
-                       "    echo \"stack of process $pid ($tool):\"\n"
+                       "[ $# = 0 ] || [ $tool != none ] || echo 'shmix run: no stack traces:"
+                       " install eu-stack (elfutils), gstack, pstack or gdb'\n"
+                       "[ $tool != none ] || exit 0\n"
+                       "while [ $# -gt 1 ]; do\n"
+                       "    pid=$2\n"
+                       "    echo \"stack of $1, process $pid ($tool):\"\n"
+                       "    shift 2\n"
                        "    case $tool in\n"
                        "    eu-stack) eu-stack -p $pid ;;\n"
-                       "    gstack) gstack $pid ;;\n"
                        "    gdb) gdb -nx -batch -p $pid -ex 'thread apply all bt' </dev/null ;;\n"
-                       "    *) echo 'there is no eu-stack, gstack or gdb to show it' ;;\n"
-                       "    esac\n"
+                       "    *) $tool $pid ;;\n"
+                       "    esac ||\n"
+                       "        echo 'no stack: may processes be traced here?"
+                       " (/proc/sys/kernel/yama/ptrace_scope)'\n"
                        "done\n";
 
-/* The words of the shell; those behind the first three are malloc'ed. */
-static char **words_make(const struct sx_run_job *job)
+#define WORDS_FIXED 6 /* sh, -c, the script, its name, the command, the server */
+
+struct words {
+    char *all[WORDS_FIXED + 2 * TRACES_MAX + 1];
+    uint32_t count;
+};
+
+/* Those behind the first four are malloc'ed. */
+static void words_begin(struct words *words, bool collectives)
 {
     static char shell[] = "sh", command[] = "-c";
-    char **const words = sx_cli_calloc(TRACES_MAX + 5, sizeof(*words));
-    uint32_t count = 0;
+    char *const exe = collectives ? sx_proc_exe() : NULL;
 
-    words[count++] = shell;
-    words[count++] = command;
-    words[count++] = script;
-    words[count++] = sx_cli_strdup("sh");
-    for (uint32_t rank = 0; rank < job->spawned && count < TRACES_MAX + 4; rank++) {
-        if (job->ranks[rank].alive) {
-            words[count++] = sx_cli_printf("%ld", (long)job->ranks[rank].pid);
+    *words = (struct words){ .all = { shell, command, script, shell,
+                                      exe == NULL ? sx_cli_strdup("") : exe,
+                                      sx_cli_printf("%ld", (long)getpid()) },
+                             .count = WORDS_FIXED };
+}
+
+static void words_add(struct words *words, const struct sx_run_job *job)
+{
+    for (uint32_t rank = 0; rank < job->spawned; rank++) {
+        if (job->ranks[rank].alive && words->count < WORDS_FIXED + 2 * TRACES_MAX) {
+            words->all[words->count++] = sx_cli_printf("%srank %u", job->prefix, rank);
+            words->all[words->count++] = sx_cli_printf("%ld", (long)job->ranks[rank].pid);
         }
     }
-    return words;
+}
+
+static void words_free(struct words *words)
+{
+    for (uint32_t i = 4; i < words->count; i++) {
+        free(words->all[i]);
+    }
 }
 
 /* Its output is our stderr.  Return: its pid, or -1. */
@@ -115,72 +144,105 @@ static pid_t shell_start(char **words)
 
 static void traces_over(void *arg, uint32_t events)
 {
-    struct sx_run_job *const job = arg;
+    struct sx_run_late *const late = arg;
 
     (void)events;
-    sx_run_report_deinit(job);
-    job->timeout_ns = sx_now_ns();
+    sx_run_report_deinit(late);
+    *late->deadline_ns = sx_now_ns();
 }
 
 /* Without the watch it takes all of its time.  Return: false when there are none. */
-static bool traces_begin(struct sx_run_job *job)
+static bool traces_begin(struct sx_run_late *late, struct words *words)
 {
-    struct sx_run_request *const request = job->request;
-    char **const words = words_make(job);
-    const pid_t pid = shell_start(words);
+    const pid_t pid = shell_start(words->all);
 
-    for (size_t i = 3; words[i] != NULL; i++) {
-        free(words[i]);
-    }
-    free(words);
+    words_free(words);
     if (pid < 0) {
         return false;
     }
-    request->tracer = pid;
-    sx_janitor_group_add(job->run->setup->janitor, pid);
-    request->traces = (struct sx_run_watch){ .fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                                             .fn = traces_over,
-                                             .arg = job };
-    if (request->traces.fd >= 0) {
-        (void)sx_run_loop_add(&job->run->loop, &request->traces, EPOLLIN);
+    late->tracer = pid;
+    sx_janitor_group_add(late->run->setup->janitor, pid);
+    late->watch = (struct sx_run_watch){ .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                                         .fn = traces_over,
+                                         .arg = late };
+    if (late->watch.fd >= 0) {
+        (void)sx_run_loop_add(&late->run->loop, &late->watch, EPOLLIN);
     }
-    job->timeout_ns = sx_deadline_ns(sx_now_ns(), TRACES_NS);
+    *late->deadline_ns = sx_deadline_ns(sx_now_ns(), TRACES_NS);
     return true;
 }
 
 /* ---- the doors ------------------------------------------------------------------------------- */
 
+/* Return: false when that has been done before. */
+static bool late_begin(struct sx_run_late *late, struct sx_run_state *run, uint64_t *deadline_ns)
+{
+    if (late->reported) {
+        sx_run_report_deinit(late);
+        return false;
+    }
+    late->reported = true;
+    late->run = run;
+    late->deadline_ns = deadline_ns;
+    return true;
+}
+
 bool sx_run_report_late(struct sx_run_job *job)
 {
     struct sx_run_request *const request = job->request;
+    struct words words;
 
-    if (request == NULL || request->reported || job->ending) {
-        sx_run_report_deinit(job);
+    if (request == NULL || job->ending || !late_begin(&request->late, job->run, &job->timeout_ns)) {
         return false;
     }
-    request->reported = true;
     if (request->said.report_state) {
         states_say(job);
     }
-    return request->said.report_stacks && traces_begin(job);
+    if (!request->said.report_stacks) {
+        return false;
+    }
+    words_begin(&words, false);
+    words_add(&words, job);
+    return traces_begin(&request->late, &words);
 }
 
-void sx_run_report_deinit(struct sx_run_job *job)
+bool sx_run_report_all_late(struct sx_run_state *run)
 {
-    struct sx_run_request *const request = job->request;
+    const struct sx_run_options *const options = run->setup->options;
+    struct words words;
 
-    if (request == NULL || request->tracer == 0) {
+    if ((!options->report_state && !options->report_stacks) ||
+        !late_begin(&run->late, run, &run->timeout_ns)) {
+        return false;
+    }
+    words_begin(&words, options->report_state);
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        struct sx_run_job *const job = run->jobs->at[i];
+
+        if (options->report_state && !job->over) {
+            states_say(job);
+        }
+        if (options->report_stacks && !job->over) {
+            words_add(&words, job);
+        }
+    }
+    return traces_begin(&run->late, &words);
+}
+
+void sx_run_report_deinit(struct sx_run_late *late)
+{
+    if (late->tracer == 0) {
         return;
     }
-    struct pollfd ended = { .fd = request->traces.fd, .events = POLLIN };
+    struct pollfd ended = { .fd = late->watch.fd, .events = POLLIN };
 
     if (ended.fd >= 0) {
         if (poll(&ended, 1, 0) == 0) { /* it is there, and so its group is its own */
-            kill(-request->tracer, SIGKILL);
+            kill(-late->tracer, SIGKILL);
         }
-        sx_run_loop_remove(&job->run->loop, &request->traces);
+        sx_run_loop_remove(&late->run->loop, &late->watch);
         close(ended.fd);
     }
-    sx_janitor_group_remove(job->run->setup->janitor, request->tracer);
-    request->tracer = 0;
+    sx_janitor_group_remove(late->run->setup->janitor, late->tracer);
+    late->tracer = 0;
 }

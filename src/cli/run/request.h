@@ -13,6 +13,7 @@
 #include "cli/run/loop.h"
 #include "cli/run/options.h"
 #include "cli/run/pmi1_words.h"
+#include "cli/run/report.h"
 
 struct sx_run_request {
     pmix_proc_t parent; /* who asks */
@@ -29,9 +30,7 @@ struct sx_run_request {
     pmix_proc_t target;                /* for what is said, when a name is all that is */
     uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
     uint32_t beside_count;             /* ranks beside which others are to be */
-    bool reported;                     /* what its ranks did when their time was over; ... */
-    pid_t tracer;                      /* ... who asks for their stacks, 0: nobody, ... */
-    struct sx_run_watch traces;        /* ... and the end of that */
+    struct sx_run_late late;           /* what its ranks did when their time was over */
     bool over_pmi1;                    /* it came that way, with ... */
     struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
     bool has_started;                  /* that was the answer */

@@ -14,6 +14,7 @@
 #include "cli/run/loop.h"
 #include "cli/run/output.h"
 #include "cli/run/progress.h"
+#include "cli/run/report.h"
 #include "cli/run/spawn.h"
 #include "cli/run/survivors.h"
 
@@ -42,6 +43,7 @@ struct sx_run_state {
     int code;                      /* of the first failure of any job */
     bool output_lost; /* a file of its output could not be written */
     uint64_t timeout_ns, drain_ns; /* deadlines */
+    struct sx_run_late late;       /* at the first of them */
     char host[HOST_NAME_MAX + 1];
 };
 

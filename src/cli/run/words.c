@@ -75,6 +75,6 @@ const struct sx_habit sx_run_habits[] = {
     TOLD("--use-regexp --tmpdir", DAEMONS),
     TOLD("--prtemca --pmixmca", PRRTE),
     TOLD("--tune --am", SETTINGS),
-    TOLD("-d --debug --debug-devel --get-stack-traces --tv --debugger", DEBUG),
+    TOLD("-d --debug --debug-devel --tv --debugger", DEBUG),
     TOLD(NULL, NULL),
 };
