@@ -12,12 +12,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#define DETACHED_STACK_BYTES (64u << 10)
 
 #define SX_THREAD_EXITING 0x4u /* PF_EXITING in field 9 of /proc/PID/stat */
 
@@ -182,4 +185,24 @@ void sx_process_nodename(char ret[HOST_NAME_MAX + 1])
         snprintf(ret, HOST_NAME_MAX + 1, "localhost");
     }
     ret[HOST_NAME_MAX] = '\0';
+}
+
+bool sx_thread_detached(void *(*run)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    sigset_t all, before;
+
+    if (pthread_attr_init(&attr) != 0) {
+        return false;
+    }
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    (void)pthread_attr_setstacksize(&attr, DETACHED_STACK_BYTES); /* else it is larger */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
+    const bool is_started = pthread_create(&thread, &attr, run, arg) == 0;
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return is_started;
 }

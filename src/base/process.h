@@ -34,4 +34,8 @@ bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
  * is "localhost" where the kernel has none. */
 void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
 
+/* Run @run in a thread of this process that nobody waits for, and that receives none of its
+ * signals.  Return: false when there is none. */
+bool sx_thread_detached(void *(*run)(void *), void *arg);
+
 #endif

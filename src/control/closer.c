@@ -7,7 +7,6 @@
 #include "control/closer.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +14,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/process.h"
 #include "control/socket.h"
-
-#define STACK_BYTES (64u << 10)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int *waiting; /* newest last; under lock, as all below */
@@ -51,27 +49,6 @@ static void *closer_run(void *arg)
     return NULL;
 }
 
-/* Under lock. */
-static bool closer_start(void)
-{
-    sigset_t all, before;
-    pthread_attr_t attr;
-    pthread_t thread;
-
-    if (pthread_attr_init(&attr) != 0) {
-        return false;
-    }
-    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    (void)pthread_attr_setstacksize(&attr, STACK_BYTES); /* else it is larger */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
-    const bool started = pthread_create(&thread, &attr, closer_run, NULL) == 0;
-
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attr);
-    return started;
-}
-
 /* Under lock.  Return: false when memory is out. */
 static bool waiting_add(int fd)
 {
@@ -94,7 +71,7 @@ void sx_closer_close(int fd)
     pthread_mutex_lock(&lock);
     if (!waiting_add(fd)) {
         sx_log(SX_LOG_WARN, "no memory to close a connection later: it stays open");
-    } else if (thread_count < SX_CLOSER_THREADS_MAX && closer_start()) {
+    } else if (thread_count < SX_CLOSER_THREADS_MAX && sx_thread_detached(closer_run, NULL)) {
         thread_count++;
     }
     pthread_mutex_unlock(&lock);

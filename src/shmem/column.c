@@ -325,6 +325,17 @@ static void sx_words_store(struct sx_store_writer *writer, struct sx_words *word
     atomic_store_explicit(&words->word0, word0, memory_order_release);
 }
 
+void sx_column_unset(struct sx_store_writer *writer, const struct sx_column_record *record,
+                     struct sx_words *words)
+{
+    sx_store_garbage(writer, sx_words_bytes(writer, words));
+    /* R-cell -> A-cell (sx_words_read): the zero cell has been there since the beginning. */
+    atomic_store_explicit(&words->word0, SX_CELL_MOVED | (SX_STORE_ABSENT_OFF / 8) << 16,
+                          memory_order_release);
+    sx_store_garbage(writer, sx_column_idle_bytes(record));
+    writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
+}
+
 uint64_t sx_column_need(const struct sx_store_writer *writer, struct sx_column_record *record,
                         const struct sx_put *put)
 {

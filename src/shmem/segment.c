@@ -39,6 +39,8 @@
 #define SX_SEGMENT_STEP_BYTES (UINT64_C(64) << 10)
 #define SX_SEGMENT_STEP_MAX_BYTES (UINT64_C(1) << 20)
 #define SX_SEGMENT_PREFAULT_MAX_BYTES (UINT64_C(1) << 20)
+#define SX_SEGMENT_RELEASE_MIN_BYTES (UINT64_C(16) << 20) /* by a thread; less takes no time */
+#define SX_SEGMENT_RELEASE_PIECE_BYTES (UINT64_C(4) << 20)
 #define SX_SEGMENT_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static const char *const kind_names[] = {
@@ -458,4 +460,35 @@ void sx_segment_deinit(struct sx_segment *seg)
         close(seg->fd);
     }
     *seg = SX_SEGMENT_NULL;
+}
+
+/* In pieces: while the kernel takes one out, nobody else of this process maps memory. */
+static void *release_run(void *arg)
+{
+    struct sx_segment *const seg = arg;
+
+    while (seg->size_bytes > SX_SEGMENT_RELEASE_PIECE_BYTES) {
+        seg->size_bytes -= SX_SEGMENT_RELEASE_PIECE_BYTES;
+        munmap(seg->base + seg->size_bytes, SX_SEGMENT_RELEASE_PIECE_BYTES);
+    }
+    sx_segment_deinit(seg);
+    free(arg);
+    return NULL;
+}
+
+void sx_segment_release(struct sx_segment *seg)
+{
+    struct sx_segment *const moved = seg->backed_bytes >= SX_SEGMENT_RELEASE_MIN_BYTES
+                                         ? malloc(sizeof(*moved))
+                                         : NULL;
+
+    if (moved == NULL) {
+        sx_segment_deinit(seg);
+        return;
+    }
+    *moved = *seg;
+    *seg = SX_SEGMENT_NULL;
+    if (!sx_thread_detached(release_run, moved)) {
+        (void)release_run(moved);
+    }
 }

@@ -125,6 +125,10 @@ uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from);
 /* Safe on SX_SEGMENT_NULL and twice. */
 void sx_segment_deinit(struct sx_segment *seg);
 
+/* The same for one of which the memory may be given back here.  Of a large one a thread does that,
+ * which takes it some time; nobody waits for it. */
+void sx_segment_release(struct sx_segment *seg);
+
 static inline struct sx_segment_header *sx_segment_header(const struct sx_segment *seg)
 {
     return (struct sx_segment_header *)(void *)seg->base;

@@ -12,8 +12,9 @@
  * system call and never wait.  A cell appears by one release store and is never overwritten.  A
  * changed value is a new record, reached through one release store in the old cell.
  *
- * A store that is full, or mostly garbage, is rewritten as the next generation.  The size of a
- * generation follows from its live data.  The old segment stays valid for those who hold pointers
+ * A store that gets full, or is mostly garbage, is rewritten as the next generation.  The size of a
+ * generation follows from its live data.  A large one is copied in steps: each put copies some, and
+ * what changes meanwhile is put into both.  The old segment stays valid for those who hold pointers
  * into it.  Its header names the successor, or says that there will be none. */
 #ifndef SX_SHMEM_STORE_H
 #define SX_SHMEM_STORE_H
@@ -143,6 +144,14 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 
 /* ---- the writer --------------------------------------------------------------------------- */
 
+/* A store with less is rewritten at once when it is full ... */
+#define SX_STORE_STEPS_MIN_BYTES (UINT64_C(2) << 20)
+/* ... and of others each put copies so many times what it takes itself, and no less than this. */
+#define SX_STORE_COPY_TIMES 2u
+#define SX_STORE_COPY_MIN_BYTES (UINT64_C(32) << 10)
+
+struct sx_store_renewal;
+
 /* Must not be moved after sx_store_create.  In a private store, a copy of @view stays valid
  * until destroy.  In a shared store, it stays valid until the next generation, which unmaps the
  * old one. */
@@ -153,8 +162,11 @@ struct sx_store_writer {
     uint64_t generation;    /* changes when the store was rewritten: announce the new segment */
     uint64_t garbage_bytes; /* superseded in this generation */
     uint64_t live_bytes;
-    uint64_t garbage_limit_bytes; /* no renewal below; doubled when one could not be had */
-    uint64_t reserve_bytes;       /* no generation is made smaller without need */
+    uint64_t garbage_limit_bytes;     /* no renewal below; doubled when one could not be had */
+    uint64_t renew_at_bytes;          /* of the heap: the next generation is begun */
+    struct sx_store_renewal *renewal; /* the next one while it is copied in steps; NULL: none is */
+    uint64_t copied_bytes;            /* from one generation to the next, ever */
+    uint64_t reserve_bytes;           /* no generation is made smaller without need */
     bool private_memory;
     bool alone;
     struct sx_placement placement; /* of every generation */
@@ -210,8 +222,12 @@ pmix_status_t sx_store_withdraw(struct sx_store_writer *writer, enum sx_realm re
 
 /* Write the next generation now.  Put and unset do so by themselves when the store is full.  In
  * a shared store they also do so when there is more garbage than live bytes and than
- * SX_STORE_GARBAGE_MIN_BYTES.  Watch writer->generation.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
+ * SX_STORE_GARBAGE_MIN_BYTES, and begin in time when it gets full.  Watch writer->generation.
+ * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
 pmix_status_t sx_store_renew(struct sx_store_writer *writer);
+
+/* Copy some @bytes more of the next generation, when it has been begun.  It is there then as soon
+ * as all is copied; no put needs to come.  Return: whether there is more. */
+bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes);
 
 #endif

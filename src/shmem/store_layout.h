@@ -185,13 +185,29 @@ pmix_status_t sx_store_format(struct sx_store_writer *writer, uint32_t row_count
                               uint64_t column_count);
 uint64_t sx_dictionary_bytes(uint64_t column_count);
 void sx_store_garbage(struct sx_store_writer *writer, uint64_t bytes);
+/* Take away what is at @words in @record.  The store may be tidied then. */
+void sx_column_unset(struct sx_store_writer *writer, const struct sx_column_record *record,
+                     struct sx_words *words);
 /* What the value at @words takes outside its first cell. */
 uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_words *words);
 
 /* The bytes of a column without any value, which the next generation does not have; else 0. */
 uint64_t sx_column_idle_bytes(const struct sx_column_record *record);
 
+/* So much of a store may be used before the next generation is begun: what is left is enough for
+ * the puts that come until it is there. */
+#define SX_STORE_BEGIN_EIGHTHS 5u
+
 /* ---- renewal (store_renew.c) -------------------------------------------------------------- */
+
+/* Begin the next generation, unless it is small, or cannot be had; then what calls this tries again
+ * later.  Return: whether it is being copied now. */
+bool sx_store_renew_begin(struct sx_store_writer *writer);
+/* Do to the next generation, if there is one that is being copied, what was done to this one. */
+void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put);
+void sx_store_renew_unset(struct sx_store_writer *writer, const struct sx_put *put);
+/* Give it up. */
+void sx_store_renew_abandon(struct sx_store_writer *writer);
 
 /* As sx_store_renew, with room for @extra_bytes more and directories for @row_count rows. */
 pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_count,

@@ -153,7 +153,7 @@ static uint64_t sx_store_next_size(const struct sx_store_writer *writer, uint64_
     return size_bytes > writer->reserve_bytes ? size_bytes : writer->reserve_bytes;
 }
 
-/* An empty next generation with room for @need_bytes, not yet published. */
+/* An empty next generation that has room for @need_bytes, and no memory yet; not published. */
 static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_t row_count,
                                    uint64_t column_count, uint64_t need_bytes,
                                    struct sx_store_writer *ret_next)
@@ -174,9 +174,6 @@ static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_
         return rc;
     }
     rc = sx_store_format(ret_next, row_count, column_count);
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_heap_reserve(&ret_next->heap, need_bytes - ret_next->heap.next_off);
-    }
     if (rc != PMIX_SUCCESS) {
         sx_segment_deinit(&ret_next->view.seg);
     }
@@ -200,6 +197,16 @@ static pmix_status_t sx_store_retire_room(struct sx_store_writer *writer)
     return PMIX_SUCCESS;
 }
 
+/* One that could not be made larger is renewed less and less often before it is full. */
+static uint64_t sx_store_renew_at(const struct sx_store_writer *writer)
+{
+    const uint64_t size_bytes = writer->view.seg.size_bytes, used_bytes = writer->heap.next_off;
+    const uint64_t at = size_bytes / 8 * SX_STORE_BEGIN_EIGHTHS;
+    const uint64_t half = used_bytes + (size_bytes - used_bytes) / 2;
+
+    return used_bytes < at ? at : half;
+}
+
 static void sx_store_switch(struct sx_store_writer *writer, const struct sx_store_writer *next)
 {
     struct sx_segment old = writer->view.seg;
@@ -210,6 +217,7 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     writer->generation++;
     writer->garbage_bytes = next->garbage_bytes;
     writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
+    writer->renew_at_bytes = sx_store_renew_at(writer);
     writer->live_bytes = next->heap.next_off - next->garbage_bytes;
     writer->heap.seg = &writer->view.seg;
     /* R-succ -> A-succ (sx_store_successor): the new generation is complete and published. */
@@ -218,7 +226,7 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     if (writer->private_memory && !writer->alone) {
         writer->retired[writer->retired_count++] = old;
     } else {
-        sx_segment_deinit(&old);
+        sx_segment_release(&old);
     }
 }
 
@@ -240,16 +248,246 @@ pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_coun
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    sx_store_renew_abandon(writer);
     rc = sx_store_next(writer, row_count, measure.column_count, need_bytes, &next);
+    if (rc == PMIX_SUCCESS) {
+        next.heap.seg = &next.view.seg;
+        rc = sx_heap_reserve(&next.heap, need_bytes - next.heap.next_off);
+        if (rc != PMIX_SUCCESS) {
+            sx_segment_deinit(&next.view.seg);
+        }
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     /* The copy's memory is reserved, so it cannot fail and its heap stays put. */
-    next.heap.seg = &next.view.seg;
     sx_live_each(writer, sx_copy_cell, &next);
+    writer->copied_bytes += next.heap.next_off;
     sx_segment_publish(&next.view.seg);
     sx_store_switch(writer, &next);
     return PMIX_SUCCESS;
+}
+
+/* ---- in steps ------------------------------------------------------------------------------ */
+
+/* What was there when it began is copied column by column.  What has changed since is in both
+ * already: a cell that the next generation has is newer, or the same. */
+struct sx_store_renewal {
+    struct sx_store_writer next;
+    uint64_t dictionary;        /* the table of the old one that is walked: a larger one anew ... */
+    uint64_t slot;              /* ... from here on; in the column of this slot ... */
+    bool is_begun;              /* ... behind the cells of the job and the single row ... */
+    uint32_t entry_at, cell_at; /* ... from this cell of this chunk of the directory on */
+    uint64_t left_bytes;        /* of a step */
+    bool failed;                /* it has not enough room, or memory */
+};
+
+static void sx_renewal_spend(struct sx_store_renewal *renewal, uint64_t bytes)
+{
+    renewal->left_bytes -= bytes < renewal->left_bytes ? bytes : renewal->left_bytes;
+}
+
+/* Put @put into the next generation.  Return: false when it has no room. */
+static bool sx_renewal_store(struct sx_store_renewal *renewal, struct sx_column_record *record,
+                             const struct sx_put *put)
+{
+    struct sx_store_writer *const next = &renewal->next;
+
+    if (sx_column_is_short(next, record, put->row) ||
+        sx_heap_reserve(&next->heap, sx_column_need(next, record, put)) != PMIX_SUCCESS) {
+        renewal->failed = true;
+        return false;
+    }
+    sx_column_put(next, record, put);
+    return true;
+}
+
+/* A live cell of the old one. */
+static void sx_renewal_copy(void *arg, const struct sx_column_record *record, uint32_t row,
+                            const struct sx_item *item)
+{
+    struct sx_store_renewal *const renewal = arg;
+    const struct sx_put put = {
+        .realm = record->realm,
+        .row = row,
+        .key = record->key,
+        .key_len = record->key_len,
+        .hash = sx_store_hash(record->realm, record->key, record->key_len),
+        .cell = item->cell,
+        .body = item->body,
+    };
+    struct sx_column_record *const found = sx_column_find(&renewal->next, &put);
+    const struct sx_words *const words = found != NULL ? sx_column_words(&renewal->next, found, row)
+                                                       : NULL;
+
+    sx_renewal_spend(renewal, sizeof(struct sx_words));
+    /* relaxed: the writer's own store. */
+    if (words == NULL || atomic_load_explicit(&words->word0, memory_order_relaxed) == 0) {
+        sx_renewal_spend(renewal, item->cell.len);
+        (void)sx_renewal_store(renewal, found, &put);
+    }
+}
+
+/* Copy on in the directory of @record.  Return: whether it is done. */
+static bool sx_renewal_directory(struct sx_store_renewal *renewal, struct sx_reach *reach,
+                                 const struct sx_column_record *record)
+{
+    const struct sx_store_header *const header = sx_reach_store(reach);
+    const uint32_t shift = header->chunk_shift;
+    /* relaxed here and below: the writer reads what it wrote. */
+    const uint64_t directory = atomic_load_explicit(&record->directory, memory_order_relaxed);
+    const uint64_t entry_count = directory == 0 ? 0
+                                                : sx_directory_bytes(header->row_count, shift) /
+                                                      sizeof(uint64_t);
+    const void *const entries = reach->base + directory;
+
+    for (; renewal->entry_at < entry_count; renewal->entry_at++, renewal->cell_at = 0) {
+        const uint64_t off = atomic_load_explicit((const _Atomic uint64_t *)entries +
+                                                      renewal->entry_at,
+                                                  memory_order_relaxed);
+        const void *const chunk = reach->base + off;
+
+        sx_renewal_spend(renewal, 1);
+        for (; off != 0 && renewal->cell_at < 1u << shift && renewal->left_bytes > 0 &&
+               !renewal->failed;
+             renewal->cell_at++) {
+            sx_renewal_spend(renewal, 1);
+            sx_live_cell(reach, record, (renewal->entry_at << shift) + renewal->cell_at,
+                         (const struct sx_words *)chunk + renewal->cell_at, sx_renewal_copy,
+                         renewal);
+        }
+        if (renewal->left_bytes == 0 || renewal->failed) {
+            return false; /* behind the last cell of a chunk as well: the next step finds that */
+        }
+    }
+    return true;
+}
+
+/* Copy on in one column.  Return: whether it is done. */
+static bool sx_renewal_column(struct sx_store_renewal *renewal, struct sx_reach *reach,
+                              const struct sx_column_record *record)
+{
+    if (!renewal->is_begun) {
+        renewal->is_begun = true;
+        renewal->entry_at = renewal->cell_at = 0;
+        sx_live_cell(reach, record, SX_ROW_JOB, &record->job, sx_renewal_copy, renewal);
+        sx_live_cell(reach, record, record->single_row, &record->single, sx_renewal_copy, renewal);
+    }
+    return sx_renewal_directory(renewal, reach, record);
+}
+
+/* Return: whether all columns are done. */
+static bool sx_renewal_columns(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
+{
+    struct sx_reach reach = sx_reach_init(&writer->view);
+    const uint64_t word = atomic_load_explicit(&sx_writer_store(writer)->dictionary,
+                                               memory_order_relaxed);
+    const void *const at = reach.base + (word & ~SX_DICTIONARY_SHIFT_MASK);
+    const struct sx_slot *const slots = at;
+
+    if (renewal->dictionary != word) { /* its columns have other slots */
+        renewal->dictionary = word;
+        renewal->slot = 0;
+        renewal->is_begun = false;
+    }
+    for (; renewal->slot < UINT64_C(1) << (word & SX_DICTIONARY_SHIFT_MASK); renewal->slot++) {
+        const struct sx_slot *const slot = &slots[renewal->slot];
+
+        if (renewal->left_bytes == 0 || renewal->failed) {
+            return false;
+        }
+        sx_renewal_spend(renewal, 1);
+        if (atomic_load_explicit(&slot->tag, memory_order_relaxed) != 0) {
+            const void *const record = reach.base +
+                                       atomic_load_explicit(&slot->column, memory_order_relaxed);
+            if (!sx_renewal_column(renewal, &reach, record)) {
+                return false;
+            }
+        }
+        renewal->is_begun = false;
+    }
+    return !renewal->failed;
+}
+
+bool sx_store_renew_begin(struct sx_store_writer *writer)
+{
+    const uint64_t columns = atomic_load_explicit(&sx_writer_store(writer)->column_count,
+                                                  memory_order_relaxed);
+    /* With what comes until it is there. */
+    const uint64_t live = writer->live_bytes + writer->live_bytes / SX_STORE_COPY_TIMES;
+
+    if (writer->live_bytes < SX_STORE_STEPS_MIN_BYTES) {
+        writer->renew_at_bytes = UINT64_MAX; /* until it is renewed for another reason */
+        return false;
+    }
+    struct sx_store_renewal *const renewal = calloc(1, sizeof(*renewal));
+
+    if (renewal == NULL ||
+        sx_store_next(writer, writer->row_count, columns,
+                      sx_align_up(SX_STORE_HEAP_OFF + sx_dictionary_bytes(columns) + live,
+                                  SX_PAGE_BYTES),
+                      &renewal->next) != PMIX_SUCCESS) {
+        free(renewal);
+        writer->renew_at_bytes = UINT64_MAX;
+        return false;
+    }
+    renewal->next.heap.seg = &renewal->next.view.seg;
+    writer->renewal = renewal;
+    return true;
+}
+
+bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes)
+{
+    struct sx_store_renewal *const renewal = writer->renewal;
+
+    if (renewal == NULL) {
+        return false;
+    }
+    renewal->left_bytes = bytes;
+    const bool is_done = sx_renewal_columns(writer, renewal);
+
+    writer->copied_bytes += bytes - renewal->left_bytes;
+    if (renewal->failed) {
+        sx_store_renew_abandon(writer);
+    } else if (is_done) {
+        sx_segment_publish(&renewal->next.view.seg);
+        sx_store_switch(writer, &renewal->next);
+        writer->renewal = NULL;
+        free(renewal);
+    }
+    return writer->renewal != NULL;
+}
+
+void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put)
+{
+    struct sx_store_renewal *const renewal = writer->renewal;
+
+    if (renewal != NULL && !sx_renewal_store(renewal, sx_column_find(&renewal->next, put), put)) {
+        sx_store_renew_abandon(writer);
+    }
+}
+
+void sx_store_renew_unset(struct sx_store_writer *writer, const struct sx_put *put)
+{
+    struct sx_store_writer *const next = writer->renewal != NULL ? &writer->renewal->next : NULL;
+    struct sx_column_record *const record = next != NULL ? sx_column_find(next, put) : NULL;
+    struct sx_words *const words = record != NULL ? sx_column_words(next, record, put->row) : NULL;
+
+    /* relaxed: the writer's own store.  What has not been copied is not there to be copied. */
+    if (words != NULL && atomic_load_explicit(&words->word0, memory_order_relaxed) != 0) {
+        sx_column_unset(next, record, words);
+    }
+}
+
+void sx_store_renew_abandon(struct sx_store_writer *writer)
+{
+    if (writer->renewal != NULL) {
+        sx_segment_release(&writer->renewal->next.view.seg);
+        free(writer->renewal);
+        writer->renewal = NULL;
+        writer->renew_at_bytes = UINT64_MAX; /* when it is full there is another way */
+        writer->garbage_limit_bytes = writer->garbage_bytes * 2;
+    }
 }
 
 pmix_status_t sx_store_renew(struct sx_store_writer *writer)

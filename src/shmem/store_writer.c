@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* store_writer.c - create a store, put and withdraw values.
- *     put: same value? done --> room? else renew --> column.c --> mostly garbage? renew
+ *     put: same value? done --> room? else renew --> column.c --> mostly garbage, or full soon?
+ *     renew
  *
  * All memory that a put needs is reserved before its first store, so a put happens whole or not
  * at all.  Entered from the server's registry and the client's private store; the caller
@@ -60,6 +61,7 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
     writer->generation = segment_options.generation;
     writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
     writer->reserve_bytes = segment_options.size_bytes;
+    writer->renew_at_bytes = writer->view.seg.size_bytes / 8 * SX_STORE_BEGIN_EIGHTHS;
     writer->private_memory = options->private_memory;
     writer->alone = options->alone;
     if (options->placement != NULL) {
@@ -84,7 +86,8 @@ void sx_store_destroy(struct sx_store_writer *writer)
     free(writer->retired);
     writer->retired = NULL;
     writer->retired_count = 0;
-    sx_store_detach(&writer->view);
+    sx_store_renew_abandon(writer);
+    sx_segment_release(&writer->view.seg);
 }
 
 void sx_store_end(struct sx_store_writer *writer)
@@ -159,6 +162,14 @@ static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
             return rc;
         }
     }
+    if (!is_short && writer->renewal != NULL) { /* it has not been copied in time */
+        (void)sx_store_renew_step(writer, UINT64_MAX);
+        *record = sx_column_find(writer, put);
+        need = sx_column_need(writer, *record, put);
+        if (sx_heap_reserve(&writer->heap, need) == PMIX_SUCCESS) {
+            return PMIX_SUCCESS;
+        }
+    }
     /* Room for the most that the put can ask for in a store of these rows. */
     const uint32_t row_count = is_short ? sx_rows_for(writer, put->row) : writer->row_count;
     need = put->cell.len + sx_column_record_bytes(put->key_len) + 8 * SX_CACHELINE_BYTES +
@@ -172,19 +183,37 @@ static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
     return sx_heap_reserve(&writer->heap, sx_column_need(writer, *record, put));
 }
 
-/* Renew when there is more garbage than what lives, and some MiB of it: each reader then has to ask
- * for the next generation.  A private store that others read is renewed only when it is full,
- * because it keeps its old generations, so nothing would be won.  It is no failure of the put when
- * the next generation cannot be had: try again when there is twice as much garbage. */
-static void sx_store_tidy(struct sx_store_writer *writer)
+/* Whether there is more garbage than what lives, and some MiB of it: each reader then has to ask
+ * for the next generation. */
+static bool sx_store_is_littered(const struct sx_store_writer *writer)
 {
-    if ((writer->private_memory && !writer->alone) ||
-        writer->garbage_bytes <= writer->garbage_limit_bytes ||
-        writer->garbage_bytes <= writer->heap.next_off / 2) {
+    return writer->garbage_bytes > writer->garbage_limit_bytes &&
+           writer->garbage_bytes > writer->heap.next_off / 2;
+}
+
+/* Renew a store that is mostly garbage, or gets full: begin that, or go on after a change.
+ * @before: what had been used, and what was garbage, together.  A private store that others read is
+ * renewed only when it is full, because it keeps its old generations, so nothing would be won.  It
+ * is no failure of the put when the next generation cannot be had: try again when there is twice as
+ * much garbage. */
+static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
+{
+    const uint64_t now = writer->heap.next_off + writer->garbage_bytes;
+    const bool is_littered = sx_store_is_littered(writer);
+
+    if (writer->private_memory && !writer->alone) {
         return;
     }
-    if (sx_store_renew(writer) != PMIX_SUCCESS) {
+    if (writer->renewal == NULL &&
+        (is_littered || writer->heap.next_off > writer->renew_at_bytes) &&
+        !sx_store_renew_begin(writer) && is_littered && sx_store_renew(writer) != PMIX_SUCCESS) {
         writer->garbage_limit_bytes = writer->garbage_bytes * 2;
+    }
+    if (writer->renewal != NULL) {
+        const uint64_t some = now > before ? SX_STORE_COPY_TIMES * (now - before) : 0;
+
+        (void)sx_store_renew_step(writer,
+                                  some > SX_STORE_COPY_MIN_BYTES ? some : SX_STORE_COPY_MIN_BYTES);
     }
 }
 
@@ -216,8 +245,11 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    const uint64_t before = writer->heap.next_off + writer->garbage_bytes;
+
     sx_column_put(writer, record, &put);
-    sx_store_tidy(writer);
+    sx_store_renew_put(writer, &put);
+    sx_store_tidy(writer, before);
     return PMIX_SUCCESS;
 }
 
@@ -269,13 +301,11 @@ pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm
     if (words == NULL || sx_words_read(&reach, words, &item) != PMIX_SUCCESS) {
         return PMIX_ERR_NOT_FOUND;
     }
-    sx_store_garbage(writer, sx_words_bytes(writer, words));
-    /* R-cell -> A-cell (sx_words_read): the zero cell has been there since the beginning. */
-    atomic_store_explicit(&words->word0, SX_CELL_MOVED | (SX_STORE_ABSENT_OFF / 8) << 16,
-                          memory_order_release);
-    sx_store_garbage(writer, sx_column_idle_bytes(record));
-    writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
-    sx_store_tidy(writer);
+    const uint64_t before = writer->heap.next_off + writer->garbage_bytes;
+
+    sx_column_unset(writer, record, words);
+    sx_store_renew_unset(writer, &put);
+    sx_store_tidy(writer, before);
     return PMIX_SUCCESS;
 }
 

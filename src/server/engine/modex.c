@@ -139,16 +139,64 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const stru
     return PMIX_SUCCESS;
 }
 
-/* The put that makes a store begin its next generation pays for that: what lives is copied, and
- * the memory of the old one is given back. */
+/* ---- the next generation of a store ---------------------------------------------------------- */
+
+#define COPIED_PER_UNIT 640u /* bytes that are copied, memory that has to be had among them */
+
+/* A step for the client whose put has begun it: so it is soon there, and nobody else waits. */
+static void copier_step(struct sx_share_work *work)
+{
+    struct sx_store_copier *const copier = SX_CONTAINER(work, struct sx_store_copier, work);
+    struct sx_nspace *const nspace = copier->client->nspace;
+    struct sx_store_writer *const store = nspace->store.renewal != NULL ? &nspace->store
+                                                                        : &nspace->remote;
+    const uint64_t before = store->copied_bytes;
+
+    (void)sx_store_renew_step(store, SX_SHARE_STEP_UNITS * COPIED_PER_UNIT);
+    sx_share_charge(copier->server, copier->client,
+                    (store->copied_bytes - before) / COPIED_PER_UNIT);
+    if (nspace->store.renewal == NULL && nspace->remote.renewal == NULL) {
+        sx_share_work_remove(work);
+        copier->client = NULL;
+    }
+}
+
+static void copier_begin(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_store_copier *const copier = &client->nspace->copier;
+
+    if (copier->client == NULL) {
+        copier->server = server;
+        copier->client = client;
+        copier->work.step = copier_step;
+        sx_share_work_add(client, &copier->work);
+    }
+}
+
+/* The next put of another one goes on. */
+void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_store_copier *const copier = &client->nspace->copier;
+
+    (void)server;
+    if (copier->client == client) {
+        sx_share_work_remove(&copier->work);
+        copier->client = NULL;
+    }
+}
+
+/* A put pays for what it copies to the next generation of its store. */
 static pmix_status_t put_charged(struct sx_server *server, struct sx_client *client,
                                  struct sx_store_writer *store, struct put *put)
 {
-    const uint64_t generation = store->generation, used_bytes = store->heap.next_off;
+    const uint64_t before = store->copied_bytes;
     const pmix_status_t rc = put_store(store, client->rank, put);
 
-    if (store->generation != generation) {
-        sx_share_charge(server, client, used_bytes / 2048 + store->live_bytes / 1024);
+    if (store->copied_bytes != before) {
+        sx_share_charge(server, client, (store->copied_bytes - before) / COPIED_PER_UNIT);
+    }
+    if (store->renewal != NULL) {
+        copier_begin(server, client);
     }
     return rc;
 }
@@ -374,6 +422,6 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
 
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
 {
-    (void)server;
+    sx_modex_client_gone(server, client);
     sx_blob_clear(&client->news);
 }

@@ -27,6 +27,8 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
 
 /* What was put before was another process's. */
 void sx_modex_client_expected(struct sx_server *server, struct sx_client *client);
+/* Its turns are over. */
+void sx_modex_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client);
 
 #endif

@@ -67,6 +67,8 @@ const struct sx_family sx_families[] = {
     {
         .name = "modex",
         .client_expected = sx_modex_client_expected,
+        .client_closed = sx_modex_client_gone,
+        .client_gone = sx_modex_client_gone,
         .client_removed = sx_modex_client_removed,
     },
     {

@@ -66,6 +66,13 @@ struct sx_event_codes {
     size_t count, capacity;
 };
 
+/* Who copies the next generation of a store in its turns: modex.c. */
+struct sx_store_copier {
+    struct sx_share_work work;
+    struct sx_server *server;
+    struct sx_client *client; /* NULL: nobody does */
+};
+
 /* One local process.  Counted: the registry holds one reference, each pending answer another. */
 struct sx_client {
     struct sx_nspace *nspace; /* who it is, with its rank */
@@ -162,6 +169,7 @@ struct sx_nspace {
     struct sx_store_writer store;  /* what everyone may read */
     struct sx_store_writer remote; /* put with scope REMOTE: for other nodes only; private */
     bool has_remote;
+    struct sx_store_copier copier; /* of both */
     struct sx_ring ring;
     struct sx_eventlog events;
     uint64_t event_seq_last;     /* the record of the last event */

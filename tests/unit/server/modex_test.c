@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* modex_test.c - gets that wait, with a host that takes its time.  The ranks are children. */
+/* modex_test.c - gets that wait, with a host that takes its time, whose ranks are children; and who
+ * copies a store that gets full. */
 #include <criterion/criterion.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bare.h"
+#include "base/bodies.h"
 #include "hosted.h"
+#include "opened.h"
+#include "server/engine/modex.h"
 #include "server/engine/waiting.h"
 #include "server/model/state.h"
 
@@ -78,4 +84,68 @@ Test(modex, a_get_waits_for_a_rank_that_is_not_registered_yet)
     const pid_t one = hosted_start(NSPACE, 1, "MODEX_TEST_RANK", "yes");
     cr_expect_eq(hosted_wait(zero), 0);
     cr_expect_eq(hosted_wait(one), 0);
+}
+
+/* ---- a store that gets full ------------------------------------------------------------------ */
+
+#define STEP_MAX (SX_SHARE_STEP_UNITS + 100) /* the last cell of a step may be more */
+
+static void put_kibs(struct sx_server *server, struct sx_client *client, unsigned number)
+{
+    static char bytes[64 << 10];
+    const struct sx_lane_put head = { .scope = PMIX_LOCAL, .cell = { .type = PMIX_BYTE_OBJECT } };
+    struct sx_draft draft = { .signature = &sx_put_body, .head = &head };
+    char key[32];
+    pmix_status_t kept;
+    size_t size;
+
+    snprintf(key, sizeof(key), "key.%u", number);
+    draft.parts[SX_PUT_KEY] = (struct sx_part_source){ key, strlen(key) };
+    draft.parts[SX_PUT_VALUE] = (struct sx_part_source){ bytes, sizeof(bytes) };
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    void *const body = calloc(1, size);
+
+    cr_assert_eq(sx_body_write(&draft, body), PMIX_SUCCESS);
+    cr_assert_eq(sx_modex_put(server, client, opened(&sx_put_body, body, size), &kept),
+                 PMIX_SUCCESS);
+    cr_expect_eq(kept, PMIX_SUCCESS);
+    free(body);
+}
+
+/* Who fills it copies it, a step in each of its turns, and pays; the puts of others go on. */
+Test(modex_copy, of_a_store_that_gets_full_goes_on_in_the_turns_of_who_fills_it)
+{
+    static struct sx_server server;
+    unsigned number = 0, steps = 0;
+
+    bare_init(&server);
+    struct sx_nspace *const job = bare_job(&server, "job", 2, 2);
+    struct sx_client *const client = bare_connect(&server, job, 0), *const other = bare_connect(
+                                                                        &server, job, 1);
+
+    while (sx_list_empty(&client->share.works)) {
+        put_kibs(&server, client, number++);
+        cr_assert_lt(number, 1000);
+    }
+    put_kibs(&server, other, number++);
+    cr_expect(sx_list_empty(&other->share.works), "one copies it");
+    cr_expect_eq(job->store.generation, 1);
+    for (; !sx_list_empty(&client->share.works); steps++) {
+        const uint32_t spent = client->share.spent;
+
+        sx_share_work_step(client);
+        cr_expect_leq(client->share.spent - spent, STEP_MAX);
+        cr_expect_gt(client->share.spent, spent);
+    }
+    cr_expect_gt(steps, 10);
+    cr_expect_eq(job->store.generation, 2);
+    while (sx_list_empty(&other->share.works)) {
+        put_kibs(&server, other, number++);
+    }
+    sx_modex_client_gone(&server, other);
+    cr_expect(sx_list_empty(&other->share.works));
+    put_kibs(&server, client, number++);
+    cr_expect_not(sx_list_empty(&client->share.works), "the next one goes on");
+    sx_modex_client_gone(&server, client);
+    bare_deinit(&server);
 }

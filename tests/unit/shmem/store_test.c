@@ -475,9 +475,11 @@ Test(store, garbage_has_to_outgrow_what_lives)
     }
     generation = writer.generation;
     for (int n = 1; writer.generation == generation; n++) {
-        cr_assert_leq(writer.garbage_bytes, writer.live_bytes + 2 * TEST_BLOB_BYTES);
+        /* While the next generation is copied there comes some more. */
+        cr_assert_leq(writer.garbage_bytes,
+                      writer.live_bytes + writer.live_bytes / 3 + 2 * TEST_BLOB_BYTES);
         test_put_blob(&writer, 0, n);
-        cr_assert_leq(n, LIVE + 10);
+        cr_assert_leq(n, LIVE + LIVE / 3 + 10);
         cr_assert(n >= LIVE - 10 || writer.generation == generation, "already after %d", n);
     }
     sx_store_destroy(&writer);
@@ -496,7 +498,7 @@ Test(store, a_store_is_no_larger_than_it_needs)
         test_put_blob(&writer, row, 0);
         cr_assert(writer.view.seg.size_bytes <= first ||
                   writer.view.seg.size_bytes <=
-                      4 * (writer.heap.next_off + TEST_BLOB_BYTES) + 8192);
+                      4 * (writer.heap.next_off + 8 * TEST_BLOB_BYTES) + 8192);
     }
     cr_expect_leq(writer.generation, 3, "each growth is a copy of everything");
     for (uint32_t row = 1; row < ROWS; row++) {
