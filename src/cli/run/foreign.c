@@ -4,23 +4,30 @@
 #include "cli/run/foreign.h"
 
 #include <arpa/inet.h>
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pmix.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
 #include "cli/run/env.h"
+#include "cli/run/life.h"
 #include "cli/run/program.h"
 #include "cli/run/upcall.h"
 #include "cli/say.h"
 
 #define BACKLOG 128
+#define PROGRAM_MAX (16 << 20) /* bytes of a file, among which the names of libraries are */
+#define WORDS_SEARCHED 64
 #define WORDS_MAX 1024      /* of a client; more is not looked at */
 #define SPEAKS_WITHIN_SEC 1 /* before that it is not accepted */
 
@@ -97,13 +104,89 @@ static bool is_runtime(const char *path)
     return false;
 }
 
+/* The library by which the program at @path, an ELF file, becomes a rank; NULL: none. */
+static const char *library_of(const char *path)
+{
+    static const char *const libraries[] = { "libmpi", "libpmix" };
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+    const bool is_file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    const size_t size = !is_file ? 0 : st.st_size < PROGRAM_MAX ? (size_t)st.st_size : PROGRAM_MAX;
+    char *const bytes = size > 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+    const char *found = NULL;
+
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (bytes == MAP_FAILED) {
+        return NULL;
+    }
+    for (size_t i = 0; i < SX_COUNT(libraries) && found == NULL; i++) {
+        if (size > SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0 &&
+            memmem(bytes, size, libraries[i], strlen(libraries[i])) != NULL) {
+            found = libraries[i];
+        }
+    }
+    munmap(bytes, size);
+    return found;
+}
+
+/* A program that the words of @app start by way of another one, as env does.  Return: NULL when
+ * there is none; else its word. */
+static const char *started_by(const struct sx_run_app *app, const struct sx_run_program *program,
+                              const char **ret_library)
+{
+    const char *const search = sx_run_env_get(program->env, "PATH");
+    char message[SX_RUN_MESSAGE_MAX];
+
+    *ret_library = NULL;
+    for (size_t i = 1; app->program[0] != NULL && app->program[i] != NULL && i < WORDS_SEARCHED;
+         i++) {
+        const char *const word = app->program[i];
+        char *path = NULL, *whole;
+
+        if (sx_run_program_find(word, program->wdir, search, &path, message) != 0) {
+            continue;
+        }
+        whole = path[0] == '/' || program->wdir == NULL
+                    ? sx_cli_strdup(path)
+                    : sx_cli_printf("%s/%s", program->wdir, path);
+        *ret_library = library_of(whole);
+        free(whole);
+        free(path);
+        if (*ret_library != NULL) {
+            return word;
+        }
+    }
+    return NULL;
+}
+
+/* No rank has been killed, and none by us. */
+static bool has_left(const struct sx_run_job *job)
+{
+    return job->failed_rank == UINT32_MAX ? !job->ending : job->failed_code < SX_RUN_EXIT_SIGNAL;
+}
+
 void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_run_job *job)
 {
-    if (job->rank_count < 2 || job->failed_rank != UINT32_MAX || sx_run_upcall_any_counted(job)) {
+    const char *library;
+
+    if (job->rank_count < 2 || !has_left(job) || sx_run_upcall_any_counted(job)) {
         return;
     }
     for (uint32_t i = 0; i < job->app_count; i++) {
-        if (is_runtime(job->programs[i].path)) {
+        const struct sx_run_app *const app = &job->apps[i];
+        const bool contains = is_runtime(job->programs[i].path);
+        const char *const word = contains ? NULL : started_by(app, &job->programs[i], &library);
+
+        if (word != NULL) {
+            sx_say("warning: none of the %u ranks of %s has connected, and '%.80s' uses %s: if "
+                   "'%.80s' keeps the environment from it, each is on its own; let it pass on "
+                   "PMIX_*, SHMIX_*, OMPI_* and LD_LIBRARY_PATH (env without -i, sudo -E)",
+                   job->rank_count, job->name, word, library, app->program[0]);
+            return;
+        }
+        if (contains && job->failed_rank == UINT32_MAX) {
             sx_say("warning: none of the %u ranks of %s has connected: if the container's program "
                    "is to be one job, let '%.80s' pass the environment on (PMIX_*, SHMIX_*) and "
                    "mount '%s' and '%s' at the same paths",

@@ -37,7 +37,8 @@ void sx_run_foreign_deinit(struct sx_run_foreign *foreign); /* safe on a zeroed 
 /* The variables, for a rank's environment. */
 void sx_run_foreign_env(const struct sx_run_foreign *foreign, char ***env);
 
-/* @job is over: say so if its ranks were in containers and none of them has connected. */
+/* @job is over: say so if none of its ranks has connected, and they were in containers, or are
+ * programs of a library that connects behind another one. */
 void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_run_job *job);
 
 /* What a client of @nspace has said: its rank, and its library's version in @bytes.  Return: false

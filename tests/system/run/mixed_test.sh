@@ -46,6 +46,21 @@ expect_code 0 "a container without the environment"
 cp "$work/podman" "$work/other"
 run -n 3 "$work/other" true
 grep -q 'has connected' "$work/err" && fail "a program that is no container"
+# So does env, and its program is one of this library.
+printf '%s\n' '#!/bin/sh' 'exit 3' >"$work/three"
+chmod +x "$work/three"
+for row in "0 true" "3 sh $work/three"; do
+    run -n 3 env -i sh -c "${row#* }" "$RANK"
+    expect_code "${row% "${row#* }"}" "env without the environment, $row"
+    [ "$(grep -c "none of the 3 ranks of the job has connected, and '$RANK' uses libpmix: if 'env'" "$work/err")" -eq 1 ] ||
+        fail "env without the environment, $row: told once"
+done
+run -n 2 env -i sh -c 'kill -9 $$' "$RANK"
+grep -q 'has connected' "$work/err" && fail "env, and the ranks are killed"
+run -n 2 env "$RANK" fence
+grep -q 'has connected' "$work/err" && fail "env with the environment"
+run -n 2 sh -c true "$work/three"
+grep -q 'has connected' "$work/err" && fail "env of another program"
 sed -i 's/ -i//' "$work/podman"
 run -n 2 "$work/podman" "$RANK" fence
 expect_clean "a container with the environment"
