@@ -56,10 +56,16 @@ static const struct sx_option *option_find(const struct sx_verb *verb, const cha
 
     for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
         if (is_named(row->name, word, len) || is_named(row->alias, word, len)) {
-            break;
+            return row;
         }
     }
-    return row;
+    for (size_t i = 0; i < verb->foreign_count; i++) {
+        row = &verb->foreign[i];
+        if (is_named(row->name, word, len) || is_named(row->alias, word, len)) {
+            return row;
+        }
+    }
+    return NULL;
 }
 
 bool sx_options_every_verb_has(const char *word)
@@ -132,7 +138,7 @@ static const char *nearer(const char *word, const char *best, const char *name)
 
     /* More than a third of the letters wrong is another word, not a slip; so is a single letter
      * for another. */
-    return far * 3 <= len + 1 && far < letters && (best == NULL || far < distance(word, best))
+    return far * 3 <= letters && far < letters && (best == NULL || far < distance(word, best))
                ? name
                : best;
 }
@@ -191,6 +197,7 @@ int sx_options_help(const struct sx_verb *verb)
 #define BECAUSE_MAX 512
 
 static char because[BECAUSE_MAX]; /* why the setter that was called last has refused; "": no word */
+static bool because_alone;        /* what is wanted does not follow */
 
 void sx_options_because(const char *fmt, ...)
 {
@@ -199,12 +206,33 @@ void sx_options_because(const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(because, sizeof(because), fmt, args);
     va_end(args);
+    because_alone = false;
+}
+
+void sx_options_because_alone(const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(because, sizeof(because), fmt, args);
+    va_end(args);
+    because_alone = true;
+}
+
+/* The option @row and what is to follow it, with a blank between, for a line to try. */
+static char *try_words(const struct sx_option *row, const char *name)
+{
+    const char *const example = row == NULL ? NULL : row->example;
+
+    return example != NULL && example[0] == '-'
+               ? sx_cli_strdup(example)
+               : sx_cli_printf("%s%s%s", row == NULL ? name : row->name, example == NULL ? "" : " ",
+                               example == NULL ? "" : example);
 }
 
 int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *fmt, ...)
 {
     const struct sx_option *const row = name == NULL ? NULL : option_find(verb, name, strlen(name));
-    const char *const example = row != NULL && row->value != NULL ? row->example : NULL;
     const char *const where = verb->where == NULL ? "" : verb->where;
     va_list args;
     char *what;
@@ -215,9 +243,10 @@ int sx_options_refuse(const struct sx_verb *verb, const char *name, const char *
     if (name == NULL || sx_options_every_verb_has(name)) {
         sx_say("%s%s\ntry: %s %s", where, what, verb->name, name == NULL ? "--help" : name);
     } else {
-        sx_say("%s%s\ntry: %s %s%s%s%s", where, what, verb->try_begin,
-               row == NULL ? name : row->name, example == NULL ? "" : " ",
-               example == NULL ? "" : example, verb->try_end);
+        char *const words = try_words(row, name);
+
+        sx_say("%s%s\ntry: %s %s%s", where, what, verb->try_begin, words, verb->try_end);
+        free(words);
     }
     free(what);
     return SX_EXIT_USAGE;
@@ -267,14 +296,20 @@ static size_t name_length(const char *word)
 static int value_set(const struct sx_verb *verb, const struct sx_option *row, void *into,
                      const char *value)
 {
+    const char *const name = row->name[0] == '-' ? row->name : NULL;
+
     because[0] = '\0';
-    if (row->set != NULL && !row->set((char *)into + row->off, value)) {
-        return sx_options_refuse(verb, row->name[0] == '-' ? row->name : NULL,
-                                 "%s does not take '%.80s': %s%sit wants %s", row->name,
-                                 value != NULL ? value : "", because,
-                                 because[0] == '\0' ? "" : "; ", row->wants);
+    if (row->set == NULL || row->set((char *)into + row->off, value)) {
+        return SX_OPTIONS_TAKEN;
     }
-    return SX_OPTIONS_TAKEN;
+    if (value == NULL) {
+        value = "";
+    }
+    if (because[0] != '\0' && because_alone) {
+        return sx_options_refuse(verb, name, "%s %.80s: %s", row->name, value, because);
+    }
+    return sx_options_refuse(verb, name, "%s does not take '%.80s': %s%sit wants %s", row->name,
+                             value, because, because[0] == '\0' ? "" : "; ", row->wants);
 }
 
 /* The value of @row behind its name, of which @rest is left in its word, behind @begin; *@words
@@ -286,7 +321,9 @@ static int value_take(const struct sx_verb *verb, const struct sx_option *row, v
     char *both = NULL;
     int code;
 
-    if (rest[0] == '\0') {
+    if (rest[0] == '\0' && row->value[0] == '[') {
+        value = NULL;
+    } else if (rest[0] == '\0') {
         value = **words;
         if (value == NULL) {
             return sx_options_refuse(verb, row->name, "%s wants %s, and nothing follows it",

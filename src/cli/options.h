@@ -21,8 +21,10 @@
  * heading of the help. */
 struct sx_option {
     const char *name, *alias; /* "--env", "-x"; no alias: NULL */
-    const char *value;        /* "NAME[=VALUE]"; NULL: it takes none; "KEY VALUE": two words */
-    const char *example;      /* of a value that is taken, here or anywhere */
+    const char *value;        /* "NAME[=VALUE]"; NULL: it takes none; "KEY VALUE": two words;
+                                 "[N]": "--name" or "--name=N" */
+    const char *example;      /* of a value that is taken, here or anywhere; with a dash in front:
+                                 another option with its value, to be tried in the place of this */
     const char *wants;        /* which values are taken, as the end of "--env wants ..." */
     const char *help;         /* NULL: what it wants says it */
     /* Store @value at @at.  Two words come as one with a blank between, and do not outlive the
@@ -47,6 +49,8 @@ struct sx_verb {
     const char *about, *more;        /* the help before and after the options */
     const struct sx_option *options;
     size_t option_count;
+    const struct sx_option *foreign; /* those of other commands that are taken, but not explained */
+    size_t foreign_count;
     const struct sx_habit *habits; /* ends with a row of NULL; NULL: none */
     const char *where; /* "jobs.app, line 3: ", before what is said of words from there; or NULL */
 };
@@ -74,8 +78,10 @@ int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, cons
 /* Return: the exit code, not 0 when the text could not be written. */
 int sx_options_help(const struct sx_verb *verb);
 
-/* For a setter that refuses its value: why, which stands before what is wanted.  Main thread. */
+/* For a setter that refuses its value: why, which stands before what is wanted; or what stands in
+ * the place of that, too.  Main thread. */
 void sx_options_because(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void sx_options_because_alone(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Setters that several verbs use: of a bool, of a const char * that is not empty, ... */
 bool sx_option_flag(void *at, const char *value);

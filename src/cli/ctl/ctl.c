@@ -105,7 +105,7 @@ static const struct sx_option rows[] = {
     { .help = "to whom:" },
     { "--nspace", NULL, "NAMESPACE", "job-1", "the name of a job, at most 255 bytes",
       "the same as NAMESPACE", sx_whose_nspace_set, OF(attach.whose.nspace) },
-    { "--rank", NULL, "RANK[,RANK]...", "0,2",
+    { "--rank", NULL, "RANK[,RANK]...", "--nspace job-1 --rank 0,2",
       "ranks with commas between them, from 0 on, at most 1024 of them",
       "these of its ranks, or of the group's, alone", ranks_set, 0, false },
     { "--group", NULL, "NAME", "ice", "the name of a group, at most 255 bytes",
@@ -141,7 +141,7 @@ static const char more[] =
 
 const struct sx_verb sx_ctl_verb = {
     .name = "shmix ctl",
-    .try_begin = "shmix ctl pause",
+    .try_begin = "shmix ctl cancel", /* which may name nobody */
     .try_end = "",
     .about = about,
     .more = more,
@@ -207,7 +207,10 @@ static int wish_check(const struct wish *wish, const struct action *action)
                                  "NAMESPACE, PID, --nspace, --group or --set: give one of them");
     }
     if (named == 0 && (!action->on_nobody || wish->rank_count > 0)) {
-        return sx_options_refuse(&sx_ctl_verb, "--nspace",
+        struct sx_verb verb = sx_ctl_verb;
+
+        verb.try_begin = "shmix ctl pause";
+        return sx_options_refuse(&verb, "--nspace",
                                  "no target: give the name of a job, --group or --set");
     }
     if (wish->attach.set != NULL && wish->rank_count > 0) {

@@ -88,7 +88,7 @@ static const struct sx_option rows[] = {
       false },
     { .name = "[NAMESPACE | PID]",
       .help = "behind the keys: the name of a job, or the process id of a server" },
-    { "--list", NULL, NULL, NULL, NULL, "the keys that are known there", sx_option_flag,
+    { "--list", NULL, NULL, "--json", NULL, "the keys that are known there", sx_option_flag,
       offsetof(struct wish, list), false },
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag,
       offsetof(struct wish, json), false },

@@ -228,7 +228,7 @@ struct status_words {
     char text[SX_RUN_ABORT_TEXT_MAX + 64];
 };
 
-/* "42: no convergence"; "300 (the shell sees 44)".  Open MPI's text where there is none is "N/A". */
+/* "42: no convergence"; "300 (the shell sees 44)".  Without a text Open MPI's is "N/A". */
 static struct status_words status_of(const struct sx_run_abort *abort)
 {
     const bool none = abort->text[0] == '\0' || strcmp(abort->text, "N/A") == 0;

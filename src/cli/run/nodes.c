@@ -216,6 +216,7 @@ struct reader {
     char own[HOST_NAME_MAX + 1];
     uint32_t *slots, max, line; /* line 0: it is not a file */
     char *message;
+    enum sx_run_nodes *why; /* beside the message */
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(const struct reader *reader,
@@ -225,6 +226,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const struct reader *re
     va_list args;
     int len;
 
+    *reader->why = SX_RUN_NODES_WRONG; /* unless the caller has a better word */
     if (reader->line > 0) {
         snprintf(place, sizeof(place), "line %u: ", reader->line);
     }
@@ -255,15 +257,18 @@ static bool node_add(const struct reader *reader, char *word, const char *count)
     const char *said;
 
     if (!sx_run_nodes_word(word, reader->own, &said)) {
-        return refuse(reader, "'%.80s' is not this node, '%.80s'", word, reader->own);
+        (void)refuse(reader, "'%.80s' is not this node, '%.80s'", word, reader->own);
+        *reader->why = word[0] == '\0' ? SX_RUN_NODES_WRONG : SX_RUN_NODES_ELSEWHERE;
+        return false;
     }
     return slots_add(reader, reader->slots, count != NULL ? count : said);
 }
 
-bool sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max,
-                       char message[SX_RUN_MESSAGE_MAX])
+enum sx_run_nodes sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max,
+                                    char message[SX_RUN_MESSAGE_MAX])
 {
-    struct reader reader = { .slots = slots, .max = max, .message = message };
+    enum sx_run_nodes why = SX_RUN_NODES_HERE;
+    struct reader reader = { .slots = slots, .max = max, .message = message, .why = &why };
     char *const copy = sx_cli_strdup(list), *at = copy, *word;
     bool good = true;
 
@@ -272,7 +277,7 @@ bool sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max,
         good = node_add(&reader, word, NULL);
     }
     free(copy);
-    return good;
+    return why;
 }
 
 /* Leave out the blanks around each '='. */
@@ -329,6 +334,7 @@ static char *bytes_read(const struct reader *reader, FILE *file, size_t *ret_siz
     *ret_size = fread(bytes, 1, SX_RUN_NODES_BYTES_MAX + 1, file);
     if (ferror(file) != 0) {
         (void)refuse(reader, "%m");
+        *reader->why = SX_RUN_NODES_UNREADABLE;
     } else if (*ret_size > SX_RUN_NODES_BYTES_MAX) {
         (void)refuse(reader, "it has more than %zu bytes", SX_RUN_NODES_BYTES_MAX);
     } else if (memchr(bytes, '\0', *ret_size) != NULL) {
@@ -355,6 +361,7 @@ static char *text_read(const struct reader *reader, const char *path, size_t *re
 
     if (file == NULL) {
         (void)refuse(reader, "%m");
+        *reader->why = SX_RUN_NODES_UNREADABLE;
         return NULL;
     }
     text = bytes_read(reader, file, ret_size);
@@ -362,10 +369,11 @@ static char *text_read(const struct reader *reader, const char *path, size_t *re
     return text;
 }
 
-bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max,
-                       char message[SX_RUN_MESSAGE_MAX])
+enum sx_run_nodes sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max,
+                                    char message[SX_RUN_MESSAGE_MAX])
 {
-    struct reader reader = { .slots = slots, .max = max, .message = message };
+    enum sx_run_nodes why = SX_RUN_NODES_HERE;
+    struct reader reader = { .slots = slots, .max = max, .message = message, .why = &why };
     const uint32_t before = *slots;
     size_t size = 0;
     char *const text = text_read(&reader, path, &size), *at = text, *line;
@@ -379,8 +387,8 @@ bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max,
     }
     reader.line = 0;
     if (good && *slots == before) {
-        good = refuse(&reader, "it names no node");
+        (void)refuse(&reader, "it names no node");
     }
     free(text);
-    return good;
+    return why;
 }

@@ -28,16 +28,25 @@ bool sx_run_nodes_in_domain(const char *path, const char *name, const char *own)
  * *ret_slots is what stands behind the colon, inside @word, or NULL. */
 bool sx_run_nodes_word(char *word, const char *own, const char **ret_slots);
 
-/* Add the slots of @list, "NODE[:SLOTS],..."; "NODE:*" has one.  Return: false when a part is no
- * node, another one, or has slots that are no number from 1 to @max, with one line in @message. */
-bool sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max,
-                       char message[SX_RUN_MESSAGE_MAX]);
+enum sx_run_nodes {
+    SX_RUN_NODES_HERE = 0,
+    SX_RUN_NODES_ELSEWHERE,  /* one is another node than this one */
+    SX_RUN_NODES_WRONG,      /* words that are no nodes, or no slots */
+    SX_RUN_NODES_UNREADABLE, /* a file */
+};
+
+/* Add the slots of @list, "NODE[:SLOTS],..."; "NODE:*" has one.  Return: SX_RUN_NODES_HERE; or what
+ * is wrong with it, with one line in @message: a part is another node, or has slots that are no
+ * number from 1 to @max. */
+enum sx_run_nodes sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t max,
+                                    char message[SX_RUN_MESSAGE_MAX]);
 
 /* The same of the file @path, which is a file or a pipe of SX_RUN_NODES_BYTES_MAX at most: a line
  * each, "NODE [slots=N] [max_slots=N]" or "NODE:N"; empty lines and what follows '#' are left out.
- * Return: false also when it is another kind of file, too large, cannot be read or names none. */
+ * Return: also SX_RUN_NODES_UNREADABLE, and SX_RUN_NODES_WRONG for another kind of file, one that
+ * is too large or names no node. */
 #define SX_RUN_NODES_BYTES_MAX ((size_t)1 << 20)
-bool sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max,
-                       char message[SX_RUN_MESSAGE_MAX]);
+enum sx_run_nodes sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t max,
+                                    char message[SX_RUN_MESSAGE_MAX]);
 
 #endif

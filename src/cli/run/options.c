@@ -77,6 +77,25 @@ static bool set_ranks(void *at, const char *value)
     return good;
 }
 
+/* Of one program it is said once: srun's -c and mpirun's -c are different things. */
+static bool set_count(void *at, const char *value)
+{
+    struct sx_run_app *const app = at;
+    const uint32_t before = app->rank_count;
+
+    if (!set_ranks(&app->rank_count, value)) {
+        return false;
+    }
+    if (app->counted && app->rank_count != before) {
+        sx_options_because_alone("this program has -n %u already; -c N and --cpus-per-rank N are "
+                                 "the CPUs of each rank",
+                                 before);
+        return false;
+    }
+    app->counted = true;
+    return true;
+}
+
 static bool set_restarts(void *at, const char *value)
 {
     int64_t number;
@@ -86,16 +105,28 @@ static bool set_restarts(void *at, const char *value)
     return good;
 }
 
+#define ELSEWHERE                                                                               \
+    "all ranks of 'shmix run' are on this node; for several use mpirun of Open MPI 4 or srun: " \
+    "'man shmix-hosts' (docs/hosts.md) has the lines"
+
 static bool set_nodes(void *at, const char *value,
-                      bool (*add)(uint32_t *, const char *, uint32_t, char *))
+                      enum sx_run_nodes (*add)(uint32_t *, const char *, uint32_t, char *))
 {
     char message[SX_RUN_MESSAGE_MAX];
-    const bool good = add(at, value, SX_RUN_RANKS_MAX, message);
 
-    if (!good) {
+    switch (add(at, value, SX_RUN_RANKS_MAX, message)) {
+    case SX_RUN_NODES_HERE:
+        return true;
+    case SX_RUN_NODES_ELSEWHERE:
+        sx_options_because_alone("%s; " ELSEWHERE, message);
+        return false;
+    case SX_RUN_NODES_UNREADABLE:
+        sx_options_because_alone("%s", message);
+        return false;
+    default:
         sx_options_because("%s", message);
+        return false;
     }
-    return good;
 }
 
 static bool set_host(void *at, const char *value)
@@ -403,15 +434,10 @@ static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
 #define APP 0, true /* the setter is given the whole of it */
 #define JOB 0, false
 
-#define ELSEWHERE                                                                                \
-    ", by its name or as localhost: all ranks are on this one; for several nodes use mpirun of " \
-    "Open MPI 4 or srun: 'man shmix-hosts' (docs/hosts.md) has the lines"
-
 static const struct sx_option rows[] = {
     { .help = "options of a program (each PROGRAM has its own):" },
     { "-n", "--np", "N", "4", "a number of ranks from 1 to 16384",
-      "number of ranks, 1 to 16384, which is the job's limit (default 1)", set_ranks,
-      OF_APP(rank_count) },
+      "number of ranks, 1 to 16384, which is the job's limit (default 1)", set_count, APP },
     { "--env", "-x", "NAME[=VALUE]", "OMP_NUM_THREADS=2", "NAME=VALUE, or the NAME of a variable",
       "set NAME for the ranks, or pass on its value here; repeatable. (All of the environment is "
       "passed on anyway.) A NAME that is not set here is left out, with a warning",
@@ -427,13 +453,13 @@ static const struct sx_option rows[] = {
       "set OMPI_MCA_KEY for the ranks", set_mca, APP },
     { "--oversubscribe", NULL, NULL, NULL, NULL, "accepted, as more ranks than CPUs always are",
       NULL, APP },
-    { "--host", "-H", "NODE[:SLOTS]", "localhost:4", "this node" ELSEWHERE,
+    { "--host", "-H", "NODE[:SLOTS]", "localhost:4", "this node, by its name or as localhost",
       "this node, by its name or as localhost; without -n there are SLOTS ranks", set_host,
       OF_APP(slot_count) },
-    { "--hostfile", "--machinefile", "FILE", "hosts",
-      "a file with lines 'NODE [slots=N]' that name this node" ELSEWHERE,
+    { "--hostfile", "--machinefile", "FILE", "--host localhost:4",
+      "a file with lines 'NODE [slots=N]' that name this node",
       "the same from a file, a line 'NODE [slots=N]' each", set_hostfile, OF_APP(slot_count) },
-    { "--app", NULL, "FILE", "jobs.app : -n 2", "a file of lines '[options] PROGRAM [ARGS]'",
+    { "--app", NULL, "FILE", "-n 2 hostname : -n 2", "a file of lines '[options] PROGRAM [ARGS]'",
       "in the place of a PROGRAM: those of FILE, one a line, with what its options here leave "
       "open; "
       "a line that begins with # is left out",
@@ -456,7 +482,7 @@ static const struct sx_option rows[] = {
       "none, hwthread, core, l3cache, numa or package (socket): the CPUs a rank may use. Default: "
       "what it is mapped by; with slot and node: none. A core or hwthread goes to one rank",
       set_bind, OF_JOB(bind) },
-    { "--cpus-per-rank", "--cpus-per-proc", "N", "2", "a number of CPUs from 1 to 16384",
+    { "--cpus-per-rank", "--cpus-per-proc", "N", "1", "a number of CPUs from 1 to 16384",
       "bind each rank to N cores, or with --bind-to hwthread to N hardware threads, one after the "
       "other, each for one rank",
       set_ranks, OF_JOB(cpus_each) },
@@ -505,11 +531,11 @@ static const struct sx_option rows[] = {
     { "--timeout", NULL, "SECONDS", "60", TIMEOUT_WANTS,
       "end the job after this time; 0: never (default: what " TIMEOUT_VARIABLE " says, or never)",
       set_timeout, OF_JOB(timeout_ns) },
-    { "--report-state-on-timeout", NULL, NULL, NULL, NULL,
+    { "--report-state-on-timeout", NULL, NULL, "--report-state-on-timeout --timeout 60", NULL,
       "at the end of --timeout, show (stderr) what each rank does, and which rank is missing in "
       "which collective operation",
       sx_option_flag, OF_JOB(report_state) },
-    { "--get-stack-traces", NULL, NULL, NULL, NULL,
+    { "--get-stack-traces", NULL, NULL, "--get-stack-traces --timeout 60", NULL,
       "at the end of --timeout, show (stderr) the stacks of the first 64 ranks, by eu-stack, "
       "gstack, pstack or gdb",
       sx_option_flag, OF_JOB(report_stacks) },
@@ -646,6 +672,7 @@ static struct sx_run_app *app_begin(struct sx_run_options *options, const struct
         app->env = NULL;
         app->env_count = 0;
         app->file = NULL;
+        app->counted = false;
         for (size_t i = 0; i < common->env_count; i++) {
             add_env(app, sx_cli_strdup(common->env[i]));
         }

@@ -59,6 +59,7 @@ enum sx_run_on_failure {
 /* One program and what is said about it alone; words are borrowed from argv, but for env. */
 struct sx_run_app {
     uint32_t rank_count;   /* 0 while it is not known: as many as slots, or 1 */
+    bool counted;          /* -n has said it, in these words */
     uint32_t slot_count;   /* that --host and --hostfile name */
     uint32_t first_rank;   /* in its job (run/job.c) */
     const char *wdir;      /* NULL: the launcher's */

@@ -39,7 +39,7 @@
     }
 
 const struct sx_habit sx_run_habits[] = {
-    TAKEN("-c --n --ntasks", "-n"),
+    TAKEN("--n --ntasks", "-n"),
     TAKEN("-wd -cwd --chdir -D", "--wdir"),
     TAKEN("-w --nodelist --hosts", "--host"),
     TAKEN("--gmca --omca", "--mca"),
@@ -49,7 +49,7 @@ const struct sx_habit sx_run_habits[] = {
     TAKEN("--output-filename", "--output dir="),
     TAKEN("--report-bindings", "--display bindings"),
     TAKEN("--display-map", "--display map"),
-    TAKEN("--cpus-per-task", "--cpus-per-rank"),
+    TAKEN("-c --cpus-per-task", "--cpus-per-rank"),
     TAKEN("--enable-recovery --continuous", "--on-failure notify"),
     TOLD("--export -genv -env --genv", "--env"),
     TOLD("-t --time --time-limit", "--timeout"),

@@ -21,6 +21,7 @@ printf 'localhost\nelsewhere slots=2\n' >"$work/else"
 
 # App files.
 printf 'true\n' >"$work/apps"
+printf -- '-n 4 sh -c '\''echo of $OMPI_COMM_WORLD_SIZE'\''\n' >"$work/apps4"
 printf 'true\necho "no end\n' >"$work/quote"
 printf 'true\n\0' >"$work/nul"
 printf -- '--app %s\n' "$work/apps" >"$work/nested"
@@ -54,7 +55,7 @@ while IFS=$tab read -r want line words; do
     (eval "$line") >"$work/out" 2>"$work/err" </dev/null
     code=$?
     expect_code "$want" "$line"
-    if [ "$want" = 2 ] && ! sed -n 2p "$work/err" | grep -q '^try: shmix'; then
+    if [ "$want" = 2 ] && ! sed -n '2s/^try: //p' "$work/err" | grep '^shmix' >>"$work/tries"; then
         fail "$line: the second line does not say what to try"
     fi
     if [ "$words" = - ]; then
@@ -65,5 +66,43 @@ while IFS=$tab read -r want line words; do
 done <"$(dirname "$0")/answers.tsv"
 [ $count -gt 80 ] || fail "only $count lines were read"
 expect_clean "the answers"
+
+# Each option of each verb, with what no option takes, and without what follows it.
+for verb in run events 'events inject' ls get query ctl log mem; do
+    # shellcheck disable=SC2086 # a verb of two words
+    "$SHMIX" $verb --help | sed -n 's/^  \(--*[a-z][^ ,]*\).*/\1/p' | while read -r option; do
+        for words in "$option" "$option=no.such"; do
+            # shellcheck disable=SC2086
+            "$SHMIX" $verb "$words" </dev/null 2>&1 | sed -n '2s/^try: //p'
+        done
+    done
+done >>"$work/tries"
+
+# What is to be tried is no mistake.  There is a job, of which the other verbs have something to say.
+mkdir "$work/here"
+cd "$work/here" || exit 1
+"$SHMIX" run -n 2 "$RANK" late "$work/go" >"$work/sleeps" 2>&1 &
+sleeper=$!
+await "a job" grep -q . "$work/sleeps"
+count=0
+sort -u "$work/tries" >"$work/tries.once"
+while read -r line; do
+    case $line in
+    *--help) count=$((count + 1)) ;;
+    'shmix bench'*) continue ;; # it measures for minutes
+    'shmix events inject'*) continue ;;
+    'shmix events'*) line="$line --timeout 0.01" ;; # else they follow the job
+    *--watch*) continue ;;
+    esac
+    count=$((count + 1))
+    (eval "$line") >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code != 2 ] || fail "try: $line: it is a mistake"
+done <"$work/tries.once"
+[ $count -gt 40 ] || fail "only $count lines were to be tried"
+kill "$sleeper"
+wait "$sleeper" 2>/dev/null
+cd / || exit 1
+expect_clean "the lines to try"
 
 finish

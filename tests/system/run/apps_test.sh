@@ -76,7 +76,7 @@ run true : --timeout 5 true
 expect_code 2 "an option of the job behind a program"
 run --hostfile hosts true
 expect_code 2 "a hostfile"
-expect_err "several nodes use mpirun of Open MPI 4 or srun: 'man shmix-hosts'" "a hostfile"
+expect_err "hostfile hosts: No such file or directory" "a hostfile"
 run --hostfile /dev/zero true
 expect_code 2 "a device in place of a hostfile"
 mkfifo "$work/endless"
