@@ -475,6 +475,17 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
     }
 }
 
+/* It waits for a debugger, as the user wants it to. */
+static void rank_ready(struct sx_run_job *job, uint32_t rank)
+{
+    const long pid = (long)job->ranks[rank].pid;
+
+    sx_run_say(job->run,
+               "%srank %u (pid %ld) waits for a debugger: attach with 'gdb -p %ld', and let all "
+               "ranks go on with 'shmix events inject PMIX_DEBUGGER_RELEASE %s'",
+               job->prefix, rank, pid, pid, job->nspace);
+}
+
 /* ---- the doors ------------------------------------------------------------------------------- */
 
 void sx_run_failure_news(struct sx_run_state *run)
@@ -495,6 +506,10 @@ void sx_run_failure_news(struct sx_run_state *run)
         case SX_RUN_NEWS_LOST:
             rank_lost(job, news->rank);
             sx_run_end_loss_heard(job, news->rank);
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_READY:
+            rank_ready(job, news->rank);
             sx_run_news_free(news);
             break;
         case SX_RUN_NEWS_SPAWN:

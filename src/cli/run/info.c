@@ -212,12 +212,16 @@ static pmix_proc_t *parent_copy(const struct sx_run_request *request)
     return parent;
 }
 
-static void add_stops(struct bag *bag, const struct sx_launch_options *said, uint32_t rank)
+static void add_stops(struct bag *bag, const struct sx_run_job *job, uint32_t rank)
 {
-    if (sx_run_request_stops(said->stop_in_init, rank)) {
+    const struct sx_launch_options *const said = job->request == NULL ? NULL : &job->request->said;
+
+    if (job->options->stop_in_init ||
+        (said != NULL && sx_run_request_stops(said->stop_in_init, rank))) {
         add_bool(bag, PMIX_DEBUG_STOP_IN_INIT, true);
     }
-    if (sx_run_request_stops(said->stop_in_app, rank)) {
+    if (job->options->stop_in_app ||
+        (said != NULL && sx_run_request_stops(said->stop_in_app, rank))) {
         add_bool(bag, PMIX_DEBUG_STOP_IN_APP, true);
     }
 }
@@ -243,8 +247,8 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     if (facts->job->request != NULL) {
         add_bool(&bag, PMIX_SPAWNED, true);
         add(&bag, PMIX_PARENT_ID, PMIX_PROC)->data.proc = parent_copy(facts->job->request);
-        add_stops(&bag, &facts->job->request->said, rank);
     }
+    add_stops(&bag, facts->job, rank);
     if (place->package != SX_RUN_NO_PACKAGE) {
         add_u16(&bag, PMIX_PACKAGE_RANK, in_package[place->package]++);
     }

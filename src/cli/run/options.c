@@ -539,6 +539,17 @@ static const struct sx_option rows[] = {
       "at the end of --timeout, show (stderr) the stacks of the first 64 ranks, by eu-stack, "
       "gstack, pstack or gdb",
       sx_option_flag, OF_JOB(report_stacks) },
+    { "--stop-on-exec", NULL, NULL, NULL, NULL,
+      "stop each rank before the first instruction of its program; lines on stderr show how to "
+      "attach a debugger, and how the ranks go on",
+      sx_option_flag, OF_JOB(stop_on_exec) },
+    { "--stop-in-init", NULL, NULL, NULL, NULL,
+      "the same in PMIx_Init (MPI_Init), where the ranks wait for PMIX_DEBUGGER_RELEASE",
+      sx_option_flag, OF_JOB(stop_in_init) },
+    { "--stop-in-app", NULL, NULL, NULL, NULL,
+      "the same where the program, or its MPI, has a breakpoint of its own for "
+      "PMIX_DEBUG_STOP_IN_APP",
+      sx_option_flag, OF_JOB(stop_in_app) },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(output.marks.tag) },
     { "--output", NULL, "WORDS", "tag,timestamp",

@@ -288,6 +288,18 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     sx_log(SX_LOG_DEBUG, "rank %u of %s starts: pid %ld, %s", rank, job->nspace, (long)pid,
            program_of(job, rank)->path);
     say_binding(job, rank);
+    if (job->options->stop_on_exec && job->ranks[rank].restarts == 0) {
+        sx_run_say(job->run,
+                   "%srank %u (pid %ld) is stopped before its first instruction: attach with 'gdb "
+                   "-p %ld', or let it go on with 'kill -CONT %ld' (all: shmix ctl resume %s)",
+                   job->prefix, rank, (long)pid, (long)pid, (long)pid, job->nspace);
+    }
+}
+
+static bool stops_on_exec(const struct sx_run_job *job, uint32_t rank)
+{
+    return job->options->stop_on_exec ||
+           (job->request != NULL && sx_run_request_stops(job->request->said.stop_on_exec, rank));
 }
 
 /* The words of @rank's program with the rank behind the first one, which is made for it. */
@@ -318,8 +330,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .env = env,
         .fds = fds,
         .pmi1_fd = fds[3],
-        .stops = job->request != NULL && job->ranks[rank].restarts == 0 &&
-                 sx_run_request_stops(job->request->said.stop_on_exec, rank),
+        .stops = job->ranks[rank].restarts == 0 && stops_on_exec(job, rank),
     };
     struct sx_run_spawn spawn = job->run->spawn;
 

@@ -26,6 +26,7 @@ struct sx_run_clients {
     struct {
         bool is_client;
         bool counted; /* among those that have connected, in any way */
+        uint8_t breakpoints; /* that it has waited at for a debugger */
     } ranks[];
 };
 
@@ -577,6 +578,38 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
     (void)nresults;
     if (job != NULL && source->rank < job->rank_count) {
         tell(SX_RUN_NEWS_LOST, job, source->rank);
+    } else {
+        sx_run_upcall_drop(job);
+    }
+    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
+}
+
+/* Return: false when @rank of @job has been there often enough: it may publish it for ever. */
+static bool count_ready(struct sx_run_job *job, uint32_t rank)
+{
+    bool counts;
+
+    pthread_mutex_lock(&upcall.mutex);
+    counts = job->clients->ranks[rank].breakpoints < SX_RUN_BREAKPOINTS;
+    job->clients->ranks[rank].breakpoints += counts;
+    pthread_mutex_unlock(&upcall.mutex);
+    return counts;
+}
+
+void sx_run_upcall_ready(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+{
+    struct sx_run_job *const job = source == NULL ? NULL : job_of(source);
+
+    (void)id;
+    (void)status;
+    (void)info;
+    (void)ninfo;
+    (void)results;
+    (void)nresults;
+    if (job != NULL && source->rank < job->rank_count && count_ready(job, source->rank)) {
+        tell(SX_RUN_NEWS_READY, job, source->rank);
     } else {
         sx_run_upcall_drop(job);
     }

@@ -6,7 +6,7 @@
  *
  * Upcalls answer at once, but for abort, job control and spawn: these are news, and their caller
  * waits until the launcher answers.  Memory is bounded by the calls that clients wait in, and by
- * one loss a rank and one answer to the launcher. */
+ * one loss a rank, SX_RUN_BREAKPOINTS of its breakpoints, and one answer to the launcher. */
 #ifndef SX_CLI_RUN_UPCALL_H
 #define SX_CLI_RUN_UPCALL_H
 
@@ -17,11 +17,13 @@
 #include "cli/run/job.h"
 
 #define SX_RUN_ABORT_TEXT_MAX 256
+#define SX_RUN_BREAKPOINTS 2 /* in PMIx_Init, and behind it */
 
 enum sx_run_news_kind {
     SX_RUN_NEWS_ABORT,   /* somebody asks for it */
     SX_RUN_NEWS_CONTROL, /* the same, of job control */
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
+    SX_RUN_NEWS_READY,   /* @rank waits for a debugger */
     SX_RUN_NEWS_SPAWN,   /* somebody asks for a job */
     SX_RUN_NEWS_PUSH,    /* somebody has input for ranks */
     SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
@@ -78,6 +80,11 @@ extern pmix_server_module_t sx_run_upcall_module;
 void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
+/* For PMIX_READY_FOR_DEBUG. */
+void sx_run_upcall_ready(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
 
 /* For sx_connect_watch. */
 void sx_run_upcall_bereft(const pmix_proc_t *lost, const char *nspace);
