@@ -623,6 +623,25 @@ static const struct sx_directive spawn[] = {
     ROW(PMIX_PARENT_ID, PROCS, spawn, parent),
 };
 
+/* A spawn that a tool without a server obeys itself (client/call/forkexec.c). */
+static const struct sx_directive forkexec[] = {
+    ROW(PMIX_WDIR, STRING, forkexec, wdir),
+    ROW(PMIX_SET_ENVAR, INFO, forkexec, envar),
+    ROW(PMIX_ADD_ENVAR, INFO, forkexec, envar),
+    ROW(PMIX_UNSET_ENVAR, INFO, forkexec, envar),
+    ROW(PMIX_PREPEND_ENVAR, INFO, forkexec, envar),
+    ROW(PMIX_APPEND_ENVAR, INFO, forkexec, envar),
+    ROW(PMIX_FIRST_ENVAR, INFO, forkexec, envar),
+    IDLE(PMIX_FWD_ENVIRONMENT), /* they have it */
+    IDLE(PMIX_FWD_STDIN),       /* they have the tool's own streams */
+    IDLE(PMIX_FWD_STDOUT),
+    IDLE(PMIX_FWD_STDERR),
+    IDLE(PMIX_SPAWN_TOOL),
+    IDLE(PMIX_NOTIFY_COMPLETION), /* the tool hears of each end */
+    IDLE(PMIX_NOTIFY_PROC_TERMINATION),
+    IDLE(PMIX_PARENT_ID), /* the tool */
+};
+
 #define LAUNCH_APP                                                                                \
     ROW(PMIX_WDIR, STRING, launch, wdir), ROW(PMIX_PREFIX, STRING, launch, prefix),               \
         ROW(PMIX_PSET_NAME, STRING, launch, pset, .arg = PMIX_MAX_KEYLEN),                        \
@@ -814,6 +833,7 @@ const struct sx_directives sx_directives_of[SX_FUNCTION_COUNT] = {
     [SX_OF_SETUP_LOCAL_SUPPORT] = ENTRY("PMIx_server_setup_local_support", local_support),
     [SX_OF_LAUNCH] = ENTRY("PMIx_Spawn of a job of shmix run", launch),
     [SX_OF_LAUNCH_APP] = ENTRY("PMIx_Spawn of an application of shmix run", launch_app),
+    [SX_OF_FORKEXEC] = ENTRY("PMIx_Spawn of a tool without a server", forkexec),
     [SX_OF_COLLECT_INVENTORY] = NONE("PMIx_server_collect_inventory"),
     [SX_OF_DELIVER_INVENTORY] = NONE("PMIx_server_deliver_inventory"),
     [SX_OF_GENERATE_REGEX2] = NONE("PMIx_generate_regex2"),

@@ -59,6 +59,7 @@ enum sx_function {
     SX_OF_SETUP_LOCAL_SUPPORT,
     SX_OF_LAUNCH,     /* a spawn, as `shmix run` obeys it: of the job ... */
     SX_OF_LAUNCH_APP, /* ... and of one application */
+    SX_OF_FORKEXEC,   /* one that a tool without a server obeys itself, of either */
     SX_OF_COLLECT_INVENTORY,
     SX_OF_DELIVER_INVENTORY,
     SX_OF_GENERATE_REGEX2,
@@ -219,6 +220,11 @@ struct sx_handler_options {
     struct sx_some_procs affected;
     const pmix_info_t *object; /* PMIX_POINTER */
     bool once;                 /* it is deregistered after its first call */
+};
+
+struct sx_forkexec_options {
+    const char *wdir;
+    const pmix_info_t *envar; /* one at least: envar.h reads them */
 };
 
 struct sx_control_options {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawn.c - PMIx_Spawn, blocking or not: the host starts a job, and its namespace is the answer.
+/* spawn.c - PMIx_Spawn, blocking or not: the host starts a job, or a tool without a server does
+ * (forkexec.c), and its namespace is the answer.
  *
  * The applications travel as one info, whose value is an array of PMIX_APP.  The answer is an info,
  * too: PMIX_NSPACE.  An application without a folder gets the caller's. */
@@ -12,9 +13,11 @@
 #include <pmix.h>
 
 #include "base/options.h"
+#include "base/role.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value.h"
+#include "client/call/forkexec.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
@@ -183,6 +186,35 @@ static pmix_status_t apps_send(struct sx_results_op *results, const pmix_info_t 
     return sx_op_ask(&results->op, &draft);
 }
 
+/* A tool that has no server starts them itself. */
+static bool is_alone(void)
+{
+    return sx_process.is_tool && sx_link_is_singleton(sx_primary());
+}
+
+static pmix_status_t apps_start(struct sx_results_op *results, const pmix_info_t job_info[],
+                                size_t ninfo, const pmix_app_t *apps, size_t napps)
+{
+    struct sx_op *op = &results->op;
+    pmix_nspace_t nspace;
+    pmix_status_t rc = sx_role_may_wait();
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_open(&op);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    op->info = PMIx_Info_create(1);
+    rc = op->info != NULL ? sx_forkexec_spawn(job_info, ninfo, apps, napps, nspace)
+                          : PMIX_ERR_OUT_OF_RESOURCE;
+    op->ninfo = op->info != NULL;
+    if (rc == PMIX_SUCCESS) {
+        rc = PMIx_Info_load(op->info, PMIX_NSPACE, nspace, PMIX_STRING);
+    }
+    return sx_op_answer(op, rc);
+}
+
 static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_info[],
                            size_t ninfo, const pmix_app_t *apps, size_t napps)
 {
@@ -200,11 +232,14 @@ static pmix_status_t spawn(struct sx_results_op *results, const pmix_info_t job_
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    const bool forwards = options.forwards || is_alone();
     pmix_app_t *const with = apps_with_ours(apps, napps, folder_for(job_info, ninfo, folder),
-                                            options.forwards);
+                                            forwards);
 
-    rc = with == NULL ? PMIX_ERR_OUT_OF_RESOURCE : apps_send(results, job_info, ninfo, with, napps);
-    apps_drop(with, napps, options.forwards);
+    rc = with == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+         : is_alone() ? apps_start(results, job_info, ninfo, with, napps)
+                      : apps_send(results, job_info, ninfo, with, napps);
+    apps_drop(with, napps, forwards);
     return rc;
 }
 

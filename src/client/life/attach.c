@@ -29,6 +29,7 @@
 #include "client/call/event.h"
 #include "client/call/event_state.h"
 #include "client/call/foreign.h"
+#include "client/call/forkexec.h"
 #include "client/call/gate.h"
 #include "client/call/input.h"
 #include "client/call/native.h"
@@ -117,6 +118,7 @@ static void fork_child(void)
     sx_event_forked();
     sx_periodics_forked();
     sx_launcher_forked();
+    sx_forkexec_forked();
     sx_keepalive_forked();
     p->waiter_count = 0;
     p->thread_running = p->progressing = false;
@@ -459,6 +461,7 @@ static void process_close(struct sx_process *p)
     sx_wakefd_deinit();
     sx_view_close_all();
     p->own = NULL;
+    p->is_tool = false;
     sx_keep_deinit();
     sx_box_deinit();
     sx_puts_deinit(&p->puts);
@@ -885,6 +888,7 @@ void sx_life_good_bye(struct sx_link *link)
 static void tear_down(struct sx_process *p)
 {
     sx_keepalive_end();
+    sx_forkexec_end();
     sx_launcher_end();
     sx_input_stop();
     sx_pulls_stop();                               /* while the server may still send */

@@ -75,6 +75,7 @@ static pmix_status_t tool_open(struct sx_process *p, void *arg)
     pmix_proc_t name = { .rank = options->rank.number };
     size_t handlers;
 
+    p->is_tool = true;
     named = options->nspace != NULL;
     if (named) {
         PMIX_LOAD_NSPACE(name.nspace, options->nspace);

@@ -74,6 +74,7 @@ struct sx_process {
     pthread_mutex_t life_lock;
     pthread_cond_t life_cond; /* ENDING is over */
     unsigned init_count;
+    bool is_tool; /* by PMIx_tool_init; constant while READY */
 
     pthread_mutex_t view_lock;
 
