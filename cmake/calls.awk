@@ -100,7 +100,7 @@ function page_end(    i, page, what, path, names) {
     printf "initialised, PMIX_ERR_BAD_PARAM for a NULL where a value is needed, and\n" >path
     printf "PMIX_ERR_NOT_SUPPORTED where this library, or the host, does not offer it.\n" >path
     printf ".SH SEE ALSO\n.BR PMIx_Init (3),\n.BR pmix_op_cbfunc_t (3),\n.BR PMIx_server_init (3),\n" >path
-    printf ".BR PMIx_tool_init (3),\n.BR shmix (1)\n" >path
+    printf ".BR PMIx_tool_init (3),\n.BR shmix (1),\n.BR shmix\\-embedding (7)\n" >path
     close(path)
     for (i = 1; i <= count; i++) {
       if (call[i] == page) continue

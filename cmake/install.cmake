@@ -55,6 +55,7 @@ endif()
 # ... and pages of docs that messages name, made by cmake/page.awk: "man shmix-hosts" is docs/hosts.md
 foreach(page "hosts:which launcher starts the ranks, and how"
              "containers:ranks in containers"
+             "embedding:start a PMIx server inside a program"
              "troubleshooting:messages, and what to do")
   string(REGEX MATCH "^([a-z]+):(.*)$" page ${page})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS docs/${CMAKE_MATCH_1}.md cmake/page.awk)

@@ -32,12 +32,20 @@ function begin(macro) {
   open = 0
 }
 
+# A line of a table, of which the first says what the columns are; of two columns that is plain.
 function row(text,    cells, count, i) {
   gsub(/^\| *| *\|$/, "", text)
   count = split(text, cells, / *\| */)
+  if (!tabled) {
+    for (i = 1; i <= count; i++) column[i] = count > 2 && cells[i] != "" ? cells[i] ": " : ""
+    return
+  }
   begin(".TP")
   line("\\fB" words(cells[1]) "\\fR")
-  for (i = 2; i <= count; i++) line(words(cells[i]) (i < count ? ";" : ""))
+  for (i = 2; i <= count; i++) {
+    if (i > 2) print ".br"
+    line(words(column[i] cells[i]))
+  }
 }
 
 BEGIN {
@@ -58,11 +66,18 @@ coded { line(plain(substr($0, match($0, /^   [^ ]/) && listed ? 4 : 1))); next }
 /^## / { listed = 0; begin(".SH \"" toupper(words(substr($0, 4))) "\""); next }
 /^### / { listed = 0; begin(".SS \"" words(substr($0, 5)) "\""); next }
 /^\|[-|]*$/ { next }
-/^\|/ { if (tabled) row($0); tabled = 1; next }
+/^\|/ { row($0); tabled = 1; next }
 { tabled = 0 }
 /^$/ { open = 0; next }
 /^\* / { begin(".IP \\(bu 2"); line(words(substr($0, 3))); open = 1; next }
 /^[0-9]+\. / { listed = 1; begin(".IP " $1 " 3"); sub(/^[0-9]+\. */, ""); line(words($0)); open = 1; next }
+/^    [^ ]/ && !open && !listed { # code without fences
+  begin(".PP")
+  printf ".RS 4\n.nf\n"
+  line(plain(substr($0, 5)))
+  printf ".fi\n.RE\n"
+  next
+}
 {
   sub(/^ +/, "")
   if (!open) begin(".PP")

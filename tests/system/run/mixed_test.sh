@@ -92,4 +92,8 @@ expect_clean "after what is ours"
 LD_LIBRARY_PATH=$theirs timeout 60 "$HOST" 1 env LD_LIBRARY_PATH="${LIBRARY%/*}" "$RANK" fence \
     >"$work/out" 2>"$work/err"
 expect_err "the server of its job is of another library, OpenPMIx [0-9]" "a host with OpenPMIx"
+expect_err "directory of the launcher's own library first in LD_LIBRARY_PATH" "a host with OpenPMIx: what to set"
+LD_LIBRARY_PATH=$theirs timeout 60 "$HOST" 2 env LD_LIBRARY_PATH="$theirs" "$RANK" fence >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "and with what it says they are a job"
 finish
