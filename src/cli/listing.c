@@ -17,7 +17,8 @@ static int width_of(const struct sx_listing_cell *cell)
 
     switch (cell->kind) {
     case SX_LISTING_NUMBER:
-        return snprintf(NULL, 0, "%" PRId64, cell->number);
+        return cell->text != NULL ? (int)strlen(cell->text)
+                                  : snprintf(NULL, 0, "%" PRId64, cell->number);
     case SX_LISTING_TEXT:
         for (const char *at = cell->text; *at != '\0'; at++) {
             width += *at >= 0x20 && *at < 0x7f ? 1 : 4; /* as names.h escapes it */
@@ -61,7 +62,11 @@ static void text_print(const struct sx_listing *listing, const struct sx_listing
 
         printf(first ? "" : " ");
         pad(column->width > 0 ? blanks : 0);
-        cell_print(&cell);
+        if (cell.kind == SX_LISTING_NUMBER && cell.text != NULL) {
+            fputs(cell.text, stdout);
+        } else {
+            cell_print(&cell);
+        }
         pad(column->width < 0 ? blanks : 0);
         first = false;
     }
@@ -73,7 +78,7 @@ static void json_print(const struct sx_listing *listing, const struct sx_listing
     const char *before = "{";
 
     for (size_t i = 0; i < listing->column_count; i++) {
-        if (cells[i].kind == SX_LISTING_NONE) {
+        if (cells[i].kind == SX_LISTING_NONE || listing->columns[i].field == NULL) {
             continue;
         }
         printf("%s\"%s\":", before, listing->columns[i].field);

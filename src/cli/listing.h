@@ -11,7 +11,7 @@
 struct sx_listing_column {
     const char *heading; /* of the text; NULL: it is in JSON only */
     int width;           /* negative: to the left; 0: as it comes, for the last one */
-    const char *field;   /* in JSON */
+    const char *field;   /* in JSON; NULL: it is in the text only */
 };
 
 struct sx_listing {
@@ -32,6 +32,12 @@ struct sx_listing_cell {
 static inline struct sx_listing_cell sx_listing_number(int64_t number)
 {
     return (struct sx_listing_cell){ .kind = SX_LISTING_NUMBER, .number = number };
+}
+
+/* In JSON the number, in the text what is said of it. */
+static inline struct sx_listing_cell sx_listing_shown(int64_t number, const char *text)
+{
+    return (struct sx_listing_cell){ .kind = SX_LISTING_NUMBER, .number = number, .text = text };
 }
 
 /* NULL is none. */

@@ -22,12 +22,15 @@ static const struct sx_option rows[] = {
     { .help = "verbs:" },
     { .name = "run", .help = "start a job on this node" },
     { .name = "events", .help = "follow the events of a running job" },
-    { .name = "ls", .help = "list servers, jobs, groups, and who is missing in which operation" },
+    { .name = "ls",
+      .help = "list jobs, processes, servers, groups, and what a hung fence is waiting for" },
     { .name = "get", .help = "print what is stored of running jobs, by key" },
-    { .name = "query", .help = "ask a server what it knows of jobs, processes, and itself" },
+    { .name = "query", .help = "ask a server about jobs, processes, and itself" },
     { .name = "ctl", .help = "act on running processes: pause, resume, signal or end them" },
     { .name = "log", .help = "log something where processes of a job log" },
-    { .name = "mem", .help = "look into the shared memory of running jobs" },
+    { .name = "mem", .help = "print the shared memory of running jobs" },
+    { .name = "ps, jobs, list, kill",
+      .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
     { .name = "bench", .help = "measure this library beside another, and draw a report" },
     { .help = "options ('shmix VERB --help' and 'shmix help VERB' explain those of a verb, with "
               "examples):" },
@@ -40,6 +43,23 @@ static const struct {
     { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls },
     { "get", sx_cli_get }, { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
     { "log", sx_cli_log }, { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
+};
+
+/* Names that users of other commands type: a verb, and its first word (empty: none). */
+static struct {
+    const char *name, *verb;
+    char word[8];
+} others[] = {
+    { "ps", "ls", "procs" },
+    { "jobs", "ls", "jobs" },
+    { "list", "ls", "" },
+    { "kill", "ctl", "term" },
+};
+
+static const struct sx_habit habits[] = {
+    { "top", "is not there yet: 'shmix ls procs --watch' lists processes and their CPU time again "
+             "and again", false },
+    { NULL, NULL, false },
 };
 
 /* All but the launcher only look at what servers have. */
@@ -61,10 +81,23 @@ static const struct sx_verb command = {
     .more = "\ntry:\n  shmix run -n 2 hostname\n",
     .options = rows,
     .option_count = SX_COUNT(rows),
+    .habits = habits,
 };
 
-static int verb_run(const char *name, char **words)
+/* @words: the first one is the name, and those of the verb follow. */
+static int verb_run(char **words)
 {
+    const char *name = words[0];
+
+    words++;
+    for (size_t i = 0; i < SX_COUNT(others); i++) {
+        if (strcmp(name, others[i].name) == 0) {
+            name = others[i].verb;
+            if (others[i].word[0] != '\0') {
+                *--words = others[i].word;
+            }
+        }
+    }
     for (size_t i = 0; i < SX_COUNT(verbs); i++) {
         if (strcmp(name, verbs[i].name) == 0) {
             return verb_call(verbs[i].fn, words);
@@ -76,7 +109,7 @@ static int verb_run(const char *name, char **words)
 int main(int argc, char **argv)
 {
     static char help[] = "--help", version[] = "--version";
-    char **words = argv + (argc > 0), *asked[] = { help, NULL };
+    char **words = argv + (argc > 0);
     int (*const named)(char **words) = argc > 0 ? sx_field_find(argv[0]) : NULL;
 
     if (named != NULL) {
@@ -86,7 +119,10 @@ int main(int argc, char **argv)
         return sx_cli_run(words);
     }
     if (words[0] != NULL && strcmp(words[0], "help") == 0 && words[1] != NULL) {
-        return verb_run(words[1], asked);
+        words[0] = words[1];
+        words[1] = help;
+        words[2] = NULL;
+        return verb_run(words);
     }
     if (words[0] != NULL && strcmp(words[0], "help") == 0) {
         words[0] = help;
@@ -102,5 +138,5 @@ int main(int argc, char **argv)
         sx_options_help(&command);
         return SX_EXIT_USAGE;
     }
-    return verb_run(words[0], words + 1);
+    return verb_run(words);
 }

@@ -4,6 +4,7 @@
  * for want of jobs. */
 #include "cli/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,10 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/process.h"
+#include "cli/number.h"
 #include "cli/say.h"
 
 char *sx_proc_exe(void)
@@ -29,24 +34,68 @@ char *sx_proc_exe(void)
     return sx_cli_strdup(exe);
 }
 
-char sx_proc_state(pid_t pid)
+bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret)
 {
-    char path[32], line[512];
-    char state = '\0';
+    const uint64_t tick_ns = SX_NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+    char path[32], line[1024] = "";
+    unsigned long long user, system, start;
+    long rss;
+    int parent;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     FILE *const file = fopen(path, "re");
 
     if (file == NULL) {
-        return '\0';
+        return false;
     }
-    if (fgets(line, sizeof(line), file) != NULL) {
-        const char *const after = strrchr(line, ')'); /* the name before it may hold anything */
+    const bool read = fgets(line, sizeof(line), file) != NULL;
+    const char *const after = strrchr(line, ')'); /* the name before it may hold anything */
 
-        state = after != NULL && after[1] == ' ' ? after[2] : '\0';
-    }
     fclose(file);
-    return state;
+    if (!read || after == NULL ||
+        sscanf(after,
+               ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d "
+               "%llu %*u %ld",
+               &ret->state, &parent, &user, &system, &start, &rss) != 6) {
+        return false;
+    }
+    ret->parent = parent;
+    ret->cpu_ns = (user + system) * tick_ns;
+    ret->start_ticks = start;
+    ret->rss_bytes = rss > 0 ? (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    return true;
+}
+
+uint64_t sx_proc_age_ns(uint64_t start_ticks)
+{
+    const uint64_t tick_ns = SX_NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const uint64_t now_ns = (uint64_t)now.tv_sec * SX_NS_PER_SEC + (uint64_t)now.tv_nsec;
+    const uint64_t start_ns = start_ticks * tick_ns;
+
+    return now_ns > start_ns ? now_ns - start_ns : 0;
+}
+
+bool sx_proc_user(pid_t pid, uid_t *ret)
+{
+    char path[32];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    if (stat(path, &st) != 0) {
+        return false;
+    }
+    *ret = st.st_uid;
+    return true;
+}
+
+char sx_proc_state(pid_t pid)
+{
+    struct sx_proc_stat stat;
+
+    return sx_proc_stat(pid, &stat) ? stat.state : '\0';
 }
 
 bool sx_proc_has_ended(pid_t pid)
@@ -128,6 +177,80 @@ bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool o
     free(words);
     free(wanted);
     return has;
+}
+
+char *sx_proc_command(pid_t pid)
+{
+    size_t size;
+    char *const words = proc_read(pid, "cmdline", 4096, &size);
+
+    while (size > 0 && words[size - 1] == '\0') {
+        size--;
+    }
+    for (size_t i = 0; i < size; i++) {
+        words[i] = words[i] == '\0' ? ' ' : words[i];
+    }
+    if (size == 0) {
+        free(words);
+        return NULL;
+    }
+    return words;
+}
+
+bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank)
+{
+    static const char nspace[] = "PMIX_NAMESPACE=", rank[] = "PMIX_RANK=";
+    size_t size;
+    char *const words = proc_read(pid, "environ", ENVIRON_BYTES_MAX, &size);
+    bool has_nspace = false, has_rank = false;
+    int64_t number = 0;
+
+    for (const char *at = words; at < words + size; at += strlen(at) + 1) {
+        if (strncmp(at, nspace, sizeof(nspace) - 1) == 0) {
+            snprintf(ret_nspace, SX_SEGMENT_NSPACE_BYTES, "%s", at + sizeof(nspace) - 1);
+            has_nspace = true;
+        } else if (strncmp(at, rank, sizeof(rank) - 1) == 0) {
+            has_rank = sx_cli_number(at + sizeof(rank) - 1, 0, PMIX_RANK_VALID, &number);
+        }
+    }
+    free(words);
+    *ret_rank = (uint32_t)number;
+    return has_nspace && has_rank;
+}
+
+/* Those that the thread @task of @pid has made. */
+static void task_children_each(pid_t pid, const char *task, void (*each)(void *arg, pid_t child),
+                               void *arg)
+{
+    char *const path = sx_cli_printf("/proc/%d/task/%s/children", (int)pid, task);
+    FILE *const file = fopen(path, "re");
+    int child;
+
+    while (file != NULL && fscanf(file, "%d", &child) == 1) {
+        each(arg, child);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    free(path);
+}
+
+void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void *arg)
+{
+    char path[32];
+    const struct dirent *entry;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *const dir = opendir(path);
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            task_children_each(pid, entry->d_name, each, arg);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
 }
 
 bool sx_proc_is_janitor(pid_t pid)

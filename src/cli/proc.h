@@ -5,6 +5,7 @@
 #define SX_CLI_PROC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "shmem/segment.h"
@@ -14,6 +15,30 @@ bool sx_proc_check(void);
 
 /* The path of this command's own file.  Return: malloc'ed, or NULL when that has been said. */
 char *sx_proc_exe(void);
+
+/* What /proc/PID/stat has of a process. */
+struct sx_proc_stat {
+    char state;
+    pid_t parent;
+    uint64_t cpu_ns, start_ticks, rss_bytes;
+};
+bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret);
+
+/* For how long a process that began at @start_ticks has been there. */
+uint64_t sx_proc_age_ns(uint64_t start_ticks);
+
+/* The user of process @pid.  Return: false when it is not there. */
+bool sx_proc_user(pid_t pid, uid_t *ret);
+
+/* Its command line with blanks between the words.  Return: malloc'ed, or NULL. */
+char *sx_proc_command(pid_t pid);
+
+/* The rank that process @pid has been started as, by its environment: before it has told anybody.
+ * Return: false when it is none, or is not shown. */
+bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank);
+
+/* Call @each with the children of process @pid. */
+void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void *arg);
 
 /* The letter of the state of process @pid, as in /proc/PID/stat: 'T' stopped, 'Z' ended.  Return:
  * '\0' when /proc does not show it. */

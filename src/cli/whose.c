@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* whose.c - a name is looked for in all servers: two of them may have a job, a group or a set of it. */
+/* whose.c - a name is looked for in all servers: several may have a job, group or set of it. */
 #include "cli/whose.h"
 
 #include <fcntl.h>

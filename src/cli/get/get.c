@@ -245,7 +245,7 @@ static const char about[] =
     "usage: shmix get KEY [--rank N] [--realm REALM] [--json] [--watch] [NAMESPACE | PID]\n"
     "\n"
     "Print what is stored under KEY: in the job NAMESPACE, in the jobs of the server PID, or in\n"
-    "all that you may look into. Reads memory only, so a server that hangs or is stopped can be\n"
+    "all that you may inspect. Reads memory only, so a server that hangs or is stopped can be\n"
     "looked at. Exits with 1 where nothing is found.\n"
     "\n";
 
@@ -269,7 +269,7 @@ const struct sx_verb sx_get_verb = {
 static int nothing_say(const struct search *search, bool denied)
 {
     const struct wish *const wish = search->wish;
-    const char *const hidden = denied ? " among the servers that you may look into; root sees all"
+    const char *const hidden = denied ? " of yours (root sees all)"
                                       : "";
 
     if (search->jobs == 0 && sx_cli_outside_say(wish->whose.pid)) {

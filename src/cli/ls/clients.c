@@ -142,7 +142,7 @@ int sx_ls_clients(const struct sx_ls_wish *wish)
     }
     if (list.listing.count == 0) {
         sx_say("no process is connected%s",
-               denied ? " to the servers that you may look into; root sees all" : "");
+               denied ? " to your servers (root sees all)" : "");
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
 }

@@ -295,7 +295,7 @@ static int print_all(struct list *list, bool denied)
         sx_say("no collective operation has been open for longer than %d ms%s; ranks that hang may "
                "wait in MPI, where 'shmix run --timeout 60 --get-stack-traces' shows it",
                (int)(SX_OPEN_DELAY_NS / SX_NS_PER_MS),
-               denied ? " in the servers that you may look into (root sees all)" : "");
+               denied ? " in your servers (root sees all)" : "");
         return 0;
     }
     qsort(list->items, list->count, sizeof(list->items[0]), items_order);

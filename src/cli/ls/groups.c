@@ -87,7 +87,7 @@ int sx_ls_groups(const struct sx_ls_wish *wish)
 {
     struct list list = { .wish = wish, .now_ns = sx_now_ns() };
 
-    if (wish->watch) {
+    if (wish->watch_ns != 0 && !wish->pages) {
         return sx_groups_watch(wish, wish->server);
     }
     const bool denied = !sx_cli_outside_each(wish->server, "store:", store_take, &list);
@@ -101,7 +101,7 @@ int sx_ls_groups(const struct sx_ls_wish *wish)
     if (list.count == 0) {
         sx_say("no %s%s",
                wish->sets_only ? "process set" : "connected namespace, group or process set",
-               denied ? " in the servers that you may look into; root sees all" : "");
+               denied ? " in your servers (root sees all)" : "");
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
 }

@@ -35,6 +35,7 @@ struct watch {
     struct sx_board board;
     struct sx_store store; /* SX_STORE_NULL: none is known */
     struct lists known;
+    int64_t printed;
 };
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -136,7 +137,7 @@ static bool is_wanted(const struct watch *watch, const struct sx_membership *lis
     return nspace == NULL || sx_membership_count_of(list, nspace) != 0;
 }
 
-static void say(const struct watch *watch, const char *change, const struct sx_membership *list,
+static void say(struct watch *watch, const char *change, const struct sx_membership *list,
                 const struct sx_membership *before)
 {
     const struct sx_groups_line line = { .server = watch->server,
@@ -148,11 +149,14 @@ static void say(const struct watch *watch, const char *change, const struct sx_m
     if (!is_wanted(watch, list) && (before == NULL || !is_wanted(watch, before))) {
         return;
     }
-    sx_groups_line_print(&line, watch->wish->json);
+    if (watch->wish->count == 0 || watch->printed < watch->wish->count) {
+        sx_groups_line_print(&line, watch->wish->json);
+        watch->printed++;
+    }
 }
 
 /* @before and @now are one list, or one of them is NULL. */
-static void list_compare(const struct watch *watch, const char *come,
+static void list_compare(struct watch *watch, const char *come,
                          const struct sx_membership *before, const struct sx_membership *now)
 {
     if (now == NULL) {
@@ -165,7 +169,7 @@ static void list_compare(const struct watch *watch, const char *come,
     }
 }
 
-static void lists_compare(const struct watch *watch, const char *come, const struct lists *now)
+static void lists_compare(struct watch *watch, const char *come, const struct lists *now)
 {
     const struct lists *const before = &watch->known;
 
@@ -207,7 +211,11 @@ enum { WATCH_LISTS, WATCH_LIFE, WATCH_COUNT };
 static bool follow(struct watch *watch)
 {
     const struct sx_door *const door = &watch->board.header->lists;
+    const uint64_t timeout_ns = watch->wish->timeout_ns;
+    const uint64_t end_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER
+                                            : sx_deadline_ns(sx_now_ns(), timeout_ns);
     const char *come = "there";
+    bool over = false;
 
     if (!watch->wish->json) {
         sx_groups_heading_print(true);
@@ -224,11 +232,11 @@ static bool follow(struct watch *watch)
         if (!look(watch, come)) {
             return false;
         }
-        if (!lives) {
+        if (!lives || over || (watch->printed > 0 && watch->printed == watch->wish->count)) {
             return true;
         }
         come = "made";
-        (void)sx_bell_wait(words, WATCH_COUNT, SX_BELL_ALL, SX_DEADLINE_NEVER);
+        over = sx_bell_wait(words, WATCH_COUNT, SX_BELL_ALL, end_ns) == PMIX_ERR_TIMEOUT;
         sx_door_pass_on(door, &words[WATCH_LISTS], SX_BELL_ALL);
     }
 }

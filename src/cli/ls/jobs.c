@@ -3,120 +3,179 @@
 /* jobs.c - the stores of jobs, a line for each. */
 #include "cli/ls/jobs.h"
 
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/value.h"
-#include "cli/json.h"
+#include "cli/listing.h"
 #include "cli/ls/nobody.h"
-#include "cli/names.h"
+#include "cli/ls/process.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
+#include "shmem/site.h"
+
+#define RANKS_LOOKED_AT 8 /* of a job, for its age and its program */
+
+enum { JOB, SERVER, STATE, SIZE, HERE, APPS, UID, USER, TIME, COMMAND, NAMED, COLUMNS };
+
+/* The text has another order than the objects, and the name and the command in one column. */
+enum { T_USER, T_SERVER, T_TIME, T_STATE, T_SIZE, T_HERE, T_APPS, T_NAMED, TEXT_COLUMNS };
+
+static const struct sx_listing_column json_columns[COLUMNS] = {
+    [JOB] = { .field = "nspace" },     [SERVER] = { .field = "server" },
+    [STATE] = { .field = "server_state" }, [SIZE] = { .field = "size" },
+    [HERE] = { .field = "local_size" }, [APPS] = { .field = "apps" },
+    [UID] = { .field = "uid" },        [USER] = { .field = "user" },
+    [TIME] = { .field = "up_ns" },     [COMMAND] = { .field = "command" },
+};
+
+static const struct sx_listing_column text_columns[TEXT_COLUMNS] = {
+    [T_USER] = { .heading = "USER", .width = -8 },
+    [T_SERVER] = { .heading = "PID", .width = 8 },
+    [T_TIME] = { .heading = "TIME", .width = 10 },
+    [T_STATE] = { .heading = "STATE", .width = -10 },
+    [T_SIZE] = { .heading = "RANKS", .width = 6 },
+    [T_HERE] = { .heading = "HERE", .width = 6 },
+    [T_APPS] = { .heading = "APPS", .width = 4 },
+    [T_NAMED] = { .heading = "NAME: COMMAND", .width = 0 },
+};
 
 struct list {
     const struct sx_ls_wish *wish;
-    unsigned count;
+    struct sx_listing listing;
+    struct sx_ls_started started;
 };
 
-struct job {
-    pid_t server;
-    const char *nspace, *state;
-    uint64_t size, here, apps;
-    pmix_value_t command; /* PMIX_UNDEF: not known */
+/* The first processes of a job that are known: since when there is one, and what it runs. */
+struct found {
+    uint64_t start_ticks; /* the earliest; 0: none is known */
+    char *command;        /* of the first; NULL: not known */
 };
 
-static uint64_t number_of(const struct sx_store *store, const char *key)
+static void processes_look(struct list *list, pid_t server, const char *nspace,
+                           const struct sx_site *site, struct found *ret)
 {
-    pmix_value_t value;
-    uint64_t number = 0;
+    const uint32_t size = sx_site_count(site, PMIX_JOB_SIZE);
+    unsigned seen = 0;
 
-    if (sx_store_get(store, SX_REALM_JOB, SX_ROW_JOB, key, &value) == PMIX_SUCCESS) {
-        (void)sx_value_get_uint(&value, &number);
-        sx_value_destruct(&value);
+    for (uint32_t rank = 0; rank < size && seen < RANKS_LOOKED_AT; rank++) {
+        const pid_t pid = sx_ls_process_of(&list->started, server, nspace, site, rank);
+        struct sx_proc_stat stat;
+
+        if (pid == 0 || !sx_proc_stat(pid, &stat)) {
+            seen += pid != 0;
+            continue;
+        }
+        seen++;
+        if (ret->start_ticks == 0 || stat.start_ticks < ret->start_ticks) {
+            ret->start_ticks = stat.start_ticks;
+        }
+        ret->command = ret->command != NULL ? ret->command : sx_proc_command(pid);
     }
-    return number;
 }
 
-static const char *command_of(const struct job *job)
+/* The job's own, if the host has told it; else that of the server. */
+static bool user_find(const struct sx_site *site, pid_t server, uid_t *ret)
 {
-    return job->command.type == PMIX_STRING && job->command.data.string != NULL
-               ? job->command.data.string
-               : NULL;
+    uint32_t told;
+    const bool has = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_USERID, UINT32_MAX, &told);
+
+    *ret = has ? told : 0;
+    return has || sx_proc_user(server, ret);
 }
 
-static void print_text(const struct list *list, const struct job *job)
+static struct sx_listing_cell count_cell(const struct sx_site *site, const char *key)
 {
-    const char *const command = command_of(job);
-
-    if (list->count == 0) {
-        printf("%8s %8s %5s %8s %-10s %s\n", "SIZE", "HERE", "APPS", "SERVER", "STATE",
-               "NAME: COMMAND");
-    }
-    printf("%8" PRIu64 " %8" PRIu64 " %5" PRIu64 " %8d %-10s ", job->size, job->here, job->apps,
-           (int)job->server, job->state);
-    sx_names_text_print(job->nspace, strlen(job->nspace));
-    if (command != NULL) {
-        printf(": ");
-        sx_names_text_print(command, strlen(command));
-    }
-    putchar('\n');
+    return sx_listing_number(sx_site_count(site, key));
 }
 
-static void print_json(const struct job *job)
+/* By the job's own processes; before the first one is there, as old as its server. */
+static struct sx_listing_cell time_cell(const struct found *found, pid_t server,
+                                        char text[SX_LS_FIGURE_MAX])
 {
-    const char *const command = command_of(job);
+    struct sx_proc_stat stat = { .start_ticks = found->start_ticks };
 
-    printf("{\"nspace\":");
-    sx_json_string(job->nspace, strlen(job->nspace));
-    printf(",\"server\":%d,\"server_state\":\"%s\",\"size\":%" PRIu64 ",\"local_size\":%" PRIu64
-           ",\"apps\":%" PRIu64,
-           (int)job->server, job->state, job->size, job->here, job->apps);
-    if (command != NULL) {
-        printf(",\"command\":");
-        sx_json_string(command, strlen(command));
+    if (found->start_ticks == 0 && !sx_proc_stat(server, &stat)) {
+        return sx_listing_text(NULL);
     }
-    printf("}\n");
+    const uint64_t age_ns = sx_proc_age_ns(stat.start_ticks);
+
+    return sx_listing_shown((int64_t)age_ns, sx_ls_time_text(age_ns, text));
+}
+
+static void text_print(struct list *list, const struct sx_listing_cell *cells)
+{
+    const struct sx_listing_cell texts[TEXT_COLUMNS] = {
+        [T_USER] = cells[USER],   [T_SERVER] = cells[SERVER], [T_TIME] = cells[TIME],
+        [T_STATE] = cells[STATE], [T_SIZE] = cells[SIZE],     [T_HERE] = cells[HERE],
+        [T_APPS] = cells[APPS],   [T_NAMED] = cells[NAMED],
+    };
+
+    sx_listing_print(&list->listing, texts);
+}
+
+static void cells_print(struct list *list, struct sx_listing_cell *cells)
+{
+    const char *const command = cells[COMMAND].text;
+    char *const named = command == NULL
+                            ? NULL
+                            : sx_cli_printf("%s: %s", cells[JOB].text, command);
+
+    cells[NAMED] = sx_listing_text(named != NULL ? named : cells[JOB].text);
+    if (list->wish->json) {
+        sx_listing_print(&list->listing, cells);
+    } else {
+        text_print(list, cells);
+    }
+    free(named);
 }
 
 static void job_print(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
 {
     struct list *const list = arg;
     const char *const wanted = list->wish->whose.nspace, *const state = sx_proc_state_name(server);
+    const struct sx_site site = { .shared = store, .self = PMIX_RANK_INVALID };
+    char user[SX_LS_FIGURE_MAX], age[SX_LS_FIGURE_MAX];
+    struct found found = { .command = NULL };
+    uid_t uid;
 
     if ((wanted != NULL && strcmp(nspace, wanted) != 0) || !sx_cli_store_is_of_job(store)) {
         return;
     }
-    struct job job = {
-        .server = server,
-        .nspace = nspace,
-        .state = state != NULL ? state : "runs",
-        .size = number_of(store, PMIX_JOB_SIZE),
-        .here = number_of(store, PMIX_LOCAL_SIZE),
-        .apps = number_of(store, PMIX_JOB_NUM_APPS),
+    const bool has_user = user_find(&site, server, &uid);
+    const char *command = sx_site_text(&site, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE);
+
+    processes_look(list, server, nspace, &site, &found);
+    struct sx_listing_cell cells[COLUMNS] = {
+        [JOB] = sx_listing_text(nspace),
+        [SERVER] = sx_listing_number(server),
+        [STATE] = sx_listing_text(state != NULL ? state : "runs"),
+        [SIZE] = count_cell(&site, PMIX_JOB_SIZE),
+        [HERE] = count_cell(&site, PMIX_LOCAL_SIZE),
+        [APPS] = count_cell(&site, PMIX_JOB_NUM_APPS),
+        [UID] = has_user ? sx_listing_number(uid) : sx_listing_text(NULL),
+        [USER] = sx_listing_text(has_user ? sx_ls_user_text(uid, user) : NULL),
+        [TIME] = time_cell(&found, server, age),
+        [COMMAND] = sx_listing_text(command != NULL ? command : found.command),
     };
 
-    if (sx_store_get(store, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE, &job.command) !=
-        PMIX_SUCCESS) {
-        job.command = (pmix_value_t){ .type = PMIX_UNDEF };
-    }
-    if (list->wish->json) {
-        print_json(&job);
-    } else {
-        print_text(list, &job);
-    }
-    sx_value_destruct(&job.command);
-    list->count++;
+    cells_print(list, cells);
+    free(found.command);
 }
 
 int sx_ls_jobs(const struct sx_ls_wish *wish)
 {
-    struct list list = { .wish = wish };
-
+    struct list list = {
+        .wish = wish,
+        .listing = { .columns = wish->json ? json_columns : text_columns,
+                     .column_count = wish->json ? (size_t)COLUMNS : (size_t)TEXT_COLUMNS,
+                     .json = wish->json },
+    };
     const bool denied = !sx_cli_stores_each(wish->server, job_print, &list);
 
-    if (list.count == 0) {
+    sx_ls_started_free(&list.started);
+    if (list.listing.count == 0) {
         return sx_ls_nobody(wish, denied);
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;

@@ -3,15 +3,22 @@
 /* ls.c - a table of the things that can be listed, each with a file of its own. */
 #include "cli/ls/ls.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
+#include "cli/board.h"
 #include "cli/ls/clients.h"
 #include "cli/ls/collectives.h"
 #include "cli/ls/groups.h"
 #include "cli/ls/jobs.h"
 #include "cli/ls/procs.h"
 #include "cli/ls/servers.h"
+#include "cli/number.h"
 #include "cli/outside.h"
 #include "cli/proc.h"
 #include "cli/say.h"
@@ -19,25 +26,35 @@
 static const struct {
     const char *name;
     int (*list)(const struct sx_ls_wish *wish);
-    bool can_watch;
+    bool follows; /* with --watch it prints each change by itself */
 } things[] = {
-    { "servers", sx_ls_servers, false },
-    { "jobs", sx_ls_jobs, false },
-    { "procs", sx_ls_procs, false },
-    { "clients", sx_ls_clients, false },
+    { "jobs", sx_ls_jobs, false },       { "procs", sx_ls_procs, false },
+    { "servers", sx_ls_servers, false }, { "clients", sx_ls_clients, false },
+    { "groups", sx_ls_groups, true },    { "sets", sx_ls_sets, true },
     { "collectives", sx_ls_collectives, false },
-    { "groups", sx_ls_groups, true },
-    { "sets", sx_ls_sets, true },
 };
+
+static bool watch_set(void *at, const char *value)
+{
+    uint64_t *const watch_ns = at;
+
+    *watch_ns = SX_NS_PER_SEC;
+    return value == NULL || (sx_cli_seconds(at, value) && *watch_ns > 0);
+}
+
+static bool count_set(void *at, const char *value)
+{
+    return sx_cli_number(value, 1, INT64_MAX, at);
+}
 
 #define OF(member) offsetof(struct sx_ls_wish, member), false
 
 static const struct sx_option rows[] = {
     { .help = "things:" },
-    { .name = "servers", .help = "servers: how many jobs and clients they have, and since when" },
-    { .name = "jobs", .help = "jobs: how large they are, whose they are, and what they run" },
+    { .name = "jobs", .help = "jobs: whose they are, since when, how large, and what they run" },
     { .name = "procs",
-      .help = "processes of jobs: where they run, in which state, and how they have ended" },
+      .help = "processes of jobs: where they run, in which state, what they use, how they ended" },
+    { .name = "servers", .help = "servers: how many jobs and clients they have, and since when" },
     { .name = "clients",
       .help = "connected processes of servers: as what, who they are, and since when" },
     { .name = "collectives",
@@ -46,27 +63,34 @@ static const struct sx_option rows[] = {
       .help = "connected namespaces, groups and process sets: who is in them, and since when" },
     { .name = "sets", .help = "process sets alone" },
     { .help = "whose, and how:" },
-    { "THING", NULL, NULL, NULL, "what to list, as collectives", "one of these things",
+    { "[THING]", NULL, NULL, NULL, "what to list, as collectives", "one of these things (jobs)",
       sx_option_text, OF(thing) },
     SX_WHOSE_WORD_ROW(struct sx_ls_wish, whose),
     SX_WHOSE_ROWS(struct sx_ls_wish, whose),
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
-    { "--watch", NULL, NULL, NULL, NULL, "go on with a line for each change (of groups and sets)",
-      sx_option_flag, OF(watch) },
+    { "--watch", NULL, "[SECONDS]", NULL, "a number of seconds",
+      "list again every second, or SECONDS, until the server or the job ends; of the groups and "
+      "sets of one server: a line for each change",
+      watch_set, OF(watch_ns) },
+    { "--count", NULL, "N", "1", "a number from 1 on", "with --watch: end after N lists or changes",
+      count_set, OF(count) },
+    { "--timeout", NULL, "SECONDS", "10", "a number of seconds",
+      "with --watch: end after this time", sx_cli_seconds, OF(timeout_ns) },
 };
 
 static const char about[] =
-    "usage: shmix ls THING [--json] [--watch] [NAMESPACE | PID]\n"
+    "usage: shmix ls [THING] [--json] [--watch[=SECONDS]] [NAMESPACE | PID]\n"
     "\n"
-    "List what the servers of running jobs have: that of the job NAMESPACE, the server PID, or\n"
-    "all that you may look into. Reads memory only, so a server that hangs or is stopped can be\n"
-    "looked at.\n";
+    "List jobs, or what else the servers of running jobs have: that of the job NAMESPACE, the\n"
+    "server PID, or all that you may inspect. Reads memory only, so a server that hangs or is\n"
+    "stopped can be listed.\n";
 
 static const char more[] =
     "\n"
     "examples:\n"
-    "  shmix ls jobs                   what runs on this node\n"
-    "  shmix ls procs                  where each process of it is, and how it is\n"
+    "  shmix ls                        the jobs of this node\n"
+    "  shmix ls procs                  where each process of them is, and how it is\n"
+    "  shmix ls procs --watch=5 4711   the same of the server 4711, every five seconds\n"
     "  shmix ls collectives            who is missing in what is open\n"
     "  shmix ls collectives 4711       the same, of the server 4711\n"
     "  shmix ls collectives --json | jq .missing\n"
@@ -83,36 +107,120 @@ const struct sx_verb sx_ls_verb = {
     .option_count = SX_COUNT(rows),
 };
 
-/* What could not be read matters when nothing is named. */
-static int list(struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wish))
+/* ---- again and again ------------------------------------------------------------------------- */
+
+/* On a terminal in place of what is there; else behind it. */
+static void page_begin(const struct sx_ls_wish *wish)
 {
+    if (isatty(STDOUT_FILENO)) {
+        fputs("\033[H\033[2J", stdout);
+    } else if (wish->again && !wish->json) {
+        putchar('\n');
+    }
+}
+
+static void sleep_until(uint64_t deadline_ns)
+{
+    const struct timespec until = { .tv_sec = (time_t)(deadline_ns / SX_NS_PER_SEC),
+                                    .tv_nsec = (long)(deadline_ns % SX_NS_PER_SEC) };
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+}
+
+/* List until what is listed ends, or as often and as long as is wished. */
+static int watch(struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wish))
+{
+    const uint64_t end_ns = wish->timeout_ns == 0 ? SX_DEADLINE_NEVER
+                                                  : sx_deadline_ns(sx_now_ns(), wish->timeout_ns);
+
+    wish->pages = true;
+    for (int64_t looks = 1;; looks++) {
+        const uint64_t next_ns = sx_deadline_ns(sx_now_ns(), wish->watch_ns);
+
+        page_begin(wish);
+        const int code = fn(wish);
+
+        if (fflush(stdout) != 0) {
+            return SX_EXIT_FAILURE;
+        }
+        if (code != 0) {
+            return wish->again ? 0 : code; /* what was listed has ended, or was never there */
+        }
+        if (looks == wish->count) {
+            return 0;
+        }
+        sleep_until(next_ns < end_ns ? next_ns : end_ns);
+        if (next_ns >= end_ns) {
+            return 0;
+        }
+        wish->again = true;
+    }
+}
+
+/* Changes are followed of one server. */
+static bool is_one_server(const struct sx_ls_wish *wish)
+{
+    struct sx_cli_board found;
+
+    sx_cli_board_find(wish->server, &found);
+    sx_board_deinit(&found.board);
+    return found.count <= 1;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* What could not be read matters when nothing is named. */
+static int list(struct sx_ls_wish *wish, size_t thing)
+{
+    int code = SX_EXIT_FAILURE;
+
     if (!sx_proc_check() || !sx_whose_server(&wish->whose, &wish->server)) {
         return SX_EXIT_FAILURE;
     }
-    const int code = fn(wish);
-
+    if (wish->watch_ns != 0 && (!things[thing].follows || !is_one_server(wish))) {
+        code = watch(wish, things[thing].list);
+    } else {
+        code = things[thing].list(wish);
+    }
     if (wish->whose.pid == 0 && wish->whose.nspace == NULL) {
         (void)sx_cli_outside_say(0);
     }
     return code;
 }
 
+/* A number, or a job, where a thing could be, is whose jobs are listed. */
+static bool is_target(struct sx_ls_wish *wish)
+{
+    struct sx_whose_found found = { .count = 0 };
+    const bool is_number = wish->thing[0] != '\0' &&
+                           wish->thing[strspn(wish->thing, "0123456789")] == '\0';
+
+    if (!is_number) {
+        sx_whose_find(SX_WHOSE_JOB, wish->thing, &found);
+    }
+    return (is_number || found.count > 0) && wish->whose.pid == 0 && wish->whose.nspace == NULL &&
+           sx_whose_set(&wish->whose, wish->thing);
+}
+
 int sx_cli_ls(char **words)
 {
-    struct sx_ls_wish wish = { .thing = NULL };
+    struct sx_ls_wish wish = { .thing = things[0].name };
     const int code = sx_options_take(&sx_ls_verb, &wish, NULL, &words);
 
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
+    if (wish.watch_ns == 0 && (wish.count != 0 || wish.timeout_ns != 0)) {
+        return sx_options_refuse(&sx_ls_verb, "--watch", "--count and --timeout are for --watch");
+    }
     for (size_t i = 0; i < SX_COUNT(things); i++) {
         if (strcmp(wish.thing, things[i].name) == 0) {
-            if (wish.watch && !things[i].can_watch) {
-                return sx_options_refuse(&sx_ls_verb, NULL,
-                                         "--watch is for groups and sets, not for %s", wish.thing);
-            }
-            return list(&wish, things[i].list);
+            return list(&wish, i);
         }
+    }
+    if (is_target(&wish)) {
+        return list(&wish, 0);
     }
     struct sx_verb verb = sx_ls_verb;
 

@@ -5,6 +5,7 @@
 #define SX_CLI_LS_LS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/options.h"
 #include "cli/whose.h"
@@ -14,7 +15,11 @@ struct sx_ls_wish {
     struct sx_whose whose;
     pid_t server;   /* that is meant; 0: every one */
     bool json;
-    bool watch;     /* then go on with each change */
+    uint64_t watch_ns;   /* look again after so long; 0: once */
+    uint64_t timeout_ns; /* then end */
+    int64_t count;       /* or after so many looks, or changes; 0: no end */
+    bool pages;          /* all is listed again each time, not what has changed */
+    bool again;          /* not the first look: that there is nothing left is no error */
     bool sets_only; /* of groups */
 };
 

@@ -11,8 +11,11 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
 {
     const pid_t pid = wish->server;
 
+    if (wish->again && pid != 0) {
+        return SX_EXIT_FAILURE; /* it has ended: no news */
+    }
     if (sx_cli_outside_say(pid)) {
-        return SX_EXIT_FAILURE; /* it runs, and cannot be read */
+        return pid != 0 ? SX_EXIT_FAILURE : 0; /* it runs, and cannot be read */
     }
     if (pid == 0) {
         sx_say("%s", denied ? "you have no running job on this node (root sees all users' jobs)"

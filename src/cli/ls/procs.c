@@ -15,17 +15,21 @@
 #include "base/names.h"
 #include "cli/listing.h"
 #include "cli/ls/nobody.h"
+#include "cli/ls/process.h"
 #include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "shmem/site.h"
 
-enum { RANK, PID, NODE, APP, STATE, EXIT_CODE, SERVER, HOST, JOB, COLUMNS };
+#define STATE_TEXT_MAX 64
+
+enum { RANK, PID, NODE, APP, STATE, EXIT_CODE, CPU, RSS, SERVER, HOST, JOB, COLUMNS };
 
 static const struct sx_listing_column columns[COLUMNS] = {
     [RANK] = { "RANK", 8, "rank" },       [PID] = { "PID", 8, "pid" },
     [NODE] = { "NODE", 5, "node" },       [APP] = { "APP", 4, "app" },
     [STATE] = { "STATE", -13, "state" },  [EXIT_CODE] = { "EXIT", 5, "exit_code" },
+    [CPU] = { "CPU", 8, "cpu_ns" },       [RSS] = { "RSS", 8, "rss_bytes" },
     [SERVER] = { "SERVER", 8, "server" }, [HOST] = { "HOST", -16, "host" },
     [JOB] = { "JOB", 0, "nspace" },
 };
@@ -33,20 +37,21 @@ static const struct sx_listing_column columns[COLUMNS] = {
 struct list {
     const struct sx_ls_wish *wish;
     struct sx_listing listing;
+    struct sx_ls_started started;
     char host[256]; /* this one */
 };
 
 /* "PMIX_PROC_STATE_TERM_NON_ZERO" as "term non zero". */
-static const char *state_text(uint32_t state, char *ret, size_t size)
+static const char *state_text(uint32_t state, char ret[STATE_TEXT_MAX])
 {
     static const char prefix[] = "PMIX_PROC_STATE_";
     const char *const name = sx_name_find(PMIX_PROC_STATE, state);
 
     if (name == NULL || strncmp(name, prefix, sizeof(prefix) - 1) != 0) {
-        snprintf(ret, size, "state %u", state);
+        snprintf(ret, STATE_TEXT_MAX, "state %u", state);
         return ret;
     }
-    snprintf(ret, size, "%s", name + sizeof(prefix) - 1);
+    snprintf(ret, STATE_TEXT_MAX, "%s", name + sizeof(prefix) - 1);
     for (char *at = ret; *at != '\0'; at++) {
         *at = *at == '_' ? ' ' : (char)tolower((unsigned char)*at);
     }
@@ -64,21 +69,46 @@ static struct sx_listing_cell number_cell(const struct sx_site *site, uint32_t r
 }
 
 /* A number of a process of another node says nothing of one here. */
-static const char *how_it_is(const struct list *list, const struct sx_listing_cell *host,
-                             const struct sx_listing_cell *pid)
+static bool is_here(const struct list *list, const struct sx_listing_cell *host)
 {
-    const bool is_here = host->kind == SX_LISTING_NONE || strcmp(host->text, list->host) == 0;
-    const char *const how = is_here ? sx_proc_state_name((pid_t)pid->number) : NULL;
+    return host->kind == SX_LISTING_NONE || strcmp(host->text, list->host) == 0;
+}
 
-    return how != NULL ? how : "runs";
+/* What /proc says of process @pid, in the texts @cpu and @rss; nothing when it has ended. */
+static void usage_fill(struct sx_listing_cell *cells, pid_t pid, char *cpu, char *rss)
+{
+    struct sx_proc_stat stat;
+
+    if (pid != 0 && sx_proc_stat(pid, &stat) && stat.state != 'Z') {
+        cells[CPU] = sx_listing_shown((int64_t)stat.cpu_ns, sx_ls_time_text(stat.cpu_ns, cpu));
+        cells[RSS] = sx_listing_shown((int64_t)stat.rss_bytes,
+                                      sx_ls_bytes_text(stat.rss_bytes, rss));
+    }
+}
+
+/* The end that the host has told, or what /proc says of process @pid (0: it is not here). */
+static const char *state_of(const struct sx_site *site, uint32_t rank, pid_t pid,
+                            char text[STATE_TEXT_MAX])
+{
+    const char *const how = sx_proc_state_name(pid);
+    uint32_t state, told;
+    const bool has_state = sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_STATE_STATUS,
+                                          UINT8_MAX, &state);
+    const bool has_pid = sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX, &told);
+
+    if (has_state && (state >= PMIX_PROC_STATE_TERMINATED || (!has_pid && pid == 0))) {
+        return state_text(state, text);
+    }
+    return how != NULL ? how : has_pid ? "runs" : "not connected";
 }
 
 static void rank_print(struct list *list, pid_t server, const char *nspace,
                        const struct sx_site *site, uint32_t rank)
 {
+    const pid_t pid = sx_ls_process_of(&list->started, server, nspace, site, rank);
     struct sx_listing_cell cells[COLUMNS] = {
         [RANK] = sx_listing_number(rank),
-        [PID] = number_cell(site, rank, PMIX_PROC_PID),
+        [PID] = pid != 0 ? sx_listing_number(pid) : sx_listing_text(NULL),
         [NODE] = number_cell(site, rank, PMIX_NODEID),
         [APP] = number_cell(site, rank, PMIX_APPNUM),
         [EXIT_CODE] = number_cell(site, rank, PMIX_EXIT_CODE),
@@ -86,17 +116,11 @@ static void rank_print(struct list *list, pid_t server, const char *nspace,
         [HOST] = sx_listing_text(sx_site_text(site, SX_REALM_JOB, rank, PMIX_HOSTNAME)),
         [JOB] = sx_listing_text(nspace),
     };
-    char text[64];
-    uint32_t state;
+    const pid_t here = is_here(list, &cells[HOST]) ? pid : 0;
+    char text[STATE_TEXT_MAX], cpu[SX_LS_FIGURE_MAX], rss[SX_LS_FIGURE_MAX];
 
-    if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_STATE_STATUS, UINT8_MAX, &state) &&
-        (state >= PMIX_PROC_STATE_TERMINATED || cells[PID].kind == SX_LISTING_NONE)) {
-        cells[STATE] = sx_listing_text(state_text(state, text, sizeof(text)));
-    } else if (cells[PID].kind != SX_LISTING_NONE) {
-        cells[STATE] = sx_listing_text(how_it_is(list, &cells[HOST], &cells[PID]));
-    } else {
-        cells[STATE] = sx_listing_text("not connected");
-    }
+    cells[STATE] = sx_listing_text(state_of(site, rank, here, text));
+    usage_fill(cells, here, cpu, rss);
     sx_listing_print(&list->listing, cells);
 }
 
@@ -125,6 +149,7 @@ int sx_ls_procs(const struct sx_ls_wish *wish)
     (void)gethostname(list.host, sizeof(list.host) - 1);
     const bool denied = !sx_cli_stores_each(wish->server, job_print, &list);
 
+    sx_ls_started_free(&list.started);
     if (list.listing.count == 0) {
         return sx_ls_nobody(wish, denied);
     }

@@ -302,7 +302,7 @@ static bool is_of_job(const struct scan *scan, const struct found *found, const 
 static int say_nothing_found(const struct scan *scan, const struct wish *wish)
 {
     const char *const hidden = scan->denied
-                                   ? " in the processes that you may look into; root sees all"
+                                   ? " in your processes (root sees all)"
                                    : "";
 
     if (wish->whose.pid != 0) {
@@ -370,7 +370,7 @@ static const char about[] =
     "\n"
     "List the shared memory segments of shmix servers: those of the job NAMESPACE with the board\n"
     "and the lanes of its server, those of the process PID, or those of every process that you\n"
-    "may look into. Reads memory only, so a server that hangs or is stopped can be looked at.\n"
+    "may inspect. Reads memory only, so a server that hangs or is stopped can be looked at.\n"
     "\n";
 
 static const char more[] =

@@ -41,9 +41,9 @@ job=$(sed -n 's/^{"rank":0,.*"nspace":"\([^"]*\)"}$/\1/p' "$work/out")
 kill -STOP "$server" "$rank"
 await "the server is stopped" is_stopped "$server"
 await "the rank is stopped" is_stopped "$rank"
-expect_shows "^  *[12]  *$rank  *0  *1 stopped  *-  *$server [^ ]*  *$job\$" 4 procs "$server"
-expect_shows "^  *0  .*  0 terminated  *0  *$server " 4 procs "$job"
-expect_shows "^{\"rank\":[12],\"pid\":$rank,\"node\":0,\"app\":1,\"state\":\"stopped\",\"server\":$server,\"host\":\"[^\"]*\",\"nspace\":\"$job\"}\$" 3 procs --json "$server"
+expect_shows "^  *[12]  *$rank  *0  *1 stopped  *-  *0:[0-9][0-9]  *[0-9.]*[KM]  *$server [^ ]*  *$job\$" 4 procs "$server"
+expect_shows "^  *0  .*  0 terminated  *0  *-  *-  *$server " 4 procs "$job"
+expect_shows "^{\"rank\":[12],\"pid\":$rank,\"node\":0,\"app\":1,\"state\":\"stopped\",\"cpu_ns\":[0-9]*,\"rss_bytes\":[0-9]*,\"server\":$server,\"host\":\"[^\"]*\",\"nspace\":\"$job\"}\$" 3 procs --json "$server"
 expect_shows "\"state\":\"terminated\",\"exit_code\":0," 3 procs --json "$job"
 expect_shows "^ *$server client  *$rank  *$(id -u) stopped  *[12] $job\$" 3 clients "$server"
 expect_shows "^{\"server\":$server,\"role\":\"client\",\"pid\":$rank,\"uid\":$(id -u),\"state\":\"stopped\",\"rank\":[12],\"nspace\":\"$job\"}\$" 2 clients --json "$job"
@@ -66,7 +66,6 @@ for thing in procs clients sets; do
     expect_refuses 2 "unknown option '--jsn'; did you mean '--json'" "$thing" --jsn
 done
 expect_refuses 2 "did you mean 'procs'" proc
-expect_refuses 2 "--watch is for groups and sets, not for clients" clients --watch
 touch "$go"
 wait "$server"
 code=$?

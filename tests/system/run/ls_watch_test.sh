@@ -62,9 +62,4 @@ for file in text ${terminal:+terminal}; do
     expect_line "$file" 4 '^left     group  *2 of 3  *2 .* lake: shmix-[^ ]*\.0 [^ ]*\.1; left: [^ ]*\.2.\{0,1\}$'
     expect_line "$file" 5 '^ended    group  *2 of 3  *2 '
 done
-
-"$SHMIX" ls jobs --watch >"$work/out" 2>"$work/err"
-code=$?
-expect_code 2 "a thing that cannot be watched"
-expect_err "--watch is for groups and sets, not for jobs" "a thing that cannot be watched"
 finish
