@@ -197,6 +197,7 @@ enum { SX_GET_KEY };
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
 #define SX_GET_REFRESH 0x2u   /* of another node: ask the host again, even if it is stored */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
+#define SX_GET_HOSTS 0x8u     /* the key is for the host to know: it is asked once, for a while */
 
 /* PUT_BULK, ARRIVE_BULK, EVENT_BULK: as in a lane (bodies.h).  Reply: struct sx_reply; of
  * EVENT_BULK: */

@@ -5,6 +5,7 @@
  *     hit  --> decode, return
  *     miss --another namespace, not mapped, and not optional or at hand--> map it, look again
  *       \--reserved, optional, or our own value--> not found, without a message
+ *        |  \--not optional, of another node, and not asked for before--> GET, for the host
  *       \--> GET --the server has it now--> look again
  *             \--timeout, not there, link lost--> that status
  *
@@ -213,6 +214,55 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
     return rc;
 }
 
+static bool is_mapped(const struct sx_lookup *lookup)
+{
+    return lookup->view != NULL && sx_view_shared(lookup->view) != NULL;
+}
+
+/* ---- what the host may know ----------------------------------------------------------------- */
+
+/* What the host has been asked for in vain: the last ones, by hashes; 0: none. */
+#define VAIN_COUNT 512u
+static _Atomic uint64_t vain[VAIN_COUNT];
+
+static uint64_t vain_hash(const struct sx_lookup *lookup)
+{
+    const struct sx_wanted *const wanted = &lookup->wanted;
+    const uint64_t key = sx_store_hash(SX_REALM_JOB, wanted->key, wanted->key_len);
+    const uint64_t nspace = sx_store_hash(SX_REALM_JOB, lookup->nspace, strlen(lookup->nspace));
+
+    return (key + 3 * nspace + wanted->rank * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+}
+
+/* It came to nothing. */
+static void vain_add(const struct sx_lookup *lookup)
+{
+    const uint64_t hash = vain_hash(lookup);
+
+    /* relaxed: a hash stands for itself. */
+    atomic_store_explicit(&vain[(hash >> 1) % VAIN_COUNT], hash, memory_order_relaxed);
+}
+
+/* A key of the host's of a process of another node, or of a namespace that is not known here, which
+ * was not there: the host may know it, and is asked once. */
+static bool host_may_know(const struct sx_lookup *lookup)
+{
+    const struct sx_wanted *const wanted = &lookup->wanted;
+
+    if (!wanted->reserved || wanted->realm != SX_REALM_JOB || wanted->names_row ||
+        wanted->options.realm != SX_GET_ANY || wanted->options.optional ||
+        sx_link_status(sx_primary()) != PMIX_SUCCESS || sx_implied_is_key(wanted->key) ||
+        (is_mapped(lookup) && !sx_lookup_is_elsewhere(lookup))) {
+        return false;
+    }
+    const uint64_t hash = vain_hash(lookup);
+
+    /* relaxed: a hash stands for itself. */
+    return atomic_load_explicit(&vain[(hash >> 1) % VAIN_COUNT], memory_order_relaxed) != hash;
+}
+
+/* ---- what the server knows, first ----------------------------------------------------------- */
+
 /* What this process has stored of others is its own word, and counts. */
 static bool is_kept_here(const struct sx_lookup *lookup)
 {
@@ -244,11 +294,6 @@ static pmix_status_t look_first(struct sx_lookup *lookup, pmix_value_t **ret)
     return __builtin_expect(asks_first(lookup), 0) ? PMIX_ERR_NOT_FOUND : look_fresh(lookup, ret);
 }
 
-static bool is_mapped(const struct sx_lookup *lookup)
-{
-    return lookup->view != NULL && sx_view_shared(lookup->view) != NULL;
-}
-
 /* A namespace whose store has not been fetched.  With PMIX_OPTIONAL only what a call has brought to
  * this process is.  Return: PMIX_ERR_NOT_FOUND when there is no
  * need or no such namespace. */
@@ -274,7 +319,7 @@ static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
 
 /* The request for what @lookup wants, or, if that is to come (@is_early), for what it comes with,
  * in @room. */
-static pmix_status_t get_write(const struct sx_lookup *lookup, bool is_early,
+static pmix_status_t get_write(const struct sx_lookup *lookup, bool is_early, bool is_hosts,
                                uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)],
                                struct iovec *ret_body)
 {
@@ -284,7 +329,8 @@ static pmix_status_t get_write(const struct sx_lookup *lookup, bool is_early,
         .rank = is_early ? SX_ROW_JOB : wanted->rank,
         .flags = (wanted->options.immediate ? SX_GET_IMMEDIATE : 0) |
                  (wanted->options.refreshes ? SX_GET_REFRESH : 0) |
-                 (wanted->realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0),
+                 (wanted->realm == SX_REALM_QUALIFIED ? SX_GET_QUALIFIED : 0) |
+                 (is_hosts ? SX_GET_HOSTS : 0),
         .timeout_ns = wanted->options.timeout_ns,
     };
     struct sx_draft draft = {
@@ -310,6 +356,7 @@ struct get {
     struct sx_lookup lookup;
     enum { GET_LOOKED, GET_QUEUED, GET_ASKED } stage;
     bool is_early;      /* it wants what the host has said it will tell */
+    bool is_hosts;      /* it asks for what the host alone may know */
     bool is_member;     /* the name was that of a connected namespace, and the lookup is ... */
     pmix_proc_t member; /* ... about this member of it */
     char strings[];     /* of the lookup, when the caller does not wait */
@@ -329,7 +376,7 @@ static bool get_send(struct get *get)
                                                     : 1;
     }
     get->stage = GET_ASKED;
-    pmix_status_t rc = get_write(&get->lookup, get->is_early, room, &body);
+    pmix_status_t rc = get_write(&get->lookup, get->is_early, get->is_hosts, room, &body);
     if (rc == PMIX_SUCCESS) {
         rc = sx_request_start(&get->op, SX_MSG_GET, &body, 1);
     }
@@ -432,6 +479,10 @@ static bool get_miss(struct get *get)
     if (get->op.status == PMIX_SUCCESS) {
         return get_ask(get);
     }
+    if (get->op.status == PMIX_ERR_NOT_FOUND && host_may_know(&get->lookup)) {
+        get->is_hosts = true;
+        return get_ask(get);
+    }
     if (get->op.status == PMIX_ERR_NOT_FOUND && sx_lookup_wants_topology(&get->lookup)) {
         get->op.status = look_fresh(&get->lookup, &get->op.value); /* it may just have come */
     }
@@ -494,6 +545,11 @@ static bool get_finish(struct sx_op *op)
     }
     if (op->status == PMIX_SUCCESS || (op->status == PMIX_ERR_NOT_FOUND && get->is_early)) {
         op->status = look_again(&get->lookup, &op->value);
+    } else if (get->is_hosts) {
+        op->status = PMIX_ERR_NOT_FOUND; /* why ever the host has not said it */
+    }
+    if (get->is_hosts && op->status == PMIX_ERR_NOT_FOUND) {
+        vain_add(&get->lookup);
     }
     return true;
 }

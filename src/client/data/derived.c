@@ -157,6 +157,20 @@ static const struct {
     { PMIX_PSET_NAMES, places_find },
 };
 
+bool sx_implied_is_key(const char *key)
+{
+    static const char *const names[] = { PMIX_NSPACE, PMIX_RANK, PMIX_PROCID };
+    bool is = false;
+
+    for (size_t i = 0; i < SX_COUNT(implied) && !is; i++) {
+        is = strcmp(key, implied[i].key) == 0;
+    }
+    for (size_t i = 0; i < SX_COUNT(names) && !is; i++) {
+        is = strcmp(key, names[i]) == 0;
+    }
+    return is;
+}
+
 pmix_status_t sx_implied_find(const struct sx_lookup *lookup, pmix_value_t *ret)
 {
     const struct sx_wanted *const wanted = &lookup->wanted;

@@ -12,5 +12,7 @@
  * (uninitialised) owns its content.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_implied_find(const struct sx_lookup *lookup, pmix_value_t *ret);
+/* Whether it says so of a key: then nobody else knows. */
+bool sx_implied_is_key(const char *key);
 
 #endif

@@ -72,6 +72,27 @@ pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret)
     return sx_wanted_find(&lookup->wanted, &site, ret);
 }
 
+bool sx_lookup_is_elsewhere(const struct sx_lookup *lookup)
+{
+    const uint32_t rank = lookup->wanted.rank;
+    bool is_elsewhere = false;
+
+    if (lookup->view != NULL && rank < PMIX_RANK_VALID) {
+        const struct sx_grace grace = sx_grace_enter();
+        const struct sx_site site = sx_lookup_site(lookup->view);
+        uint32_t ours, its;
+
+        is_elsewhere = sx_site_count(&site, PMIX_LOCAL_SIZE) < sx_site_count(&site, PMIX_JOB_SIZE);
+        if (is_elsewhere && site.self != PMIX_RANK_INVALID &&
+            sx_site_number(&site, SX_REALM_JOB, site.self, PMIX_NODEID, SX_STORE_ROW_MAX, &ours) &&
+            sx_site_number(&site, SX_REALM_JOB, rank, PMIX_NODEID, SX_STORE_ROW_MAX, &its)) {
+            is_elsewhere = ours != its;
+        }
+        sx_grace_exit(&grace);
+    }
+    return is_elsewhere;
+}
+
 bool sx_lookup_wants_topology(const struct sx_lookup *lookup)
 {
     const struct sx_wanted *const wanted = &lookup->wanted;

@@ -28,6 +28,10 @@ struct sx_site sx_lookup_site(const struct sx_view *view);
  * has a body.  Return: as sx_wanted_find. */
 pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret);
 
+/* Inside or outside.  Whether it is about one process of another node, or of one that nobody has
+ * told. */
+bool sx_lookup_is_elsewhere(const struct sx_lookup *lookup);
+
 /* Does the answer need the text of the node's topology?  It is that, or everything of the job, or
  * how far devices are. */
 bool sx_lookup_wants_topology(const struct sx_lookup *lookup);

@@ -10,6 +10,8 @@
  *        |\--the value is there, but for other nodes--> PMIX_ERR_NOT_FOUND
  *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
  *        |\--the host had announced it, and says that nothing more comes--> PMIX_SUCCESS
+ *        |\--a host's key of a rank of another node: the host has not answered for a while-->
+ *        |                                                                  PMIX_ERR_TIMEOUT
  *         \--the asker is gone, or cancels--> dropped
  *
  * A rank that has not committed anything is waited for without end: it may be slow.  Ranks of other
@@ -301,6 +303,14 @@ static enum sx_realm realm_of(const struct sx_get *request)
     return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
 }
 
+/* How long the host has for a key that it alone may know. */
+static uint64_t hosts_limit_ns(const struct sx_get *request)
+{
+    return request->timeout_ns != 0 && request->timeout_ns < SX_GETS_PATIENCE_NS
+               ? request->timeout_ns
+               : SX_GETS_PATIENCE_NS;
+}
+
 /* Return: PMIX_SUCCESS when it will be answered, or has been. */
 static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
                               const struct sx_wait_what *what, struct sx_client *target,
@@ -314,14 +324,20 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     wait->patient = patient;
-    if (request->timeout_ns != 0) {
+    if (request->timeout_ns != 0 && (request->flags & SX_GET_HOSTS) == 0) {
         wait_limit(wait, request->timeout_ns, now_ns);
     }
     if (is_anybody(what->rank)) {
         wait->mark.reached = anybody_caught_up;
         anybody_caught_up(&wait->mark);
     } else if (target == NULL && sx_remote_is_there(server, what->nspace, what->rank)) {
-        wait->patient = request->timeout_ns != 0 && (request->flags & SX_GET_IMMEDIATE) == 0;
+        const bool is_hosts = (request->flags & SX_GET_HOSTS) != 0;
+
+        wait->patient = request->timeout_ns != 0 && !is_hosts &&
+                        (request->flags & SX_GET_IMMEDIATE) == 0;
+        if (is_hosts) {
+            wait_limit(wait, hosts_limit_ns(request), now_ns);
+        }
         sx_remote_wait(wait, now_ns);
     } else if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
         /* A commit that came before it could see data_wanted is in the lane now. */
@@ -346,6 +362,20 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
            (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
 }
 
+/* A key that the host provides, of a rank of another node.  Whether it is asked, or has not
+ * answered yet: a key that it has not had is not asked for again. */
+static bool host_may_know(struct sx_server *server, const struct sx_wait_what *what,
+                          const struct sx_client *target)
+{
+    if (target != NULL || is_anybody(what->rank) || what->key[0] == '\0' ||
+        !sx_remote_is_there(server, what->nspace, what->rank)) {
+        return false;
+    }
+    const struct sx_awaited *const awaited = sx_awaited_find(server, what->nspace, what->rank);
+
+    return sx_wait_is_first(server, what) || (awaited != NULL && awaited->remote.is_asked);
+}
+
 /* Whether it does not wait for what is not there: so it is with other qualifiers than those that
  * the rank has committed. */
 static bool is_immediate(const struct sx_get *request, const struct sx_client *target)
@@ -355,20 +385,37 @@ static bool is_immediate(const struct sx_get *request, const struct sx_client *t
             target != NULL && target->has_committed);
 }
 
-/* What is asked for: of no namespace (NULL) when that is not known. */
-static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame)
+/* A Get of the namespace @proc is of, which is not known here.  Return: true when it is answered
+ * later. */
+static bool unknown_ask(struct sx_server *server, struct sx_client *asker, const pmix_proc_t *proc,
+                        const struct sx_wait_what *what, const struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    const struct sx_get *const request = frame->opened.head;
+
+    return (request->flags & SX_GET_HOSTS) != 0 && what->key[0] != '\0' &&
+           proc->nspace[0] != '\0' &&
+           sx_remote_ask_unknown(server, asker, frame->header.id, proc, what->key,
+                                 sx_deadline_ns(now_ns, hosts_limit_ns(request)));
+}
+
+/* What is asked for, and whom @ret_proc it is about: of no namespace (NULL) when that is not known,
+ * of none in @ret_proc either when it is a member that a group or connected namespace has not. */
+static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame,
+                                   pmix_proc_t *ret_proc)
 {
     const struct sx_get *request = frame->opened.head;
     const char *key = sx_part_text(&frame->opened.parts[SX_GET_KEY]);
     struct sx_wait_what what = { .rank = request->rank,
                                  .realm = realm_of(request),
                                  .key = key != NULL ? key : "" };
-    pmix_proc_t named = { .rank = request->rank }, real;
+    pmix_proc_t named = { .rank = request->rank };
 
     memcpy(named.nspace, request->nspace, sizeof(named.nspace));
-    if (sx_alias_one(server, &named, &real) == PMIX_SUCCESS) {
-        what.nspace = sx_nspace_find(server, real.nspace);
-        what.rank = real.rank;
+    *ret_proc = (pmix_proc_t){ .rank = request->rank };
+    if (sx_alias_one(server, &named, ret_proc) == PMIX_SUCCESS) {
+        what.nspace = sx_nspace_find(server, ret_proc->nspace);
+        what.rank = ret_proc->rank;
     }
     return what;
 }
@@ -377,7 +424,8 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
                     uint64_t now_ns)
 {
     const struct sx_get *request = frame->opened.head;
-    struct sx_wait_what what = what_of(server, frame);
+    pmix_proc_t proc;
+    struct sx_wait_what what = what_of(server, frame, &proc);
     struct sx_client *target = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 
@@ -386,7 +434,9 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
         /* What the rank has sent comes first: it may be this value, or a newer one. */
         const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
                                sx_lane_pending(&target->lane);
-        const bool patient = may_come(server, &what, target, is_immediate(request, target));
+        const bool patient = (request->flags & SX_GET_HOSTS) != 0
+                                 ? host_may_know(server, &what, target)
+                                 : may_come(server, &what, target, is_immediate(request, target));
 
         what.anew = (request->flags & SX_GET_REFRESH) != 0 && target == NULL &&
                     sx_remote_is_there(server, what.nspace, what.rank);
@@ -403,6 +453,8 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
                 return true; /* answered later */
             }
         }
+    } else if (what.nspace == NULL && unknown_ask(server, client, &proc, &what, frame, now_ns)) {
+        return true;
     }
     sx_reply(server, client, frame->header.id, rc, -1);
     return true;
@@ -468,7 +520,7 @@ void sx_gets_nspace_filled(struct sx_nspace *nspace)
 
 void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    (void)server;
+    sx_waiting_forget(server);
     SX_LIST_EACH(it, &nspace->awaited) {
         struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
         const bool asked = awaited->remote.is_active;

@@ -11,9 +11,14 @@
  * the rank commits later has to be asked for.  An answer may be from before a Get that came while
  * it was under way, so that one waits for another answer.  An answer may be lost: after
  * LOST_NS the host is asked once more, sooner if somebody comes meanwhile, and any answer counts.
- * Bounded by one record per rank; the pauses grow. */
+ * Bounded by one record per rank; the pauses grow.
+ *
+ * A Get of a namespace that is not known here is a question of its own, within a time limit: the
+ * host may register the namespace before it answers.  It is not asked again for one that it does
+ * not know. */
 #include "server/engine/remote.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -21,6 +26,7 @@
 #include "server/engine/modex.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
+#include "server/model/visible.h"
 
 #define PAUSE_NS (20 * SX_NS_PER_SEC / 1000)
 #define PAUSE_MAX_NS (SX_NS_PER_SEC / 2)
@@ -188,4 +194,85 @@ void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)
     if (soon_ns < remote->timer_ns) {
         wake_at(awaited, soon_ns > now_ns ? soon_ns : now_ns);
     }
+}
+
+/* ---- namespaces that are not known ----------------------------------------------------------- */
+
+/* One Get. */
+struct unknown {
+    struct sx_pending pending; /* first */
+    char nspace[PMIX_MAX_NSLEN + 1];
+};
+
+static void unknown_closed(struct sx_pending *pending)
+{
+    sx_asker_deinit(&pending->asker);
+}
+
+/* Whatever the host says: it has registered the namespace by now, or it does not know it. */
+static void unknown_answer(struct unknown *unknown)
+{
+    struct sx_server *const server = unknown->pending.server;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, unknown->nspace);
+
+    if (nspace == NULL) {
+        sx_waiting_was_vain(server, unknown->nspace);
+    }
+    sx_pending_answer(&unknown->pending,
+                      nspace != NULL && sx_nspace_visible(server, nspace, unknown->pending.client)
+                          ? PMIX_SUCCESS
+                          : PMIX_ERR_NOT_FOUND);
+}
+
+static void unknown_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    (void)answer;
+    if (asker != NULL) {
+        struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
+
+        unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
+    }
+}
+
+static void unknown_timed_out(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    unknown_answer(arg);
+}
+
+bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, uint32_t id,
+                           const pmix_proc_t *proc, const char *key, uint64_t deadline_ns)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_GET,
+                                                 .closed = unknown_closed };
+    pmix_info_t info;
+
+    if (server->module.direct_modex == NULL || !sx_name_may_come(server, proc->nspace) ||
+        sx_waiting_is_vain(server, proc->nspace)) {
+        return false;
+    }
+    struct unknown *const unknown = calloc(1, sizeof(*unknown));
+    if (unknown == NULL ||
+        sx_pending_begin(server, client, id, &kind, &unknown->pending) != PMIX_SUCCESS) {
+        free(unknown);
+        return false;
+    }
+    memcpy(unknown->nspace, proc->nspace, sizeof(unknown->nspace));
+    sx_asker_init(&unknown->pending.asker);
+    sx_pending_limit(&unknown->pending, unknown_timed_out, deadline_ns);
+    PMIX_INFO_LOAD(&info, PMIX_REQUIRED_KEY, key, PMIX_STRING);
+    const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
+                                       &(struct sx_upcall){ .told = unknown_told,
+                                                            .asker = &unknown->pending.asker,
+                                                            .proc = proc,
+                                                            .info = &info,
+                                                            .ninfo = 1 });
+    /* What the host does inside may end the client. */
+    struct sx_pending *const pending = rc == PMIX_SUCCESS
+                                           ? NULL
+                                           : sx_pending_find(server, client, id, &kind);
+    if (pending != NULL) {
+        unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
+    }
+    return true;
 }

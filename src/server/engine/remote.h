@@ -14,4 +14,9 @@ bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *
  * come.  It is answered, now or later. */
 void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns);
 
+/* @client wants @key of @proc, whose namespace is not known here: the host, which may register it,
+ * is asked, unless it has been in vain.  Return: true when request @id is answered later. */
+bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, uint32_t id,
+                           const pmix_proc_t *proc, const char *key, uint64_t deadline_ns);
+
 #endif

@@ -42,6 +42,45 @@ static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait
     return XXH3_64bits_withSeed(what->key, strlen(what->key), of_rank);
 }
 
+/* Where @hash, of what the host has been asked for, is remembered. */
+static uint64_t *once_place(struct sx_server *server, uint64_t hash)
+{
+    return &server->waiting.once[hash % SX_WAITING_ONCE];
+}
+
+bool sx_wait_is_first(struct sx_server *server, const struct sx_wait_what *what)
+{
+    const uint64_t hash = hash_of_key(server, what);
+    const bool is_first = *once_place(server, hash) != hash;
+
+    *once_place(server, hash) = hash;
+    return is_first;
+}
+
+static uint64_t hash_of_name(const struct sx_server *server, const char *nspace)
+{
+    return XXH3_64bits_withSeed(nspace, strlen(nspace), server->seed);
+}
+
+bool sx_waiting_is_vain(struct sx_server *server, const char *nspace)
+{
+    const uint64_t hash = hash_of_name(server, nspace);
+
+    return *once_place(server, hash) == hash;
+}
+
+void sx_waiting_was_vain(struct sx_server *server, const char *nspace)
+{
+    const uint64_t hash = hash_of_name(server, nspace);
+
+    *once_place(server, hash) = hash;
+}
+
+void sx_waiting_forget(struct sx_server *server)
+{
+    memset(server->waiting.once, 0, sizeof(server->waiting.once));
+}
+
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
 static struct sx_awaited *awaited_of(struct sx_table_node *node)

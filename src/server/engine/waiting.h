@@ -93,6 +93,14 @@ struct sx_wait_what {
 /* Is it in the store? */
 bool sx_wait_is_there(const struct sx_wait_what *what);
 
+/* Return: true the first time that it is asked for, of the last ones: one may push out another.
+ * All is forgotten when a namespace goes. */
+bool sx_wait_is_first(struct sx_server *server, const struct sx_wait_what *what);
+/* Whether the host has been asked for a namespace that it does not know. */
+bool sx_waiting_is_vain(struct sx_server *server, const char *nspace);
+void sx_waiting_was_vain(struct sx_server *server, const char *nspace);
+void sx_waiting_forget(struct sx_server *server);
+
 /* @asker waits, and the client of that rank rings after commits.  Return: NULL as
  * sx_pending_begin. */
 struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,

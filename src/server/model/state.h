@@ -78,9 +78,11 @@ struct sx_shown_ops {
 };
 
 /* waiting.h */
+#define SX_WAITING_ONCE 1024u
 struct sx_waiting {
-    struct sx_table ranks; /* struct sx_awaited by namespace and rank */
-    struct sx_table keys;  /* struct sx_awaited_key by namespace, rank, realm and key */
+    struct sx_table ranks;          /* struct sx_awaited by namespace and rank */
+    struct sx_table keys;           /* struct sx_awaited_key by namespace, rank, realm and key */
+    uint64_t once[SX_WAITING_ONCE]; /* hashes of what the host has been asked for once; 0: none */
 };
 
 /* query_kept.h */

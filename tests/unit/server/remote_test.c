@@ -21,6 +21,8 @@
 #define FAR 2u
 #define QUESTIONS_MAX 64
 #define MANY 50
+#define HOSTS_KEY "pmix.test.far"
+#define UNKNOWN "unknown" /* a namespace of 7 processes, once it is registered */
 
 /* ---- the host ------------------------------------------------------------------------------- */
 
@@ -119,19 +121,23 @@ TestSuite(remote, .init = begin, .fini = hosted_end);
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
-/* @gets: its Gets, one behind the other: "r" if it is to be fresh, the time limit in seconds (0:
- * none), "=" and the value that is right unless it is 5.  "m": many at once that are to be fresh. */
+/* @gets: its Gets, one behind the other: "u" of the size of the unknown namespace, "r" if it is to
+ * be fresh, "h" of a key for the host to know, "o" the same as an optional one, the time limit in
+ * seconds (0: none), "=" and the value that is right unless it is 5.  "m": many at once that are to
+ * be fresh. */
 static pid_t start(pmix_rank_t rank, const char *gets)
 {
     return hosted_start(NSPACE, rank, "REMOTE_TEST_GETS", gets);
 }
 
-static size_t load_infos(pmix_info_t info[2], bool anew, int timeout)
+/* @how: the letter of a Get. */
+static size_t load_infos(pmix_info_t info[2], char how, int timeout)
 {
     size_t ninfo = 0;
 
-    if (anew) {
-        PMIx_Info_load(&info[ninfo++], PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL);
+    if (how == 'r' || how == 'o') {
+        PMIx_Info_load(&info[ninfo++], how == 'r' ? PMIX_GET_REFRESH_CACHE : PMIX_OPTIONAL, NULL,
+                       PMIX_BOOL);
     }
     if (timeout != 0) {
         PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &timeout, PMIX_INT);
@@ -157,7 +163,7 @@ static void one_of_many(pmix_status_t status, pmix_value_t *value, void *cbdata)
 static pmix_status_t get_many(const pmix_proc_t *proc)
 {
     pmix_info_t info[2];
-    const size_t ninfo = load_infos(info, true, 0);
+    const size_t ninfo = load_infos(info, 'r', 0);
 
     for (unsigned i = 0; i < MANY; i++) {
         const pmix_status_t rc = PMIx_Get_nb(proc, "key", info, ninfo, one_of_many, NULL);
@@ -189,14 +195,21 @@ static int rank_main(const char *gets)
     }
     while (*gets != '\0') {
         char **const behind = (char **)(uintptr_t)&gets;
-        const bool anew = *gets == 'r';
-        const int timeout = (int)strtol(gets + anew, behind, 10);
+        const bool is_unknown = *gets == 'u';
+        gets += is_unknown;
+        const char how = strchr("rho", *gets) != NULL ? *gets : '\0';
+        const int timeout = (int)strtol(gets + (how != '\0'), behind, 10);
         const uint32_t want = *gets == '=' ? (uint32_t)strtol(gets + 1, behind, 10) : 5;
         pmix_value_t *value = NULL;
         pmix_info_t info[2];
 
-        rc = PMIx_Get(&proc, "key", info, load_infos(info, anew, timeout), &value);
-        if (rc == PMIX_SUCCESS && value->data.uint32 != want) {
+        PMIx_Load_nspace(proc.nspace, is_unknown ? UNKNOWN : NSPACE);
+        rc = PMIx_Get(&proc,
+                      is_unknown                 ? PMIX_JOB_SIZE
+                      : how == 'h' || how == 'o' ? HOSTS_KEY
+                                                 : "key",
+                      info, load_infos(info, how, timeout), &value);
+        if (rc == PMIX_SUCCESS && value->data.uint32 != (is_unknown ? 7 : want)) {
             return 97;
         }
         free(value);
@@ -310,6 +323,74 @@ Test(remote, an_answer_from_before_a_get_is_not_its_answer)
     expect_end(zero, PMIX_ERR_NOT_FOUND);
     answer(1, PMIX_SUCCESS, "key");
     expect_end(one, PMIX_SUCCESS);
+}
+
+/* ---- what the host alone may know ------------------------------------------------------------ */
+
+Test(remote, a_key_of_the_hosts_is_asked_for_once)
+{
+    const pid_t pid = start(0, "h0 h0 h0"); /* each of them would wait for an answer */
+
+    answer(0, PMIX_ERR_NOT_FOUND, NULL);
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+    cr_expect_str_eq(host.asked[0].key, HOSTS_KEY);
+    expect_end(start(1, "h0"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(host.count, 1u, "another process asks the server alone");
+}
+
+Test(remote, a_key_of_the_hosts_that_it_knows_is_there_for_all)
+{
+    const pid_t pid = start(0, "h0 h0");
+
+    answer(0, PMIX_SUCCESS, HOSTS_KEY);
+    expect_end(pid, PMIX_SUCCESS);
+    expect_end(start(1, "o0"), PMIX_SUCCESS);
+    cr_expect_eq(host.count, 1u);
+}
+
+Test(remote, a_key_of_the_hosts_is_not_asked_for_where_it_is_optional)
+{
+    expect_end(start(0, "o0"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(host.count, 0u);
+}
+
+Test(remote, what_the_host_refuses_to_say_is_not_found)
+{
+    const pid_t pid = start(0, "h0");
+
+    answer(0, PMIX_ERR_UNREACH, NULL);
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+}
+
+/* The other server waits for the rank's first commit, which may never come. */
+Test(remote, a_host_that_does_not_say_is_not_waited_for_without_end)
+{
+    expect_end(start(0, "h0 h1"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(host.count, 1u);
+}
+
+/* ---- a namespace that is not known here ------------------------------------------------------ */
+
+Test(remote, a_namespace_that_the_host_registers_when_it_is_asked_is_found)
+{
+    const pid_t pid = start(0, "uh0");
+
+    wait_for_question(0);
+    cr_expect_str_eq(host.asked[0].key, PMIX_JOB_SIZE);
+    hosted_job(UNKNOWN, 0, 7);
+    host.asked[0].cbfunc(PMIX_SUCCESS, NULL, 0, host.asked[0].cbdata, NULL, NULL);
+    expect_end(pid, PMIX_SUCCESS);
+}
+
+Test(remote, a_namespace_that_the_host_does_not_know_is_asked_for_once)
+{
+    const pid_t pid = start(0, "uo0 uh0 uh0");
+
+    wait_for_question(0);
+    host.asked[0].cbfunc(PMIX_ERR_NOT_FOUND, NULL, 0, host.asked[0].cbdata, NULL, NULL);
+    expect_end(pid, PMIX_ERR_NOT_FOUND);
+    expect_end(start(1, "uh0"), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(host.count, 1u);
 }
 
 /* ---- what has been put again ---------------------------------------------------------------- */
