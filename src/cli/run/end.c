@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/run/child.h"
+#include "cli/run/record.h"
 #include "cli/run/report.h"
 #include "cli/say.h"
 
@@ -19,6 +20,7 @@ static void say_list(struct sx_run_state *run, const char *fmt, va_list args)
 {
     char *line = sx_say_line(fmt, args);
 
+    sx_run_record_said(run->setup->record, line);
     sx_run_sink_put(run->sink_of[1], run, line, strlen(line));
     free(line);
 }
@@ -36,6 +38,7 @@ void sx_run_code(const struct sx_run_job *job, int code)
 {
     if (job->run->code == 0 && !sx_run_child_ends_apart(job)) {
         job->run->code = code;
+        sx_run_record_reason(job->run->setup->record);
     }
 }
 

@@ -21,6 +21,15 @@
 #include "cli/run/options.h"
 #include "cli/run/output.h"
 
+/* For --report; of all processes that a rank has been, but for the end, which is the last one's. */
+struct sx_run_past_life {
+    uint64_t begun_ns, ended_ns; /* 0: not yet */
+    uint64_t user_us, system_us, rss_max_kib;
+    int signal; /* that has killed it; 0: none */
+    bool core_dumped;
+    bool has_come, has_left; /* it has called PMIx_Init, and is no client any more */
+};
+
 struct sx_run_rank {
     struct sx_run_job *job;    /* once it has been started */
     struct sx_table_node node; /* while it lives: run/start.c */
@@ -39,6 +48,7 @@ struct sx_run_rank {
     uint64_t begun_ns;       /* this life, if it is not the first */
     pmix_proc_state_t state; /* how */
     int exit_code;           /* as a shell would have it */
+    struct sx_run_past_life past;
     struct sx_run_stream streams[2]; /* of stdout and stderr */
     struct sx_run_feed *feed;        /* of stdin, for what others push; NULL: none */
 };
@@ -67,7 +77,7 @@ struct sx_run_job {
     bool ending, killed, over;
     struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */
     int report_fd;               /* ... writing end, while ranks are started; -1: none */
-    uint64_t begun_ns;           /* when it was made */
+    uint64_t begun_ns, ended_ns; /* it was made, and its last rank had ended; 0: not yet */
     pmix_status_t fate;          /* why it ended, as the first cause has it */
     uint32_t *bereft_by;         /* numbers of jobs on whose dead ranks some here depend */
     uint32_t bereft_count;

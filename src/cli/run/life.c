@@ -34,6 +34,7 @@
 #include "cli/run/look.h"
 #include "cli/run/past.h"
 #include "cli/run/pmi1.h"
+#include "cli/run/record.h"
 #include "cli/run/report.h"
 #include "cli/run/start.h"
 #include "cli/run/state.h"
@@ -104,6 +105,7 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
 {
     struct sx_run_job *const job = its->job;
     const uint32_t rank = (uint32_t)(its - job->ranks);
+    struct rusage usage = { 0 };
     bool good;
 
     sx_run_pmi1_hear_last(job, rank);
@@ -112,7 +114,8 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
 
     kill(-info->si_pid, SIGKILL);
     sx_janitor_group_remove(job->run->setup->janitor, info->si_pid);
-    waitpid(info->si_pid, NULL, 0);
+    wait4(info->si_pid, NULL, 0, &usage);
+    sx_run_record_ended(job, rank, info, &usage);
     sx_run_bearer_remove(job->run, its);
     its->alive = false;
     job->alive--;
@@ -371,6 +374,7 @@ static bool jobs_live(struct sx_run_state *run)
             live = true;
         } else if (!job->over) {
             job->over = true;
+            job->ended_ns = sx_now_ns();
             over_log(job);
             sx_run_again_over(job);
             sx_run_foreign_over(&run->foreign, job);

@@ -23,6 +23,7 @@
 #define SX_RUN_EXIT_SIGNAL 128 /* plus the signal */
 
 struct sx_run_look;
+struct sx_run_record;
 
 struct sx_run_setup {
     const struct sx_run_options *options;
@@ -31,6 +32,7 @@ struct sx_run_setup {
     struct sx_run_look *look;
     struct sx_janitor *janitor;
     struct sx_run_host *host;
+    struct sx_run_record *record;
     const struct sx_session *session;
     const char *lib_dir; /* of the library that the ranks are to load */
     struct rlimit files; /* the user's own limit, which the ranks get */

@@ -575,6 +575,10 @@ static const struct sx_option rows[] = {
       "add what ranks log for the job's record or the data store (PMIx_Log) to FILE, as lines of "
       "JSON",
       sx_option_text, OF_JOB(log) },
+    { "--report", NULL, "FILE", "job.json", "a file, or - for stdout",
+      "write a record of the run to FILE when it is over, as JSON: its jobs and their ranks, with "
+      "times, exit codes, memory and CPU time; -: to stdout",
+      sx_option_text, OF_JOB(report) },
     { "--report-uri", NULL, "FILE", "job.uri", "a file that is not there yet",
       "where tools find the server: a contact file, which goes with it; its first line is the URI",
       sx_option_text, OF_JOB(report_uri) },

@@ -93,6 +93,7 @@ struct sx_run_options {
     const char *numa; /* where its memory lies: a policy, or NULL */
     bool system_server;
     const char *report_uri; /* a contact file; NULL: none */
+    const char *report;     /* the file of the record of the run; NULL: none */
     struct sx_display_options display;
     bool verbose; /* tell the steps of the launch */
     bool quiet;   /* show no progress */

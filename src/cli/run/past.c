@@ -8,6 +8,7 @@
 #include "cli/run/leftovers.h"
 #include "cli/run/pmi1.h"
 #include "cli/run/push.h"
+#include "cli/run/record.h"
 #include "cli/run/report.h"
 #include "cli/run/request.h"
 #include "cli/run/start.h"
@@ -51,6 +52,7 @@ static void job_go(struct sx_run_state *run, struct sx_run_job *job)
             run->jobs->at[i]->parent = NULL;
         }
     }
+    sx_run_record_past(run->setup->record, job);
     sx_run_past_close(job);
     sx_run_leftovers_remove(run->setup->janitor, job);
     sx_session_remove_inner(job->dir);

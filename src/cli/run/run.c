@@ -42,6 +42,7 @@
 #include "cli/run/options.h"
 #include "cli/run/place.h"
 #include "cli/run/program.h"
+#include "cli/run/record.h"
 #include "cli/run/steps.h"
 #include "cli/say.h"
 #include "cli/session.h"
@@ -57,6 +58,7 @@ struct run {
     struct sx_run_look look;
     struct sx_run_jobs jobs;
     struct sx_run_host host;
+    struct sx_run_record record;
     struct rlimit files;
     struct sx_run_program *programs; /* one an application */
     char *lib_dir;
@@ -335,6 +337,7 @@ static int run_jobs(struct run *run)
         .look = &run->look,
         .janitor = &run->janitor,
         .host = &run->host,
+        .record = &run->record,
         .session = &run->session,
         .lib_dir = run->lib_dir,
         .files = run->files,
@@ -457,6 +460,27 @@ static void run_deinit(struct run *run)
         close(run->signal_fd);
     }
     sx_run_options_deinit(&run->options);
+    sx_run_record_deinit(&run->record);
+}
+
+static int run_recorded(struct run *run)
+{
+    const char *const path = run->options.report;
+    const int why = path == NULL ? 0 : sx_run_record_judge(path);
+
+    if (why != 0) {
+        sx_say("cannot make '%.300s' for --report: %s; name a file in a directory that you may "
+               "write",
+               path, strerror(why));
+        return SX_EXIT_FAILURE;
+    }
+    run->record.path = run->options.dry_run ? NULL : path;
+    const int code = run_all(run);
+
+    if (run->record.path != NULL) {
+        sx_run_record_write(&run->record, &run->jobs, code);
+    }
+    return code;
 }
 
 int sx_cli_run(char **words)
@@ -464,10 +488,12 @@ int sx_cli_run(char **words)
     struct run run = {
         .janitor = SX_JANITOR_NULL, .look = SX_RUN_LOOK_NULL, .host.event_fd = -1, .signal_fd = -1
     };
+
+    sx_run_record_init(&run.record, words);
     int code = sx_run_options_init(&run.options, words);
 
     if (code == SX_OPTIONS_TAKEN) {
-        code = run_all(&run);
+        code = run_recorded(&run);
     }
     run_deinit(&run);
     return code;

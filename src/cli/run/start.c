@@ -27,6 +27,7 @@
 #include "cli/run/program.h"
 #include "cli/run/pty.h"
 #include "cli/run/push.h"
+#include "cli/run/record.h"
 #include "cli/run/request.h"
 #include "cli/run/steps.h"
 #include "cli/say.h"
@@ -283,6 +284,7 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     job->ranks[rank].job = job;
     job->ranks[rank].pid = pid;
     job->ranks[rank].alive = true;
+    sx_run_record_started(&job->ranks[rank]);
     job->alive++;
     sx_run_bearer_add(job->run, &job->ranks[rank]);
     sx_log(SX_LOG_DEBUG, "rank %u of %s starts: pid %ld, %s", rank, job->nspace, (long)pid,
