@@ -388,7 +388,7 @@ static const struct row requests[SX_MSG_SPEC_MAX] = {
     [SX_MSG_EVENT_REGISTER] = { "EVENT_REGISTER", .own = NOBODY_ELSE },
     [SX_MSG_EVENT_DEREGISTER] = { "EVENT_DEREGISTER", .own = NOBODY_ELSE },
     [SX_MSG_EVENT_REPLAY] = { "EVENT_REPLAY", .own = NOBODY_ELSE },
-    [SX_MSG_QUERY] = { "QUERY", .ask = query, MAY(1, 0, 1, 0) },
+    [SX_MSG_QUERY] = { "QUERY", .ask = query, MAY(1, 0, 1, 1) },
     [SX_MSG_WAKE_GET] = { "WAKE_GET", .own = NOBODY_ELSE },
     [SX_MSG_WINDOW_GET] = { "WINDOW_GET", .own = NOBODY_ELSE },
 };

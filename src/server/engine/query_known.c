@@ -50,9 +50,15 @@ static void cost(struct question *question, uint64_t units)
     question->progress->units += units;
 }
 
+/* Root may ask about all, as it may inspect all of a server's memory. */
+static bool sees_all(const struct question *question)
+{
+    return question->client == NULL || question->client->uid == 0;
+}
+
 static bool may_see(struct question *question, const struct sx_nspace *nspace)
 {
-    if (question->client == NULL) {
+    if (sees_all(question)) {
         return true;
     }
     if (question->mark == 0) {
@@ -282,14 +288,14 @@ static pmix_status_t daemon_memory_answer(struct question *question, pmix_value_
     return progress->has_memory ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* Whether it asks for the memory of @client, one of its own user's. */
+/* Whether it asks for the memory of @client, one of its own user's, or root asks. */
 static bool is_meant(struct question *question, const struct sx_client *client)
 {
     const struct sx_query_options *const options = question->asked.options;
     const pmix_proc_t of = sx_query_proc(options, &question->server->self);
     const bool named = options->procs.count != 0 || options->nspace != NULL;
 
-    return !client->is_tool && (question->client == NULL || client->uid == question->client->uid) &&
+    return !client->is_tool && (sees_all(question) || client->uid == question->client->uid) &&
            (!named || (strcmp(client->nspace->name, of.nspace) == 0 &&
                        (of.rank == PMIX_RANK_WILDCARD || of.rank == client->rank)));
 }

@@ -87,6 +87,37 @@ done
 expect_verb 1 "no server 'nobody' runs here" ls jobs --server nobody
 expect_verb 1 "'prte.0;tcp4://127.0.0.1:1' does not name a server of shmix" ls jobs --uri 'prte.0;tcp4://127.0.0.1:1'
 
+# Root sees the jobs of all users; and files of others are counted, not listed.
+as() { # UID COMMAND...
+    uid=$1
+    shift
+    setpriv --reuid "$uid" --clear-groups env TMPDIR="$theirs" "$@"
+}
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$SHMIX" --version >/dev/null 2>&1; then
+    theirs=$(mktemp -d /tmp/shmix-test-theirs-XXXXXX)
+    chmod 1777 "$theirs"
+    as 65534 "$SHMIX" run -n 1 "$RANK" late "$theirs/go" >"$work/job.3" 2>&1 &
+    await "another user's job runs" lines_are "$work/job.3" 1
+    third=$("$SHMIX" ls --json | sed -n 's/.*"server":\([0-9]*\),.*"command":"[^"]*'"$(basename "$theirs")"'.*/\1/p')
+    three=$(job_of "$third")
+    expect_verb 0 "^$(id -un 65534)  *$third " ls "$third"
+    expect_verb 0 "^PMIX_QUERY_NAMESPACES \"$three\"\$" query PMIX_QUERY_NAMESPACES "$third"
+    expect_verb 0 '"value":\[{"proc":{"nspace":"'"$three"'","rank":0}' query PMIX_QUERY_PROC_TABLE "$three" --json
+    as 65533 "$SHMIX" query PMIX_QUERY_NAMESPACES "$third" >"$work/out" 2>"$work/err"
+    [ -s "$work/out" ] && fail "a user who is not root sees another one's job"
+    for pid in 11028 11029 11030; do
+        install -m 600 -o 65534 /dev/null "$theirs/pmix.$(hostname).tool.$pid"
+    done
+    as 65533 "$SHMIX" query PMIX_QUERY_NAMESPACES >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 1 "files of others alone"
+    expect_err "none and 3 of other users" "files of others alone"
+    grep -q '11028' "$work/err" && fail "files of others are listed"
+    touch "$theirs/go"
+    wait $!
+    rm -rf "$theirs"
+fi
+
 touch "$work/go.1.leave" "$work/go.1.end" "$work/go.2"
 wait $second
 wait $first
