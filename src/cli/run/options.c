@@ -14,6 +14,7 @@
 #include "cli/number.h"
 #include "cli/options.h"
 #include "cli/run/appfile.h"
+#include "cli/run/batch.h"
 #include "cli/run/files.h"
 #include "cli/run/nodes.h"
 #include "cli/run/words.h"
@@ -437,7 +438,9 @@ static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
 static const struct sx_option rows[] = {
     { .help = "options of a program (each PROGRAM has its own):" },
     { "-n", "--np", "N", "4", "a number of ranks from 1 to 16384",
-      "number of ranks, 1 to 16384, which is the job's limit (default 1)", set_count, APP },
+      "number of ranks, 1 to 16384, which is the job's limit (default: what a batch system has for "
+      "this node, or 1)",
+      set_count, APP },
     { "--env", "-x", "NAME[=VALUE]", "OMP_NUM_THREADS=2", "NAME=VALUE, or the NAME of a variable",
       "set NAME for the ranks, or pass on its value here; repeatable. (All of the environment is "
       "passed on anyway.) A NAME that is not set here is left out, with a warning",
@@ -730,6 +733,7 @@ static int take_program(struct sx_run_options *options, const struct sx_verb *ve
     if (word == NULL || word[0] == '\0' || strcmp(word, ":") == 0) {
         return refuse_no_program(options, verb, word);
     }
+    app->by_default = app->rank_count == 0 && app->slot_count == 0;
     if (app->rank_count == 0) {
         app->rank_count = app->slot_count > 0 ? app->slot_count : 1;
     }
@@ -861,6 +865,7 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
     int code = take_words(options, &command_line, argv);
 
     if (code == SX_OPTIONS_TAKEN) {
+        sx_run_batch_take(options);
         code = take_environment(options);
     }
     if (code == SX_OPTIONS_TAKEN) {

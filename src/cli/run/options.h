@@ -60,6 +60,7 @@ enum sx_run_on_failure {
 struct sx_run_app {
     uint32_t rank_count;   /* 0 while it is not known: as many as slots, or 1 */
     bool counted;          /* -n has said it, in these words */
+    bool by_default;       /* nobody has said it */
     uint32_t slot_count;   /* that --host and --hostfile name */
     uint32_t first_rank;   /* in its job (run/job.c) */
     const char *wdir;      /* NULL: the launcher's */
@@ -105,7 +106,7 @@ struct sx_run_options {
     bool stop_on_exec, stop_in_init, stop_in_app; /* all ranks, for a debugger */
     uint64_t timeout_ns;     /* 0: not given; SX_DEADLINE_NEVER: none is wanted */
     bool report_state, report_stacks; /* of the ranks, at the end of that time */
-    const char *timeout_by;  /* what says so: the option, or the variable */
+    const char *timeout_by;           /* what says so: the option, or the variable */
 };
 
 extern const struct sx_verb sx_run_verb;
