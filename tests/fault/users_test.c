@@ -665,6 +665,103 @@ static int role_reader(const char *arg)
     return 0;
 }
 
+/* ---- lists of processes ------------------------------------------------------------------------ */
+
+static unsigned sets_told; /* of events of sets that others than the host have made */
+
+static void on_set(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                   size_t ninfo, pmix_info_t *results, size_t nresults,
+                   pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id, (void)status, (void)source, (void)results, (void)nresults;
+    for (size_t i = 0; i < ninfo; i++) {
+        sets_told += PMIx_Check_key(info[i].key, PMIX_PSET_NAME) &&
+                     strcmp(info[i].value.data.string, "hosts") != 0;
+    }
+    cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static pmix_status_t query_one(const char *key, const char *qualifier, const char *value,
+                               pmix_info_t **ret_info, size_t *ret_count)
+{
+    pmix_query_t query;
+
+    PMIx_Query_construct(&query);
+    PMIx_Argv_append_nosize(&query.keys, key);
+    if (qualifier != NULL) {
+        PMIx_Query_qualifiers_create(&query, 1);
+        query.qualifiers[0] = info_of(qualifier, value, PMIX_STRING);
+    }
+    const pmix_status_t rc = PMIx_Query_info(&query, 1, ret_info, ret_count);
+
+    PMIx_Query_destruct(&query);
+    return rc;
+}
+
+/* The process that the set has; "" when it is not there. */
+static void expect_member(const char *set, const char *want)
+{
+    pmix_info_t *info = NULL;
+    size_t count = 0;
+    const pmix_status_t rc = query_one(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, set, &info,
+                                       &count);
+
+    CHECK((rc == PMIX_SUCCESS) == (*want != '\0'), "%s: %s", set, PMIx_Error_string(rc));
+    if (rc == PMIX_SUCCESS) {
+        const pmix_data_array_t *const array = info[0].value.data.darray;
+
+        CHECK(array->size == 1 && strcmp(((pmix_proc_t *)array->array)->nspace, want) == 0,
+              "%s has %zu, the first is of %s", set, array->size,
+              ((pmix_proc_t *)array->array)->nspace);
+        PMIx_Info_free(info, count);
+    }
+}
+
+static void expect_names(const char *want)
+{
+    pmix_info_t *info = NULL;
+    size_t count = 0;
+
+    CHECK_STATUS(query_one(PMIX_QUERY_PSET_NAMES, NULL, NULL, &info, &count), PMIX_SUCCESS);
+    CHECK(strcmp(info[0].value.data.string, want) == 0, "\"%s\", not \"%s\"",
+          info[0].value.data.string, want);
+    PMIx_Info_free(info, count);
+}
+
+/* Defines the set "mine", and, when all have, sees what is its own and the host's alone. */
+static int role_setter(const char *arg)
+{
+    const enum who who = (enum who)atoi(arg);
+    pmix_status_t codes[] = { PMIX_PROCESS_SET_DEFINE };
+    const pmix_info_t info = info_of(PMIX_JOB_CTRL_DEFINE_PSET, "mine", PMIX_STRING);
+    pmix_info_t *results = NULL;
+    size_t count = 0;
+    pmix_proc_t self;
+
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    PMIx_Register_event_handler(codes, 1, NULL, 0, on_set, NULL, NULL);
+    CHECK_STATUS(PMIx_Job_control(&self, 1, &info, 1, &results, &count), PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[who], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) != 0, "the others");
+    expect_member("mine", whos[who].job);
+    expect_member("hosts", VICTIM_JOB);
+    expect_names("hosts,mine");
+    CHECK(sets_told <= 1, "told of %u sets", sets_told);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
+static int role_overseer(const char *arg)
+{
+    (void)arg;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    expect_names("hosts,mine,mine@54322");
+    expect_member("mine", whos[SAME].job);
+    expect_member("mine@54322", whos[OTHERS].job);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 /* ---- the host ---------------------------------------------------------------------------------- */
 
 static pmix_status_t host_abort(const pmix_proc_t *proc, void *object, int status, const char msg[],
@@ -882,6 +979,35 @@ static int case_parted(void)
     return 0;
 }
 
+/* Two users call a set by one name: each has its own, and is told of no other. */
+static int case_sets(void)
+{
+    static const enum who setters[] = { SAME, OTHERS };
+    pid_t pids[SX_COUNT(setters)];
+
+    if (begin() == FAULT_SKIP) {
+        return FAULT_SKIP;
+    }
+    fault_server_start();
+    jobs_start();
+    CHECK_STATUS(PMIx_server_define_process_set(&victim, 1, "hosts"), PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_COUNT(setters); i++) {
+        const enum who who = setters[i];
+        char arg[8];
+
+        snprintf(arg, sizeof(arg), "%d", who);
+        pids[i] = fault_start_as(whos[who].uid, whos[who].job, 0, "setter", arg);
+        WAIT_FOR(atomic_load(&fault_shared->state[who]) != 0, "a set");
+    }
+    fault_wait_ok(fault_start_as(0, whos[ROOT].job, 0, "overseer", ""), "root");
+    atomic_store(&fault_shared->go, 1);
+    for (size_t i = 0; i < SX_COUNT(setters); i++) {
+        fault_wait_ok(pids[i], whos[setters[i]].job);
+    }
+    fault_server_stop();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct fault_case cases[] = {
@@ -890,11 +1016,12 @@ int main(int argc, char **argv)
         { "foreign_tools", case_foreign_tools },
         { "output", case_output },
         { "parted", case_parted },
+        { "sets", case_sets },
     };
     static const struct fault_role roles[] = {
-        { "victim", role_victim }, { "rank", role_rank }, { "tool", role_tool },
-        { "puller", role_puller }, { "goer", role_goer }, { "late", role_late },
-        { "reader", role_reader },
+        { "victim", role_victim }, { "rank", role_rank },     { "tool", role_tool },
+        { "puller", role_puller }, { "goer", role_goer },     { "late", role_late },
+        { "reader", role_reader }, { "setter", role_setter }, { "overseer", role_overseer },
     };
 
     return fault_main(argc, argv, cases, SX_COUNT(cases), roles, SX_COUNT(roles));

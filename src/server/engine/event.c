@@ -341,7 +341,7 @@ static bool is_permitted_to(struct sx_server *server, const struct sx_event_bloc
     }
     sx_event_block_source(block, &source);
     return block->user == 0 || sx_nspace_is_of(nspace, block->user) ||
-           sx_memberships_hold_both(server, &source, nspace->name);
+           (source.nspace[0] != '\0' && sx_memberships_hold_both(server, &source, nspace->name));
 }
 
 /* Into all that it concerns.  *ret_count: so many have it.  Return: false when one of them may not

@@ -47,11 +47,12 @@ static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_
     }
 }
 
-/* @info has room for one more.  @client: whose doing it is; NULL: the library's.  @options: the
- * range, and whom @info means, unless it says so itself. */
+/* @info has room for one more.  @client: whose doing it is; NULL: the library's.  @user: whose
+ * processes alone get it; NULL: all.  @options: the range, and whom @info means, unless it says so
+ * itself. */
 static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                    const pmix_proc_t *source, struct sx_notify_options options, pmix_info_t info[],
-                    size_t ninfo)
+                    const uid_t *user, const pmix_proc_t *source, struct sx_notify_options options,
+                    pmix_info_t info[], size_t ninfo)
 {
     const struct sx_some_procs targets = options.targets;
     struct sx_event_block *block = NULL;
@@ -71,6 +72,10 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
                source->nspace, source->rank);
         return;
     }
+    if (user != NULL) {
+        block->has_user = true;
+        block->user = *user;
+    }
     (void)sx_event_publish(server, block,
                            client != NULL ? SX_EVENT_FROM_CLIENT : SX_EVENT_FROM_LIBRARY, client);
     sx_event_block_release(block);
@@ -79,7 +84,8 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
 static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
 {
-    make_of(server, code, NULL, source, (struct sx_notify_options){ .range = range }, info, ninfo);
+    make_of(server, code, NULL, NULL, source, (struct sx_notify_options){ .range = range }, info,
+            ninfo);
 }
 
 /* ---- ends of processes --------------------------------------------------------------------- */
@@ -191,7 +197,7 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
     load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
     info[1].value.data.proc = &source;
     notes_load(&info[2], notes, note_count, &arrays[1]);
-    make_of(server, code, client, &source, options, info, 2 + more);
+    make_of(server, code, client, NULL, &source, options, info, 2 + more);
     if (info != here) {
         free(info);
     }
@@ -223,7 +229,7 @@ void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx
     info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)source;
     load(&info[1], note->key, PMIX_STRING);
     info[1].value.data.string = (char *)(uintptr_t)note->text;
-    make_of(server, code, client, source, options, info, 2);
+    make_of(server, code, client, NULL, source, options, info, 2);
 }
 
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
@@ -236,7 +242,7 @@ void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_p
 
 /* ---- process sets -------------------------------------------------------------------------- */
 
-void sx_event_pset(struct sx_server *server, bool defined, const char *name,
+void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
                    const pmix_proc_t members[], size_t count)
 {
     const pmix_proc_t manager = { .rank = PMIX_RANK_UNDEF };
@@ -246,6 +252,6 @@ void sx_event_pset(struct sx_server *server, bool defined, const char *name,
     load(&info[0], PMIX_PSET_NAME, PMIX_STRING);
     info[0].value.data.string = (char *)(uintptr_t)name;
     load_procs(&info[1], PMIX_PSET_MEMBERS, members, count, &array);
-    make(server, defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE, &manager,
-         PMIX_RANGE_LOCAL, info, 2);
+    make_of(server, defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE, NULL, owner,
+            &manager, (struct sx_notify_options){ .range = PMIX_RANGE_LOCAL }, info, 2);
 }

@@ -47,8 +47,9 @@ void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
                       const struct sx_proc_list *to, const struct sx_event_note notes[],
                       size_t note_count);
-/* All processes of this node hear that there is a set, or (@defined false) that it is gone. */
-void sx_event_pset(struct sx_server *server, bool defined, const char *name,
+/* All processes of this node receive that there is a set, or (@defined false) that it is gone; only
+ * those of user *@owner, unless it is NULL. */
+void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
                    const pmix_proc_t members[], size_t count);
 
 #endif

@@ -11,6 +11,9 @@
  * registered, or with the namespace, when none is here: it is judged then, and again when one of
  * another user is added.  The host's sets, and root's, mean whom they name.
  *
+ * A user's set is for its own processes: other users may have one of that name, and are told of
+ * none.  The host's, and root's, are for all, and take the name from users' sets, which go.
+ *
  * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
  * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn, fewer when
  * they are long.  A tool defines a set for others to use, and ends: its set goes with the job of
@@ -25,6 +28,7 @@
 #include "base/value.h"
 #include "server/engine/event_made.h"
 #include "server/model/membership.h"
+#include "server/model/membership_shown.h"
 
 #define GONE_MAX 32u           /* sets of those who have gone, in one turn ... */
 #define GONE_MEMBERS_MAX 4096u /* ... until they have had so many members in all */
@@ -324,6 +328,37 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
     return PMIX_SUCCESS;
 }
 
+/* Tell it, and remove it. */
+static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    pmix_proc_t *const members = sx_memberships_procs(entry);
+    const bool is_told = entry->told.count > 0;
+    uid_t uid;
+
+    if (members == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_event_pset(server, false, sx_membership_name(&entry->published), owner_of(entry, &uid),
+                  is_told ? entry->told.all : members,
+                  is_told ? entry->told.count : sx_membership_size(&entry->published));
+    free(members);
+    sx_memberships_remove(server, entry);
+    return PMIX_SUCCESS;
+}
+
+/* Other users lose a name that the host, or root, gives to a set. */
+static void name_take(struct sx_server *server, const char *name)
+{
+    struct sx_membership_entry *entry;
+
+    while ((entry = sx_memberships_find_set(server, name)) != NULL &&
+           !sx_membership_is_hosts(entry)) {
+        if (set_delete(server, entry) != PMIX_SUCCESS) {
+            sx_memberships_remove(server, entry); /* memory is out: nobody is told */
+        }
+    }
+}
+
 /* Make the list.  Return: as sx_memberships_add. */
 static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_definition *definition)
 {
@@ -334,6 +369,9 @@ static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_def
                                    ? &definition->client->uid
                                    : NULL;
 
+    if (owner == NULL) {
+        name_take(server, definition->name);
+    }
     if (are_as_told(server, owner, &definition->told)) { /* no copy of them is needed */
         rc = set_add(server, definition, &definition->told, &entry);
     } else if (meant_list(server, owner, &definition->told, &meant)) {
@@ -366,7 +404,10 @@ static void definition_tell(struct sx_server *server, const struct sx_pset_defin
         const struct sx_proc_list *const told = entry->told.count > 0 ? &entry->told
                                                                       : &definition->told;
 
-        sx_event_pset(server, true, definition->name, told->all, told->count);
+        uid_t uid;
+
+        sx_event_pset(server, true, definition->name, owner_of(entry, &uid), told->all,
+                      told->count);
     }
 }
 
@@ -429,23 +470,6 @@ pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t 
 }
 
 /* ---- deletions ------------------------------------------------------------------------------ */
-
-/* Tell it, and remove it. */
-static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_entry *entry)
-{
-    pmix_proc_t *const members = sx_memberships_procs(entry);
-    const bool is_told = entry->told.count > 0;
-
-    if (members == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    sx_event_pset(server, false, sx_membership_name(&entry->published),
-                  is_told ? entry->told.all : members,
-                  is_told ? entry->told.count : sx_membership_size(&entry->published));
-    free(members);
-    sx_memberships_remove(server, entry);
-    return PMIX_SUCCESS;
-}
 
 static void ownerless_remove(void *arg, uint64_t now_ns)
 {

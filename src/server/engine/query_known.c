@@ -14,6 +14,7 @@
 #include "base/util.h"
 #include "base/value.h"
 #include "server/engine/query_procs.h"
+#include "server/model/membership_shown.h"
 #include "server/model/share.h"
 #include "server/model/visible.h"
 #include "server/port/reply.h"
@@ -365,14 +366,6 @@ static uint32_t kind_of(const struct question *question)
                : SX_MEMBERSHIP_GROUP;
 }
 
-static pmix_status_t lists_count_answer(struct question *question, pmix_value_t *ret)
-{
-    const uint32_t *const counts = question->server->memberships.kind_counts;
-
-    *ret = (pmix_value_t){ .type = PMIX_SIZE, .data.size = counts[kind_of(question)] };
-    return PMIX_SUCCESS;
-}
-
 /* Return: false when memory is out, or for more than one call may have. */
 static bool name_add(struct sx_query_progress *progress, const char *name)
 {
@@ -396,7 +389,35 @@ static bool name_add(struct sx_query_progress *progress, const char *name)
     return true;
 }
 
-/* The names of all lists of the kind, in the order of their rows. */
+static uid_t asker_of(const struct question *question)
+{
+    return question->client != NULL ? question->client->uid : 0;
+}
+
+/* Return: PMIX_ERR_WOULD_BLOCK while what the asker may see of the lists is still to be found. */
+static pmix_status_t lists_find(struct question *question)
+{
+    uint64_t units;
+    const bool is_there = sx_memberships_fill(question->server, asker_of(question),
+                                              SX_SHARE_STEP_UNITS, &units);
+
+    cost(question, units);
+    return is_there ? PMIX_SUCCESS : PMIX_ERR_WOULD_BLOCK;
+}
+
+static pmix_status_t lists_count_answer(struct question *question, pmix_value_t *ret)
+{
+    const pmix_status_t rc = lists_find(question);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    *ret = (pmix_value_t){ .type = PMIX_SIZE };
+    ret->data.size = sx_memberships_count(question->server, asker_of(question), kind_of(question));
+    return PMIX_SUCCESS;
+}
+
+/* The names of all lists of the kind that may be seen, in the order of their rows. */
 static pmix_status_t names_walk(struct question *question)
 {
     const struct sx_memberships *const lists = &question->server->memberships;
@@ -408,6 +429,7 @@ static pmix_status_t names_walk(struct question *question)
         const struct sx_membership_entry *const entry = lists->slots[at].entry;
 
         if (entry != NULL && entry->published.head.kind == kind &&
+            sx_memberships_show(question->server, entry, asker_of(question)) &&
             !name_add(progress, sx_membership_name(&entry->published))) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
@@ -464,10 +486,14 @@ static pmix_status_t group_names_answer(struct question *question, pmix_value_t 
 
 static pmix_status_t members_answer(struct question *question, pmix_value_t *ret)
 {
-    const struct sx_memberships *const lists = &question->server->memberships;
     const bool of_sets = strcmp(question->asked.key, PMIX_QUERY_PSET_MEMBERSHIP) == 0;
+    const pmix_status_t rc = lists_find(question);
 
-    return sx_lists_find(lists->has_store ? &lists->store.view : NULL, question->asked.key,
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    return sx_lists_find(sx_memberships_store(question->server, asker_of(question)),
+                         question->asked.key,
                          of_sets ? question->asked.options->pset : question->asked.options->group,
                          ret);
 }

@@ -29,10 +29,88 @@
 #include "server/engine/spawn.h"
 #include "server/entry/journal.h"
 #include "server/entry/reaper.h"
+#include "server/model/membership_shown.h"
 #include "server/model/visible.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
+
+/* ---- segments -------------------------------------------------------------------------------- */
+
+/* The store of lists, while it is filled for the user of who wants to map it. */
+struct lists_get {
+    struct sx_pending pending;
+    struct sx_share_work work;
+};
+
+static void segment_send(struct sx_server *server, struct sx_client *client, uint32_t id,
+                         pmix_status_t rc, int fd)
+{
+    sx_reply(server, client, id, rc, fd);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+static void lists_send(struct sx_pending *pending)
+{
+    int fd = -1;
+    const pmix_status_t rc = pending->status == PMIX_SUCCESS
+                                 ? sx_memberships_share(pending->server, pending->client->uid, &fd)
+                                 : pending->status;
+
+    segment_send(pending->server, pending->client, pending->id, rc, fd);
+}
+
+static void lists_closed(struct sx_pending *pending)
+{
+    sx_share_work_remove(&SX_CONTAINER(pending, struct lists_get, pending)->work);
+}
+
+/* A step.  Return: whether it is complete. */
+static bool lists_fill(struct sx_server *server, struct sx_client *client)
+{
+    uint64_t units;
+    const bool is_there = sx_memberships_fill(server, client->uid, SX_SHARE_STEP_UNITS, &units);
+
+    sx_share_charge(server, client, units);
+    return is_there;
+}
+
+static void lists_step(struct sx_share_work *work)
+{
+    struct lists_get *const get = SX_CONTAINER(work, struct lists_get, work);
+
+    if (lists_fill(get->pending.server, get->pending.client)) {
+        sx_pending_answer(&get->pending, PMIX_SUCCESS);
+    }
+}
+
+static void lists_give(struct sx_server *server, struct sx_client *client, uint32_t id)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .closed = lists_closed,
+                                                 .send = lists_send };
+    struct lists_get *get;
+    pmix_status_t rc;
+    int fd = -1;
+
+    if (lists_fill(server, client)) {
+        rc = sx_memberships_share(server, client->uid, &fd);
+        segment_send(server, client, id, rc, fd);
+        return;
+    }
+    get = calloc(1, sizeof(*get));
+    rc = get != NULL ? sx_pending_begin(server, client, id, &kind, &get->pending)
+                     : PMIX_ERR_OUT_OF_RESOURCE;
+    if (rc != PMIX_SUCCESS) {
+        free(get);
+        segment_send(server, client, id, rc, -1);
+        return;
+    }
+    get->work.step = lists_step;
+    sx_share_work_add(client, &get->work);
+}
 
 static bool on_segment_get(struct sx_server *server, struct sx_client *client,
                            struct sx_frame *frame, uint64_t now_ns)
@@ -44,8 +122,10 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
 
     (void)now_ns;
     if (get->nspace[0] == '\0' && get->wanted == SX_WANT_STORE) {
-        rc = sx_memberships_share(server, &fd); /* the node's, for every client */
-    } else if (get->nspace[0] == '\0' && get->wanted == SX_WANT_PUBLISHED) {
+        lists_give(server, client, frame->header.id);
+        return true;
+    }
+    if (get->nspace[0] == '\0' && get->wanted == SX_WANT_PUBLISHED) {
         rc = sx_publish_share(server, client, &fd);
     } else if (nspace != NULL && nspace->has_store && sx_nspace_visible(server, nspace, client)) {
         if (get->wanted == SX_WANT_STORE) {
@@ -54,10 +134,7 @@ static bool on_segment_get(struct sx_server *server, struct sx_client *client,
             rc = sx_segment_share(&nspace->ring.seg, &fd);
         }
     }
-    sx_reply(server, client, frame->header.id, rc, fd);
-    if (fd >= 0) {
-        close(fd);
-    }
+    segment_send(server, client, frame->header.id, rc, fd);
     return true;
 }
 

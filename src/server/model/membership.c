@@ -4,6 +4,7 @@
 #include "server/model/membership.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +14,12 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/util.h"
+#include "server/model/membership_shown.h"
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u
 #define COPIES 2u         /* of a record: here and in the store */
+#define ALIASES_MAX 16u   /* that are tried */
 #define LISTS_PER_UNIT 8u /* to look whether somebody is in them: share.h */
 
 /* ---- the rows -------------------------------------------------------------------------------- */
@@ -56,32 +59,13 @@ static void slot_give_back(struct sx_memberships *all, uint32_t row)
     all->free_first = row + 1;
 }
 
-/* ---- the store ------------------------------------------------------------------------------- */
-
-static pmix_status_t store_open(const struct sx_numa *numa, struct sx_memberships *all)
-{
-    const struct sx_placement placement = sx_numa_place(numa, SX_SEGMENT_STORE, 0);
-    const struct sx_store_options options = { .nspace = "", .placement = &placement };
-    const pmix_status_t rc = all->has_store ? PMIX_SUCCESS : sx_store_create(&all->store, &options);
-
-    all->has_store = rc == PMIX_SUCCESS;
-    return rc;
-}
-
-pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd)
-{
-    struct sx_memberships *const all = &server->memberships;
-    const pmix_status_t rc = store_open(&server->numa, all);
-
-    return rc == PMIX_SUCCESS ? sx_segment_share(&all->store.view.seg, ret_fd) : rc;
-}
-
 /* ---- the lists ------------------------------------------------------------------------------- */
 
 void sx_memberships_init(struct sx_memberships *all, uint64_t seed)
 {
     *all = (struct sx_memberships){ .slots = NULL };
     sx_list_init(&all->leavers);
+    sx_list_init(&all->views);
     sx_quota_init(&all->quota, "connected namespaces, groups and process sets", SX_MEMBERSHIPS_MAX,
                   SX_MEMBERSHIPS_BYTES_MAX, seed);
 }
@@ -99,6 +83,7 @@ static void entry_free(struct sx_membership_entry *entry)
         sx_belongings_clear(&entry->belongings);
         sx_proc_list_clear(&entry->unsaid);
         free(entry->record);
+        free(entry->alias);
         free(entry->id);
         sx_proc_list_clear(&entry->told);
         sx_list_remove(&entry->owned);
@@ -110,6 +95,7 @@ void sx_memberships_deinit(struct sx_server *server)
 {
     struct sx_memberships *const all = &server->memberships;
 
+    sx_memberships_shown_deinit(server);
     for (uint32_t row = 0; row < all->slot_count; row++) {
         entry_free(all->slots[row].entry);
     }
@@ -122,6 +108,7 @@ void sx_memberships_deinit(struct sx_server *server)
     }
     *all = (struct sx_memberships){ .slots = NULL };
     sx_list_init(&all->leavers);
+    sx_list_init(&all->views);
 }
 
 static uint64_t name_hash(const struct sx_server *server, const char *name)
@@ -152,10 +139,45 @@ struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, 
     return find_in(server, &server->memberships.names, name);
 }
 
+/* Whose a set is that is looked for. */
+enum whose { OF_ANYBODY, OF_HOST, OF_USER };
+
+static struct sx_membership_entry *set_find(const struct sx_server *server, const char *name,
+                                            enum whose whose, uid_t uid)
+{
+    const struct sx_table *const sets = &server->memberships.sets;
+    struct sx_table_node *it = sets->count > 0 ? sx_table_first(sets, name_hash(server, name))
+                                               : NULL;
+
+    for (; it != NULL; it = sx_table_next(sets, it)) {
+        struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
+                                                               node);
+        uid_t owner = 0;
+        const bool has_owner = sx_quota_uid(&entry->quota, &owner) && owner != 0;
+
+        if (strcmp(sx_membership_name(&entry->published), name) == 0 &&
+            (whose == OF_ANYBODY || (whose == OF_HOST && !has_owner) ||
+             (whose == OF_USER && has_owner && owner == uid))) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
 struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
                                                     const char *name)
 {
-    return find_in(server, &server->memberships.sets, name);
+    struct sx_membership_entry *const entry = set_find(server, name, OF_HOST, 0);
+
+    return entry != NULL ? entry : set_find(server, name, OF_ANYBODY, 0);
+}
+
+struct sx_membership_entry *sx_memberships_find_set_of(const struct sx_server *server, uid_t uid,
+                                                       const char *name)
+{
+    struct sx_membership_entry *const entry = set_find(server, name, OF_HOST, 0);
+
+    return entry != NULL ? entry : set_find(server, name, OF_USER, uid);
 }
 
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject)
@@ -203,13 +225,81 @@ pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *na
     return rc;
 }
 
-static pmix_status_t set_judge(struct sx_server *server, const char *name)
+/* A set of @owner (NULL: the host's) is to have @name: others than the host's and root's are no
+ * hindrance to it unless they are of the same user. */
+static pmix_status_t set_judge(struct sx_server *server, const char *name,
+                               const struct sx_quota_owner *owner)
 {
     const pmix_status_t rc = length_judge(name, SX_MEMBERSHIP_NAME_MAX);
+    const uid_t uid = owner != NULL ? owner->uid : 0;
 
-    return rc == PMIX_SUCCESS && sx_memberships_find_set(server, name) != NULL
+    return rc == PMIX_SUCCESS && sx_memberships_find_set_of(server, uid, name) != NULL
                ? SX_RAISE(PMIX_EXISTS, "there is a process set %s already", name)
                : rc;
+}
+
+/* What a set is called in the node's store, where another user's may have its name.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; PMIX_EXISTS, told, when no such name is left. */
+static pmix_status_t alias_make(struct sx_server *server, struct sx_membership_entry *entry,
+                                const struct sx_membership_options *options)
+{
+    const unsigned uid = options->owner != NULL ? (unsigned)options->owner->uid : 0;
+    struct sx_membership other;
+    char alias[SX_MEMBERSHIP_NAME_MAX + 32];
+
+    snprintf(alias, sizeof(alias), "%s", options->name);
+    for (unsigned i = 1; options->kind == SX_MEMBERSHIP_PSET &&
+                         sx_membership_find(&server->memberships.store.view, SX_REALM_SETS, alias,
+                                            strlen(alias), &other) != PMIX_ERR_NOT_FOUND;
+         i++) {
+        snprintf(alias, sizeof(alias), i == 1 ? "%s@%u" : "%s@%u.%u", options->name, uid, i);
+        if (strlen(alias) > SX_MEMBERSHIP_NAME_MAX || i > ALIASES_MAX) {
+            return SX_RAISE(PMIX_EXISTS,
+                            "the set \"%.64s\" is another user's, too: take another, short name",
+                            options->name);
+        }
+    }
+    if (strcmp(alias, options->name) != 0) {
+        entry->alias = strdup(alias);
+        return entry->alias != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
+}
+
+static const char *name_in_store(const struct sx_membership_entry *entry)
+{
+    return entry->alias != NULL ? entry->alias : sx_membership_name(&entry->published);
+}
+
+/* Show @list in the node's store, under its alias if it has one. */
+static pmix_status_t node_publish(struct sx_memberships *all,
+                                  const struct sx_membership_entry *entry,
+                                  const struct sx_membership *list)
+{
+    const uint32_t count = sx_membership_size(list);
+    void *record = NULL;
+    size_t size = 0;
+
+    if (entry->alias == NULL) {
+        return sx_membership_publish(&all->store, list->bytes, list->size_bytes);
+    }
+    pmix_proc_t *const procs = calloc(count + 1, sizeof(*procs));
+    pmix_status_t rc = procs != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    for (uint32_t rank = 0; rc == PMIX_SUCCESS && rank < count; rank++) {
+        if (sx_membership_member(list, rank, &procs[rank]) != PMIX_SUCCESS) {
+            PMIx_Load_procid(&procs[rank], "", PMIX_RANK_INVALID);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_membership_encode(&list->head, entry->alias, procs, count, &record, &size);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_membership_publish(&all->store, record, size);
+    }
+    free(record);
+    free(procs);
+    return rc;
 }
 
 static struct sx_table *table_of(struct sx_memberships *all, uint32_t kind)
@@ -225,7 +315,7 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
     pmix_status_t rc = sx_membership_open(record, size, &next);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_publish(&all->store, record, size);
+        rc = node_publish(all, entry, &next);
     }
     if (rc != PMIX_SUCCESS) {
         free(record);
@@ -335,16 +425,20 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
     struct sx_quota_owner owner;
     const enum sx_realm realm = sx_membership_realm(options->kind);
     pmix_status_t rc = options->kind == SX_MEMBERSHIP_PSET
-                           ? set_judge(server, options->name)
+                           ? set_judge(server, options->name, options->owner)
                            : sx_memberships_name_judge(server, options->name);
 
     if (rc == PMIX_SUCCESS) {
-        rc = store_open(&server->numa, all);
+        rc = sx_memberships_open(server);
     }
     if (rc == PMIX_SUCCESS) {
         rc = entry_new(all, options, &entry);
     }
+    if (rc == PMIX_SUCCESS) {
+        rc = alias_make(server, entry, options);
+    }
     if (rc != PMIX_SUCCESS) {
+        entry_free(entry);
         return rc;
     }
     const uint32_t row = slot_take(all, entry);
@@ -359,14 +453,15 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
 
     rc = entry_update(all, entry, &head, options, owner_find(server, options, &owner));
     if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_enter(&all->store, realm, head.subject, options->name);
+        rc = sx_membership_enter(&all->store, realm, head.subject, name_in_store(entry));
     }
     if (rc == PMIX_SUCCESS && !sx_table_add(table_of(all, options->kind), &entry->node,
                                             name_hash(server, options->name))) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc != PMIX_SUCCESS) {
-        sx_membership_withdraw(&all->store, realm, head.subject, options->name);
+        sx_membership_withdraw(&all->store, realm, head.subject,
+                               entry->alias != NULL ? entry->alias : options->name);
         slot_give_back(all, row);
         sx_quota_give_back(&all->quota, &entry->quota);
         entry_free(entry);
@@ -374,6 +469,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
     }
     all->kind_counts[options->kind]++;
     sx_belongings_hang(server, entry);
+    sx_memberships_shown_update(server, entry);
     *ret = entry;
     return PMIX_SUCCESS;
 }
@@ -401,6 +497,7 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
     sx_belongings_clear(&entry->belongings);
     entry->belongings = next;
     sx_belongings_hang(server, entry);
+    sx_memberships_shown_update(server, entry);
     return PMIX_SUCCESS;
 }
 
@@ -425,6 +522,7 @@ pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membershi
 
     if (rc == PMIX_SUCCESS) {
         sx_belongings_leave(&entry->belongings, place);
+        sx_memberships_shown_update(server, entry);
     }
     return rc;
 }
@@ -537,8 +635,8 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
     if (kind != SX_MEMBERSHIP_PSET) {
         sx_name_ended(server, sx_membership_name(&entry->published));
     }
-    sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject,
-                           sx_membership_name(&entry->published));
+    sx_memberships_shown_remove(server, entry);
+    sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject, name_in_store(entry));
     sx_table_remove(table_of(all, kind), &entry->node);
     all->kind_counts[kind]--;
     slot_give_back(all, sx_membership_row(subject));

@@ -4,9 +4,11 @@
  *
  *     (none) --add--> there, generation 1 --change--> the next generation --remove--> (none)
  *
- * A list is in the node's store for all to read (shmem/membership.h), and here with what only the
- * server needs.  The name of a connected namespace or a group is no other's, and no namespace's;
- * sets have names of their own, which stand for nobody.
+ * A list is in the node's store (shmem/membership.h), of which users read what concerns them
+ * (membership_shown.h), and here with what only the server needs.  The name of a connected
+ * namespace or a group is no other's, and no namespace's.  Sets have names of their own, which stand for
+ * nobody: those of the host and root are for all, and each user has its own besides.  Of two users'
+ * sets of one name the second is "NAME@UID" in the node's store.
  *
  * There are at most SX_MEMBERSHIPS_MAX at a time, which take at most SX_MEMBERSHIPS_BYTES_MAX
  * without the host's; each user and process has a share of them (quota.h).  What those that are
@@ -35,6 +37,7 @@ struct sx_membership_entry {
     struct sx_table_node node;      /* memberships.names, sets */
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
+    char *alias;                    /* its name in the node's store; NULL: its own */
     char *id;                       /* that tells it from others of the same members; NULL: none */
     struct sx_quota_row quota;      /* whose it is */
     struct sx_list owned;           /* client.sets: a set of a client that is here */
@@ -65,6 +68,7 @@ struct sx_memberships {
     struct sx_list leavers;    /* membership_end.c: struct sx_leaver, oldest first */
     struct sx_loop_post leave; /* takes the next steps of them */
     bool leave_posted;
+    struct sx_list views;         /* membership_shown.c: what each user sees of them */
     struct sx_store_writer store; /* the node's */
     bool has_store;
     bool has_news; /* since the last sx_memberships_tell */
@@ -96,9 +100,12 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
  * PMIX_ERR_EXISTS, told; PMIX_ERR_BAD_PARAM. */
 pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name);
 
-/* Return: NULL when there is none. */
+/* Return: the host's or root's, else one of a user's; NULL when there is none. */
 struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
                                                     const char *name);
+/* Return: the one that a process of user @uid means; NULL when there is none. */
+struct sx_membership_entry *sx_memberships_find_set_of(const struct sx_server *server, uid_t uid,
+                                                       const char *name);
 /* The same for a connected namespace or a group. */
 struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name);
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject);
@@ -141,9 +148,5 @@ void sx_memberships_tell(struct sx_server *server);
 /* The members in the order of their ranks, gaps as PMIX_RANK_INVALID.  Return: malloc'ed, as many
  * as sx_membership_size says; NULL when memory is out. */
 pmix_proc_t *sx_memberships_procs(const struct sx_membership_entry *entry);
-
-/* The node's store, made when it is first wanted, for somebody to map: a descriptor of his own.
- * Return: PMIX_SUCCESS, as sx_store_create and sx_segment_share. */
-pmix_status_t sx_memberships_share(struct sx_server *server, int *ret_fd);
 
 #endif

@@ -101,7 +101,7 @@ static void pset(void *defined, uint64_t now_ns)
     const pmix_proc_t member = { .nspace = "job", .rank = 1 };
 
     (void)now_ns;
-    sx_event_pset(&server, *(bool *)defined, "set", &member, 1);
+    sx_event_pset(&server, *(bool *)defined, "set", NULL, &member, 1);
 }
 
 Test(event_made, tells_all_of_process_sets_in_the_managers_name)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bare.h"
+#include "server/model/membership_shown.h"
 
 static struct sx_server server;
 static pmix_proc_t procs[8];
@@ -296,4 +297,140 @@ Test(memberships, that_there_is_no_memory_for_are_refused_and_the_rest_stay)
     cr_assert_eq(waitpid(pid, &status, 0), pid);
     cr_assert(WIFEXITED(status));
     cr_expect_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
+}
+
+/* ---- what users see --------------------------------------------------------------------------- */
+
+#define MINE 54321
+#define THEIRS 54322
+
+static pmix_status_t make(const char *name, enum sx_membership_kind kind, const pmix_proc_t *of,
+                          const struct sx_client *owner, struct sx_membership_entry **ret)
+{
+    const struct sx_quota_owner by = owner != NULL ? sx_quota_owner_of(owner)
+                                                   : (struct sx_quota_owner){ .uid = 0 };
+    const struct sx_membership_options options = { .name = name,
+                                                   .kind = kind,
+                                                   .procs = of,
+                                                   .proc_count = kind == SX_MEMBERSHIP_PSET ? 1 : 2,
+                                                   .owner = owner != NULL ? &by : NULL };
+
+    return sx_memberships_add(&server, &options, ret);
+}
+
+/* Return: the namespace of its first member; "" when user @uid does not see it. */
+static const char *seen(uid_t uid, enum sx_membership_kind kind, const char *name)
+{
+    static pmix_proc_t proc;
+    const struct sx_store *const store = sx_memberships_store(&server, uid);
+    struct sx_membership list;
+
+    cr_assert_not_null(store);
+    return sx_membership_find(store, sx_membership_realm(kind), name, strlen(name), &list) ==
+                       PMIX_SUCCESS &&
+                   sx_membership_member(&list, 0, &proc) == PMIX_SUCCESS
+               ? proc.nspace
+               : "";
+}
+
+static void expect_seen(enum sx_membership_kind kind, const char *name, const char *by_mine,
+                        const char *by_theirs, const char *by_root)
+{
+    cr_expect_str_eq(seen(MINE, kind, name), by_mine, "%s", name);
+    cr_expect_str_eq(seen(THEIRS, kind, name), by_theirs, "%s", name);
+    cr_expect_str_eq(seen(0, kind, name), by_root, "%s", name);
+}
+
+/* The second user comes when the lists are there; names of sets are each user's own. */
+Test(memberships, of_others_are_not_seen)
+{
+    const pmix_proc_t both[] = { { "mine", 0 }, { "theirs", 0 } };
+    const pmix_proc_t own[] = { { "mine", 0 }, { "mine", 1 } };
+    struct sx_client *mine, *theirs;
+    struct sx_membership_entry *set, *second, *group, *other;
+
+    mine = sx_client_find(bare_job(&server, "mine", 2, 2), 0);
+    theirs = sx_client_find(bare_job(&server, "theirs", 1, 1), 0);
+    mine->uid = MINE;
+    theirs->uid = THEIRS;
+    server.live = (struct sx_client *[]){ mine, theirs };
+    server.live_count = 2;
+    cr_assert_not_null(sx_memberships_store(&server, MINE)); /* and the other when they are there */
+    cr_assert_eq(make("hosts", SX_MEMBERSHIP_PSET, &both[1], NULL, &other), PMIX_SUCCESS);
+    cr_assert_eq(make("set", SX_MEMBERSHIP_PSET, &both[0], mine, &set), PMIX_SUCCESS);
+    cr_assert_eq(make("set", SX_MEMBERSHIP_PSET, &both[1], theirs, &second), PMIX_SUCCESS);
+    cr_assert_eq(make("both", SX_MEMBERSHIP_GROUP, both, mine, &group), PMIX_SUCCESS);
+    cr_assert_eq(make("own", SX_MEMBERSHIP_GROUP, own, mine, &other), PMIX_SUCCESS);
+    cr_expect_eq(make("set", SX_MEMBERSHIP_PSET, &both[0], mine, &other), PMIX_EXISTS);
+    cr_expect_eq(make("hosts", SX_MEMBERSHIP_PSET, &both[0], mine, &other), PMIX_EXISTS);
+
+    expect_seen(SX_MEMBERSHIP_PSET, "hosts", "theirs", "theirs", "theirs");
+    expect_seen(SX_MEMBERSHIP_PSET, "set", "mine", "theirs", "mine");
+    expect_seen(SX_MEMBERSHIP_PSET, "set@54322", "", "", "theirs");
+    expect_seen(SX_MEMBERSHIP_GROUP, "both", "mine", "mine", "mine");
+    expect_seen(SX_MEMBERSHIP_GROUP, "own", "mine", "", "mine");
+
+    cr_expect_eq(sx_memberships_count(&server, MINE, SX_MEMBERSHIP_PSET), 2);
+    cr_expect_eq(sx_memberships_count(&server, THEIRS, SX_MEMBERSHIP_GROUP), 1);
+    cr_expect_eq(sx_memberships_count(&server, 0, SX_MEMBERSHIP_PSET), 3);
+    cr_assert_eq(sx_memberships_leave(&server, group, &both[1]), PMIX_SUCCESS);
+    cr_expect_eq(sx_memberships_count(&server, THEIRS, SX_MEMBERSHIP_GROUP), 0);
+    expect_seen(SX_MEMBERSHIP_GROUP, "both", "mine", "", "mine");
+    sx_memberships_remove(&server, set);
+    expect_seen(SX_MEMBERSHIP_PSET, "set", "", "theirs", "");
+    cr_assert_eq(make("set@54322", SX_MEMBERSHIP_PSET, &both[0], mine, &set), PMIX_SUCCESS);
+    expect_seen(SX_MEMBERSHIP_PSET, "set@54322", "mine", "", "theirs");
+    expect_seen(SX_MEMBERSHIP_PSET, "set@54322@54321", "", "", "mine");
+    sx_memberships_remove(&server, second);
+    expect_seen(SX_MEMBERSHIP_PSET, "set@54322", "mine", "", "");
+    server.live = NULL;
+    server.live_count = 0;
+}
+
+/* Who comes when there are many lists is not shown all of them in one turn; what changes meanwhile is
+ * as it has become. */
+Test(memberships, of_many_are_shown_in_steps)
+{
+    enum { LISTS = 10000, UNITS = 400 };
+    const pmix_proc_t proc = { "mine", 0 };
+    struct sx_membership_entry *first = NULL, *last = NULL;
+    unsigned steps = 1;
+    uint64_t units;
+    char name[16];
+
+    for (unsigned i = 0; i < LISTS; i++) {
+        snprintf(name, sizeof(name), "set.%u", i);
+        cr_assert_eq(make(name, SX_MEMBERSHIP_PSET, &proc, NULL, &last), PMIX_SUCCESS);
+        first = first == NULL ? last : first;
+    }
+    for (; !sx_memberships_fill(&server, MINE, UNITS, &units); steps++) {
+        cr_assert_leq(units, UNITS + 10);
+        if (steps == 1) {
+            sx_memberships_remove(&server, first);
+            sx_memberships_remove(&server, last);
+        }
+    }
+    cr_expect_gt(steps, 2);
+    cr_expect_eq(sx_memberships_count(&server, MINE, SX_MEMBERSHIP_PSET), LISTS - 2);
+    expect_seen(SX_MEMBERSHIP_PSET, "set.1", "mine", "mine", "mine");
+    expect_seen(SX_MEMBERSHIP_PSET, "set.0", "", "", "");
+}
+
+/* What a user that has gone saw is not kept up to date for nobody. */
+Test(memberships, are_shown_to_users_who_are_here)
+{
+    enum { USERS = 8 };
+    struct sx_client *live[1] = { NULL };
+    struct sx_nspace *const job = bare_job(&server, "mine", USERS, USERS);
+
+    server.live = live;
+    server.live_count = 1;
+    for (uint32_t rank = 0; rank < USERS; rank++) {
+        live[0] = sx_client_find(job, rank);
+        live[0]->uid = MINE + rank;
+        cr_assert_not_null(sx_memberships_store(&server, live[0]->uid));
+        cr_expect_eq(server.memberships.views.next, server.memberships.views.prev, "rank %u", rank);
+    }
+    server.live = NULL;
+    server.live_count = 0;
 }
