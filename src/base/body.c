@@ -280,13 +280,14 @@ pmix_status_t sx_part_procs(const struct sx_opened_part *part, pmix_proc_t **ret
     if (part->count == 0) {
         return PMIX_SUCCESS;
     }
-    pmix_proc_t *const procs = calloc(part->count, sizeof(*procs));
+    /* Once per arrival: glibc's calloc never takes what a thread has just freed. */
+    pmix_proc_t *const procs = malloc(part->count * sizeof(*procs));
 
     if (procs == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     for (pmix_proc_t *proc = procs; sx_part_proc_next(&rest, &ref); proc++) {
-        proc->rank = ref.rank;
+        *proc = (pmix_proc_t){ .rank = ref.rank };
         memcpy(proc->nspace, ref.name, ref.name_len);
     }
     *ret_procs = procs;
