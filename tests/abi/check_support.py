@@ -8,8 +8,11 @@
 
 Functions: the document lists every function of the ABI and every one of our own, each once; "not
 supported" is said of exactly those in src/base/unsupported.c; the library, when given, exports
-exactly the listed ones.  Attributes: every key is listed, each once; the first table ("acted upon")
-holds exactly the keys whose names occur in the code, the second ("not acted upon") the others.
+exactly the listed ones.  The row of PMIx_server_init names exactly the entries of the host's module
+that are called (the rows of src/server/port/upcall.c), and how many there are.
+
+Attributes: every key is listed, each once; the first table ("acted upon") holds exactly the keys
+whose names occur in the code, the second ("not acted upon") the others.
 
 Return: 0 the document is true, 1 it is not (one line each), 77 the check cannot be made here.
 """
@@ -64,6 +67,12 @@ def read_sources(source):
     return unsupported, words
 
 
+def entries_called(source):
+    """Return: the entries of the host's module that the server calls."""
+    with open(os.path.join(source, "src", "server", "port", "upcall.c"), encoding="utf-8") as handle:
+        return set(re.findall(r"= ROW\((\w+),", handle.read()))
+
+
 def keys_used(words):
     """The keys that the code names; two names of one string are one key."""
     rows = check.facts("keys")
@@ -94,6 +103,15 @@ def judge_functions(rows, unsupported, exported):
                                 else "listed, but not exported")
 
 
+def judge_entries(rows, entries):
+    note = next((row[2] for row in rows if row[0] == "`PMIx_server_init`"), "")
+    said, count = set(re.findall(r"`([a-z]\w+)`", note)), re.search(r"\b(\d+) of the (\d+) entries", note)
+    for name in sorted(entries ^ said):
+        yield "%s is %s" % (name, "called, but not listed" if name in entries else "listed, but not called")
+    if count is None or int(count[1]) != len(entries):
+        yield "PMIx_server_init: %d entries are called" % len(entries)
+
+
 def judge_attributes(acted_rows, ignored_rows, words):
     acted = listed(acted_rows, 0, r"PMIX_\w+")
     ignored = listed(ignored_rows, 1, r"PMIX_\w+")
@@ -112,16 +130,17 @@ def judge_attributes(acted_rows, ignored_rows, words):
             yield "%s has the unknown status %r" % (row[0], row[1])
 
 
-def judge(text, unsupported, words, exported):
+def judge(text, unsupported, words, entries, exported):
     found = sections(text)
     for head in (FUNCTION_HEAD, ACTED_HEAD, IGNORED_HEAD):
         if not found.get(head):
             return ["no table under %r" % head]
     return (list(judge_functions(found[FUNCTION_HEAD], unsupported, exported))
+            + list(judge_entries(found[FUNCTION_HEAD], entries))
             + list(judge_attributes(found[ACTED_HEAD], found[IGNORED_HEAD], words)))
 
 
-def selftest(text, unsupported, words):
+def selftest(text, unsupported, words, entries):
     """Each way of lying is tried on a copy of the document and has to be noticed."""
     some_missing = sorted(unsupported)[0]
     lies = {
@@ -133,6 +152,9 @@ def selftest(text, unsupported, words):
                                  flags=re.M),
         "an invented function": text.replace(FUNCTION_HEAD + "\n", FUNCTION_HEAD
                                              + "\n| `PMIx_Teleport` | supported | |\n", 1),
+        "an entry left out": text.replace("`iof_pull`, ", "", 1),
+        "an entry claimed": text.replace("`iof_pull`, ", "`iof_pull`, `listener`, ", 1),
+        "entries miscounted": re.sub(r"\b\d+ of the (\d+) entries", r"14 of the \1 entries", text),
         "a key left out": text.replace("`PMIX_STORAGE_VERSION`", "", 1),
         "a key claimed": text.replace(ACTED_HEAD + "\n", ACTED_HEAD
                                       + "\n| `PMIX_STORAGE_ID` | supported | |\n", 1),
@@ -140,7 +162,7 @@ def selftest(text, unsupported, words):
     }
     missed = 0
     for lie, spoilt in lies.items():
-        noticed = spoilt != text and judge(spoilt, unsupported, words, None)
+        noticed = spoilt != text and judge(spoilt, unsupported, words, entries, None)
         missed += not noticed
         print("%s: %s" % (lie, "noticed" if noticed else "NOT NOTICED"))
     return 1 if missed else 0
@@ -156,8 +178,9 @@ def main():
     with open(os.path.join(options.source, "docs", "support.md"), encoding="utf-8") as handle:
         text = handle.read()
     unsupported, words = read_sources(options.source)
+    entries = entries_called(options.source)
     if options.selftest:
-        return selftest(text, unsupported, words)
+        return selftest(text, unsupported, words, entries)
     exported = None
     try:
         if options.lib:
@@ -166,7 +189,7 @@ def main():
     except check.CannotRun as reason:
         print("SKIPPED: %s" % reason)
         return check.SKIP
-    wrong = judge(text, unsupported, words, exported)
+    wrong = judge(text, unsupported, words, entries, exported)
     for line in wrong:
         print("WRONG %s" % line)
     print("docs/support.md: %d statements do not hold" % len(wrong))
