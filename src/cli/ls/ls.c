@@ -28,9 +28,12 @@ static const struct {
     int (*list)(const struct sx_ls_wish *wish);
     bool follows; /* with --watch it prints each change by itself */
 } things[] = {
-    { "jobs", sx_ls_jobs, false },       { "procs", sx_ls_procs, false },
-    { "servers", sx_ls_servers, false }, { "clients", sx_ls_clients, false },
-    { "groups", sx_ls_groups, true },    { "sets", sx_ls_sets, true },
+    { "jobs", sx_ls_jobs, false },
+    { "procs", sx_ls_procs, false },
+    { "servers", sx_ls_servers, false },
+    { "clients", sx_ls_clients, false },
+    { "groups", sx_ls_groups, true },
+    { "sets", sx_ls_sets, true },
     { "collectives", sx_ls_collectives, false },
 };
 
@@ -68,13 +71,13 @@ static const struct sx_option rows[] = {
     SX_WHOSE_WORD_ROW(struct sx_ls_wish, whose),
     SX_WHOSE_ROWS(struct sx_ls_wish, whose),
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
-    { "--watch", NULL, "[SECONDS]", NULL, "a number of seconds",
+    { "--watch", NULL, "[SECONDS]", "--watch", "a number of seconds",
       "list again every second, or SECONDS, until the server or the job ends; of the groups and "
       "sets of one server: a line for each change",
       watch_set, OF(watch_ns) },
-    { "--count", NULL, "N", "1", "a number from 1 on", "with --watch: end after N lists or changes",
-      count_set, OF(count) },
-    { "--timeout", NULL, "SECONDS", "10", "a number of seconds",
+    { "--count", NULL, "N", "--watch --count 1", "a number from 1 on",
+      "with --watch: end after N lists or changes", count_set, OF(count) },
+    { "--timeout", NULL, "SECONDS", "--watch --timeout 10", "a number of seconds",
       "with --watch: end after this time", sx_cli_seconds, OF(timeout_ns) },
 };
 
