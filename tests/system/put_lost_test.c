@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <shmix.h>
 
@@ -235,6 +236,45 @@ static int rank_of_membership(int rank)
     return 0;
 }
 
+static unsigned lines_of(FILE *file, const char *words)
+{
+    char line[1024];
+    unsigned count = 0;
+
+    rewind(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        count += strstr(line, words) != NULL;
+    }
+    return count;
+}
+
+/* Each loss is returned; a program that goes on all the same has few lines. */
+static int rank_of_many(int rank)
+{
+    FILE *const log = tmpfile();
+    const int before = dup(STDERR_FILENO);
+    unsigned losses = 0;
+
+    (void)rank;
+    begin();
+    CHECK(log != NULL && before >= 0 && dup2(fileno(log), STDERR_FILENO) >= 0);
+    for (unsigned i = 0; i < VALUES; i++) {
+        put(key_of(i), VALUE_BYTES);
+        losses += PMIx_Commit() != PMIX_SUCCESS;
+        losses += fence() != PMIX_SUCCESS;
+    }
+    CHECK(dup2(before, STDERR_FILENO) >= 0);
+    const unsigned lines = lines_of(log, "values that were committed are lost");
+    if (losses < 100 || lines < 1 || lines > 12) {
+        fprintf(stderr, "%u losses, %u lines\n", losses, lines);
+        return 1;
+    }
+    fclose(log);
+    close(before);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
@@ -243,6 +283,7 @@ int main(int argc, char **argv)
         { .name = "large", .size = 2, .rank = rank_of_large },
         { .name = "exchange", .size = 2, .rank = rank_of_exchange },
         { .name = "membership", .size = 2, .rank = rank_of_membership },
+        { .name = "many", .size = 1, .rank = rank_of_many },
     };
 
     if (argc == 1 || strcmp(argv[1], "--rank") != 0) {

@@ -51,11 +51,16 @@ pmix_status_t sx_link_values_judge(struct sx_link *link)
         return PMIX_SUCCESS;
     }
     told = atomic_exchange_explicit(&link->values_lost_told, lost, memory_order_relaxed);
-    return lost == told ? PMIX_SUCCESS
-                        : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                                   "%" PRIu32 " values that were committed are lost: the server "
-                                   "has no room for them (ulimit -f, memory); its log has more",
-                                   lost - told);
+    if (lost == told) {
+        return PMIX_SUCCESS;
+    }
+    /* A program that goes on has a line when the count has one more binary digit. */
+    return (lost ^ told) <= told ? PMIX_ERR_OUT_OF_RESOURCE
+                                 : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                                            "%" PRIu32 " values that were committed are lost by "
+                                            "now: the server has no room for them (ulimit -f, "
+                                            "memory); its log has more",
+                                            lost);
 }
 
 uint32_t sx_link_next_id_locked(struct sx_link *link)
