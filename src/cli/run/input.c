@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/run/pty.h"
 #include "cli/say.h"
 
 #define ROUNDS_MAX 16 /* of a regular file, before others get their turn */
@@ -59,9 +60,9 @@ static bool reader_write(struct sx_run_reader *reader)
         const ssize_t wrote = write(reader->watch.fd, input->buffer + reader->off,
                                     input->used - reader->off);
 
-        if (wrote >= 0) {
+        if (wrote > 0) {
             reader->off += (size_t)wrote;
-        } else if (errno == EAGAIN) {
+        } else if (wrote == 0 || errno == EAGAIN) {
             reader_wait(reader, true);
             return false;
         } else if (errno != EINTR) {
@@ -89,11 +90,23 @@ static void source_watch(struct sx_run_input *input, bool on)
     }
 }
 
+/* The first one hands on a line that has no end. */
+static void terminal_end(const struct sx_run_input *input, int fd)
+{
+    static const char ends[] = { SX_RUN_PTY_END, SX_RUN_PTY_END };
+    const bool open = input->used > 0 && input->buffer[input->used - 1] != '\n';
+
+    (void)!write(fd, ends, open ? 2 : 1);
+}
+
 static void end(struct sx_run_input *input)
 {
     input->ended = true;
     source_watch(input, false);
     for (size_t i = 0; i < input->count; i++) {
+        if (input->readers[i].terminal && input->readers[i].watch.fd >= 0) {
+            terminal_end(input, input->readers[i].watch.fd);
+        }
         reader_drop(&input->readers[i]);
     }
 }
@@ -175,7 +188,7 @@ static void reader_ready(void *arg, uint32_t events)
 {
     struct sx_run_reader *reader = arg;
 
-    if ((events & EPOLLERR) != 0) {
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
         reader_drop(reader); /* nobody reads this pipe any more */
     }
     if (reader_write(reader)) {
@@ -196,7 +209,7 @@ void sx_run_input_add(struct sx_run_input *input, int fd)
 {
     struct sx_run_reader *reader = &input->readers[input->count++];
 
-    *reader = (struct sx_run_reader){ .input = input };
+    *reader = (struct sx_run_reader){ .input = input, .terminal = isatty(fd) == 1 };
     reader->watch = (struct sx_run_watch){ .fd = fd, .fn = reader_ready, .arg = reader };
     input->live++;
 }

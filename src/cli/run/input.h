@@ -23,6 +23,7 @@ struct sx_run_reader {
     struct sx_run_input *input;
     struct sx_run_watch watch; /* of the pipe to the rank; fd -1: gone */
     size_t off;                /* what it has had of the buffer */
+    bool terminal;             /* whose end is a byte */
     bool waits;                /* for room in the pipe */
 };
 

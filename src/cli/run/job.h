@@ -50,6 +50,7 @@ struct sx_run_rank {
     int exit_code;           /* as a shell would have it */
     struct sx_run_past_life past;
     struct sx_run_stream streams[2]; /* of stdout and stderr */
+    bool at_terminal;                /* which is all three of its standard descriptors */
     struct sx_run_feed *feed;        /* of stdin, for what others push; NULL: none */
 };
 

@@ -34,6 +34,7 @@
 #include "cli/run/look.h"
 #include "cli/run/past.h"
 #include "cli/run/pmi1.h"
+#include "cli/run/pty.h"
 #include "cli/run/record.h"
 #include "cli/run/report.h"
 #include "cli/run/start.h"
@@ -46,7 +47,7 @@
 void sx_run_signals(sigset_t *ret_set)
 {
     static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,
-                                   SIGCONT, SIGUSR1, SIGUSR2, SIGCHLD };
+                                   SIGCONT, SIGUSR1, SIGUSR2, SIGCHLD, SIGWINCH };
 
     sigemptyset(ret_set);
     for (size_t i = 0; i < SX_COUNT(numbers); i++) {
@@ -119,6 +120,13 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
     sx_run_bearer_remove(job->run, its);
     its->alive = false;
     job->alive--;
+    if (its->at_terminal) {
+        its->at_terminal = false;
+        job->run->at_terminal--;
+        if (job->run->at_terminal == 0) {
+            sx_run_pty_give_back(); /* before anything is said */
+        }
+    }
     if (!good && !job->ending) {
         streams_drain(its);
     }
@@ -186,8 +194,13 @@ static void stop(struct sx_run_state *run)
     const uint64_t begin_ns = sx_now_ns();
     uint64_t stopped_ns;
 
+    const bool typed = sx_run_pty_give_back();
+
     sx_run_signal(run, SIGTSTP);
     raise(SIGSTOP);
+    if (typed) {
+        sx_run_pty_take();
+    }
     stopped_ns = sx_now_ns() - begin_ns;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_end_delay(run->jobs->at[i], stopped_ns);
@@ -223,6 +236,21 @@ static void interrupted(struct sx_run_state *run, int number)
     }
 }
 
+static void terminals_resize(const struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        const struct sx_run_job *const job = run->jobs->at[i];
+
+        for (uint32_t at = 0; at < 2 * job->spawned; at++) {
+            const struct sx_run_stream *const stream = &job->ranks[at / 2].streams[at % 2];
+
+            if (stream->watch.fd >= 0 && stream->source.terminal) {
+                sx_run_pty_resize(stream->watch.fd);
+            }
+        }
+    }
+}
+
 static void handle_signal(struct sx_run_state *run, int number)
 {
     switch (number) {
@@ -235,6 +263,9 @@ static void handle_signal(struct sx_run_state *run, int number)
     case SIGCONT:
         sx_run_signal(run, SIGCONT);
         sx_run_input_start(&run->input);
+        break;
+    case SIGWINCH:
+        terminals_resize(run);
         break;
     case SIGUSR1:
     case SIGUSR2:
@@ -546,7 +577,10 @@ int sx_run_life(const struct sx_run_setup *setup)
         sx_say("cannot start: %s", strerror(why));
         run.code = SX_EXIT_FAILURE;
     } else {
-        sx_run_progress_init(&run.progress, !setup->options->quiet, setup->begin_ns);
+        sx_run_progress_init(&run.progress,
+                             !setup->options->quiet &&
+                                 setup->options->terminal != SX_RUN_TERMINAL_ALL,
+                             setup->begin_ns);
         sx_run_upcall_await(run.awaited, run.progress.on);
         run_loop(&run);
         connected_say(&run); /* their ends may have been heard first */

@@ -265,6 +265,13 @@ static bool set_unbuffered(void *at, const char *value)
     return true;
 }
 
+static bool set_pty(void *at, const char *value)
+{
+    (void)value;
+    *(enum sx_run_terminal *)at = SX_RUN_TERMINAL_ALL;
+    return true;
+}
+
 static bool set_no_pty(void *at, const char *value)
 {
     (void)value;
@@ -570,6 +577,10 @@ static const struct sx_option rows[] = {
       "would be a pipe: where shmix run's own goes to a file that stderr does not go to, and no "
       "line is marked",
       set_unbuffered, OF_JOB(terminal) },
+    { "--pty", NULL, NULL, NULL, NULL,
+      "the ranks' output and errors are terminals, and the rank that reads the input (--stdin) has "
+      "one for all three, with job control: for shells, debuggers and editors",
+      set_pty, OF_JOB(terminal) },
     { "--no-pty", NULL, NULL, NULL, NULL,
       "the ranks' output is a pipe, never a terminal: ten times as fast, without colours, and "
       "programs keep it until they have some KiB",
@@ -609,6 +620,7 @@ static const char about[] =
     "  shmix run -n 4 --env OMP_NUM_THREADS=2 ./hybrid\n"
     "  shmix run -n 4 --timeout 60 ./test < input rank 0 reads the input\n"
     "  shmix run -n 4 -u ./solver > log           the log grows line by line\n"
+    "  shmix run --pty gdb ./solver               a program that wants a terminal\n"
     "  shmix run -n 4 --output file=out.%r:pattern ./test     out.0.stdout, out.0.stderr, ...\n"
     "  shmix run -n 2 ./ocean : -n 3 ./ice        ranks 0 and 1, and ranks 2 to 4\n"
     "  shmix run --app jobs.app                   programs from a file, one a line\n"

@@ -49,6 +49,7 @@ enum sx_run_terminal {
     SX_RUN_TERMINAL_BY_READER = 0, /* what suits the launcher's: run/pty.h */
     SX_RUN_TERMINAL_NO,            /* a pipe */
     SX_RUN_TERMINAL_YES,
+    SX_RUN_TERMINAL_ALL, /* stderr as well, and the input of the rank that has it */
 };
 
 enum sx_run_on_failure {

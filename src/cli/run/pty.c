@@ -63,6 +63,87 @@ bool sx_run_pty_suits(int out, int err)
            to.st_ino == beside.st_ino;
 }
 
+/* ---- the user's own terminal ----------------------------------------------------------------- */
+
+static struct {
+    bool taken;
+    struct termios before;
+} users; /* there is one of it a process */
+
+static bool is_in_front(void)
+{
+    return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 &&
+           tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+void sx_run_pty_take(void)
+{
+    struct termios raw;
+
+    if (!users.taken && is_in_front() && tcgetattr(STDIN_FILENO, &users.before) == 0) {
+        raw = users.before;
+        cfmakeraw(&raw);
+        users.taken = tcsetattr(STDIN_FILENO, TCSANOW, &raw) == 0;
+    }
+}
+
+bool sx_run_pty_give_back(void)
+{
+    const bool was = users.taken;
+
+    users.taken = false;
+    if (was && is_in_front()) {
+        tcsetattr(STDIN_FILENO, TCSANOW, &users.before);
+    }
+    return was;
+}
+
+void sx_run_pty_resize(int fd)
+{
+    struct winsize window;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0) {
+        (void)ioctl(fd, TIOCSWINSZ, &window);
+    }
+}
+
+/* What is typed elsewhere, or comes from a file: no sign of it means anything but the end. */
+static void lines_plain(struct termios *settings)
+{
+    cfmakeraw(settings);
+    settings->c_lflag |= ICANON;
+    memset(settings->c_cc, _POSIX_VDISABLE, sizeof(settings->c_cc));
+    settings->c_cc[VEOF] = SX_RUN_PTY_END;
+}
+
+/* ---- a rank's -------------------------------------------------------------------------------- */
+
+int sx_run_pty_open_whole(int pair[2])
+{
+    struct termios settings;
+    int why = sx_run_pty_open(pair, NULL, NULL);
+
+    if (why != 0) {
+        return why;
+    }
+    if (users.taken) {
+        settings = users.before;
+        settings.c_cc[VEOF] = SX_RUN_PTY_END;
+    } else if (tcgetattr(pair[1], &settings) == 0) {
+        lines_plain(&settings);
+    } else {
+        why = errno;
+    }
+    if (why == 0 && tcsetattr(pair[1], TCSANOW, &settings) != 0) {
+        why = errno;
+    }
+    if (why != 0) {
+        close(pair[0]);
+        close(pair[1]);
+    }
+    return why;
+}
+
 int sx_run_pty_open(int pair[2], const pmix_info_t *termio, const pmix_info_t *size)
 {
     const int own = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);

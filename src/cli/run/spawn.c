@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -70,7 +71,11 @@ __attribute__((noreturn)) static void become(const struct start *start)
     const struct sx_run_program *program = start->rank->program;
     const struct sx_run_place *place = start->rank->place;
 
-    setpgid(0, 0);
+    if (start->rank->at_terminal) {
+        setsid();
+    } else {
+        setpgid(0, 0);
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != spawn->launcher) {
         _exit(127); /* it died before it could have killed us */
@@ -81,6 +86,9 @@ __attribute__((noreturn)) static void become(const struct start *start)
         if (dup2(start->rank->fds[i], i) < 0) {
             fail(start, SX_RUN_SPAWN_PREPARE);
         }
+    }
+    if (start->rank->at_terminal && ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) {
+        fail(start, SX_RUN_SPAWN_PREPARE);
     }
     if (fcntl(start->rank->pmi1_fd, F_SETFD, 0) != 0) {
         fail(start, SX_RUN_SPAWN_PREPARE);
@@ -165,7 +173,7 @@ pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_sp
     struct start start = { .spawn = spawn, .rank = rank };
     const pid_t pid = begin(&start);
 
-    if (pid > 0 && !BORROW_MEMORY) {
+    if (pid > 0 && !BORROW_MEMORY && !rank->at_terminal) {
         /* Here as well, so that a signal to the group sent from now on arrives. */
         setpgid(pid, pid);
     }

@@ -50,9 +50,10 @@ struct sx_run_spawn_rank {
     char **argv; /* for it */
     const struct sx_run_place *place;
     char **env;
-    const int *fds; /* its three standard descriptors */
-    int pmi1_fd;    /* it inherits this one under its number */
-    bool stops;     /* before the first instruction of its program, until SIGCONT or a debugger */
+    const int *fds;   /* its three standard descriptors */
+    int pmi1_fd;      /* it inherits this one under its number */
+    bool at_terminal; /* its input, which becomes its controlling one */
+    bool stops;       /* before the first instruction of its program, until SIGCONT or a debugger */
 };
 
 /* The signals that this process ignores, but for SIGHUP if that is to stay so (nohup). */

@@ -139,7 +139,8 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
                                           .pid = &job->ranks[rank].pid,
                                           .marks = &output->marks,
                                           .terminal = isatty(fd) == 1,
-                                          .raw = output->raw || run_is_alone(run),
+                                          .raw = output->raw || run_is_alone(run) ||
+                                                 job->ranks[rank].at_terminal,
                                           .file = file,
                                           .file_shared = sx_run_files_shared(output),
                                           .file_only = output->file_only };
@@ -160,15 +161,24 @@ static bool terminal_suits(const struct sx_run_job *job, uint32_t rank, int whic
     const struct sx_run_state *const run = job->run;
     const enum sx_run_terminal said = run->setup->options->terminal;
 
-    return which == 0 && run->no_terminal == 0 && job->first + rank < TERMINALS_MAX &&
-           (said == SX_RUN_TERMINAL_YES ||
-            (said == SX_RUN_TERMINAL_BY_READER &&
-             (run->terminals_suit || sx_marks_any(&job->options->output.marks))));
+    if (run->no_terminal != 0 || job->first + rank >= TERMINALS_MAX) {
+        return false;
+    }
+    switch (said) {
+    case SX_RUN_TERMINAL_ALL:
+        return true;
+    case SX_RUN_TERMINAL_YES:
+        return which == 0;
+    case SX_RUN_TERMINAL_BY_READER:
+        return which == 0 && (run->terminals_suit || sx_marks_any(&job->options->output.marks));
+    default:
+        return false;
+    }
 }
 
 static void no_terminal_say(struct sx_run_state *run, int why)
 {
-    const bool wanted = run->setup->options->terminal == SX_RUN_TERMINAL_YES;
+    const bool wanted = run->setup->options->terminal >= SX_RUN_TERMINAL_YES;
 
     run->no_terminal = why;
     if (wanted || sx_log_wants(SX_LOG_INFO)) {
@@ -238,6 +248,51 @@ static void connect_input(struct sx_run_job *job, uint32_t rank, int fd)
     }
 }
 
+/* One terminal is all three of @fds.  Return: 0 or errno. */
+static int terminal_open(int fds[3], int *ret_output, int *ret_input)
+{
+    int pair[2], why = sx_run_pty_open_whole(pair);
+
+    if (why != 0) {
+        return why;
+    }
+    fds[0] = pair[1];
+    fds[1] = fcntl(pair[1], F_DUPFD_CLOEXEC, 0);
+    fds[2] = fcntl(pair[1], F_DUPFD_CLOEXEC, 0);
+    *ret_input = fcntl(pair[0], F_DUPFD_CLOEXEC, 0);
+    *ret_output = pair[0];
+    if (fds[1] < 0 || fds[2] < 0 || *ret_input < 0) {
+        why = errno;
+        close(pair[0]);
+        if (*ret_input >= 0) {
+            close(*ret_input);
+        }
+    }
+    return why;
+}
+
+static bool connect_terminal(struct sx_run_job *job, uint32_t rank, int fds[3], char *message)
+{
+    struct sx_run_file *file = NULL;
+    int why, output, input;
+
+    if (!file_for(job, rank, 0, message, &file)) {
+        return false;
+    }
+    why = terminal_open(fds, &output, &input);
+    if (why != 0) {
+        sx_run_file_release(file);
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "no terminal for --pty (kernel.pty.max, /dev/ptmx): %s", strerror(why));
+        return false;
+    }
+    job->ranks[rank].at_terminal = true;
+    job->run->at_terminal++;
+    connect_input(job, rank, input);
+    why = connect_stream(job, rank, 0, output, file);
+    return why == 0 || no_pipes(why, message);
+}
+
 /* Make the three descriptors of @rank in @fds and keep the other ends; null_fd stays everybody's.
  * Return: false with one line in @message. */
 static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char *message)
@@ -248,6 +303,9 @@ static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char
 
     if (job->ranks[rank].restarts == 0 &&
         input_goes_to(options, job->request == NULL ? job->first + rank : rank)) {
+        if (job->request == NULL && options->terminal == SX_RUN_TERMINAL_ALL) {
+            return connect_terminal(job, rank, fds, message);
+        }
         why = pipe_make(pair, 1);
         if (why == 0) {
             fds[0] = pair[0];
@@ -332,6 +390,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .env = env,
         .fds = fds,
         .pmi1_fd = fds[3],
+        .at_terminal = job->ranks[rank].at_terminal,
         .stops = job->ranks[rank].restarts == 0 && stops_on_exec(job, rank),
     };
     struct sx_run_spawn spawn = job->run->spawn;
@@ -550,6 +609,10 @@ int sx_run_start_open(struct sx_run_state *run)
     if (run->null_fd < 0) {
         return errno;
     }
+    if (setup->options->terminal == SX_RUN_TERMINAL_ALL &&
+        setup->options->stdin_mode != SX_RUN_STDIN_NONE) {
+        sx_run_pty_take();
+    }
     run->terminals_suit = sx_run_pty_suits(STDOUT_FILENO, STDERR_FILENO);
     if (setup->options->stdin_mode != SX_RUN_STDIN_NONE) {
         sx_run_input_init(&run->input, &run->loop, STDIN_FILENO, setup->options->rank_count);
@@ -578,5 +641,6 @@ void sx_run_start_close(struct sx_run_state *run)
         close(run->null_fd);
     }
     sx_run_input_deinit(&run->input);
+    sx_run_pty_give_back();
     sx_table_deinit(&run->by_pid);
 }

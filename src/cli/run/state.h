@@ -31,6 +31,7 @@ struct sx_run_state {
     struct sx_run_foreign foreign;
     struct sx_run_survivors survivors;
     bool terminals_suit; /* its ranks: unless options or their jobs say something else */
+    uint32_t at_terminal; /* ranks that live */
     int no_terminal;     /* errno: there are none; 0: as far as is known */
     int null_fd;
     int xml_fd; /* of the topology, for those who ask over PMI-1; -1: nobody has asked yet */

@@ -103,6 +103,50 @@ run -u sh -c 'exec >/dev/null; trap "echo hup >&2" HUP; sleep 0.2; echo went on 
 expect_err "^went on" "a rank that closes its terminal"
 grep hup err && fail "a rank that closes its terminal gets SIGHUP"
 
+# --pty: the rank that reads has one terminal for all three, which is its controlling one.
+asks='[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && : </dev/tty && echo "one for all"'
+run --pty sh -c "$asks"
+expect_out "one for all" "--pty"
+run -n 2 --pty sh -c 'if [ $PMIX_RANK = 0 ]; then '"$asks"'; else [ -t 1 ] && [ -t 2 ] && { [ -t 0 ] || echo two; }; fi'
+[ "$(sort out | tr '\n' ' ')" = "one for all two " ] || fail "--pty, two ranks: $(cat out)"
+printf 'one\ntwo' | "$SHMIX" run --pty cat >out 2>err
+[ "$(cat out)" = "one
+two" ] && [ "$(wc -c <out)" = 7 ] || fail "--pty: input: $(od -c out)"
+i=0
+while [ $i -lt 30000 ]; do
+    echo "the quick brown fox $i jumps over the lazy dog"
+    i=$((i + 1))
+done >text
+"$SHMIX" run --pty cat <text >out 2>err
+cmp text out || fail "--pty: a large input is changed"
+"$SHMIX" run --pty true <text >out 2>err || fail "--pty: a rank that does not read"
+run --pty --stdin none sh -c "$tells"
+seen_is "--pty, nobody reads" terminal terminal
+if script -qec true /dev/null </dev/null >script 2>&1; then
+    # Keys go to the rank, one of them as a signal, and the user's terminal is as it was.
+    cat >keys <<'END'
+stty -g >before
+"$SHMIX" run --pty sh -c 'trap "touch caught" INT; stty -echo; echo >ready; read words; echo "read $words" >words; until [ -e caught ]; do sleep 0.05; done; exit 3'
+echo $? >code
+stty -g >after
+END
+    export SHMIX
+    mkfifo typed
+    script -qec "sh keys" /dev/null <typed >out 2>err &
+    job=$!
+    exec 9>typed
+    await "a rank at a terminal" test -s ready
+    printf 'some words\r' >&9
+    await "words for a rank at a terminal" test -s words
+    printf '\003' >&9
+    await "the end of a rank at a terminal" test -s after
+    exec 9>&-
+    wait $job
+    [ "$(cat words)" = "read some words" ] || fail "--pty: words: $(cat words)"
+    [ -e caught ] && [ "$(cat code)" = 3 ] || fail "--pty: the interrupt has gone elsewhere: exit code $(cat code)"
+    cmp before after || fail "--pty: the user's terminal is not as it was"
+fi
+
 # Where there are none, it is a pipe.
 bare() { # OPTIONS...: a launcher that finds no terminals
     unshare -rm sh -c 'mount --bind /dev/null /dev/ptmx && exec "$@"' sh "$SHMIX" run "$@" >out 2>&1
@@ -115,6 +159,8 @@ if unshare -rm mount --bind /dev/null /dev/ptmx 2>unshare; then
     seen_is "no terminals, -u" pipe pipe
     [ "$(grep -c "no terminals" out)" = 1 ] || fail "no terminals, -u: it is not said once"
     rm -f seen.1 seen.2
+    bare --pty true
+    grep -q "cannot start rank 0: no terminal for --pty (kernel.pty.max, /dev/ptmx):" out || fail "no terminals, --pty: $(cat out)"
 else
     echo "skipped: no terminals, as a mount is refused: $(cat unshare)"
 fi
