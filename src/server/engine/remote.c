@@ -204,11 +204,6 @@ struct unknown {
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
-static void unknown_closed(struct sx_pending *pending)
-{
-    sx_asker_deinit(&pending->asker);
-}
-
 /* Whatever the host says: it has registered the namespace by now, or it does not know it. */
 static void unknown_answer(struct unknown *unknown)
 {
@@ -226,12 +221,14 @@ static void unknown_answer(struct unknown *unknown)
 
 static void unknown_told(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    (void)answer;
-    if (asker != NULL) {
-        struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
-
-        unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
+    if (asker == NULL) { /* it has timed out, or its client has gone */
+        sx_pending_uncount(answer->client, SX_PENDING_HOST, 0);
+        return;
     }
+    struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
+
+    pending->with_host = false;
+    unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
 }
 
 static void unknown_timed_out(void *arg, uint64_t now_ns)
@@ -240,11 +237,11 @@ static void unknown_timed_out(void *arg, uint64_t now_ns)
     unknown_answer(arg);
 }
 
+/* What the host owes is the client's to pay until it answers, which it may never do. */
 bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, uint32_t id,
                            const pmix_proc_t *proc, const char *key, uint64_t deadline_ns)
 {
-    static const struct sx_pending_kind kind = { .quota = SX_PENDING_GET,
-                                                 .closed = unknown_closed };
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST };
     pmix_info_t info;
 
     if (server->module.direct_modex == NULL || !sx_name_may_come(server, proc->nspace) ||
@@ -258,21 +255,27 @@ bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, u
         return false;
     }
     memcpy(unknown->nspace, proc->nspace, sizeof(unknown->nspace));
-    sx_asker_init(&unknown->pending.asker);
+    unknown->pending.with_host = true;
     sx_pending_limit(&unknown->pending, unknown_timed_out, deadline_ns);
     PMIX_INFO_LOAD(&info, PMIX_REQUIRED_KEY, key, PMIX_STRING);
+    sx_client_retain(client);
     const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
                                        &(struct sx_upcall){ .told = unknown_told,
                                                             .asker = &unknown->pending.asker,
+                                                            .client = client,
                                                             .proc = proc,
                                                             .info = &info,
                                                             .ninfo = 1 });
-    /* What the host does inside may end the client. */
+    /* What the host does inside may end the client, and what it waits for. */
     struct sx_pending *const pending = rc == PMIX_SUCCESS
                                            ? NULL
                                            : sx_pending_find(server, client, id, &kind);
     if (pending != NULL) {
+        pending->with_host = false;
         unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
+    } else if (rc != PMIX_SUCCESS) {
+        sx_pending_uncount(client, SX_PENDING_HOST, 0);
     }
+    sx_client_release(client);
     return true;
 }

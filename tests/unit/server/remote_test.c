@@ -393,6 +393,32 @@ Test(remote, a_namespace_that_the_host_does_not_know_is_asked_for_once)
     cr_expect_eq(host.count, 1u);
 }
 
+static pmix_status_t count_owed(struct sx_server *server, void *arg)
+{
+    const struct sx_client *client = sx_client_find(sx_nspace_find(server, NSPACE), 0);
+
+    *(unsigned *)arg = client->pending_counts[SX_PENDING_HOST];
+    return PMIX_SUCCESS;
+}
+
+/* The host may keep such a question for ever: no client gives it any number of them. */
+Test(remote, what_the_host_owes_about_unknown_namespaces_is_the_clients_to_pay)
+{
+    const pid_t pid = start(0, "uh1 50"); /* the second one stays until the host has answered it */
+    unsigned owed = 0;
+
+    wait_for_question(1);
+    hosted_call(count_owed, &owed);
+    cr_expect_eq(owed, 1u, "%u", owed);
+    host.asked[0].cbfunc(PMIX_ERR_NOT_FOUND, NULL, 0, host.asked[0].cbdata, NULL, NULL);
+    while (owed > 0) { /* bounded by the alarm */
+        sched_yield();
+        hosted_call(count_owed, &owed);
+    }
+    answer(1, PMIX_SUCCESS, "key");
+    expect_end(pid, PMIX_SUCCESS);
+}
+
 /* ---- what has been put again ---------------------------------------------------------------- */
 
 Test(remote, what_the_rank_has_put_again_is_asked_for_where_it_is_to_be_fresh)
