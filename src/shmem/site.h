@@ -11,6 +11,10 @@
 
 #include "shmem/store.h"
 
+/* The process that a launcher has started as a rank: PMIX_PROC_PID is the one that has connected,
+ * which may be a child of it. */
+#define SX_STARTED_PID "shmix.started.pid"
+
 /* Where one namespace is looked into, and by whom. */
 struct sx_site {
     const struct sx_store *own, *shared; /* NULL: none; what @own says counts */

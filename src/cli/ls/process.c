@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.c - a rank that has not called PMIx_Init is a child of its server, mostly. */
+/* process.c - a launcher may publish what it has started; else a rank that has not called PMIx_Init
+ * is a child of its server, mostly. */
 #include "cli/ls/process.h"
 
 #include <inttypes.h>
@@ -44,7 +45,8 @@ pid_t sx_ls_process_of(struct sx_ls_started *started, pid_t server, const char *
     struct sx_ls_start wanted = { .rank = rank };
     uint32_t number;
 
-    if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX, &number)) {
+    if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX, &number) ||
+        sx_site_number(site, SX_REALM_JOB, rank, SX_STARTED_PID, INT32_MAX, &number)) {
         return (pid_t)number;
     }
     if (started->server != server) {

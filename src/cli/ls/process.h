@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* process.h - which processes are a job's ranks here, and figures of them as people read them.
  *
- *     the number in the store --not there yet--> a child of the server, by its environment */
+ *     who has connected --not yet--> what the launcher has published
+ *                                        \--nothing--> a child of the server, by its environment */
 #ifndef SX_CLI_LS_PROCESS_H
 #define SX_CLI_LS_PROCESS_H
 

@@ -28,6 +28,7 @@
 #include "server/engine/connect.h"
 #include "server/engine/event_handled.h"
 #include "server/engine/publish.h"
+#include "shmem/site.h"
 
 /* Registrations that are on their way. */
 static struct {
@@ -465,6 +466,37 @@ static void end_load(pmix_info_t *info, pmix_rank_t number, const struct sx_run_
     PMIx_Info_load(&its[1], PMIX_EXIT_CODE, &rank->exit_code, PMIX_INT);
     PMIx_Info_load(&its[2], PMIX_PROC_STATE_STATUS, &rank->state, PMIX_PROC_STATE);
     PMIx_Info_load(info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
+}
+
+void sx_run_host_tell_pids(struct sx_run_job *job)
+{
+    const uint32_t first = job->pids_told;
+    struct told *told;
+
+    if (sx_run_job_is_starting(job)) {
+        return; /* all at once is cheaper */
+    }
+    if (first == job->spawned || job->alive == 0) {
+        return;
+    }
+    job->pids_told = job->spawned;
+    told = sx_cli_calloc(1, sizeof(*told) + (job->spawned - first) * sizeof(told->all[0]));
+    for (pmix_rank_t rank = first; rank < job->spawned; rank++) {
+        pmix_info_t its[2];
+        pmix_data_array_t array = { .type = PMIX_INFO, .size = SX_COUNT(its), .array = its };
+
+        if (job->ranks[rank].alive) {
+            PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
+            PMIx_Info_load(&its[1], SX_STARTED_PID, &job->ranks[rank].pid, PMIX_PID);
+            PMIx_Info_load(&told->all[told->count++], PMIX_PROC_INFO_ARRAY, &array,
+                           PMIX_DATA_ARRAY);
+        }
+    }
+    if (told->count > 0) {
+        news_register(job, told);
+    } else {
+        free(told);
+    }
 }
 
 /* Many in one registration, as many end at once; not the last ones, whose job ends with them. */

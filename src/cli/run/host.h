@@ -63,6 +63,10 @@ void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
  * of processes shall know. */
 void sx_run_host_tell_ends(struct sx_run_job *job);
 
+/* Tell the server which processes the ranks are that have been started since the last time: whoever
+ * asks shall see those, too, that do not call PMIx_Init. */
+void sx_run_host_tell_pids(struct sx_run_job *job);
+
 /* Publish the topology of @machine to @job, or that there is none: its processes wait for one or
  * the other. */
 void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run_machine *machine);

@@ -74,6 +74,7 @@ struct sx_run_job {
     struct sx_run_rank *ranks;
     struct sx_run_pmi1 *pmi1;               /* run/pmi1.c; NULL before the first rank starts */
     uint32_t spawned, alive, untold, again; /* how many ranks */
+    uint32_t pids_told;                     /* of the ranks below it the server knows the pid */
     uint32_t restarts, restarts_untold; /* of all ranks; those without a line since the last one */
     bool ending, killed, over;
     struct sx_run_watch reports; /* of ranks that could not execute their program; its ... */

@@ -178,14 +178,14 @@ static struct words wanted_of(const struct sx_run_map_request *request, enum sx_
     return words;
 }
 
-/* "8 for us"; "them for 2", ranks */
+/* "8 that this job may use"; "them for 2", ranks */
 static struct words had_of(const struct sx_run_map_request *request, enum sx_run_level level,
                            uint32_t count)
 {
     struct words words;
 
     snprintf(words.text, sizeof(words.text),
-             wants_one(request, level) ? "%u for us" : "them for %u", count);
+             wants_one(request, level) ? "%u that this job may use" : "them for %u", count);
     return words;
 }
 

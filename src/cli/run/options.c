@@ -517,8 +517,7 @@ static const struct sx_option rows[] = {
       "tell the steps of the launch (stderr), each with the time since its begin", sx_option_flag,
       OF_JOB(verbose) },
     { "--quiet", "-q", NULL, NULL, NULL,
-      "do not show how far a launch is (stderr, if it is a terminal) that takes longer than a "
-      "second",
+      "no progress line for launches of more than a second (shown on a terminal only)",
       sx_option_flag, OF_JOB(quiet) },
     { "--on-failure", NULL, "WHAT", "notify",
       "abort (end the job when a rank fails) or notify (tell the others, which go on)",
@@ -530,13 +529,13 @@ static const struct sx_option rows[] = {
       "--on-failure notify, and OMPI_MCA_mpi_ft_enable=1 for the ranks",
       set_with_ft, JOB },
     { "--kill-grace", NULL, "SECONDS", "30", "seconds, from 0 (SIGKILL at once) to 100000000",
-      "how long ranks have between SIGTERM and SIGKILL, for whatever reason they are to end "
-      "(default: 2 after a signal to shmix run, else 0.5; ended once they have)",
+      "time between SIGTERM and SIGKILL, whatever ends the ranks (default: 2 after a signal to "
+      "shmix run, else 0.5; less if they end earlier)",
       sx_cli_seconds, OF_JOB(kill_grace_ns) },
     { "--event-grace", NULL, "SECONDS", "0.5",
       "seconds, from 0 (do not wait for handlers of events) to 100000000",
-      "how long the others' event handlers may take to hear of the end of a job before SIGTERM "
-      "(default 0.1; ended once they have)",
+      "time for the other ranks' event handlers to run before SIGTERM (default 0.1; less if they "
+      "finish earlier)",
       sx_cli_seconds, OF_JOB(event_grace_ns) },
     { "--timeout", NULL, "SECONDS", "60", TIMEOUT_WANTS,
       "end the job after this time; 0: never (default: what " TIMEOUT_VARIABLE " says, or never)",

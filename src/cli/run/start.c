@@ -525,6 +525,7 @@ void sx_run_start_some(struct sx_run_state *run)
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         reports_end(run->jobs->at[i]);
+        sx_run_host_tell_pids(run->jobs->at[i]);
     }
     if (job == NULL && !run->input_begun) {
         run->input_begun = true;

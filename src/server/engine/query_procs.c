@@ -64,7 +64,8 @@ static bool info_fill(const struct sx_nspace *nspace, const struct sx_site *site
     uint32_t number;
 
     ret->proc = sx_nspace_proc(nspace, rank);
-    if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX, &number)) {
+    if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX, &number) ||
+        sx_site_number(site, SX_REALM_JOB, rank, SX_STARTED_PID, INT32_MAX, &number)) {
         ret->pid = (pid_t)number;
     }
     if (sx_site_number(site, SX_REALM_JOB, rank, PMIX_EXIT_CODE, INT32_MAX, &number)) {

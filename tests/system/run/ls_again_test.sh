@@ -38,6 +38,8 @@ for words in "ls procs" ps; do
     # shellcheck disable=SC2086 # words
     expect_shows "^  *1  *$pid  *0  *1 not connected  *-  *0:[0-9][0-9]  *[0-9.]*[KM]  *$server " $words "$server"
 done
+expect_shows "\"rank\":1},\"hostname\":\"[^\"]*\",\"executable\":\"sh\",\"state\":\"[A-Z_]*\",\"pid\":$pid," \
+    query --json PMIX_QUERY_PROC_TABLE "$job"
 uses_cpu() {
     "$SHMIX" ps --json "$server" | grep -q "^{\"rank\":1,\"pid\":$pid,.*\"state\":\"not connected\",\"cpu_ns\":[1-9][0-9]*,\"rss_bytes\":[1-9][0-9]*,"
 }
