@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/names.h"
 #include "base/value.h"
 #include "cli/board.h"
@@ -37,6 +38,8 @@ struct wish {
     unsigned realm;
     bool json;
     bool watch;
+    uint64_t timeout_ns; /* of watch; 0: no end */
+    int64_t count;       /* the same */
 };
 
 struct key {
@@ -113,12 +116,18 @@ static void value_text(const struct search *search, uint32_t row, const char *ke
     putchar('\n');
 }
 
+static bool is_full(const struct search *search)
+{
+    return search->wish->count != 0 && search->printed >= (uint64_t)search->wish->count;
+}
+
 static void cell_print(struct search *search, const struct key *key, uint32_t row)
 {
     struct sx_item item;
     pmix_value_t value;
 
-    if (sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
+    if (is_full(search) ||
+        sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
         item.cell.type == PMIX_UNDEF ||
         (search->seen != NULL &&
          !sx_get_seen_is_new(search->seen, search->nspace, search->realm, key->text, row, &item)) ||
@@ -216,6 +225,11 @@ static bool realm_set(void *at, const char *value)
     return false;
 }
 
+static bool count_set(void *at, const char *value)
+{
+    return sx_cli_number(value, 1, INT64_MAX, at);
+}
+
 static bool rank_set(void *at, const char *value)
 {
     return sx_cli_number(value, 0, SX_STORE_ROW_MAX - 1, at);
@@ -237,6 +251,11 @@ static const struct sx_option rows[] = {
     { "--watch", NULL, NULL, NULL, NULL,
       "go on with a line for each value that comes or changes, until the server ends",
       sx_option_flag, offsetof(struct wish, watch), false },
+    { "--count", NULL, "N", "1", "a number from 1 on", "with --watch: end after N lines", count_set,
+      offsetof(struct wish, count), false },
+    { "--timeout", NULL, "SECONDS", "10", "a number of seconds",
+      "with --watch: end after this time", sx_cli_seconds, offsetof(struct wish, timeout_ns),
+      false },
     { .help = "whose:" },
     SX_WHOSE_ROWS(struct wish, whose),
 };
@@ -293,7 +312,7 @@ static bool look(void *arg)
     struct search *const search = arg;
 
     (void)sx_cli_stores_each(search->server, job_print, search);
-    return fflush(stdout) == 0;
+    return fflush(stdout) == 0 && !is_full(search);
 }
 
 static void server_take(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
@@ -334,7 +353,10 @@ static int watch(struct search *search)
     search->server = found.server;
     search->seen = &seen;
     sx_get_seen_init(&seen);
-    sx_get_watch(&found, look, search);
+    sx_get_watch(&found, look, search,
+                 search->wish->timeout_ns == 0
+                     ? SX_DEADLINE_NEVER
+                     : sx_deadline_ns(sx_now_ns(), search->wish->timeout_ns));
     sx_get_seen_deinit(&seen);
     sx_board_deinit(&found.board);
     return ferror(stdout) ? SX_EXIT_FAILURE : 0;
@@ -351,6 +373,9 @@ int sx_cli_get(char **words)
     }
     if (!sx_proc_check() || !sx_whose_settle(&wish.whose)) {
         return SX_EXIT_FAILURE;
+    }
+    if (!wish.watch && (wish.count != 0 || wish.timeout_ns != 0)) {
+        return sx_options_refuse(&sx_get_verb, "--watch", "--count and --timeout are for --watch");
     }
     if (wish.watch) {
         const int watched = watch(&search);

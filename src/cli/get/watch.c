@@ -78,7 +78,8 @@ bool sx_get_seen_is_new(struct sx_get_seen *seen, const char *nspace, enum sx_re
 
 /* ---- when ------------------------------------------------------------------------------------ */
 
-void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), void *arg)
+void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), void *arg,
+                  uint64_t end_ns)
 {
     bool lives = true, goes_on = true;
 
@@ -93,8 +94,11 @@ void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), voi
         const uint64_t now_ns = sx_now_ns(), took_ns = now_ns - begin_ns;
         const uint64_t pause_ns = took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS;
 
+        goes_on = goes_on && now_ns < end_ns;
         if (lives && goes_on) {
-            (void)sx_bell_wait(&word, 1, SX_BELL_ALL, sx_deadline_ns(now_ns, pause_ns));
+            const uint64_t next_ns = sx_deadline_ns(now_ns, pause_ns);
+
+            (void)sx_bell_wait(&word, 1, SX_BELL_ALL, next_ns < end_ns ? next_ns : end_ns);
         }
     }
 }

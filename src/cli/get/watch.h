@@ -28,7 +28,8 @@ bool sx_get_seen_is_new(struct sx_get_seen *seen, const char *nspace, enum sx_re
 
 /* Call @look until it returns false, or the server has ended and was looked at once more.  No door
  * is rung for a value, so it is called 20 times a second, or so seldom that it takes a twentieth of
- * the time at most. */
-void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), void *arg);
+ * the time at most; until @end_ns. */
+void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), void *arg,
+                  uint64_t end_ns);
 
 #endif

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "cli/json.h"
 #include "cli/ls/nobody.h"
+#include "cli/ls/process.h"
 #include "cli/names.h"
 #include "cli/outside.h"
 #include "cli/proc.h"
@@ -114,14 +115,23 @@ static const char *kind_name(const struct sx_open_op *op)
     return name != NULL ? name : "unknown";
 }
 
-static pid_t pid_of(const struct sx_open_missing *missing)
+/* The processes of @server that have been started and have not connected; of one at a time. */
+static struct sx_ls_started started;
+
+static pid_t pid_of(const struct item *item, const struct sx_open_missing *missing)
 {
+    const struct sx_site nothing = { .self = PMIX_RANK_INVALID };
+
+    if (missing->presence != SX_OPEN_CONNECTED && missing->presence != SX_OPEN_LEFT) {
+        return sx_ls_process_of(&started, item->server, item->op.text + missing->nspace_off,
+                                &nothing, missing->rank);
+    }
     return missing->pid <= INT32_MAX ? (pid_t)missing->pid : 0;
 }
 
-static const char *state_of_missing(const struct sx_open_missing *missing)
+static const char *state_of_missing(const struct item *item, const struct sx_open_missing *missing)
 {
-    return missing->presence == SX_OPEN_CONNECTED ? sx_proc_state_name(pid_of(missing))
+    return missing->presence == SX_OPEN_CONNECTED ? sx_proc_state_name(pid_of(item, missing))
            : missing->presence == SX_OPEN_LEFT    ? "left"
                                                   : "not connected";
 }
@@ -146,20 +156,23 @@ static void seconds_print(uint64_t ns)
     printf(" %10.1f s", (double)ns / (double)SX_NS_PER_SEC);
 }
 
-static void missing_print(const struct sx_open_op *op, const struct sx_open_missing *missing)
+static void missing_print(const struct item *item, const struct sx_open_missing *missing)
 {
-    const char *const state = state_of_missing(missing);
+    const char *const state = state_of_missing(item, missing);
+    const pid_t pid = pid_of(item, missing);
 
     printf("  missing: ");
-    proc_print(op, missing->nspace_off, missing->rank, false);
+    proc_print(&item->op, missing->nspace_off, missing->rank, false);
     if (missing->presence == SX_OPEN_LEFT) {
         printf(", which has called PMIx_Finalize");
+    } else if (missing->presence != SX_OPEN_CONNECTED && pid != 0) {
+        printf(", process %d, which has not called PMIx_Init", (int)pid);
     } else if (missing->presence != SX_OPEN_CONNECTED) {
         printf(", which has not called PMIx_Init");
     } else if (state == NULL) {
-        printf(", process %d", (int)pid_of(missing));
+        printf(", process %d", (int)pid);
     } else {
-        printf(", process %d, %s %s", (int)pid_of(missing),
+        printf(", process %d, %s %s", (int)pid,
                strcmp(state, "ended") == 0 ? "has" : "is", state);
     }
     putchar('\n');
@@ -209,7 +222,7 @@ static void item_print(const struct item *item, uint64_t now_ns)
     }
     putchar('\n');
     for (size_t i = 0; i < op->missing_listed; i++) {
-        missing_print(op, &op->missing[i]);
+        missing_print(item, &op->missing[i]);
     }
     if (missing > op->missing_listed) {
         printf("  missing: %" PRIu32 " more\n", missing - op->missing_listed);
@@ -238,14 +251,15 @@ static void print_text(const struct list *list, uint64_t now_ns)
 
 /* ---- as JSON --------------------------------------------------------------------------------- */
 
-static void missing_json(const struct sx_open_op *op, const struct sx_open_missing *missing)
+static void missing_json(const struct item *item, const struct sx_open_missing *missing)
 {
-    const char *const state = state_of_missing(missing);
+    const char *const state = state_of_missing(item, missing);
+    const pid_t pid = pid_of(item, missing);
 
     printf("{\"proc\":");
-    proc_print(op, missing->nspace_off, missing->rank, true);
-    if (pid_of(missing) != 0) {
-        printf(",\"pid\":%d", (int)pid_of(missing));
+    proc_print(&item->op, missing->nspace_off, missing->rank, true);
+    if (pid != 0) {
+        printf(",\"pid\":%d", (int)pid);
     }
     printf(",\"state\":\"%s\"}", state != NULL ? state : "runs");
 }
@@ -276,7 +290,7 @@ static void item_json(const struct item *item, uint64_t now_ns)
            (op->flags & SX_OPEN_TOLD) != 0 ? "true" : "false");
     for (size_t i = 0; i < op->missing_listed; i++) {
         printf(i == 0 ? "" : ",");
-        missing_json(op, &op->missing[i]);
+        missing_json(item, &op->missing[i]);
     }
     printf("]}\n");
 }
@@ -315,6 +329,7 @@ int sx_ls_collectives(const struct sx_ls_wish *wish)
     const bool denied = !sx_cli_outside_each(wish->server, "ops:", table_take, &list);
     const int code = print_all(&list, denied);
 
+    sx_ls_started_free(&started);
     free(list.items);
     return code;
 }

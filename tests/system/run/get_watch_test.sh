@@ -31,6 +31,14 @@ for i in 1 2; do
     await "change $i is said as text" lines_are "$work/text" $i
     [ -z "$terminal" ] || await "change $i is said on a terminal" lines_are "$work/terminal" $i
 done
+"$SHMIX" get --watch --count 2 'PMIX_[JL]*SIZE' "$server" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "--watch --count"
+lines_are "$work/out" 2 || fail "--count 2"
+"$SHMIX" get --watch --timeout 0.01 changing "$server" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "--watch --timeout"
+lines_are "$work/out" 1 || fail "--timeout"
 touch "$step.3" "$step.end"
 for pid in "$json" "$text" "$size" $terminal "$server"; do
     wait "$pid"
@@ -49,6 +57,10 @@ expect_lines text "^$job\\.0 changing 10\$" "^$job\\.0 changing 20\$"
 [ -z "$terminal" ] || expect_lines terminal "^$job\\.0 changing 10.\{0,1\}\$" "^$job\\.0 changing 20.\{0,1\}\$"
 lines_are "$work/size" 1 || fail "what does not change is said once"
 
+"$SHMIX" get --count 1 changing >"$work/out" 2>"$work/err"
+code=$?
+expect_code 2 "--count without --watch"
+expect_err "--count and --timeout are for --watch" "--count without --watch"
 for whose in "nobody's" $$; do
     "$SHMIX" get --watch PMIX_JOB_SIZE "$whose" >"$work/out" 2>"$work/err"
     code=$?

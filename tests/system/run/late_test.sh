@@ -17,7 +17,7 @@ PATH=$work/bin:$PATH run -n 2 --timeout 1 --report-state-on-timeout --get-stack-
 expect_code 124 "a job that hangs"
 expect_err '^shmix run: state: rank 0 (pid [0-9]*): [a-z]*, connected (PMIx_Init)$' "rank 0"
 expect_err '^shmix run: state: rank 1 (pid [0-9]*): [a-z]*, has not called PMIx_Init$' "rank 1"
-expect_err '^  missing: shmix-[0-9]*-[0-9a-f]*\.1, which has not called PMIx_Init$' "who is missing in the fence"
+expect_err '^  missing: shmix-[0-9]*-[0-9a-f]*\.1, process [0-9]*, which has not called PMIx_Init$' "who is missing in the fence"
 for rank in 0 1; do
     pid=$(sed -n "s/^shmix run: state: rank $rank (pid \([0-9]*\)).*/\1/p" "$work/err")
     expect_err "^stack of rank $rank, process $pid (eu-stack):\$" "the stack of rank $rank"

@@ -64,6 +64,13 @@ if command -v script >/dev/null; then
     [ "$(grep -c "$(printf '\033')\\[H$(printf '\033')\\[2J" "$work/out")" = 2 ] || fail "a terminal is redrawn"
 fi
 
+# A host that does not tell the command, as Slurm: it is that of its first process.
+rm -f "$work/out"
+"$HOST" 1 "$RANK" late "$go" >"$work/hosted" 2>&1 &
+host=$!
+await "a job of another host" grep -q '^late' "$work/hosted"
+expect_shows "^$user  *$host  *0:[0-9][0-9] runs  *1  *1 .* minihost\\.job: [^ ]*$(basename "$RANK") late $go\$" ls "$host"
+
 # What is refused, and other names.
 expect_refuses() { # CODE PATTERN ARGS...
     want=$1 pattern=$2
@@ -85,6 +92,8 @@ watcher=$!
 await "it watches" [ -s "$work/watched" ]
 expect_shows '' kill "$job"
 wait "$server"
+touch "$go"
+wait "$host"
 server=
 wait $watcher
 code=$?

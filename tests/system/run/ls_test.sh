@@ -61,7 +61,7 @@ rm -f "$go"
 "$SHMIX" run -n 2 "$RANK" fence : -n 1 sh -c 'until [ -e "$0" ]; do sleep 0.05; done; exec "$@"' \
     "$work/begin" "$RANK" late "$go" >"$work/job" 2>&1 &
 server=$!
-await "rank 2 has not begun" shows 'missing: .*\.2, which has not called PMIx_Init$' "$server"
+await "rank 2 has not begun" shows 'missing: .*\.2, process [0-9]*, which has not called PMIx_Init$' "$server"
 touch "$work/begin"
 await "rank 2 has said who it is" grep -q '^late' "$work/job" || finish
 late=$(sed -n 's/^late //p' "$work/job")
