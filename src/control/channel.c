@@ -497,6 +497,33 @@ static bool bulk_may_go(struct sx_channel *channel)
     return channel->unread_bytes < SX_CHANNEL_UNREAD_MAX;
 }
 
+/* @out goes: now, or when the peer takes more. */
+static pmix_status_t send_outgoing(struct sx_channel *channel, const struct outgoing *out)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    int err = EAGAIN;
+
+    if (out->bulk_fd >= 0 && !bulk_may_go(channel)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    channel->unread_bytes += out->bulk_fd >= 0 ? out->header.body_size : 0;
+    if (sx_list_empty(&channel->queue)) {
+        err = sx_socket_send(channel->fd, out->iov, out->iov_count, out->fds, out->fd_count);
+    } else if (channel->queue_bytes >= SX_CHANNEL_QUEUE_MAX) {
+        return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE,
+                         "it does not read its messages, the queue is full");
+    }
+    if (err == EAGAIN || err == EWOULDBLOCK) {
+        rc = queue_message(channel, out);
+    } else if (err != 0) {
+        rc = fail_send(channel,
+                       send_fault(err) == NULL ? PMIX_ERR_LOST_CONNECTION
+                                               : PMIX_ERR_OUT_OF_RESOURCE,
+                       send_fault(err));
+    }
+    return rc;
+}
+
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
                               const struct iovec *iov, int iov_count, const int *fds, int fd_count)
 {
@@ -507,33 +534,34 @@ pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_
     }
     pmix_status_t rc = make_outgoing(&out, kind, id, iov, iov_count, fds, fd_count);
 
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (out.bulk_fd >= 0 && !bulk_may_go(channel)) {
+    if (rc == PMIX_SUCCESS) {
+        rc = send_outgoing(channel, &out);
         close_outgoing(&out);
-        return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    channel->unread_bytes += out.bulk_fd >= 0 ? out.header.body_size : 0;
-    int err = EAGAIN;
-
-    if (sx_list_empty(&channel->queue)) {
-        err = sx_socket_send(channel->fd, out.iov, out.iov_count, out.fds, out.fd_count);
-    } else if (channel->queue_bytes >= SX_CHANNEL_QUEUE_MAX) {
-        close_outgoing(&out);
-        return fail_send(channel, PMIX_ERR_OUT_OF_RESOURCE,
-                         "it does not read its messages, the queue is full");
-    }
-    if (err == EAGAIN || err == EWOULDBLOCK) {
-        rc = queue_message(channel, &out);
-    } else if (err != 0) {
-        rc = fail_send(channel,
-                       send_fault(err) == NULL ? PMIX_ERR_LOST_CONNECTION
-                                               : PMIX_ERR_OUT_OF_RESOURCE,
-                       send_fault(err));
-    }
-    close_outgoing(&out);
     return rc;
+}
+
+pmix_status_t sx_channel_body_make(uint16_t kind, const void *body, size_t size, int *ret_fd)
+{
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)body, .iov_len = size };
+    const pmix_status_t rc = sx_message_size_judge(kind, size);
+
+    return rc == PMIX_SUCCESS ? sx_bulk_make(&iov, 1, size, ret_fd) : rc;
+}
+
+pmix_status_t sx_channel_send_made(struct sx_channel *channel, uint16_t kind, uint32_t id,
+                                   int body_fd, size_t size)
+{
+    struct outgoing out;
+
+    if (channel->fd < 0 || channel->fault != NULL) {
+        return PMIX_ERR_LOST_CONNECTION;
+    }
+    (void)gather(&out, kind, id, NULL, 0);
+    out.header.body_size = size;
+    out.header.flags = SX_FRAME_BULK;
+    out.bulk_fd = out.fds[out.fd_count++] = body_fd;
+    return send_outgoing(channel, &out);
 }
 
 bool sx_channel_send_part(struct sx_channel *channel, uint16_t kind, uint32_t id,

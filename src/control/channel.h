@@ -103,6 +103,12 @@ pmix_status_t sx_channel_window(struct sx_channel *channel, int *ret_fd);
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
                               const struct iovec *iov, int iov_count, const int *fds, int fd_count);
 
+/* The same of a body that was made before: of @size bytes, at most what a message of @kind may
+ * have.  Any thread.  Return: PMIX_SUCCESS, and *ret_fd is the caller's; a status that was told. */
+pmix_status_t sx_channel_body_make(uint16_t kind, const void *body, size_t size, int *ret_fd);
+pmix_status_t sx_channel_send_made(struct sx_channel *channel, uint16_t kind, uint32_t id,
+                                   int body_fd, size_t size);
+
 /* Send a part of an answer at once, in a frame (SX_FRAME_MORE).  Return: false when it has not
  * gone: it is too large, or the socket takes no more, or never will.  It goes with the rest of the
  * answer then (sx_channel_send, which meets a broken socket again). */

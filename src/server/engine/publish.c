@@ -20,6 +20,7 @@
 #include "server/engine/ask.h"
 #include "server/model/published_shown.h"
 #include "server/model/share.h"
+#include "server/port/answer.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
@@ -88,6 +89,14 @@ struct lookup {
     size_t found;      /* keys */
     void *results;     /* of the answer, flat */
     size_t results_size;
+    bool at_once; /* a large answer is written here, not by a thread */
+    /* While one is written by a thread, and then until it is sent: */
+    struct sx_published_row **rows; /* by its pairs, retained; NULL: the value is in another pair */
+    pmix_info_t *pairs;
+    pmix_proc_t *procs; /* who has published it, by its pairs */
+    size_t pair_count;
+    bool is_written, is_orphan; /* ... and nobody waits for it any more */
+    int fd;                     /* its body; 0: none */
 };
 
 static struct awaited *awaited_find(const struct sx_server *server, const char *key, uint64_t hash)
@@ -228,12 +237,23 @@ static void lookup_closed(struct sx_pending *pending)
     wants_leave(pending->server, lookup);
 }
 
+/* Of an answer that has something. */
+static pmix_status_t lookup_status(const struct lookup *lookup)
+{
+    return lookup->found == lookup->key_count ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+}
+
 static void lookup_send(struct sx_pending *pending)
 {
     const struct lookup *const lookup = SX_CONTAINER(pending, struct lookup, pending);
 
+    if (lookup->fd > 0 && pending->status == lookup_status(lookup)) {
+        sx_reply_made(pending->server, pending->client, pending->id, lookup->fd,
+                      lookup->results_size);
+        return;
+    }
     sx_reply_body(pending->server, pending->client, pending->id, pending->status, lookup->results,
-                  lookup->results_size);
+                  lookup->results != NULL ? lookup->results_size : 0);
 }
 
 static void lookup_free(struct lookup *lookup)
@@ -243,6 +263,9 @@ static void lookup_free(struct lookup *lookup)
     free(lookup->wants);
     free(lookup->want_of);
     free(lookup->results);
+    if (lookup->fd > 0) {
+        close(lookup->fd);
+    }
     free(lookup);
 }
 
@@ -251,7 +274,10 @@ static void lookup_pending_free(struct sx_pending *pending)
     struct lookup *const lookup = SX_CONTAINER(pending, struct lookup, pending);
 
     pending->client->found_bytes -= lookup->results_size;
-    lookup_free(lookup);
+    lookup->is_orphan = true;
+    if (!lookup->is_written) { /* else the thread still reads it */
+        lookup_free(lookup);
+    }
 }
 
 static const struct sx_pending_kind lookup_kind = { .quota = SX_PENDING_LOOKUP,
@@ -301,7 +327,10 @@ static bool lookup_verify(const struct sx_server *server, struct lookup *lookup)
     for (size_t i = 0; i < lookup->want_count; i++) {
         struct want *const want = &lookup->wants[i];
 
-        if (want->serial != 0 && sx_published_of(&server->published, want->serial) == NULL) {
+        const struct sx_published_row *const row = sx_published_of(&server->published,
+                                                                   want->serial);
+
+        if (want->serial != 0 && (row == NULL || row->is_read)) {
             want_take(want, 0);
             want->is_looked = is_there = false;
             lookup->at = 0;
@@ -400,17 +429,149 @@ static pmix_status_t lookup_answer(struct sx_server *server, size_t room, struct
         return rc;
     }
     rows_were_read(server, lookup);
-    return lookup->found == lookup->key_count ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+    return lookup_status(lookup);
 }
 
-enum outcome { GOES_ON, WAITS, ENDS };
+/* ---- large answers --------------------------------------------------------------------------- */
 
-/* Search on, of some @rows_max rows, and answer in @room bytes when there is enough.  Return: ENDS,
- * and *ret_status is the answer's. */
+/* What has been found takes about so much; *ret_again: so much more for who asks, as it is named
+ * again. */
+static uint64_t found_bytes(const struct sx_server *server, const struct lookup *lookup,
+                            uint64_t *ret_again)
+{
+    uint64_t bytes = 0;
+
+    *ret_again = 0;
+    for (size_t i = 0; i < lookup->want_count; i++) {
+        const struct want *const want = &lookup->wants[i];
+        const struct sx_published_row *const row = sx_published_of(&server->published,
+                                                                   want->serial);
+
+        bytes += row != NULL ? row->bytes : 0;
+        *ret_again += row != NULL ? (want->times - 1) * row->bytes : 0;
+    }
+    return bytes;
+}
+
+static void pairs_clear(struct lookup *lookup)
+{
+    for (size_t i = 0; lookup->rows != NULL && i < lookup->pair_count; i++) {
+        if (lookup->rows[i] != NULL) {
+            lookup->rows[i]->is_read = false;
+            sx_published_release(lookup->rows[i]);
+        }
+    }
+    free(lookup->rows);
+    free(lookup->pairs);
+    free(lookup->procs);
+    lookup->rows = NULL;
+    lookup->pairs = NULL;
+    lookup->procs = NULL;
+}
+
+/* Have what the answer says where nobody changes it.  Return: false when memory is out. */
+static bool pairs_make(struct sx_server *server, struct lookup *lookup)
+{
+    size_t n = 0;
+
+    lookup->rows = calloc(lookup->found, sizeof(struct sx_published_row *));
+    lookup->pairs = calloc(2 * lookup->found, sizeof(*lookup->pairs));
+    lookup->procs = calloc(lookup->found, sizeof(*lookup->procs));
+    if (lookup->rows == NULL || lookup->pairs == NULL || lookup->procs == NULL) {
+        pairs_clear(lookup);
+        return false;
+    }
+    for (size_t i = 0; i < lookup->key_count; i++) {
+        struct want *const want = &lookup->wants[lookup->want_of[i]];
+        struct sx_published_row *const row = sx_published_of(&server->published, want->serial);
+
+        if (row == NULL) {
+            continue;
+        }
+        if (!want->is_written) {
+            lookup->rows[n] = row;
+            sx_published_retain(row);
+            row->is_read = row->persistence == PMIX_PERSIST_FIRST_READ;
+        }
+        pair_write(want, row, lookup->keys[i].key, n, &lookup->pairs[2 * n]);
+        if (lookup->rows[n] != NULL) {
+            lookup->procs[n] = row->publisher->party.who.proc;
+            lookup->pairs[2 * n].value.data.proc = &lookup->procs[n];
+        }
+        n++;
+    }
+    lookup->pair_count = n;
+    return true;
+}
+
+static void pending_answer(struct lookup *lookup, pmix_status_t status);
+
+static void lookup_written(void *arg, pmix_status_t status, int fd, size_t size)
+{
+    struct lookup *const lookup = arg;
+
+    lookup->is_written = false;
+    pairs_clear(lookup);
+    if (lookup->is_orphan) {
+        if (fd >= 0) {
+            close(fd);
+        }
+        lookup_free(lookup);
+        return;
+    }
+    struct sx_client *const client = lookup->pending.client;
+
+    client->found_bytes -= lookup->results_size; /* pending_answer counts what it is */
+    lookup->results_size = size;
+    lookup->fd = fd >= 0 ? fd : 0;
+    sx_share_charge(lookup->pending.server, client, size / BYTES_PER_UNIT);
+    if (status == PMIX_SUCCESS) {
+        rows_were_read(lookup->pending.server, lookup);
+        status = lookup_status(lookup);
+    }
+    pending_answer(lookup, status);
+}
+
+/* A thread writes the answer, which is pending, with what was found.  Return: false when it cannot.
+ */
+static bool lookup_write(struct sx_server *server, struct lookup *lookup)
+{
+    struct sx_pending *const pending = &lookup->pending;
+    uint64_t again;
+    const uint64_t bytes = found_bytes(server, lookup, &again);
+    const size_t room = FOUND_BYTES_MAX - pending->client->found_bytes;
+
+    if (bytes > room || bytes + again > FOUND_BYTES_MAX || !pairs_make(server, lookup)) {
+        return false;
+    }
+    lookup->is_written = sx_answer_write(server, lookup_status(lookup), lookup->pairs,
+                                         2 * lookup->pair_count, room, lookup_written, lookup);
+    if (!lookup->is_written) {
+        pairs_clear(lookup);
+        for (size_t i = 0; i < lookup->want_count; i++) {
+            lookup->wants[i].is_written = false;
+        }
+        return false;
+    }
+    wants_leave(server, lookup); /* what comes now is not for it */
+    sx_timer_remove(&pending->deadline);
+    lookup->results_size = bytes;
+    pending->client->found_bytes += bytes;
+    return true;
+}
+
+/* ---- a step ---------------------------------------------------------------------------------- */
+
+enum outcome { GOES_ON, WAITS, WRITES, ENDS };
+
+/* Search on, of some @rows_max rows, and answer in @room bytes when there is enough.  Return:
+ * WRITES, when that is much; ENDS, and *ret_status is the answer's. */
 static enum outcome lookup_try(struct sx_server *server, const struct sx_party *asker,
                                uint64_t rows_max, size_t room, struct lookup *lookup,
                                pmix_status_t *ret_status)
 {
+    uint64_t again;
+
     do {
         if (!lookup_search(server, asker, rows_max, lookup)) {
             return GOES_ON;
@@ -419,6 +580,9 @@ static enum outcome lookup_try(struct sx_server *server, const struct sx_party *
             return WAITS;
         }
     } while (!lookup_verify(server, lookup)); /* once: nothing goes meanwhile */
+    if (!lookup->at_once && found_bytes(server, lookup, &again) >= SX_ANSWER_LARGE_BYTES) {
+        return WRITES;
+    }
     *ret_status = lookup_answer(server, room, lookup);
     return ENDS;
 }
@@ -469,6 +633,13 @@ static void lookup_step(struct sx_share_work *work)
         status = spawn_failure_take(lookup->pending.client);
         if (status != PMIX_SUCCESS) {
             pending_answer(lookup, status);
+        }
+        return;
+    case WRITES:
+        sx_share_work_remove(work);
+        if (!lookup_write(lookup->pending.server, lookup)) {
+            lookup->at_once = true;
+            sx_share_work_add(lookup->pending.client, work);
         }
         return;
     case ENDS:
@@ -824,7 +995,7 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
                                                     : ENDS;
 
     if (outcome != ENDS) {
-        rc = lookup_wait(server, client, id, lookup, outcome == GOES_ON, now_ns);
+        rc = lookup_wait(server, client, id, lookup, outcome != WAITS, now_ns);
         if (rc != PMIX_SUCCESS) {
             sx_reply(server, client, id, rc, -1);
         }
@@ -1048,7 +1219,8 @@ static pmix_status_t host_lookup(struct sx_server *server, const struct sx_party
     struct lookup lookup = { .keys = (pmix_info_t *)(uintptr_t)call->keys,
                              .key_count = call->key_count,
                              .info = PMIx_Info_create(call->ninfo + 1),
-                             .ninfo = call->ninfo };
+                             .ninfo = call->ninfo,
+                             .at_once = true };
     pmix_status_t rc = lookup.info == NULL
                            ? PMIX_ERR_OUT_OF_RESOURCE
                            : sx_elements_copy(lookup.info, call->info, call->ninfo, PMIX_INFO);

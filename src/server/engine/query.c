@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -19,6 +20,7 @@
 #include "server/engine/query_kept.h"
 #include "server/engine/query_known.h"
 #include "server/model/share.h"
+#include "server/port/answer.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
@@ -33,30 +35,104 @@ struct query {
     struct sx_share_work work; /* there: what the server knows takes longer than a turn */
     bool begun;                /* it is pending */
     pmix_status_t missed;      /* when no key is answered */
+    pmix_info_t *results;      /* of the answer; NULL: there are none, or not yet */
+    size_t result_count;
+    pmix_status_t status;       /* of the answer */
+    bool is_made;               /* these three are */
+    bool is_written, is_orphan; /* by a thread; and nobody waits for it any more */
+    int fd;                     /* the body that it has made; 0: none */
+    size_t size;
 };
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
+static void results_make(struct query *query)
+{
+    if (!query->is_made) {
+        query->is_made = true;
+        query->status = sx_queries_results(&query->queries, query->missed, &query->results,
+                                           &query->result_count);
+    }
+}
+
 static void query_send(struct sx_pending *pending)
 {
     struct query *const query = SX_CONTAINER(pending, struct query, pending);
-    pmix_info_t *info;
-    size_t ninfo, size = 0;
-    pmix_status_t status = sx_queries_results(&query->queries, query->missed, &info, &ninfo);
+    size_t size = 0;
     void *body = NULL;
 
-    if (info != NULL) {
-        pmix_status_t rc = sx_flat_infos_size(info, ninfo, &size);
+    if (query->fd > 0) {
+        sx_reply_made(pending->server, pending->client, pending->id, query->fd, query->size);
+        return;
+    }
+    results_make(query);
+    if (query->results != NULL) {
+        const pmix_status_t rc = sx_flat_infos_size(query->results, query->result_count, &size);
 
         body = rc == PMIX_SUCCESS ? malloc(size) : NULL;
-        if (body == NULL || sx_flat_infos_encode(info, ninfo, body, size) != PMIX_SUCCESS) {
-            status = PMIX_ERR_OUT_OF_RESOURCE;
+        if (body == NULL ||
+            sx_flat_infos_encode(query->results, query->result_count, body, size) != PMIX_SUCCESS) {
+            query->status = PMIX_ERR_OUT_OF_RESOURCE;
             size = 0;
         }
-        PMIx_Info_free(info, ninfo);
     }
-    sx_reply_body(pending->server, pending->client, pending->id, status, body, size);
+    sx_reply_body(pending->server, pending->client, pending->id, query->status, body, size);
     free(body);
+}
+
+static void query_destroy(struct query *query)
+{
+    sx_query_progress_clear(&query->progress);
+    sx_queries_close(&query->queries);
+    PMIx_Info_free(query->info, query->ninfo);
+    if (query->results != NULL) {
+        PMIx_Info_free(query->results, query->result_count);
+    }
+    if (query->fd > 0) {
+        close(query->fd);
+    }
+    free(query);
+}
+
+static void query_written(void *arg, pmix_status_t status, int fd, size_t size)
+{
+    struct query *const query = arg;
+
+    query->is_written = false;
+    query->fd = fd >= 0 ? fd : 0;
+    query->size = size;
+    if (query->is_orphan) {
+        query_destroy(query);
+        return;
+    }
+    if (status != PMIX_SUCCESS) {
+        PMIx_Info_free(query->results, query->result_count);
+        query->results = NULL;
+        query->status = status;
+    }
+    sx_pending_answer(&query->pending, PMIX_SUCCESS);
+}
+
+static bool is_large(struct query *query)
+{
+    size_t size = 0;
+
+    results_make(query);
+    return query->results != NULL &&
+           sx_flat_infos_size(query->results, query->result_count, &size) == PMIX_SUCCESS &&
+           size >= SX_ANSWER_LARGE_BYTES;
+}
+
+/* It is pending.  A large answer is written by a thread. */
+static void query_answer(struct query *query)
+{
+    query->is_written = is_large(query) &&
+                        sx_answer_write(query->pending.server, query->status, query->results,
+                                        query->result_count, SX_ANSWER_BYTES_MAX, query_written,
+                                        query);
+    if (!query->is_written) {
+        sx_pending_answer(&query->pending, PMIX_SUCCESS);
+    }
 }
 
 static void query_closed(struct sx_pending *pending)
@@ -68,10 +144,10 @@ static void query_free(struct sx_pending *pending)
 {
     struct query *const query = SX_CONTAINER(pending, struct query, pending);
 
-    sx_query_progress_clear(&query->progress);
-    sx_queries_close(&query->queries);
-    PMIx_Info_free(query->info, query->ninfo);
-    free(query);
+    query->is_orphan = true;
+    if (!query->is_written) { /* else the thread still reads it */
+        query_destroy(query);
+    }
 }
 
 static const struct sx_pending_kind query_kind = {
@@ -98,7 +174,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         query->missed = rc != PMIX_SUCCESS ? rc : answer->status;
     }
     pending->with_host = false;
-    sx_pending_answer(pending, PMIX_SUCCESS);
+    query_answer(query);
 }
 
 /* A copy of @query, with who asks. */
@@ -247,8 +323,9 @@ static void query_end(struct query *query, struct sx_server *server, struct sx_c
                       uint32_t id, pmix_status_t status)
 {
     query->missed = status;
-    if (query->begun) {
-        sx_pending_answer(&query->pending, PMIX_SUCCESS);
+    if (query->begun ||
+        (is_large(query) && query_begin(query, server, client, id) == PMIX_SUCCESS)) {
+        query_answer(query);
         return;
     }
     query->pending.server = server;

@@ -40,6 +40,7 @@
 #include "server/entry/reaper.h"
 #include "server/model/carried.h"
 #include "server/model/group_values.h"
+#include "server/port/answer.h"
 #include "server/port/host.h"
 #include "server/port/pending.h"
 
@@ -137,6 +138,10 @@ const struct sx_family sx_families[] = {
     {
         .name = "group values",
         .nspace_gone = sx_group_values_nspace_gone,
+    },
+    {
+        .name = "answer", /* what is being written stays until it is done */
+        .stop = sx_answers_stop,
     },
     {
         .name = "pending",

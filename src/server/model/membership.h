@@ -6,9 +6,9 @@
  *
  * A list is in the node's store (shmem/membership.h), of which users read what concerns them
  * (membership_shown.h), and here with what only the server needs.  The name of a connected
- * namespace or a group is no other's, and no namespace's.  Sets have names of their own, which stand for
- * nobody: those of the host and root are for all, and each user has its own besides.  Of two users'
- * sets of one name the second is "NAME@UID" in the node's store.
+ * namespace or a group is no other's, and no namespace's.  Sets have names of their own, which
+ * stand for nobody: those of the host and root are for all, and each user has its own besides.  Of
+ * two users' sets of one name the second is "NAME@UID" in the node's store.
  *
  * There are at most SX_MEMBERSHIPS_MAX at a time, which take at most SX_MEMBERSHIPS_BYTES_MAX
  * without the host's; each user and process has a share of them (quota.h).  What those that are

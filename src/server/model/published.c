@@ -173,7 +173,8 @@ bool sx_published_sees(struct sx_published *all, const struct sx_published_row *
 {
     const struct sx_party *const party = &row->publisher->party;
 
-    return has_access(row, asker) && range_holds(all, row->range, targets_of(row), party, asker) &&
+    return !row->is_read && has_access(row, asker) &&
+           range_holds(all, row->range, targets_of(row), party, asker) &&
            range_holds(all, options->range, &options->targets, asker, party);
 }
 
@@ -296,9 +297,26 @@ static void terms_release(struct sx_published *all, struct sx_published_terms *t
 
 static void row_free(struct sx_published *all, struct sx_published_row *row)
 {
-    PMIX_INFO_DESTRUCT(&row->info);
     terms_release(all, row->terms);
-    free(row);
+    row->terms = NULL;
+    row->is_gone = true;
+    if (row->reader_count == 0) {
+        PMIX_INFO_DESTRUCT(&row->info);
+        free(row);
+    }
+}
+
+void sx_published_retain(struct sx_published_row *row)
+{
+    row->reader_count++;
+}
+
+void sx_published_release(struct sx_published_row *row)
+{
+    if (--row->reader_count == 0 && row->is_gone) {
+        PMIX_INFO_DESTRUCT(&row->info);
+        free(row);
+    }
 }
 
 static void row_unlink(struct sx_published *all, struct sx_published_row *row)

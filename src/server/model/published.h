@@ -102,7 +102,10 @@ struct sx_published_row {
     pmix_persistence_t persistence;
     struct sx_published_terms *terms; /* NULL: its numbers say all */
     uint64_t bytes;
-    pmix_info_t info; /* key and value */
+    unsigned reader_count; /* answers that are written with its value, which stays for them */
+    bool is_gone;          /* ... alone */
+    bool is_read;          /* for the first time: nobody else finds it any more */
+    pmix_info_t info;      /* key and value */
 };
 
 /* Whether other users may look. */
@@ -137,6 +140,9 @@ struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_
 struct sx_published_row *sx_published_next(struct sx_published *all, const char *key,
                                            const struct sx_published_row *row);
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
+/* Its key and value stay where they are until as many releases, whatever becomes of the row. */
+void sx_published_retain(struct sx_published_row *row);
+void sx_published_release(struct sx_published_row *row);
 
 /* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and @by sees it: of many rows

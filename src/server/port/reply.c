@@ -17,6 +17,20 @@ const struct sx_peer *sx_client_peer(const struct sx_client *client)
     return client->channel == NULL ? &nobody : &client->channel->peer;
 }
 
+/* @rc: of what was sent.  Too large for what there is: a few bytes may still go. */
+static void reply_sent(struct sx_server *server, struct sx_client *client, uint32_t id,
+                       pmix_status_t rc)
+{
+    const struct sx_reply reply = { .status = rc };
+    const struct iovec instead = { .iov_base = (void *)(uintptr_t)&reply,
+                                   .iov_len = sizeof(reply) };
+
+    if (rc != PMIX_SUCCESS) {
+        (void)sx_channel_send(client->channel, SX_MSG_REPLY, id, &instead, 1, NULL, 0);
+    }
+    sx_wake_client(server, client);
+}
+
 static void reply_send(struct sx_server *server, struct sx_client *client, uint32_t id,
                        const struct iovec *iov, int iov_count, int fd)
 {
@@ -26,14 +40,7 @@ static void reply_send(struct sx_server *server, struct sx_client *client, uint3
     const pmix_status_t rc = sx_channel_send(client->channel, SX_MSG_REPLY, id, iov, iov_count, &fd,
                                              fd >= 0 ? 1 : 0);
 
-    if (rc != PMIX_SUCCESS) { /* too large for what there is: a few bytes may still go */
-        const struct sx_reply reply = { .status = rc };
-        const struct iovec instead = { .iov_base = (void *)(uintptr_t)&reply,
-                                       .iov_len = sizeof(reply) };
-
-        (void)sx_channel_send(client->channel, SX_MSG_REPLY, id, &instead, 1, NULL, 0);
-    }
-    sx_wake_client(server, client);
+    reply_sent(server, client, id, rc);
 }
 
 void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, pmix_status_t status,
@@ -54,6 +61,15 @@ void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t 
         { .iov_base = (void *)(uintptr_t)body, .iov_len = size },
     };
     reply_send(server, client, id, iov, 2, -1);
+}
+
+void sx_reply_made(struct sx_server *server, struct sx_client *client, uint32_t id, int body_fd,
+                   size_t size)
+{
+    if (id != 0 && client->channel != NULL) {
+        reply_sent(server, client, id,
+                   sx_channel_send_made(client->channel, SX_MSG_REPLY, id, body_fd, size));
+    }
 }
 
 bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size_t size)

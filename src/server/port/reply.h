@@ -15,6 +15,10 @@ void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, p
               int fd);
 void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
                    pmix_status_t status, const void *body, size_t size);
+/* The same with a body of @size bytes, a reply and what follows it, that was made before
+ * (sx_channel_body_make). */
+void sx_reply_made(struct sx_server *server, struct sx_client *client, uint32_t id, int body_fd,
+                   size_t size);
 /* The first part of an answer, or a further one; the last rings the bell.  Return: as
  * sx_channel_send_part. */
 bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size_t size);

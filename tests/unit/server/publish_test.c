@@ -12,6 +12,7 @@
 #include "bare.h"
 #include "base/flat.h"
 #include "opened.h"
+#include "server/port/answer.h"
 
 #define RANKS 6u
 #define STEP_MAX (2u * SX_SHARE_STEP_UNITS * 32u) /* rows that a step may look at */
@@ -288,6 +289,121 @@ Test(publish, many_that_are_taken_back_go_in_the_next_turns)
         cr_expect_eq(server.pendings.count, 0);
     }
     PMIx_Info_free(keys, KEYS);
+}
+
+/* ---- large answers --------------------------------------------------------------------------- */
+
+#define LARGE_KEYS 64u
+#define LARGE_BYTES (64u << 10)
+
+static void have_large(unsigned number, pmix_persistence_t persistence)
+{
+    static char bytes[LARGE_BYTES];
+    struct sx_party by = { .uid = 1000 };
+    const struct sx_publish_options options = { .range = PMIX_RANGE_SESSION,
+                                                .persistence = persistence };
+    const pmix_byte_object_t value = { .bytes = bytes, .size = sizeof(bytes) };
+    char key[16];
+    pmix_info_t info;
+
+    PMIx_Load_procid(&by.who.proc, "elsewhere", number);
+    memset(bytes, (int)number, sizeof(bytes));
+    snprintf(key, sizeof(key), "large.%u", number);
+    cr_assert_eq(PMIx_Info_load(&info, key, &value, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
+    cr_assert_eq(sx_published_add(&server.published, &by, &options, &info, 1), PMIX_SUCCESS);
+    PMIX_INFO_DESTRUCT(&info);
+}
+
+static void written_look(void *arg, uint64_t now_ns)
+{
+    struct sx_timer *const again = arg;
+
+    if (server.pendings.count == 0) {
+        sx_loop_stop(server.loop);
+    } else {
+        cr_assert_eq(sx_timer_add(server.loop, again, now_ns + 1000), PMIX_SUCCESS);
+    }
+}
+
+/* Run the loop until nothing is pending. */
+static void written_await(void)
+{
+    struct sx_timer again = { .fn = written_look };
+
+    again.arg = &again;
+    cr_assert_eq(sx_timer_add(server.loop, &again, 0), PMIX_SUCCESS);
+    sx_loop_run(server.loop);
+}
+
+/* A lookup of 4 MiB is searched in steps, and what it has found is written beside the loop. */
+static void look_for_large(uint32_t rank, const pmix_info_t keys[])
+{
+    look(rank, 7, keys, LARGE_KEYS, false);
+    cr_expect(answers_none(&answers[rank]), "it is not written in the turn");
+    while (!sx_list_empty(&clients[rank]->share.works)) {
+        sx_share_work_step(clients[rank]);
+        cr_expect(answers_none(&answers[rank]), "nor in a later one");
+    }
+    cr_expect_eq(server.pendings.count, 1);
+}
+
+/* What is taken back, or goes, while it is written is there in full; what is read once is for one. */
+Test(publish, a_large_answer_is_written_beside_the_loop)
+{
+    pmix_info_t *const keys = keys_new(LARGE_KEYS, "large.%u"), *info = NULL;
+    size_t count;
+
+    for (unsigned i = 0; i < LARGE_KEYS; i++) {
+        have_large(i, i == 0 ? PMIX_PERSIST_FIRST_READ : PMIX_PERSIST_APP);
+    }
+    look_for_large(1, keys);
+    look(2, 8, keys, 1, false);
+    cr_expect_eq(answers_next(&answers[2], 8), PMIX_ERR_NOT_FOUND, "another one reads it");
+    sx_published_app_gone(&server.published, "elsewhere", 0);
+    cr_expect_eq(server.published.keys.count, 1);
+    written_await();
+    clients[1]->share.units = 1;
+    if (!sx_list_empty(&clients[1]->share.due)) {
+        sx_pending_send_due(clients[1]);
+    }
+    cr_expect_eq(answers_next(&answers[1], 7), PMIX_SUCCESS);
+    const struct sx_reply *const reply = answers[1].frame.body;
+
+    cr_assert_eq(sx_flat_infos_decode(reply + 1, answers[1].frame.body_size - sizeof(*reply), &info,
+                                      &count),
+                 PMIX_SUCCESS);
+    cr_assert_eq(count, 2 * LARGE_KEYS);
+    for (unsigned i = 0; i < LARGE_KEYS; i++) {
+        const pmix_info_t *const pair = &info[2 * i];
+
+        cr_expect_eq(pair[0].value.data.proc->rank, i);
+        cr_assert_eq(pair[1].value.data.bo.size, LARGE_BYTES);
+        cr_expect_eq(pair[1].value.data.bo.bytes[LARGE_BYTES - 1], (char)i);
+    }
+    cr_expect_eq(server.published.keys.count, 0);
+    cr_expect_eq(clients[1]->found_bytes, 0);
+    PMIX_INFO_FREE(info, count);
+    PMIx_Info_free(keys, LARGE_KEYS);
+}
+
+/* Who has asked goes while it is written: what was to be read once is still there. */
+Test(publish, a_large_answer_that_nobody_wants_any_more_leaves_nothing)
+{
+    pmix_info_t *const keys = keys_new(LARGE_KEYS, "large.%u");
+
+    for (unsigned i = 0; i < LARGE_KEYS; i++) {
+        have_large(i, PMIX_PERSIST_FIRST_READ);
+    }
+    look_for_large(1, keys);
+    sx_pending_client_gone(&server, clients[1]);
+    cr_expect_eq(server.pendings.count, 0);
+    cr_expect_eq(clients[1]->found_bytes, 0);
+    sx_answers_stop(&server);
+    bare_call(&server, bare_stop, server.loop);
+    look(2, 8, keys, 1, false);
+    cr_expect_eq(answers_next(&answers[2], 8), PMIX_SUCCESS);
+    cr_expect_eq(server.published.keys.count, LARGE_KEYS - 1);
+    PMIx_Info_free(keys, LARGE_KEYS);
 }
 
 /* Of 1,280 who wait the publication itself serves the first 1,024; the others do in their turns. */

@@ -181,6 +181,46 @@ Test(query, sends_once_what_is_named_again)
     PMIx_Info_free(info, count);
 }
 
+static void written_look(void *arg, uint64_t now_ns)
+{
+    if (server.pendings.count == 0) {
+        sx_loop_stop(server.loop);
+    } else {
+        cr_assert_eq(sx_timer_add(server.loop, arg, now_ns + 1000), PMIX_SUCCESS);
+    }
+}
+
+/* The names of 3,000 sets, some 1.5 MB: they are written beside the loop. */
+Test(query, writes_what_is_large_beside_the_loop)
+{
+    enum { NAME = 500 };
+    const pmix_proc_t proc = sx_nspace_proc(client->nspace, 0);
+    struct sx_timer look = { .fn = written_look, .arg = &look };
+    struct sx_membership_entry *entry;
+    char name[NAME + 1];
+    size_t count;
+
+    for (unsigned i = 0; i < SETS; i++) {
+        const struct sx_membership_options options = {
+            .name = name, .kind = SX_MEMBERSHIP_PSET, .procs = &proc, .proc_count = 1
+        };
+
+        snprintf(name, sizeof(name), "%0*u", NAME, i);
+        cr_assert_eq(sx_memberships_add(&server, &options, &entry), PMIX_SUCCESS);
+    }
+    ask(PMIX_QUERY_PSET_NAMES, 1);
+    (void)steps_do();
+    cr_expect(answers_none(&answers), "it is not written in a turn");
+    cr_assert_eq(server.pendings.count, 1);
+    cr_assert_eq(sx_timer_add(server.loop, &look, 0), PMIX_SUCCESS);
+    sx_loop_run(server.loop);
+    pmix_info_t *const info = results(PMIX_SUCCESS, &count);
+
+    cr_assert_eq(count, 1);
+    cr_expect_eq(strlen(info[0].value.data.string), SETS * (NAME + 1) - 1);
+    PMIx_Info_free(info, count);
+}
+
 Test(query, counts_sets_without_a_walk)
 {
     size_t count;
