@@ -484,6 +484,9 @@ static void rank_ready(struct sx_run_job *job, uint32_t rank)
                "%srank %u (pid %ld) waits for a debugger: attach with 'gdb -p %ld', and let all "
                "ranks go on with 'shmix events inject PMIX_DEBUGGER_RELEASE %s'",
                job->prefix, rank, pid, pid, job->nspace);
+    if (sx_run_debugger_is_wanted(job, rank)) {
+        sx_run_debugger_start(job, rank);
+    }
 }
 
 /* ---- the doors ------------------------------------------------------------------------------- */

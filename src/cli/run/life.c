@@ -176,6 +176,7 @@ static void reap(struct sx_run_state *run)
             continue;
         }
         waitpid(info.si_pid, NULL, 0);
+        sx_run_debugger_ended(run, info.si_pid);
         if (info.si_pid == run->setup->look->pid) {
             run->setup->look->pid = 0; /* its text is in the pipe */
         }
@@ -223,6 +224,7 @@ static bool any_alive(const struct sx_run_state *run)
 /* The user wants to be rid of all jobs: of those that are ending already, at once. */
 static void interrupted(struct sx_run_state *run, int number)
 {
+    sx_run_debuggers_end(run, false);
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_end_hurry(run->jobs->at[i]);
     }
@@ -335,6 +337,7 @@ static void check_deadlines(struct sx_run_state *run)
         sx_run_sink_check(run->sink_of[i], now_ns);
     }
     if (now_ns >= run->timeout_ns && !sx_run_report_all_late(run)) {
+        sx_run_debuggers_end(run, true);
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
                        "not ended within %.10g s (%s); ending %s",
                        (double)run->setup->options->timeout_ns / 1e9,
@@ -395,7 +398,7 @@ static void over_log(const struct sx_run_job *job)
 /* Return: false when there is none left. */
 static bool jobs_live(struct sx_run_state *run)
 {
-    bool live = false;
+    bool live = run->debuggers.count > 0;
 
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         struct sx_run_job *const job = run->jobs->at[i];
@@ -553,6 +556,7 @@ static void run_deinit(struct sx_run_state *run)
         sx_run_past_close(run->jobs->at[i]);
     }
     sx_run_report_deinit(&run->late);
+    sx_run_debuggers_deinit(run);
     sx_run_survivors_close(run);
     sx_run_start_close(run);
     if (run->xml_fd >= 0) {

@@ -279,6 +279,21 @@ static bool set_no_pty(void *at, const char *value)
     return true;
 }
 
+static bool set_debugger(void *at, const char *value)
+{
+    return sx_option_text(at, value) && strstr(value, "{pid}") != NULL;
+}
+
+static bool set_debugger_rank(void *at, const char *value)
+{
+    struct sx_run_options *const options = at;
+    int64_t number = 0;
+
+    options->debugger_one = sx_cli_number(value, 0, SX_RUN_RANKS_MAX - 1, &number);
+    options->debugger_rank = (uint32_t)number;
+    return options->debugger_one;
+}
+
 static bool set_numa(void *at, const char *value)
 {
     *(const char **)at = value;
@@ -559,6 +574,16 @@ static const struct sx_option rows[] = {
       "the same where the program, or its MPI, has a breakpoint of its own for "
       "PMIX_DEBUG_STOP_IN_APP",
       sx_option_flag, OF_JOB(stop_in_app) },
+    { "--debugger", NULL, "COMMAND", "'gdb -p {pid}'", "a command with {pid} in it",
+      "stop each rank as --stop-on-exec does (or where --stop-in-init says) and run COMMAND for "
+      "it, "
+      "with its process for {pid}, its rank for {rank} and its job for {job}; the first one has "
+      "the "
+      "terminal, and the ranks no standard input",
+      set_debugger, OF_JOB(debugger) },
+    { "--debugger-rank", NULL, "RANK", "0", "a rank",
+      "run the command of --debugger for this rank alone (counted through all jobs)",
+      set_debugger_rank, JOB },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",
       sx_option_flag, OF_JOB(output.marks.tag) },
     { "--output", NULL, "WORDS", "tag,timestamp",
@@ -865,6 +890,27 @@ static int judge_reports(const struct sx_run_options *options)
                                    said);
 }
 
+/* The terminal is the debugger's. */
+static int judge_debugger(struct sx_run_options *options)
+{
+    if (options->debugger_one && options->debugger == NULL) {
+        return sx_options_refuse(&sx_run_verb, "--debugger",
+                                 "--debugger-rank %u is for the command of --debugger, and there "
+                                 "is none",
+                                 options->debugger_rank);
+    }
+    if (options->debugger_one && options->debugger_rank >= options->rank_count) {
+        return sx_options_refuse(&sx_run_verb, "--debugger-rank",
+                                 "--debugger-rank %u: there is no such rank; there are ranks 0 to "
+                                 "%u",
+                                 options->debugger_rank, options->rank_count - 1);
+    }
+    if (options->debugger != NULL) {
+        options->stdin_mode = SX_RUN_STDIN_NONE;
+    }
+    return SX_OPTIONS_TAKEN;
+}
+
 int sx_run_options_init(struct sx_run_options *options, char **argv)
 {
     const struct source command_line = { .verb = &sx_run_verb };
@@ -881,6 +927,9 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
     }
     if (code == SX_OPTIONS_TAKEN) {
         code = judge_reports(options);
+    }
+    if (code == SX_OPTIONS_TAKEN) {
+        code = judge_debugger(options);
     }
     if (code != SX_OPTIONS_TAKEN) {
         return code;

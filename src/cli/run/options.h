@@ -104,6 +104,9 @@ struct sx_run_options {
     bool with_ft;            /* the ranks' MPI is to recover from failures; on_failure is NOTIFY */
     uint64_t event_grace_ns; /* for handlers of events, between a cause and SIGTERM */
     uint64_t kill_grace_ns;  /* between SIGTERM and SIGKILL; SX_RUN_GRACE_BY_CAUSE */
+    const char *debugger;    /* a command with {pid} in it; NULL: none */
+    bool debugger_one;       /* it is for this rank alone: */
+    uint32_t debugger_rank;  /* counted through all jobs */
     bool stop_on_exec, stop_in_init, stop_in_app; /* all ranks, for a debugger */
     uint64_t timeout_ns;     /* 0: not given; SX_DEADLINE_NEVER: none is wanted */
     bool report_state, report_stacks; /* of the ranks, at the end of that time */

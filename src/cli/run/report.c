@@ -116,8 +116,7 @@ static void words_free(struct words *words)
     }
 }
 
-/* Its output is our stderr.  Return: its pid, or -1. */
-static pid_t shell_start(char **words)
+pid_t sx_run_shell_start(char **words, bool reports)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -127,7 +126,9 @@ static pid_t shell_start(char **words)
     sigfillset(&all);
     sigemptyset(&none);
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    if (reports) {
+        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    }
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
@@ -154,7 +155,7 @@ static void traces_over(void *arg, uint32_t events)
 /* Without the watch it takes all of its time.  Return: false when there are none. */
 static bool traces_begin(struct sx_run_late *late, struct words *words)
 {
-    const pid_t pid = shell_start(words->all);
+    const pid_t pid = sx_run_shell_start(words->all, true);
 
     words_free(words);
     if (pid < 0) {

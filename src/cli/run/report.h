@@ -28,6 +28,10 @@ struct sx_run_late {
     uint64_t *deadline_ns;     /* ... when this becomes now */
 };
 
+/* Start /bin/sh with @words in a group of its own; @reports: what it writes goes to our stderr.
+ * Return: its pid, or -1. */
+pid_t sx_run_shell_start(char **words, bool reports);
+
 /* The time of @job is over.  Return: true when it is to go on until its timeout_ns, which has been
  * set; any job. */
 bool sx_run_report_late(struct sx_run_job *job);

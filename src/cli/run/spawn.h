@@ -53,6 +53,7 @@ struct sx_run_spawn_rank {
     const int *fds;   /* its three standard descriptors */
     int pmi1_fd;      /* it inherits this one under its number */
     bool at_terminal; /* its input, which becomes its controlling one */
+    bool is_traced;   /* by any process of its user, where the system has it otherwise (Yama) */
     bool stops;       /* before the first instruction of its program, until SIGCONT or a debugger */
 };
 

@@ -348,7 +348,9 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     sx_log(SX_LOG_DEBUG, "rank %u of %s starts: pid %ld, %s", rank, job->nspace, (long)pid,
            program_of(job, rank)->path);
     say_binding(job, rank);
-    if (job->options->stop_on_exec && job->ranks[rank].restarts == 0) {
+    if (job->ranks[rank].restarts == 0 && sx_run_debugger_is_first(job, rank)) {
+        sx_run_debugger_start(job, rank);
+    } else if (job->ranks[rank].restarts == 0 && job->options->stop_on_exec) {
         sx_run_say(job->run,
                    "%srank %u (pid %ld) is stopped before its first instruction: attach with 'gdb "
                    "-p %ld', or let it go on with 'kill -CONT %ld' (all: shmix ctl resume %s)",
@@ -356,9 +358,18 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     }
 }
 
+/* Somebody who is no ancestor of it may want to see its stack. */
+static bool is_traced(const struct sx_run_job *job, uint32_t rank)
+{
+    const struct sx_run_options *const options = job->options;
+
+    return options->stop_on_exec || options->stop_in_init || options->stop_in_app ||
+           options->report_stacks || sx_run_debugger_is_wanted(job, rank);
+}
+
 static bool stops_on_exec(const struct sx_run_job *job, uint32_t rank)
 {
-    return job->options->stop_on_exec ||
+    return job->options->stop_on_exec || sx_run_debugger_is_first(job, rank) ||
            (job->request != NULL && sx_run_request_stops(job->request->said.stop_on_exec, rank));
 }
 
@@ -391,6 +402,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .fds = fds,
         .pmi1_fd = fds[3],
         .at_terminal = job->ranks[rank].at_terminal,
+        .is_traced = is_traced(job, rank),
         .stops = job->ranks[rank].restarts == 0 && stops_on_exec(job, rank),
     };
     struct sx_run_spawn spawn = job->run->spawn;

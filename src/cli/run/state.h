@@ -7,6 +7,7 @@
 
 #include <limits.h>
 
+#include "cli/run/debugger.h"
 #include "cli/run/foreign.h"
 #include "cli/run/input.h"
 #include "cli/run/job.h"
@@ -43,6 +44,7 @@ struct sx_run_state {
     bool give_up;
     int code;                      /* of the first failure of any job */
     bool output_lost; /* a file of its output could not be written */
+    struct sx_run_debuggers debuggers;
     uint64_t timeout_ns, drain_ns; /* deadlines */
     struct sx_run_late late;       /* at the first of them */
     char host[HOST_NAME_MAX + 1];

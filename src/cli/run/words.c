@@ -11,7 +11,7 @@
     "(docs/hosts.md) has the lines with which they run over this library"
 #define DEBUG                                                                                  \
     "is no option here: with SHMIX_LOG=debug in the environment the library says more, and a " \
-    "debugger is a program like any other (shmix run -n 2 xterm -e gdb PROGRAM)"
+    "debugger is started by --debugger 'gdb -p {pid}'"
 #define PLACES                                                                                   \
     "is no option here: --map-by says how ranks are dealt out and --bind-to what each is bound " \
     "to, as --map-by core, --map-by numa --bind-to core; one rank's CPUs: taskset -c 0-3 PROGRAM"
@@ -75,6 +75,6 @@ const struct sx_habit sx_run_habits[] = {
     TOLD("--use-regexp --tmpdir", DAEMONS),
     TOLD("--prtemca --pmixmca", PRRTE),
     TOLD("--tune --am", SETTINGS),
-    TOLD("-d --debug --debug-devel --tv --debugger", DEBUG),
+    TOLD("-d --debug --debug-devel --tv", DEBUG),
     TOLD(NULL, NULL),
 };

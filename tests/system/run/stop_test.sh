@@ -6,6 +6,8 @@
 
 # begin OPTIONS...: two ranks in the background, until both lines are there; $out and $err
 begin() {
+    : >"$work/err" # of the job before
+    : >"$work/out"
     "$SHMIX" run -n 2 "$@" "$RANK" fence >"$work/out" 2>"$work/err" &
     job=$!
     await "both ranks stop: $*" both_stop
@@ -53,6 +55,70 @@ kill -INT $job
 wait $job
 code=$?
 expect_code 130 "a job that is stopped is ended"
+
+# ---- a command for each rank ----
+
+run -n 2 --debugger "echo debugs {rank} as {pid}; kill -CONT {pid}" "$RANK" fence
+expect_code 0 "a debugger for each"
+for rank in 0 1; do
+    pid=$(sed -n "s/^shmix run: rank $rank (pid \\([0-9]*\\)): echo debugs $rank as \\1; kill -CONT \\1\$/\\1/p" "$work/err")
+    grep -qx "debugs $rank as ${pid:-none}" "$work/out" || fail "rank $rank has no debugger"
+done
+run -n 3 --debugger-rank 1 --debugger "echo debugs {rank}; kill -CONT {pid}" "$RANK" fence
+expect_code 0 "a debugger for one"
+[ "$(grep -c debugs "$work/out")" -eq 1 ] && grep -qx 'debugs 1' "$work/out" || fail "not rank 1 alone has a debugger"
+
+# One that leaves its rank stopped; the launcher waits for one that stays when its rank has gone.
+run -n 1 --timeout 1 --debugger "true {pid}" "$RANK" fence
+expect_code 124 "a debugger that goes"
+expect_err "the debugger of rank 0 has ended, and pid [0-9]* is stopped still: let it go on with 'kill -CONT [0-9]*'" \
+    "a debugger that goes"
+run -n 1 --debugger "kill -CONT {pid}; while kill -0 {pid}; do sleep 0.05; done 2>&-; echo later" true
+expect_code 0 "a debugger that stays"
+expect_out later "a debugger that stays"
+
+# In PMIx_Init; ranks have no standard input then.
+echo line | "$SHMIX" run --stop-in-init --debugger "'$SHMIX' events inject PMIX_DEBUGGER_RELEASE {job} # {pid}" \
+    sh -c "'$RANK' fence; cat" >"$work/out" 2>"$work/err"
+grep -q 'PMIX_SUCCESS' "$work/out" || fail "a debugger of a rank in PMIx_Init"
+grep -q line "$work/out" && fail "a rank reads what is the debugger's"
+
+# A signal and the time limit end them.
+"$SHMIX" run --debugger "echo {pid} \$\$ >'$work/there'; exec sleep 1000" sleep 1000 2>"$work/err" &
+job=$!
+await "the debugger" [ -s "$work/there" ]
+kill -INT $job
+wait $job
+code=$?
+expect_code 130 "a signal"
+await "the end of the debugger" is_gone "$(cut -d' ' -f2 "$work/there")"
+run --timeout 0.5 --debugger "trap '' TERM; while :; do sleep 0.1; done # {pid}" sleep 1000
+expect_code 124 "a time limit"
+
+# The terminal is the debugger's, which can read, and the launcher's again.
+if command -v script >/dev/null; then
+    echo typed | script -qec "'$SHMIX' run --debugger 'read word; echo got \$word; kill -CONT {pid}' true" /dev/null >"$work/out" 2>"$work/err"
+    grep -q '^got typed' "$work/out" || fail "the debugger cannot read the terminal"
+else
+    echo "not tested: a terminal (there is no script)"
+fi
+
+# A real one.
+if command -v gdb >/dev/null; then
+    run -n 1 --timeout 100 --debugger "gdb -nx -q -batch -ex 'handle SIGSTOP nostop noprint nopass' -p {pid} \
+        -ex 'set breakpoint pending on' -ex 'break PMIx_Init' -ex continue -ex bt -ex continue" "$RANK" fence
+    expect_code 0 "gdb"
+    grep -q '^#0 .*PMIx_Init' "$work/out" || fail "gdb: no stack in PMIx_Init"
+    grep -q 'PMIX_SUCCESS' "$work/out" || fail "gdb: the rank does not go on"
+else
+    echo "not tested: gdb, which is not installed"
+fi
+
+run --debugger gdb true
+expect_code 2 "a command without the process"
+expect_err "it wants a command with {pid} in it" "a command without the process"
+run --debugger-rank 0 true
+expect_err '^shmix run: --debugger-rank 0 is for the command of --debugger, and there is none$' "a rank without a command"
 
 expect_clean "at the end"
 finish
