@@ -79,7 +79,7 @@ PMIX_EXPORT pmix_status_t PMIx_Commit(void);
 /* Wait until every process in @procs (NULL: all of the caller's job; PMIX_RANK_WILDCARD: all of
  * a namespace) has called it with the same set. With PMIX_COLLECT_DATA, data committed before
  * are then readable by all. Return: PMIX_ERR_TIMEOUT after PMIX_TIMEOUT seconds; an error when a
- * process of the set has died. From: Standard, Synchronization. */
+ * process of the set has died; PMIX_ERR_NOT_A_MEMBER. From: Standard, Synchronization. */
 PMIX_EXPORT pmix_status_t PMIx_Fence(const pmix_proc_t *procs, size_t nprocs,
     const pmix_info_t *info, size_t ninfo);
 
@@ -176,7 +176,7 @@ PMIX_EXPORT pmix_status_t PMIx_Spawn_nb(const pmix_info_t *job_info, size_t ninf
 
 /* Connect all of @procs: they get a new namespace with a rank for each (shmix_connect in <shmix.h>
  * returns them, PMIx_Get of SHMIX_CONNECTED as well), see the job data of one another and hear of
- * their ends. Collective; returns when all have called. From: RFC0003. */
+ * their ends. Collective. Return: as PMIx_Fence, once all have called. From: RFC0003. */
 PMIX_EXPORT pmix_status_t PMIx_Connect(const pmix_proc_t *procs, size_t nprocs,
     const pmix_info_t *info, size_t ninfo);
 
