@@ -186,6 +186,16 @@ static bool collective_let_go(struct sx_collective *collective)
     return !is_gone;
 }
 
+static void begun_log(const struct sx_collective *collective)
+{
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "%s %llu%s%s begins: %zu ranks here",
+               sx_collective_name(collective->kind->number), (unsigned long long)collective->serial,
+               collective->id == NULL ? "" : " of ", collective->id == NULL ? "" : collective->id,
+               collective->members.count);
+    }
+}
+
 /* A run has many fences, and few of the others. */
 static void ended_log(const struct sx_collective *collective, pmix_status_t status)
 {
@@ -400,10 +410,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
         return rc;
     }
     sx_list_append(&server->collectives, &collective->link);
-    sx_log(SX_LOG_DEBUG, "%s %llu%s%s begins: %zu ranks here",
-           sx_collective_name(collective->kind->number), (unsigned long long)collective->serial,
-           collective->id == NULL ? "" : " of ", collective->id == NULL ? "" : collective->id,
-           collective->members.count);
+    begun_log(collective);
     *ret = collective;
     return PMIX_SUCCESS;
 }

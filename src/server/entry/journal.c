@@ -15,7 +15,7 @@ void sx_journal_server_started(const struct sx_server *server)
 
 void sx_journal_nspace_registered(const struct sx_nspace *nspace)
 {
-    sx_log(SX_LOG_INFO, "namespace %s is registered: %u processes, %u of them here", nspace->name,
+    sx_log(SX_LOG_INFO, "namespace %s is registered: size %u, of which %u here", nspace->name,
            nspace->job_size, nspace->local_count);
 }
 

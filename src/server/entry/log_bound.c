@@ -96,8 +96,8 @@ static void timer_start(struct sx_server *server, uint64_t at_ns)
     }
 }
 
-/* The first line of @user that is left out. */
-static void bound_tell(struct sx_log_bound *bound, const struct sx_log_user *user)
+/* The first line of @user that is left out: @max have been written. */
+static void bound_tell(struct sx_log_bound *bound, const struct sx_log_user *user, uint64_t max)
 {
     bound->is_telling = true;
     if (user == others_of(bound)) {
@@ -106,7 +106,7 @@ static void bound_tell(struct sx_log_bound *bound, const struct sx_log_user *use
     } else {
         sx_log(SX_LOG_WARN,
                "user %u has caused %llu lines in %u s: more are counted (SHMIX_LOG_LINES)",
-               (unsigned)user->uid, (unsigned long long)bound->lines_max, (unsigned)PERIOD_SECONDS);
+               (unsigned)user->uid, (unsigned long long)max, (unsigned)PERIOD_SECONDS);
     }
     bound->is_telling = false;
 }
@@ -133,7 +133,7 @@ static bool line_take(struct sx_server *server, enum sx_log_level level)
     }
     if (user->left_out++ == 0) {
         timer_start(server, user->until_ns);
-        bound_tell(bound, user);
+        bound_tell(bound, user, max);
     }
     return false;
 }

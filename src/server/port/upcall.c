@@ -460,8 +460,10 @@ static void question_answered(void *arg, uint64_t now_ns)
     struct sx_asker *const asker = sx_list_empty(&question->asker_link) ? NULL : question->up.asker;
 
     (void)now_ns;
-    sx_log(SX_LOG_DEBUG, "the host has answered %s: %s", rows[question->kind].name,
-           PMIx_Error_string(question->answer.status));
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "the host has answered %s: %s", rows[question->kind].name,
+               PMIx_Error_string(question->answer.status));
+    }
     sx_list_remove(&question->asker_link); /* who is told may end */
     if (!question->server->host.forgotten) {
         question->up.told(asker, &question->answer);

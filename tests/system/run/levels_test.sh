@@ -27,7 +27,7 @@ SHMIX_LOG=info run -n 2 "$RANK" fence
 expect_code 0 "info"
 [ "$(wc -l <"$work/err")" -le 15 ] || fail "info: more than 15 lines for two ranks"
 logged info "server $name\\.server\\.0 has started: $engine, listens at unix:" info
-logged info "namespace $name is registered: 2 processes, 2 of them here" info
+logged info "namespace $name is registered: size 2, of which 2 here" info
 for rank in 0 1; do
     logged info "rank $rank of $name has connected: pid [0-9]+, user $(id -u)" info
     logged info "rank $rank of $name is connected to server $name\\.server\\.0, pid [0-9]+" info
@@ -72,6 +72,22 @@ logged debug "the host has answered log: PMIX_" "a request"
 SHMIX_LOG=debug run -n 4 "$RANK" log-much 1000
 expect_code 0 "much"
 not_logged 'lines in 60 s' "much"
+
+# More than that are counted, and warnings have a share of their own.
+SHMIX_LOG=debug SHMIX_LOG_LINES=1 run -n 2 "$RANK" log-much 10000
+expect_code 0 "too much"
+logged warn "user $(id -u) has caused 256 lines in 60 s: more are counted \(SHMIX_LOG_LINES\)" "too much"
+logged warn "[0-9]+ lines that user $(id -u) caused were left out" "too much"
+
+# What the pages say of these levels: the server names a tool, and a command that only reads logs nothing.
+SHMIX_LOG=info "$SHMIX" run -n 2 "$RANK" fence "$work/wait" 2>"$work/err" >"$work/out" &
+job=$!
+await "the job" grep -q 'rank 1 of .* is connected' "$work/err"
+server=$(sed -n 's/.*shmix\[\([0-9]*\) server.*/\1/p' "$work/err" | head -1)
+"$SHMIX" events inject -1 "$server" >"$work/injected" 2>&1 || fail "inject: $(cat "$work/injected")"
+touch "$work/wait"
+wait $job
+logged info "tool [0-9]+ of shmix-tool-$server[-0-9]* has connected: pid [0-9]+, user $(id -u)" "a tool"
 
 expect_clean "at the end"
 finish
