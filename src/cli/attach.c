@@ -41,6 +41,10 @@ static const char *remedy(pid_t pid, pmix_status_t rc)
             return "\nit is another user's process: be its user, or root";
         }
         return "\na server takes the tools of its own user, and of others if its host says so";
+    case PMIX_ERR_NOT_SUPPORTED:
+        return pid == 0 ? ""
+                        : "\nits host takes no tools, or it is of another version of shmix: use "
+                          "the shmix that is beside it";
     case PMIX_ERR_TIMEOUT:
         return "\nis it stopped? 'shmix ls' and 'shmix get' ask it nothing";
     default:
@@ -109,18 +113,37 @@ static void failure_say(const struct target *target, pid_t pid, pmix_status_t rc
            why[0] != '\0' ? "" : PMIx_Error_string(rc), remedy(pid, rc));
 }
 
+/* Attach to the server @pid; 0: as the other options say. */
+static pmix_status_t attach_to(const struct sx_attach *attach, pid_t pid,
+                               char ret_why[SX_TOOL_WHY_MAX])
+{
+    const bool was_waited_for = target_of(attach).name != NULL;
+    const uint64_t seconds = (attach->wait_ns + SX_NS_PER_SEC - 1) / SX_NS_PER_SEC;
+    const struct sx_tool_options options = {
+        .pid = { .given = pid != 0, .number = (uint32_t)pid },
+        .uri = attach->whose.uri,
+        .server_nspace = pid != 0 ? NULL : attach->whose.server,
+        .to_system = attach->to_system,
+        .retries = { .given = seconds > 0 && !was_waited_for, /* one a second */
+                     .number = (uint32_t)seconds },
+        .timeout_ns = attach->timeout_ns,
+    };
+    pmix_proc_t self;
+
+    return sx_tool_begin(&options, &self, ret_why);
+}
+
 int sx_attach_begin(const struct sx_attach *attach)
 {
     const struct target target = target_of(attach);
-    const uint64_t seconds = (attach->wait_ns + SX_NS_PER_SEC - 1) / SX_NS_PER_SEC;
     struct sx_whose_found found = { .count = 0 };
     char why[SX_TOOL_WHY_MAX];
-    pmix_proc_t self;
 
     if (servers_named(attach) > 1) {
         sx_say("--pid, --uri, --server and --system name a server each: give one of them");
         return SX_EXIT_USAGE;
     }
+    setenv("SHMIX_LOG", "none", 0); /* what goes wrong is said here */
     if (target.name != NULL) {
         target_find(&target, attach->wait_ns, &found);
     }
@@ -133,20 +156,13 @@ int sx_attach_begin(const struct sx_attach *attach)
         return SX_EXIT_FAILURE;
     }
     const pid_t pid = found.count == 1 ? found.at[0] : attach->whose.pid;
-    const struct sx_tool_options options = {
-        .pid = { .given = pid != 0, .number = (uint32_t)pid },
-        .uri = attach->whose.uri,
-        .server_nspace = pid != 0 ? NULL : attach->whose.server,
-        .to_system = attach->to_system,
-        .retries = { .given = seconds > 0, .number = (uint32_t)seconds }, /* one a second */
-        .timeout_ns = attach->timeout_ns,
-    };
-
-    setenv("SHMIX_LOG", "none", 0); /* what went wrong is said below */
-    const pmix_status_t rc = sx_tool_begin(&options, &self, why);
+    pmix_status_t rc = attach_to(attach, pid, why);
 
     if (rc == PMIX_ERR_NOT_SUPPORTED && sx_cli_outside_say_layout(pid)) {
         return SX_EXIT_FAILURE;
+    }
+    if (rc == PMIX_ERR_NOT_SUPPORTED && found.count == 1 && getenv("PMIX_NAMESPACE") != NULL) {
+        rc = attach_to(attach, 0, why); /* it takes no tools, but perhaps us, as its rank */
     }
     if (rc != PMIX_SUCCESS) {
         failure_say(&target, pid, rc, why);

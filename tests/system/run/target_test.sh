@@ -61,6 +61,12 @@ expect_verb 1 "process $$ is not a server with a job" ctl pause $$
 expect_verb 2 'NAMESPACE, PID, --nspace, --group or --set: give one of them' ctl pause "$one" --set ice.$$
 expect_verb 2 'no target: give the name of a job, --group or --set' ctl pause
 
+# Inside of a job whose host takes no tools: as its rank.
+"$HOST" 1 sh -c '"$0" query PMIX_QUERY_PROC_TABLE --nspace "$PMIX_NAMESPACE"' "$SHMIX" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "query in a rank"
+grep -q '^PMIX_QUERY_PROC_TABLE .*minihost.job' "$work/out" || fail "query in a rank"
+
 # A name that two servers have.
 expect_verb 1 "2 servers have a process set 'both.$$': [0-9]*, [0-9]*; choose one, as with --pid [0-9]*\$" ctl signal CONT --set both.$$
 expect_verb 0 '' ctl signal CONT --set both.$$ --pid "$first"
