@@ -225,11 +225,12 @@ static int code_of(const struct sx_run_abort *abort)
 }
 
 struct status_words {
-    char text[SX_RUN_ABORT_TEXT_MAX + 64];
+    char text[SX_RUN_ABORT_TEXT_MAX + 128];
 };
 
-/* "42: no convergence"; "300 (the shell sees 44)".  Without a text Open MPI's is "N/A". */
-static struct status_words status_of(const struct sx_run_abort *abort)
+/* "42: no convergence"; "300 (the shell sees 44)"; @whom stands in front of the text.  Without a
+ * text Open MPI's is "N/A". */
+static struct status_words status_of(const struct sx_run_abort *abort, const char *whom)
 {
     const bool none = abort->text[0] == '\0' || strcmp(abort->text, "N/A") == 0;
     struct status_words words;
@@ -238,8 +239,8 @@ static struct status_words status_of(const struct sx_run_abort *abort)
     if (code_of(abort) != abort->status) {
         snprintf(shell, sizeof(shell), " (the shell sees %d)", code_of(abort));
     }
-    snprintf(words.text, sizeof(words.text), "%d%s%s%s", abort->status, shell, none ? "" : ": ",
-             none ? "" : abort->text);
+    snprintf(words.text, sizeof(words.text), "%d%s%s%s%s", abort->status, shell, whom,
+             none ? "" : ": ", none ? "" : abort->text);
     return words;
 }
 
@@ -251,7 +252,7 @@ static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
     }
     sx_run_end_fate(job, PMIX_ERR_JOB_ABORTED);
     sx_run_end_told(job, code_of(abort), UINT32_MAX, "%s called abort with status %s; ending %s",
-                    who(abort->job, abort->rank).text, status_of(abort).text, job->name);
+                    who(abort->job, abort->rank).text, status_of(abort, "").text, job->name);
 }
 
 static bool is_gone(const struct sx_run_job *job, uint32_t rank)
@@ -345,11 +346,14 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
         abort_all(job, abort);
         return;
     }
+    char whom[64];
+
     sx_run_code(job, code_of(abort));
-    sx_run_say(job->run, "%s called abort with status %s for %s%s %u%s; the others go on",
-               who(abort->job, abort->rank).text, status_of(abort).text,
-               job == abort->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
-               news->ranks[0], news->rank_count == 1 ? "" : " and others");
+    snprintf(whom, sizeof(whom), " for %s%s %u%s", job == abort->job ? "" : job->prefix,
+             news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
+             news->rank_count == 1 ? "" : " and others");
+    sx_run_say(job->run, "%s called abort with status %s; the others go on",
+               who(abort->job, abort->rank).text, status_of(abort, whom).text);
     ranks_end(job, SIGTERM);
 }
 

@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/run/life.h"
+#include "cli/run/record.h"
 #include "cli/say.h"
 
 #define BEGIN_NS 1000
 
-static struct sx_run_state run;
+static struct sx_run_record record;
+static const struct sx_run_setup setup = { .record = &record };
+static struct sx_run_state run = { .setup = &setup };
 static int out_fd;
 
 /* Return: what has been said since. */
