@@ -171,7 +171,7 @@ Test(arguments, fence)
     cr_expect_eq(PMIx_Fence(NULL, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_Fence(&endless_proc, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_Fence(&nameless, 1, NULL, 0), PMIX_SUCCESS, "it is our own namespace's");
-    cr_expect_eq(PMIx_Fence(&stranger, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence(&stranger, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     cr_expect_eq(PMIx_Fence(NULL, 0, NULL, 3), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_Fence_nb(NULL, 1, NULL, 0, never_op, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_Fence_nb(NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);

@@ -94,7 +94,7 @@ Test(singleton, fences_of_itself_are_over_at_once)
 
     cr_expect_eq(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     cr_expect_eq(PMIx_Fence(&me, 1, NULL, 0), PMIX_SUCCESS);
-    cr_expect_eq(PMIx_Fence(&whole, 1, NULL, 0), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_Fence(&whole, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
 }
 
 Test(singleton, what_needs_a_server_says_that_there_is_none)
