@@ -51,14 +51,11 @@ bool sx_memberships_show(struct sx_server *server, const struct sx_membership_en
                          uid_t uid)
 {
     struct sx_membership_part part;
-    bool show = sees_all(uid) || sx_membership_is_hosts(entry);
     uid_t owner;
+    bool show = sees_all(uid) || !sx_quota_uid(&entry->quota, &owner) || owner == uid;
 
-    if (!show && sx_quota_uid(&entry->quota, &owner)) {
-        show = owner == uid;
-    }
     if (entry->published.head.kind == SX_MEMBERSHIP_PSET) {
-        return show; /* it has processes of its own user alone */
+        return show || owner == 0; /* a user's has processes of that user alone */
     }
     for (uint32_t i = 0; !show && sx_membership_part(&entry->published, i, &part); i++) {
         const struct sx_nspace *const nspace = part.count > 0 ? sx_nspace_find(server, part.nspace)

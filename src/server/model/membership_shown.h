@@ -6,8 +6,8 @@
  *         ^--others ask, and no process of the user is connected--/
  *
  * Root, and the server's own user, read the node's store, which has all lists.  Other users have a
- * store each.  It has the lists that the host or root have made, those that processes of the user
- * have made, and the connected namespaces and groups in which the user has a process.
+ * store each.  It has the lists that the host has made, root's process sets, those that processes
+ * of the user have made, and the connected namespaces and groups in which the user has a process.
  *
  * Memory: as much again as the lists take that are shown.  Loop thread. */
 #ifndef SX_SERVER_MODEL_MEMBERSHIP_SHOWN_H

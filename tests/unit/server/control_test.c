@@ -32,7 +32,7 @@ static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targe
     size_t used = (size_t)snprintf(heard, sizeof(heard), "%.20s.%u:", proc->nspace, proc->rank);
 
     (void)cbfunc, (void)cbdata;
-    for (size_t i = 0; i < ntargets; i++) {
+    for (size_t i = 0; i < ntargets && i < 4; i++) {
         used += (size_t)snprintf(heard + used, sizeof(heard) - used, " %.20s.%d", targets[i].nspace,
                                  (int)targets[i].rank);
     }

@@ -346,11 +346,13 @@ Test(memberships, of_others_are_not_seen)
 {
     const pmix_proc_t both[] = { { "mine", 0 }, { "theirs", 0 } };
     const pmix_proc_t own[] = { { "mine", 0 }, { "mine", 1 } };
-    struct sx_client *mine, *theirs;
+    const pmix_proc_t roots[] = { { "root", 0 }, { "far", 0 } };
+    struct sx_client *mine, *theirs, *root;
     struct sx_membership_entry *set, *second, *group, *other;
 
     mine = sx_client_find(bare_job(&server, "mine", 2, 2), 0);
     theirs = sx_client_find(bare_job(&server, "theirs", 1, 1), 0);
+    root = sx_client_find(bare_job(&server, "root", 1, 1), 0);
     mine->uid = MINE;
     theirs->uid = THEIRS;
     server.live = (struct sx_client *[]){ mine, theirs };
@@ -361,6 +363,10 @@ Test(memberships, of_others_are_not_seen)
     cr_assert_eq(make("set", SX_MEMBERSHIP_PSET, &both[1], theirs, &second), PMIX_SUCCESS);
     cr_assert_eq(make("both", SX_MEMBERSHIP_GROUP, both, mine, &group), PMIX_SUCCESS);
     cr_assert_eq(make("own", SX_MEMBERSHIP_GROUP, own, mine, &other), PMIX_SUCCESS);
+    cr_assert_eq(make("roots", SX_MEMBERSHIP_PSET, &both[0], root, &other), PMIX_SUCCESS);
+    cr_assert_eq(make("of root", SX_MEMBERSHIP_GROUP, roots, root, &other), PMIX_SUCCESS);
+    expect_seen(SX_MEMBERSHIP_PSET, "roots", "mine", "mine", "mine");
+    expect_seen(SX_MEMBERSHIP_GROUP, "of root", "", "", "root");
     cr_expect_eq(make("set", SX_MEMBERSHIP_PSET, &both[0], mine, &other), PMIX_EXISTS);
     cr_expect_eq(make("hosts", SX_MEMBERSHIP_PSET, &both[0], mine, &other), PMIX_EXISTS);
 
@@ -370,9 +376,9 @@ Test(memberships, of_others_are_not_seen)
     expect_seen(SX_MEMBERSHIP_GROUP, "both", "mine", "mine", "mine");
     expect_seen(SX_MEMBERSHIP_GROUP, "own", "mine", "", "mine");
 
-    cr_expect_eq(sx_memberships_count(&server, MINE, SX_MEMBERSHIP_PSET), 2);
+    cr_expect_eq(sx_memberships_count(&server, MINE, SX_MEMBERSHIP_PSET), 3);
     cr_expect_eq(sx_memberships_count(&server, THEIRS, SX_MEMBERSHIP_GROUP), 1);
-    cr_expect_eq(sx_memberships_count(&server, 0, SX_MEMBERSHIP_PSET), 3);
+    cr_expect_eq(sx_memberships_count(&server, 0, SX_MEMBERSHIP_PSET), 4);
     cr_assert_eq(sx_memberships_leave(&server, group, &both[1]), PMIX_SUCCESS);
     cr_expect_eq(sx_memberships_count(&server, THEIRS, SX_MEMBERSHIP_GROUP), 0);
     expect_seen(SX_MEMBERSHIP_GROUP, "both", "mine", "", "mine");
