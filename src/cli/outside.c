@@ -15,14 +15,14 @@
 #include "shmem/segment.h"
 
 static struct sx_outside_left left;
-static unsigned damaged; /* segments: they contradict themselves */
+static bool damaged; /* a segment contradicts itself */
 static bool scans;
 
 static bool may_write(enum sx_log_level level)
 {
     const bool written = !scans || sx_log_wants(SX_LOG_DEBUG);
 
-    damaged += scans && level == SX_LOG_ERROR;
+    damaged = damaged || (scans && level == SX_LOG_ERROR);
     return written;
 }
 
@@ -145,9 +145,9 @@ bool sx_cli_outside_say(pid_t pid)
         left_remove(i);
     }
     foreign_say(foreign, first);
-    if (pid == 0 && damaged > 0) {
-        sx_say("%u damaged segments are left out; 'shmix mem' lists all", damaged);
-        damaged = 0;
+    if (pid == 0 && damaged) {
+        sx_say("damaged segments are left out; 'shmix mem' lists all");
+        damaged = false;
     }
     return other;
 }

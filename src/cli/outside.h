@@ -13,7 +13,7 @@ bool sx_cli_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pi
                          void *arg);
 
 /* From now on the library logs nothing of damaged segments (at level debug: all the same), but
- * counts them.  Not for a process that is a server. */
+ * remembers them.  Not for a process that is a server. */
 void sx_cli_outside_quiet(void);
 
 /* Say which segments of @pid (0: of all processes) could not be read so far, and what to do.  What
