@@ -53,6 +53,12 @@ lines_of 33 'it is started again' "many restarts"
 lines_of 1 'restart . of 3); 31 restarts before it have no line$' "many restarts"
 lines_of 1 'shmix run: the job: 56 more restarts have had no line, 120 have been in all$' "many restarts"
 
+# Pauses that double leave a second room for some nine lives; a slower machine has fewer.
+lives
+run --timeout 1 --max-restarts 1000000 sh "$work/mortal" 1000000 'exit 3'
+expect_code 124 "a rank that dies at once"
+[ "$(cat "$work/lives")" -le 20 ] || fail "a rank that dies at once: $(cat "$work/lives") lives in a second"
+
 # A program that is not there any more.
 lives
 cp "$work/mortal" "$work/gone"
