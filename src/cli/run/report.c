@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "cli/proc.h"
 #include "cli/run/end.h"
+#include "cli/run/pmi1.h"
 #include "cli/run/request.h"
 #include "cli/run/upcall.h"
 #include "cli/say.h"
@@ -35,6 +36,15 @@ static const char *state_of(pid_t pid)
                                        : "sleeping";
 }
 
+/* What the server, or PMI-1, has of it. */
+static const char *presence_of(const struct sx_run_job *job, uint32_t rank)
+{
+    return sx_run_host_is_client(job, rank)    ? "connected (PMIx_Init)"
+           : sx_run_pmi1_is_client(job, rank)  ? "connected (PMI_Init)"
+           : sx_run_upcall_has_come(job, rank) ? "has called PMIx_Finalize"
+                                               : "has not called PMIx_Init";
+}
+
 static void states_say(struct sx_run_job *job)
 {
     for (uint32_t rank = 0; rank < job->rank_count; rank++) {
@@ -47,10 +57,7 @@ static void states_say(struct sx_run_job *job)
                        at->exit_code);
         } else {
             sx_run_say(job->run, "state: %srank %u (pid %ld): %s, %s", job->prefix, rank,
-                       (long)at->pid, state_of(at->pid),
-                       sx_run_host_is_client(job, rank)    ? "connected (PMIx_Init)"
-                       : sx_run_upcall_has_come(job, rank) ? "has called PMIx_Finalize"
-                                                           : "has not called PMIx_Init");
+                       (long)at->pid, state_of(at->pid), presence_of(job, rank));
         }
     }
 }

@@ -36,6 +36,19 @@ expect_code 124 "a job that is nearly over"
 expect_err '^shmix run: state: rank 0 (pid [0-9]*): [a-z]*, has called PMIx_Finalize$' "who has finalized"
 expect_err '^shmix run: state: rank 1: has ended, with code 0$' "who has ended"
 
+# A rank of MPICH, which has its own words.
+cat >"$work/pmi1" <<'END'
+printf 'cmd=init pmi_version=1 pmi_subversion=1\n' >&"$PMI_FD"
+read -r -u "$PMI_FD" answer
+exec sleep 1000
+END
+if command -v bash >/dev/null; then
+    run -n 1 --timeout 1 --report-state-on-timeout bash "$work/pmi1"
+    expect_err '^shmix run: state: rank 0 (pid [0-9]*): [a-z]*, connected (PMI_Init)$' "a rank over PMI-1"
+else
+    echo "not tested: a rank over PMI-1, for want of bash"
+fi
+
 # One of them alone; a spawned job has its own limit, and this one is for all.
 run -n 2 --timeout 0.5 --report-state-on-timeout sleep 1000
 expect_code 124 "the states alone"

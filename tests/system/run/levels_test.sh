@@ -80,7 +80,7 @@ logged warn "user $(id -u) has caused 256 lines in 60 s: more are counted \(SHMI
 logged warn "[0-9]+ lines that user $(id -u) caused were left out" "too much"
 
 # What the pages say of these levels: the server names a tool, and a command that only reads logs nothing.
-SHMIX_LOG=info "$SHMIX" run -n 2 "$RANK" fence "$work/wait" 2>"$work/err" >"$work/out" &
+SHMIX_LOG=debug "$SHMIX" run -n 2 "$RANK" fence "$work/wait" 2>"$work/err" >"$work/out" &
 job=$!
 await "the job" grep -q 'rank 1 of .* is connected' "$work/err"
 server=$(sed -n 's/.*shmix\[\([0-9]*\) server.*/\1/p' "$work/err" | head -1)
@@ -88,6 +88,7 @@ server=$(sed -n 's/.*shmix\[\([0-9]*\) server.*/\1/p' "$work/err" | head -1)
 touch "$work/wait"
 wait $job
 logged info "tool [0-9]+ of shmix-tool-$server[-0-9]* has connected: pid [0-9]+, user $(id -u)" "a tool"
+logged debug "event PMIX_ERROR of shmix-tool-$server[-0-9]*\\.[0-9]+, range PMIX_RANGE_CUSTOM, is published to [0-9]+ namespaces" "an event"
 
 expect_clean "at the end"
 finish
