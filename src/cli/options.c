@@ -59,8 +59,7 @@ static const struct sx_option *option_find(const struct sx_verb *verb, const cha
             return row;
         }
     }
-    for (size_t i = 0; i < verb->foreign_count; i++) {
-        row = &verb->foreign[i];
+    for (row = verb->foreign; row != NULL && row->name != NULL; row++) {
         if (is_named(row->name, word, len) || is_named(row->alias, word, len)) {
             return row;
         }

@@ -49,9 +49,9 @@ struct sx_verb {
     const char *about, *more;        /* the help before and after the options */
     const struct sx_option *options;
     size_t option_count;
-    const struct sx_option *foreign; /* those of other commands that are taken, but not explained */
-    size_t foreign_count;
-    const struct sx_habit *habits; /* ends with a row of NULL; NULL: none */
+    const struct sx_option *foreign; /* those of other commands that are taken, but not explained;
+                                        ends with a row of NULL; NULL: none */
+    const struct sx_habit *habits;   /* ends with a row of NULL; NULL: none */
     const char *where; /* "jobs.app, line 3: ", before what is said of words from there; or NULL */
 };
 

@@ -95,7 +95,8 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
                  all.rank_count, SX_RUN_JOBS_MAX, SX_RUN_RANKS_MAX);
         return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
-    if (request->said.not_over && all.rank_count > run->setup->machine->cpu_count) {
+    if ((request->said.not_over || request->options.not_over) &&
+        all.rank_count > run->setup->machine->cpu_count) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "there would be %u ranks on %u CPUs, and PMIX_NO_OVERSUBSCRIBE forbids it",
                  all.rank_count, run->setup->machine->cpu_count);
@@ -266,9 +267,10 @@ static struct sx_run_place *places_find(const struct sx_run_machine *machine,
 {
     const struct sx_run_options *const options = &request->options;
 
-    return request->said.cpus == NULL
-               ? sx_run_machine_place(machine, options, message)
-               : sx_run_machine_place_on(machine, request->said.cpus, options, message);
+    const char *const cpus = request->said.cpus != NULL ? request->said.cpus : options->cpus;
+
+    return cpus == NULL ? sx_run_machine_place(machine, options, message)
+                        : sx_run_machine_place_on(machine, cpus, options, message);
 }
 
 /* Return: how many ranks @proc means; 0: there is no such one. */

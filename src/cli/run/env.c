@@ -174,9 +174,45 @@ void sx_run_env_drop_outer(char **env)
     env[kept] = NULL;
 }
 
-/* A name alone takes the value of @outer, if that has one. */
+static void unset(char **env, const char *name)
+{
+    const size_t at = (size_t)(find(env, name, strlen(name)) - env);
+
+    if (env[at] != NULL) {
+        free(env[at]);
+        for (size_t i = at; env[i] != NULL; i++) {
+            env[i] = env[i + 1];
+        }
+    }
+}
+
+/* The character, NAME=VALUE; @before: what there is. */
+static void put_joined(char ***env, const char *word, bool before)
+{
+    const size_t len = name_len(word + 1);
+    char *const name = sx_cli_printf("%.*s", (int)len, word + 1);
+    const char *const value = word + 1 + len + 1, *const former = sx_run_env_get(*env, name);
+    char *const both = former == NULL || former[0] == '\0'
+                           ? sx_cli_strdup(value)
+                           : sx_cli_printf("%s%c%s", before ? value : former, word[0],
+                                           before ? former : value);
+
+    sx_run_env_put(env, name, both);
+    free(both);
+    free(name);
+}
+
+/* A word of an application's.  A name alone takes the value of @outer, if that has one. */
 static void put_word(char ***env, char *const *outer, const char *word)
 {
+    if (word[0] == SX_RUN_ENV_UNSET) {
+        unset(*env, word + 1);
+        return;
+    }
+    if (word[0] == SX_RUN_ENV_PREPEND || word[0] == SX_RUN_ENV_APPEND) {
+        put_joined(env, word + 1, word[0] == SX_RUN_ENV_PREPEND);
+        return;
+    }
     const size_t len = name_len(word);
     char *name = sx_cli_printf("%.*s", (int)len, word);
     const char *value = word[len] == '=' ? word + len + 1 : sx_run_env_get(outer, name);
@@ -185,6 +221,32 @@ static void put_word(char ***env, char *const *outer, const char *word)
         sx_run_env_put(env, name, value);
     }
     free(name);
+}
+
+char *sx_run_env_value(const struct sx_run_app *app, const char *name)
+{
+    const char *value = getenv(name);
+    char **env = sx_cli_calloc(1, sizeof(*env));
+
+    if (value != NULL) {
+        sx_run_env_put(&env, name, value);
+    }
+    for (size_t i = 0; i < app->env_count; i++) {
+        const char *const word = app->env[i];
+        const size_t before = word[0] == SX_RUN_ENV_UNSET                                     ? 1
+                              : word[0] == SX_RUN_ENV_PREPEND || word[0] == SX_RUN_ENV_APPEND ? 2
+                                                                                              : 0;
+
+        if (name_len(word + before) == strlen(name) &&
+            strncmp(word + before, name, strlen(name)) == 0) {
+            put_word(&env, environ, word);
+        }
+    }
+    value = sx_run_env_get(env, name);
+    char *const copy = value == NULL ? NULL : sx_cli_strdup(value);
+
+    sx_run_env_free(env);
+    return copy;
 }
 
 static void put_default(char ***env, const char *name, const char *value)

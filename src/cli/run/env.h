@@ -44,6 +44,10 @@ void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct 
  * node. */
 void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place);
 
+/* The value of @name that the ranks of @app get, as far as the environment here and the words of
+ * the application say.  Return: malloc'ed, or NULL. */
+char *sx_run_env_value(const struct sx_run_app *app, const char *name);
+
 /* The directory with this build's libpmix.so.2, seen from the command's own file @exe: ../lib,
  * ../lib/MULTIARCH, ../lib64.  Return: malloc'ed, or NULL with one line in @message. */
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX]);

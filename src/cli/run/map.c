@@ -311,13 +311,19 @@ static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank
 
 /* ---- mapping --------------------------------------------------------------------------------- */
 
+/* A core or a hardware thread, unless ranks may share it. */
+static bool is_for_one(const struct sx_run_map_request *request, enum sx_run_level level)
+{
+    return sx_run_level_is_cpu(level) && !request->overload;
+}
+
 /* One after the other; in blocks where they share. */
 static bool map_in_order(const struct sx_run_map_request *request, struct sx_run_mapped *mapped,
                          char *message)
 {
     const uint32_t ranks = request->rank_count, parts = request->bind_parts.count;
 
-    if (sx_run_level_is_cpu(request->bind) && ranks > parts) {
+    if (is_for_one(request, request->bind) && ranks > parts) {
         return refuse_too_few(request, "--bind-to", request->bind, parts, message);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -338,7 +344,7 @@ static bool bind_one(const struct sx_run_map_request *request, uint32_t rank, ui
     uint32_t index = part_inside(&request->bind_parts, cpuset, *next);
 
     if (index == SX_RUN_NO_PART && *next > 0) {
-        if (sx_run_level_is_cpu(request->bind)) {
+        if (is_for_one(request, request->bind)) {
             return refuse_full(request, rank, message);
         }
         index = part_inside(&request->bind_parts, cpuset, 0);
@@ -359,7 +365,7 @@ static bool map_in_turn(const struct sx_run_map_request *request, struct sx_run_
     uint32_t *next = sx_cli_calloc(parts, sizeof(*next)); /* where each part goes on */
     bool ok = true;
 
-    if (request->bind != SX_RUN_LEVEL_NONE && sx_run_level_is_cpu(request->map) &&
+    if (request->bind != SX_RUN_LEVEL_NONE && is_for_one(request, request->map) &&
         request->rank_count > parts) {
         ok = refuse_too_few(request, "--map-by", request->map, parts, message);
     }

@@ -47,6 +47,7 @@ struct sx_run_map_request {
     uint32_t rank_count;
     uint32_t cpu_count; /* parts to bind to, before they were joined */
     uint32_t cpus_each; /* cores or hardware threads that a rank is bound to; 0: one */
+    bool overload;      /* where there are too few of them, ranks share them */
 };
 
 /* Fill @ret_mapped, one per rank.  Return: true; false with one line in @message that says what the

@@ -17,6 +17,7 @@
 #include "cli/run/batch.h"
 #include "cli/run/files.h"
 #include "cli/run/nodes.h"
+#include "cli/run/policy.h"
 #include "cli/run/words.h"
 #include "cli/say.h"
 
@@ -59,7 +60,8 @@ bool sx_run_level_is_cpu(enum sx_run_level level)
 bool sx_run_bind_default(struct sx_run_options *options)
 {
     if (options->bind == SX_RUN_BIND_NOT_GIVEN) {
-        options->bind = options->cpus_each > 0 && !sx_run_level_is_cpu(options->map)
+        options->bind = options->hwthreads && options->cpus_each > 0 ? SX_RUN_LEVEL_HWTHREAD
+                        : options->cpus_each > 0 && !sx_run_level_is_cpu(options->map)
                             ? SX_RUN_LEVEL_CORE
                         : options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE
                                                             : options->map;
@@ -155,27 +157,48 @@ static bool set_level(enum sx_run_level *at, const char *value, const char *none
     return false;
 }
 
-static bool set_map(void *at, const char *value)
-{
-    return set_level(at, value, "slot", SX_RUN_LEVEL_NODE + 1);
-}
-
-static bool set_bind(void *at, const char *value)
-{
-    return set_level(at, value, "none", SX_RUN_LEVEL_NODE);
-}
-
 bool sx_run_map_read(const char *word, enum sx_run_level *ret_map)
 {
-    return set_map(ret_map, word);
+    return set_level(ret_map, word, "slot", SX_RUN_LEVEL_NODE + 1);
 }
 
 bool sx_run_bind_read(const char *word, enum sx_run_level *ret_bind)
 {
-    return set_bind(ret_bind, word);
+    return set_level(ret_bind, word, "none", SX_RUN_LEVEL_NODE);
 }
 
-static void add_env(struct sx_run_app *app, char *word)
+static bool set_policy(struct sx_run_options *options, const char *value,
+                       bool (*take)(struct sx_run_options *, const char *, char *))
+{
+    char message[SX_RUN_MESSAGE_MAX];
+    const bool good = take(options, value, message);
+
+    if (!good && message[0] != '\0') {
+        sx_options_because("%s", message);
+    }
+    return good;
+}
+
+static bool set_map(void *at, const char *value)
+{
+    return set_policy(at, value, sx_run_policy_map);
+}
+
+static bool set_bind(void *at, const char *value)
+{
+    return set_policy(at, value, sx_run_policy_bind);
+}
+
+static bool set_cpus(void *at, const char *value)
+{
+    struct sx_run_options *const options = at;
+
+    free(options->cpus);
+    options->cpus = sx_cli_strdup(value);
+    return value[0] != '\0' && value[strspn(value, "0123456789,-")] == '\0';
+}
+
+void sx_run_app_env_add(struct sx_run_app *app, char *word)
 {
     app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
     app->env[app->env_count++] = word;
@@ -186,12 +209,15 @@ static bool set_env(void *at, const char *value)
     if (value[0] == '\0' || value[0] == '=') {
         return false;
     }
+    if (value[strlen(value) - 1] == '*' && strchr(value, '=') == NULL) {
+        return true; /* all that begin so; the whole environment is passed on */
+    }
     if (strchr(value, '=') == NULL && getenv(value) == NULL) {
         sx_say("warning: --env %.80s: that variable is not set here, and the ranks do not get it",
                value);
         return true;
     }
-    add_env(at, sx_cli_strdup(value));
+    sx_run_app_env_add(at, sx_cli_strdup(value));
     return true;
 }
 
@@ -217,7 +243,7 @@ static bool set_mca(void *at, const char *value)
             return true;
         }
     }
-    add_env(app, sx_cli_printf("%s%s", head, value));
+    sx_run_app_env_add(app, sx_cli_printf("%s%s", head, value));
     free(head);
     return true;
 }
@@ -495,18 +521,22 @@ static const struct sx_option rows[] = {
       "each PROGRAM is a job of its own, whose ranks begin at 0; at most 256", sx_option_flag,
       OF_JOB(separate_jobs) },
     { "--map-by", NULL, "POLICY", "numa",
-      "slot, hwthread, core, l3cache, numa, package (or socket) or node, without modifiers "
-      "(several "
-      "CPUs for each rank, PE=N elsewhere: --cpus-per-rank N)",
+      "slot, hwthread, core, l3cache, numa, package (or socket), node or ppr:N:node, and behind it "
+      ":PE=N (--cpus-per-rank N), :PE-LIST=CPUS (--cpu-list CPUS), :HWTCPUS, :OVERSUBSCRIBE or "
+      ":NOOVERSUBSCRIBE",
       "how ranks are dealt out: slot: they fill the machine in order, neighbours together "
       "(default; node is the same); hwthread, core, l3cache, numa or package (socket): in turn, "
-      "one to each",
-      set_map, OF_JOB(map) },
+      "one to each. Behind it as for mpirun: :PE=N, :NOOVERSUBSCRIBE and others",
+      set_map, JOB },
     { "--bind-to", NULL, "POLICY", "core",
-      "none, hwthread, core, l3cache, numa or package (or socket)",
+      "none, hwthread, core, l3cache, numa or package (or socket), and behind it "
+      ":overload-allowed, :if-supported or :report",
       "none, hwthread, core, l3cache, numa or package (socket): the CPUs a rank may use. Default: "
-      "what it is mapped by; with slot and node: none. A core or hwthread goes to one rank",
-      set_bind, OF_JOB(bind) },
+      "what it is mapped by; with slot and node: none. A core or hwthread goes to one rank, "
+      "unless :overload-allowed is behind it",
+      set_bind, JOB },
+    { "--cpu-list", "--cpu-set", "CPUS", "0", "a list of CPUs, as 0,2-3",
+      "the ranks are on these CPUs alone, by the kernel's numbers", set_cpus, JOB },
     { "--cpus-per-rank", "--cpus-per-proc", "N", "1", "a number of CPUs from 1 to 16384",
       "bind each rank to N cores, or with --bind-to hwthread to N hardware threads, one after the "
       "other, each for one rank",
@@ -694,6 +724,7 @@ const struct sx_verb sx_run_verb = {
     .more = more,
     .options = rows,
     .option_count = SX_COUNT(rows),
+    .foreign = sx_run_foreign_options,
     .habits = sx_run_habits,
 };
 
@@ -728,7 +759,7 @@ static struct sx_run_app *app_begin(struct sx_run_options *options, const struct
         app->file = NULL;
         app->counted = false;
         for (size_t i = 0; i < common->env_count; i++) {
-            add_env(app, sx_cli_strdup(common->env[i]));
+            sx_run_app_env_add(app, sx_cli_strdup(common->env[i]));
         }
     }
     return app;
@@ -744,7 +775,7 @@ static void app_with_ft(struct sx_run_app *app)
             return;
         }
     }
-    add_env(app, sx_cli_printf("%s1", name));
+    sx_run_app_env_add(app, sx_cli_printf("%s1", name));
 }
 
 static int refuse_no_program(const struct sx_run_options *options, const struct sx_verb *verb,
@@ -768,6 +799,16 @@ static int take_program(struct sx_run_options *options, const struct sx_verb *ve
 
     if (word == NULL || word[0] == '\0' || strcmp(word, ":") == 0) {
         return refuse_no_program(options, verb, word);
+    }
+    if (options->per_node > 0 && app->rank_count > options->per_node) {
+        return sx_options_refuse(verb, "-n",
+                                 "-n %u with at most %u on a node (-N, --npernode, ppr) wants more "
+                                 "nodes than this one; srun's -N, a number of nodes, has no place "
+                                 "here",
+                                 app->rank_count, options->per_node);
+    }
+    if (app->rank_count == 0) {
+        app->rank_count = options->per_node;
     }
     app->by_default = app->rank_count == 0 && app->slot_count == 0;
     if (app->rank_count == 0) {
@@ -946,6 +987,11 @@ int sx_run_options_init(struct sx_run_options *options, char **argv)
     for (uint32_t i = 0; i < options->app_count && options->with_ft; i++) {
         app_with_ft(&options->apps[i]);
     }
+    if (options->rank_by != NULL && !sx_run_policy_rank(options, options->rank_by, message)) {
+        return sx_options_refuse(&sx_run_verb, "--map-by", "--rank-by %.80s: %s", options->rank_by,
+                                 message[0] != '\0' ? message
+                                                    : "it wants slot, or what --map-by has");
+    }
     if (!sx_run_bind_default(options)) {
         return sx_options_refuse(
             &sx_run_verb, "--cpus-per-rank",
@@ -975,6 +1021,7 @@ void sx_run_options_deinit(struct sx_run_options *options)
         free(options->output_words[i]);
     }
     free(options->output_words);
+    free(options->cpus);
     free(options->apps);
     *options = (struct sx_run_options){ .app_count = 0 };
 }

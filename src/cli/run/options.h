@@ -67,12 +67,22 @@ struct sx_run_app {
     const char *wdir;      /* NULL: the launcher's */
     uint32_t restarts_max; /* of a rank that fails */
     const char *pset;      /* the process set that its ranks are in; NULL: none */
-    char **env;            /* NAME=VALUE or NAME, in the order given; owned */
+    char **env;            /* words, in the order given, as below; owned */
     size_t env_count;
     char **program;   /* argv of its ranks, NULL-terminated */
     bool index_argv;  /* with "-RANK" behind the first word */
     const char *file; /* while options are read: an app file, in its place; NULL: a program */
 };
+
+/* A word of env is NAME=VALUE; NAME, with the value that it has here; or begins with one of these:
+ * UNSET NAME; PREPEND or APPEND, a character, NAME=VALUE, with the character between that and what
+ * there is. */
+#define SX_RUN_ENV_UNSET '\1'
+#define SX_RUN_ENV_PREPEND '\2'
+#define SX_RUN_ENV_APPEND '\3'
+
+/* Add @word, which is malloc'ed and then its own. */
+void sx_run_app_env_add(struct sx_run_app *app, char *word);
 
 struct sx_run_appfile;
 
@@ -85,6 +95,12 @@ struct sx_run_options {
     bool separate_jobs;          /* each application is a job */
     enum sx_run_level map, bind; /* bind: what they are mapped by, unless it is given */
     uint32_t cpus_each;          /* cores or hardware threads for a rank; 0: not said */
+    bool hwthreads;              /* they are hardware threads, unless bind says otherwise */
+    bool overload;               /* cores and hardware threads may be shared by ranks */
+    bool not_over;               /* there are to be no more ranks than CPUs */
+    char *cpus;                  /* "0-3,8": on these alone; NULL: on all; owned */
+    uint32_t per_node;           /* ranks of a program that are on a node at most; 0: any */
+    const char *rank_by;         /* NULL: not said */
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */
     enum sx_run_terminal terminal;
@@ -108,7 +124,7 @@ struct sx_run_options {
     bool debugger_one;       /* it is for this rank alone: */
     uint32_t debugger_rank;  /* counted through all jobs */
     bool stop_on_exec, stop_in_init, stop_in_app; /* all ranks, for a debugger */
-    uint64_t timeout_ns;     /* 0: not given; SX_DEADLINE_NEVER: none is wanted */
+    uint64_t timeout_ns;              /* 0: not given; SX_DEADLINE_NEVER: none is wanted */
     bool report_state, report_stacks; /* of the ranks, at the end of that time */
     const char *timeout_by;           /* what says so: the option, or the variable */
 };

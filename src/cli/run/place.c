@@ -220,6 +220,7 @@ struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
         .bind = options->bind,
         .rank_count = count,
         .cpus_each = options->cpus_each,
+        .overload = options->overload,
     };
     struct sx_run_place *const places = sx_cli_calloc(count, sizeof(*places));
 
@@ -256,7 +257,7 @@ struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machin
     if (cpus[strspn(cpus, "0123456789,-")] != '\0' || hwloc_bitmap_list_sscanf(wanted, cpus) != 0 ||
         hwloc_bitmap_iszero(wanted) || !hwloc_bitmap_isincluded(wanted, machine->usable)) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "its list of CPUs is '%.100s', and there are CPUs %.100s", cpus, machine->cpuset);
+                 "the list of CPUs is '%.100s', and there are CPUs %.100s", cpus, machine->cpuset);
     } else {
         part.usable = wanted;
         part.cpu_count = (uint32_t)hwloc_bitmap_weight(wanted);
@@ -284,10 +285,20 @@ bool sx_run_machine_init(struct sx_run_machine *machine, const struct sx_run_opt
                          char message[SX_RUN_MESSAGE_MAX])
 {
     *machine = (struct sx_run_machine){ .topology = NULL };
-    if (look(machine, message)) {
-        machine->places = sx_run_machine_place(machine, options, message);
-        machine->place_count = options->rank_count;
+    if (!look(machine, message)) {
+        return false;
     }
+    machine->place_count = options->rank_count;
+    if (options->not_over && options->rank_count > machine->cpu_count) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "%u ranks on %u CPUs, and :NOOVERSUBSCRIBE forbids it: use fewer ranks, or leave "
+                 "it out",
+                 options->rank_count, machine->cpu_count);
+        return false;
+    }
+    machine->places = options->cpus == NULL
+                          ? sx_run_machine_place(machine, options, message)
+                          : sx_run_machine_place_on(machine, options->cpus, options, message);
     return machine->places != NULL;
 }
 

@@ -434,17 +434,13 @@ static int find_anywhere(const char *name, const char *wdir, const char *path, c
 int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
                         char message[SX_RUN_MESSAGE_MAX])
 {
-    const char *path = getenv("PATH");
+    char *const path = sx_run_env_value(app, "PATH");
     Elf32_Ehdr head;
     int code;
 
     *program = (struct sx_run_program){ .argv = app->program, .wdir = app->wdir };
-    for (size_t i = 0; i < app->env_count; i++) {
-        if (strncmp(app->env[i], "PATH=", 5) == 0) {
-            path = app->env[i] + 5;
-        }
-    }
     code = find_anywhere(app->program[0], app->wdir, path, &program->path, message);
+    free(path);
     if (code == 0 && !elf_read(program, &head)) {
         program->sh_argv = sh_argv_make(program->path, program->argv);
     }

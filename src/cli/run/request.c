@@ -3,13 +3,13 @@
 /* request.c - a spawn's applications and directives become the options of a job. */
 #include "cli/run/request.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +24,7 @@
 #include "cli/run/env.h"
 #include "cli/run/files.h"
 #include "cli/run/nodes.h"
+#include "cli/run/policy.h"
 #include "cli/run/pty.h"
 #include "cli/run/runtime.h"
 #include "cli/say.h"
@@ -394,60 +395,6 @@ static pmix_status_t judge_nodes(const struct sx_launch_options *said, const cha
 
 /* ---- policies -------------------------------------------------------------------------------- */
 
-struct words {
-    char text[64];
-};
-
-/* In small letters; cut where it is too long for any policy. */
-static struct words small(const char *text)
-{
-    struct words words = { "" };
-
-    for (size_t i = 0; text[i] != '\0' && i < sizeof(words.text) - 1; i++) {
-        words.text[i] = (char)tolower((unsigned char)text[i]);
-    }
-    return words;
-}
-
-/* "N:node", so many ranks of each application a node; Open MPI 4.1 writes "N:n". */
-static bool ppr_read(const char *text, uint32_t *ret_count)
-{
-    struct words words = small(text);
-    char *const colon = strchr(words.text, ':');
-    int64_t number;
-
-    if (colon == NULL || (strcmp(colon + 1, "node") != 0 && strcmp(colon + 1, "n") != 0)) {
-        return false;
-    }
-    *colon = '\0';
-    if (!sx_cli_number(words.text, 1, SX_RUN_RANKS_MAX, &number)) {
-        return false;
-    }
-    *ret_count = (uint32_t)number;
-    return true;
-}
-
-/* A policy of --map-by, or "ppr:N:node"; ranks may outnumber the CPUs anyway. */
-static bool map_read(const char *text, enum sx_run_level *ret_map, uint32_t *ret_ppr)
-{
-    static const char more[] = ":oversubscribe";
-    struct words words = small(text);
-    const size_t len = strlen(words.text), tail = sizeof(more) - 1;
-
-    if (len > tail && strcmp(words.text + len - tail, more) == 0) {
-        words.text[len - tail] = '\0';
-    }
-    return strncmp(words.text, "ppr:", 4) == 0 ? ppr_read(words.text + 4, ret_ppr)
-                                               : sx_run_map_read(words.text, ret_map);
-}
-
-/* Ranks are numbered as they are dealt out, and there is one node. */
-static bool rank_is_so(const char *rank, const char *map)
-{
-    return strcmp(rank, "slot") == 0 || strcmp(rank, "node") == 0 ||
-           (map != NULL && strcmp(rank, small(map).text) == 0);
-}
-
 static pmix_status_t refuse_policy(const char *name, const char *value, char *message)
 {
     snprintf(message, SX_RUN_MESSAGE_MAX,
@@ -455,41 +402,55 @@ static pmix_status_t refuse_policy(const char *name, const char *value, char *me
     return PMIX_ERR_JOB_FAILED_TO_MAP;
 }
 
-static pmix_status_t judge_policies(struct sx_run_request *request, uint32_t *ret_ppr,
-                                    char *message)
+/* "round_robin" or "ppr", in small or large letters. */
+static bool is_mapper(const char *name)
+{
+    return strcasecmp(name, "round_robin") == 0 || strcasecmp(name, "ppr") == 0;
+}
+
+static pmix_status_t judge_policies(struct sx_run_request *request, char *message)
 {
     const struct sx_launch_options *const said = &request->said;
     struct sx_run_options *const options = &request->options;
+    char *const ppr = said->ppr == NULL ? NULL : sx_cli_printf("ppr:%s", said->ppr);
+    const struct {
+        const char *name, *value;
+        bool (*take)(struct sx_run_options *options, const char *text, char *message);
+    } rows[] = {
+        { "PMIX_MAPBY", said->map, sx_run_policy_map },
+        { "PMIX_PPR", ppr, sx_run_policy_map },
+        { "PMIX_BINDTO", said->bind, sx_run_policy_bind },
+    };
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (said->mapper != NULL && strcmp(small(said->mapper).text, "round_robin") != 0 &&
-        strcmp(small(said->mapper).text, "ppr") != 0) {
+    options->bind = SX_RUN_BIND_NOT_GIVEN;
+    if (said->mapper != NULL && !is_mapper(said->mapper)) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "PMIX_MAPPER '%.100s' is none that shmix run has; it has round_robin and ppr",
                  said->mapper);
-        return PMIX_ERR_JOB_FAILED_TO_MAP;
+        rc = PMIX_ERR_JOB_FAILED_TO_MAP;
     }
-    if (said->map != NULL && !map_read(said->map, &options->map, ret_ppr)) {
-        return refuse_policy("PMIX_MAPBY", said->map, message);
+    for (size_t i = 0; i < SX_COUNT(rows) && rc == PMIX_SUCCESS; i++) {
+        if (rows[i].value != NULL && !rows[i].take(options, rows[i].value, message)) {
+            rc = refuse_policy(rows[i].name, rows[i].value, message);
+        }
     }
-    if (said->ppr != NULL && !ppr_read(said->ppr, ret_ppr)) {
-        return refuse_policy("PMIX_PPR", said->ppr, message);
+    free(ppr);
+    if (rc == PMIX_SUCCESS && said->rank != NULL &&
+        !sx_run_policy_rank(options, said->rank, message)) {
+        rc = refuse_policy("PMIX_RANKBY", said->rank, message);
     }
-    if (said->rank != NULL && !rank_is_so(small(said->rank).text, said->map)) {
-        return refuse_policy("PMIX_RANKBY", said->rank, message);
+    if (said->cpus_each.given) {
+        options->cpus_each = said->cpus_each.number;
     }
-    options->bind = SX_RUN_BIND_NOT_GIVEN;
-    if (said->bind != NULL && !sx_run_bind_read(small(said->bind).text, &options->bind)) {
-        return refuse_policy("PMIX_BINDTO", said->bind, message);
-    }
-    options->cpus_each = said->cpus_each.number;
-    if (!sx_run_bind_default(options)) {
+    if (rc == PMIX_SUCCESS && !sx_run_bind_default(options)) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "PMIX_CPUS_PER_PROC counts cores or hardware threads, and PMIX_BINDTO '%.100s' "
                  "binds to neither",
                  said->bind);
-        return PMIX_ERR_JOB_FAILED_TO_MAP;
+        rc = PMIX_ERR_JOB_FAILED_TO_MAP;
     }
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 /* ---- applications ---------------------------------------------------------------------------- */
@@ -661,7 +622,8 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
     if (said->output.here == SX_SAID_NO) {
         options->output.file_only = true; /* or nowhere, if no file is named */
     }
-    rc = judge_policies(request, &ppr, message);
+    rc = judge_policies(request, message);
+    ppr = options->per_node;
     daemons = ppr == 0 ? ranks_beside(request) : 0;
     for (size_t i = 0; i < request->napps && rc == PMIX_SUCCESS; i++) {
         if (request->apps[i].maxprocs == 0 && daemons > 0) {

@@ -7,5 +7,7 @@
 #include "cli/options.h"
 
 extern const struct sx_habit sx_run_habits[]; /* ends with NULL */
+/* Those that are taken with values of their own; ends with NULL. */
+extern const struct sx_option sx_run_foreign_options[];
 
 #endif
