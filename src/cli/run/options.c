@@ -611,7 +611,7 @@ static const struct sx_option rows[] = {
       "the "
       "terminal, and the ranks no standard input",
       set_debugger, OF_JOB(debugger) },
-    { "--debugger-rank", NULL, "RANK", "0", "a rank",
+    { "--debugger-rank", NULL, "RANK", "--debugger 'gdb -p {pid}' --debugger-rank 0", "a rank",
       "run the command of --debugger for this rank alone (counted through all jobs)",
       set_debugger_rank, JOB },
     { "--tag-output", NULL, NULL, NULL, NULL, "put [namespace,rank]<stream> before each line",

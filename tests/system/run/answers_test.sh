@@ -95,7 +95,7 @@ while read -r line; do
     'shmix events inject'*) continue ;;
     'shmix events'*) line="$line --timeout 0.01" ;; # else they follow the job
     *--watch*) continue ;; # so do these
-    'shmix run --stop-'*) continue ;; # its ranks wait for a debugger
+    'shmix run --stop-'* | 'shmix run --debugger'*) continue ;; # the ranks wait for a debugger
     esac
     count=$((count + 1))
     (eval "timeout 60 $line") >"$work/out" 2>"$work/err" </dev/null

@@ -45,6 +45,15 @@ Test(options, every_row_says_what_it_wants_and_has_an_example)
     }
 }
 
+/* As a shell has it: blanks between quotes belong to the word.  Return: NULL behind the last. */
+static char *word_next(char **rest)
+{
+    const bool quoted = *rest != NULL && **rest == '\'';
+
+    *rest += quoted;
+    return strsep(rest, quoted ? "'" : " ");
+}
+
 Test(options, what_is_said_to_try_is_taken)
 {
     for (size_t i = 0; i < SX_COUNT(verbs); i++) {
@@ -60,7 +69,7 @@ Test(options, what_is_said_to_try_is_taken)
 
             snprintf(line, sizeof(line), "%s %s %s%s", verbs[i]->try_begin + strlen(verbs[i]->name),
                      example[0] == '-' ? "" : row->name, example, verbs[i]->try_end);
-            while ((word = strsep(&rest, " ")) != NULL) {
+            while ((word = word_next(&rest)) != NULL) {
                 if (word[0] != '\0') {
                     words[count++] = word;
                 }
