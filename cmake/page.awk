@@ -63,7 +63,7 @@ BEGIN {
 }
 coded { line(plain(substr($0, match($0, /^   [^ ]/) && listed ? 4 : 1))); next }
 /^# / { next }
-/^## / { listed = 0; begin(".SH \"" toupper(words(substr($0, 4))) "\""); next }
+/^## / { listed = 0; begin(".SH \"" words(toupper(substr($0, 4))) "\""); next }
 /^### / { listed = 0; begin(".SS \"" words(substr($0, 5)) "\""); next }
 /^\|[-|]*$/ { next }
 /^\|/ { row($0); tabled = 1; next }
