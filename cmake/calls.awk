@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# calls.awk - a page of the manual for each chapter of the headers, with what docs/support.md says of its calls, and
-# an alias for each call.  awk -v out=DIRECTORY -f calls.awk docs/support.md include/pmix.h ...
+# calls.awk - a page of the manual for each chapter of the headers, with what docs/support says of its calls, and
+# an alias for each call.  awk -v out=DIRECTORY -f calls.awk docs/support/*.md include/pmix.h ...
 #
 #   /* ---- A chapter ---- */     a page, called like its first call or like titles[] says
 #   /* What it does. */           the text of the declarations behind it, up to the next comment
@@ -53,7 +53,7 @@ function sentence(text,    out) {
   return out text
 }
 
-# A cell of docs/support.md: without code marks, and links are their texts.
+# A cell of docs/support: without code marks, and links are their texts.
 function cell(text,    part) {
   while (match(text, /\[[^]]*\]\([^)]*\)/)) {
     part = substr(text, RSTART + 1, RLENGTH - 1)
@@ -65,7 +65,7 @@ function cell(text,    part) {
 
 function line(text) { body = body (text ~ /^[.']/ ? "\\&" : "") text "\n" }
 
-# The calls of one comment have been read: their names, the text, what docs/support.md adds.
+# The calls of one comment have been read: their names, the text, what docs/support adds.
 function group_end(    i, heading) {
   if (group_count == 0) return
   heading = ""
@@ -136,7 +136,7 @@ function declare(text,    name, lines, i) {
   }
 }
 
-# ---- docs/support.md ----
+# ---- docs/support ----
 FILENAME ~ /\.md$/ {
   if (match($0, /^\| `PMIx_[A-Za-z0-9_]*` \| (supported|partial|not supported) \|/)) {
     split($0, cells, / \| /)

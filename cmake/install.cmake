@@ -39,14 +39,15 @@ foreach(page ${pages})
   endforeach()
 endforeach()
 # ... and the calls of the standard, by cmake/calls.awk: the headers say what they do
+file(GLOB support CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/support/*.md)
 set(headers pmix pmix_server pmix_tool pmix_common pmix_deprecated)
 list(TRANSFORM headers REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/include/\\1.h")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers} docs/support.md cmake/calls.awk)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${headers} ${support} cmake/calls.awk)
 file(GLOB pages ${PROJECT_BINARY_DIR}/man3/PMIx_*.3 ${PROJECT_BINARY_DIR}/man3/pmix_*.3)
 file(REMOVE ${pages} ${PROJECT_BINARY_DIR}/man3/none)
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man3)
 execute_process(COMMAND awk -v out=${PROJECT_BINARY_DIR}/man3 -f ${PROJECT_SOURCE_DIR}/cmake/calls.awk
-                        ${PROJECT_SOURCE_DIR}/docs/support.md ${headers}
+                        ${support} ${headers}
                 RESULT_VARIABLE failed)
 if(failed)
   message(FATAL_ERROR "awk makes no manual of the headers: ${failed}")

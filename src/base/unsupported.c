@@ -3,7 +3,7 @@
 /* unsupported.c - the functions of the PMIx ABI that this library does not support.
  *
  * They are exported, because a program that only might call one must still load, and each answers
- * PMIX_ERR_NOT_SUPPORTED: no callback is kept, no output is written.  docs/support.md lists them,
+ * PMIX_ERR_NOT_SUPPORTED: no callback is kept, no output is written.  docs/support lists them,
  * and a test holds that list against this file.  To implement one, take its line out here. */
 #include <pmix.h>
 #include <pmix_server.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-"""Hold docs/support.md against the code, so that it cannot lie.
+"""Hold docs/support/*.md against the code, so that it cannot lie.
 
   check_support.py --source DIR [--lib FILE]    the checks below
   check_support.py --source DIR --selftest      spoil the document in each way: it is noticed
@@ -17,6 +17,7 @@ whose names occur in the code, the second ("not acted upon") the others.
 Return: 0 the document is true, 1 it is not (one line each), 77 the check cannot be made here.
 """
 import argparse
+import glob
 import os
 import re
 import sys
@@ -25,7 +26,7 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 import check  # noqa: E402
 
 STATUSES = ("supported", "partial", "not supported")
-FUNCTION_HEAD = "## Functions"
+FUNCTION_HEAD = "| function | status | note |"  # of tables, in any chapter
 ACTED_HEAD = "## Attributes acted upon"
 IGNORED_HEAD = "## Attributes not acted upon"
 # What is no code: comments and strings (a variable of the environment is no attribute).
@@ -33,10 +34,10 @@ CODE_ONLY = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 
 
 def sections(text):
-    """Return: {heading: [rows]}, a row being the cells of one line of a table."""
+    """Return: {heading, or FUNCTION_HEAD: [rows]}, a row being the cells of one line of a table."""
     found, rows = {}, []
     for line in text.splitlines():
-        if line.startswith("## "):
+        if line.startswith("## ") or line == FUNCTION_HEAD:
             rows = found.setdefault(line.strip(), [])
         elif line.startswith("|") and not re.match(r"\|[\s:|-]+\|$", line):
             rows.append([cell.strip() for cell in line.strip().strip("|").split("|")])
@@ -150,7 +151,7 @@ def selftest(text, unsupported, words, entries):
                                   text, flags=re.M),
         "support denied": re.sub(r"^(\| `?PMIx_Init`? \| )\w+", r"\1not supported", text,
                                  flags=re.M),
-        "an invented function": text.replace(FUNCTION_HEAD + "\n", FUNCTION_HEAD
+        "an invented function": text.replace(FUNCTION_HEAD + "\n|---|---|---|\n", FUNCTION_HEAD + "\n|---|---|---|"
                                              + "\n| `PMIx_Teleport` | supported | |\n", 1),
         "an entry left out": text.replace("`iof_pull`, ", "", 1),
         "an entry claimed": text.replace("`iof_pull`, ", "`iof_pull`, `listener`, ", 1),
@@ -175,8 +176,10 @@ def main():
     parser.add_argument("--lib")
     parser.add_argument("--selftest", action="store_true")
     options = parser.parse_args()
-    with open(os.path.join(options.source, "docs", "support.md"), encoding="utf-8") as handle:
-        text = handle.read()
+    text = ""
+    for chapter in sorted(glob.glob(os.path.join(options.source, "docs", "support", "*.md"))):
+        with open(chapter, encoding="utf-8") as handle:
+            text += handle.read()
     unsupported, words = read_sources(options.source)
     entries = entries_called(options.source)
     if options.selftest:
@@ -192,7 +195,7 @@ def main():
     wrong = judge(text, unsupported, words, entries, exported)
     for line in wrong:
         print("WRONG %s" % line)
-    print("docs/support.md: %d statements do not hold" % len(wrong))
+    print("docs/support: %d statements do not hold" % len(wrong))
     return 1 if wrong else 0
 
 

@@ -27,7 +27,7 @@ pmix_status_t sx_alias_member(const char *name, uint32_t rank, pmix_proc_t *ret)
 bool sx_alias_holds_self(const pmix_proc_t *proc);
 
 /* A key that describes the connected namespace @name, or names one of its members: the keys of
- * docs/support.md.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
+ * docs/support.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND for any other key; PMIX_ERR_OUT_OF_RESOURCE; as sx_members_open. */
 pmix_status_t sx_alias_find(const char *name, const struct sx_wanted *wanted, pmix_value_t *ret);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* options_test.c - docs/support.md says of each function which directives it takes: the tables do. */
+/* options_test.c - docs/support/attributes.md says of each function which directives it takes: the tables do. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static char document[1 << 20];
 
 static void document_read(void)
 {
-    FILE *const in = fopen(SHMIX_TESTS_FOLDER "/../docs/support.md", "r");
+    FILE *const in = fopen(SHMIX_TESTS_FOLDER "/../docs/support/attributes.md", "r");
 
     cr_assert_not_null(in);
     const size_t size = fread(document, 1, sizeof(document) - 1, in);
@@ -65,11 +65,11 @@ Test(options, the_document_has_the_line_of_each_table_and_no_other)
     for (size_t i = 0; i < SX_FUNCTION_COUNT; i++) {
         char *const line = line_of(&sx_directives_of[i]);
 
-        cr_expect_not_null(strstr(head, line), "docs/support.md lacks this line:\n%s", line);
+        cr_expect_not_null(strstr(head, line), "docs/support/attributes.md lacks this line:\n%s", line);
         free(line);
         lines--;
     }
-    cr_expect_eq(lines, 0, "docs/support.md has lines that no table wants");
+    cr_expect_eq(lines, 0, "docs/support/attributes.md has lines that no table wants");
 }
 
 Test(options, what_is_obeyed_goes_into_a_field_and_nothing_else_does)
