@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* options.h - the directives of every function, and what each function gets of them.
  *
- * The list of docs/support/attributes.md ("Directives of each function") is compared with these tables. */
+ * The list of docs/support/attributes.md ("Directives of each function") is compared with these
+ * tables. */
 #ifndef SX_BASE_OPTIONS_H
 #define SX_BASE_OPTIONS_H
 
