@@ -169,8 +169,8 @@ static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *optio
         PMIx_Info_load(&info[count++], PMIX_SYSTEM_TMPDIR, sx_session_system_dir(session),
                        PMIX_STRING);
     }
-    if (options->report_uri != NULL) {
-        PMIx_Info_load(&info[count++], PMIX_LAUNCHER_RENDEZVOUS_FILE, options->report_uri,
+    if (options->report_uri_file != NULL) {
+        PMIx_Info_load(&info[count++], PMIX_LAUNCHER_RENDEZVOUS_FILE, options->report_uri_file,
                        PMIX_STRING);
     }
     return count;

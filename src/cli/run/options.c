@@ -647,9 +647,14 @@ static const struct sx_option rows[] = {
       "write a record of the run to FILE when it is over, as JSON: its jobs and their ranks, with "
       "times, exit codes, memory and CPU time; -: to stdout",
       sx_option_text, OF_JOB(report) },
-    { "--report-uri", NULL, "FILE", "job.uri", "a file that is not there yet",
-      "where tools find the server: a contact file, which goes with it; its first line is the URI",
+    { "--report-uri", NULL, "FILE|-|+", "job.uri", "a file that is not there yet, - or +",
+      "where tools find the server: a contact file, which goes with it; its first line is the URI. "
+      "- and +: the URI alone, to stdout or stderr",
       sx_option_text, OF_JOB(report_uri) },
+    { "--report-pid", NULL, "FILE|-|+", "+", "a file, - or +",
+      "write the process id of shmix run into FILE, which goes with it, or to stdout (-) or stderr "
+      "(+)",
+      sx_option_text, OF_JOB(report_pid) },
     { "--system-server", NULL, NULL, NULL, NULL,
       "be the system server of this node, which tools find first; there is one at a time",
       sx_option_flag, OF_JOB(system_server) },

@@ -110,8 +110,10 @@ struct sx_run_options {
     const char *log;  /* the file of records; NULL: none */
     const char *numa; /* where its memory lies: a policy, or NULL */
     bool system_server;
-    const char *report_uri; /* a contact file; NULL: none */
-    const char *report;     /* the file of the record of the run; NULL: none */
+    const char *report_uri;      /* a contact file, "-" or "+"; NULL: none */
+    const char *report_uri_file; /* the same, of which the server makes a file in any case */
+    const char *report_pid;      /* a file, "-" or "+"; NULL: none */
+    const char *report;          /* the file of the record of the run; NULL: none */
     struct sx_display_options display;
     bool verbose; /* tell the steps of the launch */
     bool quiet;   /* show no progress */

@@ -63,8 +63,10 @@ struct run {
     struct sx_run_program *programs; /* one an application */
     char *lib_dir;
     uint64_t begin_ns;
+    char *uri_file; /* of --report-uri, which the server writes; NULL: none */
     int signal_fd;
     bool hup_ignored;
+    bool reported; /* the process id, to the file of --report-pid */
 };
 
 /* ---- the parts ------------------------------------------------------------------------------- */
@@ -203,6 +205,12 @@ static int report_fault(const char *dir, const char *path)
     return S_ISDIR(st.st_mode) ? EISDIR : 0;
 }
 
+/* Return: the stream that "-" or "+" is; -1: it is a file. */
+static int stream_of(const char *path)
+{
+    return strcmp(path, "-") == 0 ? STDOUT_FILENO : strcmp(path, "+") == 0 ? STDERR_FILENO : -1;
+}
+
 /* Most contact files are in its own directory.  The janitor is in another one by then. */
 static bool report_announce(struct run *run, const char *path)
 {
@@ -234,7 +242,77 @@ static bool contacts_announce(struct run *run)
         sx_contact_system_name(name, host);
         sx_janitor_contact_add(&run->janitor, sx_session_system_dir(&run->session), name);
     }
-    return run->options.report_uri == NULL || report_announce(run, run->options.report_uri);
+    return run->uri_file == NULL || stream_of(run->options.report_uri) >= 0 ||
+           report_announce(run, run->uri_file);
+}
+
+/* Where "-" and "+" write.  The server writes a file in any case: then it is in the directory of
+ * the job, from which it is read. */
+static void uri_file_choose(struct run *run)
+{
+    const char *const said = run->options.report_uri;
+
+    if (said != NULL) {
+        run->uri_file = stream_of(said) < 0 ? sx_cli_strdup(said)
+                                            : sx_cli_printf("%s/report.uri", run->session.dir);
+        run->options.report_uri_file = run->uri_file;
+    }
+}
+
+static bool write_line(int fd, const char *line)
+{
+    char *const text = sx_cli_printf("%s\n", line);
+    const size_t len = strlen(text);
+    const bool good = write(fd, text, len) == (ssize_t)len;
+
+    free(text);
+    return good;
+}
+
+/* Into the file @path, or to a stream.  Return: false with a message. */
+static bool report_pid(const char *path)
+{
+    const int stream = stream_of(path);
+    char line[24];
+    const int fd = stream >= 0 ? stream
+                               : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+                                      S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+
+    snprintf(line, sizeof(line), "%ld", (long)getpid());
+    const bool good = fd >= 0 && write_line(fd, line);
+
+    if (!good) {
+        sx_say("cannot write '%.300s' for --report-pid: %s", path, strerror(errno));
+    }
+    if (fd >= 0 && stream < 0) {
+        close(fd);
+    }
+    return good;
+}
+
+/* What --report-uri and --report-pid ask for, when the server is there. */
+static bool reports_write(const struct run *run)
+{
+    const struct sx_run_options *const options = &run->options;
+    const int stream = options->report_uri == NULL ? -1 : stream_of(options->report_uri);
+    struct sx_contact contact;
+    const char *why = "";
+
+    if (stream >= 0 && (sx_contact_read(AT_FDCWD, run->uri_file, &contact, &why) != PMIX_SUCCESS ||
+                        !write_line(stream, contact.uri))) {
+        sx_say("cannot write the URI for --report-uri: %s", why[0] != '\0' ? why : strerror(errno));
+        return false;
+    }
+    return options->report_pid == NULL || report_pid(options->report_pid);
+}
+
+static void pid_file_remove(const struct run *run)
+{
+    const char *const path = run->options.report_pid;
+
+    if (run->reported && path != NULL && stream_of(path) < 0) {
+        (void)unlink(path);
+    }
 }
 
 static bool make_session(struct run *run)
@@ -246,6 +324,7 @@ static bool make_session(struct run *run)
         return false;
     }
     sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
+    uri_file_choose(run);
     /* The janitor hears of it first: we may be killed between any two lines. */
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
     sx_janitor_nspace_add(&run->janitor, run->session.nspace);
@@ -430,14 +509,16 @@ static int run_all(struct run *run)
         return SX_EXIT_FAILURE;
     }
     sx_run_look_begin(&run->look, &run->machine, &run->session);
-    if (!start_server(run)) {
+    if (!start_server(run) || !reports_write(run)) {
         return SX_EXIT_FAILURE;
     }
+    run->reported = true;
     return run_jobs(run);
 }
 
 static void run_deinit(struct run *run)
 {
+    pid_file_remove(run);
     sx_run_log_end(); /* while there is somebody to answer */
     sx_run_host_deinit(&run->host);
     sx_run_log_deinit();
@@ -456,6 +537,7 @@ static void run_deinit(struct run *run)
     free(run->programs);
     sx_run_jobs_deinit(&run->jobs);
     free(run->lib_dir);
+    free(run->uri_file);
     if (run->signal_fd >= 0) {
         close(run->signal_fd);
     }

@@ -72,7 +72,9 @@ expect_clean "the answers"
 for verb in run events 'events inject' ls get query ctl log mem; do
     # shellcheck disable=SC2086 # a verb of two words
     "$SHMIX" $verb --help | sed -n 's/^  \(--*[a-z][^ ,]*\).*/\1/p' | while read -r option; do
-        [ "$option" != --watch ] || continue # it follows
+        case "$verb $option" in
+        *--watch | 'events --json') continue ;; # they follow
+        esac
         for words in "$option" "$option=no.such"; do
             # shellcheck disable=SC2086
             timeout 60 "$SHMIX" $verb "$words" </dev/null 2>&1 | sed -n '2s/^try: //p'

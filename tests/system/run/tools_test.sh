@@ -46,6 +46,22 @@ job_end
 [ ! -e "$work/uri" ] || fail "the file of --report-uri is left"
 expect_clean "after the job"
 
+# The URI alone, and the process id, where scripts of mpirun read them.
+for at in - +; do
+    run --report-uri $at --report-pid $at sh -c 'echo of $PPID'
+    expect_code 0 "--report-uri $at"
+    [ $at = - ] && from=$work/out || from=$work/err
+    grep -q '^[^;]*\.server\.0;unix:[^ ]*$' "$from" || fail "--report-uri $at: no URI"
+    grep -qx "$(sed -n 's/^of //p' "$work/out")" "$from" || fail "--report-pid $at: not the launcher's"
+done
+run --report-pid "$work/pid" sh -c "cat '$work/pid'; echo \$PPID"
+[ "$(sort -u "$work/out" | wc -l)" -eq 1 ] || fail "--report-pid: the file has not the launcher's"
+[ ! -e "$work/pid" ] || fail "the file of --report-pid is left"
+run --report-pid /nonexistent/pid true
+expect_code 1 "--report-pid in no folder"
+expect_err "cannot write '/nonexistent/pid' for --report-pid: No such file" "--report-pid in no folder"
+expect_clean "after --report-pid"
+
 # One more than a user may have: it is told the limit, and what to do.
 all_pull() {
     [ "$(find "$work" -maxdepth 1 -name 'pulls.*' | wc -l)" -eq 64 ]
