@@ -97,6 +97,7 @@ while read -r line; do
     'shmix events inject'*) continue ;;
     'shmix events'*) line="$line --timeout 0.01" ;; # else they follow the job
     *--watch*) continue ;; # so do these
+    *'--wait 10'* | *'--timeout 10'*) line=${line%10*}1${line##*10} ;; # where others have jobs, too
     'shmix run --stop-'* | 'shmix run --debugger'*) continue ;; # the ranks wait for a debugger
     esac
     count=$((count + 1))
