@@ -167,18 +167,22 @@ static void directives(void)
     CHECK_STATUS(shell("test $DIRECTED = yes && test $(pwd) = /", 1, info, 2, nspace),
                  PMIX_SUCCESS);
     expect_end(nspace, 1, 0, PMIX_SUCCESS);
+    PMIx_Info_destruct(&info[1]);
     PMIx_Info_load(&info[1], PMIX_MAPBY, "core", PMIX_STRING);
     PMIX_INFO_REQUIRED(&info[1]);
     CHECK_STATUS(shell("true", 1, info, 2, nspace), PMIX_ERR_NOT_SUPPORTED);
+    PMIx_Info_destruct(&info[0]);
     PMIx_Info_load(&info[0], PMIX_WDIR, "/is/not/there", PMIX_STRING);
     CHECK_STATUS(shell("true", 1, info, 1, nspace), PMIX_ERR_JOB_WDIR_NOT_FOUND);
+    PMIx_Info_destruct(&info[0]);
+    PMIx_Info_destruct(&info[1]);
     CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
 }
 
 /* Those that were started before one that cannot be do not stay. */
 static void refusals(void)
 {
-    char *argv[] = { "sleep", "1000", NULL };
+    char *argv[] = { "sleep", "100", NULL };
     pmix_app_t apps[2] = { { .cmd = "sleep", .argv = argv, .maxprocs = 2 }, { .maxprocs = 1 } };
     pmix_nspace_t nspace;
 
@@ -241,8 +245,10 @@ static int rank_run(void)
     PMIx_Load_procid(&other, me.nspace, PMIX_RANK_WILDCARD);
     CHECK_STATUS(PMIx_Get(&other, PMIX_JOB_SIZE, NULL, 0, &got), PMIX_SUCCESS);
     CHECK(got->data.uint32 == 2);
+    PMIx_Value_free(got, 1);
     CHECK_STATUS(PMIx_Get(&me, PMIX_PARENT_ID, NULL, 0, &got), PMIX_SUCCESS);
     CHECK(strcmp(got->data.proc->nspace, getenv("PARENT")) == 0);
+    PMIx_Value_free(got, 1);
     put.data.uint32 = me.rank;
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "rank", &put), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
@@ -250,6 +256,7 @@ static int rank_run(void)
     PMIx_Load_procid(&other, me.nspace, 1 - me.rank);
     CHECK_STATUS(PMIx_Get(&other, "rank", NULL, 0, &got), PMIX_SUCCESS);
     CHECK(got->data.uint32 == 1 - me.rank);
+    PMIx_Value_free(got, 1);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
