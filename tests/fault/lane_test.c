@@ -273,10 +273,10 @@ static void arrivals_refused(void)
 
     arrival_make(&arrival, 1);
     memcpy(arrival.procs[0].nspace, "xttacked.job", 12);
-    arrival_answered("an unknown namespace", &arrival, one, PMIX_ERR_BAD_PARAM);
+    arrival_answered("an unknown namespace", &arrival, one, PMIX_ERR_NOT_A_MEMBER);
     arrival_make(&arrival, 1);
     arrival.procs[0].rank = 0;
-    arrival_answered("a fence of others", &arrival, one, PMIX_ERR_BAD_PARAM);
+    arrival_answered("a fence of others", &arrival, one, PMIX_ERR_NOT_A_MEMBER);
     arrival.procs[0].rank = UINT32_MAX;
     arrival_answered_telling("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_SUPPORTED, 1);
     arrival_make(&arrival, 1);
