@@ -12,8 +12,8 @@
 #include "base/util.h"
 #include "cli/proc.h"
 #include "cli/run/end.h"
+#include "cli/run/host.h"
 #include "cli/run/report.h"
-#include "cli/run/start.h"
 #include "cli/run/state.h"
 #include "cli/say.h"
 
@@ -48,7 +48,7 @@ static char *replace(const char *text, const char *name, const char *word)
     return whole;
 }
 
-static char *command_of(const struct sx_run_job *job, uint32_t rank)
+static char *command_of(const struct sx_run_job *job, uint32_t rank, pid_t of)
 {
     char pid[24], number[24];
     const char *const parts[][2] = { { "{pid}", pid },
@@ -56,7 +56,7 @@ static char *command_of(const struct sx_run_job *job, uint32_t rank)
                                      { "{job}", job->nspace } };
     char *command = sx_cli_strdup(job->options->debugger);
 
-    snprintf(pid, sizeof(pid), "%ld", (long)job->ranks[rank].pid);
+    snprintf(pid, sizeof(pid), "%ld", (long)of);
     snprintf(number, sizeof(number), "%u", job->first + rank);
     for (size_t i = 0; i < SX_COUNT(parts); i++) {
         char *const whole = replace(command, parts[i][0], parts[i][1]);
@@ -91,12 +91,12 @@ void sx_run_debugger_start(struct sx_run_job *job, uint32_t rank)
 {
     static char shell[] = "sh", option[] = "-c";
     struct sx_run_debuggers *const debuggers = &job->run->debuggers;
-    const pid_t of = job->ranks[rank].pid;
+    const pid_t of = sx_run_host_pid(job, rank);
 
     if (has_one(debuggers, of)) {
         return;
     }
-    char *const command = command_of(job, rank);
+    char *const command = command_of(job, rank, of);
     char *words[] = { shell, option, command, NULL };
 
     sx_run_say(job->run, "%srank %u (pid %ld): %s", job->prefix, rank, (long)of, command);
@@ -118,14 +118,27 @@ void sx_run_debugger_start(struct sx_run_job *job, uint32_t rank)
     free(command);
 }
 
-void sx_run_debugger_ended(struct sx_run_state *run, pid_t pid)
+/* Return: the count when it is none of them. */
+static uint32_t place_of(const struct sx_run_debuggers *debuggers, pid_t pid)
 {
-    struct sx_run_debuggers *const debuggers = &run->debuggers;
     uint32_t i = 0;
 
     while (i < debuggers->count && debuggers->all[i].pid != pid) {
         i++;
     }
+    return i;
+}
+
+bool sx_run_debugger_is(const struct sx_run_state *run, pid_t pid)
+{
+    return place_of(&run->debuggers, pid) < run->debuggers.count;
+}
+
+void sx_run_debugger_ended(struct sx_run_state *run, pid_t pid)
+{
+    struct sx_run_debuggers *const debuggers = &run->debuggers;
+    const uint32_t i = place_of(debuggers, pid);
+
     if (i == debuggers->count) {
         return;
     }
@@ -137,7 +150,7 @@ void sx_run_debugger_ended(struct sx_run_state *run, pid_t pid)
         debuggers->front = 0;
         (void)tcsetpgrp(STDIN_FILENO, getpgrp());
     }
-    if (sx_run_bearer(run, ended.of) != NULL && sx_proc_state(ended.of) == 'T') {
+    if (sx_proc_state(ended.of) == 'T') {
         sx_run_say(run,
                    "the debugger of rank %u has ended, and pid %ld is stopped still: let it go on "
                    "with 'kill -CONT %ld'",

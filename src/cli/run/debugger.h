@@ -17,7 +17,7 @@ struct sx_run_job;
 struct sx_run_state;
 
 struct sx_run_debugger {
-    pid_t pid, of; /* it, and the rank's process */
+    pid_t pid, of; /* it, and the process that it looks at */
     uint32_t rank;
 };
 
@@ -35,6 +35,8 @@ bool sx_run_debugger_is_first(const struct sx_run_job *job, uint32_t rank);
 
 /* Start it for @rank, which waits, unless it has one. */
 void sx_run_debugger_start(struct sx_run_job *job, uint32_t rank);
+
+bool sx_run_debugger_is(const struct sx_run_state *run, pid_t pid);
 
 /* Process @pid, which is reaped, has ended; any process. */
 void sx_run_debugger_ended(struct sx_run_state *run, pid_t pid);

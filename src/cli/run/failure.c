@@ -482,7 +482,7 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
 /* It waits for a debugger, as the user wants it to. */
 static void rank_ready(struct sx_run_job *job, uint32_t rank)
 {
-    const long pid = (long)job->ranks[rank].pid;
+    const long pid = (long)sx_run_host_pid(job, rank);
 
     sx_run_say(job->run,
                "%srank %u (pid %ld) waits for a debugger: attach with 'gdb -p %ld', and let all "

@@ -395,6 +395,21 @@ bool sx_run_host_is_client(const struct sx_run_job *job, uint32_t rank)
     return sx_run_upcall_is_client(job, rank);
 }
 
+pid_t sx_run_host_pid(const struct sx_run_job *job, uint32_t rank)
+{
+    pid_t pid = job->ranks[rank].pid;
+    pmix_value_t *value = NULL;
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, job->nspace, rank);
+    if (sx_run_host_is_client(job, rank) &&
+        PMIx_Get(&proc, PMIX_PROC_PID, NULL, 0, &value) == PMIX_SUCCESS) {
+        pid = value->type == PMIX_PID && value->data.pid > 0 ? value->data.pid : pid;
+        PMIx_Value_free(value, 1);
+    }
+    return pid;
+}
+
 static void nothing_more(pmix_status_t status, void *arg)
 {
     (void)status;

@@ -51,6 +51,10 @@ bool sx_run_host_setup_fork(const struct sx_run_job *job, uint32_t rank, char **
  * The server reports a finalize before it answers it, so after a rank's exit this is settled. */
 bool sx_run_host_is_client(const struct sx_run_job *job, uint32_t rank);
 
+/* The process to look at for @rank, which lives: its client, if it has one, else the process that
+ * was started.  They are two where that one is a wrapper, as a shell. */
+pid_t sx_run_host_pid(const struct sx_run_job *job, uint32_t rank);
+
 /* @rank, which has ended, is about to come again: its data say so, and what was heard of it is
  * forgotten. */
 void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank);

@@ -296,16 +296,18 @@ void sx_run_record_past(struct sx_run_record *record, const struct sx_run_job *j
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Into @path, which is a new file, or one that is no regular file.  Return: 0 or errno. */
+/* Into @path, which is a new file, or one that is no regular file.  A pipe that nobody reads is not
+ * waited for.  Return: 0 or errno. */
 static int file_write(const char *path, int flags, struct sx_run_record *record,
                       const struct sx_run_jobs *jobs, int code)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags, 0666);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
     FILE *const out = fd < 0 ? NULL : fdopen(fd, "w");
 
     if (out == NULL) {
         return errno;
     }
+    (void)fcntl(fd, F_SETFL, 0); /* who reads may take its time */
     record_print(out, record, jobs, code);
     errno = 0;
     const bool bad = fflush(out) != 0 || ferror(out) != 0;

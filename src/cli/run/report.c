@@ -49,6 +49,7 @@ static void states_say(struct sx_run_job *job)
 {
     for (uint32_t rank = 0; rank < job->rank_count; rank++) {
         const struct sx_run_rank *const at = &job->ranks[rank];
+        const pid_t pid = at->alive ? sx_run_host_pid(job, rank) : 0;
 
         if (rank >= job->spawned) {
             sx_run_say(job->run, "state: %srank %u: not started", job->prefix, rank);
@@ -56,8 +57,8 @@ static void states_say(struct sx_run_job *job)
             sx_run_say(job->run, "state: %srank %u: has ended, with code %d", job->prefix, rank,
                        at->exit_code);
         } else {
-            sx_run_say(job->run, "state: %srank %u (pid %ld): %s, %s", job->prefix, rank,
-                       (long)at->pid, state_of(at->pid), presence_of(job, rank));
+            sx_run_say(job->run, "state: %srank %u (pid %ld): %s, %s", job->prefix, rank, (long)pid,
+                       state_of(pid), presence_of(job, rank));
         }
     }
 }
@@ -111,7 +112,7 @@ static void words_add(struct words *words, const struct sx_run_job *job)
     for (uint32_t rank = 0; rank < job->spawned; rank++) {
         if (job->ranks[rank].alive && words->count < WORDS_FIXED + 2 * TRACES_MAX) {
             words->all[words->count++] = sx_cli_printf("%srank %u", job->prefix, rank);
-            words->all[words->count++] = sx_cli_printf("%ld", (long)job->ranks[rank].pid);
+            words->all[words->count++] = sx_cli_printf("%ld", (long)sx_run_host_pid(job, rank));
         }
     }
 }

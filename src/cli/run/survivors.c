@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "cli/proc.h"
+#include "cli/run/debugger.h"
 #include "cli/run/end.h"
 #include "cli/run/look.h"
 #include "cli/run/start.h"
@@ -59,11 +60,11 @@ static pid_t child_next(const char **at)
     return (pid_t)pid;
 }
 
-/* Our janitor and our ranks are none. */
+/* Our janitor, our ranks and their debuggers are none. */
 static bool is_survivor(struct sx_run_state *run, pid_t pid)
 {
     return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
-           sx_run_bearer(run, pid) == NULL;
+           sx_run_bearer(run, pid) == NULL && !sx_run_debugger_is(run, pid);
 }
 
 enum whose { OURS, OTHERS, DYING };

@@ -84,6 +84,17 @@ holds "a link" 'r["exit_code"] == 5'
 run --report /dev/full sh -c 'exit 6'
 expect_code 6 "a full disk"
 expect_err "^shmix run: cannot write '/dev/full' (--report): No space left on device\$" "a full disk"
+mkfifo "$work/pipe"
+run --report "$work/pipe" true
+expect_code 0 "a pipe that nobody reads"
+expect_err "cannot write '$work/pipe' (--report): " "a pipe that nobody reads"
+cat "$work/pipe" >"$work/job.json" &
+reader=$!
+exec 9<>"$work/pipe" # it is open before the job ends
+run --report "$work/pipe" sh -c 'exit 7'
+exec 9>&-
+wait $reader
+holds "a pipe" 'r["exit_code"] == 7'
 run --report "$work/none/job.json" touch "$work/started"
 expect_code 1 "a directory that is not there"
 expect_err "cannot make '$work/none/job.json' for --report: No such file or directory; name a file in" "no directory"

@@ -49,6 +49,18 @@ $(told 'go on with') >/dev/null || fail "events inject"
 ends_well "in PMIx_Init"
 [ "$(grep -c 'waits for a debugger' "$work/err")" -eq 2 ] || fail "not one line for each rank"
 
+# The process to look at is the one that waits, and not the shell that has started it.
+: >"$work/err" # of the job before
+"$SHMIX" run -n 1 --stop-in-init sh -c "'$RANK' fence; exit 0" >"$work/out" 2>"$work/err" &
+job=$!
+await "the program of a shell" grep -q 'attach with' "$work/err"
+pid0=$(sed -n "s/.*attach with 'gdb -p \\([0-9]*\\)'.*/\\1/p" "$work/err")
+[ "$(readlink "/proc/$pid0/exe")" = "$(readlink -f "$RANK")" ] || fail "the line names the shell: $(readlink "/proc/$pid0/exe")"
+$(told 'go on with') >/dev/null || fail "events inject"
+wait $job
+code=$?
+expect_code 0 "the program of a shell"
+
 # Ctrl-C ends ranks that are stopped.
 begin --stop-on-exec
 kill -INT $job
