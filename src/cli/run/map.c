@@ -4,6 +4,7 @@
  * each other in one order here and in another there. */
 #include "cli/run/map.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,6 +267,12 @@ static bool refuse_too_few(const struct sx_run_map_request *request, const char 
                   message);
 }
 
+/* Where a rank that is not in order is dealt out to. */
+static uint32_t part_of(const struct sx_run_map_request *request, uint32_t rank)
+{
+    return request->per_part > 0 ? rank / request->per_part : rank % request->map_parts.count;
+}
+
 static uint32_t count_inside(const struct sx_run_parts *parts, hwloc_const_cpuset_t cpuset)
 {
     uint32_t count = 0;
@@ -279,7 +286,7 @@ static uint32_t count_inside(const struct sx_run_parts *parts, hwloc_const_cpuse
 
 static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank, char *message)
 {
-    const struct sx_run_part *const part = &request->map_parts.at[rank % request->map_parts.count];
+    const struct sx_run_part *const part = &request->map_parts.at[part_of(request, rank)];
     const uint32_t count = count_inside(&request->bind_parts, part->cpuset);
 
     snprintf(message, SX_RUN_MESSAGE_MAX,
@@ -294,7 +301,7 @@ static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank,
 static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank, char *message)
 {
     const char *const noun = sx_run_level_noun(request->bind);
-    const uint32_t number = request->map_parts.at[rank % request->map_parts.count].number;
+    const uint32_t number = request->map_parts.at[part_of(request, rank)].number;
     struct words none;
 
     if (request->cpus_each > 1) {
@@ -339,8 +346,7 @@ static bool map_in_order(const struct sx_run_map_request *request, struct sx_run
 static bool bind_one(const struct sx_run_map_request *request, uint32_t rank, uint32_t *next,
                      uint32_t *ret_index, char *message)
 {
-    const hwloc_const_cpuset_t cpuset =
-        request->map_parts.at[rank % request->map_parts.count].cpuset;
+    const hwloc_const_cpuset_t cpuset = request->map_parts.at[part_of(request, rank)].cpuset;
     uint32_t index = part_inside(&request->bind_parts, cpuset, *next);
 
     if (index == SX_RUN_NO_PART && *next > 0) {
@@ -365,14 +371,23 @@ static bool map_in_turn(const struct sx_run_map_request *request, struct sx_run_
     uint32_t *next = sx_cli_calloc(parts, sizeof(*next)); /* where each part goes on */
     bool ok = true;
 
-    if (request->bind != SX_RUN_LEVEL_NONE && is_for_one(request, request->map) &&
+    if (request->per_part > 0 && (uint64_t)request->per_part * parts < request->rank_count) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "--map-by ppr:%u:%s: %u ranks are wanted, and this machine has places for %" PRIu64
+                 ", on %u %ss; use fewer ranks, or more for each",
+                 request->per_part, sx_run_level_name(request->map), request->rank_count,
+                 (uint64_t)request->per_part * parts, parts, sx_run_level_noun(request->map));
+        ok = false;
+    }
+    if (ok && request->bind != SX_RUN_LEVEL_NONE && is_for_one(request, request->map) &&
         request->rank_count > parts) {
         ok = refuse_too_few(request, "--map-by", request->map, parts, message);
     }
     for (uint32_t rank = 0; rank < request->rank_count && ok; rank++) {
-        mapped[rank].map_index = rank % parts;
+        mapped[rank].map_index = part_of(request, rank);
         if (request->bind != SX_RUN_LEVEL_NONE) {
-            ok = bind_one(request, rank, &next[rank % parts], &mapped[rank].bind_index, message);
+            ok = bind_one(request, rank, &next[part_of(request, rank)], &mapped[rank].bind_index,
+                          message);
         }
     }
     free(next);

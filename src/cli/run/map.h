@@ -47,6 +47,7 @@ struct sx_run_map_request {
     uint32_t rank_count;
     uint32_t cpu_count; /* parts to bind to, before they were joined */
     uint32_t cpus_each; /* cores or hardware threads that a rank is bound to; 0: one */
+    uint32_t per_part;  /* neighbours that go to the same part; 0: the ranks go in turn */
     bool overload;      /* where there are too few of them, ranks share them */
 };
 

@@ -521,7 +521,8 @@ static const struct sx_option rows[] = {
       "each PROGRAM is a job of its own, whose ranks begin at 0; at most 256", sx_option_flag,
       OF_JOB(separate_jobs) },
     { "--map-by", NULL, "POLICY", "numa",
-      "slot, hwthread, core, l3cache, numa, package (or socket), node or ppr:N:node, and behind it "
+      "slot, hwthread, core, l3cache, numa, package (or socket), node, ppr:N:node or "
+      "ppr:N:package, and behind it "
       ":PE=N (--cpus-per-rank N), :PE-LIST=CPUS (--cpu-list CPUS), :HWTCPUS, :OVERSUBSCRIBE or "
       ":NOOVERSUBSCRIBE",
       "how ranks are dealt out: slot: they fill the machine in order, neighbours together "
@@ -814,6 +815,13 @@ static int take_program(struct sx_run_options *options, const struct sx_verb *ve
     }
     if (app->rank_count == 0) {
         app->rank_count = options->per_node;
+    }
+    if (app->rank_count == 0 && options->per_part > 0) {
+        return sx_options_refuse(
+            verb, "-n",
+            "--map-by ppr:%u:%s is at most %u ranks for each: -n N is missing, "
+            "the number of all of them",
+            options->per_part, sx_run_map_name(options->map), options->per_part);
     }
     app->by_default = app->rank_count == 0 && app->slot_count == 0;
     if (app->rank_count == 0) {

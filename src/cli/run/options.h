@@ -100,6 +100,7 @@ struct sx_run_options {
     bool not_over;               /* there are to be no more ranks than CPUs */
     char *cpus;                  /* "0-3,8": on these alone; NULL: on all; owned */
     uint32_t per_node;           /* ranks of a program that are on a node at most; 0: any */
+    uint32_t per_part;           /* neighbours that are dealt out to a part; 0: in turn */
     const char *rank_by;         /* NULL: not said */
     enum sx_run_stdin stdin_mode;
     uint32_t stdin_rank; /* counted through all jobs */

@@ -220,6 +220,7 @@ struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
         .bind = options->bind,
         .rank_count = count,
         .cpus_each = options->cpus_each,
+        .per_part = options->per_part,
         .overload = options->overload,
     };
     struct sx_run_place *const places = sx_cli_calloc(count, sizeof(*places));

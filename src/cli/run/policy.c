@@ -132,8 +132,8 @@ static bool modifiers_take(struct sx_run_options *options, const struct modifier
 
 /* ---- policies -------------------------------------------------------------------------------- */
 
-/* "N:node", so many ranks a node; Open MPI 4.1 writes "N:n". */
-static bool ppr_take(struct sx_run_options *options, char **rest, char *message)
+/* "N:node", so many ranks a node, or "N:LEVEL", so many a part of it; Open MPI 4.1 writes "N:n". */
+static bool ppr_take(struct sx_run_options *options, char **rest)
 {
     const char *const count = strsep(rest, ":"), *const part = strsep(rest, ":");
     int64_t number;
@@ -141,15 +141,12 @@ static bool ppr_take(struct sx_run_options *options, char **rest, char *message)
     if (count == NULL || part == NULL || !sx_cli_number(count, 1, SX_RUN_RANKS_MAX, &number)) {
         return false;
     }
-    if (strcmp(part, "node") != 0 && strcmp(part, "n") != 0) {
-        snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "a number of ranks for each %.40s: give that of all of them, -n N --map-by %.40s, "
-                 "which deals them out in turn",
-                 part, part);
-        return false;
+    if (strcmp(part, "node") == 0 || strcmp(part, "n") == 0) {
+        options->per_node = (uint32_t)number;
+        return true;
     }
-    options->per_node = (uint32_t)number;
-    return true;
+    options->per_part = (uint32_t)number;
+    return sx_run_map_read(part, &options->map) && options->map != SX_RUN_LEVEL_NONE;
 }
 
 bool sx_run_policy_map(struct sx_run_options *options, const char *text,
@@ -160,7 +157,7 @@ bool sx_run_policy_map(struct sx_run_options *options, const char *text,
 
     message[0] = '\0';
     if (strcmp(policy, "ppr") == 0) {
-        good = ppr_take(options, &rest, message);
+        good = ppr_take(options, &rest);
     } else if (strcmp(policy, "seq") == 0 || strncmp(policy, "rankfile", 8) == 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "a place for each rank from a file: each rank is a program, -n 1 taskset -c CPUS "

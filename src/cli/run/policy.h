@@ -4,6 +4,7 @@
  *
  *     MAP[:MODIFIER[,MODIFIER]...]...    core:PE=2:NOOVERSUBSCRIBE
  *     ppr:N:node[:MODIFIER]...           N ranks on each node, of which there is one
+ *     ppr:N:LEVEL[:MODIFIER]...          N neighbours on each part, as package or numa
  *     PE-LIST=CPUS[:MODIFIER]...         on these CPUs, a list as "0,2-3"
  *     BIND[:MODIFIER[,MODIFIER]...]      core:overload-allowed
  *
