@@ -563,7 +563,8 @@ static const struct sx_option rows[] = {
       "tell the steps of the launch (stderr), each with the time since its begin", sx_option_flag,
       OF_JOB(verbose) },
     { "--quiet", "-q", NULL, NULL, NULL,
-      "no progress line for launches of more than a second (shown on a terminal only)",
+      "no progress line for launches of more than a second (shown on a terminal only), and none "
+      "about a batch system or the default of -n",
       sx_option_flag, OF_JOB(quiet) },
     { "--on-failure", NULL, "WHAT", "notify",
       "abort (end the job when a rank fails) or notify (tell the others, which go on)",
