@@ -50,16 +50,17 @@ static const struct sx_option *row_at(const struct sx_verb *verb, size_t i)
     return i < SX_COUNT(common) ? &common[i] : NULL;
 }
 
+/* Other commands' come first: MPICH's -env is not --env with a dash less. */
 static const struct sx_option *option_find(const struct sx_verb *verb, const char *word, size_t len)
 {
     const struct sx_option *row;
 
-    for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
+    for (row = verb->foreign; row != NULL && row->name != NULL; row++) {
         if (is_named(row->name, word, len) || is_named(row->alias, word, len)) {
             return row;
         }
     }
-    for (row = verb->foreign; row != NULL && row->name != NULL; row++) {
+    for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
         if (is_named(row->name, word, len) || is_named(row->alias, word, len)) {
             return row;
         }

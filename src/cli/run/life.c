@@ -339,9 +339,13 @@ static void check_deadlines(struct sx_run_state *run)
     if (now_ns >= run->timeout_ns && !sx_run_report_all_late(run)) {
         sx_run_debuggers_end(run, true);
         sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
-                       "not ended within %.10g s (%s); ending %s",
+                       "not ended within %.10g s (%s)%s; ending %s",
                        (double)run->setup->options->timeout_ns / 1e9,
-                       run->setup->options->timeout_by, run->all);
+                       run->setup->options->timeout_by,
+                       run->setup->options->report_stacks
+                           ? ""
+                           : ", --get-stack-traces shows where it hangs",
+                       run->all);
         run->timeout_ns = SX_DEADLINE_NEVER;
         run->drain_ns = sx_deadline_ns(now_ns, SX_RUN_SIGNAL_GRACE_NS);
         run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, 0));

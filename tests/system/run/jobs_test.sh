@@ -199,7 +199,7 @@ all_gone "$work/pids" || fail "SIGTERM: a rank lives"
 
 jobs --timeout 0.3 sleep 1000 : -n 2 sleep 1000 : true
 expect_code 124 "--timeout"
-expect_err 'not ended within 0.3 s (--timeout); ending all jobs' "--timeout"
+expect_err 'not ended within 0.3 s (--timeout), --get-stack-traces shows where it hangs; ending all jobs' "--timeout"
 [ "$(grep -c 'shmix run:' "$work/err")" -eq 1 ] || fail "--timeout: more than one message"
 
 { "$SHMIX" run --separate-jobs yes : yes 2>"$work/err"; echo $? >"$work/code"; } | head -1 >/dev/null
