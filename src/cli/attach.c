@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -107,6 +108,11 @@ static void failure_say(const struct target *target, pid_t pid, pmix_status_t rc
         sx_say("no server here has '%.255s'; 'shmix ls %s' lists what there is, 'shmix ls servers' "
                "the servers",
                target->name, things[target->kind]);
+        return;
+    }
+    if (rc == PMIX_ERR_UNREACH && strstr(why, SX_TOOL_WHY_SEVERAL) != NULL) {
+        sx_say("more than one job runs here: give the name of one, or the process id of its "
+               "server; 'shmix ls' lists both");
         return;
     }
     sx_say("%s%s%s", why[0] != '\0' ? why : "the server has not let this command in: ",

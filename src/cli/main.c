@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* main.c - the command's verbs. */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -49,16 +50,31 @@ static const struct {
 static struct {
     const char *name, *verb;
     char word[8];
+    bool takes_signal; /* kill(1)'s -9 and -KILL */
 } others[] = {
-    { "ps", "ls", "procs" },
-    { "jobs", "ls", "jobs" },
-    { "list", "ls", "" },
-    { "kill", "ctl", "term" },
+    { "ps", "ls", "procs", false },
+    { "jobs", "ls", "jobs", false },
+    { "list", "ls", "", false },
+    { "kill", "ctl", "term", true },
 };
+
+static char signal_word[] = "signal";
+
+static bool is_signal(const char *word)
+{
+    return word != NULL && word[0] == '-' && (isdigit((unsigned char)word[1]) ||
+                                              isupper((unsigned char)word[1])) &&
+           !sx_options_every_verb_has(word);
+}
 
 static const struct sx_habit habits[] = {
     { "top", "is not there yet: 'shmix ls procs --watch' lists processes and their CPU time again "
              "and again", false },
+    { "squeue status show", "is 'shmix ls' here, and of processes 'shmix ls procs'", false },
+    { "scancel stop end", "is 'shmix kill NAMESPACE | PID' here; 'shmix ls' has both", false },
+    { "stack stacks", "is 'shmix run --timeout SECONDS --get-stack-traces'; of a job that runs "
+                      "already, 'shmix ls procs' has the processes for gdb -p", false },
+    { "exec srun mpirun mpiexec", "is 'shmix run' here", false },
     { NULL, NULL, false },
 };
 
@@ -93,7 +109,10 @@ static int verb_run(char **words)
     for (size_t i = 0; i < SX_COUNT(others); i++) {
         if (strcmp(name, others[i].name) == 0) {
             name = others[i].verb;
-            if (others[i].word[0] != '\0') {
+            if (others[i].takes_signal && is_signal(words[0])) {
+                words[0]++;
+                *--words = signal_word;
+            } else if (others[i].word[0] != '\0') {
                 *--words = others[i].word;
             }
         }

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -20,6 +21,7 @@
 #include "cli/attach.h"
 #include "cli/number.h"
 #include "cli/outside.h"
+#include "cli/proc.h"
 #include "cli/say.h"
 #include "cli/stores.h"
 #include "cli/value.h"
@@ -207,11 +209,8 @@ static int wish_check(const struct wish *wish, const struct action *action)
                                  "NAMESPACE, PID, --nspace, --group or --set: give one of them");
     }
     if (named == 0 && (!action->on_nobody || wish->rank_count > 0)) {
-        struct sx_verb verb = sx_ctl_verb;
-
-        verb.try_begin = "shmix ctl pause";
-        return sx_options_refuse(&verb, "--nspace",
-                                 "no target: give the name of a job, --group or --set");
+        sx_say("no target: give the name of a job, --group or --set\ntry: shmix ls jobs");
+        return SX_EXIT_USAGE;
     }
     if (wish->attach.set != NULL && wish->rank_count > 0) {
         return sx_options_refuse(&sx_ctl_verb, "--set",
@@ -283,6 +282,22 @@ static pmix_status_t set_load(const char *name, pmix_proc_t **ret, size_t *ret_c
 
 /* ---- what becomes of it ---------------------------------------------------------------------- */
 
+static void nobody_say(const struct wish *wish, const char *whom)
+{
+    struct sx_whose_found found = { .count = 1 };
+
+    if (whom != NULL && whom == wish->attach.whose.nspace) {
+        sx_whose_find(SX_WHOSE_JOB, whom, &found);
+    }
+    if (found.count == 0) {
+        sx_say("no job '%.255s' runs here%s; 'shmix ls jobs' lists those that do", whom,
+               geteuid() == 0 ? "" : " that you may act on (root sees all)");
+    } else {
+        sx_say("this server has no such processes: %.255s%s; 'shmix ls procs' lists what runs",
+               whom != NULL ? whom : "none", wish->rank_count > 0 ? " with these ranks" : "");
+    }
+}
+
 static void refusal_say(const struct wish *wish, pmix_status_t rc)
 {
     const char *const whom = wish->attach.set != NULL     ? wish->attach.set
@@ -294,8 +309,7 @@ static void refusal_say(const struct wish *wish, pmix_status_t rc)
         if (strcmp(wish->action, "cancel") == 0) {
             sx_say("there is no such request any more");
         } else {
-            sx_say("this server has no such processes: %.255s%s; 'shmix ls procs' lists what runs",
-                   whom != NULL ? whom : "none", wish->rank_count > 0 ? " with these ranks" : "");
+            nobody_say(wish, whom);
         }
         break;
     case PMIX_ERR_NO_PERMISSIONS:
@@ -401,9 +415,12 @@ static bool target_settle(struct wish *wish, char **ret_copy)
     if (whose->nspace != NULL) {
         return true;
     }
-    (void)sx_cli_stores_each(whose->pid, job_take, &jobs);
+    const bool is_open = sx_cli_stores_each(whose->pid, job_take, &jobs);
+
     whose->nspace = *ret_copy = jobs.nspace;
-    if (jobs.count == 0 && !sx_cli_outside_say(whose->pid)) {
+    if (jobs.count == 0 && !is_open && !sx_proc_has_ended(whose->pid)) {
+        sx_say("process %d is another user's: be that user, or root", (int)whose->pid);
+    } else if (jobs.count == 0 && !sx_cli_outside_say(whose->pid)) {
         sx_say("process %d is not a server with a job; 'shmix ls jobs' lists those that run",
                (int)whose->pid);
     } else if (jobs.count > 1) {

@@ -100,6 +100,15 @@ static const char more[] =
     "  shmix ls groups                 who is in which group\n"
     "  shmix ls groups --watch         and who joins and leaves from now on\n";
 
+static const struct sx_habit habits[] = {
+    { "processes ranks tasks", "are called procs here: 'shmix ls procs'", false },
+    { "nodes hosts", "are not listed, as all is on this one: 'shmix ls procs' has their names",
+      false },
+    { "events", "are followed by 'shmix events'", false },
+    { "segments memory mem", "is what 'shmix mem' lists", false },
+    { NULL, NULL, false },
+};
+
 const struct sx_verb sx_ls_verb = {
     .name = "shmix ls",
     .try_begin = "shmix ls",
@@ -108,6 +117,7 @@ const struct sx_verb sx_ls_verb = {
     .more = more,
     .options = rows,
     .option_count = SX_COUNT(rows),
+    .habits = habits,
 };
 
 /* ---- again and again ------------------------------------------------------------------------- */
@@ -192,17 +202,17 @@ static int list(struct sx_ls_wish *wish, size_t thing)
     return code;
 }
 
-/* A number, or a job, where a thing could be, is whose jobs are listed. */
+/* A number, or a job, where a thing could be, is whose jobs are listed.  No thing has a digit, and
+ * a job that has ended has one as a rule. */
 static bool is_target(struct sx_ls_wish *wish)
 {
     struct sx_whose_found found = { .count = 0 };
-    const bool is_number = wish->thing[0] != '\0' &&
-                           wish->thing[strspn(wish->thing, "0123456789")] == '\0';
+    const bool has_digit = wish->thing[strcspn(wish->thing, "0123456789")] != '\0';
 
-    if (!is_number) {
+    if (!has_digit) {
         sx_whose_find(SX_WHOSE_JOB, wish->thing, &found);
     }
-    return (is_number || found.count > 0) && wish->whose.pid == 0 && wish->whose.nspace == NULL &&
+    return (has_digit || found.count > 0) && wish->whose.pid == 0 && wish->whose.nspace == NULL &&
            sx_whose_set(&wish->whose, wish->thing);
 }
 

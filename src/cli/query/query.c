@@ -242,6 +242,20 @@ static bool is_answered(const char *key, const pmix_info_t *info, size_t ninfo)
     return i < ninfo;
 }
 
+/* What else could be meant by the key called @name; NULL: the Standard has no name for it. */
+static const char *remedy(const struct wish *wish, const char *name)
+{
+    if (name != NULL && strncmp(name, "PMIX_QUERY_", 11) != 0) {
+        return "; 'shmix get' prints what is stored";
+    }
+    for (size_t i = 0; i < wish->qualifier_count; i++) {
+        if (PMIx_Check_key(wish->qualifiers[i].key, PMIX_NSPACE)) {
+            return "";
+        }
+    }
+    return name == NULL || wish->list ? "" : "; if it is about a job, give its name behind the key";
+}
+
 static int results_print(const struct wish *wish, pmix_status_t rc, const pmix_info_t *info,
                          size_t ninfo)
 {
@@ -258,9 +272,11 @@ static int results_print(const struct wish *wish, pmix_status_t rc, const pmix_i
         if (!is_answered(wish->keys[i], info, ninfo)) {
             const char *const name = sx_attribute_name(wish->keys[i]);
 
-            sx_say("no answer to %s%s%s", name != NULL ? name : wish->keys[i],
-                   rc == PMIX_ERR_NOT_FOUND || ninfo > 0 ? "" : ": ",
-                   rc == PMIX_ERR_NOT_FOUND || ninfo > 0 ? "" : PMIx_Error_string(rc));
+            const bool is_unknown = rc == PMIX_ERR_NOT_FOUND || ninfo > 0;
+
+            sx_say("no answer to %s%s%s%s", name != NULL ? name : wish->keys[i],
+                   is_unknown ? "" : ": ", is_unknown ? "" : PMIx_Error_string(rc),
+                   is_unknown ? remedy(wish, name) : "");
         }
     }
     return !written || ninfo == 0 ? SX_EXIT_FAILURE : rc == PMIX_SUCCESS ? 0 : SX_EXIT_PARTIAL;

@@ -251,7 +251,7 @@ static pmix_status_t by_session(struct search *search, int *ret_fd)
     sessions_look(search);
     if (search->found_count > 1) {
         others_tell(search);
-        tell(search, " name one of yours, by PMIX_SERVER_PIDINFO for example");
+        tell(search, " " SX_TOOL_WHY_SEVERAL ", by PMIX_SERVER_PIDINFO for example");
         return PMIX_ERR_UNREACH;
     }
     if (search->found_count == 0) {

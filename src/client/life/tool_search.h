@@ -15,6 +15,7 @@
 #include "base/options.h"
 
 #define SX_TOOL_WHY_MAX 2048
+#define SX_TOOL_WHY_SEVERAL "name one of yours" /* in it, where that is all there is to do */
 
 /* Connect to it; tried again as the options say while there is no such server.  Return:
  * PMIX_SUCCESS with a socket; PMIX_ERR_UNREACH when there is none, or several and none is named;

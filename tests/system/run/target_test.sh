@@ -20,6 +20,7 @@ one=$(job_of $first)
 two=$(job_of $second)
 group=lake.$$
 mkdir "$work/elsewhere"
+here=$TMPDIR
 TMPDIR=$work/elsewhere
 export TMPDIR
 
@@ -43,6 +44,14 @@ expect_verb 0 "{$one:0, $one:1}\$" query PMIX_QUERY_PSET_MEMBERSHIP --qualifier 
 expect_verb 0 '^PMIX_QUERY_PROC_TABLE$' query --list "$second"
 expect_verb 1 "no server here has 'nobody'\|this server has no such\|no answer" query PMIX_QUERY_PROC_TABLE --nspace nobody
 
+# What is not named, or is named too little.
+TMPDIR=$here
+expect_verb 1 "more than one job runs here: give the name of one, or the process id of its server; 'shmix ls' lists both" query PMIX_QUERY_NAMESPACES
+expect_verb 1 "more than one job runs here: give the name of one" log lost
+TMPDIR=$work/elsewhere
+expect_verb 1 "no answer to PMIX_QUERY_PROC_TABLE; if it is about a job, give its name behind the key" query PMIX_QUERY_PROC_TABLE "$first"
+expect_verb 1 "no answer to PMIX_JOB_SIZE; 'shmix get' prints what is stored" query PMIX_JOB_SIZE "$one"
+
 # ctl: the examples of its page.
 expect_verb 0 '' ctl pause "$two"
 pid=$(sed -n 's/^late //p' "$work/job.2" | head -1)
@@ -58,6 +67,7 @@ expect_verb 0 '' ctl signal CONT --group "$group"
 expect_verb 0 '' ctl signal CONT --group "$group" --rank 1
 expect_verb 0 '' ctl define-set third "$two"
 expect_verb 1 "process $$ is not a server with a job" ctl pause $$
+expect_verb 1 "no job 'shmix-1-abcdef' runs here" kill shmix-1-abcdef --pid "$first"
 expect_verb 2 'NAMESPACE, PID, --nspace, --group or --set: give one of them' ctl pause "$one" --set ice.$$
 expect_verb 2 'no target: give the name of a job, --group or --set' ctl pause
 
@@ -111,6 +121,10 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$SHMIX" --version
     expect_verb 0 '"value":\[{"proc":{"nspace":"'"$three"'","rank":0}' query PMIX_QUERY_PROC_TABLE "$three" --json
     as 65533 "$SHMIX" query PMIX_QUERY_NAMESPACES "$third" >"$work/out" 2>"$work/err"
     [ -s "$work/out" ] && fail "a user who is not root sees another one's job"
+    as 65533 "$SHMIX" kill "$third" >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 1 "kill of another user's job"
+    expect_err "process $third is another user's: be that user, or root" "kill of another user's job"
     for pid in 11028 11029 11030; do
         install -m 600 -o 65534 /dev/null "$theirs/pmix.$(hostname).tool.$pid"
     done

@@ -87,7 +87,7 @@ if command -v script >/dev/null; then
 fi
 
 # What is refused.
-expect_refuses 1 "no such processes: nobodys; 'shmix ls procs'" kill --nspace nobodys
+expect_refuses 1 "no job 'nobodys' runs here.*; 'shmix ls jobs' lists those that do" kill --nspace nobodys
 expect_refuses 1 "no such processes: $nspace with these ranks" kill --nspace "$nspace" --rank 1,77
 expect_refuses 1 "no such processes: fire$$;" kill --group fire$$
 expect_refuses 1 "no such processes: fire$$;" kill --set fire$$
