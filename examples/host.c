@@ -50,6 +50,17 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* A tool (shmix query) wants in. It is admitted; its name, left empty, is the server's choice. */
+static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t done,
+                    void *cbdata)
+{
+    pmix_proc_t name;
+
+    (void)info, (void)ninfo;
+    PMIX_LOAD_PROCID(&name, "", PMIX_RANK_UNDEF);
+    done(PMIX_SUCCESS, &name, cbdata);
+}
+
 /* The facts about the job that every rank may read: its size, and which ranks run on which node. */
 static void job_register(void)
 {
@@ -100,7 +111,7 @@ static void rank_start(unsigned rank, char **argv)
 
 int main(int argc, char **argv)
 {
-    pmix_server_module_t upcalls = { .abort = on_abort };
+    pmix_server_module_t upcalls = { .abort = on_abort, .tool_connected = on_tool };
     const bool yes = true;
     pmix_info_t tools;
     int exit_status = 0;

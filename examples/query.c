@@ -25,8 +25,10 @@ static void print_procs(const pmix_data_array_t *table)
     const pmix_proc_info_t *const procs = table->array;
 
     for (size_t i = 0; i < table->size; i++) {
+        const char *const program = procs[i].executable_name; /* NULL: the host did not give it */
+
         printf("rank %u runs %s on %s as process %d: %s\n", procs[i].proc.rank,
-               procs[i].executable_name, procs[i].hostname, (int)procs[i].pid,
+               program != NULL ? program : "a program", procs[i].hostname, (int)procs[i].pid,
                PMIx_Proc_state_string(procs[i].state));
     }
 }

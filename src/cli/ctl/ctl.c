@@ -317,7 +317,8 @@ static void refusal_say(const struct wish *wish, pmix_status_t rc)
                whom != NULL ? whom : "it");
         break;
     case PMIX_ERR_NOT_SUPPORTED:
-        sx_say("the host of this server does not %s", wish->action);
+        sx_say("the host of this server offers no '%s': it has no job_control, or refuses this",
+               wish->action);
         break;
     case PMIX_ERR_LOST_CONNECTION:
         sx_say("the server has ended before it has answered");

@@ -501,9 +501,35 @@ static pmix_status_t maps_read(struct reading *reading)
     free(nodes);
     free(ranks);
     if (rc != PMIX_SUCCESS) {
-        return SX_RAISE(rc, "the node or process map of %s cannot be read", reading->nspace->name);
+        return SX_RAISE(rc,
+                        "the node or process map of %s cannot be read: PMIX_NODE_MAP names nodes "
+                        "(\"a,b\"), PMIX_PROC_MAP has the ranks of each (\"0,1;2,3\")",
+                        reading->nspace->name);
     }
     return PMIX_SUCCESS;
+}
+
+/* A rank reads the size as it was given, and servers count by the map. */
+static void size_judge(const struct reading *reading)
+{
+    struct sx_nspace *const nspace = reading->nspace;
+    const uint32_t mapped = reading->map.rank_count;
+    uint64_t size = mapped;
+    pmix_value_t value;
+
+    if (mapped == 0 || nspace->size_told ||
+        sx_store_get(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, PMIX_JOB_SIZE, &value) !=
+            PMIX_SUCCESS) {
+        return;
+    }
+    if (sx_value_get_uint(&value, &size) == PMIX_SUCCESS && size != mapped) {
+        nspace->size_told = true;
+        sx_log(SX_LOG_WARN,
+               "PMIX_JOB_SIZE of %s is %llu, and its PMIX_PROC_MAP has the ranks 0 to %u: give "
+               "the host's PMIx_server_register_nspace the same number in both",
+               nspace->name, (unsigned long long)size, mapped - 1);
+    }
+    sx_value_destruct(&value);
 }
 
 /* Both passes. */
@@ -533,6 +559,9 @@ pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspac
     struct reading reading = { .server = server, .nspace = nspace };
     pmix_status_t rc = given_all(&reading, info, ninfo);
 
+    if (rc == PMIX_SUCCESS) {
+        size_judge(&reading);
+    }
     if (rc == PMIX_SUCCESS && nspace->job_size == 0 && reading.map.rank_count == 0) {
         nspace->job_size = reading.rank_count;
     }

@@ -144,7 +144,8 @@ struct sx_nspace {
     struct sx_list link;       /* registry.nspaces */
     struct sx_table_node node; /* registry.names */
     char name[256];
-    bool registered; /* PMIx_server_register_nspace has succeeded */
+    bool registered;                   /* PMIx_server_register_nspace has succeeded */
+    bool unregistered_told, size_told; /* the host's mistakes, each once */
     bool has_store;
     bool has_data;            /* was registered with job info */
     bool is_coming;           /* the host will tell the topology later: gets.c */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../control/engines.h"
 #include "base/role.h"
 #include "hosted.h"
 #include "shmem/store.h"
@@ -548,6 +549,34 @@ Test(jobinfo, of_another_type_than_it_must_have_is_refused)
         cr_expect_eq(job_try(name, 0, array != NULL ? &outer : &list), typed[row].want, "%s in %s",
                      typed[row].key, array != NULL ? array : "the list");
     }
+}
+
+/* A size that the map contradicts is said once; one that it does not, or that is derived, is not. */
+Test(jobinfo, with_two_sizes_is_told_of)
+{
+    static const struct {
+        const char *name;
+        uint32_t size, lines;
+    } rows[] = { { "none", 0, 1 }, { "many", 7, 1 }, { "same", 2, 0 } };
+    const int log_fd = test_capture_stderr();
+    struct list list = { .count = 0 };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char line[64];
+
+        for (int again = 0; again < 2; again++) {
+            add_u32(&list, PMIX_JOB_SIZE, rows[i].size);
+            add(&list, PMIX_NODE_MAP, "n1", PMIX_STRING);
+            add(&list, PMIX_PROC_MAP, "0,1", PMIX_STRING);
+            job(rows[i].name, 2, &list);
+        }
+        snprintf(line, sizeof(line), "PMIX_JOB_SIZE of %s is %u", rows[i].name, rows[i].size);
+        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+    }
+    add(&list, PMIX_NODE_MAP, "n1", PMIX_STRING);
+    add(&list, PMIX_PROC_MAP, "0,1", PMIX_STRING);
+    job("derived", 2, &list);
+    cr_expect_eq(test_count_lines(log_fd, "of derived"), 0);
 }
 
 Test(jobinfo, of_10000_ranks_is_complete)

@@ -9,6 +9,7 @@
 #include "../control/engines.h"
 #include "peer.h"
 #include "server/entry/connection.h"
+#include "server/entry/journal.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
@@ -88,6 +89,25 @@ Test(stranger, is_welcomed_once)
     cr_expect_eq(server.strangers.refused_units, 0);
     expect_refused(&hello, PMIX_EXISTS, "again");
     peer_leave(&peer);
+}
+
+/* Its fences would wait without a word. */
+Test(stranger, of_a_job_that_the_host_has_not_registered_is_told_of_once)
+{
+    const int log_fd = test_capture_stderr();
+    struct peer peers[2];
+
+    job->registered = false;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        const struct sx_hello hello = hello_of("job", 3 * rank);
+
+        peer_connect(&peers[rank], &server);
+        cr_expect_eq(peer_hello(&peers[rank], &hello)->status, PMIX_SUCCESS);
+        sx_journal_client_connected(&server, sx_client_find(job, hello.rank));
+    }
+    cr_expect_eq(test_count_lines(log_fd, "the host has not registered job"), 1);
+    peer_leave(&peers[0]);
+    peer_leave(&peers[1]);
 }
 
 static const struct {
