@@ -12,6 +12,7 @@ histogram.  Times are nanoseconds.  hist: pairs of the smallest value of a step 
 import json
 import math
 import statistics
+import sys
 
 STEPS = 64  # of bench/hist.h: to each doubling
 
@@ -19,9 +20,18 @@ SUFFIXES = [("_ns", "ns", 1), ("_us", "ns", 1e3), ("_ms", "ns", 1e6), ("_kib", "
 NO_FIGURE = ("rank", "size", "receivers", "events", "rate", "busy", "count", "bytes", "cpus")
 
 
+def refuse(why):
+    """End the program for a wrong word of its user."""
+    print(f"bench/run: {why}", file=sys.stderr)
+    raise SystemExit(2)
+
+
 def read(name):
-    with open(name) as f:
-        return [json.loads(line) for line in f if line.strip()]
+    try:
+        with open(name) as f:
+            return [json.loads(line) for line in f if line.strip()]
+    except ValueError as error:
+        refuse(f"{name} is no data of bench/run: {error}")
 
 
 def figure_of(name):
