@@ -206,8 +206,8 @@ void sx_run_app_env_add(struct sx_run_app *app, char *word)
 
 static bool set_env(void *at, const char *value)
 {
-    if (value[0] == '\0' || value[0] == '=') {
-        return false;
+    if (value[0] == '\0' || value[0] == '=' || value[0] == '-') {
+        return false; /* also an option where the NAME was left out */
     }
     if (value[strlen(value) - 1] == '*' && strchr(value, '=') == NULL) {
         return true; /* all that begin so; the whole environment is passed on */

@@ -350,6 +350,10 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
                  "there is no program '%.100s' in PATH, but one in the working directory: "
                  "write './%.100s'",
                  name, name);
+    } else if (strchr(name, '=') != NULL) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "there is no program '%.100s'; a variable of the ranks is --env %.100s", name,
+                 name);
     } else {
         snprintf(message, SX_RUN_MESSAGE_MAX, "there is no program '%.100s' in PATH (%.300s)", name,
                  path);
