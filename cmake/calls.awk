@@ -53,11 +53,16 @@ function sentence(text,    out) {
   return out text
 }
 
-# A cell of docs/support: without code marks, and links are their texts.
-function cell(text,    part) {
+# A cell of docs/support: without code marks, and links say in which document their chapter is.
+function cell(text,    part, chapter, target) {
   while (match(text, /\[[^]]*\]\([^)]*\)/)) {
-    part = substr(text, RSTART + 1, RLENGTH - 1)
-    text = substr(text, 1, RSTART - 1) substr(part, 1, index(part, "]") - 1) substr(text, RSTART + RLENGTH)
+    part = substr(text, RSTART + 1, RLENGTH - 2)
+    chapter = substr(part, 1, index(part, "]") - 1)
+    target = substr(part, index(part, "(") + 1)
+    sub(/#.*/, "", target)
+    if (target == "") target = FILENAME
+    sub(/.*\//, "", target)
+    text = substr(text, 1, RSTART - 1) "\"" chapter "\" in docs/support/" target substr(text, RSTART + RLENGTH)
   }
   gsub(/`|\*\*/, "", text)
   return roff(text)
@@ -83,7 +88,7 @@ function group_end(    i, heading) {
   group_count = 0
 }
 
-function page_end(    i, page, what, path, names) {
+function page_end(    i, page, what, path, names, others) {
   group_end()
   if (count > 0) {
     page = page_of[file, chapter] != "" ? page_of[file, chapter] : call[1]
@@ -91,7 +96,8 @@ function page_end(    i, page, what, path, names) {
     for (i = 1; i <= count; i++) names = names (i > 1 ? ", " : "") call[i]
     path = out "/" page ".3"
     printf ".\\\" SPDX-License-Identifier: BSD-3-Clause\n.\\\" made of include/%s by cmake/calls.awk\n", file >path
-    printf ".TH %s 3 2026-11-27 shmix \"Library Functions Manual\"\n", toupper(page) >path
+    # The title stands twice in the first line: a long one leaves room for one word.
+    printf ".TH %s 3 2026-11-27 shmix \"%s\"\n", toupper(page), (length(page) > 24 ? "PMIx" : "Library Functions Manual") >path
     printf ".SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.nf\n.B #include <%s>\n", names, what,
            file ~ /common|deprecated/ ? "pmix.h" : file >path
     printf "%s.fi\n.SH DESCRIPTION\n%s.SH RETURN VALUE\n", synopsis, body (intro ? ".PP\n" intro : "") >path
@@ -99,8 +105,10 @@ function page_end(    i, page, what, path, names) {
     printf "Unless the text above says otherwise, a call is PMIX_ERR_INIT before its library has been\n" >path
     printf "initialised, PMIX_ERR_BAD_PARAM for a NULL where a value is needed, and\n" >path
     printf "PMIX_ERR_NOT_SUPPORTED where this library, or the host, does not offer it.\n" >path
-    printf ".SH SEE ALSO\n.BR PMIx_Init (3),\n.BR pmix_op_cbfunc_t (3),\n.BR PMIx_server_init (3),\n" >path
-    printf ".BR PMIx_tool_init (3),\n.BR shmix (1),\n.BR shmix\\-embedding (7)\n" >path
+    printf ".SH SEE ALSO\n" >path
+    split("PMIx_Init pmix_op_cbfunc_t PMIx_server_init PMIx_tool_init", others, " ")
+    for (i = 1; i <= 4; i++) if (others[i] != page) printf ".BR %s (3),\n", others[i] >path
+    printf ".BR shmix (1),\n.BR shmix\\-embedding (7)\n" >path
     close(path)
     for (i = 1; i <= count; i++) {
       if (call[i] == page) continue
