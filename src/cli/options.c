@@ -262,7 +262,9 @@ int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, cons
     int code;
 
     for (size_t i = 0; (row = row_at(verb, i)) != NULL; i++) {
-        best = nearer(word, nearer(word, best, row->name), row->alias);
+        if (row->name != NULL && (row->name[0] == '-') == (word[0] == '-')) {
+            best = nearer(word, nearer(word, best, row->name), row->alias);
+        }
     }
     if (habit != NULL) {
         best = habit->meant;

@@ -106,6 +106,12 @@ static const struct sx_habit habits[] = {
       false },
     { "events", "are followed by 'shmix events'", false },
     { "segments memory mem", "is what 'shmix mem' lists", false },
+    { "-j", "--json", true },
+    { "-w", "--watch", true },
+    { "-n", "--nspace", true },
+    { "-p", "--pid", true },
+    { "-o --format --output", "is --json here, or a table without it", false },
+    { "-a --all -A -e -ef -l", "is not needed: all that you may inspect is listed", false },
     { NULL, NULL, false },
 };
 
@@ -216,6 +222,14 @@ static bool is_target(struct sx_ls_wish *wish)
            sx_whose_set(&wish->whose, wish->thing);
 }
 
+static int unknown_refuse(const struct sx_ls_wish *wish)
+{
+    struct sx_verb verb = sx_ls_verb;
+
+    verb.try_end = ""; /* what was meant stands where an option would */
+    return sx_options_refuse_unknown(&verb, "thing", wish->thing, strlen(wish->thing));
+}
+
 int sx_cli_ls(char **words)
 {
     struct sx_ls_wish wish = { .thing = things[0].name };
@@ -232,11 +246,11 @@ int sx_cli_ls(char **words)
             return list(&wish, i);
         }
     }
-    if (is_target(&wish)) {
-        return list(&wish, 0);
+    for (size_t i = 0; wish.whose.nspace != NULL && i < SX_COUNT(things); i++) {
+        if (strcmp(wish.whose.nspace, things[i].name) == 0) { /* the thing stands behind */
+            wish.whose.nspace = NULL;
+            return is_target(&wish) ? list(&wish, i) : unknown_refuse(&wish);
+        }
     }
-    struct sx_verb verb = sx_ls_verb;
-
-    verb.try_end = ""; /* what was meant stands where an option would */
-    return sx_options_refuse_unknown(&verb, "thing", wish.thing, strlen(wish.thing));
+    return is_target(&wish) ? list(&wish, 0) : unknown_refuse(&wish);
 }

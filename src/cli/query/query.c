@@ -245,7 +245,7 @@ static bool is_answered(const char *key, const pmix_info_t *info, size_t ninfo)
 /* What else could be meant by the key called @name; NULL: the Standard has no name for it. */
 static const char *remedy(const struct wish *wish, const char *name)
 {
-    if (name != NULL && strncmp(name, "PMIX_QUERY_", 11) != 0) {
+    if (name != NULL && strncmp(name, "PMIX_QUERY_", strlen("PMIX_QUERY_")) != 0) {
         return "; 'shmix get' prints what is stored";
     }
     for (size_t i = 0; i < wish->qualifier_count; i++) {
@@ -253,7 +253,9 @@ static const char *remedy(const struct wish *wish, const char *name)
             return "";
         }
     }
-    return name == NULL || wish->list ? "" : "; if it is about a job, give its name behind the key";
+    return wish->list     ? ""
+           : name == NULL ? "; 'shmix query --list' names the keys"
+                          : "; if it is about a job, give its name behind the key";
 }
 
 static int results_print(const struct wish *wish, pmix_status_t rc, const pmix_info_t *info,

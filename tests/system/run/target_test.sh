@@ -50,6 +50,7 @@ expect_verb 1 "more than one job runs here: give the name of one, or the process
 expect_verb 1 "more than one job runs here: give the name of one" log lost
 TMPDIR=$work/elsewhere
 expect_verb 1 "no answer to PMIX_QUERY_PROC_TABLE; if it is about a job, give its name behind the key" query PMIX_QUERY_PROC_TABLE "$first"
+expect_verb 1 "no answer to my.key; 'shmix query --list' names the keys" query my.key "$first"
 expect_verb 1 "no answer to PMIX_JOB_SIZE; 'shmix get' prints what is stored" query PMIX_JOB_SIZE "$one"
 
 # ctl: the examples of its page.
@@ -92,6 +93,7 @@ for way in "$two" "$second" "--nspace $two" "--pid $second" "--server $two.serve
     expect_verb 0 '' events $way --since oldest --timeout 0
     expect_verb 0 "^$two\\.\\* PMIX_JOB_SIZE 2\$" get PMIX_JOB_SIZE $way
     expect_verb 0 "$two" ls jobs $way
+    expect_verb 0 "$two" ls $way jobs
     expect_verb 0 " $second runs " ls servers $way
     expect_verb 0 "^board .* $second " mem $way
 done
