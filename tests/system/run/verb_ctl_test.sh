@@ -94,8 +94,8 @@ expect_refuses 1 "no such processes: fire$$;" kill --set fire$$
 expect_refuses 2 "a process set has no ranks" kill --set ice$$ --rank 1
 expect_refuses 1 "no such request" cancel backup
 expect_refuses 1 "no such request" cancel
-expect_refuses 1 "does not checkpoint" checkpoint now --nspace "$nspace"
-expect_refuses 1 "does not provision" provision node7
+expect_refuses 1 "offers no 'checkpoint'" checkpoint now --nspace "$nspace"
+expect_refuses 1 "offers no 'provision'" provision node7
 expect_refuses 2 "no target: give the name of a job, --group or --set" kill
 expect_refuses 2 "no target" kill --rank 1
 expect_refuses 2 "give one of them" kill --nspace "$nspace" --group ice
