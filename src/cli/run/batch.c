@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/process.h"
@@ -160,7 +161,8 @@ static bool tally_word(struct tally *tally, char **text, bool counted)
 
 static void tally_file(struct tally *tally, const char *path, bool counted)
 {
-    FILE *const file = fopen(path, "re");
+    struct stat st; /* a pipe that nobody writes would be waited for */
+    FILE *const file = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
     char line[1024];
 
     for (uint32_t i = 0; file != NULL && i < HOSTS_MAX; i++) {

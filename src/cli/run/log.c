@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pmix.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 #include "cli/say.h"
 
 #define PIECES_A_TURN 64u /* then others have theirs */
+#define READER_WAIT_MS 1000
 
 enum outlet_number { TO_STDOUT, TO_STDERR, TO_FILE, OUTLETS };
 
@@ -246,12 +248,16 @@ static void file_failed(int why)
                logs.path, strerror(why));
 }
 
-/* Return: 0 or errno. */
+/* A pipe whose reader takes nothing for READER_WAIT_MS is given up.  Return: 0 or errno. */
 static int record_write(const char *line, size_t size)
 {
     while (size > 0) {
         const ssize_t wrote = write(logs.file, line, size);
+        struct pollfd room = { .fd = logs.file, .events = POLLOUT };
 
+        if (wrote < 0 && errno == EAGAIN && poll(&room, 1, READER_WAIT_MS) != 0) {
+            continue;
+        }
         if (wrote < 0 && errno != EINTR) {
             return errno;
         }
@@ -363,7 +369,9 @@ int sx_run_log_init(const struct sx_run_options *options)
     logs.file_error = 0;
     logs.path = options->log;
     if (options->log != NULL) {
-        logs.file = open(options->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+        /* A pipe that nobody reads is not waited for. */
+        logs.file = open(options->log,
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     }
     return options->log != NULL && logs.file < 0 ? errno : 0;
 }

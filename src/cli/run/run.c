@@ -368,7 +368,8 @@ static bool open_log(const struct run *run)
     if (no_event != 0) {
         sx_say("cannot start: %s", strerror(no_event));
     } else if (why != 0) {
-        sx_say("cannot open '%.200s' for --log: %s", run->options.log, strerror(why));
+        sx_say("cannot open '%.200s' for --log: %s", run->options.log,
+               why == ENXIO ? "no process reads this pipe" : strerror(why));
     }
     return why == 0 && no_event == 0;
 }

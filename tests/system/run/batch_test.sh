@@ -8,6 +8,7 @@ own=$(hostname)
 printf '%s\n%s\nelse\n' "$own" "$own" >"$work/pbs"
 printf '%s 2 all.q UNDEFINED\nelse 4 all.q UNDEFINED\n' "$own" >"$work/sge"
 printf 'else\n' >"$work/elsewhere"
+mkfifo "$work/pipe"
 sized='echo of $OMPI_COMM_WORLD_SIZE'
 
 # take RANKS WORDS VARIABLES...: so many ranks, and one line that has the words; "": no line
@@ -45,6 +46,7 @@ slurm="SLURM_JOB_ID=77 SLURM_NTASKS=3 SLURM_NODEID=0"
     take 2 "PBS job 5.pbs has 2 nodes: starting the 2 ranks of this one; 'mpirun -n 3 PROGRAM'" \
         PBS_JOBID=5.pbs PBS_NODEFILE="$work/pbs"
     take 2 'PBS job 5.pbs: starting its 2 ranks' PBS_JOBID=5.pbs PBS_NODEFILE="$work/none" NCPUS=2
+    take 2 'PBS job 5.pbs: starting its 2 ranks' PBS_JOBID=5.pbs PBS_NODEFILE="$work/pipe" NCPUS=2
     take 1 "PBS job 5.pbs has 1 node, and '$own' is not one of them" PBS_JOBID=5.pbs \
         PBS_NODEFILE="$work/elsewhere"
     take 3 'LSF job 6: starting its 3 ranks' LSB_JOBID=6 LSB_DJOB_NUMPROC=3 "LSB_MCPU_HOSTS=$own 3"

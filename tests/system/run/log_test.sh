@@ -41,6 +41,18 @@ expect_err "cannot write to '$work/full' (--log): No space left on device; what 
 [ "$(grep -c '^plain: PMIX_SUCCESS$' "$work/out")" = 2 ] || fail "a full disk takes the streams away"
 grep -q '^record: PMIX_SUCCESS$' "$work/out" && fail "a lost record is a success"
 
+# A pipe that nobody reads is refused, and one whose reader takes nothing is given up: the job goes on.
+mkfifo "$work/record"
+run -n 1 --log "$work/record" "$RANK" log
+expect_code 1 "a pipe without a reader"
+expect_err "cannot open '$work/record' for --log: no process reads this pipe" "a pipe without a reader"
+exec 9<>"$work/record"
+dd if=/dev/zero of="$work/record" bs=65536 oflag=nonblock 2>/dev/null
+run -n 1 --log "$work/record" "$RANK" log
+expect_code 1 "a pipe that is full"
+expect_err "cannot write to '$work/record' (--log)" "a pipe that is full"
+exec 9<&-
+
 # --tag-output marks what is logged as well.
 run --tag-output "$RANK" log
 [ "$(grep -c "$tag<stdout>: to stdout\$" "$work/out")" = 2 ] || fail "--tag-output"
