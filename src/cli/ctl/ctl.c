@@ -198,7 +198,7 @@ static int wish_check(const struct wish *wish, const struct action *action)
     if (has_word ? action->word == NO_WORD
                  : action->word == SIGNAL_WORD || action->word == TEXT_WORD) {
         return sx_options_refuse(&sx_ctl_verb, NULL, "%s wants %s", action->name,
-                                 has_word ? "no word behind it" : action->wants);
+                                 has_word ? "one job at a time, and no other word" : action->wants);
     }
     if (action->word == SIGNAL_WORD && signal_of(wish->word) == 0) {
         return sx_options_refuse(&sx_ctl_verb, NULL, "'%.80s' is no signal: %s wants %s",
