@@ -60,7 +60,7 @@ def slower(results):
     lost = [bar for bar in bars if bar[3] < 1]
     missed = [row["words"] for row in report.goals.table(results) if row["reached"] is False and not row["noisy"]]
     words = f"Of {len(bars)} figures of that run, shmix was slower in {len(lost) or 'none'}"
-    words += "".join(f"; {bar[0]}: {report.times(bar[3])} times" for bar in lost) + "."
+    words += (": " if lost else "") + "; ".join(f"{bar[0]} ({report.times(1 / bar[3])} times worse)" for bar in lost) + "."
     near = [f"{bar[0]} ({report.times(bar[3])} times better)" for bar in bars if bar[3] >= 1][:3]
     words += f" It was least ahead in: {'; '.join(near)}." if near else ""
     words += f" It missed its own goals in: {'; '.join(missed)}." if missed else ""

@@ -25,6 +25,7 @@ RATIOS = [
     ("private memory of the server", "memory", "server"), ("server's CPU: commit", "server_cpu", "commit"),
     ("server's CPU: fence", "server_cpu", "fence"), ("server's CPU: collecting fence", "server_cpu", "collect"),
     ("server's CPU: event", "server_cpu", "event"),
+    ("server's CPU: the first 20 ms without a call, and a fence", "server_cpu", "idle"),
 ]
 # The README's five, and the cards of the page.
 HEADLINES = [("PMIx_Get", "get", "scalar", 2, "theirs"), ("put + commit", "modex", "put_commit", 2, "theirs"),
