@@ -26,6 +26,17 @@ pmix_status_t sx_heap_reserve(struct sx_heap *heap, uint64_t size)
     return sx_segment_back(heap->seg, heap->next_off + size);
 }
 
+bool sx_heap_prepare(struct sx_heap *heap, uint64_t size, uint64_t most)
+{
+    const uint64_t end = heap->next_off + size, backed = heap->seg->backed_bytes;
+
+    if (!sx_range_fits(heap->next_off, size, heap->seg->size_bytes) || end <= backed) {
+        return true;
+    }
+    return sx_segment_back(heap->seg, end - backed > most ? backed + most : end) != PMIX_SUCCESS ||
+           heap->seg->backed_bytes >= end;
+}
+
 pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align, uint64_t *ret_off)
 {
     sx_assert(sx_is_pow2(align) && align >= 8);

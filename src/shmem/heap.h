@@ -26,4 +26,8 @@ pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align,
  * Return: as sx_heap_alloc. */
 pmix_status_t sx_heap_reserve(struct sx_heap *heap, uint64_t size);
 
+/* The same in steps, of @most bytes each: a long allocation costs its caller no long time.  Return:
+ * true when all is there, or cannot be had: then sx_heap_reserve says so. */
+bool sx_heap_prepare(struct sx_heap *heap, uint64_t size, uint64_t most);
+
 #endif

@@ -149,6 +149,8 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 /* ... and of others each put copies so many times what it takes itself, and no less than this. */
 #define SX_STORE_COPY_TIMES 2u
 #define SX_STORE_COPY_MIN_BYTES (UINT64_C(32) << 10)
+/* Nor does it copy more: the next steps do.  Memory for what is longer is had in steps as well. */
+#define SX_STORE_COPY_MAX_BYTES (UINT64_C(1) << 20)
 
 struct sx_store_renewal;
 
@@ -229,5 +231,9 @@ pmix_status_t sx_store_renew(struct sx_store_writer *writer);
 /* Copy some @bytes more of the next generation, when it has been begun.  It is there then as soon
  * as all is copied; no put needs to come.  Return: whether there is more. */
 bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes);
+
+/* @size bytes of a value have come that is to be put when it is whole: have some of the memory for
+ * it, here and in the next generation. */
+void sx_store_expect(struct sx_store_writer *writer, uint64_t size);
 
 #endif

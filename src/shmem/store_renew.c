@@ -279,6 +279,7 @@ struct sx_store_renewal {
     bool is_begun;              /* ... behind the cells of the job and the single row ... */
     uint32_t entry_at, cell_at; /* ... from this cell of this chunk of the directory on */
     uint64_t left_bytes;        /* of a step */
+    bool waits;                 /* for more memory, for the cell that it is at */
     bool failed;                /* it has not enough room, or memory */
 };
 
@@ -302,6 +303,23 @@ static bool sx_renewal_store(struct sx_store_renewal *renewal, struct sx_column_
     return true;
 }
 
+/* Have some of the memory for @put.  Return: whether it is to be stored now: there is all of it, or
+ * none to be had, which the store says. */
+static bool sx_renewal_prepare(struct sx_store_renewal *renewal, struct sx_column_record *record,
+                               const struct sx_put *put)
+{
+    const uint64_t most = renewal->left_bytes > SX_STORE_COPY_MAX_BYTES ? renewal->left_bytes
+                                                                        : SX_STORE_COPY_MAX_BYTES;
+
+    renewal->waits = false;
+    if (sx_column_is_short(&renewal->next, record, put->row)) {
+        return true;
+    }
+    renewal->waits = !sx_heap_prepare(&renewal->next.heap,
+                                      sx_column_need(&renewal->next, record, put), most);
+    return !renewal->waits;
+}
+
 /* A live cell of the old one. */
 static void sx_renewal_copy(void *arg, const struct sx_column_record *record, uint32_t row,
                             const struct sx_item *item)
@@ -323,8 +341,12 @@ static void sx_renewal_copy(void *arg, const struct sx_column_record *record, ui
     sx_renewal_spend(renewal, sizeof(struct sx_words));
     /* relaxed: the writer's own store. */
     if (words == NULL || atomic_load_explicit(&words->word0, memory_order_relaxed) == 0) {
-        sx_renewal_spend(renewal, item->cell.len);
-        (void)sx_renewal_store(renewal, found, &put);
+        const bool is_prepared = sx_renewal_prepare(renewal, found, &put);
+
+        sx_renewal_spend(renewal, is_prepared ? item->cell.len : SX_STORE_COPY_MAX_BYTES);
+        if (is_prepared) {
+            (void)sx_renewal_store(renewal, found, &put);
+        }
     }
 }
 
@@ -350,7 +372,7 @@ static bool sx_renewal_directory(struct sx_store_renewal *renewal, struct sx_rea
         sx_renewal_spend(renewal, 1);
         for (; off != 0 && renewal->cell_at < 1u << shift && renewal->left_bytes > 0 &&
                !renewal->failed;
-             renewal->cell_at++) {
+             renewal->cell_at += !renewal->waits) {
             sx_renewal_spend(renewal, 1);
             sx_live_cell(reach, record, (renewal->entry_at << shift) + renewal->cell_at,
                          (const struct sx_words *)chunk + renewal->cell_at, sx_renewal_copy,
@@ -368,10 +390,16 @@ static bool sx_renewal_column(struct sx_store_renewal *renewal, struct sx_reach 
                               const struct sx_column_record *record)
 {
     if (!renewal->is_begun) {
-        renewal->is_begun = true;
         renewal->entry_at = renewal->cell_at = 0;
         sx_live_cell(reach, record, SX_ROW_JOB, &record->job, sx_renewal_copy, renewal);
-        sx_live_cell(reach, record, record->single_row, &record->single, sx_renewal_copy, renewal);
+        if (!renewal->waits) {
+            sx_live_cell(reach, record, record->single_row, &record->single, sx_renewal_copy,
+                         renewal);
+        }
+        if (renewal->waits) {
+            return false;
+        }
+        renewal->is_begun = true;
     }
     return sx_renewal_directory(renewal, reach, record);
 }
@@ -444,6 +472,7 @@ bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes)
         return false;
     }
     renewal->left_bytes = bytes;
+    renewal->waits = false;
     const bool is_done = sx_renewal_columns(writer, renewal);
 
     writer->copied_bytes += bytes - renewal->left_bytes;
@@ -456,6 +485,14 @@ bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes)
         free(renewal);
     }
     return writer->renewal != NULL;
+}
+
+void sx_store_expect(struct sx_store_writer *writer, uint64_t size)
+{
+    (void)sx_heap_prepare(&writer->heap, size, 2 * SX_STORE_COPY_MAX_BYTES);
+    if (writer->renewal != NULL) {
+        (void)sx_heap_prepare(&writer->renewal->next.heap, size, 2 * SX_STORE_COPY_MAX_BYTES);
+    }
 }
 
 void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put)

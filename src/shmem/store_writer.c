@@ -210,10 +210,11 @@ static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
         writer->garbage_limit_bytes = writer->garbage_bytes * 2;
     }
     if (writer->renewal != NULL) {
-        const uint64_t some = now > before ? SX_STORE_COPY_TIMES * (now - before) : 0;
+        uint64_t some = now > before ? SX_STORE_COPY_TIMES * (now - before) : 0;
 
-        (void)sx_store_renew_step(writer,
-                                  some > SX_STORE_COPY_MIN_BYTES ? some : SX_STORE_COPY_MIN_BYTES);
+        some = some < SX_STORE_COPY_MIN_BYTES ? SX_STORE_COPY_MIN_BYTES : some;
+        some = some > SX_STORE_COPY_MAX_BYTES ? SX_STORE_COPY_MAX_BYTES : some;
+        (void)sx_store_renew_step(writer, some);
     }
 }
 

@@ -72,6 +72,9 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         return;
     }
     if (frame->body == NULL) { /* a piece of a large body, or none for want of memory */
+        if (frame->header.kind == SX_MSG_PUT_BULK) {
+            sx_store_expect(&client->nspace->store, client->channel->bulk.size);
+        }
         sx_reply(server, client, frame->header.id, frame->status, -1);
         return;
     }

@@ -549,6 +549,58 @@ Test(store_renew, a_large_store_is_rid_of_its_garbage_in_steps)
     sx_store_destroy(&writer);
 }
 
+#define LARGE_BYTES (UINT64_C(12) << 20)
+#define LARGE_COUNT 3u
+
+/* The memory of the newest store and of the next one has grown by no more than some steps. */
+static void large_judge(const struct sx_store_writer *writer, uint64_t generation, uint64_t before)
+{
+    if (writer->generation == generation) {
+        cr_expect_leq(writer->view.seg.backed_bytes - before, 4 * SX_STORE_COPY_MAX_BYTES);
+    }
+}
+
+/* Long values: a put copies none of the others, and memory for each is had in steps. */
+Test(store_renew, long_values_are_copied_in_steps)
+{
+    static char bytes[LARGE_BYTES];
+    const struct sx_cell cell = { .type = PMIX_BYTE_OBJECT, .len = LARGE_BYTES };
+    struct sx_store_writer writer;
+    struct sx_item item;
+    uint64_t generation, steps = 0;
+
+    test_store_create(&writer, STEP_ROWS, 96 << 20, false);
+    for (uint32_t i = 0; writer.renewal == NULL; i++) {
+        cr_assert_lt(i, 64);
+        bytes[0] = (char)i;
+        for (uint64_t size = 1 << 20; size <= LARGE_BYTES; size += 1 << 20) {
+            const uint64_t before = writer.view.seg.backed_bytes;
+
+            sx_store_expect(&writer, size);
+            large_judge(&writer, writer.generation, before);
+        }
+        const uint64_t before = writer.view.seg.backed_bytes, copied = writer.copied_bytes;
+
+        generation = writer.generation;
+        cr_assert_eq(sx_store_put_flat(&writer, SX_REALM_JOB, i % LARGE_COUNT, "long", PMIX_GLOBAL,
+                                       &cell, bytes),
+                     PMIX_SUCCESS);
+        large_judge(&writer, generation, before);
+        cr_expect_leq(writer.copied_bytes - copied, SX_STORE_COPY_MAX_BYTES);
+    }
+    generation = writer.generation;
+    for (; sx_store_renew_step(&writer, 1 << 18); steps++) {
+        cr_assert_lt(steps, 10000);
+    }
+    cr_expect_eq(writer.generation, generation + 1);
+    cr_expect_geq(steps, LARGE_COUNT * (LARGE_BYTES / SX_STORE_COPY_MAX_BYTES - 1));
+    for (uint32_t row = 0; row < LARGE_COUNT; row++) {
+        cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, row, "long", &item), PMIX_SUCCESS);
+        cr_expect_eq(item.cell.len, LARGE_BYTES);
+    }
+    sx_store_destroy(&writer);
+}
+
 /* What the next generation cannot take, a row that its directories have no place for, is the end of
  * that one alone. */
 Test(store_renew, a_generation_that_is_given_up_loses_nothing)
