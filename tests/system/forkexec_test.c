@@ -288,13 +288,42 @@ static void singleton(void)
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
 }
 
+/* Nobody waits for a child that has become another user's, as below sudo(8). */
+static void left(void)
+{
+    char script[1200], path[300];
+    pmix_nspace_t nspace;
+    int pid = 0, status;
+    FILE *file = NULL;
+
+    if (geteuid() != 0) {
+        printf("left out: root alone can become another user\n");
+        return;
+    }
+    snprintf(path, sizeof(path), "%s/pid", dir);
+    snprintf(script, sizeof(script), "echo $$ >'%s.new'; mv '%s.new' '%s'; exec sleep 1000", path,
+             path, path);
+    tool_begin(false);
+    CHECK_STATUS(shell(script, 1, NULL, 0, nspace), PMIX_SUCCESS);
+    while ((file = fopen(path, "re")) == NULL) {
+        usleep(10000);
+    }
+    CHECK(fscanf(file, "%d", &pid) == 1 && fclose(file) == 0);
+    CHECK(setresuid(12345, 12345, 0) == 0);
+    CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
+    CHECK(setresuid(0, 0, 0) == 0);
+    CHECK(waitpid(pid, &status, WNOHANG) == 0); /* it runs */
+    CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+    CHECK(unlink(path) == 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
     { "ends", ends },           { "inherits", inherits }, { "directives", directives },
     { "refusals", refusals },   { "finalize", finalize }, { "launcher", launcher },
-    { "singleton", singleton },
+    { "singleton", singleton }, { "left", left },
 };
 
 static void case_run(void (*run)(void), const char *name)

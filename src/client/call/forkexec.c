@@ -5,6 +5,7 @@
  *     PMIx_Spawn --registered, if this tool is a server--> STARTED --the last ends--> OVER, told
  *         \--one cannot be started: the others are killed         /
  *              the last finalize --SIGTERM, a grace, SIGKILL-----/
+ *                  one that another user has become: left alone-/
  *
  * A thread per job waits for its processes, each by its own number: the tool may have others.
  * Bounded: JOBS_MAX at once, PROCS_MAX processes each. */
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +30,7 @@
 #include "base/clock.h"
 #include "base/envar.h"
 #include "base/list.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "base/role.h"
 #include "base/status.h"
@@ -49,7 +52,7 @@ struct job {
     pmix_status_t fate;
     int code; /* of the first that has failed */
     size_t count;
-    struct pollfd *fds; /* their pidfds; -1: none, or reaped */
+    struct pollfd *fds; /* their pidfds; -1: none, or reaped; and leave_fd */
     pid_t pids[];       /* under lock once the thread runs; 0: reaped, or not started */
 };
 
@@ -57,6 +60,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct sx_list jobs = { &jobs, &jobs }; /* under lock, as the next */
 static uint32_t numbered;
+static int leave_fd = -1; /* an eventfd: those that may not be signalled are not waited for */
 
 /* ---- their ends ------------------------------------------------------------------------------ */
 
@@ -130,6 +134,24 @@ static void child_ended(struct job *job, size_t index)
     tell(job, (pmix_rank_t)index, PMIX_EVENT_PROC_TERMINATED, code < 0 ? NULL : &code);
 }
 
+/* Return: whether the child, which runs, is another user's, and nobody waits for it any more. */
+static bool child_leave(struct job *job, size_t index)
+{
+    pthread_mutex_lock(&lock);
+    const pid_t pid = job->pids[index];
+    const bool left = kill(pid, 0) != 0 && errno == EPERM;
+
+    job->pids[index] = left ? 0 : pid;
+    pthread_mutex_unlock(&lock);
+    if (left) {
+        sx_log(SX_LOG_WARN, "process %ld of %s is another user's now, and goes on", (long)pid,
+               job->nspace);
+        close(job->fds[index].fd);
+        job->fds[index].fd = -1;
+    }
+    return left;
+}
+
 static void *job_wait(void *arg)
 {
     struct job *const job = arg;
@@ -142,14 +164,18 @@ static void *job_wait(void *arg)
         }
     }
     while (left > 0) {
-        const int ready = poll(job->fds, job->count, -1);
+        const int ready = poll(job->fds, job->count + 1, -1);
+        const bool leaves = ready > 0 && job->fds[job->count].revents != 0;
 
         for (size_t i = 0; ready > 0 && i < job->count; i++) {
             if (job->fds[i].fd >= 0 && job->fds[i].revents != 0) {
                 child_ended(job, i);
                 left--;
+            } else if (leaves && job->fds[i].fd >= 0 && child_leave(job, i)) {
+                left--;
             }
         }
+        job->fds[job->count].fd = leaves ? -1 : job->fds[job->count].fd;
     }
     if (job->registered) {
         PMIx_server_deregister_nspace(job->nspace, NULL, NULL);
@@ -209,15 +235,21 @@ void sx_forkexec_end(void)
                 job_signal_locked(SX_LIST_ENTRY(it, struct job, link), SIGKILL);
             }
             deadline_ns = sx_now_ns() + GRACE_NS; /* one that hangs in the kernel is waited for */
+            (void)eventfd_write(leave_fd, 1);
         }
     }
     pthread_mutex_unlock(&lock);
+    if (leave_fd >= 0) {
+        close(leave_fd);
+        leave_fd = -1;
+    }
 }
 
 void sx_forkexec_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&changed, NULL);
+    leave_fd = -1;
     sx_list_init(&jobs); /* their pidfds close when this one executes something */
 }
 
@@ -379,7 +411,7 @@ static struct job *job_new(size_t count)
 {
     struct job *const job = calloc(1, sizeof(*job) + count * sizeof(job->pids[0]));
 
-    if (job == NULL || (job->fds = calloc(count, sizeof(*job->fds))) == NULL) {
+    if (job == NULL || (job->fds = calloc(count + 1, sizeof(*job->fds))) == NULL) {
         free(job);
         return NULL;
     }
@@ -387,6 +419,8 @@ static struct job *job_new(size_t count)
     for (size_t i = 0; i < count; i++) {
         job->fds[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
     }
+    leave_fd = leave_fd >= 0 ? leave_fd : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    job->fds[count] = (struct pollfd){ .fd = leave_fd, .events = POLLIN };
     (void)snprintf(job->nspace, sizeof(job->nspace), "%.*s.%u", PMIX_MAX_NSLEN - 11,
                    sx_process.self.nspace, ++numbered);
     return job;
