@@ -102,6 +102,15 @@ static const char *state_of(const struct sx_site *site, uint32_t rank, pid_t pid
     return how != NULL ? how : has_pid ? "runs" : "not connected";
 }
 
+/* Whether the host has told its end: its process id may be another process's by now. */
+static bool has_ended(const struct sx_site *site, uint32_t rank)
+{
+    uint32_t state;
+
+    return sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_STATE_STATUS, UINT8_MAX, &state) &&
+           state >= PMIX_PROC_STATE_TERMINATED;
+}
+
 static void rank_print(struct list *list, pid_t server, const char *nspace,
                        const struct sx_site *site, uint32_t rank)
 {
@@ -120,7 +129,7 @@ static void rank_print(struct list *list, pid_t server, const char *nspace,
     char text[STATE_TEXT_MAX], cpu[SX_LS_FIGURE_MAX], rss[SX_LS_FIGURE_MAX];
 
     cells[STATE] = sx_listing_text(state_of(site, rank, here, text));
-    usage_fill(cells, here, cpu, rss);
+    usage_fill(cells, has_ended(site, rank) ? 0 : here, cpu, rss);
     sx_listing_print(&list->listing, cells);
 }
 
