@@ -78,10 +78,12 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
                                 const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message)
 {
-    const uint32_t jobs = jobs_held(run->jobs), places = sx_run_jobs_places(run->jobs);
-    const struct sx_run_options all = { .rank_count = places + request->options.rank_count,
-                                        .stdin_mode = request->options.stdin_mode,
-                                        .output = request->options.output };
+    const uint32_t jobs = jobs_held(run->jobs);
+    const struct sx_run_options all = {
+        .rank_count = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL),
+        .stdin_mode = request->options.stdin_mode,
+        .output = request->options.output
+    };
     const uint64_t files = sx_run_files(&all, jobs + 1);
     struct rlimit limit;
 
@@ -182,7 +184,7 @@ static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run
                                    char *message)
 {
     char *const *const outer = env_of_asker(request, parent);
-    const uint32_t all = sx_run_jobs_places(run->jobs) + request->options.rank_count;
+    const uint32_t all = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL);
     pmix_status_t rc = PMIX_SUCCESS;
     size_t bytes = 0;
 

@@ -72,6 +72,37 @@ uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs)
     return end;
 }
 
+static bool is_gap(const struct sx_run_jobs *jobs, uint32_t first, uint32_t rank_count)
+{
+    bool is = true;
+
+    for (uint32_t i = 0; is && i < jobs->count; i++) {
+        const struct sx_run_job *const job = jobs->at[i];
+
+        is = job->over || first >= job->first + job->rank_count || first + rank_count <= job->first;
+    }
+    return is;
+}
+
+uint32_t sx_run_jobs_places_with(const struct sx_run_jobs *jobs, uint32_t rank_count,
+                                 uint32_t *ret_first)
+{
+    const uint32_t places = sx_run_jobs_places(jobs);
+    uint32_t first = is_gap(jobs, 0, rank_count) ? 0 : places;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const uint32_t end = jobs->at[i]->first + jobs->at[i]->rank_count;
+
+        if (!jobs->at[i]->over && end < first && is_gap(jobs, end, rank_count)) {
+            first = end;
+        }
+    }
+    if (ret_first != NULL) {
+        *ret_first = first;
+    }
+    return first + rank_count > places ? first + rank_count : places;
+}
+
 void sx_run_jobs_init(struct sx_run_jobs *jobs, const struct sx_run_options *options)
 {
     struct sx_run_job *job = NULL;
@@ -99,8 +130,12 @@ void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char 
 
 struct sx_run_job *sx_run_jobs_add(struct sx_run_jobs *jobs, const struct sx_run_options *options)
 {
+    uint32_t first;
+
+    (void)sx_run_jobs_places_with(jobs, options->rank_count, &first);
     struct sx_run_job *const job = job_append(jobs, options, options->apps);
 
+    job->first = first;
     for (uint32_t i = 0; i < options->app_count; i++) {
         job_take_app(job, &options->apps[i]);
     }

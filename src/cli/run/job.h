@@ -127,6 +127,10 @@ void sx_run_jobs_remove(struct sx_run_jobs *jobs, struct sx_run_job *job);
 
 /* How many places there are among those of all jobs: ranks of jobs that are not over yet. */
 uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs);
+/* The same, with a job of @rank_count ranks more, which begins at @ret_first (unless NULL): in the
+ * first gap that has room for it. */
+uint32_t sx_run_jobs_places_with(const struct sx_run_jobs *jobs, uint32_t rank_count,
+                                 uint32_t *ret_first);
 
 /* The application of @rank, which is one of the job's. */
 const struct sx_run_app *sx_run_job_app(const struct sx_run_job *job, uint32_t rank);

@@ -99,3 +99,32 @@ Test(run_job, one_that_is_added_goes_where_those_before_it_leave_room)
     cr_expect_eq(sx_run_jobs_add(&jobs, &more)->number, 40, "a number does not come again");
     sx_run_jobs_deinit(&jobs);
 }
+
+/* Jobs of which each begins before the one before it has ended. */
+Test(run_job, jobs_that_overlap_take_the_places_of_those_that_are_over)
+{
+    const struct sx_run_options options = three(true);
+    static struct sx_run_app app = { .rank_count = 4 }, small = { .rank_count = 1 };
+    const struct sx_run_options more = { .apps = &app, .app_count = 1, .rank_count = 4 };
+    const struct sx_run_options one = { .apps = &small, .app_count = 1, .rank_count = 1 };
+    uint32_t first;
+
+    sx_run_jobs_init(&jobs, &options);
+    sx_run_jobs_name(&jobs, "shmix-1-2", "/t/s");
+    struct sx_run_job *last = sx_run_jobs_add(&jobs, &more);
+    for (uint32_t i = 0; i < 100; i++) {
+        struct sx_run_job *const job = sx_run_jobs_add(&jobs, &more);
+
+        cr_assert_eq(job->first + last->first, 6 + 10);
+        cr_assert_leq(sx_run_jobs_places(&jobs), 14);
+        last->over = true;
+        last = job;
+    }
+    cr_expect_eq(sx_run_jobs_places_with(&jobs, 4, &first), 14);
+    cr_expect_eq(first, last->first == 6 ? 10 : 6);
+    jobs.at[0]->over = jobs.at[1]->over = jobs.at[2]->over = true;
+    cr_expect_eq(sx_run_jobs_add(&jobs, &one)->first, 0);
+    cr_expect_eq(sx_run_jobs_places_with(&jobs, 100, &first), 100 + first);
+    cr_expect_eq(first, sx_run_jobs_places(&jobs));
+    sx_run_jobs_deinit(&jobs);
+}
