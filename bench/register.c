@@ -22,8 +22,8 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
+#include "base/call/role.h"
 #include "base/clock.h"
-#include "base/role.h"
 #include "base/util.h"
 #include "samples.h"
 #include "shmem/store.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shmix_soname(RET LIBRARY...): the name under which the loader finds the first LIBRARY at run time
-# (src/base/library.h), as the headers that we build with want it: "libhwloc.so.15".
+# (src/base/system/library.h), as the headers that we build with want it: "libhwloc.so.15".
 function(shmix_soname ret library)
   execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE dynamic ERROR_VARIABLE err)
   if(NOT dynamic MATCHES "SONAME[^[]*\\[([^]]+)\\]")

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
+#include "base/value/names.h"
 
 #define SX_RAISE_TEXT_MAX 384
 

@@ -13,10 +13,10 @@
 #include <pmix_tool.h>
 
 #include "base/clock.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
 #include "client/life/tool.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
 
 /* Whether the process that is named is there, and another user's. */
 static bool is_anothers(pid_t pid)
@@ -55,8 +55,8 @@ static const char *remedy(pid_t pid, pmix_status_t rc)
 
 static unsigned servers_named(const struct sx_attach *attach)
 {
-    return (attach->whose.pid != 0) + (attach->whose.uri != NULL) +
-           (attach->whose.server != NULL) + attach->to_system;
+    return (attach->whose.pid != 0) + (attach->whose.uri != NULL) + (attach->whose.server != NULL) +
+           attach->to_system;
 }
 
 /* ---- what is named --------------------------------------------------------------------------- */

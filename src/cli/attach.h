@@ -14,16 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/number.h"
-#include "cli/options.h"
-#include "cli/whose.h"
+#include "cli/target.h"
+#include "launch/common/number.h"
+#include "launch/common/options.h"
 
 /* At most one of these names a server. */
 struct sx_attach {
     struct sx_whose whose;   /* its namespace is a job's */
     const char *group, *set; /* NULL: not given */
     bool to_system;
-    bool has_to_have; /* a server that does not show what is named is not asked for it */
+    bool has_to_have;    /* a server that does not show what is named is not asked for it */
     uint64_t wait_ns;    /* as long as there is no such server */
     uint64_t timeout_ns; /* for its answer; 0: the library's own */
 };

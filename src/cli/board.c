@@ -3,9 +3,9 @@
 /* board.c - a board counts as its maker's alone: another process can name a memfd as servers do. */
 #include "cli/board.h"
 
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
 
 static bool board_take(void *arg, pid_t pid, int fd)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
 #include "cli/names.h"
+#include "launch/common/json.h"
 
 static int width_of(const struct sx_listing_cell *cell)
 {

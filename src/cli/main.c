@@ -13,11 +13,11 @@
 #include "cli/log/log.h"
 #include "cli/ls/ls.h"
 #include "cli/mem/mem.h"
-#include "cli/options.h"
-#include "cli/outside.h"
 #include "cli/query/query.h"
-#include "cli/run/run.h"
-#include "cli/say.h"
+#include "launch/common/options.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/job/run.h"
 
 static const struct sx_option rows[] = {
     { .help = "verbs:" },
@@ -62,18 +62,22 @@ static char signal_word[] = "signal";
 
 static bool is_signal(const char *word)
 {
-    return word != NULL && word[0] == '-' && (isdigit((unsigned char)word[1]) ||
-                                              isupper((unsigned char)word[1])) &&
+    return word != NULL && word[0] == '-' &&
+           (isdigit((unsigned char)word[1]) || isupper((unsigned char)word[1])) &&
            !sx_options_every_verb_has(word);
 }
 
 static const struct sx_habit habits[] = {
-    { "top", "is not there yet: 'shmix ls procs --watch' lists processes and their CPU time again "
-             "and again", false },
+    { "top",
+      "is not there yet: 'shmix ls procs --watch' lists processes and their CPU time again "
+      "and again",
+      false },
     { "squeue status show", "is 'shmix ls' here, and of processes 'shmix ls procs'", false },
     { "scancel stop end", "is 'shmix kill NAMESPACE | PID' here; 'shmix ls' has both", false },
-    { "stack stacks", "is 'shmix run --timeout SECONDS --get-stack-traces'; of a job that runs "
-                      "already, 'shmix ls procs' has the processes for gdb -p", false },
+    { "stack stacks",
+      "is 'shmix run --timeout SECONDS --get-stack-traces'; of a job that runs "
+      "already, 'shmix ls procs' has the processes for gdb -p",
+      false },
     { "exec srun mpirun mpiexec", "is 'shmix run' here", false },
     { NULL, NULL, false },
 };

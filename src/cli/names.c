@@ -8,7 +8,7 @@
 
 #include <pmix_common.h>
 
-#include "cli/json.h"
+#include "launch/common/json.h"
 
 void sx_names_text_print(const char *text, size_t len)
 {

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
-#include "base/type.h"
-#include "base/value.h"
-#include "cli/json.h"
+#include "base/value/names.h"
+#include "base/value/type.h"
+#include "base/value/value.h"
 #include "cli/names.h"
+#include "launch/common/json.h"
 
 static void text_print(const pmix_value_t *value, bool json)
 {

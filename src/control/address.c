@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/process.h"
+#include "base/system/process.h"
 
 static bool take(struct sx_address *ret, int length)
 {

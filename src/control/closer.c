@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/process.h"
+#include "base/system/process.h"
 #include "control/socket.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/process.h"
 #include "base/status.h"
+#include "base/system/process.h"
 #include "control/contact_scan.h"
 
 #define TRIES_MAX 16

@@ -26,9 +26,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/library.h"
 #include "base/list.h"
 #include "base/log.h"
+#include "base/system/library.h"
 #include "base/util.h"
 #include "control/loop_engine.h"
 

@@ -31,7 +31,7 @@
 /* A head of this type, and what else its signature says. */
 #define FIXED(type, ...) .body = HEAD(type, __VA_ARGS__), .body_max = sizeof(type)
 #define BODY(type, max, ...) .body = HEAD(type, __VA_ARGS__), .body_max = (max)
-/* A body of bodies.h. */
+/* A body of payloads.h. */
 #define AS_IN_A_LANE(signature) .body = &(signature), .body_max = SX_FRAME_BODY_MAX
 #define COST(units, units_per_kib) .cost = (units), .cost_kib = (units_per_kib)
 #define BULK(max, what, hint) .bulk_max = (max), .thing = (what), .advice = (hint)

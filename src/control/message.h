@@ -18,7 +18,7 @@
 
 #include <pmix_common.h>
 
-#include "base/bodies.h"
+#include "base/message/payloads.h"
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
@@ -29,7 +29,7 @@
 #define SX_VALUE_BYTES_MAX (UINT64_C(1) << 30)   /* PUT_BULK: one committed value */
 #define SX_REQUEST_BYTES_MAX (UINT64_C(1) << 20) /* what names processes and directives */
 #define SX_ANSWER_BYTES_MAX (UINT64_C(1) << 30)  /* REPLY */
-/* What the infos of a request may unfold to when they are decoded (base/flat.h). */
+/* What the infos of a request may unfold to when they are decoded (base/value/flat.h). */
 #define SX_REQUEST_HEAP_MAX (UINT64_C(4) << 20)
 #define SX_MONITOR_HEAP_MAX (UINT64_C(64) << 10)
 /* So may a value with qualifiers of @size bytes, which the server takes apart: the value keeps its
@@ -199,7 +199,7 @@ enum { SX_GET_KEY };
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
 #define SX_GET_HOSTS 0x8u     /* the key is for the host to know: it is asked once, for a while */
 
-/* PUT_BULK, ARRIVE_BULK, EVENT_BULK: as in a lane (bodies.h).  Reply: struct sx_reply; of
+/* PUT_BULK, ARRIVE_BULK, EVENT_BULK: as in a lane (payloads.h).  Reply: struct sx_reply; of
  * EVENT_BULK: */
 struct sx_event_number {
     struct sx_reply reply;
@@ -430,7 +430,8 @@ enum { SX_JOIN_INFOS };
 /* QUERY: followed by one info, whose value is an array of PMIX_QUERY.  When they came in bulk, and
  * the host is asked, a part without a body comes before the answer (SX_FRAME_MORE): they have been
  * read.  Reply: struct sx_reply and, if something was found, the results as a flat array of infos
- * (base/query.h says in which shape); what the server knows and is asked again is PMIX_UNDEF. */
+ * (base/call/query.h says in which shape); what the server knows and is asked again is
+ * PMIX_UNDEF. */
 struct sx_query_head {
     uint64_t info_size;
 };

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "base/status.h"
+#include "base/system/process.h"
 #include "control/address.h"
 #include "control/rendezvous.h"
 

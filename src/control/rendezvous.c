@@ -29,8 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "base/status.h"
+#include "base/system/process.h"
 #include "base/util.h"
 #include "control/address.h"
 #include "control/socket.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* uring_calls.c - what is called of liburing (base/library.h): without it no ring is set up, as on
- * a kernel that has none, and the loop uses epoll. */
+/* uring_calls.c - what is called of liburing (base/system/library.h): without it no ring is set up,
+ * as on a kernel that has none, and the loop uses epoll. */
 #include <errno.h>
 #include <liburing.h>
 
-#include "base/library.h"
+#include "base/system/library.h"
 
 #define CALL(refused, type, name, params, args) \
     SX_LIBRARY_CALL(SHMIX_LIBURING, refused, type, name, params, args)

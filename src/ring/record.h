@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/bodies.h"
+#include "base/message/payloads.h"
 
 /* ---- lane messages: client to server ------------------------------------------------------ */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 #include "shmem/qualified.h"
 
 struct collect {

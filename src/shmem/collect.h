@@ -4,7 +4,7 @@
 #ifndef SX_SHMEM_COLLECT_H
 #define SX_SHMEM_COLLECT_H
 
-#include "shmem/site.h"
+#include "shmem/nspace_read.h"
 
 /* Deep copies of the values of the row that @scope may see, as a DATA_ARRAY of infos in @ret
  * (uninitialised); of a process or job the qualified ones too, under PMIX_QUALIFIED_VALUE.  What

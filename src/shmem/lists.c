@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */
 

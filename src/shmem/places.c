@@ -9,7 +9,7 @@
 #include <shmix.h>
 
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 
 struct place {
     uint64_t serial; /* of the list: a later one has a higher one */

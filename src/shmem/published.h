@@ -17,7 +17,7 @@
 #ifndef SX_SHMEM_PUBLISHED_H
 #define SX_SHMEM_PUBLISHED_H
 
-#include "base/publish.h"
+#include "base/call/publish.h"
 #include "shmem/store.h"
 
 #define SX_PUBLISHED_NSPACE "(published)" /* in the header of such a store */
@@ -35,7 +35,7 @@ struct sx_published_entry {
     uint32_t rank;       /* of the publisher */
     uint32_t nspace_off; /* of this record, as the value's body */
     uint32_t nspace_len;
-    struct sx_cell cell; /* base/flat.h */
+    struct sx_cell cell; /* base/value/flat.h */
 };
 static_assert(sizeof(struct sx_published_head) == 8, "fixed by layout 2");
 static_assert(sizeof(struct sx_published_entry) == 48, "fixed by layout 2");

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "base/status.h"
-#include "base/value.h"
+#include "base/value/value.h"
 
 #define QUALIFIER_STACK_BYTES 1024u
 

@@ -21,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "base/status.h"
+#include "base/system/process.h"
 
 /* Numbers of the kernel that older headers lack. */
 #define SX_MADV_POPULATE_READ 22 /* 5.14 */

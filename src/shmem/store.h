@@ -19,7 +19,7 @@
 #ifndef SX_SHMEM_STORE_H
 #define SX_SHMEM_STORE_H
 
-#include "base/flat.h"
+#include "base/value/flat.h"
 #include "shmem/heap.h"
 #include "shmem/segment.h"
 

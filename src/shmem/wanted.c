@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "shmem/collect.h"
 
 #define SX_ID_END (UINT64_C(1) << 32) /* of nodes, apps and sessions */

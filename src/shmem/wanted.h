@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/options.h"
+#include "base/call/directive_tables.h"
+#include "shmem/nspace_read.h"
 #include "shmem/qualified.h"
-#include "shmem/site.h"
 
 /* Sessions that one namespace may tell of.  A session's row is no id, which may be any number: the
  * job's own session has row 0, and PMIX_SESSION_ID in each row says which one it is. */

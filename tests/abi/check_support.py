@@ -7,7 +7,7 @@
   check_support.py --source DIR --selftest      spoil the document in each way: it is noticed
 
 Functions: the document lists every function of the ABI and every one of our own, each once; "not
-supported" is said of exactly those in src/base/unsupported.c; the library, when given, exports
+supported" is said of exactly those in src/base/api/unsupported.c; the library, when given, exports
 exactly the listed ones.  The row of PMIx_server_init names exactly the entries of the host's module
 that are called (the rows of src/server/port/upcall.c), and how many there are.
 

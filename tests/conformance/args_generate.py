@@ -171,7 +171,7 @@ def known_keys(facts, source):
     """The attributes that the library's sources name: those with a meaning of their own."""
     names = {row["name"] for row in rows(facts, "keys")}
     used = set()
-    for folder in ("client", "server", "base", "cli"):
+    for folder in ("base/*", "base", "cli"):
         for path in glob.glob(os.path.join(source, "src", folder, "*.c")):
             with open(path, encoding="utf-8") as text:
                 used.update(re.findall(r"PMIX_[A-Z0-9_]+", text.read()))

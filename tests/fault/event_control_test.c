@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "attack.h"
-#include "base/flat.h"
+#include "base/value/flat.h"
 
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 11)
-#define CODES_PER_CLIENT 4096u /* server/engine/event_codes.h */
+#define CODES_PER_CLIENT 4096u /* server/event/event_codes.h */
 
 struct registration {
     struct sx_event_register head;

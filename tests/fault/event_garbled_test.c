@@ -9,10 +9,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client/call/event.h"
+#include "client/event/event.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
-#include "client/link/progress.h"
+#include "client/link/wait.h"
 #include "fault.h"
 #include "ring/record.h"
 

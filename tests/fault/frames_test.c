@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "attack.h"
-#include "base/flat.h"
+#include "base/value/flat.h"
 #include "control/socket.h"
 
 #define SEED UINT64_C(20260731)

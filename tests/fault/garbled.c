@@ -10,8 +10,8 @@
 
 #include <pmix.h>
 
-#include "base/flat.h"
-#include "base/options.h"
+#include "base/call/directive_tables.h"
+#include "base/value/flat.h"
 #include "control/message.h"
 #include "fault.h"
 #include "unit/base/samples.h"
@@ -45,7 +45,7 @@ static uint64_t extreme(uint64_t *seed)
 
 #define NAME(constant) constant,
 static const char *const attributes[] = {
-#include "base/names_attribute.inc"
+#include "base/value/names_attribute.inc"
 };
 
 /* What a request is about comes first, and without it the rest is not looked at. */

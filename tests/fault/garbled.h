@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/body.h"
+#include "base/message/signature.h"
 
 #define GARBLED_BYTES_MAX (UINT32_C(1) << 18)
 

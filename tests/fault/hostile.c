@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/flat.h"
 #include "base/util.h"
+#include "base/value/flat.h"
 
 #define BATCH 64
 #define PUT_BYTES 8000u                    /* of a value in the lane */

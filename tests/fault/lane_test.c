@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "attack.h"
-#include "base/bodies.h"
+#include "base/message/payloads.h"
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/results.h"
 
 #define SEED UINT64_C(20260801)

@@ -7,8 +7,8 @@
 
 #include "attack.h"
 #include "base/util.h"
+#include "server/iof/unclaimed.h"
 #include "server/model/state.h"
-#include "server/port/kept.h"
 
 enum { NAMED }; /* a word of fault_shared->state: processes in the last question to the host */
 

@@ -13,8 +13,8 @@
 #include <pmix_tool.h>
 
 #include "attack.h"
-#include "base/flat.h"
-#include "client/call/event.h"
+#include "base/value/flat.h"
+#include "client/event/event.h"
 
 #define NOBODY 65534
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 12)

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "attack.h"
-#include "client/call/event_list.h"
-#include "server/engine/modex.h"
-#include "server/engine/waiting.h"
+#include "client/event/event_list.h"
+#include "server/data/get_index.h"
+#include "server/data/modex.h"
 #include "server/model/state.h"
 
 /* ---- one turn at a time ---------------------------------------------------------------------- */

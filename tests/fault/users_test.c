@@ -17,7 +17,7 @@
 #include <pmix_tool.h>
 
 #include "attack.h"
-#include "base/body.h"
+#include "base/message/signature.h"
 #include "base/util.h"
 #include "server/model/state.h"
 

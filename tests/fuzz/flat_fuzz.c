@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/flat.h"
-#include "base/value.h"
+#include "base/value/flat.h"
+#include "base/value/value.h"
 
 /* Padding and the flag of persistent infos are read leniently and written strictly, so it is the
  * second encoding that has to be the same as the first. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/flat.h"
-#include "base/pack.h"
+#include "base/value/flat.h"
+#include "base/value/pack.h"
 
 #include "samples.h"
 

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/pack.h"
-#include "base/type.h"
-#include "base/value.h"
+#include "base/value/pack.h"
+#include "base/value/type.h"
+#include "base/value/value.h"
 
 #define ROOM_MAX 4
 

@@ -18,7 +18,7 @@
 
 #define sx_assert_failed(fact, file, line) model_violated(fact, line)
 
-#include "client/data/grace.c"
+#include "client/data/epoch.c"
 
 #define THINGS_MAX 5u
 #define READERS_MAX 2u

@@ -196,33 +196,33 @@ shmix_mutant(end-not-moved store
 
 # it is over at once, or one epoch too early
 shmix_mutant(grace-not-waited grace
-  client/data/grace.c "end_before(oldest_inside())" "end_before(oldest_inside() | UINT64_MAX)")
+  client/data/epoch.c "end_before(oldest_inside())" "end_before(oldest_inside() | UINT64_MAX)")
 shmix_mutant(grace-too-early grace
-  client/data/grace.c "if (retired->epoch < epoch)" "if (retired->epoch <= epoch)")
+  client/data/epoch.c "if (retired->epoch < epoch)" "if (retired->epoch <= epoch)")
 # no barrier in the readers
 shmix_mutant(grace-no-barrier grace
-  client/data/grace.c "(epoch & SX_GRACE_FENCE) != 0 || membarrier_make()"
+  client/data/epoch.c "(epoch & SX_GRACE_FENCE) != 0 || membarrier_make()"
                  "epoch != 0 || membarrier_make()")
 shmix_mutant(grace-no-fence grace
-  client/data/grace.c "    sx_barrier()@semicolon@
+  client/data/epoch.c "    sx_barrier()@semicolon@
 }
 
 /* ---- the barrier" "}
 
 /* ---- the barrier")
 shmix_mutant(grace-collector-no-fence grace
-  client/data/grace.c "    sx_barrier()@semicolon@
+  client/data/epoch.c "    sx_barrier()@semicolon@
     const uint32_t count" "    const uint32_t count")
 # A-epoch: inside since an epoch whose beginning is not seen
 shmix_mutant(grace-epoch-relaxed grace
-  client/data/grace.h "atomic_load_explicit(&sx_grace_epoch, memory_order_acquire)"
+  client/data/epoch.h "atomic_load_explicit(&sx_grace_epoch, memory_order_acquire)"
                  "atomic_load_explicit(&sx_grace_epoch, memory_order_relaxed)")
 # who enters twice has left when he leaves once
 shmix_mutant(grace-left-too-early grace
-  client/data/grace.h "atomic_store_explicit(&grace->reader->epoch, grace->before, memory_order_release)"
+  client/data/epoch.h "atomic_store_explicit(&grace->reader->epoch, grace->before, memory_order_release)"
                  "atomic_store_explicit(&grace->reader->epoch, 0, memory_order_release)")
 shmix_mutant(grace-entered-anew grace
-  client/data/grace.h "before != 0 ? before : epoch" "epoch")
+  client/data/epoch.h "before != 0 ? before : epoch" "epoch")
 # how it is used: retired first, and only then something else is shown
 shmix_mutant(retire-first grace)
 target_compile_definitions(model-retire-first PRIVATE MODEL_RETIRE_FIRST)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cli/number.h"
-#include "cli/proc.h"
-#include "cli/say.h"
+#include "launch/common/number.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
 
 #define RUNS_MAX 1000
 #define RANKS_MAX 4096

@@ -17,14 +17,14 @@
 #include <pmix.h>
 
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "cli/attach.h"
-#include "cli/number.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
 #include "cli/value.h"
+#include "launch/common/number.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 
 #define RANKS_MAX 1024
 #define SIGNAL_LAST 64 /* what PMIX_JOB_CTRL_SIGNAL takes */

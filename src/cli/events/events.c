@@ -18,9 +18,9 @@
 #include "cli/events/inject.h"
 #include "cli/events/print.h"
 #include "cli/events/words.h"
-#include "cli/number.h"
-#include "cli/options.h"
-#include "cli/say.h"
+#include "launch/common/number.h"
+#include "launch/common/options.h"
+#include "launch/common/say.h"
 #include "ring/bell.h"
 
 #define SINCE_NOW UINT64_MAX

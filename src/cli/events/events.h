@@ -4,7 +4,7 @@
 #ifndef SX_CLI_EVENTS_EVENTS_H
 #define SX_CLI_EVENTS_EVENTS_H
 
-#include "cli/options.h"
+#include "launch/common/options.h"
 
 extern const struct sx_verb sx_events_verb;
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 
 struct search {
     const char *nspace; /* NULL: any */

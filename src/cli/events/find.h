@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/whose.h"
+#include "cli/target.h"
 #include "ring/board.h"
 #include "ring/ring.h"
 

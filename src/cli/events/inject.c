@@ -18,20 +18,20 @@
 #include <pmix.h>
 
 #include "base/clock.h"
-#include "base/names.h"
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/names.h"
+#include "base/value/value.h"
 #include "cli/events/find.h"
 #include "cli/events/words.h"
-#include "cli/json.h"
-#include "cli/number.h"
-#include "cli/options.h"
-#include "cli/say.h"
-#include "client/call/event.h"
+#include "client/event/event.h"
 #include "client/life/tool.h"
 #include "client/link/process.h"
 #include "control/message.h"
 #include "control/rendezvous.h"
+#include "launch/common/json.h"
+#include "launch/common/number.h"
+#include "launch/common/options.h"
+#include "launch/common/say.h"
 
 #define ANSWER_SECONDS 10
 #define RANKS_MAX 256

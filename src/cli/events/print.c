@@ -12,7 +12,7 @@
 
 #include <pmix.h>
 
-#include "base/names.h"
+#include "base/value/names.h"
 #include "cli/events/words.h"
 #include "cli/names.h"
 #include "cli/value.h"

@@ -8,9 +8,9 @@
 
 #include <pmix_common.h>
 
-#include "base/names.h"
 #include "base/util.h"
-#include "cli/number.h"
+#include "base/value/names.h"
+#include "launch/common/number.h"
 
 bool sx_events_code_set(void *at, const char *value)
 {

@@ -16,8 +16,8 @@
 #include "cli/field/words.h"
 #include "cli/ls/ls.h"
 #include "cli/query/query.h"
-#include "cli/run/run.h"
-#include "cli/say.h"
+#include "launch/common/say.h"
+#include "launch/job/run.h"
 
 #define OF(type, member) offsetof(type, member), false
 

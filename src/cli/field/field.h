@@ -14,7 +14,7 @@
 #ifndef SX_CLI_FIELD_FIELD_H
 #define SX_CLI_FIELD_FIELD_H
 
-#include "cli/options.h"
+#include "launch/common/options.h"
 
 /* Return: what @path, which ends with such a name, does with the words behind it; NULL: it is none
  * of them. */

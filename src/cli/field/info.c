@@ -13,7 +13,7 @@
 #include <pmix.h>
 
 #include "base/util.h"
-#include "cli/say.h"
+#include "launch/common/say.h"
 
 struct info {
     const char *path, *param;

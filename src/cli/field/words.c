@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cli/say.h"
+#include "launch/common/say.h"
 
 void sx_words_add(struct sx_words *words, const char *word)
 {

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/options.h"
+#include "launch/common/options.h"
 
 /* Zeroed is empty.  It ends with NULL, and owns its words. */
 struct sx_words {

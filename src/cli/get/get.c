@@ -14,19 +14,19 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/names.h"
-#include "base/value.h"
+#include "base/value/names.h"
+#include "base/value/value.h"
 #include "cli/board.h"
 #include "cli/get/watch.h"
-#include "cli/json.h"
 #include "cli/names.h"
-#include "cli/number.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
+#include "cli/target.h"
 #include "cli/value.h"
-#include "cli/whose.h"
+#include "launch/common/json.h"
+#include "launch/common/number.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 
 #define ANY_REALM SX_REALM_COUNT
 #define ANY_RANK (-1)
@@ -126,8 +126,7 @@ static void cell_print(struct search *search, const struct key *key, uint32_t ro
     struct sx_item item;
     pmix_value_t value;
 
-    if (is_full(search) ||
-        sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
+    if (is_full(search) || sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
         item.cell.type == PMIX_UNDEF ||
         (search->seen != NULL &&
          !sx_get_seen_is_new(search->seen, search->nspace, search->realm, key->text, row, &item)) ||
@@ -288,8 +287,7 @@ const struct sx_verb sx_get_verb = {
 static int nothing_say(const struct search *search, bool denied)
 {
     const struct wish *const wish = search->wish;
-    const char *const hidden = denied ? " of yours (root sees all)"
-                                      : "";
+    const char *const hidden = denied ? " of yours (root sees all)" : "";
 
     if (search->jobs == 0 && sx_cli_outside_say(wish->whose.pid)) {
         return SX_EXIT_FAILURE;

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "cli/say.h"
+#include "launch/common/say.h"
 
 #define LOOK_NS (50 * SX_NS_PER_MS)
 #define LOOK_SHARE 20u

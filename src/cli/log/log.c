@@ -14,10 +14,10 @@
 #include <pmix.h>
 
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "cli/attach.h"
-#include "cli/number.h"
-#include "cli/say.h"
+#include "launch/common/number.h"
+#include "launch/common/say.h"
 
 #define LINE_MAX_BYTES (960u * 1024u) /* what a server takes from one process, less a rest */
 #define PRIORITY_NONE (-1)

@@ -13,13 +13,13 @@
 
 #include "cli/listing.h"
 #include "cli/ls/nobody.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
 #include "control/message.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 #include "ring/board.h"
-#include "shmem/site.h"
+#include "shmem/nspace_read.h"
 
 enum { SERVER, ROLE, PID, UID, STATE, RANK, NSPACE, COLUMNS };
 
@@ -141,8 +141,7 @@ int sx_ls_clients(const struct sx_ls_wish *wish)
         return sx_ls_nobody(wish, denied);
     }
     if (list.listing.count == 0) {
-        sx_say("no process is connected%s",
-               denied ? " to your servers (root sees all)" : "");
+        sx_say("no process is connected%s", denied ? " to your servers (root sees all)" : "");
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
 }

@@ -15,15 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bodies.h"
 #include "base/clock.h"
-#include "cli/json.h"
+#include "base/message/payloads.h"
 #include "cli/ls/nobody.h"
 #include "cli/ls/process.h"
 #include "cli/names.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
+#include "launch/common/json.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
 #include "ring/open_ops.h"
 
 struct item {
@@ -172,8 +172,7 @@ static void missing_print(const struct item *item, const struct sx_open_missing 
     } else if (state == NULL) {
         printf(", process %d", (int)pid);
     } else {
-        printf(", process %d, %s %s", (int)pid,
-               strcmp(state, "ended") == 0 ? "has" : "is", state);
+        printf(", process %d, %s %s", (int)pid, strcmp(state, "ended") == 0 ? "has" : "is", state);
     }
     putchar('\n');
 }

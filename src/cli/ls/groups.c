@@ -15,9 +15,9 @@
 #include "cli/ls/groups_print.h"
 #include "cli/ls/groups_watch.h"
 #include "cli/ls/nobody.h"
-#include "cli/outside.h"
-#include "cli/say.h"
-#include "cli/stores.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 #include "shmem/membership.h"
 
 struct list {

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "cli/json.h"
 #include "cli/names.h"
+#include "launch/common/json.h"
 
 #define MEMBERS_SHOWN 16u /* in a line of text */
 

@@ -19,9 +19,9 @@
 #include "cli/board.h"
 #include "cli/ls/groups_print.h"
 #include "cli/ls/nobody.h"
-#include "cli/outside.h"
-#include "cli/say.h"
-#include "cli/stores.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 #include "ring/board.h"
 
 struct lists {
@@ -156,8 +156,8 @@ static void say(struct watch *watch, const char *change, const struct sx_members
 }
 
 /* @before and @now are one list, or one of them is NULL. */
-static void list_compare(struct watch *watch, const char *come,
-                         const struct sx_membership *before, const struct sx_membership *now)
+static void list_compare(struct watch *watch, const char *come, const struct sx_membership *before,
+                         const struct sx_membership *now)
 {
     if (now == NULL) {
         say(watch, "ended", before, NULL);

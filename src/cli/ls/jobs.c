@@ -10,10 +10,10 @@
 #include "cli/listing.h"
 #include "cli/ls/nobody.h"
 #include "cli/ls/process.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
-#include "shmem/site.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/stores.h"
+#include "shmem/nspace_read.h"
 
 #define RANKS_LOOKED_AT 8 /* of a job, for its age and its program */
 
@@ -23,11 +23,16 @@ enum { JOB, SERVER, STATE, SIZE, HERE, APPS, UID, USER, TIME, COMMAND, NAMED, CO
 enum { T_USER, T_SERVER, T_TIME, T_STATE, T_SIZE, T_HERE, T_APPS, T_NAMED, TEXT_COLUMNS };
 
 static const struct sx_listing_column json_columns[COLUMNS] = {
-    [JOB] = { .field = "nspace" },     [SERVER] = { .field = "server" },
-    [STATE] = { .field = "server_state" }, [SIZE] = { .field = "size" },
-    [HERE] = { .field = "local_size" }, [APPS] = { .field = "apps" },
-    [UID] = { .field = "uid" },        [USER] = { .field = "user" },
-    [TIME] = { .field = "up_ns" },     [COMMAND] = { .field = "command" },
+    [JOB] = { .field = "nspace" },
+    [SERVER] = { .field = "server" },
+    [STATE] = { .field = "server_state" },
+    [SIZE] = { .field = "size" },
+    [HERE] = { .field = "local_size" },
+    [APPS] = { .field = "apps" },
+    [UID] = { .field = "uid" },
+    [USER] = { .field = "user" },
+    [TIME] = { .field = "up_ns" },
+    [COMMAND] = { .field = "command" },
 };
 
 static const struct sx_listing_column text_columns[TEXT_COLUMNS] = {
@@ -118,9 +123,7 @@ static void text_print(struct list *list, const struct sx_listing_cell *cells)
 static void cells_print(struct list *list, struct sx_listing_cell *cells)
 {
     const char *const command = cells[COMMAND].text;
-    char *const named = command == NULL
-                            ? NULL
-                            : sx_cli_printf("%s: %s", cells[JOB].text, command);
+    char *const named = command == NULL ? NULL : sx_cli_printf("%s: %s", cells[JOB].text, command);
 
     cells[NAMED] = sx_listing_text(named != NULL ? named : cells[JOB].text);
     if (list->wish->json) {

@@ -18,10 +18,10 @@
 #include "cli/ls/jobs.h"
 #include "cli/ls/procs.h"
 #include "cli/ls/servers.h"
-#include "cli/number.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
+#include "launch/common/number.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
 
 static const struct {
     const char *name;

@@ -7,20 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/options.h"
-#include "cli/whose.h"
+#include "cli/target.h"
+#include "launch/common/options.h"
 
 struct sx_ls_wish {
     const char *thing;
     struct sx_whose whose;
-    pid_t server;   /* that is meant; 0: every one */
+    pid_t server; /* that is meant; 0: every one */
     bool json;
     uint64_t watch_ns;   /* look again after so long; 0: once */
     uint64_t timeout_ns; /* then end */
     int64_t count;       /* or after so many looks, or changes; 0: no end */
     bool pages;          /* all is listed again each time, not what has changed */
     bool again;          /* not the first look: that there is nothing left is no error */
-    bool sets_only; /* of groups */
+    bool sets_only;      /* of groups */
 };
 
 extern const struct sx_verb sx_ls_verb;

@@ -3,9 +3,9 @@
 /* nobody.c - no server at all is no error; that the one who was named is none is one. */
 #include "cli/ls/nobody.h"
 
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
 
 int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
 {
@@ -19,7 +19,7 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
     }
     if (pid == 0) {
         sx_say("%s", denied ? "you have no running job on this node (root sees all users' jobs)"
-                           : "no job runs on this node");
+                            : "no job runs on this node");
         return 0;
     }
     sx_say("process %d %s", (int)pid,

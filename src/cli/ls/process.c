@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "cli/proc.h"
-#include "cli/say.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
 
 struct sx_ls_start {
     char nspace[SX_SEGMENT_NSPACE_BYTES];
@@ -78,8 +78,8 @@ const char *sx_ls_time_text(uint64_t ns, char ret[SX_LS_FIGURE_MAX])
         snprintf(ret, SX_LS_FIGURE_MAX, "%" PRIu64 "-%02" PRIu64 ":%02" PRIu64 ":%02" PRIu64,
                  hours / 24, hours % 24, minutes % 60, seconds % 60);
     } else if (hours > 0) {
-        snprintf(ret, SX_LS_FIGURE_MAX, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, hours,
-                 minutes % 60, seconds % 60);
+        snprintf(ret, SX_LS_FIGURE_MAX, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, hours, minutes % 60,
+                 seconds % 60);
     } else {
         snprintf(ret, SX_LS_FIGURE_MAX, "%" PRIu64 ":%02" PRIu64, minutes, seconds % 60);
     }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "shmem/site.h"
+#include "shmem/nspace_read.h"
 
 /* The children of one server that were started as ranks.  Zeroed is empty. */
 struct sx_ls_started {

@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/names.h"
+#include "base/value/names.h"
 #include "cli/listing.h"
 #include "cli/ls/nobody.h"
 #include "cli/ls/process.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
-#include "shmem/site.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/stores.h"
+#include "shmem/nspace_read.h"
 
 #define STATE_TEXT_MAX 64
 

@@ -15,13 +15,13 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/json.h"
 #include "cli/ls/nobody.h"
 #include "cli/names.h"
-#include "cli/outside.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/stores.h"
+#include "launch/common/json.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
+#include "launch/common/stores.h"
 #include "ring/board.h"
 
 struct list {

@@ -21,14 +21,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/json.h"
 #include "cli/mem/kinds.h"
 #include "cli/mem/nodes.h"
-#include "cli/number.h"
-#include "cli/options.h"
-#include "cli/proc.h"
-#include "cli/say.h"
-#include "cli/whose.h"
+#include "cli/target.h"
+#include "launch/common/json.h"
+#include "launch/common/number.h"
+#include "launch/common/options.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
 
 #define SX_MEM_PREFIX "/memfd:shmix:"
 #define SX_MEM_MAGIC UINT64_C(0x5358534547000002)
@@ -301,9 +301,7 @@ static bool is_of_job(const struct scan *scan, const struct found *found, const 
 
 static int say_nothing_found(const struct scan *scan, const struct wish *wish)
 {
-    const char *const hidden = scan->denied
-                                   ? " in your processes (root sees all)"
-                                   : "";
+    const char *const hidden = scan->denied ? " in your processes (root sees all)" : "";
 
     if (wish->whose.pid != 0) {
         sx_say("process %d %s", (int)wish->whose.pid,

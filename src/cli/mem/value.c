@@ -4,7 +4,7 @@
  *
  * The table below is that of docs/layout.md in a small language: an element is a list of
  * name:form, where a form is u1..u8, i1..i8, f4, f8, bool, tv (two i8), proc, nspace or cell.  It
- * deliberately shares nothing with base/type.c: two readers that agree prove the page right.
+ * deliberately shares nothing with base/value/type.c: two readers that agree prove the page right.
  * Bounded by the bytes of the body and SX_MEM_DEPTH_MAX. */
 #include "cli/mem/value.h"
 

@@ -8,9 +8,9 @@
 
 #include <pmix.h>
 
-#include "base/names.h"
-#include "base/options.h"
-#include "cli/number.h"
+#include "base/call/directive_tables.h"
+#include "base/value/names.h"
+#include "launch/common/number.h"
 
 const char *sx_query_key(const char *word)
 {

@@ -14,13 +14,13 @@
 
 #include <pmix.h>
 
-#include "base/names.h"
 #include "base/util.h"
+#include "base/value/names.h"
 #include "cli/attach.h"
-#include "cli/json.h"
 #include "cli/query/qualifier.h"
-#include "cli/say.h"
 #include "cli/value.h"
+#include "launch/common/json.h"
+#include "launch/common/say.h"
 
 #define KEYS_MAX 256
 #define QUALIFIERS_MAX 64

@@ -4,7 +4,7 @@
 #ifndef SX_CLI_QUERY_QUERY_H
 #define SX_CLI_QUERY_QUERY_H
 
-#include "cli/options.h"
+#include "launch/common/options.h"
 
 #define SX_EXIT_PARTIAL 3 /* some keys have an answer, and some have none */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/data/grace.h"
+#include "client/data/epoch.h"
 #include "client/data/lookup.h"
 #include "client/data/private_value.h"
 

@@ -8,8 +8,8 @@
 
 #include <shmix.h>
 
-#include "base/locality.h"
-#include "base/value.h"
+#include "base/system/locality.h"
+#include "base/value/value.h"
 #include "client/data/membership.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"

@@ -13,9 +13,9 @@
 
 #include <pmix.h>
 
-#include "base/opaque.h"
-#include "base/options.h"
+#include "base/call/directive_tables.h"
 #include "base/util.h"
+#include "base/value/opaque.h"
 #include "client/data/hostname.h"
 #include "client/data/topology.h"
 #include "client/link/process.h"

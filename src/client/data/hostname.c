@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/role.h"
-#include "client/data/grace.h"
+#include "base/call/role.h"
+#include "client/data/epoch.h"
 #include "client/data/lookup.h"
 #include "client/data/private_value.h"
 #include "client/link/process.h"

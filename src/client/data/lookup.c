@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-#include "base/options.h"
-#include "base/topology.h"
-#include "base/value.h"
-#include "client/data/grace.h"
+#include "base/call/directive_tables.h"
+#include "base/system/topology.h"
+#include "base/value/value.h"
+#include "client/data/epoch.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
 

@@ -7,8 +7,8 @@
 #ifndef SX_CLIENT_DATA_MEMBERSHIP_H
 #define SX_CLIENT_DATA_MEMBERSHIP_H
 
-#include "client/data/edition.h"
-#include "client/data/grace.h"
+#include "client/data/epoch.h"
+#include "client/data/mapped_store.h"
 #include "shmem/membership.h"
 
 struct sx_link;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/system/pages.h"
 #include "base/util.h"
 #include "client/link/process.h"
 

@@ -4,7 +4,7 @@
  *
  *     a rank        the XML that its server has published, read out of the mapped store
  *     a host, or a process that nobody started
- *                   the XML of base/topology.h: the first call in the process looks at the machine
+ *                   the XML of base/system/topology.h, which the first call in the process makes
  *
  * Each caller gets a topology of its own, because programs hand it back to hwloc or change it.
  * What is kept once is the text. */
@@ -17,13 +17,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/locality.h"
-#include "base/opaque.h"
-#include "base/role.h"
+#include "base/call/role.h"
 #include "base/status.h"
-#include "base/topology.h"
+#include "base/system/locality.h"
+#include "base/system/topology.h"
 #include "base/util.h"
-#include "client/data/grace.h"
+#include "base/value/opaque.h"
+#include "client/data/epoch.h"
 #include "client/data/lookup.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"

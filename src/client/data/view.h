@@ -14,7 +14,7 @@
 
 #include <pmix_common.h>
 
-#include "client/data/edition.h"
+#include "client/data/mapped_store.h"
 #include "client/data/private_value.h"
 #include "shmem/qualified.h"
 #include "shmem/store.h"

@@ -4,7 +4,7 @@
 #ifndef SX_CLIENT_LIFE_ATTACH_H
 #define SX_CLIENT_LIFE_ATTACH_H
 
-#include "base/options.h"
+#include "base/call/directive_tables.h"
 #include "client/link/process.h"
 
 /* As what a process introduces itself to a server. */

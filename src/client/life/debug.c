@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
-#include "client/link/progress.h"
+#include "client/link/wait.h"
 
 static atomic_bool released;
 

@@ -14,7 +14,7 @@
 
 #include <pmix_tool.h>
 
-#include "base/role.h"
+#include "base/call/role.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "client/link/process.h"

@@ -4,7 +4,7 @@
 #ifndef SX_CLIENT_LIFE_LAUNCHER_H
 #define SX_CLIENT_LIFE_LAUNCHER_H
 
-#include "base/options.h"
+#include "base/call/directive_tables.h"
 
 /* Start the server of this tool, which is called as the tool is: @self.  Where it has one already,
  * nothing happens.  Return: as PMIx_server_init; PMIX_ERR_EXISTS when this process is a server of

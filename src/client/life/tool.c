@@ -16,13 +16,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/call/role.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/role.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/call/event.h"
 #include "client/data/singleton.h"
+#include "client/event/event.h"
 #include "client/life/attach.h"
 #include "client/life/keepalive.h"
 #include "client/life/launcher.h"

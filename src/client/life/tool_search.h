@@ -12,7 +12,7 @@
 #ifndef SX_CLIENT_LIFE_TOOL_SEARCH_H
 #define SX_CLIENT_LIFE_TOOL_SEARCH_H
 
-#include "base/options.h"
+#include "base/call/directive_tables.h"
 
 #define SX_TOOL_WHY_MAX 2048
 #define SX_TOOL_WHY_SEVERAL "name one of yours" /* in it, where that is all there is to do */

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 
 struct kept {
     struct kept *next;

@@ -69,7 +69,7 @@ struct sx_link {
     bool committed;                    /* the server has been told of one; under lane_lock */
     _Atomic uint32_t values_lost_told; /* of the lane's count: those that a call has returned */
 
-    _Atomic uint32_t published; /* enum sx_published_use: client/data/published.h */
+    _Atomic uint32_t published; /* enum sx_published_use: client/publish/published.h */
 
     /* Under the process's lock. */
     struct sx_ring_cursor cursor;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/role.h"
-#include "base/value.h"
+#include "base/call/role.h"
+#include "base/value/value.h"
 
 static const struct sx_intake *const nobody[] = { NULL }; /* before PMIx_Init */
 

@@ -15,7 +15,7 @@
  *   view_lock    fetching a store
  *   lock         what arrives, and who waits for it
  *   data_lock    private stores, and values not committed yet
- *   the lock of events (client/call/event_state.h)
+ *   the lock of events (client/event/event_state.h)
  * No lock is held while its holder waits for the server.  There are two exceptions, both with a
  * deadline: life_lock while it waits for the welcome, and view_lock while it waits for a store.  A
  * Get that hits takes none of these locks. */
@@ -28,7 +28,7 @@
 
 #include <pmix.h>
 
-#include "base/handlers.h"
+#include "base/call/handlers.h"
 #include "base/list.h"
 #include "base/spin.h"
 #include "client/link/link.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 #include "client/link/process.h"
 
 /* Programs that know only their own job leave the namespace empty. */

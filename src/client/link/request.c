@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/call/role.h"
 #include "base/clock.h"
-#include "base/role.h"
 #include "base/status.h"
 #include "client/link/process.h"
 #include "client/link/procs.h"
-#include "client/link/progress.h"
+#include "client/link/wait.h"
 #include "client/link/window.h"
 
 static size_t body_size_of(const struct iovec *iov, int iov_count)

@@ -12,7 +12,7 @@
 
 #include <pmix_common.h>
 
-#include "base/body.h"
+#include "base/message/signature.h"
 #include "client/link/op.h"
 
 /* An answer that does not depend on other processes comes within this time, or not at all. */

@@ -8,7 +8,7 @@
 
 #include <pmix.h>
 
-#include "base/flat.h"
+#include "base/value/flat.h"
 #include "control/message.h"
 
 void sx_results_answered(struct sx_op *op, const struct sx_frame *frame)

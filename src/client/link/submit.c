@@ -5,8 +5,8 @@
 
 #include "base/status.h"
 #include "client/link/process.h"
-#include "client/link/progress.h"
 #include "client/link/request.h"
+#include "client/link/wait.h"
 #include "client/link/wakefd.h"
 
 /* ---- messages ----------------------------------------------------------------------------- */

@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/cpus.h"
 #include "base/status.h"
+#include "base/system/cpus.h"
 
 #define NAME_SIZE 16 /* what Linux keeps of a thread's name, with the NUL */
 

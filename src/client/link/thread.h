@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "base/options.h"
+#include "base/call/directive_tables.h"
 
 /* Take what PMIx_Init says about the progress thread.  Call it before the thread is made.  Return:
  * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for CPUs that are none; PMIX_ERR_NOT_AVAILABLE when it must be

@@ -3,7 +3,7 @@
 /* application.c - what a job needs before it starts: variables of the node of its launcher.
  *
  *     launcher: setup_application --PMIX_ADD_ENVAR of each--> the host carries them
- *         --> every node: setup_local_support --> carried.h --> setup_fork of the job's processes
+ *         --> every node: setup_local_support --> setup_env.h --> setup_fork of the job's processes
  *
  * Data stay in the memory of one node, so there is no fabric to prepare. */
 #include <stdlib.h>
@@ -11,9 +11,9 @@
 
 #include <pmix.h>
 
-#include "base/options.h"
-#include "base/value.h"
-#include "server/model/carried.h"
+#include "base/call/directive_tables.h"
+#include "base/value/value.h"
+#include "server/model/setup_env.h"
 #include "server/model/state.h"
 
 extern char **environ;

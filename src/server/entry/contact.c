@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/options.h"
+#include "base/call/directive_tables.h"
 #include "base/status.h"
 #include "control/contact_scan.h"
 

@@ -4,7 +4,7 @@
 #ifndef SX_SERVER_ENTRY_HOST_GET_H
 #define SX_SERVER_ENTRY_HOST_GET_H
 
-#include "base/role.h"
+#include "base/call/role.h"
 
 extern const struct sx_role_server sx_hostget_role;
 

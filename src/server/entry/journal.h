@@ -3,8 +3,8 @@
 /* journal.h - the lines of a run that goes well, for SHMIX_LOG=info and debug.
  *
  * info has the lives of the server, its namespaces and its clients; debug has each request of a
- * client, too.  The end of a collective is logged where it ends (engine/collective.c), and so are
- * events (engine/event.c) and calls of the host (port/upcall.c). */
+ * client, too.  The end of a collective is logged where it ends (collective/collective.c), and so
+ * are events (event/event.c) and calls of the host (port/upcall.c). */
 #ifndef SX_SERVER_ENTRY_JOURNAL_H
 #define SX_SERVER_ENTRY_JOURNAL_H
 

@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/process.h"
 #include "base/status.h"
-#include "server/engine/membership_end.h"
+#include "base/system/process.h"
+#include "server/collective/member_left.h"
 #include "server/entry/connection.h"
 #include "server/entry/tool.h"
 #include "server/model/family.h"

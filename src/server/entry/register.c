@@ -5,22 +5,22 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/value.h"
-#include "server/engine/derive.h"
-#include "server/engine/event_route.h"
-#include "server/engine/gets.h"
-#include "server/engine/jobinfo.h"
-#include "server/engine/pset.h"
-#include "server/engine/publish.h"
-#include "server/engine/resource.h"
-#include "server/engine/topology.h"
+#include "base/value/value.h"
+#include "server/data/waiting_gets.h"
 #include "server/entry/connection.h"
 #include "server/entry/journal.h"
 #include "server/entry/reaper.h"
 #include "server/entry/tool.h"
+#include "server/event/event_route.h"
+#include "server/job/derived_keys.h"
+#include "server/job/jobinfo.h"
+#include "server/job/process_sets.h"
+#include "server/job/resources.h"
+#include "server/job/topology.h"
 #include "server/model/claim.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
+#include "server/publish/publish.h"
 
 struct registration {
     char nspace[PMIX_MAX_NSLEN + 1];

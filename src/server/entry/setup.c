@@ -4,13 +4,13 @@
  *
  * Hosts call PMIx_server_setup_fork in the parent or in the forked child, maybe as another user,
  * with a full environment or an empty one.  So it reads only what is constant since
- * PMIx_server_init, and what the launcher has sent along (server/model/carried.h).  It takes no
+ * PMIx_server_init, and what the launcher has sent along (server/model/setup_env.h).  It takes no
  * lock of ours and uses only the C library's allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/state.h"
 
 /* Variables of an outer job that would lead the process to the wrong server. */

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/descriptors.h"
 #include "base/log.h"
+#include "base/system/descriptors.h"
 #include "server/model/claim.h"
 #include "server/model/family.h"
 

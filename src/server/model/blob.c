@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/state.h"
 #include "shmem/qualified.h"
 

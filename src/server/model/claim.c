@@ -92,7 +92,7 @@ bool sx_claim_is_kept(const struct sx_server *server, const char *name)
 
 /* ---- who asks -------------------------------------------------------------------------------- */
 
-/* "connected-N.ORIGIN", as engine/connect.c gives it. */
+/* "connected-N.ORIGIN", as collective/connect.c gives it. */
 static bool is_connecteds(const struct sx_server *server, const char *name)
 {
     const size_t len = strlen(name), origin_len = strlen(server->relay_origin);

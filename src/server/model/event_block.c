@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bodies.h"
+#include "base/message/payloads.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/nspace.h"
 
 #define FLAGS_OF_SENDER (SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE | SX_EVENT_STAYS_LOCAL)

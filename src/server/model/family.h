@@ -6,7 +6,7 @@
  *                        ^             \------gone, lost-----------/        |
  *                        \------------ the host registers it again --------/--> removed
  *
- * One row per engine, in the order of families.c: an engine is told after those above it.  Each
+ * One row per engine, in the order of lifecycle.c: an engine is told after those above it.  Each
  * function may be NULL.  Loop thread. */
 #ifndef SX_SERVER_MODEL_FAMILY_H
 #define SX_SERVER_MODEL_FAMILY_H
@@ -79,7 +79,7 @@ struct sx_family {
 #define SX_FAMILIES_TELL_OF(server, stage, client, ...) \
     SX_FAMILIES_TELL_WHILE((client)->nspace != NULL, server, stage, server, client, ##__VA_ARGS__)
 
-/* families.c */
+/* lifecycle.c */
 extern const struct sx_family sx_families[];
 
 #endif

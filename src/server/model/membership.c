@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "server/model/membership_shown.h"
+#include "server/model/membership_store.h"
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u

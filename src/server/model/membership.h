@@ -5,7 +5,7 @@
  *     (none) --add--> there, generation 1 --change--> the next generation --remove--> (none)
  *
  * A list is in the node's store (shmem/membership.h), of which users read what concerns them
- * (membership_shown.h), and here with what only the server needs.  The name of a connected
+ * (membership_store.h), and here with what only the server needs.  The name of a connected
  * namespace or a group is no other's, and no namespace's.  Sets have names of their own, which
  * stand for nobody: those of the host and root are for all, and each user has its own besides.  Of
  * two users' sets of one name the second is "NAME@UID" in the node's store.
@@ -42,7 +42,7 @@ struct sx_membership_entry {
     struct sx_quota_row quota;      /* whose it is */
     struct sx_list owned;           /* client.sets: a set of a client that is here */
     struct sx_belongings belongings;
-    /* Of a connected namespace: engine/connect.c. */
+    /* Of a connected namespace: collective/connect.c. */
     struct sx_table_node written;
     struct sx_proc_list unsaid; /* jobs of which a member here has ended without a disconnect */
     bool parted;                /* all have fenced since: nobody depends on another */
@@ -65,10 +65,10 @@ struct sx_memberships {
     uint64_t serial;                    /* the last one that was given */
     uint32_t kind_counts[SX_MEMBERSHIP_KINDS];
     uint64_t mark_last;        /* of nspace.joined_mark */
-    struct sx_list leavers;    /* membership_end.c: struct sx_leaver, oldest first */
+    struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
     struct sx_loop_post leave; /* takes the next steps of them */
     bool leave_posted;
-    struct sx_list views;         /* membership_shown.c: what each user sees of them */
+    struct sx_list views;         /* membership_store.c: what each user sees of them */
     struct sx_store_writer store; /* the node's */
     bool has_store;
     bool has_news; /* since the last sx_memberships_tell */

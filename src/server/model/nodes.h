@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/cpus.h"
+#include "base/system/cpus.h"
 #include "shmem/placement.h"
 
 #define SX_NODE_NONE UINT16_MAX

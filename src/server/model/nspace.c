@@ -13,7 +13,7 @@
 #include <xxhash.h>
 
 #include "base/status.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 

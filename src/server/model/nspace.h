@@ -12,8 +12,8 @@
 
 #include <pmix_server.h>
 
+#include "base/call/publish.h"
 #include "base/list.h"
-#include "base/publish.h"
 #include "base/table.h"
 #include "control/channel.h"
 #include "ring/lane.h"
@@ -118,7 +118,7 @@ struct sx_client {
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     struct sx_list pendings; /* pending.h: what it waits for */
     struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.h: the lists it is in, by kind */
-    struct sx_list sets;                            /* pset.h: process sets that it has defined */
+    struct sx_list sets; /* process_sets.h: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
@@ -137,7 +137,7 @@ struct sx_client {
     bool has_handlers;                 /* of events, or has had some */
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
-    bool pid_told; /* derive.c: PMIX_PROC_PID is ours, not the host's */
+    bool pid_told; /* derived_keys.c: PMIX_PROC_PID is ours, not the host's */
 };
 
 struct sx_nspace {
@@ -147,16 +147,18 @@ struct sx_nspace {
     bool registered;                   /* PMIx_server_register_nspace has succeeded */
     bool unregistered_told, size_told; /* the host's mistakes, each once */
     bool has_store;
-    bool has_data;            /* was registered with job info */
-    bool is_coming;           /* the host will tell the topology later: gets.c */
-    bool is_ending;           /* its clients are being taken away */
-    bool was_connected;       /* processes of it have been members of a connect */
-    uid_t uid;                /* whose job it is while none of its processes is here */
-    uint32_t local_count;     /* local processes the host announced */
-    uint32_t job_size;        /* 0: not known */
-    uint32_t brought_count;   /* by connects over nodes, and not registered by the host: span.c */
-    uint64_t joined_mark;     /* sx_memberships_mark */
-    struct sx_list tool_sets; /* pset.h: process sets that tools have defined, of its processes */
+    bool has_data;        /* was registered with job info */
+    bool is_coming;       /* the host will tell the topology later: waiting_gets.c */
+    bool is_ending;       /* its clients are being taken away */
+    bool was_connected;   /* processes of it have been members of a connect */
+    uid_t uid;            /* whose job it is while none of its processes is here */
+    uint32_t local_count; /* local processes the host announced */
+    uint32_t job_size;    /* 0: not known */
+    uint32_t
+        brought_count; /* by connects over nodes, and not registered by the host: connect_nodes.c */
+    uint64_t joined_mark; /* sx_memberships_mark */
+    struct sx_list
+        tool_sets; /* process_sets.h: process sets that tools have defined, of its processes */
     struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
     struct sx_list kept;         /* cleanup.c: what its processes want to stay ... */
@@ -177,7 +179,7 @@ struct sx_nspace {
     uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
-    struct sx_list awaited;      /* waiting.h: its ranks that somebody waits for */
+    struct sx_list awaited;      /* get_index.h: its ranks that somebody waits for */
 };
 
 /* Names of namespaces, groups and connected namespaces that have ended here: the newest. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* numa_calls.c - what is called of libnuma (base/library.h), by servers on machines with several
- * nodes alone: without it nothing is known of the nodes, and memory lies where it is touched. */
+/* numa_calls.c - what is called of libnuma (base/system/library.h), by servers on machines with
+ * several nodes alone: without it nothing is known of the nodes, and memory lies where it is
+ * touched. */
 #include <numa.h>
 
-#include "base/library.h"
+#include "base/system/library.h"
 
 #define CALL(refused, name, params, args) \
     SX_LIBRARY_CALL(SHMIX_LIBNUMA, refused, int, name, params, args)

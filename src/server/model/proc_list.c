@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 
 #define FIRST 16u
 

@@ -11,9 +11,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/flat.h"
 #include "base/log.h"
-#include "base/value.h"
+#include "base/value/flat.h"
+#include "base/value/value.h"
 
 /* As so many rows that are looked at: */
 #define TARGET_COST 16u /* a search in sorted targets */

@@ -26,8 +26,8 @@
 
 #include <pmix_common.h>
 
+#include "base/call/publish.h"
 #include "base/list.h"
-#include "base/publish.h"
 #include "base/table.h"
 #include "server/model/quota.h"
 
@@ -62,7 +62,7 @@ struct sx_published {
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
     struct sx_quota quota;
-    /* Of published_shown.h: who may read for themselves, and what is called after a row has come,
+    /* Of published_store.h: who may read for themselves, and what is called after a row has come,
      * changed or gone; NULL: nothing. */
     struct sx_list users;
     size_t user_count;

@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "base/log.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/nspace.h"
 
 void sx_quota_init(struct sx_quota *quota, const char *what, uint64_t rows, uint64_t bytes,

@@ -15,11 +15,11 @@
 
 #include <pmix_server.h>
 
+#include "base/call/support.h"
 #include "base/list.h"
-#include "base/log_text.h"
-#include "base/out.h"
 #include "base/spin.h"
-#include "base/support.h"
+#include "base/stream/log_text.h"
+#include "base/stream/out.h"
 #include "base/table.h"
 #include "control/contact_file.h"
 #include "control/loop.h"
@@ -27,11 +27,11 @@
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "ring/open_ops.h"
-#include "server/model/carried.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/numa.h"
 #include "server/model/published.h"
+#include "server/model/setup_env.h"
 #include "server/model/share.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
@@ -60,7 +60,7 @@ struct sx_consumer {
 
 /* ---- what engines keep of a server; theirs alone -------------------------------------------- */
 
-/* broom.h */
+/* cleanup_queue.h */
 struct sx_brooms {
     struct sx_list list;
     bool ending, killed;
@@ -68,7 +68,7 @@ struct sx_brooms {
     void (*ended)(struct sx_server *server);
 };
 
-/* collective_shown.h */
+/* open_ops.h */
 struct sx_shown_ops {
     struct sx_list due;     /* operations that have to be written to their rows, the first first */
     struct sx_list rowless; /* those for which there was no row, the oldest first */
@@ -77,7 +77,7 @@ struct sx_shown_ops {
     struct sx_open_ops table;
 };
 
-/* waiting.h */
+/* get_index.h */
 #define SX_WAITING_ONCE 1024u
 struct sx_waiting {
     struct sx_table ranks;          /* struct sx_awaited by namespace and rank */
@@ -85,14 +85,14 @@ struct sx_waiting {
     uint64_t once[SX_WAITING_ONCE]; /* hashes of what the host has been asked for once; 0: none */
 };
 
-/* query_kept.h */
+/* query_cache.h */
 #define SX_QUERY_KEPT_MAX 256u
 struct sx_query_kept {
     struct sx_query_answer *all[SX_QUERY_KEPT_MAX]; /* NULL: none */
     unsigned next;                                  /* the place of the next one */
 };
 
-/* pset.h */
+/* process_sets.h */
 struct sx_psets {
     struct sx_list
         ownerless; /* struct sx_membership_entry: those who have defined them have gone */
@@ -174,7 +174,7 @@ struct sx_host {
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 
-/* outlet.h */
+/* sink.h */
 enum sx_outlet_number { SX_OUTLET_STDOUT, SX_OUTLET_STDERR, SX_OUTLET_SYSLOG, SX_OUTLETS };
 struct sx_outlet {
     struct sx_list jobs; /* the first is being written */
@@ -242,13 +242,13 @@ struct sx_server {
     uint64_t context_last;       /* of the context ids of groups: group.c */
     uint64_t group_bytes_max;    /* group_values.h */
     uint64_t question_last;      /* of what is asked while groups come to be: SX_GROUP_QUESTION */
-    struct sx_list spans;        /* span.c */
+    struct sx_list spans;        /* connect_nodes.c */
     struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */
     struct sx_table invitations; /* to groups, by their names: invitation.h */
     struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
     struct sx_table guests;      /* of all of them, by invitation and client */
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
-    struct sx_list resources;    /* resource.c */
+    struct sx_list resources;    /* resources.c */
     struct sx_published published;
     struct sx_table lookups; /* publish.c: the keys that somebody waits for */
     struct sx_query_kept query_kept;
@@ -276,20 +276,20 @@ struct sx_server {
     struct sx_outlet outlets[SX_OUTLETS];
     uint8_t logs;               /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls;   /* the same: that have not ended */
-    struct sx_list own_asks;    /* own_ask.c */
+    struct sx_list own_asks;    /* host_requests.c */
     struct sx_list pulls;       /* iof.c: of output */
     struct sx_table pull_names; /* pull_index.c: the processes that they name */
     uint64_t output_last;       /* the number of the output that was handed on last */
     struct sx_list producers;   /* input.c */
     bool producers_stopped, producers_posted;
     struct sx_loop_post producers_post;
-    struct sx_list kept;       /* kept.c: output that nobody pulls yet, by its jobs ... */
+    struct sx_list kept;       /* unclaimed.c: output that nobody pulls yet, by its jobs ... */
     struct sx_table kept_jobs; /* ... which are found by their names */
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers;                                     /* event_handled.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */
     uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */
-    uint64_t get_patience_ns; /* gets.c; 0: no end */
+    uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
     size_t bitset_sleepers;   /* clients without futex_waitv */
     uint8_t *lane_buffer;     /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
 };

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/flat.h"
-#include "base/process.h"
+#include "base/system/process.h"
+#include "base/value/flat.h"
 
 struct answer {
     struct sx_list link; /* waiting, or taken */

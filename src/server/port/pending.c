@@ -11,10 +11,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/flat.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/switch.h"
+#include "base/value/flat.h"
 #include "server/model/share.h"
 #include "server/port/reply.h"
 

@@ -15,7 +15,7 @@
 #include <pmix.h>
 
 #include "base/status.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "server/model/quota.h"
 
 #define EVENTS_MAX 4096u

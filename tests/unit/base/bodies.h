@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* bodies.h - a body of any signature, and what has to be true of the signature. */
+/* payloads.h - a body of any signature, and what has to be true of the signature. */
 #ifndef SX_TEST_BODIES_H
 #define SX_TEST_BODIES_H
 
@@ -10,7 +10,7 @@
 
 #include <pmix.h>
 
-#include "base/body.h"
+#include "base/message/signature.h"
 #include "base/util.h"
 
 #define BODY_BYTES_MAX 2048u

@@ -4,7 +4,7 @@
 #ifndef SX_TEST_HANDLERS_ADD_H
 #define SX_TEST_HANDLERS_ADD_H
 
-#include "base/handlers.h"
+#include "base/call/handlers.h"
 
 static inline pmix_status_t handlers_add(struct sx_handlers *table, const pmix_status_t codes[],
                                          size_t ncodes, const pmix_info_t info[], size_t ninfo,

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/type.h"
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/type.h"
+#include "base/value/value.h"
 
 #define SAMPLE_DEPTH 3
 #define SAMPLE_TYPES 128 /* numbers below this are tried as types */

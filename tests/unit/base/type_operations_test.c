@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* type_operations_test.c - every data type of the ABI in every operation that takes a type.
  *
- * The table below is the ABI's list; a type that is added to base/type.c and not here, or the other
- * way round, is an error.  Each operation is the public function, on sampled contents. */
+ * The table below is the ABI's list; a type that is added to base/value/type.c and not here, or the
+ * other way round, is an error.  Each operation is the public function, on sampled contents. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* ls_test.c - tables that this process holds open as servers do, listed; nothing in them is trusted.
- * How a job is listed is in tests/system/run/ls_test.sh. */
+/* ls_test.c - tables that this process holds open as servers do, listed; nothing in them is
+ * trusted. How a job is listed is in tests/system/run/ls_test.sh. */
 #include <criterion/criterion.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -15,8 +15,8 @@
 
 #include <pmix_common.h>
 
-#include "base/bodies.h"
 #include "base/clock.h"
+#include "base/message/payloads.h"
 #include "captured.h"
 #include "cli/get/get.h"
 #include "cli/ls/ls.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "cli/query/qualifier.h"
 
 TestSuite(query_qualifier, .timeout = 60);

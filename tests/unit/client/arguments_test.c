@@ -261,7 +261,8 @@ Test(environment, a_server_that_is_gone_leaves_a_singleton)
     cr_expect_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
 }
 
-/* ---- what a call that fails gives ------------------------------------------------------------- */
+/* ---- what a call that fails gives
+ * ------------------------------------------------------------- */
 
 static pmix_info_t *infos;
 static pmix_proc_t *procs;

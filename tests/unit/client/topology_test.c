@@ -16,7 +16,7 @@
 #include <pmix_server.h>
 
 #include "alone.h"
-#include "base/topology.h"
+#include "base/system/topology.h"
 #include "base/util.h"
 
 static pmix_proc_t me;

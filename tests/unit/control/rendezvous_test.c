@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "base/process.h"
+#include "base/system/process.h"
 #include "control/address.h"
 #include "control/rendezvous.h"
 #include "engines.h"

@@ -153,7 +153,8 @@ Test(board, attach_refuses_slots_outside_the_segment)
     }
 }
 
-/* The holder's list of held mutexes goes through this one, and not through anybody else's memory. */
+/* The holder's list of held mutexes goes through this one, and not through anybody else's
+ * memory. */
 Test(board, a_held_life_word_shows_a_thread_and_no_address)
 {
     struct sx_board board = board_new(), view = board_view(&board);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* open_ops_test.c - rows come and go, are read whole or not at all, and nothing in them is trusted. */
+/* open_ops_test.c - rows come and go, are read whole or not at all, and nothing in them is
+ * trusted. */
 #include "support.h"
 
 #include <pmix_common.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "bare.h"
-#include "base/value.h"
+#include "base/value/value.h"
 
 static struct sx_server server;
 static struct sx_membership_entry *both;
@@ -172,7 +172,8 @@ Test(alias, in_a_list_gives_way_to_its_members_each_once)
     sx_alias_list_clear(&list);
 }
 
-/* ---- those who make the server work ------------------------------------------------------------ */
+/* ---- those who make the server work
+ * ------------------------------------------------------------ */
 
 #define LARGE 4096u
 

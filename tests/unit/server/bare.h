@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "server/engine/collective_shown.h"
+#include "server/collective/open_ops.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 #include "server/port/pending.h"

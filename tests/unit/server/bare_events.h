@@ -5,7 +5,7 @@
 #define SX_TEST_BARE_EVENTS_H
 
 #include "bare.h"
-#include "server/engine/event.h"
+#include "server/event/event.h"
 
 /* Before its first job. */
 static inline void bare_events_init(struct sx_server *server)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* belonging_test.c - a client finds the lists that it is in, and nobody looks at those of others. */
+/* belonging_test.c - a client finds the lists that it is in, and nobody looks at those of
+ * others. */
 #include "server/model/belonging.h"
 
 #include <stdio.h>
 
 #include "bare.h"
 #include "control/loop_engine.h"
-#include "server/engine/collective_kind.h"
-#include "server/engine/membership_end.h"
+#include "server/collective/collective_kind.h"
+#include "server/collective/member_left.h"
 
 #define OTHERS SX_LEAVE_MAX /* as many as are left at once */
 #define MANY (3 * SX_LEAVE_MAX + 4)
@@ -169,8 +170,8 @@ Test(belonging, long_ones_are_fewer_in_a_step)
     cr_expect_eq(called, 3);
 }
 
-/* Who goes pays while it is here, and then who owns the lists: their first member, or another process
- * of its user. */
+/* Who goes pays while it is here, and then who owns the lists: their first member, or another
+ * process of its user. */
 Test(belonging, that_are_left_are_paid_for)
 {
     static const struct {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 
 #include "bare_events.h"
-#include "base/flat.h"
 #include "base/status.h"
+#include "base/value/flat.h"
 #include "opened.h"
-#include "server/engine/collective.h"
-#include "server/engine/collective_kind.h"
-#include "server/engine/connect.h"
+#include "server/collective/collective.h"
+#include "server/collective/collective_kind.h"
+#include "server/collective/connect.h"
 
 #define MEMBERS_MAX 4u
 #define CALLS_MAX 2u

@@ -13,7 +13,8 @@ static struct sx_nspace *job;
 static struct sx_client *client;
 static struct peer peer;
 
-/* ---- who is told ------------------------------------------------------------------------------ */
+/* ---- who is told
+ * ------------------------------------------------------------------------------ */
 
 static char told[64];
 
@@ -69,7 +70,8 @@ static pmix_status_t on_host(const pmix_proc_t *proc, void *server_object, pmix_
     return host_returns;
 }
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server
+ * ------------------------------------------------------------------------------- */
 
 static void begin(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* dispatch_test.c - each kind of request has one place it goes to; what is none of a client's breaks
- * the connection. */
+/* dispatch_test.c - each kind of request has one place it goes to; what is none of a client's
+ * breaks the connection. */
 #include "server/entry/dispatch.h"
 
 #include "answers.h"

@@ -9,7 +9,7 @@
 #include <pmix.h>
 
 #include "base/util.h"
-#include "base/value.h"
+#include "base/value/value.h"
 #include "block_build.h"
 #include "opened.h"
 #include "proc_list.h"

@@ -228,7 +228,8 @@ Test(eventlog, keeps_the_order_of_numbers)
     end();
 }
 
-/* Any place is found by halving, and those that have gone cost little; what is left is always right. */
+/* Any place is found by halving, and those that have gone cost little; what is left is always
+ * right. */
 Test(eventlog, finds_any_place_in_few_steps)
 {
     enum { EVENTS = 20000, LOOSE = 5000 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_apart_test.c - a member on one node leaves a group, or ends: who is in it on the other nodes,
- * and what becomes of what they do together.  GR51 GR52 GR53 GR54 GR76 GR79 GR82 */
-#include "server/engine/group_leave.h"
+/* group_apart_test.c - a member on one node leaves a group, or ends: who is in it on the other
+ * nodes, and what becomes of what they do together.  GR51 GR52 GR53 GR54 GR76 GR79 GR82 */
+#include "server/group/group_leave.h"
 
 #include "group_calls.h"
-#include "server/engine/group_end.h"
-#include "server/port/event_relay.h"
+#include "server/event/event_relay.h"
+#include "server/group/group_end.h"
 
 TestSuite(group_apart, .fini = nodes_end);
 
@@ -202,7 +202,8 @@ static void second_comes(struct node *node, const void *arg)
     node->member = bare_connect(&node->server, node->job, 3);
 }
 
-/* The fence of node 1 was open before the member left, that of node 2 was not: both name the same. */
+/* The fence of node 1 was open before the member left, that of node 2 was not: both name the
+ * same. */
 Test(group_apart, GR77_what_is_open_means_those_who_are_left)
 {
     const struct group_call all = { .name = "group", .extra = 3 };
@@ -235,8 +236,8 @@ Test(group_apart, GR77_what_is_open_means_those_who_are_left)
     nodes[1].member = first;
 }
 
-/* The list that the host knows has the member that has left: on every node it is the same one.  With
- * nobody on another node the host is not asked. */
+/* The list that the host knows has the member that has left: on every node it is the same one.
+ * With nobody on another node the host is not asked. */
 Test(group_apart, GR82_a_destruct_without_the_members_of_a_node_ends_here_or_in_time)
 {
     static const struct group_call destruct = { .name = "group", .destructs = true, .seconds = 1 };

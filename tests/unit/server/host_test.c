@@ -23,7 +23,8 @@ static void end(void)
 
 TestSuite(host, .init = begin, .fini = end);
 
-/* ---- clients ---------------------------------------------------------------------------------- */
+/* ---- clients
+ * ---------------------------------------------------------------------------------- */
 
 static pmix_status_t returns;
 static unsigned called, called2;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lanes_test.c - what is taken out of a client's lane, what it costs, and when a mark is reached. */
+/* lanes_test.c - what is taken out of a client's lane, what it costs, and when a mark is
+ * reached. */
 #include "server/port/lanes.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "bare.h"
-#include "server/model/membership_shown.h"
+#include "server/model/membership_store.h"
 
 static struct sx_server server;
 static pmix_proc_t procs[8];
@@ -299,7 +299,8 @@ Test(memberships, that_there_is_no_memory_for_are_refused_and_the_rest_stay)
     cr_expect_eq(WEXITSTATUS(status), 0, "step %d", WEXITSTATUS(status));
 }
 
-/* ---- what users see --------------------------------------------------------------------------- */
+/* ---- what users see
+ * --------------------------------------------------------------------------- */
 
 #define MINE 54321
 #define THEIRS 54322
@@ -393,8 +394,8 @@ Test(memberships, of_others_are_not_seen)
     server.live_count = 0;
 }
 
-/* Who comes when there are many lists is not shown all of them in one turn; what changes meanwhile is
- * as it has become. */
+/* Who comes when there are many lists is not shown all of them in one turn; what changes meanwhile
+ * is as it has become. */
 Test(memberships, of_many_are_shown_in_steps)
 {
     enum { LISTS = 10000, UNITS = 400 };

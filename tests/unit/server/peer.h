@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* peer.h - the other end of a connection that a bare server has accepted: what it says and hears. */
+/* peer.h - the other end of a connection that a bare server has accepted: what it says and
+ * hears. */
 #ifndef SX_TEST_PEER_H
 #define SX_TEST_PEER_H
 
@@ -11,7 +12,7 @@
 
 #include "bare.h"
 #include "control/channel.h"
-#include "server/entry/stranger.h"
+#include "server/entry/hello.h"
 #include "server/entry/turn.h"
 
 struct peer {

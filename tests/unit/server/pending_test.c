@@ -42,7 +42,8 @@ static void end(void)
 
 TestSuite(pending, .init = begin, .fini = end);
 
-/* ---- an owner --------------------------------------------------------------------------------- */
+/* ---- an owner
+ * --------------------------------------------------------------------------------- */
 
 struct owner {
     struct sx_pending pending;
@@ -83,7 +84,8 @@ static const struct sx_pending_kind other = { .quota = SX_PENDING_LOOKUP,
                                               .closed = on_closed,
                                               .free = on_free };
 
-/* ---- ways to end ------------------------------------------------------------------------------ */
+/* ---- ways to end
+ * ------------------------------------------------------------------------------ */
 
 static void answer(void)
 {
@@ -246,7 +248,8 @@ Test(pending, answers_come_in_their_order)
     cr_expect_eq(answers_next(&answers, 2), PMIX_ERR_TIMEOUT);
 }
 
-/* ---- quotas ----------------------------------------------------------------------------------- */
+/* ---- quotas
+ * ----------------------------------------------------------------------------------- */
 
 static const struct {
     enum sx_pending_quota quota;
@@ -328,7 +331,8 @@ Test(pending, that_keep_much_are_fewer)
     }
 }
 
-/* ---- what the host answers -------------------------------------------------------------------- */
+/* ---- what the host answers
+ * -------------------------------------------------------------------- */
 
 static struct {
     pmix_status_t returns;

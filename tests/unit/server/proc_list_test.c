@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 
 Test(proc_list, is_in_order_and_has_each_once)
 {

@@ -121,7 +121,8 @@ Test(published, a_key_is_refused_in_an_equal_range_alone)
     sx_published_deinit(&all);
 }
 
-/* ---- access ----------------------------------------------------------------------------------- */
+/* ---- access
+ * ----------------------------------------------------------------------------------- */
 
 static void ids_load(pmix_info_t *info, const char *key, uint32_t id)
 {
@@ -247,7 +248,8 @@ Test(published, taking_back_judges_few_rows_of_others)
     sx_published_deinit(&all);
 }
 
-/* ---- how long it stays ------------------------------------------------------------------------ */
+/* ---- how long it stays
+ * ------------------------------------------------------------------------ */
 
 Test(published, a_row_goes_with_what_it_was_published_for)
 {
@@ -287,7 +289,8 @@ Test(published, a_row_goes_with_what_it_was_published_for)
     sx_published_deinit(&all);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------ */
+/* ---- bounds
+ * ------------------------------------------------------------------------------------ */
 
 Test(published, nobody_publishes_without_end)
 {

@@ -6,14 +6,15 @@
 
 #include "answers.h"
 #include "bare.h"
-#include "server/engine/membership_end.h"
+#include "server/collective/member_left.h"
 #include "unit/control/engines.h"
 
 static struct sx_server server;
 static struct sx_client *client;
 static struct answers answers;
 
-/* ---- who is told ------------------------------------------------------------------------------ */
+/* ---- who is told
+ * ------------------------------------------------------------------------------ */
 
 static char told[64];
 
@@ -67,7 +68,8 @@ static pmix_status_t lane(struct sx_server *which, struct sx_client *of, uint32_
 
 static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane };
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server
+ * ------------------------------------------------------------------------------- */
 
 /* The client has one message in its lane. */
 static void begin(void)
@@ -100,7 +102,8 @@ static void end(void)
 
 TestSuite(reaper, .init = begin, .fini = end, .timeout = 60);
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests
+ * ------------------------------------------------------------------------------------ */
 
 Test(reaper, a_death_counts_what_was_submitted_and_is_told_once)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* register_test.c - what a host tells of namespaces and clients: taken in any order, refused when it
- * cannot be, and taken back. */
+/* register_test.c - what a host tells of namespaces and clients: taken in any order, refused when
+ * it cannot be, and taken back. */
 #include <criterion/criterion.h>
 #include <string.h>
 #include <unistd.h>
@@ -180,7 +180,8 @@ Test(register, takes_a_name_from_connected_processes_and_from_a_group)
     cr_expect_eq(sx_server_call(sx_server_get(), group_make, taken), PMIX_ERR_EXISTS);
 }
 
-/* As a connect over nodes has it, of which the host here has not told (engine/span.h). */
+/* As a connect over nodes has it, of which the host here has not told
+ * (server/collective/connect_nodes.h). */
 static pmix_status_t bring(struct sx_server *server, void *arg)
 {
     struct sx_nspace *const nspace = sx_nspace_obtain(server, arg);

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 
 #include "bare_events.h"
-#include "base/flat.h"
+#include "base/value/flat.h"
 #include "opened.h"
-#include "server/engine/collective.h"
-#include "server/engine/collective_kind.h"
-#include "server/engine/span.h"
+#include "server/collective/collective.h"
+#include "server/collective/collective_kind.h"
+#include "server/collective/connect_nodes.h"
 #include "server/model/membership.h"
 
 #define NODES_MAX 3u

@@ -110,7 +110,8 @@ Test(share, is_counted_for_reports_and_for_the_turn)
     cr_expect_eq(atomic_load(&server.board.header->share_units_max), 42);
 }
 
-/* ---- work that goes on ------------------------------------------------------------------------ */
+/* ---- work that goes on
+ * ------------------------------------------------------------------------ */
 
 struct steps {
     struct sx_share_work work;

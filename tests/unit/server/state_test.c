@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* state_test.c - work reaches the loop's thread and its status comes back, or the reason why not. */
+/* state_test.c - work reaches the loop's thread and its status comes back, or the reason why
+ * not. */
 #include "server/model/state.h"
 
 #include <pthread.h>

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "bare.h"
-#include "base/descriptors.h"
+#include "base/system/descriptors.h"
 #include "server/entry/reaper.h"
 #include "server/entry/tool_ask.h"
 #include "server/model/claim.h"
-#include "server/model/visible.h"
+#include "server/model/nspace_access.h"
 #include "server/port/upcall.h"
 
 static struct sx_server server;

@@ -88,7 +88,8 @@ Test(turn, serves_all_by_their_shares_and_in_changing_order, .timeout = 60)
     bare_deinit(&server);
 }
 
-/* ---- work that goes on ------------------------------------------------------------------------ */
+/* ---- work that goes on
+ * ------------------------------------------------------------------------ */
 
 #define STEPS 5u
 
@@ -134,7 +135,8 @@ Test(turn, goes_on_with_work_in_each_turn, .timeout = 60)
     bare_deinit(&server);
 }
 
-/* ---- the time --------------------------------------------------------------------------------- */
+/* ---- the time
+ * --------------------------------------------------------------------------------- */
 
 static struct sx_timer look;
 static uint64_t begun_ns;

@@ -18,7 +18,8 @@
 #define INSIDE PMIX_ERR_TIMEOUT
 #define LATER PMIX_ERR_NOT_FOUND
 
-/* ---- the host --------------------------------------------------------------------------------- */
+/* ---- the host
+ * --------------------------------------------------------------------------------- */
 
 static struct {
     pmix_status_t returns;
@@ -422,7 +423,8 @@ static const pmix_server_module_t all_entries = {
     .tool_connected = on_tool,
 };
 
-/* ---- the server ------------------------------------------------------------------------------- */
+/* ---- the server
+ * ------------------------------------------------------------------------------- */
 
 static struct sx_server server;
 static struct sx_client *client;
@@ -443,7 +445,8 @@ static void end(void)
 
 TestSuite(upcall, .init = begin, .fini = end);
 
-/* ---- the asker -------------------------------------------------------------------------------- */
+/* ---- the asker
+ * -------------------------------------------------------------------------------- */
 
 static struct {
     unsigned count;
@@ -510,7 +513,8 @@ static void ask_now(void *arg, uint64_t now_ns)
     cr_expect_eq(told.count, 0, "never inside");
 }
 
-/* ---- ways to answer --------------------------------------------------------------------------- */
+/* ---- ways to answer
+ * --------------------------------------------------------------------------- */
 
 static void answer_now(void *arg, uint64_t now_ns)
 {
@@ -651,7 +655,8 @@ Test(upcall, is_not_made_when_the_server_ends)
     cr_expect_eq(host.called, 0);
 }
 
-/* ---- infos that the host keeps no longer than it calls ----------------------------------------- */
+/* ---- infos that the host keeps no longer than it calls
+ * ----------------------------------------- */
 
 static void answer_and_forget(void *arg, uint64_t now_ns)
 {
@@ -686,7 +691,8 @@ Test(upcall, keeps_the_infos_that_a_host_answers_with_and_forgets)
     cr_expect_eq(told.count, 1);
 }
 
-/* ---- notices ---------------------------------------------------------------------------------- */
+/* ---- notices
+ * ---------------------------------------------------------------------------------- */
 
 static const struct {
     pmix_status_t returns, want;
@@ -714,7 +720,8 @@ Test(upcall, that_nobody_waits_for_leaves_nothing)
     cr_expect_eq(told.count, 0);
 }
 
-/* ---- what a host may owe ---------------------------------------------------------------------- */
+/* ---- what a host may owe
+ * ---------------------------------------------------------------------- */
 
 /* Return: how many questions a host that never answers is asked. */
 static unsigned count_until_full(void)

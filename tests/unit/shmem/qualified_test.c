@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 #include "shmem/collect.h"
 #include "shmem/qualified.h"
 #include "shmem/store_layout.h"

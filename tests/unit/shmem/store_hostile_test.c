@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/value.h"
+#include "base/value/value.h"
 #include "shmem/store_layout.h"
 #include "store_util.h"
 

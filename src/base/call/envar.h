@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* envar.h - the directives that change an environment: PMIX_SET_ENVAR and its kin.
+ *
+ *   SET     the variable has this value          ADD      ... unless it is set
+ *   UNSET   there is no such variable            PREPEND  the value, a separator, what it was
+ *   APPEND  what it was, a separator, the value  FIRST    as PREPEND, and it stands nowhere else
+ *
+ * An empty variable is one that is not set for the last three.  An environment is a vector as
+ * PMIx_Argv_append_nosize makes one, or NULL.  Any thread may call. */
+#ifndef SX_BASE_CALL_ENVAR_H
+#define SX_BASE_CALL_ENVAR_H
+
+#include <stdbool.h>
+
+#include <pmix_common.h>
+
+/* Return: whether @key is one of these directives. */
+bool sx_envar_is_directive(const char *key);
+
+/* Do to *@env what @directive says.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it is none of
+ * these directives; PMIX_ERR_BAD_PARAM (told) for a value of another type, a name that no variable
+ * can have, and no separator where one is needed; PMIX_ERR_OUT_OF_RESOURCE.  On an error *@env is
+ * as it was. */
+pmix_status_t sx_envar_apply(const pmix_info_t *directive, char ***env);
+
+#endif

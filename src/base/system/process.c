@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* process.c - what /proc says of a process: its start, and of every thread its state and the flag
+ * that do_exit sets first.
+ *
+ * The pidfd is the authority: it says that a process has gone, and under which number /proc shows
+ * it.  A pid of ours may be somebody else's there, or nobody's: a container may have a pid
+ * namespace of its own and the /proc of its parent. */
+#include "base/system/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DETACHED_STACK_BYTES (64u << 10)
+
+#define SX_THREAD_EXITING 0x4u /* PF_EXITING in field 9 of /proc/PID/stat */
+
+/* Return: whether the kernel says that this thread is on its way out. */
+static bool thread_is_exiting(const char *stat_path)
+{
+    FILE *file = fopen(stat_path, "re");
+    char line[512];
+    char state = 0;
+    unsigned flags = 0;
+    bool exiting = true;
+
+    if (file == NULL) { /* gone already; or we are short of descriptors, which says nothing of it */
+        return errno == ENOENT || errno == ESRCH;
+    }
+    if (fgets(line, sizeof(line), file) != NULL) {
+        const char *after = strrchr(line, ')'); /* the name before it may hold anything */
+
+        exiting = after == NULL ||
+                  sscanf(after + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
+                  state == 'Z' || state == 'X' || (flags & SX_THREAD_EXITING) != 0;
+    }
+    fclose(file);
+    return exiting;
+}
+
+/* Return: the number of the process in this /proc; 0 when it is not there. */
+static int number_in_proc(int pidfd)
+{
+    char path[64], line[256];
+    int number = 0;
+
+    snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+    FILE *const file = fopen(path, "re");
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "Pid: %d", &number) == 1) {
+            break;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return number > 0 ? number : 0;
+}
+
+/* Whether the threads that /proc shows are all exiting; should another process have taken the
+ * number meanwhile, ours has gone. */
+static bool threads_are_exiting(int number)
+{
+    char path[300];
+    bool exiting = true;
+    const struct dirent *entry;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", number);
+    DIR *const threads = opendir(path);
+
+    if (threads == NULL) {
+        return false;
+    }
+    while (exiting && (entry = readdir(threads)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            snprintf(path, sizeof(path), "/proc/%d/task/%.20s/stat", number, entry->d_name);
+            exiting = thread_is_exiting(path);
+        }
+    }
+    closedir(threads);
+    return exiting;
+}
+
+bool sx_process_has_gone(int pidfd)
+{
+    struct pollfd gone = { .fd = pidfd, .events = POLLIN };
+
+    return pidfd >= 0 && poll(&gone, 1, 0) > 0;
+}
+
+bool sx_process_has_ended(pid_t pid)
+{
+    if (kill(pid, 0) != 0 && errno == ESRCH) {
+        return true;
+    }
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    const bool gone = sx_process_has_gone(pidfd);
+
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    return gone;
+}
+
+bool sx_process_is_exiting(int pidfd)
+{
+    if (pidfd < 0 || sx_process_has_gone(pidfd)) {
+        return pidfd >= 0;
+    }
+    const int number = number_in_proc(pidfd);
+
+    /* One that went while it was looked for is not found there. */
+    return (number != 0 && threads_are_exiting(number)) || sx_process_has_gone(pidfd);
+}
+
+/* The 22nd field of @stat_path. */
+static uint64_t start_ticks(const char *stat_path)
+{
+    char text[1024];
+    const int fd = open(stat_path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0) {
+        return 0;
+    }
+    const ssize_t got = read(fd, text, sizeof(text) - 1);
+
+    close(fd);
+    if (got <= 0) {
+        return 0;
+    }
+    text[got] = '\0';
+    /* The second field, the command, may hold anything; the last ')' ends it. */
+    const char *at = strrchr(text, ')');
+
+    for (int field = 2; at != NULL && field < 22; field++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at != NULL ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static uint64_t start_ticks_of(int number)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", number);
+    return start_ticks(path);
+}
+
+bool sx_process_has_started_at(pid_t pid, uint64_t ticks)
+{
+    if (start_ticks_of(pid) == ticks) {
+        return true;
+    }
+    /* Under that number /proc may show another process, or none. */
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+    if (pidfd < 0) {
+        return errno != ESRCH;
+    }
+    const int number = number_in_proc(pidfd);
+    const uint64_t told = number != 0 ? start_ticks_of(number) : 0;
+
+    close(pidfd);
+    return told == 0 || told == ticks;
+}
+
+uint64_t sx_process_start_ticks(void)
+{
+    return start_ticks("/proc/self/stat");
+}
+
+void sx_process_nodename(char ret[HOST_NAME_MAX + 1])
+{
+    if (gethostname(ret, HOST_NAME_MAX + 1) != 0 || ret[0] == '\0') {
+        snprintf(ret, HOST_NAME_MAX + 1, "localhost");
+    }
+    ret[HOST_NAME_MAX] = '\0';
+}
+
+bool sx_thread_detached(void *(*run)(void *), void *arg)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    sigset_t all, before;
+
+    if (pthread_attr_init(&attr) != 0) {
+        return false;
+    }
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    (void)pthread_attr_setstacksize(&attr, DETACHED_STACK_BYTES); /* else it is larger */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
+    const bool is_started = pthread_create(&thread, &attr, run, arg) == 0;
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
+    return is_started;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* process.h - what the kernel tells of a process: is it on its way out (it frees a large one's
+ * memory for seconds), and when did it start, which with its number names it for ever;
+ * and of the node: its name. */
+#ifndef SX_BASE_SYSTEM_PROCESS_H
+#define SX_BASE_SYSTEM_PROCESS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Whether the process behind @pidfd has gone, threads and all; not known (-1): false. */
+bool sx_process_has_gone(int pidfd);
+
+/* Whether there is no process @pid any more, or one that has ended and that nobody has reaped. */
+bool sx_process_has_ended(pid_t pid);
+
+/* Ask the kernel whether all threads of the process behind @pidfd are exiting, or have.  Return:
+ * false when the kernel does not tell: there is no pidfd (-1), no /proc, or a /proc that does not
+ * show this process. */
+bool sx_process_is_exiting(int pidfd);
+
+/* When the calling process started, in clock ticks since the machine did.  Return: 0 when there is
+ * no /proc. */
+uint64_t sx_process_start_ticks(void);
+
+/* Whether process @pid started at @ticks.  Return: true also when the kernel does not tell, as
+ * above; false when there is no such process. */
+bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
+
+/* The name of this node, as the kernel has it: at most HOST_NAME_MAX characters, and its end.  It
+ * is "localhost" where the kernel has none. */
+void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
+
+/* Run @run in a thread of this process that nobody waits for, and that receives none of its
+ * signals.  Return: false when there is none. */
+bool sx_thread_detached(void *(*run)(void *), void *arg);
+
+#endif

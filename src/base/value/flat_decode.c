@@ -1,0 +1,660 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* flat_decode.c - read a flat value, or only prove that it can be read.
+ *
+ * One walk does both: where there is nothing to fill (a NULL destination) it only checks.  The
+ * reader's position is where the next body has to start; a cell that names another place, and a
+ * record that does not end where its len says, are refused.  So no byte is read for two values and
+ * the work is linear in the bytes given.  Destinations are zeroed before they are filled and linked
+ * into the result at once: after a failure the ordinary destructor frees what there is. */
+#include "base/value/flat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/system/pages.h"
+#include "base/util.h"
+#include "base/value/flat_layout.h"
+#include "base/value/type.h"
+#include "base/value/value.h"
+
+#define FIELD(type, base, off) (*(type *)(void *)((char *)(base) + (off)))
+/* The address of a member, or NULL when there is no struct to fill. */
+#define DEST(type, base, off) ((base) == NULL ? NULL : &FIELD(type, base, off))
+
+struct reader {
+    const uint8_t *base;
+    uint64_t at;        /* where the next body starts, a multiple of 8 */
+    uint64_t end;       /* of the enclosing record, a multiple of 8 */
+    uint64_t heap_left; /* what may still be allocated; counted where nothing is filled, too */
+    bool borrows;       /* strings and bytes are left where they are, and pointed at */
+};
+
+struct record {
+    pmix_data_type_t type;
+    const struct sx_type *row; /* NULL: type is UNDEF and count 0 */
+    size_t count, flat_size;
+    uint64_t off, end; /* of the first element; of the record with all that is below it */
+};
+
+static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmix_value_t *out,
+                               unsigned depth);
+static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
+                                 unsigned depth);
+
+/* Account for an allocation of @size bytes.  Return: false when it would be too many. */
+static bool heap_take(struct reader *r, uint64_t size)
+{
+    if (size > r->heap_left || r->heap_left - size < SX_FLAT_ALLOCATION_BYTES) {
+        return false;
+    }
+    r->heap_left -= size + SX_FLAT_ALLOCATION_BYTES;
+    return true;
+}
+
+static bool cell_is_null(const struct sx_cell *cell)
+{
+    return cell->flags == SX_CELL_NULL && cell->len == 0 && cell->bits == 0;
+}
+
+/* Move past a body.  Return: false when it does not start here or does not fit. */
+static bool body_take(struct reader *r, const struct sx_cell *cell)
+{
+    const uint64_t padded = sx_align_up(cell->len, SX_FLAT_ALIGN);
+
+    if (cell->flags != 0 || cell->len == 0 || cell->bits != r->at || padded > r->end - r->at) {
+        return false;
+    }
+    r->at += padded;
+    return true;
+}
+
+static pmix_status_t get_string(struct reader *r, const struct sx_cell *cell, char **out)
+{
+    const uint8_t *text = r->base + r->at;
+
+    if (cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    if (!body_take(r, cell) || memchr(text, '\0', cell->len) != text + cell->len - 1) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (r->borrows) {
+        *out = (char *)(uintptr_t)text;
+        return PMIX_SUCCESS;
+    }
+    if (!heap_take(r, cell->len)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (out != NULL) {
+        *out = sx_pages_malloc(cell->len);
+        if (*out == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(*out, text, cell->len);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_name(struct reader *r, const struct sx_cell *cell, char *out, size_t size)
+{
+    const uint8_t *text = r->base + r->at;
+
+    if (!body_take(r, cell) || cell->len > size ||
+        memchr(text, '\0', cell->len) != text + cell->len - 1) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        memcpy(out, text, cell->len);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_bytes(struct reader *r, const struct sx_cell *cell,
+                               pmix_byte_object_t *out)
+{
+    const uint8_t *bytes = r->base + r->at;
+
+    if (cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    if (!body_take(r, cell)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (r->borrows) {
+        *out = (pmix_byte_object_t){ .bytes = (char *)(uintptr_t)bytes, .size = cell->len };
+        return PMIX_SUCCESS;
+    }
+    if (!heap_take(r, cell->len)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (out != NULL) {
+        out->bytes = sx_pages_malloc(cell->len);
+        if (out->bytes == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        memcpy(out->bytes, bytes, cell->len);
+        out->size = cell->len;
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_buffer(struct reader *r, const struct sx_cell *cell,
+                                pmix_data_buffer_t *out)
+{
+    pmix_byte_object_t bytes = { .bytes = NULL, .size = 0 };
+    const pmix_status_t rc = get_bytes(r, cell, out == NULL ? NULL : &bytes);
+
+    if (rc == PMIX_SUCCESS && bytes.bytes != NULL) {
+        out->base_ptr = out->unpack_ptr = bytes.bytes;
+        out->pack_ptr = bytes.bytes + bytes.size;
+        out->bytes_allocated = out->bytes_used = bytes.size;
+    }
+    return rc;
+}
+
+/* Enter the record of @cell: its head is judged, its elements lie inside the record. */
+static pmix_status_t record_open(struct reader *r, const struct sx_cell *cell, struct record *rec)
+{
+    const uint64_t off = r->at;
+    struct sx_flat_record head;
+
+    if (cell->len < sizeof(head) || cell->len % SX_FLAT_ALIGN != 0 || !body_take(r, cell)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    memcpy(&head, r->base + off, sizeof(head));
+    *rec = (struct record){ .type = head.type,
+                            .row = sx_type_find(head.type),
+                            .off = off + sizeof(head),
+                            .end = off + cell->len };
+    if (head.reserved0 != 0 || head.reserved1 != 0 ||
+        (rec->row == NULL && (head.count != 0 || head.type != PMIX_UNDEF))) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    r->at = rec->off;
+    if (head.count == 0) {
+        return PMIX_SUCCESS;
+    }
+    rec->flat_size = sx_flat_element_size(rec->row);
+    if (rec->flat_size == 0 || head.count > (rec->end - rec->off) / rec->flat_size) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    rec->count = head.count;
+    /* Both ends are multiples of 8, so the padding fits as well. */
+    r->at += sx_align_up(rec->count * rec->flat_size, SX_FLAT_ALIGN);
+    return PMIX_SUCCESS;
+}
+
+/* A block for the elements of @rec and @extra more, zeroed where destructors might look; without
+ * @ret_block it is only accounted for. */
+static pmix_status_t record_alloc(struct reader *r, const struct record *rec, size_t extra,
+                                  void **ret_block)
+{
+    size_t size;
+    void *block;
+
+    if (!sx_add_size(rec->count, extra, &size) || !sx_mul_size(size, rec->row->size_bytes, &size) ||
+        !heap_take(r, size)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (ret_block == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (rec->row->kind != SX_TYPE_PLAIN && size > SX_PAGE_BYTES) {
+        block = calloc(1, size);
+    } else {
+        block = malloc(size); /* in glibc calloc passes by the thread's cache */
+        if (block != NULL && rec->row->kind != SX_TYPE_PLAIN) {
+            memset(block, 0, size);
+        }
+    }
+    *ret_block = block;
+    return block != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* The array of @cell, whose elements are of @type and at least one (UNDEF: of any, or none). */
+static pmix_status_t get_array(struct reader *r, const struct sx_cell *cell, pmix_data_type_t type,
+                               pmix_data_array_t *out, unsigned depth)
+{
+    struct record rec;
+    pmix_status_t rc;
+
+    if (cell->type != PMIX_DATA_ARRAY) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    rc = record_open(r, cell, &rec);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if ((type != PMIX_UNDEF && (rec.type != type || rec.count == 0)) ||
+        (rec.count > 0 && depth >= SX_VALUE_DEPTH_MAX)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (rec.count > 0) {
+        rc = record_alloc(r, &rec, 0, out == NULL ? NULL : &out->array);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (out != NULL) {
+        out->type = rec.type;
+        out->size = rec.count;
+    }
+    return record_read(r, &rec, out == NULL ? NULL : out->array, depth + 1);
+}
+
+static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char ***out,
+                              unsigned depth)
+{
+    struct record rec;
+    pmix_status_t rc;
+
+    if (cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    rc = record_open(r, cell, &rec);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (rec.type != PMIX_STRING) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    for (size_t i = 0; i < rec.count; i++) {
+        struct sx_cell string;
+
+        memcpy(&string, r->base + rec.off + i * sizeof(string), sizeof(string));
+        if (string.flags & SX_CELL_NULL) {
+            return PMIX_ERR_UNPACK_FAILURE; /* it would end the vector early */
+        }
+    }
+    void *block = NULL;
+
+    rc = record_alloc(r, &rec, 1, out == NULL ? NULL : &block);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (out != NULL) {
+        *out = block;
+    }
+    return record_read(r, &rec, block, depth);
+}
+
+static pmix_status_t get_scalar(const struct sx_cell *cell, size_t size, pmix_value_t *out)
+{
+    const unsigned width = 8 * (unsigned)size;
+
+    if (cell->flags != 0 || cell->len != 0 || (width < 64 && cell->bits >> width != 0) ||
+        (cell->type == PMIX_BOOL && cell->bits > 1)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        memcpy(&out->data, &cell->bits, size);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* A struct or a long plain type: a record with this one element. */
+static pmix_status_t get_single(struct reader *r, const struct sx_cell *cell,
+                                const struct sx_type *row, pmix_value_t *out, unsigned depth)
+{
+    struct record rec;
+    pmix_status_t rc = record_open(r, cell, &rec);
+    void *element = NULL;
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (rec.count != 1 || rec.type != cell->type) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (row->in_value == SX_WHERE_POINTER && !heap_take(r, row->size_bytes)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (out != NULL) {
+        element = &out->data;
+        if (row->in_value == SX_WHERE_POINTER) {
+            element = out->data.ptr = calloc(1, row->size_bytes);
+            if (element == NULL) {
+                return PMIX_ERR_OUT_OF_RESOURCE;
+            }
+        }
+    }
+    return record_read(r, &rec, element, depth);
+}
+
+/* @out is zeroed. */
+static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmix_value_t *out,
+                               unsigned depth)
+{
+    const struct sx_type *row = sx_type_find(cell->type);
+    const size_t scalar_size = row == NULL ? 0 : sx_type_row_scalar_size(row);
+
+    if (cell->type == PMIX_UNDEF) {
+        return cell->flags == 0 && cell->len == 0 && cell->bits == 0 ? PMIX_SUCCESS
+                                                                     : PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (scalar_size == 0 && !sx_flat_has_body(cell->type)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (out != NULL) {
+        out->type = cell->type;
+    }
+    if (scalar_size != 0) {
+        return get_scalar(cell, scalar_size, out);
+    }
+    if (row->kind == SX_TYPE_STRING) {
+        return get_string(r, cell, out == NULL ? NULL : &out->data.string);
+    }
+    if (row->kind == SX_TYPE_BYTES) {
+        return get_bytes(r, cell, out == NULL ? NULL : &out->data.bo);
+    }
+    if (row->in_value == SX_WHERE_POINTER && cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    if (cell->type == PMIX_DATA_ARRAY) {
+        if (!heap_take(r, row->size_bytes)) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        if (out != NULL) {
+            out->data.darray = calloc(1, sizeof(*out->data.darray));
+            if (out->data.darray == NULL) {
+                return PMIX_ERR_OUT_OF_RESOURCE;
+            }
+        }
+        return get_array(r, cell, PMIX_UNDEF, out == NULL ? NULL : out->data.darray, depth);
+    }
+    return get_single(r, cell, row, out, depth);
+}
+
+/* An array that is a member: its pointer, count and, unless it is fixed, type. */
+static pmix_status_t get_member_array(struct reader *r, const struct sx_cell *cell,
+                                      const struct sx_member *m, void *element, unsigned depth)
+{
+    pmix_data_array_t array = { .type = PMIX_UNDEF };
+    pmix_status_t rc;
+
+    if (m->kind == SX_MEMBER_ARRAY && cell->type == PMIX_DATA_ARRAY && cell_is_null(cell)) {
+        return PMIX_SUCCESS;
+    }
+    rc = get_array(r, cell, m->type, element == NULL ? NULL : &array, depth);
+    if (element != NULL) {
+        /* Linked in success and failure: the owner of @element frees it. */
+        FIELD(void *, element, m->off) = array.array;
+        FIELD(size_t, element, m->count_off) = array.size;
+        if (m->kind == SX_MEMBER_TYPED) {
+            FIELD(pmix_data_type_t, element, m->type_off) = array.type;
+        }
+    }
+    return rc;
+}
+
+static pmix_status_t get_member(struct reader *r, const struct sx_cell *cell,
+                                const struct sx_member *m, void *element, unsigned depth)
+{
+    switch ((enum sx_member_kind)m->kind) {
+    case SX_MEMBER_NAME:
+        if (cell->type != PMIX_STRING) {
+            break;
+        }
+        return get_name(r, cell, DEST(char, element, m->off), m->size);
+    case SX_MEMBER_STRING:
+        if (cell->type != PMIX_STRING) {
+            break;
+        }
+        return get_string(r, cell, DEST(char *, element, m->off));
+    case SX_MEMBER_BYTES:
+        if (cell->type != PMIX_BYTE_OBJECT) {
+            break;
+        }
+        return get_bytes(r, cell, DEST(pmix_byte_object_t, element, m->off));
+    case SX_MEMBER_BUFFER:
+        if (cell->type != PMIX_BYTE_OBJECT) {
+            break;
+        }
+        return get_buffer(r, cell, DEST(pmix_data_buffer_t, element, m->off));
+    case SX_MEMBER_ARGV:
+        if (cell->type != PMIX_DATA_ARRAY) {
+            break;
+        }
+        return get_argv(r, cell, DEST(char **, element, m->off), depth);
+    case SX_MEMBER_VALUE:
+        return get_value(r, cell, DEST(pmix_value_t, element, m->off), depth);
+    case SX_MEMBER_ARRAY:
+    case SX_MEMBER_TYPED:
+        return get_member_array(r, cell, m, element, depth);
+    default:
+        break;
+    }
+    return PMIX_ERR_UNPACK_FAILURE;
+}
+
+/* The one at @off; @info is NULL or zeroed. */
+static pmix_status_t get_info(struct reader *r, uint64_t off, pmix_info_t *info, unsigned depth)
+{
+    struct sx_flat_info flat;
+
+    memcpy(&flat, r->base + off, sizeof(flat));
+    if (info != NULL) {
+        /* Else what we allocate for it would be taken for somebody else's. */
+        info->flags = flat.flags & ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
+    }
+    const pmix_status_t rc = flat.key.type == PMIX_STRING
+                                 ? get_name(r, &flat.key, info == NULL ? NULL : info->key,
+                                            sizeof(info->key))
+                                 : PMIX_ERR_UNPACK_FAILURE;
+
+    return rc == PMIX_SUCCESS ? get_value(r, &flat.value, info == NULL ? NULL : &info->value, depth)
+                              : rc;
+}
+
+static pmix_status_t get_struct(struct reader *r, uint64_t off, const struct record *rec,
+                                void *element, unsigned depth)
+{
+    if (rec->type == PMIX_INFO) {
+        return get_info(r, off, element, depth);
+    }
+    for (size_t i = 0; i < rec->row->member_count; i++) {
+        const struct sx_member *m = &rec->row->members[i];
+
+        if (m->kind != SX_MEMBER_PLAIN) {
+            struct sx_cell cell;
+            pmix_status_t rc;
+
+            memcpy(&cell, r->base + off, sizeof(cell));
+            rc = get_member(r, &cell, m, element, depth);
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
+        } else if (element != NULL) {
+            memcpy(&FIELD(char, element, m->off), r->base + off, m->size);
+        }
+        off += sx_flat_member_size(m);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_plain(const uint8_t *from, const struct record *rec, void *elements)
+{
+    for (size_t i = 0; rec->row->number == SX_NUMBER_BOOL && i < rec->count; i++) {
+        if (from[i] > 1) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+    }
+    for (size_t j = 0; j < rec->row->member_count; j++) {
+        const struct sx_member *m = &rec->row->members[j];
+
+        for (size_t i = 0; m->kind == SX_MEMBER_NAME && i < rec->count; i++) {
+            if (memchr(from + i * rec->flat_size + m->off, '\0', m->size) == NULL) {
+                return PMIX_ERR_UNPACK_FAILURE;
+            }
+        }
+    }
+    if (elements != NULL) {
+        memcpy(elements, from, rec->count * rec->flat_size);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* All elements of an opened record, and its end. */
+static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
+                                 unsigned depth)
+{
+    const uint64_t outer_end = r->end;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    r->end = rec->end;
+    if (rec->count > 0 && rec->row->kind == SX_TYPE_PLAIN) {
+        rc = get_plain(r->base + rec->off, rec, elements);
+    } else {
+        for (size_t i = 0; i < rec->count && rc == PMIX_SUCCESS; i++) {
+            const uint64_t off = rec->off + i * rec->flat_size;
+            void *element = DEST(char, elements, i * rec->row->size_bytes);
+            struct sx_cell cell;
+
+            if (rec->row->kind == SX_TYPE_STRUCT) {
+                rc = get_struct(r, off, rec, element, depth);
+                continue;
+            }
+            memcpy(&cell, r->base + off, sizeof(cell));
+            if (cell.type != (rec->row->kind == SX_TYPE_STRING ? PMIX_STRING : PMIX_BYTE_OBJECT)) {
+                rc = PMIX_ERR_UNPACK_FAILURE;
+            } else if (rec->row->kind == SX_TYPE_STRING) {
+                rc = get_string(r, &cell, element);
+            } else {
+                rc = get_bytes(r, &cell, element);
+            }
+        }
+    }
+    if (rc == PMIX_SUCCESS && r->at != rec->end) {
+        rc = PMIX_ERR_UNPACK_FAILURE;
+    }
+    r->end = outer_end;
+    return rc;
+}
+
+/* The walk over a whole value; @out is NULL or zeroed. */
+static pmix_status_t flat_walk(pmix_value_t *out, const struct sx_cell *at, const void *body,
+                               size_t size, uint64_t heap_max)
+{
+    /* One copy, so that what is judged is what is used. */
+    struct sx_cell cell = *at;
+    struct reader r = { .base = body == NULL ? (const void *)"" : body,
+                        .end = sx_align_up(cell.len, SX_FLAT_ALIGN),
+                        .heap_left = heap_max };
+
+    if (cell.len > size || cell.len > SX_FLAT_BODY_MAX || (cell.len > 0 && body == NULL)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    cell.flags &= SX_CELL_NULL;
+    if (cell.len > 0 || cell.flags != 0) {
+        cell.bits = 0; /* the container's; for this walk the body starts at 0 */
+    }
+    return get_value(&r, &cell, out, 0);
+}
+
+pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
+                                    size_t size, uint64_t heap_max)
+{
+    pmix_status_t rc;
+
+    memset(ret, 0, sizeof(*ret));
+    rc = flat_walk(ret, cell, body, size, heap_max);
+    if (rc != PMIX_SUCCESS) {
+        sx_value_destruct(ret);
+    }
+    return rc;
+}
+
+pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
+                             size_t size)
+{
+    return sx_flat_decode_within(ret, cell, body, size, UINT64_MAX);
+}
+
+pmix_status_t sx_flat_check(const struct sx_cell *cell, const void *body, size_t size)
+{
+    return flat_walk(NULL, cell, body, size, UINT64_MAX);
+}
+
+pmix_status_t sx_flat_check_within(const struct sx_cell *cell, const void *body, size_t size,
+                                   uint64_t heap_max)
+{
+    return flat_walk(NULL, cell, body, size, heap_max);
+}
+
+pmix_status_t sx_flat_infos_decode(const void *at, size_t size, pmix_info_t **ret_info,
+                                   size_t *ret_ninfo)
+{
+    return sx_flat_infos_decode_within(at, size, UINT64_MAX, ret_info, ret_ninfo);
+}
+
+pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t heap_max,
+                                          pmix_info_t **ret_info, size_t *ret_ninfo)
+{
+    struct sx_cell cell;
+    pmix_value_t value;
+    pmix_status_t rc;
+
+    if (size < sizeof(cell)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    memcpy(&cell, at, sizeof(cell));
+    if (cell.type != PMIX_DATA_ARRAY) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    rc = sx_flat_decode_within(&value, &cell, (const char *)at + sizeof(cell), size - sizeof(cell),
+                               heap_max);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (value.data.darray == NULL) {
+        *ret_info = NULL;
+        *ret_ninfo = 0;
+        return PMIX_SUCCESS;
+    }
+    if (value.data.darray->type != PMIX_INFO) {
+        sx_value_destruct(&value);
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    *ret_info = value.data.darray->array;
+    *ret_ninfo = value.data.darray->size;
+    free(value.data.darray);
+    return PMIX_SUCCESS;
+}
+
+/* ---- infos, where they lie ------------------------------------------------------------------ */
+
+bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size_t room,
+                          size_t *ret_ninfo)
+{
+    struct reader r = { .base = (const uint8_t *)at + sizeof(struct sx_cell), .borrows = true };
+    struct sx_cell cell;
+    struct sx_flat_record head;
+
+    *ret_ninfo = 0;
+    if (size < sizeof(cell) + sizeof(head)) {
+        return false;
+    }
+    memcpy(&cell, at, sizeof(cell));
+    memcpy(&head, r.base, sizeof(head));
+    if (cell.type != PMIX_DATA_ARRAY || cell.flags != 0 || cell.len > size - sizeof(cell) ||
+        cell.len > SX_FLAT_BODY_MAX || cell.len < sizeof(head) || cell.len % SX_FLAT_ALIGN != 0 ||
+        head.type != PMIX_INFO || head.reserved0 != 0 || head.reserved1 != 0 ||
+        head.count > (cell.len - sizeof(head)) / sizeof(struct sx_flat_info)) {
+        return false;
+    }
+    *ret_ninfo = head.count;
+    if (head.count > room) {
+        return false;
+    }
+    r.at = sizeof(head) + head.count * sizeof(struct sx_flat_info);
+    r.end = cell.len;
+    memset(infos, 0, head.count * sizeof(infos[0]));
+    for (size_t i = 0; i < head.count; i++) {
+        if (get_info(&r, sizeof(head) + i * sizeof(struct sx_flat_info), &infos[i], 1) !=
+            PMIX_SUCCESS) {
+            return false; /* what needs memory gets none */
+        }
+    }
+    return r.at == r.end;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* target.h - whose things are meant: one grammar for all verbs that have a target.
+ *
+ *     NAMESPACE | PID as a word, or --nspace, --pid, --server, --uri --> the process of a server
+ *
+ * Servers are found by what is in their memory, wherever they have their files. */
+#ifndef SX_CLI_TARGET_H
+#define SX_CLI_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "launch/common/options.h"
+
+struct sx_whose {
+    pid_t pid;          /* of a server; 0: not given */
+    const char *nspace; /* of a job; NULL: not given, as below */
+    const char *server; /* the namespace of a server */
+    const char *uri;
+};
+
+/* The setters of a word, which is a process id if it is a number, and of the options. */
+bool sx_whose_set(void *at, const char *value);
+bool sx_whose_pid_set(void *at, const char *value);
+bool sx_whose_nspace_set(void *at, const char *value);
+
+#define SX_WHOSE_OF(type, member, part) offsetof(type, member) + offsetof(struct sx_whose, part)
+
+/* The rows (options.h) of a verb whose struct @type has a struct sx_whose @member. */
+#define SX_WHOSE_WORD_ROW(type, member)                                         \
+    {                                                                           \
+        .name = "[NAMESPACE | PID]",                                            \
+        .wants = "the name of a job, or the process id of a server, from 1 on", \
+        .set = sx_whose_set, .off = offsetof(type, member)                      \
+    }
+#define SX_WHOSE_NSPACE_ROW(type, member)                                                 \
+    {                                                                                     \
+        .name = "--nspace", .value = "NAMESPACE", .example = "shmix-4711-a1b2c3",         \
+        .wants = "the name of a job, at most 255 bytes", .help = "the same as NAMESPACE", \
+        .set = sx_whose_nspace_set, .off = SX_WHOSE_OF(type, member, nspace)              \
+    }
+#define SX_WHOSE_SERVER_ROWS(type, member)                                                         \
+    { .name = "--pid",                                                                             \
+      .value = "PID",                                                                              \
+      .example = "4711",                                                                           \
+      .wants = "the process id of a server",                                                       \
+      .help = "the server with this process id, which 'shmix ls servers' lists",                   \
+      .set = sx_whose_pid_set,                                                                     \
+      .off = SX_WHOSE_OF(type, member, pid) },                                                     \
+        { .name = "--uri",                                                                         \
+          .value = "URI",                                                                          \
+          .example = "file:uri.txt",                                                               \
+          .wants = "NSPACE.RANK;unix:..., or file:PATH of a file with that",                       \
+          .set = sx_option_text,                                                                   \
+          .off = SX_WHOSE_OF(type, member, uri) },                                                 \
+    {                                                                                              \
+        .name = "--server", .value = "NAMESPACE", .example = "prterun-4711",                       \
+        .wants = "the namespace of a server", .help = "the server with this namespace of its own", \
+        .set = sx_option_text, .off = SX_WHOSE_OF(type, member, server)                            \
+    }
+#define SX_WHOSE_ROWS(type, member) \
+    SX_WHOSE_NSPACE_ROW(type, member), SX_WHOSE_SERVER_ROWS(type, member)
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+enum sx_whose_kind { SX_WHOSE_JOB, SX_WHOSE_GROUP, SX_WHOSE_SET, SX_WHOSE_SERVER };
+
+#define SX_WHOSE_FOUND_MAX 8
+
+struct sx_whose_found {
+    pid_t at[SX_WHOSE_FOUND_MAX]; /* servers, the first ones */
+    unsigned count;
+};
+
+/* Which servers of those that the caller may inspect have one of @name. */
+void sx_whose_find(enum sx_whose_kind kind, const char *name, struct sx_whose_found *ret);
+
+/* Say that several have it, and how to choose. */
+void sx_whose_say_many(enum sx_whose_kind kind, const char *name,
+                       const struct sx_whose_found *found);
+
+/* For a verb that reads memory: let the process stand for a server that is named otherwise.
+ * Return: false when there is no such server, which has been said. */
+bool sx_whose_settle(struct sx_whose *whose);
+
+/* The same, and @ret is the process of the server that is named, or has the job; 0: any. */
+bool sx_whose_server(struct sx_whose *whose, pid_t *ret);
+
+#endif

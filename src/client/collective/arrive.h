@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* arrive.h - what the calls of several processes have in common: who takes part, and the arrival.
+ *
+ *     sx_arriving_check --> sx_arrive: through the lane --> its end, from the ring
+ *
+ * A blocking call that nothing disturbs costs 3 system calls until its end: the doorbell, if the
+ * server sleeps; the CPU handed over once, twice without the doorbell; one sleep, if that was not
+ * enough. */
+#ifndef SX_CLIENT_COLLECTIVE_ARRIVE_H
+#define SX_CLIENT_COLLECTIVE_ARRIVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <pmix_common.h>
+
+#include "base/call/directive_tables.h"
+#include "base/message/payloads.h"
+#include "client/link/op.h"
+
+/* The arguments of such a call. */
+struct sx_arriving {
+    const pmix_proc_t *procs;
+    size_t nprocs;
+    const pmix_info_t *info;
+    size_t ninfo;
+};
+
+/* Whether this process is one of @procs. */
+bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs);
+
+/* Judge the arguments, apart from who is in the list, and read what @function is told.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for an algorithm that is required; as
+ * sx_options_read. */
+pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_function function,
+                                struct sx_collective_options *ret_options);
+
+/* Arrive, and wait for the end if @op, which is on the caller's stack, has no callback.  A process
+ * without a server is complete alone.  Return: as sx_op_ask. */
+pmix_status_t sx_arrive(struct sx_op *op, enum sx_collective_kind kind,
+                        const struct sx_arriving *arriving);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* mapped_store.h - one generation of a store, as this process has it mapped.
+ *
+ *     SHOWN by a view --superseded--> RETIRED --no thread inside, no job holds it--> unmapped
+ *                                        \--somebody was given a pointer into it--> KEPT
+ *
+ * What is kept stays until PMIx_Finalize.  Counted under view_lock: the view has a reference, and
+ * each hold of a job (native.h).  Readers take none; they are between sx_grace_enter and _exit. */
+#ifndef SX_CLIENT_DATA_MAPPED_STORE_H
+#define SX_CLIENT_DATA_MAPPED_STORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "client/data/epoch.h"
+#include "shmem/store.h"
+
+struct sx_edition {
+    struct sx_store store;
+    _Atomic uint64_t warm_bytes; /* what sx_edition_warm has entered into the page tables */
+    _Atomic bool handed_out;
+    unsigned references;
+    struct sx_retired retired;
+    struct sx_edition *next; /* of those that are kept */
+};
+
+/* @store is moved; its first reference is the caller's.  @is_first: the process has none of this
+ * namespace yet.  Return: NULL when memory is out. */
+struct sx_edition *sx_edition_new(struct sx_store *store, bool is_first);
+
+struct sx_edition *sx_edition_retain(struct sx_edition *edition);
+/* Return: NULL, always. */
+struct sx_edition *sx_edition_release(struct sx_edition *edition);
+
+/* Release it once no thread can be inside; it is shown to nobody any more. */
+void sx_edition_retire(struct sx_edition *edition);
+
+/* Return: true when its store gets no more news. */
+static inline bool sx_edition_is_stale(const struct sx_edition *edition)
+{
+    return __builtin_expect(sx_store_successor(&edition->store) != 0, 0);
+}
+
+/* Inside: @at, if it lies in @edition, is given to the program as it is. */
+void sx_edition_hand_out(struct sx_edition *edition, const void *at);
+
+/* Enter what has been published since the last time into our page tables, so that the first Get of
+ * each value does not have to: one system call, when it has grown into new memory. */
+void sx_edition_warm(struct sx_edition *edition);
+
+/* Nobody reads any more: unmap what is kept. */
+void sx_editions_deinit(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_answer.c - one message, without a reply: what comes of it are events, and the construct's
+ * end. */
+#include "client/event/group_answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/message/payloads.h"
+#include "base/value/flat.h"
+#include "base/value/value.h"
+#include "client/event/event.h"
+#include "client/link/process.h"
+#include "client/link/request.h"
+#include "client/link/wait.h"
+#include "control/message.h"
+
+static const struct {
+    pmix_status_t code;
+    uint8_t hears; /* SX_HEARS_* */
+} asking[] = {
+    { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
+    { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
+    { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
+    { PMIX_GROUP_LEADER_FAILED, SX_HEARS_LEADERS },
+    { PMIX_GROUP_MEMBER_FAILED, SX_HEARS_MEMBERS },
+};
+static_assert(PMIX_GROUP_MEMBER_FAILED < PMIX_GROUP_INVITE_ACCEPTED, "the last and the first");
+
+bool sx_group_code_asks(pmix_status_t code)
+{
+    size_t i = 0;
+
+    if (code < PMIX_GROUP_MEMBER_FAILED || code > PMIX_GROUP_INVITE_ACCEPTED) {
+        return false; /* most events */
+    }
+    while (i < SX_COUNT(asking) && asking[i].code != code) {
+        i++;
+    }
+    return i < SX_COUNT(asking);
+}
+
+uint8_t sx_group_hears(bool waits)
+{
+    uint8_t hears = 0;
+
+    if (waits && (sx_process.external || sx_progress_is_own_thread())) {
+        return 0;
+    }
+    for (size_t i = 0; i < SX_COUNT(asking); i++) {
+        hears |= sx_handlers_hear(sx_event_handlers(), asking[i].code) ? asking[i].hears : 0;
+    }
+    return hears;
+}
+
+uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults)
+{
+    uint8_t word = status == PMIX_GROUP_CONSTRUCT_ABORT ? SX_GROUP_ABORTS : SX_GROUP_SAYS_NOTHING;
+
+    for (size_t i = 0; i < nresults; i++) {
+        const uint8_t one = strcmp(results[i].key, PMIX_GROUP_LEADER) == 0     ? SX_GROUP_LEADS
+                            : strcmp(results[i].key, PMIX_GROUP_OPTIONAL) == 0 ? SX_GROUP_GOES_ON
+                                                                               : 0;
+
+        if (one > word && sx_value_is_true(&results[i].value)) {
+            word = one;
+        }
+    }
+    return word;
+}
+
+/* What one info of the event says of the question. */
+static void question_read(struct sx_group_said *said, const pmix_info_t *info)
+{
+    if (strcmp(info->key, PMIX_GROUP_ID) == 0 && info->value.type == PMIX_STRING &&
+        info->value.data.string != NULL) {
+        strncpy(said->group, info->value.data.string, sizeof(said->group) - 1);
+    } else if (strcmp(info->key, SX_GROUP_QUESTION) == 0 && info->value.type == PMIX_SIZE) {
+        said->question = info->value.data.size;
+    }
+}
+
+void sx_group_say(struct sx_link *link, const void *infos, size_t size, uint8_t word)
+{
+    struct sx_group_said said = { .word = word };
+    const struct iovec body = { &said, sizeof(said) };
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+
+    if (sx_flat_infos_decode(infos, size, &info, &ninfo) != PMIX_SUCCESS) {
+        return;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        question_read(&said, &info[i]);
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    if (said.question != 0) {
+        (void)sx_request_tell(link, SX_MSG_GROUP_SAID, 0, &body, 1);
+    }
+}

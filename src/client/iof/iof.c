@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* iof.c - PMIx_IOF_pull, PMIx_IOF_deregister and PMIx_IOF_push. */
+#include <pmix_tool.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/call/directive_tables.h"
+#include "base/status.h"
+#include "client/iof/input.h"
+#include "client/iof/pull.h"
+#include "client/link/process.h"
+#include "client/link/request.h"
+#include "client/link/wait.h"
+
+/* ---- pull ------------------------------------------------------------------------------------ */
+
+struct pull_op {
+    struct sx_op op;
+    pmix_iof_cbfunc_t cbfunc;
+    struct sx_iof_options options;
+};
+
+static bool pull_finish(struct sx_op *op)
+{
+    const struct pull_op *const pull_op = SX_CONTAINER(op, struct pull_op, op);
+
+    if (op->fd < 0) {
+        op->status = op->status == PMIX_SUCCESS ? PMIX_ERROR : op->status;
+    } else if (op->status == PMIX_SUCCESS) {
+        op->status = sx_pull_start(&pull_op->options, pull_op->cbfunc, op->fd, &op->handler);
+    } else {
+        close(op->fd);
+    }
+    op->fd = -1;
+    return true;
+}
+
+static const struct sx_op_kind pull_kind = { .size = sizeof(struct pull_op),
+                                             .request = SX_MSG_IOF_PULL,
+                                             .finish = pull_finish };
+
+/* Whether one call may name so many processes. */
+static pmix_status_t count_judge(size_t nprocs)
+{
+    return nprocs <= SX_IOF_PROCS_MAX
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "a call of PMIx_IOF_pull or PMIx_IOF_push may name %u processes, and "
+                          "this one names %zu: name a whole namespace with PMIX_RANK_WILDCARD",
+                          SX_IOF_PROCS_MAX, nprocs);
+}
+
+/* All channels without input; input by its name alone is a mistake. */
+static pmix_iof_channel_t output_of(pmix_iof_channel_t channel)
+{
+    const pmix_iof_channel_t output = channel & (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL);
+
+    return channel != PMIX_FWD_ALL_CHANNELS && (channel & ~output) != 0 ? PMIX_FWD_NO_CHANNELS
+                                                                        : output;
+}
+
+static pmix_status_t pull_judge(const pmix_proc_t procs[], size_t nprocs,
+                                pmix_iof_channel_t channel, const pmix_info_t directives[],
+                                size_t ndirs, struct sx_iof_options *options)
+{
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (procs == NULL || nprocs == 0 || output_of(channel) == PMIX_FWD_NO_CHANNELS) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = count_judge(nprocs);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
+    }
+    /* Hosts are told so; others call PMIx_IOF_deregister. */
+    return rc == PMIX_SUCCESS && options->stop ? PMIX_ERR_NOT_SUPPORTED : rc;
+}
+
+pmix_status_t PMIx_IOF_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *directives,
+                            size_t ndirs, pmix_iof_channel_t channel, pmix_iof_cbfunc_t cbfunc,
+                            pmix_hdlr_reg_cbfunc_t regcbfunc, void *regcbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_HANDLER, handler, regcbfunc,
+                                                    regcbdata);
+    struct pull_op pull_op = { .op = SX_OP_INIT(&pull_kind, sx_primary(), .callback = callback),
+                               .cbfunc = cbfunc };
+    struct sx_draft draft = {
+        .head = &(struct sx_iof_pull){ .channels = output_of(channel) },
+        .nspace = sx_process.self.nspace,
+        .parts = { [SX_PULL_PROCS] = { procs, nprocs }, [SX_PULL_INFOS] = { directives, ndirs } }
+    };
+    pmix_status_t rc = pull_judge(procs, nprocs, channel, directives, ndirs, &pull_op.options);
+
+    if (rc == PMIX_SUCCESS && cbfunc != NULL) {
+        rc = sx_progress_start();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_ask(&pull_op.op, &draft);
+    }
+    return rc == PMIX_SUCCESS && regcbfunc == NULL ? (pmix_status_t)pull_op.op.handler : rc;
+}
+
+/* ---- deregister ------------------------------------------------------------------------------ */
+
+static const struct sx_op_kind end_kind = { .size = sizeof(struct sx_op) };
+
+static pmix_status_t end_later(size_t number, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op here = SX_OP_INIT(&end_kind, sx_primary(), .callback = callback);
+    struct sx_op *op = &here;
+    pmix_status_t rc = sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_pull_end(number, op);
+    if (rc != PMIX_SUCCESS) {
+        sx_op_free(op);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t *directives, size_t ndirs,
+                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    const pmix_status_t rc = sx_options_read(SX_OF_IOF_DEREGISTER, directives, ndirs, NULL);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    return cbfunc != NULL ? end_later(iofhdlr, cbfunc, cbdata) : sx_pull_end_wait(iofhdlr);
+}
+
+/* ---- push ------------------------------------------------------------------------------------ */
+
+/* The input stands before the directives.  Return: NULL when memory is out; else the array is the
+ * caller's to free, and what it holds is not. */
+static pmix_info_t *infos_with(const pmix_byte_object_t *bytes, const pmix_info_t directives[],
+                               size_t ndirs)
+{
+    pmix_info_t *const infos = calloc(ndirs + 1, sizeof(*infos));
+
+    if (infos == NULL) {
+        return NULL;
+    }
+    PMIx_Load_key(infos[0].key, SX_PUSH_BYTES);
+    infos[0].value.type = PMIX_BYTE_OBJECT;
+    if (bytes != NULL) {
+        infos[0].value.data.bo = *bytes;
+    }
+    for (size_t i = 0; i < ndirs; i++) {
+        infos[i + 1] = directives[i];
+    }
+    return infos;
+}
+
+static pmix_status_t push_judge(const pmix_proc_t targets[], size_t ntargets,
+                                const pmix_byte_object_t *bytes, const pmix_info_t directives[],
+                                size_t ndirs, struct sx_iof_options *options)
+{
+    if (!sx_process_ready()) {
+        return PMIX_ERR_INIT;
+    }
+    if (targets == NULL || ntargets == 0 ||
+        (bytes != NULL && bytes->bytes == NULL && bytes->size > 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    pmix_status_t rc = count_judge(ntargets);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, options);
+    }
+    const bool has_bytes = bytes != NULL && bytes->size > 0;
+
+    if (rc == PMIX_SUCCESS && options->own_input) {
+        return has_bytes ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
+    }
+    /* Nothing is input when it is the last. */
+    return rc == PMIX_SUCCESS && !options->complete && !has_bytes ? PMIX_ERR_BAD_PARAM : rc;
+}
+
+/* What has been judged. */
+static pmix_status_t push(const pmix_proc_t targets[], size_t ntargets,
+                          const pmix_byte_object_t *bo, const pmix_info_t directives[],
+                          size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .request = SX_MSG_IOF_PUSH };
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op op = SX_OP_INIT(&kind, sx_primary(), .callback = callback);
+    pmix_info_t *const infos = infos_with(bo, directives, ndirs);
+    struct sx_draft draft = {
+        .head = &(struct sx_iof_push){ 0 },
+        .nspace = sx_process.self.nspace,
+        .parts = { [SX_PUSH_PROCS] = { targets, ntargets }, [SX_PUSH_INFOS] = { infos, ndirs + 1 } }
+    };
+    const pmix_status_t rc = infos == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_op_ask(&op, &draft);
+
+    free(infos);
+    return rc;
+}
+
+static const struct sx_op_kind begun_kind = { .size = sizeof(struct sx_op) };
+
+static void on_begun(void *arg, pmix_status_t status)
+{
+    if (arg != NULL) {
+        (void)sx_op_answer(arg, status);
+    }
+}
+
+/* The caller's own input from now on.  @cbfunc: it has begun, and has an end whatever comes. */
+static pmix_status_t input_push(const pmix_proc_t targets[], size_t ntargets,
+                                pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata);
+    struct sx_op here = SX_OP_INIT(&begun_kind, sx_primary(), .callback = callback);
+    struct sx_op *op = &here;
+    pmix_status_t rc = cbfunc == NULL ? PMIX_SUCCESS : sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_input_start(targets, ntargets, push, on_begun, cbfunc != NULL ? op : NULL);
+    if (cbfunc != NULL && rc != PMIX_SUCCESS) {
+        sx_op_free(op);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_IOF_push(const pmix_proc_t *targets, size_t ntargets, pmix_byte_object_t *bo,
+                            const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
+                            void *cbdata)
+{
+    struct sx_iof_options options = { 0 };
+    const pmix_status_t rc = push_judge(targets, ntargets, bo, directives, ndirs, &options);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (options.own_input && !options.complete) {
+        return input_push(targets, ntargets, cbfunc, cbdata);
+    }
+    if (options.own_input) {
+        sx_input_stop();
+    }
+    return push(targets, ntargets, bo, directives, ndirs, cbfunc, cbdata);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  What this
+ * process has to do for a monitor is in files of its own; what the host monitors may have results,
+ * which are passed on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/call/directive_tables.h"
+#include "base/call/role.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "client/link/process.h"
+#include "client/link/request.h"
+#include "client/link/results.h"
+#include "client/manage/file_monitor.h"
+#include "client/manage/periodic.h"
+#include "client/manage/usage.h"
+
+/* The header has a macro of this name for older libraries. */
+#undef PMIx_Heartbeat
+
+void PMIx_Heartbeat(void)
+{
+    struct sx_link *const link = sx_primary();
+
+    pthread_mutex_lock(&link->lane_lock);
+    if (sx_link_is_live(link)) {
+        sx_lane_beat(&link->lane);
+    }
+    pthread_mutex_unlock(&link->lane_lock);
+}
+
+/* A cancel of all of them. */
+static char no_id[] = "";
+
+static bool is_about(const pmix_info_t *monitor, const char *key)
+{
+    return strncmp(monitor->key, key, sizeof(monitor->key)) == 0;
+}
+
+/* What is monitored stands before the directives.  Its value may be anything where none is
+ * needed.  Return: NULL when memory is out; else the array is the caller's to free. */
+static pmix_info_t *infos_with(const pmix_info_t *monitor, const pmix_info_t directives[],
+                               size_t ndirs)
+{
+    pmix_info_t *const infos = calloc(ndirs + 1, sizeof(*infos));
+
+    if (infos == NULL) {
+        return NULL;
+    }
+    infos[0] = *monitor;
+    if (is_about(monitor, PMIX_MONITOR_HEARTBEAT)) {
+        infos[0].value = (pmix_value_t){ .type = PMIX_BOOL, .data.flag = true };
+    } else if (is_about(monitor, PMIX_MONITOR_CANCEL) &&
+               (monitor->value.type != PMIX_STRING || monitor->value.data.string == NULL)) {
+        infos[0].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = no_id };
+    }
+    for (size_t i = 0; i < ndirs; i++) {
+        infos[i + 1] = directives[i];
+    }
+    return infos;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+struct monitor {
+    struct sx_results_op results;
+    uint64_t periodic; /* what this process does for it; 0: nothing */
+    bool ended;        /* of a cancel: something in this process */
+};
+
+/* What was prepared goes on with the server's word, or ends. */
+static bool monitor_finish(struct sx_op *op)
+{
+    struct monitor *const monitor = SX_CONTAINER(op, struct monitor, results.op);
+
+    (void)sx_results_finish(op);
+    if (monitor->ended) { /* the server, or the host, need not know it */
+        op->status = PMIX_SUCCESS;
+    }
+    if (op->status == PMIX_SUCCESS) {
+        sx_periodic_go(monitor->periodic);
+    } else {
+        sx_periodic_end(monitor->periodic);
+    }
+    return true;
+}
+
+static const struct sx_op_kind monitor_kind = { .size = sizeof(struct monitor),
+                                                .request = SX_MSG_MONITOR,
+                                                .answered = sx_results_answered,
+                                                .finish = monitor_finish,
+                                                .told = sx_results_told };
+
+#define MONITOR_INIT(...)                                                        \
+    {                                                                            \
+        .results = {.op = SX_OP_INIT(&monitor_kind, sx_primary(), __VA_ARGS__) } \
+    }
+
+static pmix_status_t period_judge(const struct sx_monitor_options *options)
+{
+    const enum sx_function kind = sx_monitor_kind(options);
+
+    if (kind == SX_OF_MONITOR || kind == SX_OF_USAGE || options->period_s.number > 0) {
+        return PMIX_SUCCESS;
+    }
+    return SX_RAISE(PMIX_ERR_BAD_PARAM, "%s with \"%s\", 1 second or more",
+                    options->heartbeats ? "heartbeats are monitored" : "a file is monitored",
+                    options->heartbeats ? PMIX_MONITOR_HEARTBEAT_TIME
+                                        : PMIX_MONITOR_FILE_CHECK_TIME);
+}
+
+/* The part of this process.  Return: PMIX_SUCCESS; as sx_file_monitor_prepare. */
+static pmix_status_t begin_here(struct monitor *monitor, const struct sx_monitor_options *options,
+                                uint32_t *ret_sign)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+    uint32_t place;
+
+    if (sx_monitor_kind(options) == SX_OF_FILE_MONITOR) {
+        rc = sx_file_monitor_prepare(options, &place, &monitor->periodic);
+        *ret_sign = rc == PMIX_SUCCESS ? place + 1 : 0;
+    } else if (options->cancel != NULL) {
+        monitor->ended = sx_periodics_end_called(options->cancel);
+    }
+    return rc;
+}
+
+static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
+                                 const pmix_info_t *infos, size_t ninfos)
+{
+    struct sx_monitor_options options = { 0 };
+    struct sx_monitor_request head = { .code = error };
+    struct sx_draft draft = { .head = &head, .parts = { [SX_MONITOR_INFOS] = { infos, ninfos } } };
+    pmix_status_t rc = sx_monitor_options_read(infos, ninfos, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = period_judge(&options);
+    }
+    if (rc == PMIX_SUCCESS && options.usage != NULL &&
+        (options.elsewhere == NULL || options.local_only) &&
+        (sx_process_ready() || options.period_s.number == 0)) {
+        return sx_usage_start(&monitor->results.op, &options, error, PMIx_Query_info);
+    }
+    if (rc == PMIX_SUCCESS && !sx_process_ready()) {
+        rc = SX_RAISE(PMIX_ERR_INIT, "a server that is no client can be told once what is used, "
+                                     "and monitors nothing: call PMIx_Init first");
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_link_status(monitor->results.op.link);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = begin_here(monitor, &options, &head.sign);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_op_ask(&monitor->results.op, &draft);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_periodic_end(monitor->periodic);
+    }
+    return rc;
+}
+
+/* Nobody has to be asked. */
+static pmix_status_t beat(struct sx_op *op)
+{
+    const pmix_status_t rc = sx_op_open(&op);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    PMIx_Heartbeat();
+    return sx_op_answer(op, PMIX_SUCCESS);
+}
+
+static pmix_status_t monitor_start(struct monitor *monitor, const pmix_info_t *monitored,
+                                   pmix_status_t error, const pmix_info_t directives[],
+                                   size_t ndirs)
+{
+    const bool waits = !sx_callback_is_given(&monitor->results.op.callback);
+
+    /* A server alone reads /proc in the caller's thread, and has no other one for it. */
+    if (!sx_process_ready() && (sx_role_server_get() == NULL || !waits)) {
+        return PMIX_ERR_INIT;
+    }
+    if (monitored == NULL || (directives == NULL && ndirs != 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (is_about(monitored, PMIX_SEND_HEARTBEAT) && sx_process_ready()) {
+        return beat(&monitor->results.op);
+    }
+    pmix_info_t *const infos = infos_with(monitored, directives, ndirs);
+    const pmix_status_t rc = infos != NULL ? monitor_ask(monitor, error, infos, ndirs + 1)
+                                           : PMIX_ERR_OUT_OF_RESOURCE;
+
+    free(infos);
+    return rc;
+}
+
+pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t error,
+                                   const pmix_info_t directives[], size_t ndirs,
+                                   pmix_info_t **results, size_t *nresults)
+{
+    sx_results_none(results, nresults);
+    struct monitor asked = MONITOR_INIT();
+    const pmix_status_t rc = monitor_start(&asked, monitor, error, directives, ndirs);
+
+    sx_results_give(&asked.results, results, nresults);
+    return rc;
+}
+
+/* The answer is wanted even if nobody asks how it went: what was prepared waits for it. */
+static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                           pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    (void)status, (void)info, (void)ninfo, (void)cbdata;
+    if (release_fn != NULL) {
+        release_fn(release_cbdata);
+    }
+}
+
+pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t error,
+                                      const pmix_info_t directives[], size_t ndirs,
+                                      pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info,
+                                                    cbfunc != NULL ? cbfunc : nobody_is_told,
+                                                    cbdata);
+    struct monitor asked = MONITOR_INIT(.callback = callback);
+
+    return monitor_start(&asked, monitor, error, directives, ndirs);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* proc.c - a container or a chroot may have an empty /proc: then nothing is there, and it is not
+ * for want of jobs. */
+#include "launch/common/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system/process.h"
+#include "launch/common/number.h"
+#include "launch/common/say.h"
+
+char *sx_proc_exe(void)
+{
+    char exe[PATH_MAX] = "";
+
+    if (readlink("/proc/self/exe", exe, sizeof(exe) - 1) < 0) {
+        sx_say("cannot read /proc/self/exe (%s): is /proc mounted?", strerror(errno));
+        return NULL;
+    }
+    return sx_cli_strdup(exe);
+}
+
+bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret)
+{
+    const uint64_t tick_ns = SX_NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+    char path[32], line[1024] = "";
+    unsigned long long user, system, start;
+    long rss;
+    int parent;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *const file = fopen(path, "re");
+
+    if (file == NULL) {
+        return false;
+    }
+    const bool read = fgets(line, sizeof(line), file) != NULL;
+    const char *const after = strrchr(line, ')'); /* the name before it may hold anything */
+
+    fclose(file);
+    if (!read || after == NULL ||
+        sscanf(after,
+               ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %*d %*d "
+               "%llu %*u %ld",
+               &ret->state, &parent, &user, &system, &start, &rss) != 6) {
+        return false;
+    }
+    ret->parent = parent;
+    ret->cpu_ns = (user + system) * tick_ns;
+    ret->start_ticks = start;
+    ret->rss_bytes = rss > 0 ? (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+    return true;
+}
+
+uint64_t sx_proc_age_ns(uint64_t start_ticks)
+{
+    const uint64_t tick_ns = SX_NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    const uint64_t now_ns = (uint64_t)now.tv_sec * SX_NS_PER_SEC + (uint64_t)now.tv_nsec;
+    const uint64_t start_ns = start_ticks * tick_ns;
+
+    return now_ns > start_ns ? now_ns - start_ns : 0;
+}
+
+bool sx_proc_user(pid_t pid, uid_t *ret)
+{
+    char path[32];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    if (stat(path, &st) != 0) {
+        return false;
+    }
+    *ret = st.st_uid;
+    return true;
+}
+
+char sx_proc_state(pid_t pid)
+{
+    struct sx_proc_stat stat;
+
+    return sx_proc_stat(pid, &stat) ? stat.state : '\0';
+}
+
+bool sx_proc_has_ended(pid_t pid)
+{
+    return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+const char *sx_proc_state_name(pid_t pid)
+{
+    const char state = pid > 0 ? sx_proc_state(pid) : '\0';
+
+    switch (state) {
+    case 'T':
+        return "stopped";
+    case 't':
+        return "held by a debugger";
+    case 'Z':
+    case 'X':
+        return "ended";
+    default:
+        return pid > 0 && state == '\0' && sx_proc_has_ended(pid) ? "ended" : NULL;
+    }
+}
+
+bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg)
+{
+    return (pid_t)sx_segment_header(seg)->creator_pid == pid;
+}
+
+bool sx_proc_check(void)
+{
+    char *const exe = sx_proc_exe();
+    const bool there = exe != NULL;
+
+    free(exe);
+    return there;
+}
+
+#define ENVIRON_BYTES_MAX ((size_t)8 << 20) /* more than the kernel lets a program have */
+
+/* What /proc says of @pid in @file.  Return: malloc'ed bytes with a zero behind them, or NULL. */
+static char *proc_read(pid_t pid, const char *file, size_t max, size_t *ret_size)
+{
+    size_t used = 0, room = 16384;
+    char path[64], *bytes = sx_cli_calloc(room, 1);
+    ssize_t got = -1;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/%ld/%s", (long)pid, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && used < max && (got = read(fd, bytes + used, room - 1 - used)) > 0) {
+        used += (size_t)got;
+        if (used == room - 1) {
+            room *= 2;
+            bytes = sx_cli_realloc(bytes, room, 1);
+        }
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    bytes[used] = '\0';
+    *ret_size = used;
+    return bytes;
+}
+
+bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool or_more,
+                          bool *ret_known)
+{
+    char *const wanted = sx_cli_printf("%s=%s", name, value);
+    const size_t len = strlen(wanted);
+    size_t size;
+    char *const words = proc_read(pid, "environ", ENVIRON_BYTES_MAX, &size);
+    bool has = false;
+
+    for (const char *at = words; at < words + size && !has; at += strlen(at) + 1) {
+        has = strncmp(at, wanted, len) == 0 && (at[len] == '\0' || (or_more && at[len] == '.'));
+    }
+    *ret_known = size > 0;
+    free(words);
+    free(wanted);
+    return has;
+}
+
+char *sx_proc_command(pid_t pid)
+{
+    size_t size;
+    char *const words = proc_read(pid, "cmdline", 4096, &size);
+
+    while (size > 0 && words[size - 1] == '\0') {
+        size--;
+    }
+    for (size_t i = 0; i < size; i++) {
+        words[i] = words[i] == '\0' ? ' ' : words[i];
+    }
+    if (size == 0) {
+        free(words);
+        return NULL;
+    }
+    return words;
+}
+
+bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank)
+{
+    static const char nspace[] = "PMIX_NAMESPACE=", rank[] = "PMIX_RANK=";
+    size_t size;
+    char *const words = proc_read(pid, "environ", ENVIRON_BYTES_MAX, &size);
+    bool has_nspace = false, has_rank = false;
+    int64_t number = 0;
+
+    for (const char *at = words; at < words + size; at += strlen(at) + 1) {
+        if (strncmp(at, nspace, sizeof(nspace) - 1) == 0) {
+            snprintf(ret_nspace, SX_SEGMENT_NSPACE_BYTES, "%s", at + sizeof(nspace) - 1);
+            has_nspace = true;
+        } else if (strncmp(at, rank, sizeof(rank) - 1) == 0) {
+            has_rank = sx_cli_number(at + sizeof(rank) - 1, 0, PMIX_RANK_VALID, &number);
+        }
+    }
+    free(words);
+    *ret_rank = (uint32_t)number;
+    return has_nspace && has_rank;
+}
+
+/* Those that the thread @task of @pid has made. */
+static void task_children_each(pid_t pid, const char *task, void (*each)(void *arg, pid_t child),
+                               void *arg)
+{
+    char *const path = sx_cli_printf("/proc/%d/task/%s/children", (int)pid, task);
+    FILE *const file = fopen(path, "re");
+    int child;
+
+    while (file != NULL && fscanf(file, "%d", &child) == 1) {
+        each(arg, child);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    free(path);
+}
+
+void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void *arg)
+{
+    char path[32];
+    const struct dirent *entry;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *const dir = opendir(path);
+
+    while (dir != NULL && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            task_children_each(pid, entry->d_name, each, arg);
+        }
+    }
+    if (dir != NULL) {
+        closedir(dir);
+    }
+}
+
+bool sx_proc_is_janitor(pid_t pid)
+{
+    size_t size;
+    char *const name = proc_read(pid, "comm", 64, &size);
+    const bool is = strcmp(name, SX_PROC_JANITOR "\n") == 0;
+
+    free(name);
+    return is;
+}
+
+bool sx_proc_is_exiting(pid_t pid)
+{
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    const bool exiting = sx_process_is_exiting(pidfd);
+
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    return exiting;
+}

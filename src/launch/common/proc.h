@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* proc.h - /proc, where this command finds itself and the memory of servers. */
+#ifndef SX_LAUNCH_COMMON_PROC_H
+#define SX_LAUNCH_COMMON_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "shmem/segment.h"
+
+/* Whether /proc can be read; if not, that has been said. */
+bool sx_proc_check(void);
+
+/* The path of this command's own file.  Return: malloc'ed, or NULL when that has been said. */
+char *sx_proc_exe(void);
+
+/* What /proc/PID/stat has of a process. */
+struct sx_proc_stat {
+    char state;
+    pid_t parent;
+    uint64_t cpu_ns, start_ticks, rss_bytes;
+};
+bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret);
+
+/* For how long a process that began at @start_ticks has been there. */
+uint64_t sx_proc_age_ns(uint64_t start_ticks);
+
+/* The user of process @pid.  Return: false when it is not there. */
+bool sx_proc_user(pid_t pid, uid_t *ret);
+
+/* Its command line with blanks between the words.  Return: malloc'ed, or NULL. */
+char *sx_proc_command(pid_t pid);
+
+/* The rank that process @pid has been started as, by its environment: before it has told anybody.
+ * Return: false when it is none, or is not shown. */
+bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank);
+
+/* Call @each with the children of process @pid. */
+void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void *arg);
+
+/* The letter of the state of process @pid, as in /proc/PID/stat: 'T' stopped, 'Z' ended.  Return:
+ * '\0' when /proc does not show it. */
+char sx_proc_state(pid_t pid);
+/* The same as a word: "stopped", "held by a debugger", "ended".  Return: NULL when @pid runs, or
+ * when it is not known. */
+const char *sx_proc_state_name(pid_t pid);
+
+/* Whether there is no process @pid any more. */
+bool sx_proc_has_ended(pid_t pid);
+
+#define SX_PROC_JANITOR "shmix-janitor"
+
+/* Whether the environment of process @pid has @name with @value, or @or_more with a dot and more
+ * behind it.  @ret_known: false when there is no environment to be seen. */
+bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool or_more,
+                          bool *ret_known);
+/* Whether @pid, which nobody else reaps, is on its way out. */
+bool sx_proc_is_exiting(pid_t pid);
+/* Whether @pid calls itself the janitor of a launcher. */
+bool sx_proc_is_janitor(pid_t pid);
+
+/* Whether @pid, which holds @seg open, is the process that has made it. */
+bool sx_proc_has_made(pid_t pid, const struct sx_segment *seg);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* say.h - the command's own words, and memory that is there or ends the command.
+ *
+ * To run out of memory ends the process with a message.  That is safe at any time: the janitor
+ * (janitor.h) takes any end without a goodbye for a crash, and cleans up. */
+#ifndef SX_LAUNCH_COMMON_SAY_H
+#define SX_LAUNCH_COMMON_SAY_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#define SX_EXIT_FAILURE 1
+#define SX_EXIT_USAGE 2
+
+/* Write "shmix run: MESSAGE\n" to stderr in one write(2).  The name is set once by the verb. */
+void sx_say_set_name(const char *name);
+void sx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same line as a malloc'ed string, for those who queue it. */
+char *sx_say_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* What the functions below do when there is no memory. */
+__attribute__((noreturn)) void sx_cli_no_memory(void);
+
+/* Return: zeroed memory, a copy, a formatted string: never NULL, free() releases it. */
+void *sx_cli_calloc(size_t count, size_t size_bytes);
+void *sx_cli_realloc(void *at, size_t count, size_t size_bytes);
+char *sx_cli_strdup(const char *text);
+char *sx_cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+char *sx_cli_vprintf(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+#endif

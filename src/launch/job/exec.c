@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* exec.c - between clone and exec: system calls only.
+ *
+ * The child borrows the launcher's memory until it executes the program, and the launcher's thread
+ * stands still meanwhile, as vfork does it: to copy the page tables of a launcher that serves
+ * thousands of ranks costs more than all the rest.  It runs on a stack of its own, and a handled
+ * signal cannot reach it: the launcher has no handlers, only blocked signals.  A sanitizer keeps
+ * books in the memory that would be shared, so under one it is a plain fork. */
+#include "launch/job/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BORROW_MEMORY 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BORROW_MEMORY 0
+#endif
+#endif
+#ifndef BORROW_MEMORY
+#define BORROW_MEMORY 1
+#endif
+
+#define STACK_BYTES 65536
+
+struct start {
+    const struct sx_run_spawn *spawn;
+    const struct sx_run_spawn_rank *rank;
+};
+
+__attribute__((noreturn)) static void fail(const struct start *start, enum sx_run_spawn_stage stage)
+{
+    const struct sx_run_spawn_failure failure = {
+        .job = start->rank->job, .rank = start->rank->rank, .stage = stage, .error = errno
+    };
+
+    (void)!write(start->spawn->report_fd, &failure, sizeof(failure));
+    _exit(127);
+}
+
+/* Handlers go with the launcher's memory; what it ignores, a rank would ignore. */
+static void signals_default(const sigset_t *ignored)
+{
+    struct sigaction action;
+    sigset_t none;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = SIG_DFL;
+    for (int number = 1; number < NSIG; number++) {
+        if (sigismember(ignored, number) == 1) {
+            sigaction(number, &action, NULL);
+        }
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+__attribute__((noreturn)) static void become(const struct start *start)
+{
+    const struct sx_run_spawn *spawn = start->spawn;
+    const struct sx_run_program *program = start->rank->program;
+    const struct sx_run_place *place = start->rank->place;
+
+    if (start->rank->at_terminal) {
+        setsid();
+    } else {
+        setpgid(0, 0);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != spawn->launcher) {
+        _exit(127); /* it died before it could have killed us */
+    }
+    sx_janitor_group_add(spawn->janitor, getpid());
+    for (int i = 0; i < 3; i++) {
+        /* The sources lie above the standard descriptors, so dup2 drops close-on-exec. */
+        if (dup2(start->rank->fds[i], i) < 0) {
+            fail(start, SX_RUN_SPAWN_PREPARE);
+        }
+    }
+    if (start->rank->at_terminal && ioctl(STDIN_FILENO, TIOCSCTTY, 0) != 0) {
+        fail(start, SX_RUN_SPAWN_PREPARE);
+    }
+    if (fcntl(start->rank->pmi1_fd, F_SETFD, 0) != 0) {
+        fail(start, SX_RUN_SPAWN_PREPARE);
+    }
+    if (place->mask != NULL && sched_setaffinity(0, place->mask_size_bytes, place->mask) != 0) {
+        fail(start, SX_RUN_SPAWN_BIND);
+    }
+    if (program->wdir != NULL && chdir(program->wdir) != 0) {
+        fail(start, SX_RUN_SPAWN_WDIR);
+    }
+    setrlimit(RLIMIT_NOFILE, &spawn->files);
+    signals_default(&spawn->ignored);
+    if (start->rank->is_traced) {
+        (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* no Yama: it need not */
+    }
+    if (start->rank->stops && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+        fail(start, SX_RUN_SPAWN_STOP);
+    }
+    execve(program->path, start->rank->argv, start->rank->env);
+    if (errno == ENOEXEC && program->sh_argv != NULL) {
+        execve("/bin/sh", program->sh_argv, start->rank->env);
+    }
+    fail(start, SX_RUN_SPAWN_EXEC);
+}
+
+#if BORROW_MEMORY
+static int become_on_stack(void *arg)
+{
+    become(arg);
+}
+
+static pid_t begin(struct start *start)
+{
+    static _Alignas(64) char stack[STACK_BYTES]; /* one child at a time */
+
+    return clone(become_on_stack, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, start);
+}
+#else
+static pid_t begin(struct start *start)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        become(start);
+    }
+    return pid;
+}
+#endif
+
+void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored)
+{
+    struct sigaction action;
+
+    sigemptyset(ret_ignored);
+    for (int number = 1; number < NSIG; number++) {
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN &&
+            (number != SIGHUP || !keep_hup_ignored)) {
+            sigaddset(ret_ignored, number);
+        }
+    }
+}
+
+/* Return: what @pid, which is not reaped, does next: si_code. */
+static int change_await(pid_t pid)
+{
+    siginfo_t info = { 0 };
+
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WSTOPPED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    return info.si_code;
+}
+
+/* It executes its program under our eyes, which stops it, and stays so without them.  One that
+ * could not is reaped as any other. */
+static void let_stop(pid_t pid)
+{
+    if (change_await(pid) == CLD_TRAPPED) {
+        ptrace(PTRACE_DETACH, pid, NULL, SIGSTOP);
+        (void)change_await(pid);
+    }
+}
+
+pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank)
+{
+    struct start start = { .spawn = spawn, .rank = rank };
+    const pid_t pid = begin(&start);
+
+    if (pid > 0 && !BORROW_MEMORY && !rank->at_terminal) {
+        /* Here as well, so that a signal to the group sent from now on arrives. */
+        setpgid(pid, pid);
+    }
+    if (pid > 0 && rank->stops) {
+        let_stop(pid);
+    }
+    return pid;
+}

@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* failure.c - one place decides whether a job goes on. */
+#include "launch/job/failure.h"
+
+#include <pmix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/job/core.h"
+#include "launch/job/end.h"
+#include "launch/job/restart.h"
+#include "launch/job/spawned.h"
+#include "launch/pmi/pmi1.h"
+#include "launch/stdio/push.h"
+
+#define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* for a wrapper to end behind its program */
+
+static bool goes_on(const struct sx_run_job *job)
+{
+    return job->options->on_failure == SX_RUN_ON_FAILURE_NOTIFY;
+}
+
+void sx_run_failure_deinit(struct sx_run_job *job)
+{
+    while (job->aborts != NULL) {
+        struct sx_run_news *news = job->aborts;
+
+        job->aborts = news->next;
+        sx_run_news_answer(news);
+    }
+}
+
+struct words {
+    char text[128];
+};
+
+/* "job 1, rank 3 (pid 4711) on box" */
+static struct words who(const struct sx_run_job *job, uint32_t rank)
+{
+    const long pid = rank < job->spawned ? (long)job->ranks[rank].pid : 0L;
+    struct words words;
+
+    snprintf(words.text, sizeof(words.text), "%srank %u (pid %ld) on %s", job->prefix, rank, pid,
+             job->run->host);
+    return words;
+}
+
+/* ---- ranks that end -------------------------------------------------------------------------- */
+
+struct verdict {
+    int code;            /* as a shell would have it */
+    pmix_status_t event; /* what the job is told */
+    pmix_status_t fate;  /* of the job */
+    pmix_proc_state_t state;
+    char text[1024];
+};
+
+static struct verdict judge(const siginfo_t *info)
+{
+    struct verdict verdict = { .code = SX_EXIT_FAILURE,
+                               .event = PMIX_ERR_PROC_TERM_WO_SYNC,
+                               .fate = PMIX_ERR_JOB_TERM_WO_SYNC,
+                               .state = PMIX_PROC_STATE_TERM_WO_SYNC };
+
+    if (info->si_code != CLD_EXITED) {
+        verdict.code = SX_RUN_EXIT_SIGNAL + info->si_status;
+        verdict.event = PMIX_ERR_PROC_ABORTED_BY_SIG;
+        verdict.fate = PMIX_ERR_JOB_ABORTED_BY_SIG;
+        verdict.state = PMIX_PROC_STATE_ABORTED_BY_SIG;
+        snprintf(verdict.text, sizeof(verdict.text), "was killed by signal %d (%s%s)",
+                 info->si_status, strsignal(info->si_status),
+                 info->si_code == CLD_DUMPED ? ", core dumped" : "");
+    } else if (info->si_status != 0) {
+        verdict.code = info->si_status;
+        verdict.event = PMIX_ERR_EXIT_NONZERO_TERM;
+        verdict.fate = PMIX_ERR_JOB_NON_ZERO_TERM;
+        verdict.state = PMIX_PROC_STATE_TERM_NON_ZERO;
+        snprintf(verdict.text, sizeof(verdict.text), "exited with status %d", info->si_status);
+    } else {
+        snprintf(verdict.text, sizeof(verdict.text),
+                 "exited without PMIx_Finalize "
+                 "(MPI_Finalize)");
+    }
+    return verdict;
+}
+
+/* Where the core is, if there is one and it is known. */
+static void core_add(const struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+                     struct verdict *verdict)
+{
+    const struct sx_run_app *const app = sx_run_job_app(job, rank);
+    const time_t age = (time_t)((sx_now_ns() - job->run->setup->begin_ns) / SX_NS_PER_SEC);
+    const size_t used = strlen(verdict->text);
+    char *const where = info->si_code != CLD_DUMPED
+                            ? NULL
+                            : sx_run_core_of(job->ranks[rank].pid, info->si_status,
+                                             job->programs[app - job->apps].wdir,
+                                             time(NULL) - age - 1);
+
+    if (where != NULL) { /* in the place of the ')' */
+        snprintf(verdict->text + used - 1, sizeof(verdict->text) - used + 1, ": %s)", where);
+    }
+    free(where);
+}
+
+/* Whose spawn says what a code other than 0 does to the others. */
+static bool goes_on_after(const struct sx_run_job *job, const struct verdict *verdict)
+{
+    const uint8_t said = job->request == NULL ? SX_SAID_NOTHING : job->request->said.ends_nonzero;
+
+    return verdict->event != PMIX_ERR_EXIT_NONZERO_TERM || said == SX_SAID_NOTHING
+               ? goes_on(job)
+               : said == SX_SAID_NO;
+}
+
+/* The others, who go on. */
+static void tell_failure(const struct sx_run_job *job, uint32_t rank, const struct verdict *verdict)
+{
+    sx_run_host_rank_failed(job, rank, verdict->event, verdict->code);
+    if (sx_run_host_is_client(job, rank) && verdict->event == PMIX_ERR_EXIT_NONZERO_TERM) {
+        /* Both are true of it, and who recovers, as Open MPI does, asks for this one. */
+        sx_run_host_rank_failed(job, rank, PMIX_ERR_PROC_TERM_WO_SYNC, verdict->code);
+    }
+}
+
+static void restart_say(struct sx_run_job *job, uint32_t rank, const char *why, uint32_t max)
+{
+    char more[64] = "";
+    uint32_t untold;
+
+    if (sx_run_again_has_line(job, &untold)) {
+        if (untold > 0) {
+            snprintf(more, sizeof(more), "; %u restarts before it have no line", untold);
+        }
+        sx_run_say(job->run, "%s %s; it is started again (restart %u of %u)%s", who(job, rank).text,
+                   why, job->ranks[rank].restarts + 1, max, more);
+    }
+}
+
+/* Return: false when it has come back as often as it may. */
+static bool comes_again(struct sx_run_job *job, uint32_t rank, struct verdict *verdict)
+{
+    const uint32_t restarts = job->ranks[rank].restarts;
+    const uint32_t restarts_max = sx_run_job_app(job, rank)->restarts_max;
+
+    if (sx_run_again_note(job, rank)) {
+        restart_say(job, rank, verdict->text, restarts_max);
+        tell_failure(job, rank, verdict);
+        return true;
+    }
+    if (restarts_max > 0) {
+        const size_t used = strlen(verdict->text);
+
+        snprintf(verdict->text + used, sizeof(verdict->text) - used,
+                 ", and was started again %u %s, which is the limit (%s)", restarts,
+                 restarts == 1 ? "time" : "times",
+                 job->request == NULL ? "--max-restarts" : "PMIX_MAX_RESTARTS");
+    }
+    return false;
+}
+
+static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *info)
+{
+    struct verdict verdict = judge(info);
+
+    core_add(job, rank, info, &verdict);
+    if (comes_again(job, rank, &verdict)) {
+        return;
+    }
+    const bool others = job->alive > 0 || sx_run_job_is_starting(job) || sx_run_again_any(job);
+
+    if (job->failed_rank == UINT32_MAX) {
+        job->failed_rank = rank;
+        job->failed_code = verdict.code;
+    }
+    sx_run_end_fate(job, verdict.fate);
+    if (!goes_on_after(job, &verdict)) {
+        sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
+        sx_run_end_told(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text, verdict.text,
+                        verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
+                            ? "; the others cannot do without it"
+                            : "",
+                        others ? "; ending " : "", others ? job->name : "");
+        return;
+    }
+    sx_run_code(job, verdict.code);
+    sx_run_say(job->run, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
+               others ? job->name : "", others ? " goes on without it" : "");
+    sx_run_host_rank_gone(job, rank);
+    tell_failure(job, rank, &verdict);
+}
+
+/* For the table of processes. */
+static void end_note(struct sx_run_job *job, struct sx_run_rank *rank, const siginfo_t *info,
+                     bool good)
+{
+    const struct verdict verdict = judge(info);
+
+    rank->exit_code = info->si_code == CLD_EXITED ? info->si_status : verdict.code;
+    rank->state = rank->aborts                                    ? PMIX_PROC_STATE_CALLED_ABORT
+                  : good                                          ? PMIX_PROC_STATE_TERMINATED
+                  : rank->unwanted && info->si_code != CLD_EXITED ? PMIX_PROC_STATE_KILLED_BY_CMD
+                                                                  : verdict.state;
+    sx_log(SX_LOG_DEBUG, "rank %u of %s has ended: pid %ld, %s, code %d",
+           (uint32_t)(rank - job->ranks), job->nspace, (long)rank->pid,
+           PMIx_Proc_state_string(rank->state), rank->exit_code);
+    rank->untold = true;
+    job->untold++;
+}
+
+/* ---- aborts ---------------------------------------------------------------------------------- */
+
+static int code_of(const struct sx_run_abort *abort)
+{
+    const int code = abort->status & 255;
+
+    return code == 0 ? SX_EXIT_FAILURE : code;
+}
+
+struct status_words {
+    char text[SX_RUN_ABORT_TEXT_MAX + 128];
+};
+
+/* "42: no convergence"; "300 (the shell sees 44)"; @whom stands in front of the text.  Without a
+ * text Open MPI's is "N/A". */
+static struct status_words status_of(const struct sx_run_abort *abort, const char *whom)
+{
+    const bool none = abort->text[0] == '\0' || strcmp(abort->text, "N/A") == 0;
+    struct status_words words;
+    char shell[32] = "";
+
+    if (code_of(abort) != abort->status) {
+        snprintf(shell, sizeof(shell), " (the shell sees %d)", code_of(abort));
+    }
+    snprintf(words.text, sizeof(words.text), "%d%s%s%s%s", abort->status, shell, whom,
+             none ? "" : ": ", none ? "" : abort->text);
+    return words;
+}
+
+static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
+{
+    if (!job->ending && job->failed_rank == UINT32_MAX && abort->job == job) {
+        job->failed_rank = abort->rank;
+        job->failed_code = code_of(abort);
+    }
+    sx_run_end_fate(job, PMIX_ERR_JOB_ABORTED);
+    sx_run_end_told(job, code_of(abort), UINT32_MAX, "%s called abort with status %s; ending %s",
+                    who(abort->job, abort->rank).text, status_of(abort, "").text, job->name);
+}
+
+static bool is_gone(const struct sx_run_job *job, uint32_t rank)
+{
+    return rank < job->spawned ? !job->ranks[rank].alive && !sx_run_again_is_pending(job, rank)
+                               : job->ranks[rank].unwanted || job->ending;
+}
+
+static bool all_gone(const struct sx_run_job *job, const struct sx_run_news *news)
+{
+    for (size_t i = 0; i < news->rank_count && !news->whole; i++) {
+        if (!is_gone(job, news->ranks[i])) {
+            return false;
+        }
+    }
+    return !news->whole ||
+           (job->alive == 0 && !sx_run_job_is_starting(job) && !sx_run_again_any(job));
+}
+
+/* Let those go on whose request is done. */
+static void answer_aborts(struct sx_run_job *job)
+{
+    struct sx_run_news **at = &job->aborts;
+
+    while (*at != NULL) {
+        struct sx_run_news *news = *at;
+
+        if (all_gone(job, news)) {
+            *at = news->next;
+            if (job->reaction == news) {
+                job->reaction = NULL;
+                job->reaction_ns = SX_DEADLINE_NEVER;
+            }
+            sx_run_news_answer(news);
+        } else {
+            at = &news->next;
+        }
+    }
+}
+
+/* To the ranks that aborts have named. */
+static void signal_unwanted(struct sx_run_job *job, int number)
+{
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        if (job->ranks[i].alive && job->ranks[i].unwanted) {
+            kill(-job->ranks[i].pid, number);
+        }
+    }
+}
+
+static bool any_stays(const struct sx_run_job *job)
+{
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        if (!job->ranks[i].unwanted && !is_gone(job, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those whom @news names are to go, and the others stay.  Return: false when none would stay. */
+static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
+{
+    for (size_t i = 0; i < news->rank_count; i++) {
+        struct sx_run_rank *rank = &job->ranks[news->ranks[i]];
+
+        if (news->ranks[i] >= job->spawned && !rank->unwanted) {
+            sx_run_host_rank_gone(job, news->ranks[i]); /* it will not be started */
+        }
+        rank->unwanted = true;
+    }
+    return any_stays(job);
+}
+
+/* With a grace, unless @number allows for none. */
+static void ranks_end(struct sx_run_job *job, int number)
+{
+    if (job->unwanted_ns == SX_DEADLINE_NEVER && number != SIGKILL) {
+        job->unwanted_ns = sx_deadline_ns(sx_now_ns(),
+                                          sx_run_end_grace_ns(job->run, SX_RUN_GRACE_NS));
+    }
+    signal_unwanted(job, number);
+    signal_unwanted(job, SIGCONT);
+}
+
+static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
+{
+    const struct sx_run_abort *const abort = news->abort;
+
+    if (!ranks_part(job, news)) {
+        abort_all(job, abort);
+        return;
+    }
+    char whom[64];
+
+    sx_run_code(job, code_of(abort));
+    snprintf(whom, sizeof(whom), " for %s%s %u%s", job == abort->job ? "" : job->prefix,
+             news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
+             news->rank_count == 1 ? "" : " and others");
+    sx_run_say(job->run, "%s called abort with status %s; the others go on",
+               who(abort->job, abort->rank).text, status_of(abort, whom).text);
+    ranks_end(job, SIGTERM);
+}
+
+/* An abort after a loss is what a peer makes of it: the lost rank's end, which the kernel reports
+ * when it has freed its memory, is the cause, and gets the message and the exit code. */
+static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
+{
+    const struct sx_run_abort *const abort = news->abort;
+
+    if (abort->job != NULL) {
+        abort->job->ranks[abort->rank].aborts = true;
+    }
+    news->next = job->aborts;
+    job->aborts = news;
+    if (job->ending || job->over || job->reaction != NULL) {
+        return;
+    }
+    if (!news->whole) {
+        abort_part(job, news);
+    } else if (news->after_loss && !goes_on(job)) {
+        job->reaction = news;
+        job->reaction_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+    } else {
+        abort_all(job, news->abort);
+    }
+}
+
+/* ---- job control ----------------------------------------------------------------------------- */
+
+static struct words asker(const struct sx_run_abort *control)
+{
+    return control->job == NULL ? (struct words){ .text = "a tool" }
+                                : who(control->job, control->rank);
+}
+
+static void control_all(struct sx_run_job *job, const struct sx_run_abort *control)
+{
+    sx_run_end_fate(job, PMIX_ERR_JOB_KILLED_BY_CMD);
+    if (control->apart) {
+        sx_run_child_part(job);
+    }
+    sx_run_end(job, SX_RUN_EXIT_SIGNAL + control->status, "%s asked for the end of %s",
+               asker(control).text, job->name);
+    if (control->status == SIGKILL) {
+        sx_run_end_hurry(job);
+    }
+}
+
+static void control_part(struct sx_run_job *job, const struct sx_run_news *news)
+{
+    const struct sx_run_abort *const control = news->abort;
+
+    if (!ranks_part(job, news)) {
+        control_all(job, control);
+        return;
+    }
+    sx_run_code(job, SX_RUN_EXIT_SIGNAL + control->status);
+    sx_run_say(job->run, "%s asked for the end of %s%s %u%s; the others go on", asker(control).text,
+               job == control->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
+               news->ranks[0], news->rank_count == 1 ? "" : " and others");
+    ranks_end(job, control->status);
+}
+
+/* To the process groups of those whom @news names. */
+static void control_signal(const struct sx_run_job *job, const struct sx_run_news *news)
+{
+    const size_t count = news->whole ? job->spawned : news->rank_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const size_t rank = news->whole ? i : news->ranks[i];
+
+        if (rank < job->spawned && job->ranks[rank].alive) {
+            kill(-job->ranks[rank].pid, news->abort->status);
+        }
+    }
+}
+
+static void control_taken(struct sx_run_job *job, struct sx_run_news *news)
+{
+    if (!news->abort->ends) {
+        control_signal(job, news);
+    } else if (!job->ending && !job->over && news->whole) {
+        control_all(job, news->abort);
+    } else if (!job->ending && !job->over) {
+        control_part(job, news);
+    }
+    sx_run_news_answer(news);
+}
+
+/* ---- lost clients ---------------------------------------------------------------------------- */
+
+static void rank_lost(struct sx_run_job *job, uint32_t number)
+{
+    struct sx_run_rank *rank = &job->ranks[number];
+
+    if (rank->alive && !rank->unwanted && !goes_on(job) && !job->ending) {
+        rank->lost = true;
+        if (job->lost_ns == SX_DEADLINE_NEVER) {
+            job->lost_ns = sx_deadline_ns(sx_now_ns(), LOST_GRACE_NS);
+        }
+    }
+}
+
+/* The client was not the process that we have started, or that one lives on. */
+static void check_lost(struct sx_run_job *job, uint64_t now_ns)
+{
+    job->lost_ns = SX_DEADLINE_NEVER;
+    for (uint32_t i = 0; i < job->spawned && !job->ending; i++) {
+        const struct sx_run_rank *rank = &job->ranks[i];
+
+        if (!rank->lost || !rank->alive) {
+            continue;
+        }
+        if (sx_proc_is_exiting(rank->pid)) { /* its end will say more */
+            job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
+            continue;
+        }
+        sx_run_end_told(job, SX_EXIT_FAILURE, UINT32_MAX,
+                        "%srank %u on %s has lost its PMIx client, which ended or closed the "
+                        "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
+                        "started for it, lives on; ending %s",
+                        job->prefix, i, job->run->host, (long)rank->pid, job->name);
+    }
+}
+
+/* It waits for a debugger, as the user wants it to. */
+static void rank_ready(struct sx_run_job *job, uint32_t rank)
+{
+    const long pid = (long)sx_run_host_pid(job, rank);
+
+    sx_run_say(job->run,
+               "%srank %u (pid %ld) waits for a debugger: attach with 'gdb -p %ld', and let all "
+               "ranks go on with 'shmix events inject PMIX_DEBUGGER_RELEASE %s'",
+               job->prefix, rank, pid, pid, job->nspace);
+    if (sx_run_debugger_is_wanted(job, rank)) {
+        sx_run_debugger_start(job, rank);
+    }
+}
+
+/* ---- the doors ------------------------------------------------------------------------------- */
+
+void sx_run_failure_news(struct sx_run_state *run)
+{
+    struct sx_run_news *news;
+
+    while ((news = sx_run_host_take(run->setup->host)) != NULL) {
+        struct sx_run_job *const job = news->job;
+
+        switch (news->kind) {
+        case SX_RUN_NEWS_ABORT:
+            abort_taken(job, news);
+            answer_aborts(job);
+            break;
+        case SX_RUN_NEWS_CONTROL:
+            control_taken(job, news);
+            break;
+        case SX_RUN_NEWS_LOST:
+            rank_lost(job, news->rank);
+            sx_run_end_loss_heard(job, news->rank);
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_READY:
+            rank_ready(job, news->rank);
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_SPAWN:
+            sx_run_child_spawn(run, news->request, job);
+            news->request = NULL;
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_PUSH:
+            sx_run_push_deal(run->jobs, news->push);
+            news->push = NULL;
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_BEREFT:
+            sx_run_end_bereft(job, news->by);
+            sx_run_news_free(news);
+            break;
+        case SX_RUN_NEWS_HANDLED:
+            sx_run_end_handled(job);
+            sx_run_news_free(news);
+            break;
+        }
+    }
+}
+
+void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, const char *text)
+{
+    struct sx_run_abort *const abort = sx_cli_calloc(1, sizeof(*abort));
+    struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+    *abort = (struct sx_run_abort){ .job = job, .rank = rank, .status = status, .open = 1 };
+    snprintf(abort->text, sizeof(abort->text), "%s", text);
+    sx_run_upcall_hold(job); /* of the abort, and of the news */
+    sx_run_upcall_hold(job);
+    *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT,
+                                  .job = job,
+                                  .abort = abort,
+                                  .after_loss = job->lost_ns != SX_DEADLINE_NEVER,
+                                  .whole = true };
+    abort_taken(job, news);
+    answer_aborts(job);
+}
+
+void sx_run_failure_lost(struct sx_run_job *job, uint32_t rank)
+{
+    rank_lost(job, rank);
+}
+
+void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+                               bool good)
+{
+    end_note(job, &job->ranks[rank], info, good);
+    sx_run_child_rank_ended(job, rank);
+    if (!job->ending && !good && !job->ranks[rank].unwanted) {
+        rank_failed(job, rank, info);
+    } else if (!job->ending) {
+        sx_run_host_rank_gone(job, rank);
+    }
+    if (!job->ending) {
+        sx_run_pmi1_rank_gone(job, rank);
+    }
+    answer_aborts(job);
+}
+
+uint64_t sx_run_failure_deadline_ns(const struct sx_run_job *job)
+{
+    uint64_t until_ns = job->ending ? SX_DEADLINE_NEVER : job->reaction_ns;
+
+    if (!job->ending && job->lost_ns < until_ns) {
+        until_ns = job->lost_ns;
+    }
+    return job->unwanted_ns < until_ns ? job->unwanted_ns : until_ns;
+}
+
+void sx_run_failure_check(struct sx_run_job *job, uint64_t now_ns)
+{
+    if (now_ns >= job->unwanted_ns) {
+        job->unwanted_ns = SX_DEADLINE_NEVER;
+        signal_unwanted(job, SIGKILL);
+    }
+    if (now_ns >= job->lost_ns && !job->ending) {
+        check_lost(job, now_ns);
+    }
+    if (now_ns >= job->reaction_ns && !job->ending) {
+        abort_all(job, job->reaction->abort);
+    }
+}

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* life.c - one loop for the ranks' deaths, output and input, and for the user's signals.
+ *
+ * A death is seen without reaping (WNOWAIT): while the dead rank holds its number, what is left of
+ * its process group can be killed without the risk of meeting another group, and the janitor
+ * forgets it. */
+#include "launch/job/life.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pmix.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/system/process.h"
+#include "base/util.h"
+#include "launch/common/proc.h"
+#include "launch/common/say.h"
+#include "launch/job/end.h"
+#include "launch/job/failure.h"
+#include "launch/job/record.h"
+#include "launch/job/remove.h"
+#include "launch/job/restart.h"
+#include "launch/job/spawned.h"
+#include "launch/job/stack_report.h"
+#include "launch/job/start.h"
+#include "launch/job/state.h"
+#include "launch/job/steps.h"
+#include "launch/place/device_probe.h"
+#include "launch/pmi/pmi1.h"
+#include "launch/stdio/forward.h"
+#include "launch/stdio/log.h"
+#include "launch/stdio/pty.h"
+
+#define DRAIN_BYTES_MAX (2u << 20) /* more than any pipe holds by default limits */
+
+void sx_run_signals(sigset_t *ret_set)
+{
+    static const int numbers[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGTSTP,
+                                   SIGCONT, SIGUSR1, SIGUSR2, SIGCHLD, SIGWINCH };
+
+    sigemptyset(ret_set);
+    for (size_t i = 0; i < SX_COUNT(numbers); i++) {
+        sigaddset(ret_set, numbers[i]);
+    }
+}
+
+uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
+{
+    /* A rank: two pipes and a socket here, a further pipe while it starts or when all read the
+     * input, and two files for its output; in the server a socket, its process, its lane and its
+     * bell, which a connection may hold twice a moment.  A job: its store and its ring, both also
+     * for readers.  What is left of one job without its ranks are 23; the rest is for tools and for
+     * what stores grow by. */
+    const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL) +
+                            2 * sx_run_files_wanted(&options->output);
+
+    return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
+}
+
+/* ---- what the loop hears --------------------------------------------------------------------- */
+
+static void connected_say(struct sx_run_state *run)
+{
+    if (run->awaited > 0 && sx_run_upcall_connected() >= run->awaited) {
+        sx_run_step(run, "all ranks have connected");
+        run->awaited = 0;
+    }
+}
+
+static void news_read(void *arg, uint32_t events)
+{
+    struct sx_run_state *const run = arg;
+
+    (void)events;
+    sx_run_failure_news(run);
+    connected_say(run);
+}
+
+/* Its last words come before the message about its death. */
+static void streams_drain(struct sx_run_rank *rank)
+{
+    for (int i = 0; i < 2; i++) {
+        struct sx_run_stream *stream = &rank->streams[i];
+        size_t total = 0, got = 1;
+
+        while (stream->watch.fd >= 0 && !stream->sink->paused && !stream->held && got > 0 &&
+               total < DRAIN_BYTES_MAX) {
+            got = sx_run_stream_read(stream);
+            total += got;
+        }
+    }
+}
+
+static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
+{
+    struct sx_run_job *const job = its->job;
+    const uint32_t rank = (uint32_t)(its - job->ranks);
+    struct rusage usage = { 0 };
+    bool good;
+
+    sx_run_pmi1_hear_last(job, rank);
+    good = info->si_code == CLD_EXITED && info->si_status == 0 &&
+           !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
+
+    kill(-info->si_pid, SIGKILL);
+    sx_janitor_group_remove(job->run->setup->janitor, info->si_pid);
+    wait4(info->si_pid, NULL, 0, &usage);
+    sx_run_record_ended(job, rank, info, &usage);
+    sx_run_bearer_remove(job->run, its);
+    its->alive = false;
+    job->alive--;
+    if (its->at_terminal) {
+        its->at_terminal = false;
+        job->run->at_terminal--;
+        if (job->run->at_terminal == 0) {
+            sx_run_pty_give_back(); /* before anything is said */
+        }
+    }
+    if (!good && !job->ending) {
+        streams_drain(its);
+    }
+    sx_run_failure_rank_ended(job, rank, info, good);
+}
+
+/* The janitor was killed: without one, what a killed launcher leaves would stay. */
+static void janitor_again(struct sx_run_state *run, pid_t pid)
+{
+    const int why = sx_janitor_replace(run->setup->janitor);
+
+    if (why == 0) {
+        sx_run_say(run, "the janitor (pid %d) has been killed; another one takes its place",
+                   (int)pid);
+    } else if (why == SX_JANITOR_WORN) {
+        sx_run_say(run,
+                   "the janitor (pid %d) has been killed, and %u have been before it, which is the "
+                   "limit: there is no other one; if this launcher is killed as well, what it has "
+                   "made stays. Find what kills processes named " SX_PROC_JANITOR
+                   ", or end the job and start it again",
+                   (int)pid, SX_JANITOR_LIVES_MAX);
+    } else {
+        sx_run_say(run,
+                   "the janitor (pid %d) has been killed, and there is no other one: %s; if this "
+                   "launcher is killed as well, what it has made stays",
+                   (int)pid, strerror(why));
+    }
+}
+
+static void reap(struct sx_run_state *run)
+{
+    struct sx_janitor *janitor = run->setup->janitor;
+
+    /* Why a rank ended may lie in these; then its death is a consequence. */
+    sx_run_start_reports(run);
+    sx_run_failure_news(run);
+    for (;;) {
+        siginfo_t info = { 0 };
+        struct sx_run_rank *rank;
+
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
+            break;
+        }
+        rank = sx_run_bearer(run, info.si_pid);
+        if (rank != NULL) {
+            rank_ended(rank, &info);
+            continue;
+        }
+        waitpid(info.si_pid, NULL, 0);
+        sx_run_debugger_ended(run, info.si_pid);
+        if (info.si_pid == run->setup->look->pid) {
+            run->setup->look->pid = 0; /* its text is in the pipe */
+        }
+        if (info.si_pid == janitor->pid) {
+            janitor_again(run, info.si_pid);
+        }
+    }
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_host_tell_ends(run->jobs->at[i]);
+    }
+}
+
+/* Stop with the ranks; the clock of all deadlines stands meanwhile. */
+static void stop(struct sx_run_state *run)
+{
+    const uint64_t begin_ns = sx_now_ns();
+    uint64_t stopped_ns;
+
+    const bool typed = sx_run_pty_give_back();
+
+    sx_run_signal(run, SIGTSTP);
+    raise(SIGSTOP);
+    if (typed) {
+        sx_run_pty_take();
+    }
+    stopped_ns = sx_now_ns() - begin_ns;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_end_delay(run->jobs->at[i], stopped_ns);
+    }
+    run->timeout_ns = sx_deadline_ns(run->timeout_ns, stopped_ns);
+    sx_run_signal(run, SIGCONT);
+    sx_run_input_start(&run->input);
+}
+
+static bool any_alive(const struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        if (run->jobs->at[i]->alive > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The user wants to be rid of all jobs: of those that are ending already, at once. */
+static void interrupted(struct sx_run_state *run, int number)
+{
+    sx_run_debuggers_end(run, false);
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_end_hurry(run->jobs->at[i]);
+    }
+    run->drain_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+    run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, SX_RUN_SIGNAL_GRACE_NS));
+    if (!sx_run_end_all(run, SX_RUN_EXIT_SIGNAL + number, number, SX_RUN_SIGNAL_GRACE_NS,
+                        "got signal %d (%s); ending %s (once more: at once)", number,
+                        strsignal(number), run->all) &&
+        !any_alive(run)) {
+        run->give_up = true;
+    }
+}
+
+static void terminals_resize(const struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        const struct sx_run_job *const job = run->jobs->at[i];
+
+        for (uint32_t at = 0; at < 2 * job->spawned; at++) {
+            const struct sx_run_stream *const stream = &job->ranks[at / 2].streams[at % 2];
+
+            if (stream->watch.fd >= 0 && stream->source.terminal) {
+                sx_run_pty_resize(stream->watch.fd);
+            }
+        }
+    }
+}
+
+static void handle_signal(struct sx_run_state *run, int number)
+{
+    switch (number) {
+    case SIGCHLD:
+        reap(run);
+        break;
+    case SIGTSTP:
+        stop(run);
+        break;
+    case SIGCONT:
+        sx_run_signal(run, SIGCONT);
+        sx_run_input_start(&run->input);
+        break;
+    case SIGWINCH:
+        terminals_resize(run);
+        break;
+    case SIGUSR1:
+    case SIGUSR2:
+        sx_run_signal(run, number);
+        break;
+    case SIGHUP:
+        if (run->setup->keep_hup_ignored) {
+            break;
+        }
+        /* fall through */
+    default:
+        interrupted(run, number);
+        break;
+    }
+}
+
+static void signals_read(void *arg, uint32_t events)
+{
+    struct sx_run_state *run = arg;
+    struct signalfd_siginfo info;
+
+    (void)events;
+    while (read(run->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        handle_signal(run, (int)info.ssi_signo);
+    }
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+static bool all_ending(const struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        if (!run->jobs->at[i]->ending) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_sinks(struct sx_run_state *run)
+{
+    for (int i = 0; i < 2; i++) {
+        const int why = run->sink_of[i]->error;
+
+        if (why == 0 || all_ending(run)) {
+            continue;
+        }
+        sx_run_end_all(run, why == EPIPE ? SX_RUN_EXIT_SIGNAL + SIGPIPE : SX_EXIT_FAILURE, SIGTERM,
+                       SX_RUN_GRACE_NS, "cannot write to %s: %s; ending %s",
+                       i == 0 ? "stdout" : "stderr",
+                       why == EPIPE ? "its reader has gone" : strerror(why), run->all);
+    }
+}
+
+static void check_deadlines(struct sx_run_state *run)
+{
+    const uint64_t now_ns = sx_now_ns();
+
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_end_check(run->jobs->at[i], now_ns);
+        sx_run_failure_check(run->jobs->at[i], now_ns);
+        sx_run_child_progress(run->jobs->at[i], now_ns);
+    }
+    sx_run_progress_look(run, now_ns);
+    sx_run_input_check(&run->input, now_ns);
+    for (int i = 0; i < 2; i++) {
+        sx_run_sink_check(run->sink_of[i], now_ns);
+    }
+    if (now_ns >= run->timeout_ns && !sx_run_report_all_late(run)) {
+        sx_run_debuggers_end(run, true);
+        sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
+                       "not ended within %.10g s (%s)%s; ending %s",
+                       (double)run->setup->options->timeout_ns / 1e9,
+                       run->setup->options->timeout_by,
+                       run->setup->options->report_stacks
+                           ? ""
+                           : ", --get-stack-traces shows where it hangs",
+                       run->all);
+        run->timeout_ns = SX_DEADLINE_NEVER;
+        run->drain_ns = sx_deadline_ns(now_ns, SX_RUN_SIGNAL_GRACE_NS);
+        run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, 0));
+    }
+}
+
+/* Milliseconds to @deadline_ns, rounded up; -1: there is none. */
+static int ms_until(uint64_t deadline_ns)
+{
+    const uint64_t now_ns = sx_now_ns();
+    uint64_t ms;
+
+    if (deadline_ns == SX_DEADLINE_NEVER) {
+        return -1;
+    }
+    ms = deadline_ns <= now_ns ? 0 : (deadline_ns - now_ns + SX_NS_PER_MS - 1) / SX_NS_PER_MS;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+static uint64_t sooner(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+static int wait_ms(const struct sx_run_state *run)
+{
+    uint64_t until_ns = sooner(sooner(run->timeout_ns, run->progress.deadline_ns),
+                               sx_run_input_deadline_ns(&run->input));
+
+    if (sx_run_is_starting(run)) {
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        until_ns = sooner(until_ns, sx_run_sink_deadline_ns(run->sink_of[i]));
+    }
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));
+        until_ns = sooner(until_ns, sx_run_failure_deadline_ns(run->jobs->at[i]));
+        until_ns = sooner(until_ns, sx_run_again_deadline_ns(run->jobs->at[i]));
+        if (run->jobs->at[i]->survivors_ns != SX_DEADLINE_NEVER) {
+            until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS);
+        }
+    }
+    return ms_until(until_ns);
+}
+
+static void over_log(const struct sx_run_job *job)
+{
+    sx_log(SX_LOG_INFO, "job %s has ended after %.3f s: %s, code %d", job->nspace,
+           (double)(sx_now_ns() - job->begun_ns) / 1e9, PMIx_Error_string(job->fate),
+           job->failed_rank != UINT32_MAX ? job->failed_code : job->run->code);
+}
+
+/* Return: false when there is none left. */
+static bool jobs_live(struct sx_run_state *run)
+{
+    bool live = run->debuggers.count > 0;
+
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        struct sx_run_job *const job = run->jobs->at[i];
+
+        if (job->alive > 0 || sx_run_job_is_starting(job) || sx_run_again_any(job) ||
+            (!job->over && !sx_run_survivors_end(job))) {
+            live = true;
+        } else if (!job->over) {
+            job->over = true;
+            job->ended_ns = sx_now_ns();
+            over_log(job);
+            sx_run_again_over(job);
+            sx_run_foreign_over(&run->foreign, job);
+            sx_run_child_over(job);
+            sx_run_host_job_over(job);
+        }
+    }
+    sx_run_past_remove(run);
+    return live;
+}
+
+static void run_loop(struct sx_run_state *run)
+{
+    while (jobs_live(run)) {
+        sx_run_start_some(run);
+        sx_run_again_some(run);
+        sx_run_loop_turn(&run->loop, wait_ms(run));
+        check_sinks(run);
+        check_deadlines(run);
+    }
+    run->closing = true;
+    while (!sx_run_survivors_end_all(run)) {
+        sx_run_loop_turn(&run->loop, ms_until(sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS));
+    }
+    sx_run_start_reports(run);
+}
+
+/* Wait for room in a sink, but not longer than the user who wants to be rid of the jobs. */
+static void drain_turn(struct sx_run_state *run)
+{
+    sx_run_loop_turn(&run->loop, ms_until(sooner(run->drain_ns, run->timeout_ns)));
+    check_sinks(run);
+    check_deadlines(run);
+    if (sx_now_ns() >= run->drain_ns) {
+        run->give_up = true;
+    }
+}
+
+static void drain_stream(struct sx_run_state *run, struct sx_run_stream *stream)
+{
+    size_t total = 0, got = 1;
+
+    while (stream->watch.fd >= 0 && got > 0 && total < DRAIN_BYTES_MAX && !run->give_up) {
+        if (stream->sink->paused || stream->held) {
+            drain_turn(run);
+        } else {
+            got = sx_run_stream_read(stream);
+            total += got;
+        }
+    }
+    sx_run_stream_deinit(stream);
+}
+
+static void drain_job(struct sx_run_job *job)
+{
+    for (uint32_t rank = 0; rank < job->spawned; rank++) {
+        drain_stream(job->run, &job->ranks[rank].streams[0]);
+        drain_stream(job->run, &job->ranks[rank].streams[1]);
+    }
+}
+
+/* The ranks are gone: take what their pipes hold, and wait until it has been taken from us.  A
+ * descendant that left its group may hold a pipe open; its further output is not waited for. */
+static void drain(struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        drain_job(run->jobs->at[i]);
+    }
+    while (!run->give_up &&
+           (run->sink_of[0]->armed || run->sink_of[1]->armed || sx_run_log_waits())) {
+        drain_turn(run);
+    }
+    check_sinks(run);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+static bool same_file(int a, int b)
+{
+    struct stat first, second;
+
+    return fstat(a, &first) == 0 && fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+/* Return: 0 or errno. */
+static int watch(struct sx_run_state *run, struct sx_run_watch *at, int fd,
+                 void (*fn)(void *, uint32_t))
+{
+    *at = (struct sx_run_watch){ .fd = fd, .fn = fn, .arg = run };
+    return sx_run_loop_add(&run->loop, at, EPOLLIN);
+}
+
+static int run_open(struct sx_run_state *run)
+{
+    const bool one_sink = same_file(STDOUT_FILENO, STDERR_FILENO);
+    int why;
+
+    if ((why = sx_run_loop_init(&run->loop)) != 0 ||
+        (why = sx_run_sink_init(&run->sinks[0], &run->loop, STDOUT_FILENO)) != 0 ||
+        (!one_sink && (why = sx_run_sink_init(&run->sinks[1], &run->loop, STDERR_FILENO)) != 0)) {
+        return why;
+    }
+    run->sink_of[0] = &run->sinks[0];
+    run->sink_of[1] = one_sink ? &run->sinks[0] : &run->sinks[1];
+    if ((why = sx_run_start_open(run)) == 0 &&
+        (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
+        (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
+        (why = sx_run_look_open(run->setup->look, run)) == 0 &&
+        (why = sx_run_forward_open(&run->loop, run->jobs)) == 0 &&
+        (why = sx_run_log_open(run)) == 0) {
+        sx_run_survivors_open(run);
+        why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
+    }
+    return why;
+}
+
+static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
+{
+    const uint64_t timeout_ns = setup->options->timeout_ns;
+
+    *run = (struct sx_run_state){
+        .setup = setup,
+        .jobs = setup->jobs,
+        .all = setup->jobs->count == 1 ? setup->jobs->at[0]->name : "all jobs",
+        .loop = SX_RUN_LOOP_NULL,
+        .awaited = setup->options->verbose ? setup->options->rank_count : 0,
+        .null_fd = -1,
+        .xml_fd = -1,
+        .spawn.report_fd = -1,
+        .timeout_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER : sx_deadline_ns(sx_now_ns(), timeout_ns),
+        .drain_ns = SX_DEADLINE_NEVER,
+        .survivors.children_fd = -1,
+    };
+    run->signals.fd = run->news.fd = -1;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        run->jobs->at[i]->run = run;
+    }
+    sx_process_nodename(run->host);
+}
+
+static void run_deinit(struct sx_run_state *run)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_past_close(run->jobs->at[i]);
+    }
+    sx_run_report_deinit(&run->late);
+    sx_run_debuggers_deinit(run);
+    sx_run_survivors_close(run);
+    sx_run_start_close(run);
+    if (run->xml_fd >= 0) {
+        close(run->xml_fd);
+    }
+    sx_run_foreign_deinit(&run->foreign);
+    sx_run_log_close(&run->loop);
+    sx_run_forward_close(&run->loop);
+    sx_run_sink_deinit(&run->sinks[0]);
+    sx_run_sink_deinit(&run->sinks[1]);
+    sx_run_loop_deinit(&run->loop);
+}
+
+int sx_run_life(const struct sx_run_setup *setup)
+{
+    struct sx_run_state run;
+    int why;
+
+    run_init(&run, setup);
+    why = run_open(&run);
+    if (why != 0) {
+        sx_say("cannot start: %s", strerror(why));
+        run.code = SX_EXIT_FAILURE;
+    } else {
+        sx_run_progress_init(&run.progress,
+                             !setup->options->quiet &&
+                                 setup->options->terminal != SX_RUN_TERMINAL_ALL,
+                             setup->begin_ns);
+        sx_run_upcall_await(run.awaited, run.progress.on);
+        run_loop(&run);
+        connected_say(&run); /* their ends may have been heard first */
+        sx_run_step(&run, "all ranks have ended");
+        drain(&run);
+    }
+    run_deinit(&run);
+    return run.code == 0 && run.output_lost ? SX_EXIT_FAILURE : run.code;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* orphans.c - children that are no ranks, killed until there are none.
+ *
+ * One that forks, ends, and lets its child leave the group may be gone whenever it is to be killed.
+ * So each look has many rounds without a pause, and kills groups: a child that was just forked is
+ * in its parent's. */
+#include "launch/job/orphans.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "launch/common/proc.h"
+#include "launch/job/debugger.h"
+#include "launch/job/end.h"
+#include "launch/job/start.h"
+#include "launch/job/state.h"
+#include "launch/place/device_probe.h"
+
+#define ROUNDS_MAX 64               /* of one look */
+#define LIST_BYTES_MAX 65536        /* of numbers in a round; there will be another one */
+#define TIME_NS (2 * SX_NS_PER_SEC) /* for all looks */
+#define JANITOR_TIME_NS \
+    (500 * SX_NS_PER_MS) /* of it, for the janitor of a launcher that was a
+                                               * rank: it has had the rest to clean up */
+
+/* ---- who they are ---------------------------------------------------------------------------- */
+
+/* Our children, as a list of numbers with blanks.  Return: false when it cannot be had. */
+static bool children_read(const struct sx_run_survivors *survivors, char list[LIST_BYTES_MAX])
+{
+    size_t used = 0;
+    ssize_t got;
+
+    do {
+        got = pread(survivors->children_fd, list + used, LIST_BYTES_MAX - 1 - used, (off_t)used);
+        used += got > 0 ? (size_t)got : 0;
+    } while (got > 0 && used < LIST_BYTES_MAX - 1);
+    list[used] = '\0';
+    if (used == LIST_BYTES_MAX - 1) { /* not the half of a number */
+        *(strrchr(list, ' ') + 1) = '\0';
+    }
+    return got >= 0;
+}
+
+/* A number of the list behind *at.  Return: 0 at its end. */
+static pid_t child_next(const char **at)
+{
+    char *end;
+    const long pid = strtol(*at, &end, 10);
+
+    *at = end;
+    return (pid_t)pid;
+}
+
+/* Our janitor, our ranks and their debuggers are none. */
+static bool is_survivor(struct sx_run_state *run, pid_t pid)
+{
+    return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
+           sx_run_bearer(run, pid) == NULL && !sx_run_debugger_is(run, pid);
+}
+
+enum whose { OURS, OTHERS, DYING };
+
+/* Its environment says so, until it is just ending.  @job: NULL for any. */
+static enum whose whose(pid_t pid, const struct sx_run_job *job)
+{
+    bool known;
+
+    if (job == NULL || sx_proc_has_variable(pid, "PMIX_NAMESPACE", job->nspace, false, &known)) {
+        return OURS;
+    }
+    return known || !sx_proc_is_exiting(pid) ? OTHERS : DYING;
+}
+
+/* ---- their end ------------------------------------------------------------------------------- */
+
+/* Its group, too, if that is neither ours nor a rank's. */
+static void survivor_kill(struct sx_run_state *run, pid_t pid)
+{
+    const pid_t group = getpgid(pid);
+
+    if (group > 1 && group != getpgrp() && sx_run_bearer(run, group) == NULL) {
+        kill(-group, SIGKILL);
+    }
+    kill(pid, SIGKILL);
+}
+
+/* One round.  Return: a process that is not gone yet, or 0. */
+static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *job,
+                            uint64_t until_ns)
+{
+    static char list[LIST_BYTES_MAX]; /* one thread looks */
+    const bool late = sx_now_ns() + JANITOR_TIME_NS >= until_ns;
+    const char *at = list;
+    pid_t left = 0;
+
+    if (!children_read(&run->survivors, list)) {
+        return 0;
+    }
+    for (pid_t pid = child_next(&at); pid > 0; pid = child_next(&at)) {
+        enum whose of;
+
+        if (!is_survivor(run, pid) || waitpid(pid, NULL, WNOHANG) == pid ||
+            (of = whose(pid, job)) == OTHERS) {
+            continue;
+        }
+        left = pid;
+        if (of == OURS && (late || !sx_proc_is_janitor(pid))) {
+            survivor_kill(run, pid);
+        }
+    }
+    return left;
+}
+
+static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job,
+                          uint64_t *until_ns)
+{
+    unsigned without = 0; /* rounds: a list may lack a child whose brother is just being reaped */
+    pid_t left = 0;
+
+    if (run->survivors.children_fd < 0) {
+        return true;
+    }
+    if (*until_ns == SX_DEADLINE_NEVER) {
+        *until_ns = sx_deadline_ns(sx_now_ns(), TIME_NS);
+    }
+    for (int i = 0; i < ROUNDS_MAX && without < 2; i++) {
+        left = survivors_kill(run, job, *until_ns);
+        without = left == 0 ? without + 1 : 0;
+    }
+    if (without < 2 && sx_now_ns() < *until_ns) {
+        return false;
+    }
+    if (without < 2) {
+        sx_run_say(run, "process %ld, which %s has left, cannot be killed", (long)left,
+                   job == NULL ? "a rank" : job->name);
+    }
+    *until_ns = SX_DEADLINE_NEVER;
+    return true;
+}
+
+bool sx_run_survivors_end(struct sx_run_job *job)
+{
+    return survivors_end(job->run, job, &job->survivors_ns);
+}
+
+bool sx_run_survivors_end_all(struct sx_run_state *run)
+{
+    return run->survivors.guests || survivors_end(run, NULL, &run->survivors.until_ns);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void sx_run_survivors_open(struct sx_run_state *run)
+{
+    struct sx_run_survivors *const survivors = &run->survivors;
+    static char list[LIST_BYTES_MAX];
+    const char *at = list;
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+    survivors->children_fd = open(path, O_RDONLY | O_CLOEXEC);
+    survivors->until_ns = SX_DEADLINE_NEVER;
+    if (survivors->children_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
+        !children_read(survivors, list)) {
+        sx_run_survivors_close(run);
+        return;
+    }
+    for (pid_t pid = child_next(&at); pid > 0; pid = child_next(&at)) {
+        survivors->guests = survivors->guests || is_survivor(run, pid);
+    }
+}
+
+void sx_run_survivors_close(struct sx_run_state *run)
+{
+    if (run->survivors.children_fd >= 0) {
+        close(run->survivors.children_fd);
+    }
+    run->survivors.children_fd = -1;
+}

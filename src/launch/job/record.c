@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* record.c - a field a line; times are UTC, as ISO 8601 has them. */
+#include "launch/job/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pmix.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/util.h"
+#include "launch/ask/spawn_request.h"
+#include "launch/common/json.h"
+#include "launch/common/say.h"
+#include "launch/pmi/host.h"
+#include "launch/pmi/pmi1.h"
+#include "launch/pmi/upcall.h"
+
+#define FORMAT 1 /* raised when a field changes its meaning */
+
+void sx_run_record_init(struct sx_run_record *record, char *const *words)
+{
+    size_t count = 0;
+
+    while (words[count] != NULL) {
+        count++;
+    }
+    *record = (struct sx_run_record){ .begun_ns = sx_now_ns() };
+    record->command = sx_cli_calloc(count + 1, sizeof(*record->command));
+    memcpy(record->command, words, count * sizeof(*words));
+}
+
+void sx_run_record_deinit(struct sx_run_record *record)
+{
+    if (record->past != NULL) {
+        fclose(record->past);
+    }
+    free(record->past_text);
+    free(record->command);
+    free(record->reason);
+    *record = (struct sx_run_record){ .path = NULL };
+}
+
+int sx_run_record_judge(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    char *const dir = slash == NULL ? sx_cli_strdup(".")
+                                    : sx_cli_printf("%.*s/", (int)(slash - path), path);
+    struct stat st;
+    int why = 0;
+
+    if (strcmp(path, "-") != 0 && faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0) {
+        why = errno;
+    } else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        why = EISDIR;
+    }
+    free(dir);
+    return why;
+}
+
+void sx_run_record_reason(struct sx_run_record *record)
+{
+    record->reason_due = record->reason == NULL;
+}
+
+void sx_run_record_said(struct sx_run_record *record, const char *line)
+{
+    if (record->reason_due) {
+        const char *const text = strstr(line, ": "); /* behind the command's name */
+
+        record->reason_due = false;
+        record->reason = sx_cli_strdup(text == NULL ? line : text + 2);
+        record->reason[strcspn(record->reason, "\n")] = '\0';
+    }
+}
+
+/* ---- ranks ----------------------------------------------------------------------------------- */
+
+void sx_run_record_started(struct sx_run_rank *rank)
+{
+    if (rank->past.begun_ns == 0) {
+        rank->past.begun_ns = sx_now_ns();
+    }
+}
+
+static uint64_t us_of(const struct timeval *time)
+{
+    return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
+}
+
+void sx_run_record_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+                         const struct rusage *usage)
+{
+    struct sx_run_past_life *const past = &job->ranks[rank].past;
+
+    past->ended_ns = sx_now_ns();
+    past->signal = info->si_code == CLD_EXITED ? 0 : info->si_status;
+    past->core_dumped = info->si_code == CLD_DUMPED;
+    past->has_come = sx_run_upcall_has_come(job, rank);
+    past->has_left = !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
+    past->user_us += us_of(&usage->ru_utime);
+    past->system_us += us_of(&usage->ru_stime);
+    if ((uint64_t)usage->ru_maxrss > past->rss_max_kib) {
+        past->rss_max_kib = (uint64_t)usage->ru_maxrss;
+    }
+}
+
+/* ---- as JSON --------------------------------------------------------------------------------- */
+
+static void string_print(FILE *out, const char *text)
+{
+    if (text == NULL) {
+        fprintf(out, "null");
+    } else {
+        sx_json_string_to(out, text, strlen(text));
+    }
+}
+
+/* Of the monotonic clock; 0: it was not reached. */
+static void time_print(FILE *out, uint64_t at_ns)
+{
+    struct timespec wall;
+    struct tm utc;
+    char text[32];
+
+    if (at_ns == 0) {
+        fprintf(out, "null");
+        return;
+    }
+    clock_gettime(CLOCK_REALTIME, &wall);
+    const uint64_t wall_ns = (uint64_t)wall.tv_sec * SX_NS_PER_SEC + (uint64_t)wall.tv_nsec -
+                             (sx_now_ns() - at_ns);
+    const time_t seconds = (time_t)(wall_ns / SX_NS_PER_SEC);
+
+    gmtime_r(&seconds, &utc);
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
+    fprintf(out, "\"%s.%03uZ\"", text, (unsigned)(wall_ns % SX_NS_PER_SEC / SX_NS_PER_MS));
+}
+
+static void times_print(FILE *out, uint64_t begun_ns, uint64_t ended_ns)
+{
+    fprintf(out, "\"start\":");
+    time_print(out, begun_ns);
+    fprintf(out, ",\"end\":");
+    time_print(out, ended_ns);
+    fprintf(out, ",\"elapsed_s\":%.3f",
+            ended_ns > begun_ns ? (double)(ended_ns - begun_ns) / (double)SX_NS_PER_SEC : 0.0);
+}
+
+static void words_print(FILE *out, char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++) {
+        fputs(i == 0 ? "" : ",", out);
+        string_print(out, words[i]);
+    }
+}
+
+static const char *state_of(const struct sx_run_rank *rank)
+{
+    return rank->past.begun_ns == 0 ? "not started"
+           : !rank->past.has_come   ? "never connected"
+           : rank->past.has_left    ? "finalized"
+                                    : "lost";
+}
+
+static void rank_print(FILE *out, const struct sx_run_job *job, uint32_t number)
+{
+    const struct sx_run_rank *const rank = &job->ranks[number];
+    const struct sx_run_past_life *const past = &rank->past;
+
+    fprintf(out, "%s\n   {\"rank\":%" PRIu32 ",\"pid\":%ld,\"state\":\"%s\",",
+            number == 0 ? "" : ",", number, (long)rank->pid, state_of(rank));
+    times_print(out, past->begun_ns, past->ended_ns);
+    if (past->ended_ns == 0 || past->signal != 0) {
+        fprintf(out, ",\"exit_code\":null");
+    } else {
+        fprintf(out, ",\"exit_code\":%d", rank->exit_code);
+    }
+    if (past->signal == 0) {
+        fprintf(out, ",\"signal\":null");
+    } else {
+        fprintf(out, ",\"signal\":%d", past->signal);
+    }
+    fprintf(out,
+            ",\"core_dumped\":%s,\"restarts\":%" PRIu32 ",\"max_rss_kib\":%" PRIu64
+            ",\"user_s\":%.6f,\"system_s\":%.6f}",
+            past->core_dumped ? "true" : "false", rank->restarts, past->rss_max_kib,
+            (double)past->user_us / 1e6, (double)past->system_us / 1e6);
+}
+
+static void job_print(FILE *out, const struct sx_run_job *job)
+{
+    fprintf(out, "\n  {\"namespace\":");
+    string_print(out, job->nspace);
+    fprintf(out, ",\"spawned_by\":");
+    if (job->request == NULL) {
+        fprintf(out, "null,");
+    } else {
+        fprintf(out, "{\"namespace\":");
+        string_print(out, job->request->parent.nspace);
+        fprintf(out, ",\"rank\":%" PRIu32 "},", job->request->parent.rank);
+    }
+    times_print(out, job->begun_ns, job->ended_ns);
+    fprintf(out, ",\"status\":");
+    string_print(out, job->ended_ns == 0 ? NULL : PMIx_Error_string(job->fate));
+    fprintf(out, ",\"failed_rank\":");
+    if (job->failed_rank == UINT32_MAX) {
+        fprintf(out, "null,\"programs\":[");
+    } else {
+        fprintf(out, "%" PRIu32 ",\"programs\":[", job->failed_rank);
+    }
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        fprintf(out, "%s\n   {\"ranks\":%" PRIu32 ",\"command\":[", i == 0 ? "" : ",",
+                job->apps[i].rank_count);
+        words_print(out, job->apps[i].program);
+        fprintf(out, "]}");
+    }
+    fprintf(out, "],\"ranks\":[");
+    for (uint32_t rank = 0; rank < job->rank_count; rank++) {
+        rank_print(out, job, rank);
+    }
+    fprintf(out, "]}");
+}
+
+static void head_print(FILE *out, const struct sx_run_record *record, int code)
+{
+    const struct passwd *const user = getpwuid(getuid());
+    char *const dir = getcwd(NULL, 0);
+    struct utsname machine;
+
+    fprintf(out, "{\"format\":%d,\"version\":\"" SHMIX_VERSION "\",\"launcher_pid\":%ld", FORMAT,
+            (long)getpid());
+    fprintf(out, ",\"user\":{\"id\":%lu,\"name\":", (unsigned long)getuid());
+    string_print(out, user == NULL ? NULL : user->pw_name);
+    fprintf(out, "},\n \"host\":");
+    string_print(out, uname(&machine) == 0 ? machine.nodename : NULL);
+    fprintf(out, ",\"directory\":");
+    string_print(out, dir);
+    fprintf(out, ",\"command\":[\"shmix\",\"run\",");
+    words_print(out, record->command);
+    fprintf(out, "],\n ");
+    times_print(out, record->begun_ns, sx_now_ns());
+    fprintf(out, ",\"exit_code\":%d,\"reason\":", code);
+    string_print(out, code == 0                ? NULL
+                      : record->reason != NULL ? record->reason
+                                               : "the job could not be started");
+    free(dir);
+}
+
+static void record_print(FILE *out, struct sx_run_record *record, const struct sx_run_jobs *jobs,
+                         int code)
+{
+    bool any = false;
+
+    head_print(out, record, code);
+    fprintf(out, ",\n \"jobs_left_out\":%" PRIu32 ",\"jobs\":[", record->left_out);
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        fputs(any ? "," : "", out);
+        job_print(out, jobs->at[i]);
+        any = true;
+    }
+    if (record->past != NULL && fflush(record->past) == 0 && record->past_size > 0) {
+        fputs(any ? "," : "", out);
+        fwrite(record->past_text, 1, record->past_size, out);
+    }
+    fprintf(out, "]}\n");
+}
+
+void sx_run_record_past(struct sx_run_record *record, const struct sx_run_job *job)
+{
+    if (record->path == NULL) {
+        return;
+    }
+    if (record->past == NULL) {
+        record->past = open_memstream(&record->past_text, &record->past_size);
+        if (record->past == NULL) {
+            sx_cli_no_memory();
+        }
+    }
+    if (record->past_size > SX_RUN_RECORD_BYTES_MAX) {
+        record->left_out++;
+        return;
+    }
+    fputs(record->past_size > 0 ? "," : "", record->past);
+    job_print(record->past, job);
+    fflush(record->past);
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Into @path, which is a new file, or one that is no regular file.  A pipe that nobody reads is not
+ * waited for.  Return: 0 or errno. */
+static int file_write(const char *path, int flags, struct sx_run_record *record,
+                      const struct sx_run_jobs *jobs, int code)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
+    FILE *const out = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (out == NULL) {
+        return errno;
+    }
+    (void)fcntl(fd, F_SETFL, 0); /* who reads may take its time */
+    record_print(out, record, jobs, code);
+    errno = 0;
+    const bool bad = fflush(out) != 0 || ferror(out) != 0;
+    const int why = bad ? (errno != 0 ? errno : EIO) : 0;
+
+    return fclose(out) != 0 && why == 0 ? errno : why;
+}
+
+/* Beside @path, whose place it takes when it is whole. */
+static int file_replace(const char *path, struct sx_run_record *record,
+                        const struct sx_run_jobs *jobs, int code)
+{
+    char *const real = realpath(path, NULL); /* of a link, the file */
+    const char *const name = real == NULL ? path : real;
+    char *const fresh = sx_cli_printf("%s.%ld.tmp", name, (long)getpid());
+    int why = file_write(fresh, O_CREAT | O_EXCL | O_NOFOLLOW, record, jobs, code);
+
+    if (why == 0 && rename(fresh, name) != 0) {
+        why = errno;
+    }
+    if (why != 0 && why != EEXIST) {
+        unlink(fresh);
+    }
+    free(fresh);
+    free(real);
+    return why;
+}
+
+void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs *jobs, int code)
+{
+    const char *const path = record->path;
+    struct stat st;
+    int why;
+
+    if (path == NULL) {
+        return;
+    }
+    if (strcmp(path, "-") == 0) {
+        record_print(stdout, record, jobs, code);
+        why = fflush(stdout) != 0 || ferror(stdout) != 0 ? EIO : 0;
+    } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        why = file_write(path, 0, record, jobs, code);
+    } else {
+        why = file_replace(path, record, jobs, code);
+    }
+    if (why != 0) {
+        sx_say("cannot write '%.300s' (--report): %s", path, strerror(why));
+    }
+}

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* spawned.c - what launch/job/run.c does for the jobs of a command line, for one more while they
+ * run. */
+#include "launch/job/spawned.h"
+
+#include <pmix.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/value/value.h"
+#include "launch/ask/runtime_options.h"
+#include "launch/common/say.h"
+#include "launch/job/end.h"
+#include "launch/job/leftovers.h"
+#include "launch/job/start.h"
+#include "launch/place/display.h"
+#include "launch/place/env.h"
+#include "launch/pmi/upcall.h"
+#include "launch/stdio/job_log.h"
+
+#define PROGRESS_PERIOD_NS SX_NS_PER_SEC
+
+extern char **environ;
+
+bool sx_run_child_is_awaited(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->fn != NULL;
+}
+
+bool sx_run_child_is_separate(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.separate;
+}
+
+void sx_run_child_part(const struct sx_run_job *parent)
+{
+    for (uint32_t i = 0; i < parent->run->jobs->count; i++) {
+        struct sx_run_job *const job = parent->run->jobs->at[i];
+
+        if (job->parent == parent && job->request != NULL) {
+            job->request->said.separate = true;
+        }
+    }
+}
+
+bool sx_run_child_ends_apart(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.code_apart;
+}
+
+/* ---- before it is a job ---------------------------------------------------------------------- */
+
+/* Those that take something: also one that is over, while something of it is left. */
+static uint32_t jobs_held(const struct sx_run_jobs *jobs)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        count += !jobs->at[i]->over || jobs->at[i]->request != NULL;
+    }
+    return count;
+}
+
+/* Unless its output has marks of its own. */
+static void marks_inherit(struct sx_output_options *output, const struct sx_run_job *parent)
+{
+    if (output->inherits && parent != NULL && !sx_marks_any(&output->marks)) {
+        output->marks = parent->options->output.marks;
+    }
+}
+
+/* There are numbers, descriptors and an answer to who may ask. */
+static pmix_status_t judge_room(const struct sx_run_state *run,
+                                const struct sx_run_request *request,
+                                const struct sx_run_job *parent, char *message)
+{
+    const uint32_t jobs = jobs_held(run->jobs);
+    const struct sx_run_options all = {
+        .rank_count = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL),
+        .stdin_mode = request->options.stdin_mode,
+        .output = request->options.output
+    };
+    const uint64_t files = sx_run_files(&all, jobs + 1);
+    struct rlimit limit;
+
+    if (run->closing || (parent != NULL && (parent->ending || parent->over))) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "the job that asks for it is ending");
+        return PMIX_ERR_JOB_CANCELED;
+    }
+    if (jobs >= SX_RUN_JOBS_MAX || all.rank_count > SX_RUN_RANKS_MAX) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "there would be %u jobs with %u ranks; possible are %u with %u", jobs + 1,
+                 all.rank_count, SX_RUN_JOBS_MAX, SX_RUN_RANKS_MAX);
+        return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+    }
+    if ((request->said.not_over || request->options.not_over) &&
+        all.rank_count > run->setup->machine->cpu_count) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "there would be %u ranks on %u CPUs, and PMIX_NO_OVERSUBSCRIBE forbids it",
+                 all.rank_count, run->setup->machine->cpu_count);
+        return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files > limit.rlim_cur) {
+        limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        if (files > limit.rlim_cur) {
+            snprintf(message, SX_RUN_MESSAGE_MAX,
+                     "about %llu open files would be needed, and the limit is %llu (ulimit -Hn)",
+                     (unsigned long long)files, (unsigned long long)limit.rlim_cur);
+            return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+static struct sx_run_program *programs_free(struct sx_run_program *programs, uint32_t count)
+{
+    for (uint32_t i = 0; programs != NULL && i < count; i++) {
+        sx_run_program_deinit(&programs[i]);
+    }
+    free(programs);
+    return NULL;
+}
+
+/* One may have 10,000 applications, and each gets an environment of its own. */
+#define ENVIRONMENTS_BYTES_MAX ((size_t)128 << 20)
+
+static pmix_status_t judge_size(const struct sx_run_program *program, size_t *sum, char *message)
+{
+    if (!sx_run_program_fits(program, message)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; program->env[i] != NULL; i++) {
+        *sum += strlen(program->env[i]) + 1;
+    }
+    if (*sum > ENVIRONMENTS_BYTES_MAX) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "the environments of its applications have more than %zu MiB: spawn them in "
+                 "several calls",
+                 ENVIRONMENTS_BYTES_MAX >> 20);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* The program is looked for along the PATH of its own environment. */
+static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_app *app,
+                                  char **env, char *message)
+{
+    const char *const path = sx_run_env_get(env, "PATH");
+    int code;
+
+    if (path != NULL) {
+        app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
+        app->env[app->env_count++] = sx_cli_printf("PATH=%s", path);
+    }
+    code = sx_run_program_init(program, app, message);
+    program->env = env;
+    return code == 0                        ? PMIX_SUCCESS
+           : code == SX_EXIT_NOT_FOUND      ? PMIX_ERR_JOB_EXE_NOT_FOUND
+           : code == SX_EXIT_NOT_EXECUTABLE ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
+                                            : PMIX_ERR_JOB_WDIR_NOT_FOUND;
+}
+
+/* The environment that a spawn starts from: that of the program whose rank asks for it, with what
+ * the user has set for that one.  A tool has no program here: the launcher's. */
+static char *const *env_of_asker(const struct sx_run_request *request,
+                                 const struct sx_run_job *parent)
+{
+    if (parent == NULL || parent->programs == NULL || request->parent.rank >= parent->rank_count) {
+        return environ;
+    }
+    const size_t index = (size_t)(sx_run_job_app(parent, request->parent.rank) - parent->apps);
+
+    return parent->programs[index].env;
+}
+
+static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run_request *request,
+                                   const struct sx_run_job *parent, struct sx_run_program *programs,
+                                   char *message)
+{
+    char *const *const outer = env_of_asker(request, parent);
+    const uint32_t all = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL);
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < request->options.app_count && rc == PMIX_SUCCESS; i++) {
+        struct sx_run_app *const app = &request->options.apps[i];
+        char **env = sx_run_env_build(outer, app, run->setup->lib_dir,
+                                      all > run->setup->machine->cpu_count);
+
+        rc = sx_run_request_env(request, i, &env);
+        if (rc == PMIX_SUCCESS) {
+            rc = program_find(&programs[i], app, env, message);
+            rc = rc == PMIX_SUCCESS ? judge_size(&programs[i], &bytes, message) : rc;
+        } else {
+            snprintf(message, SX_RUN_MESSAGE_MAX, "a directive for its environment: %s",
+                     PMIx_Error_string(rc));
+            sx_run_env_free(env);
+        }
+    }
+    return rc;
+}
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+static void job_set_out(struct sx_run_job *job)
+{
+    const struct sx_launch_options *const said = &job->request->said;
+    const uint64_t spawn_ns = said->spawn_timeout_ns != 0 ? said->spawn_timeout_ns
+                                                          : said->timeout_ns;
+
+    job->timeout_ns = spawn_ns == 0 ? SX_DEADLINE_NEVER
+                                    : sx_deadline_ns(job->request->started_ns, spawn_ns);
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        sx_run_env_put_job(&job->programs[i].env, job, &job->apps[i],
+                           sx_run_jobs_places(job->run->jobs));
+    }
+}
+
+static void job_display(struct sx_run_job *job)
+{
+    const struct sx_run_display display = { job->options, job->run->setup->machine,
+                                            job->run->host };
+
+    sx_run_display_say(&display, job->run, sx_run_display_node(&display));
+    sx_run_display_job(&display, job->run, job);
+}
+
+/* It is one that was over before it began. */
+static pmix_status_t job_fail(struct sx_run_job *job, pmix_status_t status)
+{
+    job->over = job->ending = true;
+    job->fate = status;
+    return status;
+}
+
+static pmix_status_t job_make(struct sx_run_job *job, struct sx_run_place *places, char *message)
+{
+    struct sx_run_state *const run = job->run;
+
+    job->places = places;
+    job_set_out(job);
+    if (job->request->said.dry) {
+        job_display(job);
+        sx_run_request_answer(job->request, PMIX_SUCCESS, job->nspace);
+        return job_fail(job, PMIX_SUCCESS);
+    }
+    run->all = "all jobs";
+    sx_run_leftovers_announce(run->setup->janitor, job);
+    if (!sx_session_make_inner(job->dir, message)) {
+        return job_fail(job, PMIX_ERR_JOB_SYS_OP_FAILED);
+    }
+    if (!sx_run_host_add(run->setup->host, job, message)) {
+        sx_run_host_job_over(job);
+        return job_fail(job, PMIX_ERR_JOB_FAILED_TO_LAUNCH);
+    }
+    job_display(job);
+    return PMIX_SUCCESS;
+}
+
+/* Where its ranks are to be; NULL with one line in @message. */
+static struct sx_run_place *places_find(const struct sx_run_machine *machine,
+                                        const struct sx_run_request *request, char *message)
+{
+    const struct sx_run_options *const options = &request->options;
+
+    const char *const cpus = request->said.cpus != NULL ? request->said.cpus : options->cpus;
+
+    return cpus == NULL ? sx_run_machine_place(machine, options, message)
+                        : sx_run_machine_place_on(machine, cpus, options, message);
+}
+
+/* Return: how many ranks @proc means; 0: there is no such one. */
+static uint32_t ranks_of(const struct sx_run_jobs *jobs, const pmix_proc_t *proc)
+{
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const struct sx_run_job *const job = jobs->at[i];
+
+        if (!job->over && strncmp(job->nspace, proc->nspace, PMIX_MAX_NSLEN) == 0) {
+            return proc->rank == PMIX_RANK_WILDCARD ? job->rank_count
+                                                    : proc->rank < job->rank_count;
+        }
+    }
+    return 0;
+}
+
+/* Return: PMIX_SUCCESS, and the number of ranks that @procs mean; PMIX_ERR_NOT_FOUND with a line in
+ * @message that says what for. */
+static pmix_status_t ranks_find(const struct sx_run_jobs *jobs, const struct sx_some_procs *procs,
+                                const char *what_for, uint32_t *ret_count, char *message)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < procs->count; i++) {
+        const pmix_proc_t *const proc = &procs->all[i];
+        const uint32_t count = ranks_of(jobs, proc);
+
+        if (count == 0) {
+            char rank[32] = "";
+
+            if (proc->rank != PMIX_RANK_WILDCARD) {
+                snprintf(rank, sizeof(rank), "rank %u of a ", proc->rank);
+            }
+            snprintf(message, SX_RUN_MESSAGE_MAX, "there is no %sjob '%.200s' %s", rank,
+                     proc->nspace, what_for);
+            return PMIX_ERR_NOT_FOUND;
+        }
+        all = all > UINT32_MAX - count ? UINT32_MAX : all + count;
+    }
+    *ret_count = all;
+    return PMIX_SUCCESS;
+}
+
+/* Those whom debugger's daemons look at, and those beside whom ranks are to be. */
+static pmix_status_t others_find(const struct sx_run_state *run, struct sx_run_request *request,
+                                 char *message)
+{
+    const pmix_status_t rc = ranks_find(run->jobs, &request->said.target, "to look at",
+                                        &request->target_count, message);
+
+    return rc == PMIX_SUCCESS ? ranks_find(run->jobs, &request->said.beside, "to be beside",
+                                           &request->beside_count, message)
+                              : rc;
+}
+
+static void set_session_cwd(struct sx_run_request *request, const char *dir)
+{
+    for (uint32_t i = 0; request->said.session_cwd && i < request->options.app_count; i++) {
+        request->options.apps[i].wdir = dir;
+    }
+}
+
+/* Return: PMIX_SUCCESS, and it is started from now on; or why not, with one line in @message.
+ * @ret_job: whose the request is from then on, if it was made. */
+static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *request,
+                           struct sx_run_job *parent, struct sx_run_job **ret_job, char *message)
+{
+    struct sx_run_options *const options = &request->options;
+    struct sx_run_program *programs = NULL;
+    struct sx_run_place *places = NULL;
+    pmix_status_t rc = others_find(run, request, message);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_run_request_judge(request, run->host, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        marks_inherit(&options->output, parent);
+        rc = judge_room(run, request, parent, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        set_session_cwd(request, run->setup->session->dir);
+        programs = sx_cli_calloc(options->app_count, sizeof(*programs));
+        rc = programs_find(run, request, parent, programs, message);
+    }
+    if (rc == PMIX_SUCCESS) {
+        places = places_find(run->setup->machine, request, message);
+        rc = places == NULL ? PMIX_ERR_JOB_FAILED_TO_MAP : PMIX_SUCCESS;
+    }
+    if (rc != PMIX_SUCCESS) {
+        programs_free(programs, options->app_count);
+        return rc;
+    }
+    *ret_job = sx_run_jobs_add(run->jobs, options);
+    (*ret_job)->run = run;
+    (*ret_job)->request = request;
+    (*ret_job)->parent = parent;
+    (*ret_job)->root = sx_cli_strdup(parent == NULL ? request->parent.nspace
+                                                    : sx_run_job_root(parent));
+    (*ret_job)->programs = programs;
+    sx_log(SX_LOG_INFO, "job %s of %u ranks is spawned for rank %u of %s", (*ret_job)->nspace,
+           (*ret_job)->rank_count, request->parent.rank, request->parent.nspace);
+    return job_make(*ret_job, places, message);
+}
+
+/* Return: the job, or NULL: there is none, and it has been answered why. */
+static struct sx_run_job *spawn_said(struct sx_run_state *run, struct sx_run_request *request,
+                                     struct sx_run_job *parent)
+{
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    struct sx_run_job *job = NULL;
+    const pmix_status_t rc = spawn(run, request, parent, &job, message);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_run_say(run, "cannot spawn '%.100s' for rank %u of %s: %s",
+                   request->apps[0].cmd == NULL ? "" : request->apps[0].cmd, request->parent.rank,
+                   request->parent.nspace, message);
+        sx_run_request_answer(request, rc, NULL);
+    }
+    if (job == NULL) {
+        sx_run_request_free(request);
+    }
+    return rc == PMIX_SUCCESS ? job : NULL;
+}
+
+void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                        struct sx_run_job *parent)
+{
+    struct sx_run_request *const apart = sx_run_request_part(request);
+    struct sx_run_job *const job = spawn_said(run, request, parent);
+
+    if (job == NULL) {
+        sx_run_request_free(apart);
+        return;
+    }
+    if (apart != NULL) {
+        if (!job->over) { /* it was not to be started */
+            sx_run_request_look_at(apart, job->nspace);
+        }
+        if (spawn_said(run, apart, parent) == NULL) {
+            sx_run_end(job, SX_EXIT_FAILURE, "%s ends, as not all of its spawn can be started",
+                       job->name);
+        }
+    }
+}
+
+/* ---- its life -------------------------------------------------------------------------------- */
+
+void sx_run_child_started(struct sx_run_job *job)
+{
+    if (sx_run_child_is_awaited(job) && job->ending) {
+        sx_run_request_answer(job->request, job->fate, NULL);
+    }
+    sx_run_child_acts(job);
+}
+
+/* What a spawn says in words of its own. */
+static void words_follow(struct sx_run_job *job)
+{
+    const struct sx_run_request *const request = job->request;
+    const pmix_info_t *const table = sx_info_find(request->info, request->ninfo, SX_RUN_PROCTABLE);
+    const pmix_info_t *const to = sx_info_find(request->info, request->ninfo, SX_RUN_PROCTABLE_TO);
+    const pmix_info_t *const again = sx_info_find(request->info, request->ninfo,
+                                                  SX_RUN_AUTORESTART);
+    bool may_restart = false;
+
+    if (table != NULL && sx_value_is_true(&table->value)) {
+        sx_run_display_processes(job->run, job,
+                                 to != NULL && to->value.type == PMIX_STRING &&
+                                         to->value.data.string != NULL
+                                     ? to->value.data.string
+                                     : "-");
+    }
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        may_restart = may_restart || job->apps[i].restarts_max > 0;
+    }
+    if (again != NULL && sx_value_is_true(&again->value) && !may_restart) {
+        sx_run_say(job->run,
+                   "%s: autorestart without a number starts nothing again, as with prterun: "
+                   "add max-restarts=N",
+                   job->name);
+    }
+}
+
+void sx_run_child_acts(struct sx_run_job *job)
+{
+    struct sx_run_request *const request = job->request;
+
+    if (!sx_run_child_is_awaited(job)) {
+        return;
+    }
+    job->timeout_ns = request->said.job_timeout_ns == 0
+                          ? SX_DEADLINE_NEVER
+                          : sx_deadline_ns(sx_now_ns(), request->said.job_timeout_ns);
+    if (request->said.progress && !job->ending) {
+        sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
+    }
+    words_follow(job);
+    sx_run_note(job, PMIX_EVENT_JOB_START, PMIX_RANK_WILDCARD);
+    sx_run_note(job, PMIX_LAUNCH_COMPLETE, PMIX_RANK_WILDCARD);
+    if (request->said.tell_start) {
+        sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
+    }
+    if (request->said.stop_on_exec != NULL) {
+        sx_run_host_tell_parent(job, PMIX_READY_FOR_DEBUG);
+    }
+    if (request->said.tell_start || request->said.tell_launch) {
+        sx_run_host_tell_parent(job, PMIX_LAUNCH_COMPLETE);
+    }
+    sx_run_request_answer(request, PMIX_SUCCESS, job->nspace);
+}
+
+void sx_run_child_progress(struct sx_run_job *job, uint64_t now_ns)
+{
+    struct sx_run_request *const request = job->request;
+
+    if (request == NULL || !request->said.progress || !sx_run_job_is_starting(job) ||
+        now_ns < request->progress_ns) {
+        return;
+    }
+    if (request->progress_ns != 0) {
+        sx_run_say(job->run, "%s: %u of %u ranks are up", job->name, job->alive, job->rank_count);
+    }
+    request->progress_ns = sx_deadline_ns(now_ns, PROGRESS_PERIOD_NS);
+}
+
+void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)
+{
+    const struct sx_run_request *const request = job->request;
+    const bool good = job->ranks[rank].state == PMIX_PROC_STATE_TERMINATED;
+
+    sx_run_note(job, PMIX_EVENT_PROC_TERMINATED, rank);
+    if (request != NULL && (request->said.tell_ranks || (request->said.tell_failures && !good))) {
+        sx_run_host_tell_parent_rank(job, rank);
+    }
+}
+
+/* Whether @job, over PMI-1, has failed by a rank that has not called PMI's init.  MPICH's parent
+ * then waits for a connection, and asks nothing that could be answered. */
+static bool leaves_parent_waiting(const struct sx_run_job *job)
+{
+    return job->request->over_pmi1 && job->failed_rank != UINT32_MAX &&
+           !sx_run_upcall_has_come(job, job->failed_rank);
+}
+
+/* The parent of @job, which has failed, may wait for it in MPI_Comm_spawn. */
+static void parent_let_go(const struct sx_run_job *job)
+{
+    struct sx_run_job *const parent = job->parent;
+
+    if (!job->request->has_started || job->fate == PMIX_SUCCESS) {
+        return;
+    }
+    if (!job->request->over_pmi1) {
+        sx_run_host_spawn_failed(job);
+    } else if (leaves_parent_waiting(job) && parent != NULL && !parent->over) {
+        sx_run_end_told(parent, job->failed_code, UINT32_MAX,
+                        "%s ends: rank %u of %s, which it has spawned, has failed before it called "
+                        "PMI_Init (MPI_Init)",
+                        parent->name, job->failed_rank, job->name);
+    }
+}
+
+void sx_run_child_over(struct sx_run_job *job)
+{
+    const struct sx_run_request *const request = job->request;
+
+    if (request == NULL) {
+        return;
+    }
+    sx_run_child_started(job); /* where nobody has heard of the last exec */
+    parent_let_go(job);
+    if (job->spawned > 0) {
+        sx_run_note(job, PMIX_EVENT_JOB_END, PMIX_RANK_WILDCARD);
+    }
+    if (job->spawned > 0 && (request->said.tell_end || request->said.tell_start) &&
+        !(request->said.silent_end && job->fate == PMIX_SUCCESS)) {
+        sx_run_host_tell_parent(job, PMIX_EVENT_JOB_END);
+    }
+}
+
+void sx_run_child_deinit(struct sx_run_job *job)
+{
+    if (job->request != NULL) {
+        job->programs = programs_free(job->programs, job->app_count);
+        job->places = sx_run_places_free(job->places, job->rank_count);
+        job->request = sx_run_request_free(job->request);
+    }
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* steps.h - the steps of a launch and when each was done, for --verbose. */
+#ifndef SX_LAUNCH_JOB_STEPS_H
+#define SX_LAUNCH_JOB_STEPS_H
+
+#include <stdbool.h>
+
+struct sx_run_state;
+
+/* From now on steps are told, if @told, with the time since this call. */
+void sx_run_steps_begin(bool told);
+
+/* A step is done.  @run: the jobs' life, whose output comes in order; NULL: it has not begun. */
+void sx_run_step(struct sx_run_state *run, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* device_probe.c - one pipe, and as much as comes through it. */
+#include "launch/place/device_probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/system/topology.h"
+#include "launch/common/say.h"
+#include "launch/job/state.h"
+#include "launch/job/steps.h"
+#include "launch/place/probe_cache.h"
+#include "launch/pmi/host.h"
+#include "launch/pmi/upcall.h"
+
+#define ROOM_FIRST 65536u
+#define TEXT_BYTES_MAX (64u << 20)
+#define AWAIT_NS (2 * SX_NS_PER_SEC)
+#define IDLE_MS 10 /* from all starts on; then it looks, whether somebody may ask or not */
+
+/* What is added to asked_fd, a semaphore.  The process takes 1 when there is something, and waits
+ * for more: there is more already if somebody may ask. */
+#define TOLD_STARTED UINT64_C(1)
+#define TOLD_ASKED UINT64_C(2)
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+/* Return: the text, another launcher's if it has one; NULL when there is none. */
+static char *text_obtain(const struct sx_session *session, const char *sign, pid_t *ret_launcher)
+{
+    char *xml = sign != NULL ? sx_run_known_find(session, sign, ret_launcher) : NULL;
+    hwloc_topology_t topology;
+
+    if (xml == NULL && (sx_topology_discover(&topology) != PMIX_SUCCESS ||
+                        sx_topology_write(topology, &xml) != PMIX_SUCCESS)) {
+        return NULL;
+    }
+    return xml;
+}
+
+/* Until somebody has come who may ask: programs without PMIx keep their CPUs, and so do ranks that
+ * are still to be started. */
+static void await_askers(int asked_fd)
+{
+    struct pollfd poll_fd = { .fd = asked_fd, .events = POLLIN };
+    uint64_t one;
+
+    if (asked_fd >= 0) {
+        (void)poll(&poll_fd, 1, -1);
+        (void)!read(asked_fd, &one, sizeof(one));
+        (void)poll(&poll_fd, 1, IDLE_MS);
+    }
+}
+
+__attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t launcher,
+                                                const struct sx_session *session)
+{
+    pid_t from = 0; /* ourselves */
+    size_t done = 0;
+
+    prctl(PR_SET_NAME, "shmix-look", 0, 0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher) {
+        _exit(SX_EXIT_FAILURE); /* it died before it could have killed us */
+    }
+    await_askers(asked_fd);
+    const char *const sign = sx_run_known_sign();
+
+    (void)sx_run_plugins_spare();
+    const char *const xml = text_obtain(session, sign, &from);
+    if (xml == NULL) {
+        _exit(SX_EXIT_FAILURE);
+    }
+    const char *const all = sx_cli_printf("%ld %s\n%s", (long)from, sign != NULL ? sign : "", xml);
+
+    for (const size_t size = strlen(all) + 1; done < size;) { /* the NUL says that it is whole */
+        const ssize_t wrote = write(fd, all + done, size - done);
+
+        if (wrote < 0 && errno != EINTR) {
+            break;
+        }
+        done += wrote > 0 ? (size_t)wrote : 0;
+    }
+    _exit(0);
+}
+
+void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
+                       const struct sx_session *session)
+{
+    const pid_t launcher = getpid();
+    int pair[2];
+
+    *look = SX_RUN_LOOK_NULL;
+    look->machine = machine;
+    machine->is_looked_at = true;
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        return;
+    }
+    look->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        close(pair[0]);
+        look_main(pair[1], look->asked_fd, launcher, session);
+    }
+    close(pair[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        return;
+    }
+    (void)fcntl(pair[0], F_SETFL, O_NONBLOCK);
+    look->pid = pid;
+    look->watch.fd = pair[0];
+}
+
+void sx_run_look_deinit(struct sx_run_look *look)
+{
+    if (look->pid > 0) {
+        kill(look->pid, SIGKILL);
+        while (waitpid(look->pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (look->watch.fd >= 0) {
+        close(look->watch.fd);
+    }
+    if (look->asked_fd >= 0) {
+        close(look->asked_fd);
+    }
+    free(look->text);
+    *look = SX_RUN_LOOK_NULL;
+}
+
+/* ---- what it has seen ------------------------------------------------------------------------ */
+
+/* In front of the text is a line: the launcher whose text it is, and the sign.  Return: false when
+ * the text is not whole. */
+static bool text_take(struct sx_run_look *look, long *ret_launcher)
+{
+    const bool is_whole = look->used > 0 && look->text[look->used - 1] == '\0';
+    char *const end = is_whole ? strchr(look->text, '\n') : NULL;
+    char *sign;
+
+    if (end == NULL) {
+        return false;
+    }
+    *end = '\0';
+    *ret_launcher = strtol(look->text, &sign, 10);
+    look->machine->sign = *sign == ' ' && sign[1] != '\0' ? sx_cli_strdup(sign + 1) : NULL;
+    look->machine->xml = sx_cli_strdup(end + 1);
+    return true;
+}
+
+static void known(struct sx_run_look *look)
+{
+    struct sx_run_state *const run = look->run;
+    long launcher = 0;
+
+    if (!text_take(look, &launcher)) {
+        (void)sx_topology_write(look->machine->topology, &look->machine->xml);
+    }
+    look->machine->is_looked_at = false;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        if (!run->jobs->at[i]->over) {
+            sx_run_host_tell_topology(run->jobs->at[i], look->machine);
+        }
+    }
+    if (launcher != 0) {
+        sx_run_step(run, "the machine's devices are known: process %ld has looked", launcher);
+    } else {
+        sx_run_step(run, "the machine's devices are known");
+    }
+}
+
+/* Return: false when there is no more for now. */
+static bool text_read(struct sx_run_look *look)
+{
+    if (look->used == look->room) {
+        look->room = look->room == 0 ? ROOM_FIRST : 2 * look->room;
+        look->text = sx_cli_realloc(look->text, look->room, 1);
+    }
+    const ssize_t got = read(look->watch.fd, look->text + look->used, look->room - look->used);
+
+    if (got > 0 && look->used + (size_t)got <= TEXT_BYTES_MAX) {
+        look->used += (size_t)got;
+        return true;
+    }
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+        return false;
+    }
+    const int fd = look->watch.fd;
+
+    sx_run_loop_remove(&look->run->loop, &look->watch);
+    close(fd);
+    known(look);
+    return false;
+}
+
+static void readable(void *arg, uint32_t events)
+{
+    struct sx_run_look *const look = arg;
+
+    (void)events;
+    while (text_read(look)) {
+    }
+}
+
+static void tell(const struct sx_run_look *look, uint64_t what)
+{
+    (void)!write(look->asked_fd, &what, sizeof(what));
+}
+
+void sx_run_look_started(const struct sx_run_look *look)
+{
+    tell(look, TOLD_STARTED);
+}
+
+void sx_run_look_await(struct sx_run_look *look)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
+    struct pollfd poll_fd = { .events = POLLIN };
+
+    tell(look, TOLD_ASKED);
+    while ((poll_fd.fd = look->watch.fd) >= 0) {
+        const uint64_t now_ns = sx_now_ns();
+
+        if (now_ns >= deadline_ns && look->pid > 0) {
+            kill(look->pid, SIGKILL); /* which ends the pipe */
+        }
+        (void)poll(&poll_fd, 1,
+                   now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1 : -1);
+        readable(look, 0);
+    }
+}
+
+int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
+{
+    look->run = run;
+    sx_run_upcall_tell_come(look->asked_fd, TOLD_ASKED, run->setup->options->rank_count);
+    look->watch.fn = readable;
+    look->watch.arg = look;
+    if (look->watch.fd < 0) {
+        known(look);
+        return 0;
+    }
+    return sx_run_loop_add(&run->loop, &look->watch, EPOLLIN);
+}

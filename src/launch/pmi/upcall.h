@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* upcall.h - what the server tells its host, queued for the launcher's thread.
+ *
+ *   library's thread: upcall or event --> news, in order --> launcher's thread: take
+ *
+ * Upcalls answer at once, but for abort, job control and spawn: these are news, and their caller
+ * waits until the launcher answers.  Memory is bounded by the calls that clients wait in, and by
+ * one loss a rank, SX_RUN_BREAKPOINTS of its breakpoints, and one answer to the launcher. */
+#ifndef SX_LAUNCH_PMI_UPCALL_H
+#define SX_LAUNCH_PMI_UPCALL_H
+
+#include <pmix_server.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "launch/job/job.h"
+
+#define SX_RUN_ABORT_TEXT_MAX 256
+#define SX_RUN_BREAKPOINTS 2 /* in PMIx_Init, and behind it */
+
+enum sx_run_news_kind {
+    SX_RUN_NEWS_ABORT,   /* somebody asks for it */
+    SX_RUN_NEWS_CONTROL, /* the same, of job control */
+    SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
+    SX_RUN_NEWS_READY,   /* @rank waits for a debugger */
+    SX_RUN_NEWS_SPAWN,   /* somebody asks for a job */
+    SX_RUN_NEWS_PUSH,    /* somebody has input for ranks */
+    SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
+    SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on one of the job @by, which has died */
+};
+
+/* One call of PMIx_Abort or PMIx_Job_control: news of every job that it names. */
+struct sx_run_abort {
+    struct sx_run_job *job; /* the caller's, held; NULL: a tool */
+    uint32_t rank;
+    int status; /* of job control: a signal */
+    bool ends;  /* of job control: the signal is to end them ... */
+    bool apart; /* ... and not what they have spawned */
+    char text[SX_RUN_ABORT_TEXT_MAX];
+    uint32_t open; /* news that have not been answered */
+    pmix_op_cbfunc_t fn;
+    pmix_info_cbfunc_t info_fn;
+    void *arg;
+};
+
+struct sx_run_news {
+    struct sx_run_news *next; /* of the queue, then the owner's to use */
+    enum sx_run_news_kind kind;
+    struct sx_run_job *job; /* held: whose ranks they are about; of a spawn: the parent, or NULL */
+    struct sx_run_request *request; /* of a spawn */
+    struct sx_run_push *push;       /* of a push */
+    struct sx_run_job *by;          /* the same; NULL: none */
+    uint32_t rank;
+    bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
+    struct sx_run_abort *abort;
+    bool whole; /* it names the job; else ... */
+    uint32_t *ranks;
+    size_t rank_count;
+};
+
+/* The upcalls carry no pointer of the host, so there is one of these a process.  @event_fd is
+ * written when there is news. */
+void sx_run_upcall_init(int event_fd);
+/* Hear of @job from now on, which stays where it is until it was removed. */
+void sx_run_upcall_add(struct sx_run_job *job);
+/* Hear of it no more.  Return: false while somebody holds it, as each news of it and each answer
+ * that is owed does: try again later. */
+bool sx_run_upcall_remove(struct sx_run_job *job);
+/* Hold @job (NULL: none) once more, and once less. */
+void sx_run_upcall_hold(struct sx_run_job *job);
+void sx_run_upcall_drop(struct sx_run_job *job);
+/* Answer what nobody has taken; while the server runs. */
+void sx_run_upcall_answer_all(void);
+/* When the server has ended. */
+void sx_run_upcall_deinit(void);
+
+/* For PMIx_server_init, and afterwards for PMIX_ERR_LOST_CONNECTION. */
+extern pmix_server_module_t sx_run_upcall_module;
+void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
+/* For PMIX_READY_FOR_DEBUG. */
+void sx_run_upcall_ready(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
+/* For sx_connect_watch. */
+void sx_run_upcall_bereft(const pmix_proc_t *lost, const char *nspace);
+
+/* For the deregistration of a namespace; @arg: the job, held. */
+void sx_run_upcall_gone(pmix_status_t status, void *arg);
+
+/* For sx_eventhandled_ask; @arg: the job, held. */
+void sx_run_upcall_handled(pmix_status_t status, void *arg);
+
+/* True while a process of @rank is a client: it has called PMIx_Init, and PMIx_Finalize not yet. */
+bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank);
+/* True once @rank has connected, in any way. */
+bool sx_run_upcall_has_come(const struct sx_run_job *job, uint32_t rank);
+/* @rank has connected in another way than as a client: over PMI-1. */
+void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank);
+/* Whether any rank of @job has ever connected, in either way. */
+bool sx_run_upcall_any_counted(const struct sx_run_job *job);
+/* @rank has ended as one, and another process has its place. */
+void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
+
+/* Write @number to @fd, an eventfd, once: when @ranks ranks have connected, or a tool has. */
+void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks);
+
+/* How many ranks have become clients; @event_fd is written as well when they are @awaited, or with
+ * @each. */
+void sx_run_upcall_await(uint32_t awaited, bool each);
+uint32_t sx_run_upcall_connected(void);
+
+/* Return: the oldest news, the caller's now, or NULL. */
+struct sx_run_news *sx_run_upcall_take(void);
+/* Free; the caller of an abort goes on when that was the last of its news. */
+void sx_run_news_answer(struct sx_run_news *news);
+void sx_run_news_free(struct sx_run_news *news);
+
+#endif

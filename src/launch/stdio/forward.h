@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* forward.h - output that others pull: from the ranks' streams to the server.
+ *
+ *   server's thread: iof_pull --queue, event--> launcher's: the list of pulls, and the answer
+ *   launcher's: a stream that is pulled is read --> PMIx_server_IOF_deliver, and it is held
+ *   server's thread: taken --queue, event--> launcher's: the stream is read again
+ *
+ * So who does not read holds the ranks back that it reads from, and what waits is bounded: one
+ * piece a stream, SX_RUN_FORWARD_BYTES of all.  Nothing is delivered of a stream that nobody
+ * pulls. */
+#ifndef SX_LAUNCH_STDIO_FORWARD_H
+#define SX_LAUNCH_STDIO_FORWARD_H
+
+#include <pmix_server.h>
+#include <stdbool.h>
+
+#include "launch/job/job.h"
+#include "launch/job/loop.h"
+#include "launch/stdio/output.h"
+
+#define SX_RUN_FORWARD_BYTES (32u << 20)
+
+/* There is one of these a process.  Return: 0 or errno. */
+int sx_run_forward_init(void);
+/* When the server has ended. */
+void sx_run_forward_deinit(void);
+
+/* The entry of the host's module. */
+pmix_status_t sx_run_forward_pull(const pmix_proc_t procs[], size_t nprocs,
+                                  const pmix_info_t directives[], size_t ndirs,
+                                  pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
+                                  void *cbdata);
+
+/* While there is a loop.  Return: 0 or errno. */
+int sx_run_forward_open(struct sx_run_loop *loop, const struct sx_run_jobs *jobs);
+void sx_run_forward_close(struct sx_run_loop *loop);
+
+/* @stream has begun: who pulls it already?  @wanted: it is delivered in any case. */
+void sx_run_forward_begin(struct sx_run_stream *stream, bool wanted);
+
+/* For the source of a stream. */
+extern const struct sx_run_taker sx_run_forward_taker;
+
+#endif

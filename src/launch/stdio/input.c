@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* input.c - fill, hand out, fill again.
+ *
+ *   READING --bytes--> HANDING OUT --all have had them--> READING
+ *      \--end of file--> readers closed
+ *
+ * behind counts the readers that still lack a part of the buffer. */
+#include "launch/stdio/input.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "launch/common/say.h"
+#include "launch/stdio/pty.h"
+
+#define ROUNDS_MAX 16 /* of a regular file, before others get their turn */
+#define BACKGROUND_LOOK_NS (200 * SX_NS_PER_MS)
+
+static void reader_drop(struct sx_run_reader *reader)
+{
+    const int fd = reader->watch.fd;
+
+    if (fd < 0) {
+        return;
+    }
+    if (reader->waits) {
+        sx_run_loop_remove(reader->input->loop, &reader->watch);
+    }
+    reader->watch.fd = -1;
+    close(fd);
+    reader->input->live--;
+}
+
+static void reader_wait(struct sx_run_reader *reader, bool on)
+{
+    const int fd = reader->watch.fd;
+
+    if (on == reader->waits) {
+        return;
+    }
+    reader->waits = on;
+    if (on) {
+        sx_run_loop_add(reader->input->loop, &reader->watch, EPOLLOUT);
+    } else {
+        sx_run_loop_remove(reader->input->loop, &reader->watch);
+        reader->watch.fd = fd;
+    }
+}
+
+/* Return: true when the reader lacks nothing any more, or has gone. */
+static bool reader_write(struct sx_run_reader *reader)
+{
+    struct sx_run_input *input = reader->input;
+
+    while (reader->watch.fd >= 0 && reader->off < input->used) {
+        const ssize_t wrote = write(reader->watch.fd, input->buffer + reader->off,
+                                    input->used - reader->off);
+
+        if (wrote > 0) {
+            reader->off += (size_t)wrote;
+        } else if (wrote == 0 || errno == EAGAIN) {
+            reader_wait(reader, true);
+            return false;
+        } else if (errno != EINTR) {
+            reader_drop(reader);
+        }
+    }
+    if (reader->watch.fd >= 0) {
+        reader_wait(reader, false);
+    }
+    return true;
+}
+
+static void source_watch(struct sx_run_input *input, bool on)
+{
+    if (on == input->reading || input->always_ready) {
+        return;
+    }
+    if (on) {
+        input->source.fd = input->fd;
+        input->always_ready = sx_run_loop_add(input->loop, &input->source, EPOLLIN) == EPERM;
+        input->reading = !input->always_ready;
+    } else {
+        sx_run_loop_remove(input->loop, &input->source);
+        input->reading = false;
+    }
+}
+
+/* The first one hands on a line that has no end. */
+static void terminal_end(const struct sx_run_input *input, int fd)
+{
+    static const char ends[] = { SX_RUN_PTY_END, SX_RUN_PTY_END };
+    const bool open = input->used > 0 && input->buffer[input->used - 1] != '\n';
+
+    (void)!write(fd, ends, open ? 2 : 1);
+}
+
+static void end(struct sx_run_input *input)
+{
+    input->ended = true;
+    source_watch(input, false);
+    for (size_t i = 0; i < input->count; i++) {
+        if (input->readers[i].terminal && input->readers[i].watch.fd >= 0) {
+            terminal_end(input, input->readers[i].watch.fd);
+        }
+        reader_drop(&input->readers[i]);
+    }
+}
+
+/* Return: true when there are new bytes to hand out. */
+static bool fill(struct sx_run_input *input)
+{
+    const ssize_t got = read(input->fd, input->buffer, SX_RUN_INPUT_BYTES);
+
+    if (got > 0) {
+        input->used = (size_t)got;
+        return true;
+    }
+    if (got < 0 && errno == EIO) {
+        source_watch(input, false); /* a terminal, and we are in the background */
+        input->look_ns = sx_deadline_ns(sx_now_ns(), BACKGROUND_LOOK_NS);
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+        end(input);
+    }
+    return false;
+}
+
+static void hand_out(struct sx_run_input *input)
+{
+    input->behind = 0;
+    for (size_t i = 0; i < input->count; i++) {
+        struct sx_run_reader *reader = &input->readers[i];
+
+        reader->off = 0;
+        input->behind += reader->watch.fd >= 0 && !reader_write(reader);
+    }
+}
+
+/* Come back through the first reader's pipe, which has room or will have. */
+static void pump_later(struct sx_run_input *input)
+{
+    for (size_t i = 0; i < input->count; i++) {
+        if (input->readers[i].watch.fd >= 0) {
+            reader_wait(&input->readers[i], true);
+            input->behind = 1;
+            return;
+        }
+    }
+}
+
+/* @ready: reading once will not block. */
+static void pump(struct sx_run_input *input, bool ready)
+{
+    for (size_t round = 0; !input->ended && input->behind == 0; round++) {
+        if (input->live == 0) {
+            break;
+        }
+        if (round == ROUNDS_MAX) {
+            pump_later(input);
+            break;
+        }
+        if (!ready) {
+            source_watch(input, true);
+            if (!input->always_ready) {
+                return;
+            }
+        }
+        if (!fill(input)) {
+            return;
+        }
+        hand_out(input);
+        ready = input->always_ready;
+    }
+    source_watch(input, false);
+}
+
+static void source_ready(void *arg, uint32_t events)
+{
+    (void)events;
+    pump(arg, true);
+}
+
+static void reader_ready(void *arg, uint32_t events)
+{
+    struct sx_run_reader *reader = arg;
+
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
+        reader_drop(reader); /* nobody reads this pipe any more */
+    }
+    if (reader_write(reader)) {
+        reader->input->behind--;
+        pump(reader->input, false);
+    }
+}
+
+void sx_run_input_init(struct sx_run_input *input, struct sx_run_loop *loop, int fd, size_t count)
+{
+    *input = (struct sx_run_input){ .loop = loop, .fd = fd, .look_ns = SX_DEADLINE_NEVER };
+    input->source = (struct sx_run_watch){ .fd = -1, .fn = source_ready, .arg = input };
+    input->buffer = sx_cli_calloc(SX_RUN_INPUT_BYTES, 1);
+    input->readers = sx_cli_calloc(count, sizeof(*input->readers));
+}
+
+void sx_run_input_add(struct sx_run_input *input, int fd)
+{
+    struct sx_run_reader *reader = &input->readers[input->count++];
+
+    *reader = (struct sx_run_reader){ .input = input, .terminal = isatty(fd) == 1 };
+    reader->watch = (struct sx_run_watch){ .fd = fd, .fn = reader_ready, .arg = reader };
+    input->live++;
+}
+
+void sx_run_input_start(struct sx_run_input *input)
+{
+    if (input->buffer != NULL && !input->reading) {
+        input->look_ns = SX_DEADLINE_NEVER;
+        pump(input, false);
+    }
+}
+
+uint64_t sx_run_input_deadline_ns(const struct sx_run_input *input)
+{
+    return input->buffer == NULL ? SX_DEADLINE_NEVER : input->look_ns;
+}
+
+void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns)
+{
+    if (now_ns < sx_run_input_deadline_ns(input)) {
+        return;
+    }
+    const pid_t front = tcgetpgrp(input->fd);
+
+    input->look_ns = SX_DEADLINE_NEVER;
+    if (front == getpgrp()) {
+        sx_run_input_start(input);
+    } else if (front >= 0 && input->live > 0) { /* else it is a terminal no more */
+        input->look_ns = sx_deadline_ns(now_ns, BACKGROUND_LOOK_NS);
+    }
+}
+
+void sx_run_input_deinit(struct sx_run_input *input)
+{
+    if (input->buffer == NULL) {
+        return;
+    }
+    end(input);
+    free(input->buffer);
+    free(input->readers);
+    *input = (struct sx_run_input){ .fd = -1 };
+}

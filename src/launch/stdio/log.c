@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* log.c - three outlets with a queue each. */
+#include "launch/stdio/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pmix.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/call/directive_tables.h"
+#include "base/status.h"
+#include "base/stream/log_channel.h"
+#include "base/stream/log_text.h"
+#include "base/value/value.h"
+#include "launch/common/json.h"
+#include "launch/common/say.h"
+#include "launch/job/end.h"
+#include "launch/job/state.h"
+#include "launch/stdio/output.h"
+
+#define PIECES_A_TURN 64u /* then others have theirs */
+#define READER_WAIT_MS 1000
+
+enum outlet_number { TO_STDOUT, TO_STDERR, TO_FILE, OUTLETS };
+
+struct part {
+    struct part *next;
+    struct call *call;
+    const pmix_info_t *info;
+};
+
+/* One call of PMIx_Log; the infos are the library's until it is answered. */
+struct call {
+    pmix_proc_t source;
+    const pmix_info_t *data;
+    size_t ndata;
+    struct sx_log_options options;
+    time_t when;
+    pmix_op_cbfunc_t fn;
+    void *arg;
+    size_t open; /* parts that have not been written */
+    size_t logged;
+    pmix_status_t status; /* of one that could not be */
+    struct part parts[];
+};
+
+struct outlet {
+    struct part *first, **last; /* under lock */
+    bool full;                  /* the same: there is a part, and the event says so */
+    struct sx_run_watch watch;
+    struct sx_run_sink *sink; /* NULL: the file */
+    struct sx_log_text text;  /* what is left of the first part, if it has begun */
+    bool begun;
+};
+
+static struct {
+    pthread_mutex_t lock;
+    bool ended; /* under lock */
+    bool tag_output;
+    int file;
+    int file_error;           /* errno of what could not be written to it; 0: none */
+    const char *path;         /* of the file; the options' */
+    struct sx_run_state *run; /* while it has its sinks */
+    int event_fds[OUTLETS];
+    struct outlet outlets[OUTLETS];
+} logs = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .file = -1,
+    .event_fds = { -1, -1, -1 },
+};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static void call_end(struct call *call)
+{
+    call->fn(call->status == PMIX_SUCCESS ? PMIX_SUCCESS
+             : call->logged > 0           ? PMIX_ERR_PARTIAL_SUCCESS
+                                          : call->status,
+             call->arg);
+    free(call);
+}
+
+/* Under lock.  Return: NULL when there is none. */
+static struct part *part_pop_locked(struct outlet *outlet)
+{
+    struct part *const part = outlet->first;
+
+    if (part != NULL) {
+        outlet->first = part->next;
+        if (outlet->first == NULL) {
+            outlet->last = &outlet->first;
+        }
+    }
+    return part;
+}
+
+/* The first part of @outlet has been written, or has not. */
+static void part_end(struct outlet *outlet, pmix_status_t status)
+{
+    pthread_mutex_lock(&logs.lock);
+    struct call *const call = part_pop_locked(outlet)->call;
+    const bool over = --call->open == 0;
+
+    call->logged += status == PMIX_SUCCESS;
+    call->status = status == PMIX_SUCCESS ? call->status : status;
+    pthread_mutex_unlock(&logs.lock);
+    outlet->begun = false;
+    if (over) {
+        call_end(call);
+    }
+}
+
+static struct part *part_first(struct outlet *outlet)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&logs.lock);
+    struct part *const part = outlet->first;
+
+    if (part == NULL && outlet->full) {
+        outlet->full = false;
+        (void)!read(logs.event_fds[outlet - logs.outlets], &count, sizeof(count));
+    }
+    pthread_mutex_unlock(&logs.lock);
+    return part;
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static void text_begin(const struct part *part, struct outlet *outlet)
+{
+    const struct call *const call = part->call;
+    struct sx_log_style style = { .marks = call->options.marks,
+                                  .source = &call->source,
+                                  .when = call->when };
+
+    style.marks.tag = style.marks.tag || logs.tag_output;
+
+    sx_log_text_stream(&outlet->text, part->info->value.data.string,
+                       outlet == &logs.outlets[TO_STDOUT] ? "stdout" : "stderr", &style);
+    outlet->begun = true;
+}
+
+static void stream_write(void *arg, uint32_t events)
+{
+    static char piece[SX_LOG_PIECE_MAX]; /* one thread writes */
+    struct outlet *const outlet = arg;
+    struct part *part;
+
+    (void)events;
+    for (unsigned i = 0;
+         i < PIECES_A_TURN && !outlet->sink->paused && (part = part_first(outlet)) != NULL; i++) {
+        if (!outlet->begun) {
+            text_begin(part, outlet);
+        }
+        const size_t size = sx_log_text_next(&outlet->text, piece);
+
+        if (size > 0) {
+            sx_run_sink_put(outlet->sink, outlet, piece, size);
+        } else {
+            part_end(outlet, outlet->sink->error == 0 ? PMIX_SUCCESS
+                                                      : sx_status_from_errno(outlet->sink->error));
+        }
+    }
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static void string_put(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, "\"%s\":", name);
+    sx_json_string_to(out, text, strlen(text));
+}
+
+/* All else that the call says, which this record is about. */
+static void data_put(FILE *out, const struct call *call)
+{
+    const char *comma = "";
+
+    fprintf(out, "\"data\":{");
+    for (size_t i = 0; i < call->ndata; i++) {
+        const pmix_info_t *const info = &call->data[i];
+        const bool is_text = info->value.type == PMIX_STRING;
+        const struct sx_log_channel *const channel = sx_log_channel_find(info->key);
+
+        if (channel != NULL && channel->run == SX_LOGS_RECORDS) {
+            continue;
+        }
+        char *const text = is_text
+                               ? sx_cli_strdup(
+                                     info->value.data.string == NULL ? "" : info->value.data.string)
+                               : sx_value_print(&info->value);
+
+        fputs(comma, out);
+        comma = ",";
+        sx_json_string_to(out, info->key, strlen(info->key));
+        putc(':', out);
+        sx_json_string_to(out, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+        free(text);
+    }
+    putc('}', out);
+}
+
+/* Return: a malloc'ed line. */
+static char *record_make(const struct part *part, size_t *ret_size)
+{
+    const struct call *const call = part->call;
+    char *line = NULL, time[64];
+    FILE *const out = open_memstream(&line, ret_size);
+
+    if (out == NULL) {
+        sx_cli_no_memory();
+    }
+    sx_log_time(call->when, time, sizeof(time));
+    putc('{', out);
+    string_put(out, "time", time);
+    putc(',', out);
+    string_put(out, "channel", sx_log_channel_find(part->info->key)->name);
+    putc(',', out);
+    string_put(out, "nspace", call->source.nspace);
+    fprintf(out, ",\"rank\":%u,", call->source.rank);
+    if (part->info->value.type == PMIX_STRING) {
+        string_put(out, "text", part->info->value.data.string);
+    } else {
+        data_put(out, call);
+    }
+    fputs("}\n", out);
+    if (fclose(out) != 0 || line == NULL) {
+        sx_cli_no_memory();
+    }
+    return line;
+}
+
+/* As of a file of --output: one message, and the exit code says that something is lost. */
+static void file_failed(int why)
+{
+    logs.file_error = why;
+    logs.run->output_lost = true;
+    sx_run_say(logs.run, "cannot write to '%.300s' (--log): %s; what comes for it is lost",
+               logs.path, strerror(why));
+}
+
+/* A pipe whose reader takes nothing for READER_WAIT_MS is given up.  Return: 0 or errno. */
+static int record_write(const char *line, size_t size)
+{
+    while (size > 0) {
+        const ssize_t wrote = write(logs.file, line, size);
+        struct pollfd room = { .fd = logs.file, .events = POLLOUT };
+
+        if (wrote < 0 && errno == EAGAIN && poll(&room, 1, READER_WAIT_MS) != 0) {
+            continue;
+        }
+        if (wrote < 0 && errno != EINTR) {
+            return errno;
+        }
+        line += wrote < 0 ? 0 : wrote;
+        size -= wrote < 0 ? 0 : (size_t)wrote;
+    }
+    return 0;
+}
+
+static void file_write(void *arg, uint32_t events)
+{
+    struct outlet *const outlet = arg;
+    const struct part *const part = part_first(outlet);
+    size_t size;
+
+    (void)events;
+    if (part == NULL) {
+        return;
+    }
+    if (logs.file_error == 0) { /* else a record may have been cut, and nothing is added to that */
+        char *const line = record_make(part, &size);
+        const int why = record_write(line, size);
+
+        free(line);
+        if (why != 0) {
+            file_failed(why);
+        }
+    }
+    part_end(outlet, logs.file_error == 0 ? PMIX_SUCCESS : sx_status_from_errno(logs.file_error));
+}
+
+/* ---- the entry ------------------------------------------------------------------------------- */
+
+static enum outlet_number outlet_of(const pmix_info_t *info)
+{
+    const struct sx_log_channel *const channel = sx_log_channel_find(info->key);
+
+    if (channel == NULL) {
+        return OUTLETS; /* it belongs to a record */
+    }
+    return channel->run == SX_LOGS_RECORDS ? TO_FILE
+           : channel->way == SX_LOG_STDOUT ? TO_STDOUT
+           : channel->way == SX_LOG_STDERR ? TO_STDERR
+                                           : OUTLETS;
+}
+
+static void part_add_locked(struct call *call, const pmix_info_t *info)
+{
+    const enum outlet_number to = outlet_of(info);
+    const uint64_t one = 1;
+
+    if (to == OUTLETS) {
+        return;
+    }
+    struct outlet *const outlet = &logs.outlets[to];
+    struct part *const part = &call->parts[call->open++];
+
+    *part = (struct part){ .call = call, .info = info };
+    *outlet->last = part;
+    outlet->last = &part->next;
+    if (!outlet->full) {
+        outlet->full = true;
+        (void)!write(logs.event_fds[to], &one, sizeof(one));
+    }
+}
+
+void sx_run_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
+                const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct call *const call = sx_cli_calloc(1, sizeof(*call) + ndata * sizeof(call->parts[0]));
+
+    *call = (struct call){ .source = *client,
+                           .data = data,
+                           .ndata = ndata,
+                           .when = time(NULL),
+                           .fn = cbfunc,
+                           .arg = cbdata };
+    /* The server has judged them, but for its own. */
+    (void)sx_options_read(SX_OF_LOG, directives, ndirs, &call->options);
+    if (call->options.when != NULL && call->options.when->value.type == PMIX_TIME &&
+        !call->options.stamp_now) {
+        call->when = call->options.when->value.data.time;
+    }
+    pthread_mutex_lock(&logs.lock);
+    for (size_t i = 0; i < ndata && !logs.ended; i++) {
+        part_add_locked(call, &data[i]);
+    }
+    const bool any = call->open > 0;
+
+    pthread_mutex_unlock(&logs.lock);
+    if (!any) {
+        call->status = PMIX_ERR_NOT_AVAILABLE;
+        call_end(call);
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+int sx_run_log_init(const struct sx_run_options *options)
+{
+    logs.tag_output = options->output.marks.tag;
+    for (size_t i = 0; i < OUTLETS; i++) {
+        logs.outlets[i] = (struct outlet){ .last = &logs.outlets[i].first, .watch.fd = -1 };
+        logs.event_fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (logs.event_fds[i] < 0) {
+            return errno;
+        }
+    }
+    logs.file_error = 0;
+    logs.path = options->log;
+    if (options->log != NULL) {
+        /* A pipe that nobody reads is not waited for. */
+        logs.file = open(options->log,
+                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    }
+    return options->log != NULL && logs.file < 0 ? errno : 0;
+}
+
+int sx_run_log_open(struct sx_run_state *run)
+{
+    int why = 0;
+
+    logs.run = run;
+
+    for (size_t i = 0; i < OUTLETS && why == 0; i++) {
+        struct outlet *const outlet = &logs.outlets[i];
+
+        outlet->sink = i == TO_FILE ? NULL : run->sink_of[i];
+        outlet->watch = (struct sx_run_watch){ .fd = logs.event_fds[i],
+                                               .fn = i == TO_FILE ? file_write : stream_write,
+                                               .arg = outlet };
+        why = sx_run_loop_add(i == TO_FILE ? &run->loop : &outlet->sink->readers, &outlet->watch,
+                              EPOLLIN);
+    }
+    return why;
+}
+
+void sx_run_log_close(struct sx_run_loop *loop)
+{
+    for (size_t i = 0; i < OUTLETS; i++) {
+        struct outlet *const outlet = &logs.outlets[i];
+
+        if (outlet->watch.fd >= 0) {
+            sx_run_loop_remove(i == TO_FILE ? loop : &outlet->sink->readers, &outlet->watch);
+        }
+    }
+}
+
+bool sx_run_log_waits(void)
+{
+    bool waits = false;
+
+    pthread_mutex_lock(&logs.lock);
+    for (size_t i = 0; i < OUTLETS; i++) {
+        waits = waits || logs.outlets[i].first != NULL;
+    }
+    pthread_mutex_unlock(&logs.lock);
+    return waits;
+}
+
+void sx_run_log_end(void)
+{
+    pthread_mutex_lock(&logs.lock);
+    logs.ended = true;
+    pthread_mutex_unlock(&logs.lock);
+    for (size_t i = 0; i < OUTLETS; i++) {
+        while (logs.outlets[i].first != NULL) { /* nobody adds to it any more */
+            part_end(&logs.outlets[i], PMIX_ERR_NOT_AVAILABLE);
+        }
+    }
+}
+
+void sx_run_log_deinit(void)
+{
+    for (size_t i = 0; i < OUTLETS; i++) {
+        if (logs.event_fds[i] >= 0) {
+            close(logs.event_fds[i]);
+            logs.event_fds[i] = -1;
+        }
+    }
+    if (logs.file >= 0) {
+        close(logs.file);
+        logs.file = -1;
+    }
+}

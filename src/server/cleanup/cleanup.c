@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* cleanup.c - what each client wants removed, and when the time has come.
+ *
+ *   REGISTERED in its client's list --its process is gone--> swept (cleanup_queue.h)
+ *        a directory: --the last client of the job is gone-->
+ *
+ * A client has at most SX_CLEANUP_PATHS_MAX paths of SX_CLEANUP_BYTES_MAX bytes; a call that would
+ * exceed this changes nothing.  What processes of a job want to stay is left by the cleanups of all
+ * processes of the job and of their user: SX_CLEANUP_KEPT_MAX bytes of it. */
+#include "server/cleanup/cleanup.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/call/directive_tables.h"
+#include "base/pathlist.h"
+#include "base/status.h"
+#include "server/cleanup/cleanup_queue.h"
+
+/* ---- what stays ---------------------------------------------------------------------------- */
+
+/* A path, or a name in any directory. */
+struct kept {
+    struct sx_list link; /* nspace.kept, in the order in which they came */
+    uid_t uid;
+    uint32_t rank; /* whose wish it is */
+    size_t len;
+    char text[]; /* with its NUL */
+};
+
+static struct kept *kept_of(struct sx_list *link)
+{
+    return SX_LIST_ENTRY(link, struct kept, link);
+}
+
+static void kept_free(struct sx_nspace *nspace, struct kept *kept)
+{
+    sx_list_remove(&kept->link);
+    nspace->kept_bytes -= kept->len + 1;
+    free(kept);
+}
+
+static void kept_drop(const struct sx_client *client)
+{
+    SX_LIST_EACH(it, &client->nspace->kept) {
+        if (kept_of(it)->rank == client->rank) {
+            kept_free(client->nspace, kept_of(it));
+        }
+    }
+}
+
+static bool any_kept(const struct sx_client *client)
+{
+    return !sx_list_empty(&client->nspace->kept);
+}
+
+static bool is_kept(const struct sx_client *client, const char *path, size_t len)
+{
+    SX_LIST_EACH(it, &client->nspace->kept) {
+        const struct kept *const kept = kept_of(it);
+        const bool is_name = kept->text[0] != '/';
+        const size_t at = len - kept->len; /* of what has to be the same */
+
+        if (kept->uid == client->uid && kept->len <= len &&
+            (is_name ? at > 0 && path[at - 1] == '/' : at == 0) &&
+            memcmp(path + at, kept->text, kept->len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* @path with what stays in it, as struct sx_sweep has it.  Return: NULL when memory is out. */
+static struct sx_broom_path *path_with_kept(struct sx_server *server,
+                                            const struct sx_client *client,
+                                            const struct sx_broom_path *path)
+{
+    const char *const dir = path->sweep.path;
+    char text[PATH_MAX + SX_CLEANUP_KEPT_MAX];
+    size_t len = path->len + 1;
+
+    memcpy(text, dir, len);
+    SX_LIST_EACH(it, &client->nspace->kept) {
+        const struct kept *const kept = kept_of(it);
+        const bool is_below = kept->len > path->len && kept->text[path->len] == '/' &&
+                              memcmp(kept->text, dir, path->len) == 0;
+        const size_t from = is_below ? path->len : 0;
+
+        if (kept->uid == client->uid && (is_below || kept->text[0] != '/')) {
+            memcpy(text + len, kept->text + from, kept->len - from + 1);
+            len += kept->len - from + 1;
+        }
+    }
+    return sx_broom_path_new(server, client->uid, client->gid, text, len, path->sweep.flags);
+}
+
+/* ---- the end of processes ------------------------------------------------------------------ */
+
+/* The path is its own from here. */
+static void sweep_path(struct sx_server *server, const struct sx_client *client,
+                       struct sx_broom_path *path)
+{
+    struct sx_broom_path *complete = path;
+
+    if (is_kept(client, path->sweep.path, path->len)) {
+        sx_broom_path_free(path);
+        return;
+    }
+    if ((path->sweep.flags & SX_SWEEP_DIR) != 0 && any_kept(client)) {
+        complete = path_with_kept(server, client, path);
+        sx_broom_path_free(path);
+    }
+    if (complete != NULL) {
+        sx_list_remove(&complete->link);
+        sx_broom_sweep(complete);
+    } else {
+        sx_log(SX_LOG_ERROR, "a directory is left at the end of rank %u of %s: memory is short",
+               client->rank, client->nspace->name);
+    }
+}
+
+static void sweep_paths(struct sx_server *server, struct sx_client *client, bool directories_too)
+{
+    SX_LIST_EACH(it, &client->cleanups) {
+        struct sx_broom_path *path = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+
+        if (directories_too || (path->sweep.flags & SX_SWEEP_DIR) == 0) {
+            sweep_path(server, client, path);
+        }
+    }
+}
+
+void sx_cleanup_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_nspace *nspace = client->nspace;
+
+    sweep_paths(server, client, false);
+    if (nspace != NULL && nspace->connected_count == 0) {
+        sx_cleanup_nspace_gone(server, nspace);
+    }
+    sx_brooms_go(server);
+}
+
+void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        sweep_paths(server, nspace->by_rank[i], true);
+    }
+    sx_brooms_go(server);
+}
+
+void sx_cleanup_client_removed(struct sx_server *server, struct sx_client *client)
+{
+    if (!sx_list_empty(&client->cleanups)) {
+        sweep_paths(server, client, true);
+        sx_brooms_go(server);
+    }
+    kept_drop(client);
+}
+
+/* ---- registration -------------------------------------------------------------------------- */
+
+/* A client's list while a call adds to it. */
+struct taking {
+    struct sx_server *server;
+    struct sx_client *client;
+    struct sx_list *last_before; /* what this call adds comes behind it */
+    struct sx_list *kept_before; /* the same */
+    size_t count, size_bytes;    /* with what this call has added */
+    size_t named_count;          /* by this call, again and again the same or not */
+};
+
+static void taking_begin(struct taking *taking, struct sx_server *server, struct sx_client *client)
+{
+    *taking = (struct taking){ .server = server,
+                               .client = client,
+                               .last_before = client->cleanups.prev,
+                               .kept_before = client->nspace->kept.prev };
+    SX_LIST_EACH(it, &client->cleanups) {
+        taking->size_bytes += SX_LIST_ENTRY(it, struct sx_broom_path, link)->len + 1;
+        taking->count++;
+    }
+}
+
+static void taking_undo(struct taking *taking)
+{
+    while (taking->client->cleanups.prev != taking->last_before) {
+        sx_broom_path_free(
+            SX_LIST_ENTRY(taking->client->cleanups.prev, struct sx_broom_path, link));
+    }
+    while (taking->client->nspace->kept.prev != taking->kept_before) {
+        kept_free(taking->client->nspace, kept_of(taking->client->nspace->kept.prev));
+    }
+}
+
+/* It was, or was to be, removed: that is not said again, and stays. */
+static pmix_status_t kept_take(struct taking *taking, const struct sx_path *path)
+{
+    const struct sx_client *const client = taking->client;
+    struct sx_nspace *const nspace = client->nspace;
+
+    if (!sx_path_is_name(path) && sx_path_fault(path) != NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    SX_LIST_EACH(it, &nspace->kept) {
+        if (kept_of(it)->uid == client->uid && kept_of(it)->len == path->len &&
+            memcmp(kept_of(it)->text, path->text, path->len) == 0) {
+            return PMIX_SUCCESS;
+        }
+    }
+    struct kept *const kept = path->len + 1 <= SX_CLEANUP_KEPT_MAX - nspace->kept_bytes
+                                  ? malloc(sizeof(*kept) + path->len + 1)
+                                  : NULL;
+
+    if (kept == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *kept = (struct kept){ .uid = client->uid, .rank = client->rank, .len = path->len };
+    memcpy(kept->text, path->text, path->len);
+    kept->text[path->len] = '\0';
+    sx_list_append(&nspace->kept, &kept->link);
+    nspace->kept_bytes += path->len + 1;
+    return PMIX_SUCCESS;
+}
+
+static bool is_known(const struct taking *taking, const struct sx_path *path, uint32_t flags)
+{
+    SX_LIST_EACH(it, &taking->client->cleanups) {
+        const struct sx_broom_path *known = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+
+        if (known->len == path->len && known->sweep.flags == flags &&
+            memcmp(known->sweep.path, path->text, path->len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static pmix_status_t path_take(struct taking *taking, const struct sx_path *path, uint32_t flags)
+{
+    struct sx_client *client = taking->client;
+    struct sx_broom_path *made;
+
+    if (sx_path_fault(path) != NULL) { /* its library has said why */
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (taking->named_count++ == SX_CLEANUP_PATHS_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (is_kept(client, path->text, path->len)) {
+        return PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES;
+    }
+    if (is_known(taking, path, flags)) {
+        return PMIX_SUCCESS;
+    }
+    if (taking->count == SX_CLEANUP_PATHS_MAX ||
+        path->len + 1 > SX_CLEANUP_BYTES_MAX - taking->size_bytes) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    made = sx_broom_path_new(taking->server, client->uid, client->gid, path->text, path->len,
+                             flags);
+    if (made == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_append(&client->cleanups, &made->link);
+    taking->count++;
+    taking->size_bytes += path->len + 1;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t paths_keep(struct taking *taking, const char *list)
+{
+    struct sx_path path;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc == PMIX_SUCCESS && sx_pathlist_next(&list, &path)) {
+        rc = kept_take(taking, &path);
+    }
+    return rc;
+}
+
+static pmix_status_t paths_take(struct taking *taking, const char *list, uint32_t flags)
+{
+    struct sx_path path;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc == PMIX_SUCCESS && sx_pathlist_next(&list, &path)) {
+        rc = path_take(taking, &path, flags);
+    }
+    return rc;
+}
+
+static pmix_status_t directives_take(struct taking *taking, const pmix_info_t info[], size_t ninfo)
+{
+    struct sx_control_options options = { 0 };
+    pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, info, ninfo, &options);
+    const uint32_t dir_flags = SX_SWEEP_DIR | (options.recursive ? SX_SWEEP_RECURSE : 0) |
+                               (options.leave_top ? SX_SWEEP_LEAVE_TOP : 0) |
+                               (options.empty ? SX_SWEEP_EMPTY | SX_SWEEP_RECURSE : 0);
+
+    /* First what stays: the others are judged by it. */
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (strcmp(info[i].key, PMIX_CLEANUP_IGNORE) == 0) {
+            rc = paths_keep(taking, info[i].value.data.string);
+        }
+    }
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (strcmp(info[i].key, PMIX_REGISTER_CLEANUP) == 0) {
+            rc = paths_take(taking, info[i].value.data.string, 0);
+        } else if (strcmp(info[i].key, PMIX_REGISTER_CLEANUP_DIR) == 0) {
+            rc = paths_take(taking, info[i].value.data.string, dir_flags);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_cleanup_take(struct sx_server *server, struct sx_client *client,
+                              const pmix_info_t info[], size_t ninfo)
+{
+    struct taking taking;
+
+    taking_begin(&taking, server, client);
+    const pmix_status_t rc = directives_take(&taking, info, ninfo);
+
+    if (rc != PMIX_SUCCESS) {
+        taking_undo(&taking);
+    }
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && !client->cleanup_told) {
+        client->cleanup_told = true;
+        sx_log(SX_LOG_WARN,
+               "cleanup for rank %u of %s refused: a process may name %u paths of %u bytes in all, "
+               "and a job %u bytes that stay; let it name the directory of its files",
+               client->rank, client->nspace->name, SX_CLEANUP_PATHS_MAX, SX_CLEANUP_BYTES_MAX,
+               SX_CLEANUP_KEPT_MAX);
+    }
+    return rc;
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* cleanup_queue.c - the server's side of the processes that remove: queue, send, hear, reap.
+ *
+ * The process counts what it has done in memory that both have.  What was sent to one that was
+ * killed and is not counted goes to the next: hosts kill all children of a job, and mean the ranks.
+ *
+ *     killed --at most LOST_MAX times without a path done--> another one at once
+ *         --then--> after SX_BROOM_RETRY_NS, at the next path, or at the server's end
+ *         --LOST_LAST times--> the path that it died of is left */
+#include "server/cleanup/cleanup_queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/status.h"
+#include "server/cleanup/cleanup_process.h"
+#include "server/model/state.h"
+
+#define SX_BROOM_KILL_NS SX_NS_PER_SEC /* for a process that was killed to be gone */
+#define LOST_MAX 3u
+#define LOST_LAST (2 * LOST_MAX)
+
+struct sx_broom {
+    struct sx_list link; /* brooms.list */
+    struct sx_server *server;
+    uid_t uid;
+    gid_t gid;
+    size_t registered;    /* paths that are not swept yet */
+    struct sx_list queue; /* to be sent */
+    size_t queue_bytes;
+    struct sx_list sent;          /* and not known to be done; as much as the socket holds */
+    struct sx_sweeper_done *done; /* NULL before the first process */
+    uint64_t done_known;          /* of it */
+    unsigned lost;        /* processes that were killed, one after the other, with nothing done */
+    size_t dropped_count; /* of the queue, since it was full */
+    pid_t pid;            /* 0: no process */
+    int fd;
+    bool ending; /* it was told that nothing more comes */
+    bool full;   /* it does not read: the poll tells when it does */
+    bool told;   /* that something of this user's had to stay */
+    struct sx_poll poll;
+    struct sx_timer linger;
+};
+
+static void broom_flush(struct sx_broom *broom);
+
+void sx_brooms_init(struct sx_brooms *brooms)
+{
+    sx_list_init(&brooms->list);
+}
+
+/* ---- paths --------------------------------------------------------------------------------- */
+
+static struct sx_broom *broom_obtain(struct sx_server *server, uid_t uid, gid_t gid)
+{
+    SX_LIST_EACH(it, &server->brooms.list) {
+        struct sx_broom *broom = SX_LIST_ENTRY(it, struct sx_broom, link);
+
+        if (broom->uid == uid && broom->gid == gid) {
+            return broom;
+        }
+    }
+    struct sx_broom *broom = calloc(1, sizeof(*broom));
+
+    if (broom != NULL) {
+        broom->server = server;
+        broom->uid = uid;
+        broom->gid = gid;
+        broom->fd = -1;
+        sx_list_init(&broom->queue);
+        sx_list_init(&broom->sent);
+        sx_list_append(&server->brooms.list, &broom->link);
+    }
+    return broom;
+}
+
+static void broom_free(struct sx_broom *broom)
+{
+    if (broom->done != NULL) {
+        munmap(broom->done, sizeof(*broom->done));
+    }
+    sx_timer_remove(&broom->linger);
+    sx_list_remove(&broom->link);
+    free(broom);
+}
+
+static void broom_free_unused(struct sx_broom *broom)
+{
+    if (broom->pid == 0 && broom->registered == 0 && sx_list_empty(&broom->queue)) {
+        broom_free(broom);
+    }
+}
+
+struct sx_broom_path *sx_broom_path_new(struct sx_server *server, uid_t uid, gid_t gid,
+                                        const char *path, size_t len, uint32_t flags)
+{
+    const size_t size_bytes = sx_align_up(sizeof(struct sx_sweep) + len + 1, 8);
+    struct sx_broom *broom = broom_obtain(server, uid, gid);
+    struct sx_broom_path *made = NULL;
+
+    if (broom == NULL) {
+        return NULL;
+    }
+    made = calloc(1, offsetof(struct sx_broom_path, sweep) + size_bytes);
+    if (made == NULL) {
+        broom_free_unused(broom);
+        return NULL;
+    }
+    made->broom = broom;
+    made->len = len;
+    made->sweep.size_bytes = (uint32_t)size_bytes;
+    made->sweep.flags = flags;
+    memcpy(made->sweep.path, path, len);
+    sx_list_init(&made->link);
+    broom->registered++;
+    if (broom->pid != 0) {
+        sx_timer_remove(&broom->linger);
+    }
+    return made;
+}
+
+/* ---- its life ------------------------------------------------------------------------------ */
+
+static void told_end(struct sx_server *server)
+{
+    struct sx_brooms *brooms = &server->brooms;
+
+    if (brooms->ending && sx_list_empty(&brooms->list) && brooms->ended != NULL) {
+        void (*const ended)(struct sx_server *) = brooms->ended;
+
+        brooms->ended = NULL;
+        sx_timer_remove(&brooms->deadline);
+        ended(server);
+    }
+}
+
+static size_t paths_free(struct sx_list *paths)
+{
+    struct sx_list *it;
+    size_t count = 0;
+
+    while ((it = sx_list_pop(paths)) != NULL) {
+        free(SX_LIST_ENTRY(it, struct sx_broom_path, link));
+        count++;
+    }
+    return count;
+}
+
+/* What the process has done is over. */
+static void sent_settle(struct sx_broom *broom)
+{
+    /* A0 <- R0 (cleanup_process.c): what is counted is removed. */
+    const uint64_t done = broom->done == NULL
+                              ? 0
+                              : atomic_load_explicit(&broom->done->count, memory_order_acquire);
+
+    for (; broom->done_known < done && !sx_list_empty(&broom->sent); broom->done_known++) {
+        free(SX_LIST_ENTRY(sx_list_pop(&broom->sent), struct sx_broom_path, link));
+        broom->lost = 0;
+    }
+}
+
+/* The process was killed: the rest of what it was sent comes first in the queue again. */
+static void sent_return(struct sx_broom *broom)
+{
+    broom->lost += !sx_list_empty(&broom->sent);
+    while (!sx_list_empty(&broom->sent)) {
+        struct sx_broom_path *const path = SX_LIST_ENTRY(broom->sent.prev, struct sx_broom_path,
+                                                         link);
+
+        sx_list_remove(&path->link);
+        sx_list_append(broom->queue.next, &path->link);
+        broom->queue_bytes += path->sweep.size_bytes;
+    }
+}
+
+/* Nothing of the queue, nor of what was sent and is not done, will be swept. */
+static void queue_drop(struct sx_broom *broom, const char *why)
+{
+    sent_settle(broom);
+    const size_t count = paths_free(&broom->sent) + paths_free(&broom->queue);
+
+    broom->queue_bytes = 0;
+    if (count > 0) {
+        sx_log(SX_LOG_WARN, "cleanup for uid %u: %zu paths are left: %s", (unsigned)broom->uid,
+               count, why);
+    }
+}
+
+/* Nothing more will be sent to it: it removes what it was sent and ends. */
+static void broom_dismiss(struct sx_broom *broom)
+{
+    sx_timer_remove(&broom->linger);
+    shutdown(broom->fd, SHUT_WR);
+    broom->ending = true;
+}
+
+static void linger_over(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    broom_dismiss(arg);
+}
+
+/* The process has closed its end, so that it is gone but for the last steps. */
+static void broom_reap(struct sx_broom *broom)
+{
+    int status = 0;
+
+    sx_timer_remove(&broom->linger);
+    sx_poll_remove(&broom->poll);
+    close(broom->fd);
+    while (waitpid(broom->pid, &status, __WALL) < 0 && errno == EINTR) {
+    }
+    sent_settle(broom);
+    if (status != 0 && !broom->server->brooms.killed) {
+        sx_log(SX_LOG_INFO,
+               "cleanup for uid %u: its process was ended by %s %d; what is left is another's",
+               (unsigned)broom->uid, WIFSIGNALED(status) ? "signal" : "code",
+               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        sent_return(broom);
+    }
+    sx_assert(sx_list_empty(&broom->sent));
+    broom->fd = -1;
+    broom->pid = 0;
+    broom->ending = broom->full = broom->told = false;
+}
+
+static void report_tell(struct sx_broom *broom, const struct sx_sweep_report *report)
+{
+    /* Once a process: who leaves many things behind does not fill the log. */
+    sx_log(broom->told ? SX_LOG_INFO : SX_LOG_WARN,
+           "cleanup for uid %u: %" PRIu64 " things are left, the first in '%s': %s",
+           (unsigned)broom->uid, report->left_count, report->path, sx_sweep_reason(report->error));
+    broom->told = true;
+}
+
+static void rest_over(void *arg, uint64_t now_ns)
+{
+    struct sx_broom *const broom = arg;
+
+    (void)now_ns;
+    broom_flush(broom);
+    broom_free_unused(broom);
+}
+
+static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_broom *broom = arg;
+    struct sx_sweep_report report;
+    ssize_t size;
+
+    while ((size = recv(broom->fd, &report, sizeof(report), MSG_DONTWAIT)) > 0) {
+        if (size == (ssize_t)sizeof(report)) {
+            report_tell(broom, &report);
+        }
+    }
+    if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
+        struct sx_server *server = broom->server;
+
+        broom_reap(broom);
+        if (broom->lost < LOST_MAX || server->brooms.ending) {
+            broom_flush(broom); /* what came meanwhile, and what was not done */
+        } else if (!sx_list_empty(&broom->queue)) {
+            broom->linger.fn = rest_over;
+            broom->linger.arg = broom;
+            sx_timer_add(server->loop, &broom->linger, now_ns + SX_BROOM_RETRY_NS);
+        }
+        broom_free_unused(broom);
+        told_end(server);
+    } else if ((revents & POLLOUT) != 0) {
+        broom_flush(broom);
+    }
+}
+
+static bool broom_start(struct sx_broom *broom)
+{
+    sx_timer_remove(&broom->linger);
+    if (broom->done == NULL) {
+        void *const at = mmap(NULL, sizeof(*broom->done), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+        broom->done = at == MAP_FAILED ? NULL : at;
+    }
+    const pid_t pid = broom->done == NULL
+                          ? -1
+                          : sx_sweeper_start(broom->uid, broom->gid, broom->done, &broom->fd);
+
+    broom->done_known = 0;
+    if (pid < 0) {
+        queue_drop(broom, strerror(errno));
+        return false;
+    }
+    broom->pid = pid;
+    broom->poll = (struct sx_poll){
+        .fd = broom->fd, .events = POLLIN, .fn = broom_woken, .arg = broom
+    };
+    if (sx_poll_add(broom->server->loop, &broom->poll) != PMIX_SUCCESS) {
+        queue_drop(broom, "the process that would remove them cannot be watched");
+        kill(pid, SIGKILL);
+        broom_reap(broom);
+        return false;
+    }
+    return true;
+}
+
+/* ---- work ---------------------------------------------------------------------------------- */
+
+/* As many paths of the queue as go into one packet.  Return: how many. */
+static size_t packet_make(const struct sx_broom *broom, char *packet, size_t *ret_size)
+{
+    size_t count = 0, size = 0;
+
+    SX_LIST_EACH(it, &broom->queue) {
+        const struct sx_broom_path *path = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+
+        if (path->sweep.size_bytes > SX_SWEEP_PACKET_MAX - size) {
+            break;
+        }
+        memcpy(packet + size, &path->sweep, path->sweep.size_bytes);
+        size += path->sweep.size_bytes;
+        count++;
+    }
+    *ret_size = size;
+    return count;
+}
+
+/* Return: whether the process took a packet; false: it is full, or gone, which its poll tells. */
+static bool packet_send(struct sx_broom *broom)
+{
+    _Alignas(8) char packet[SX_SWEEP_PACKET_MAX];
+    size_t size;
+    size_t count = packet_make(broom, packet, &size);
+    ssize_t sent;
+
+    do {
+        sent = send(broom->fd, packet, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0) {
+        return false;
+    }
+    while (count-- > 0) {
+        sx_list_append(&broom->sent, sx_list_pop(&broom->queue));
+    }
+    sent_settle(broom);
+    broom->queue_bytes -= size;
+    return true;
+}
+
+static void broom_set_full(struct sx_broom *broom, bool full)
+{
+    if (broom->full != full) {
+        broom->full = full;
+        sx_poll_modify(&broom->poll, full ? POLLIN | POLLOUT : POLLIN);
+    }
+}
+
+/* All is sent: is it needed any longer? */
+static void broom_rest(struct sx_broom *broom)
+{
+    broom->dropped_count = 0;
+    if (broom->server->brooms.ending) {
+        broom_dismiss(broom);
+    } else if (broom->registered == 0 && broom->linger.source.loop == NULL) {
+        broom->linger.fn = linger_over;
+        broom->linger.arg = broom;
+        sx_timer_add(broom->server->loop, &broom->linger, sx_now_ns() + SX_BROOM_LINGER_NS);
+    }
+}
+
+/* The first path of the queue has cost so many processes that it is left. */
+static void fatal_drop(struct sx_broom *broom)
+{
+    struct sx_broom_path *const path = SX_LIST_ENTRY(sx_list_pop(&broom->queue),
+                                                     struct sx_broom_path, link);
+
+    sx_log(SX_LOG_WARN, "cleanup for uid %u: '%.255s' is left: %u processes were killed over it",
+           (unsigned)broom->uid, path->sweep.path, broom->lost);
+    broom->queue_bytes -= path->sweep.size_bytes;
+    broom->lost = 0;
+    free(path);
+}
+
+/* Send what the process takes. */
+static void broom_flush(struct sx_broom *broom)
+{
+    if (broom->pid == 0 && broom->lost >= LOST_LAST && !sx_list_empty(&broom->queue)) {
+        fatal_drop(broom);
+    }
+    if (broom->ending || (broom->pid == 0 && sx_list_empty(&broom->queue))) {
+        return;
+    }
+    if (broom->pid == 0 && !broom_start(broom)) {
+        return;
+    }
+    while (!sx_list_empty(&broom->queue)) {
+        if (!packet_send(broom)) {
+            broom_set_full(broom, true);
+            return;
+        }
+    }
+    broom_set_full(broom, false);
+    broom_rest(broom);
+}
+
+void sx_broom_sweep(struct sx_broom_path *path)
+{
+    struct sx_broom *broom = path->broom;
+
+    broom->registered--;
+    if (broom->queue_bytes + path->sweep.size_bytes > SX_BROOM_QUEUE_MAX) {
+        if (broom->dropped_count++ == 0) {
+            sx_log(SX_LOG_WARN,
+                   "cleanup for uid %u hangs in a file system: what exceeds %u bytes of paths is "
+                   "left",
+                   (unsigned)broom->uid, SX_BROOM_QUEUE_MAX);
+        }
+        free(path);
+        return;
+    }
+    broom->queue_bytes += path->sweep.size_bytes;
+    sx_list_append(&broom->queue, &path->link);
+}
+
+struct sx_broom_path *sx_broom_path_free(struct sx_broom_path *path)
+{
+    struct sx_broom *broom = path->broom;
+
+    sx_list_remove(&path->link);
+    free(path);
+    broom->registered--;
+    broom_flush(broom); /* it may have been the last that kept the process */
+    broom_free_unused(broom);
+    return NULL;
+}
+
+void sx_brooms_go(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->brooms.list) {
+        struct sx_broom *broom = SX_LIST_ENTRY(it, struct sx_broom, link);
+
+        broom_flush(broom);
+        broom_free_unused(broom);
+    }
+}
+
+/* ---- the server's end ---------------------------------------------------------------------- */
+
+/* Killed and not gone: the kernel holds it in a file system.  Let it be. */
+static void broom_abandon(struct sx_broom *broom)
+{
+    sx_poll_remove(&broom->poll);
+    close(broom->fd);
+    (void)waitpid(broom->pid, NULL, __WALL | WNOHANG);
+    broom_free(broom);
+}
+
+static void deadline_over(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+    struct sx_brooms *brooms = &server->brooms;
+
+    SX_LIST_EACH(it, &brooms->list) {
+        struct sx_broom *broom = SX_LIST_ENTRY(it, struct sx_broom, link);
+
+        if (brooms->killed) {
+            broom_abandon(broom);
+            continue;
+        }
+        sx_log(SX_LOG_WARN,
+               "cleanup for uid %u has not ended %u s after the server: the rest is left",
+               (unsigned)broom->uid, (unsigned)(SX_BROOM_END_NS / SX_NS_PER_SEC));
+        queue_drop(broom, "the server ends");
+        sx_assert(broom->pid > 0); /* else it would not be here, see broom_free_unused */
+        kill(broom->pid, SIGKILL);
+    }
+    if (!brooms->killed) {
+        brooms->killed = true;
+        sx_timer_add(server->loop, &brooms->deadline, now_ns + SX_BROOM_KILL_NS);
+    }
+    told_end(server);
+}
+
+void sx_brooms_end(struct sx_server *server, void (*ended)(struct sx_server *server))
+{
+    struct sx_brooms *brooms = &server->brooms;
+
+    brooms->ending = true;
+    brooms->ended = ended;
+    brooms->deadline.fn = deadline_over;
+    brooms->deadline.arg = server;
+    sx_timer_add(server->loop, &brooms->deadline, sx_now_ns() + SX_BROOM_END_NS);
+    sx_brooms_go(server);
+    told_end(server);
+}

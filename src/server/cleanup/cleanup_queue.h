@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* cleanup_queue.h - for each user whose files are to be removed, the process that does it.
+ *
+ *   IDLE --first path to sweep--> SWEEPING --nothing more for a while, or the server ends-->
+ *        ENDING --its end--> IDLE, or gone when no path of its user is registered
+ *
+ * A file system that hangs holds up its user's other removals and nothing else: what waits is
+ * bounded (SX_BROOM_QUEUE_MAX bytes a user), and at the server's end brooms have SX_BROOM_END_NS.
+ * The process has a copy of the server's private memory as it was when it began, page by page as
+ * the server writes to its own. */
+#ifndef SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
+#define SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/list.h"
+#include "control/loop.h"
+#include "server/cleanup/cleanup_unlink.h"
+#include "server/model/state.h"
+
+#define SX_BROOM_QUEUE_MAX (16u << 20) /* bytes that wait for one user */
+#define SX_BROOM_END_NS UINT64_C(2000000000)
+#define SX_BROOM_LINGER_NS UINT64_C(10000000000) /* so that ranks that come and go start few */
+#define SX_BROOM_RETRY_NS UINT64_C(1000000000)   /* between processes that are killed */
+
+/* A path that a client has registered: in a list of its owner's until it is swept or freed. */
+struct sx_broom;
+struct sx_broom_path {
+    struct sx_list link;
+    struct sx_broom *broom;
+    size_t len;
+    struct sx_sweep sweep; /* last: the path follows */
+};
+
+void sx_brooms_init(struct sx_brooms *brooms);
+
+/* Return: the path for the broom of that user, in no list; NULL when memory is out.  @flags:
+ * SX_SWEEP_*. */
+struct sx_broom_path *sx_broom_path_new(struct sx_server *server, uid_t uid, gid_t gid,
+                                        const char *path, size_t len, uint32_t flags);
+/* It will not be swept.  Return: NULL, always. */
+struct sx_broom_path *sx_broom_path_free(struct sx_broom_path *path);
+
+/* Take @path, which must be in no list, to be swept; sx_brooms_go sends all that was taken. */
+void sx_broom_sweep(struct sx_broom_path *path);
+void sx_brooms_go(struct sx_server *server);
+
+/* Sweep what was taken, for SX_BROOM_END_NS at most, then call @ended once, maybe at once.  What is
+ * not done by then is told and stays.  No path is left registered. */
+void sx_brooms_end(struct sx_server *server, void (*ended)(struct sx_server *server));
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* cleanup_unlink.c - reach a directory without following a link, and empty it through its
+ * descriptor.
+ *
+ * Between two steps the user may put anything in the place of what was looked at.  So no step takes
+ * a path of more than one component, except the first, and that one follows no link: what is
+ * removed is what lies in the directory that was reached.  Whether the user may do that is the
+ * kernel's to say, since the process has that user's rights; the owner is looked at so that a
+ * directory which several users share keeps what is the others'. */
+#include "server/cleanup/cleanup_unlink.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ENTRIES_BYTES 2048 /* of a directory, read at once; on the stack, once per level */
+
+/* Where a removal is in its directory: "" or "/dir/dir". */
+struct place {
+    size_t len; /* sizeof(text): it is longer than a path can be */
+    char text[PATH_MAX];
+};
+
+struct work {
+    const struct sx_sweep *sweep;
+    uid_t uid;
+    struct sx_sweep_report *report;
+    const char *kept, *kept_end; /* names with their NULs */
+    struct place *place;
+};
+
+/* ---- what stays ---------------------------------------------------------------------------- */
+
+void sx_sweep_leave(const struct sx_sweep *sweep, int error, struct sx_sweep_report *report)
+{
+    size_t i = 0;
+
+    if (report->left_count++ > 0) {
+        return;
+    }
+    report->error = error;
+    for (; sweep->path[i] != '\0' && i < sizeof(report->path) - 1; i++) {
+        const unsigned char c = (unsigned char)sweep->path[i];
+
+        report->path[i] = c < ' ' || c == 0x7f ? '?' : sweep->path[i];
+    }
+    report->path[i] = '\0';
+}
+
+static void leave(const struct work *work, int error)
+{
+    if (error != ENOENT) { /* somebody else was faster */
+        sx_sweep_leave(work->sweep, error, work->report);
+    }
+}
+
+const char *sx_sweep_reason(int error)
+{
+    switch (error) {
+    case EPERM:
+        return "it is not that user's, or not to be removed";
+    case ELOOP:
+        return "a link is on the way to it";
+    case EXDEV:
+        return "a file system is mounted in it";
+    case EOVERFLOW:
+        return "directories are nested too deep in it";
+    default:
+        return strerror(error);
+    }
+}
+
+/* ---- the way ------------------------------------------------------------------------------- */
+
+/* Return: as openat2; with -1 and ENOSYS where the kernel has none, or a filter refuses it. */
+static int open_resolving(int dir_fd, const char *path, int flags, uint64_t resolve)
+{
+    const struct open_how how = { .flags = (uint64_t)(flags | O_DIRECTORY | O_CLOEXEC),
+                                  .resolve = resolve | RESOLVE_NO_SYMLINKS };
+    const int fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+
+    if (fd < 0 && errno == EPERM) { /* what filters of old say to a call that they do not know */
+        errno = ENOSYS;
+    }
+    return fd;
+}
+
+/* The same by hand: component after component of an absolute @path. */
+static int walk(const char *path)
+{
+    char name[NAME_MAX + 1];
+    int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+    while (fd >= 0 && *(path += strspn(path, "/")) != '\0') {
+        const size_t len = strcspn(path, "/");
+        int next = -1;
+
+        errno = ENAMETOOLONG;
+        if (len < sizeof(name)) {
+            memcpy(name, path, len);
+            name[len] = '\0';
+            next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        }
+        const int error = errno;
+
+        close(fd);
+        errno = error;
+        fd = next;
+        path += len;
+    }
+    return fd;
+}
+
+/* The directory that @path lies in.  Return: a descriptor; -1 and errno. */
+static int open_parent(const char *path, const char *name)
+{
+    char parent[PATH_MAX];
+    const size_t len = (size_t)(name - path);
+
+    if (len >= sizeof(parent)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(parent, path, len);
+    parent[len] = '\0';
+    const int fd = open_resolving(AT_FDCWD, parent, O_PATH, 0);
+
+    return fd < 0 && errno == ENOSYS ? walk(parent) : fd;
+}
+
+/* The directory @name in @dir_fd, for reading. */
+static int open_below(int dir_fd, const char *name, uint64_t resolve)
+{
+    const int fd = open_resolving(dir_fd, name, O_RDONLY, resolve);
+
+    return fd < 0 && errno == ENOSYS
+               ? openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+               : fd;
+}
+
+/* ---- what is to stay ----------------------------------------------------------------------- */
+
+/* Return: where the names end that follow the path of @sweep. */
+static const char *kept_end(const struct sx_sweep *sweep, const char *kept)
+{
+    const char *const end = (const char *)sweep + sweep->size_bytes;
+
+    while (kept < end && *kept != '\0') {
+        kept += strnlen(kept, (size_t)(end - kept)) + 1;
+    }
+    return kept;
+}
+
+static bool is_kept(const struct work *work, const char *name)
+{
+    const struct place *const place = work->place;
+
+    for (const char *kept = work->kept; kept < work->kept_end; kept += strlen(kept) + 1) {
+        if (kept[0] != '/'
+                ? strcmp(kept, name) == 0
+                : place->len < sizeof(place->text) && strncmp(kept, place->text, place->len) == 0 &&
+                      kept[place->len] == '/' && strcmp(kept + place->len + 1, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Return: the length before, to go back to. */
+static size_t place_enter(struct place *place, const char *name)
+{
+    const size_t before = place->len, len = strlen(name);
+
+    if (before + len + 1 < sizeof(place->text)) {
+        place->text[before] = '/';
+        memcpy(place->text + before + 1, name, len);
+        place->len = before + 1 + len;
+    } else {
+        place->len = sizeof(place->text);
+    }
+    return before;
+}
+
+/* ---- removal ------------------------------------------------------------------------------- */
+
+static bool is_own(const struct work *work, int dir_fd, const char *name, mode_t *ret_mode)
+{
+    struct stat st;
+
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        leave(work, errno);
+        return false;
+    }
+    if (st.st_uid != work->uid) {
+        leave(work, EPERM);
+        return false;
+    }
+    *ret_mode = st.st_mode;
+    return true;
+}
+
+static void remove_name(const struct work *work, int dir_fd, const char *name, int flags)
+{
+    /* A directory that is not empty has kept something: that was counted, or was not asked for. */
+    if (unlinkat(dir_fd, name, flags) != 0 && errno != ENOTEMPTY && errno != EEXIST) {
+        leave(work, errno);
+    }
+}
+
+static void empty_dir(const struct work *work, int fd, unsigned depth);
+
+static void remove_entry(const struct work *work, int dir_fd, const char *name, unsigned depth)
+{
+    mode_t mode;
+
+    if (is_kept(work, name) || !is_own(work, dir_fd, name, &mode)) {
+        return;
+    }
+    if (!S_ISDIR(mode)) {
+        if ((work->sweep->flags & SX_SWEEP_EMPTY) == 0) {
+            remove_name(work, dir_fd, name, 0);
+        }
+        return;
+    }
+    if ((work->sweep->flags & SX_SWEEP_RECURSE) == 0) {
+        return;
+    }
+    if (depth == SX_SWEEP_DEPTH_MAX) {
+        leave(work, EOVERFLOW);
+        return;
+    }
+    const int fd = open_below(dir_fd, name, RESOLVE_BENEATH | RESOLVE_NO_XDEV);
+
+    if (fd < 0) {
+        leave(work, errno);
+        return;
+    }
+    const size_t before = place_enter(work->place, name);
+
+    empty_dir(work, fd, depth + 1);
+    work->place->len = before;
+    close(fd);
+    remove_name(work, dir_fd, name, AT_REMOVEDIR);
+}
+
+static void empty_dir(const struct work *work, int fd, unsigned depth)
+{
+    _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
+    ssize_t size;
+
+    while ((size = getdents64(fd, entries, sizeof(entries))) > 0) {
+        for (ssize_t at = 0; at < size;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
+
+            if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+                remove_entry(work, fd, entry->d_name, depth);
+            }
+            at += entry->d_reclen;
+        }
+    }
+    if (size < 0) {
+        leave(work, errno);
+    }
+}
+
+static void remove_dir(const struct work *work, int parent_fd, const char *name)
+{
+    const int fd = open_below(parent_fd, name, 0);
+
+    if (fd < 0) {
+        leave(work, errno);
+        return;
+    }
+    empty_dir(work, fd, 0);
+    close(fd);
+    if ((work->sweep->flags & SX_SWEEP_LEAVE_TOP) == 0) {
+        remove_name(work, parent_fd, name, AT_REMOVEDIR);
+    }
+}
+
+void sx_sweep_do(const struct sx_sweep *sweep, uid_t uid, struct sx_sweep_report *report)
+{
+    const char *const kept = sweep->path + strlen(sweep->path) + 1;
+    struct place place = { .len = 0 };
+    const struct work work = { .sweep = sweep,
+                               .uid = uid,
+                               .report = report,
+                               .kept = kept,
+                               .kept_end = kept_end(sweep, kept),
+                               .place = &place };
+    const bool is_dir = (sweep->flags & SX_SWEEP_DIR) != 0;
+    const char *name = strrchr(sweep->path, '/') + 1;
+    const int parent_fd = open_parent(sweep->path, name);
+    mode_t mode;
+
+    if (parent_fd < 0) {
+        leave(&work, errno);
+        return;
+    }
+    if (!is_own(&work, parent_fd, name, &mode)) {
+        close(parent_fd);
+        return;
+    }
+    if (S_ISDIR(mode) != is_dir) {
+        leave(&work, is_dir ? ENOTDIR : EISDIR);
+    } else if (is_dir) {
+        remove_dir(&work, parent_fd, name);
+    } else {
+        remove_name(&work, parent_fd, name, 0);
+    }
+    close(parent_fd);
+}

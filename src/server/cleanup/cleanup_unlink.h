@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* cleanup_unlink.h - remove what one path names, and say what had to stay.
+ *
+ * Runs in a process of its own (cleanup_process.h) that has the rights of the user who asked.  Safe
+ * in the child of a process with threads: nothing is allocated, no lock is taken. */
+#ifndef SX_SERVER_CLEANUP_CLEANUP_UNLINK_H
+#define SX_SERVER_CLEANUP_CLEANUP_UNLINK_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define SX_SWEEP_DEPTH_MAX 32u /* directories inside directories; one descriptor each */
+#define SX_SWEEP_TEXT_MAX 256u
+
+#define SX_SWEEP_DIR 0x1u       /* a directory with the files in it; else a file */
+#define SX_SWEEP_RECURSE 0x2u   /* and with the directories in it */
+#define SX_SWEEP_LEAVE_TOP 0x4u /* not the directory itself */
+#define SX_SWEEP_EMPTY 0x8u     /* no file: directories that are empty, or come to be */
+
+/* One wish, as it travels to that process. */
+struct sx_sweep {
+    uint32_t size_bytes; /* of all of it, a multiple of 8 */
+    uint32_t flags;      /* SX_SWEEP_* */
+    /* Absolute, with its NUL.  Behind it may be what stays in the directory, with a NUL each: its
+     * path from the directory on, which begins with a slash, or the name of anything; then one NUL
+     * more, or the end. */
+    char path[];
+};
+
+/* What stays, and why the first of it does. */
+struct sx_sweep_report {
+    uint64_t left_count;
+    int32_t error;                /* errno, as sx_sweep_reason reads it */
+    char path[SX_SWEEP_TEXT_MAX]; /* of the wish, cut off; printable */
+};
+
+/* Remove what @sweep names as far as it belongs to @uid.  Links are removed, never followed, on the
+ * way to it as well; no file system is entered that is mounted inside a directory.  What is not
+ * there is no failure.  Adds to @report. */
+void sx_sweep_do(const struct sx_sweep *sweep, uid_t uid, struct sx_sweep_report *report);
+
+/* Count @sweep as left because of @error. */
+void sx_sweep_leave(const struct sx_sweep *sweep, int error, struct sx_sweep_report *report);
+
+/* Return: what @error means here, for a message. */
+const char *sx_sweep_reason(int error);
+
+#endif

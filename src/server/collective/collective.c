@@ -1,0 +1,1128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective.c - gather the local members of an operation, then release them together.
+ *
+ * An arrival finds its operation by the hash of its signature; nobody walks those of others.  A
+ * second arrival of the same client with the same signature belongs to the next operation, its next
+ * generation.  One that has ended, as by its time limit, has gone for everybody: who comes late
+ * opens another, with a limit of its own, where the others' next try meets it (X21).  Who is
+ * expected and who is told: members.h.  Memory: one struct and one member entry per expected
+ * client; a client has so many operations, and what it says in them takes so many bytes
+ * (pending.c). */
+#include "server/collective/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "server/collective/arrival.h"
+#include "server/collective/collective_kind.h"
+#include "server/collective/op_signature.h"
+#include "server/group/group_plan.h"
+#include "server/model/proc_list.h"
+#include "server/port/pending.h"
+#include "server/port/reply.h"
+
+/* ---- generations --------------------------------------------------------------------------- */
+
+static struct sx_meeting meeting_of(const struct sx_kind *kind, const pmix_proc_t *procs,
+                                    size_t proc_count, const char *id)
+{
+    return (struct sx_meeting){ .kind = kind->number,
+                                .procs = kind->known_by_id ? NULL : procs,
+                                .proc_count = kind->known_by_id ? 0 : proc_count,
+                                .id = id };
+}
+
+static struct sx_table *table_of(const struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+
+    return collective->is_owed ? &server->owed : &server->signatures;
+}
+
+/* The oldest of the signature of @of, and in the table of @of. */
+static struct sx_collective *collective_oldest_like(struct sx_collective *of)
+{
+    const struct sx_meeting meeting = meeting_of(of->kind, of->members.procs,
+                                                 of->members.proc_count, of->id);
+    const uint64_t hash = of->generation.node.hash;
+
+    if (sx_generation_is_oldest(&of->generation)) {
+        return of;
+    }
+    return of->is_owed ? sx_meeting_owed(of->members.server, &meeting, hash)
+                       : sx_meeting_oldest(of->members.server, &meeting, hash);
+}
+
+static bool is_behind(struct sx_generation *generation, void *arg)
+{
+    const uint64_t *const serial = arg;
+
+    return SX_CONTAINER(generation, struct sx_collective, generation)->serial > *serial;
+}
+
+/* The first behind @oldest that has come after @serial. */
+static struct sx_collective *collective_behind(struct sx_collective *oldest, uint64_t serial)
+{
+    struct sx_generation *const next = sx_generation_first(&oldest->generation, is_behind, &serial);
+
+    return next == NULL ? NULL : SX_CONTAINER(next, struct sx_collective, generation);
+}
+
+static bool may_join(struct sx_generation *generation, void *arg)
+{
+    const struct sx_collective *collective = SX_CONTAINER(generation, struct sx_collective,
+                                                          generation);
+    const struct sx_member *member = sx_members_find(&collective->members, arg);
+
+    return member != NULL && !member->arrived;
+}
+
+/* The oldest from @oldest on that @client has not joined yet. */
+static struct sx_collective *collective_find(struct sx_collective *oldest, struct sx_client *client)
+{
+    struct sx_generation *const found = oldest == NULL ? NULL
+                                                       : sx_generation_first(&oldest->generation,
+                                                                             may_join, client);
+
+    return found == NULL ? NULL : SX_CONTAINER(found, struct sx_collective, generation);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+/* Through all that are open, while any of them may end: the host's entries may end others.  Such a
+ * walk is in the server's list until it is over. */
+struct sx_collective_walk {
+    struct sx_list *next;
+    struct sx_collective_walk *outer;
+};
+
+static void walk_begin(struct sx_server *server, struct sx_collective_walk *walk)
+{
+    *walk = (struct sx_collective_walk){ .next = server->collectives.next,
+                                         .outer = server->collective_walk };
+    server->collective_walk = walk;
+}
+
+/* Return: NULL when there are no more. */
+static struct sx_collective *walk_next(const struct sx_server *server,
+                                       struct sx_collective_walk *walk)
+{
+    struct sx_list *const it = walk->next;
+
+    walk->next = it->next;
+    return it != &server->collectives ? SX_LIST_ENTRY(it, struct sx_collective, link) : NULL;
+}
+
+static void walk_end(struct sx_server *server, const struct sx_collective_walk *walk)
+{
+    server->collective_walk = walk->outer;
+}
+
+/* Take it out of the list of all, and out of the way of those who go through that. */
+static void collective_unlink(struct sx_collective *collective)
+{
+    struct sx_collective_walk *walk = collective->members.server->collective_walk;
+
+    for (; walk != NULL; walk = walk->outer) {
+        walk->next = walk->next == &collective->link ? collective->link.next : walk->next;
+    }
+    sx_list_remove(&collective->link);
+}
+
+/* It is not open, or the server ends. */
+static void collective_free(struct sx_collective *collective)
+{
+    sx_shown_remove(collective->members.server, &collective->shown);
+    sx_timer_remove(&collective->deadline);
+    sx_rounds_leave(collective);
+    sx_asker_deinit(&collective->asker);
+    collective_unlink(collective);
+    if (!sx_list_empty(&collective->meant.link)) {
+        sx_table_remove(&collective->members.server->meant, &collective->meant);
+    }
+    sx_members_clear(&collective->members);
+    sx_wishes_clear(&collective->wishes);
+    sx_agreed_clear(&collective->agreed);
+    if (collective->plan != NULL) {
+        sx_group_plan_free(collective->plan);
+    }
+    free(collective->id);
+    free(collective);
+}
+
+/* At once, unless somebody holds it. */
+static void collective_close(struct sx_collective *collective)
+{
+    if (collective->holds > 0) {
+        collective->is_closing = true;
+        return;
+    }
+    if (!collective->is_unlisted) {
+        sx_generation_remove(table_of(collective), &collective_oldest_like(collective)->generation,
+                             &collective->generation);
+    }
+    collective_free(collective);
+}
+
+/* What the host does inside may end it: it is there until this is taken back. */
+static void collective_hold(struct sx_collective *collective)
+{
+    collective->holds++;
+}
+
+/* Return: false when it is no more. */
+static bool collective_let_go(struct sx_collective *collective)
+{
+    const bool is_gone = --collective->holds == 0 && collective->is_closing;
+
+    if (is_gone) {
+        collective_close(collective);
+    }
+    return !is_gone;
+}
+
+static void begun_log(const struct sx_collective *collective)
+{
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "%s %llu%s%s begins: %zu ranks here",
+               sx_collective_name(collective->kind->number), (unsigned long long)collective->serial,
+               collective->id == NULL ? "" : " of ", collective->id == NULL ? "" : collective->id,
+               collective->members.count);
+    }
+}
+
+/* A run has many fences, and few of the others. */
+static void ended_log(const struct sx_collective *collective, pmix_status_t status)
+{
+    const bool is_fence = collective->kind->number == SX_COLLECTIVE_FENCE;
+    const enum sx_log_level level = is_fence ? SX_LOG_DEBUG : SX_LOG_INFO;
+
+    if (sx_log_wants(level)) {
+        sx_log(level, "%s %llu%s%s ends after %.3f ms: %zu of %zu ranks here, %s",
+               sx_collective_name(collective->kind->number), (unsigned long long)collective->serial,
+               collective->id == NULL ? "" : " of ", collective->id == NULL ? "" : collective->id,
+               (double)(sx_now_ns() - collective->begun_ns) / 1e6,
+               collective->members.arrived_count, collective->members.count,
+               PMIx_Error_string(status));
+    }
+}
+
+/* Release everybody who has arrived with @status. */
+static void collective_tell(struct sx_collective *collective, pmix_status_t status)
+{
+    uint64_t subject = 0;
+
+    if (status == PMIX_SUCCESS && collective->members.incomplete &&
+        (collective->pardons & SX_PARDON_BEFORE) == 0) {
+        status = collective->kind->incomplete;
+    }
+    if (!collective->is_over) {
+        collective->is_over = true;
+        sx_shown_changed(collective->members.server, &collective->shown);
+        sx_timer_remove(&collective->deadline);
+        if (status == PMIX_SUCCESS && collective->kind->conclude != NULL) {
+            status = collective->kind->conclude(collective, &subject);
+        }
+        collective->ended = status;
+        ended_log(collective, status);
+        sx_members_release(&collective->members, status, subject);
+        if (status != PMIX_SUCCESS && collective->with_host && !collective->is_asking &&
+            collective->kind->host_cancel != NULL) {
+            collective->kind->host_cancel(collective);
+        }
+    }
+}
+
+/* The operation is no more, unless the host has it: then the next one of its kind and signature
+ * waits for the answer. */
+static void collective_end(struct sx_collective *collective, pmix_status_t status)
+{
+    collective_hold(collective);
+    collective_tell(collective, status);
+    if (!collective->with_host) {
+        collective_close(collective);
+    }
+    (void)collective_let_go(collective);
+}
+
+static void deadline_passed(void *arg, uint64_t now_ns)
+{
+    struct sx_collective *const collective = arg;
+
+    if (sx_round_part_commits(&collective->part) && !collective->is_late) {
+        collective->is_late = true;
+        sx_timer_add(collective->members.server->loop, &collective->deadline,
+                     now_ns + SX_ROUNDS_GRACE_NS);
+        return;
+    }
+    collective_end(collective, collective->late);
+}
+
+/* What would be an error is none where it is pardoned: it goes on without the member. */
+static pmix_status_t pardon(pmix_status_t end)
+{
+    return end == PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+}
+
+/* What becomes of it when a member goes that has @arrived, or has not. */
+static struct sx_member_ends ends_of(const struct sx_collective *collective, bool arrived)
+{
+    const struct sx_member_ends ends = arrived                ? collective->kind->after
+                                       : collective->is_bound ? sx_nobody_may_go
+                                                              : collective->kind->before;
+
+    if ((collective->pardons & (arrived ? SX_PARDON_AFTER : SX_PARDON_BEFORE)) == 0) {
+        return ends;
+    }
+    return (struct sx_member_ends){ .died = pardon(ends.died),
+                                    .left = pardon(ends.left),
+                                    .departed = pardon(ends.departed),
+                                    .withdrew = pardon(ends.withdrew) };
+}
+
+static bool reaches_others(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
+}
+
+/* Return: PMIX_ERR_NOT_SUPPORTED, told once. */
+static pmix_status_t refuse_elsewhere(const struct sx_collective *collective)
+{
+    struct sx_host *const host = &collective->members.server->host;
+
+    if (!host->unreachable_told) {
+        host->unreachable_told = true;
+        sx_log(SX_LOG_WARN,
+               "a %s with processes of other nodes is not supported: the host has no fence_nb, and "
+               "nothing else leads there",
+               sx_collective_name(collective->kind->number));
+    }
+    return PMIX_ERR_NOT_SUPPORTED;
+}
+
+static bool hears_of_all(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_hears != NULL && kind->host_hears(collective);
+}
+
+/* Let it be found by those who name the same processes in other words.  Return: false when memory
+ * is out. */
+static bool meaning_add(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+    const struct sx_alias_list *const real = &collective->members.real;
+    const struct sx_meeting meeting = meeting_of(collective->kind, real->all, real->count,
+                                                 collective->id);
+
+    return !collective->kind->known_by_meaning || !real->is_made ||
+           sx_table_add(&server->meant, &collective->meant, sx_meeting_hash(server, &meeting));
+}
+
+/* Whether it names all processes of a job that nobody here knows: a kind that needs them one by one
+ * waits for the registration. */
+static bool has_open_wildcard(const struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    bool found = false;
+
+    for (size_t i = 0; collective->kind->known_by_id && i < members->proc_count && !found; i++) {
+        found = members->procs[i].rank == PMIX_RANK_WILDCARD &&
+                sx_nspace_find(members->server, members->procs[i].nspace) == NULL;
+    }
+    return found;
+}
+
+/* Find its members, and let it be found.  Return: an error when it is not open. */
+static pmix_status_t collective_open(struct sx_collective *collective, uint64_t hash,
+                                     struct sx_collective *oldest)
+{
+    struct sx_server *const server = collective->members.server;
+
+    collective->members.admits_unknown = collective->kind->admits_unknown &&
+                                         reaches_others(collective) &&
+                                         !has_open_wildcard(collective);
+    collective->members.awaits_unknown = collective->kind->awaits_unknown;
+    const struct sx_member_ends ends = ends_of(collective, false);
+    const pmix_status_t rc = sx_members_gather(&collective->members, &ends);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (sx_members_absent(&collective->members).elsewhere && !reaches_others(collective)) {
+        return refuse_elsewhere(collective);
+    }
+    return meaning_add(collective) && sx_generation_add(&server->signatures,
+                                                        oldest == NULL ? NULL : &oldest->generation,
+                                                        &collective->generation, hash)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+static const struct sx_collective_engine engine;
+
+/* Make one, whose signature has @hash, behind those of @oldest (NULL: there is none).  Takes the
+ * processes out of @arrival. */
+static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
+                                    struct sx_collective *oldest, struct sx_arrival *arrival,
+                                    struct sx_collective **ret)
+{
+    struct sx_collective *collective = calloc(1, sizeof(*collective));
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (collective == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_list_init(&collective->link);
+    sx_list_init(&collective->meant.link);
+    collective->serial = ++server->collective_last;
+    collective->begun_ns = server->turn.now_ns;
+    sx_wishes_init(&collective->wishes);
+    collective->members.server = server;
+    sx_shown_add(server, &collective->shown);
+    sx_asker_init(&collective->asker);
+    collective->engine = &engine;
+    collective->kind = sx_kind_of(arrival->kind);
+    collective->deadline = (struct sx_timer){ .fn = deadline_passed, .arg = collective };
+    collective->late = PMIX_ERR_TIMEOUT;
+    collective->pardons = arrival->options.pardons;
+    collective->members.procs = arrival->procs;
+    collective->members.proc_count = arrival->proc_count;
+    collective->members.opener = arrival->client;
+    arrival->procs = NULL;
+    if (arrival->options.id != NULL) {
+        collective->id = strdup(arrival->options.id);
+        rc = collective->id != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = collective_open(collective, hash, oldest);
+    }
+    if (rc != PMIX_SUCCESS) {
+        collective_free(collective);
+        return rc;
+    }
+    sx_list_append(&server->collectives, &collective->link);
+    begun_log(collective);
+    *ret = collective;
+    return PMIX_SUCCESS;
+}
+
+/* ---- members elsewhere --------------------------------------------------------------------- */
+
+static bool collective_try(struct sx_collective *collective);
+
+/* The host has it no longer, and takes the next one of its signature. */
+static void collective_leave_host(struct sx_collective *collective, pmix_status_t status)
+{
+    uint64_t tried = collective->serial;
+    struct sx_collective *next;
+
+    collective_hold(collective);
+    collective->with_host = false;
+    collective_end(collective, status);
+    sx_rounds_leave(collective);
+    do {
+        next = collective_behind(collective, tried);
+        tried = next != NULL ? next->serial : tried;
+    } while (next != NULL && collective_try(next));
+    (void)collective_let_go(collective);
+}
+
+/* Whether the host, which has been asked, has had no more than the processes that are known here:
+ * then it leads to no others, and the namespace that nobody knows will be registered. */
+static bool collective_awaits(const struct sx_collective *collective)
+{
+    return collective->members.has_unknown && collective->members.admits_unknown &&
+           !collective->is_over && !collective->is_abandoned;
+}
+
+/* The host has it no longer, until all of its namespaces are registered.  Some may have been
+ * meanwhile, with clients that have gone again. */
+static void collective_take_back(struct sx_collective *collective)
+{
+    collective->members.admits_unknown = false;
+    collective->with_host = false;
+    sx_rounds_leave(collective);
+    sx_agreed_clear(&collective->agreed);
+    sx_shown_changed(collective->members.server, &collective->shown);
+    pmix_status_t rc = sx_members_catch_up(&collective->members);
+
+    if (rc == PMIX_SUCCESS && collective->kind->nspace_added != NULL) {
+        rc = collective->kind->nspace_added(collective);
+    }
+    if (rc != PMIX_SUCCESS) {
+        collective_end(collective, rc);
+        return;
+    }
+    collective->engine->resume(collective);
+    if (!collective->is_over) {
+        (void)collective_try(collective);
+    }
+}
+
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    if (asker != NULL) { /* else its namespace has gone */
+        struct sx_collective *const collective = SX_CONTAINER(asker, struct sx_collective, asker);
+
+        pmix_status_t status;
+
+        collective_hold(collective);
+        if (!collective->kind->host_said(collective, answer, &status)) {
+            (void)collective_let_go(collective);
+            return;
+        }
+        if (status == PMIX_ERR_WOULD_BLOCK && collective_awaits(collective)) {
+            collective_take_back(collective);
+        } else {
+            collective_leave_host(collective, status);
+        }
+        (void)collective_let_go(collective);
+    }
+}
+
+static pmix_status_t collective_ask_host(struct sx_collective *collective)
+{
+    collective->with_host = true; /* so it stays, even if the host ends the job inside */
+    collective->is_asking = true;
+    sx_shown_changed(collective->members.server, &collective->shown);
+    const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
+
+    collective->is_asking = false;
+    collective->with_host = rc == PMIX_SUCCESS && !collective->is_abandoned;
+    return collective->is_abandoned ? PMIX_ERR_LOST_CONNECTION : rc;
+}
+
+/* ---- ends that some have to hear of yet ----------------------------------------------------- */
+
+/* Whether a member may still come. */
+static bool is_awaited(const struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    bool awaited = false;
+
+    for (size_t i = 0; i < members->count && !awaited; i++) {
+        const struct sx_member *const member = &members->all[i];
+
+        awaited = !member->arrived &&
+                  sx_member_end(&sx_nobody_may_go, member->client) == PMIX_SUCCESS;
+    }
+    return awaited;
+}
+
+/* Nobody joins it from now on; those who come hear how it has ended. */
+static void collective_owe(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+    const uint64_t hash = collective->generation.node.hash;
+    const struct sx_meeting meeting = meeting_of(collective->kind, collective->members.procs,
+                                                 collective->members.proc_count, collective->id);
+    struct sx_collective *const oldest = sx_meeting_owed(server, &meeting, hash);
+
+    sx_generation_remove(&server->signatures, &collective_oldest_like(collective)->generation,
+                         &collective->generation);
+    collective->is_owed = sx_generation_add(&server->owed,
+                                            oldest == NULL ? NULL : &oldest->generation,
+                                            &collective->generation, hash);
+    if (!collective->is_owed) {
+        collective->is_unlisted = true;
+        collective_close(collective);
+    }
+}
+
+/* It ends with @status for want of @member.  Where it was named by what has no such member from now
+ * on, a call that comes later would find nothing wrong, and would meet the next calls of those who
+ * are told now: so it waits for the others. */
+static void collective_break(struct sx_collective *collective, struct sx_member *member,
+                             pmix_status_t status)
+{
+    if (!collective->is_bound || collective->with_host || collective->is_closing) {
+        collective_end(collective, status);
+        return;
+    }
+    collective_tell(collective, status);
+    if (!member->arrived) {
+        sx_members_leave(&collective->members, member);
+    }
+    if (is_awaited(collective)) {
+        collective_owe(collective);
+    } else {
+        collective_close(collective);
+    }
+}
+
+/* @client comes to it no more.  It stays with those that have come, whose quotas it takes, while
+ * others are awaited. */
+static void owed_leave(struct sx_collective *collective, struct sx_client *client)
+{
+    struct sx_member *const member = sx_members_find(&collective->members, client);
+
+    if (member != NULL && !member->arrived) {
+        sx_members_leave(&collective->members, member);
+        sx_shown_changed(collective->members.server, &collective->shown);
+    }
+    if (!is_awaited(collective)) {
+        collective_close(collective);
+    }
+}
+
+/* Return: one of @meeting whose end @client has to hear of before it joins @next (NULL: a new one);
+ * NULL: none. */
+static struct sx_collective *owed_find(struct sx_server *server, const struct sx_meeting *meeting,
+                                       uint64_t hash, struct sx_client *client,
+                                       const struct sx_collective *next)
+{
+    struct sx_collective *const owed = server->owed.count == 0
+                                           ? NULL
+                                           : collective_find(sx_meeting_owed(server, meeting, hash),
+                                                             client);
+
+    return owed != NULL && (next == NULL || owed->serial < next->serial) ? owed : NULL;
+}
+
+/* ---- arrivals ------------------------------------------------------------------------------ */
+
+static bool host_has(struct sx_generation *generation, void *arg)
+{
+    const struct sx_collective *const mine = arg;
+    const struct sx_collective *const other = SX_CONTAINER(generation, struct sx_collective,
+                                                           generation);
+    const struct sx_alias_list *const here = &mine->members.real, *const there =
+                                                                      &other->members.real;
+
+    return other->with_host && sx_procs_are_equal(here->all, here->count, there->all, there->count);
+}
+
+/* Hosts tell operations apart by their processes: one at a time.  Those of a list that has shrunk
+ * since are others. */
+static bool is_in_the_way(struct sx_collective *collective)
+{
+    struct sx_collective *const oldest = collective_oldest_like(collective);
+
+    return !collective->members.real.is_made || collective->kind->commits
+               ? oldest->with_host
+               : sx_generation_any_older(&oldest->generation, &collective->generation, host_has,
+                                         collective);
+}
+
+/* Everybody here?  Return: true when the operation has ended. */
+static bool collective_try(struct sx_collective *collective)
+{
+    if (collective->members.arrived_count < collective->members.count) {
+        return false;
+    }
+    const struct sx_absent absent = sx_members_absent(&collective->members);
+
+    if (absent.announced > 0 || absent.unknown ||
+        (collective->kind->awaits_more != NULL && collective->kind->awaits_more(collective))) {
+        return false;
+    }
+    const bool ask = absent.elsewhere || hears_of_all(collective);
+
+    if (ask && (collective->with_host || is_in_the_way(collective))) {
+        return false;
+    }
+    if (ask) {
+        const pmix_status_t rc = collective_ask_host(collective);
+
+        if (rc == PMIX_SUCCESS) {
+            return false;
+        }
+        collective_end(collective, rc);
+        return true;
+    }
+    collective_end(collective, PMIX_SUCCESS);
+    return true;
+}
+
+/* It ends at the first of its members' time limits. */
+static void deadline_set(struct sx_collective *collective, uint64_t timeout_ns)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), timeout_ns);
+
+    if (collective->deadline.source.loop == NULL ||
+        deadline_ns < collective->deadline.deadline_ns) {
+        sx_timer_remove(&collective->deadline);
+        sx_timer_add(collective->members.server->loop, &collective->deadline, deadline_ns);
+    }
+}
+
+/* What @client says, for its kind and for the host. */
+static pmix_status_t take_in(struct sx_collective *collective, struct sx_client *client,
+                             struct sx_arrival *arrival)
+{
+    const struct sx_kind *const kind = collective->kind;
+    const pmix_status_t rc = kind->takes != NULL ? kind->takes(collective, client, arrival)
+                                                 : PMIX_SUCCESS;
+
+    return rc == PMIX_SUCCESS ? sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
+                                              collective->members.server->seed)
+                              : rc;
+}
+
+/* The host, which may be told, may end it inside.  Return: whether it goes on. */
+static bool arrived_tell(struct sx_collective *collective, struct sx_client *client,
+                         uint8_t connect)
+{
+    collective_hold(collective);
+    if (collective->kind->arrived != NULL) {
+        collective->kind->arrived(collective, client, connect);
+    }
+    return collective_let_go(collective) && !collective->is_over;
+}
+
+/* Return: PMIX_SUCCESS when @client has joined; else nothing is left of an operation that was made
+ * for it alone. */
+static pmix_status_t join(struct sx_collective *collective, struct sx_client *client,
+                          struct sx_arrival *arrival)
+{
+    struct sx_member *const member = sx_members_find(&collective->members, client);
+    pmix_status_t rc = PMIX_ERR_NOT_A_MEMBER; /* it lists others only */
+
+    if (member != NULL) {
+        rc = take_in(collective, client, arrival);
+    }
+    if (rc != PMIX_SUCCESS) {
+        if (collective->members.arrived_count == 0) {
+            collective_close(collective);
+        }
+        return rc;
+    }
+    sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (!arrived_tell(collective, client, arrival->options.connect)) {
+        return PMIX_SUCCESS; /* as all of it have been told */
+    }
+    collective->collect |= arrival->options.collect;
+    collective->pardons |= arrival->options.pardons;
+    collective->connect |= arrival->options.connect;
+    collective->group |= arrival->options.group;
+    if (!collective_try(collective) && arrival->options.timeout_ns != 0) {
+        deadline_set(collective, arrival->options.timeout_ns);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* One that is open is about the processes of @arrival, but others have named these in other words.
+ * Return: NULL when there is none. */
+static const struct sx_collective *meant_find(struct sx_server *server, struct sx_client *client,
+                                              const struct sx_kind *kind,
+                                              const struct sx_arrival *arrival)
+{
+    struct sx_collective *found = NULL;
+    struct sx_alias_list real;
+
+    if (!kind->known_by_meaning || server->memberships.names.count == 0 ||
+        sx_list_empty(&server->collectives) ||
+        sx_alias_list(server, client, arrival->procs, arrival->proc_count, &real) != PMIX_SUCCESS) {
+        return NULL;
+    }
+    const struct sx_meeting meeting = meeting_of(kind, real.all, real.count, arrival->options.id);
+    const uint64_t hash = sx_meeting_hash(server, &meeting);
+
+    if (real.is_made) {
+        found = sx_meeting_oldest(server, &meeting, hash);
+    }
+    if (found == NULL) {
+        found = sx_meeting_meant(server, &meeting, hash);
+    }
+    sx_alias_list_clear(&real);
+    return found;
+}
+
+/* Let @arrival name its processes as they are named in @other. */
+static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_collective *other)
+{
+    const struct sx_members *const members = &other->members;
+    struct sx_proc_list words = { .all = NULL };
+
+    if (!sx_proc_list_append(&words, members->procs, members->proc_count)) {
+        sx_proc_list_clear(&words);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    free(arrival->procs);
+    arrival->procs = words.all;
+    arrival->proc_count = words.count;
+    return PMIX_SUCCESS;
+}
+
+/* @client joins the operation that it means, a new one if there is none. */
+static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
+                               struct sx_arrival *arrival)
+{
+    const struct sx_kind *const kind = sx_kind_of(arrival->kind);
+    pmix_status_t rc = kind == NULL ? PMIX_ERR_NOT_SUPPORTED
+                                    : sx_options_read(kind->function, arrival->info, arrival->ninfo,
+                                                      &arrival->options);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pending_judge(server, client, SX_PENDING_ARRIVAL);
+    }
+    if (rc == PMIX_SUCCESS && kind->aim != NULL) {
+        rc = kind->aim(server, client, arrival);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct sx_meeting meeting = meeting_of(kind, arrival->procs, arrival->proc_count,
+                                           arrival->options.id);
+    uint64_t hash = sx_meeting_hash(server, &meeting);
+    struct sx_collective *oldest = sx_meeting_oldest(server, &meeting, hash);
+    const struct sx_collective *const other = oldest == NULL
+                                                  ? meant_find(server, client, kind, arrival)
+                                                  : NULL;
+
+    if (other != NULL) {
+        rc = words_take(arrival, other);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        meeting = meeting_of(kind, arrival->procs, arrival->proc_count, arrival->options.id);
+        hash = other->generation.node.hash;
+        oldest = sx_meeting_oldest(server, &meeting, hash);
+    }
+    struct sx_collective *collective = collective_find(oldest, client);
+    struct sx_collective *const owed = owed_find(server, &meeting, hash, client, collective);
+
+    if (owed != NULL) {
+        rc = owed->ended;
+        owed_leave(owed, client);
+        return rc;
+    }
+    if (collective == NULL) {
+        rc = collective_new(server, hash, oldest, arrival, &collective);
+    }
+    return rc == PMIX_SUCCESS ? join(collective, client, arrival) : rc;
+}
+
+/* A client of ours puts them in order where their order means nothing. */
+static bool may_be_written_so(const struct sx_arrival *arrival)
+{
+    const struct sx_kind *const kind = sx_kind_of(arrival->kind);
+
+    return arrival->in_order || (kind != NULL && kind->known_by_id);
+}
+
+pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
+                                   const struct sx_opened *body)
+{
+    struct sx_arrival arrival;
+    pmix_status_t rc = sx_arrival_read(&arrival, body);
+
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return rc;
+    }
+    if (rc == PMIX_SUCCESS && !may_be_written_so(&arrival)) {
+        sx_arrival_clear(&arrival);
+        return PMIX_ERR_BAD_PARAM;
+    }
+    arrival.client = client;
+    const uint32_t most = server->pending_max[SX_PENDING_ARRIVAL];
+
+    if (rc == PMIX_SUCCESS &&
+        !sx_results_reserve(&client->results, arrival.open < most ? arrival.open : most)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = take_part(server, client, &arrival);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_members_refuse(client, arrival.op, rc);
+    }
+    sx_arrival_clear(&arrival);
+    return PMIX_SUCCESS;
+}
+
+/* ---- members that come late, members that go ------------------------------------------------ */
+
+void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        sx_shown_changed(server, &collective->shown);
+        if (!collective->with_host && !collective->is_over &&
+            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+            collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
+        }
+    }
+}
+
+/* Without it, the operation would have waited. */
+static void nspace_added(struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (collective->with_host || collective->is_over ||
+        !sx_members_nspace_added(&collective->members, nspace)) {
+        return;
+    }
+    if (collective->kind->nspace_added != NULL) {
+        rc = collective->kind->nspace_added(collective);
+    }
+    if (rc == PMIX_SUCCESS && sx_members_absent(&collective->members).elsewhere &&
+        !reaches_others(collective)) {
+        rc = refuse_elsewhere(collective);
+    }
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (rc != PMIX_SUCCESS) {
+        collective_end(collective, rc);
+    } else {
+        (void)collective_try(collective);
+    }
+}
+
+void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    sx_name_returns(server, nspace->name);
+    walk_begin(server, &walk);
+    while ((collective = walk_next(server, &walk)) != NULL) {
+        nspace_added(collective, nspace);
+    }
+    walk_end(server, &walk);
+}
+
+void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_shown_has_row(&collective->shown) &&
+            sx_members_find(&collective->members, client) != NULL) {
+            sx_shown_changed(server, &collective->shown);
+        }
+    }
+}
+
+/* @member may no longer be there, which means @end. */
+static void member_ends(struct sx_collective *collective, struct sx_member *member,
+                        pmix_status_t end)
+{
+    const struct sx_client *const client = member->client;
+    const bool had_arrived = member->arrived;
+    /* Behind a mere good-bye somebody may come in its place. */
+    const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
+    bool others_say = false;
+
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (end != PMIX_SUCCESS && end != PMIX_ERR_PARTIAL_SUCCESS && collective->kind->lost != NULL) {
+        end = collective->kind->lost(collective, member, end);
+        others_say = end == PMIX_SUCCESS;
+    }
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        sx_members_leave(&collective->members, member);
+    } else if (end != PMIX_SUCCESS) {
+        collective_break(collective, member, end);
+        return;
+    }
+    if (had_arrived && !others_say && (for_good || end != PMIX_SUCCESS) &&
+        !sx_members_somebody_waits(&collective->members)) {
+        collective_end(collective, PMIX_ERR_LOST_CONNECTION);
+    } else if (end != PMIX_SUCCESS && !collective->with_host && !collective->is_over) {
+        (void)collective_try(collective);
+    }
+}
+
+static void member_look(struct sx_collective *collective, struct sx_member *member)
+{
+    const struct sx_member_ends ends = ends_of(collective, member->arrived);
+
+    member_ends(collective, member, sx_member_end(&ends, member->client));
+}
+
+/* What has waited for the answer of a round, see rounds.h. */
+static void collective_resume(struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    size_t i = 0;
+
+    while (!collective->is_over && i < members->count) {
+        const size_t count = members->count;
+
+        member_look(collective, &members->all[i]);
+        i += members->count == count;
+    }
+    if (collective->is_late) {
+        collective_end(collective, collective->late);
+    }
+}
+
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    walk_begin(server, &walk);
+    while ((collective = walk_next(server, &walk)) != NULL) {
+        struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (collective->is_owed) {
+            owed_leave(collective, client);
+        } else if (member != NULL && !sx_round_part_commits(&collective->part)) {
+            member_look(collective, member);
+        }
+    }
+    walk_end(server, &walk);
+}
+
+/* An end for want of @member is one for those, too, who call later and find it missing nowhere. */
+static void member_withdraws(struct sx_collective *collective, struct sx_member *member)
+{
+    const pmix_status_t end = ends_of(collective, false).withdrew;
+
+    collective->is_bound |= end != PMIX_ERR_PARTIAL_SUCCESS;
+    member_ends(collective, member, end);
+}
+
+void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
+                                   uint8_t pardons)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    walk_begin(server, &walk);
+    while ((collective = walk_next(server, &walk)) != NULL) {
+        struct sx_member *const member = sx_members_find(&collective->members, client);
+
+        if (member != NULL && !member->arrived && client->nspace != NULL &&
+            !sx_members_name(&collective->members, client)) {
+            collective->pardons |= pardons;
+            if (collective->is_owed) {
+                owed_leave(collective, client);
+            } else {
+                member_withdraws(collective, member);
+            }
+        }
+    }
+    walk_end(server, &walk);
+}
+
+/* Whether anybody is on another node whom it would mean now. */
+static bool means_others_yet(const struct sx_collective *collective)
+{
+    struct sx_members now = collective->members;
+    const bool found = sx_alias_list(now.server, NULL, now.procs, now.proc_count, &now.real) ==
+                       PMIX_SUCCESS;
+    const bool elsewhere = !found || sx_members_absent(&now).elsewhere;
+
+    sx_alias_list_clear(&now.real);
+    return elsewhere;
+}
+
+/* What the host has of it stays, as the member may have called before it went; unless nobody is
+ * left who could call. */
+static void go_on_without_one_elsewhere(struct sx_collective *collective)
+{
+    collective->members.incomplete = true;
+    if (!collective->with_host) {
+        (void)collective_try(collective);
+    } else if (!sx_round_part_commits(&collective->part) && !means_others_yet(collective)) {
+        collective_leave_host(collective, PMIX_SUCCESS);
+    }
+}
+
+static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint8_t pardons)
+{
+    collective->pardons |= pardons;
+    const struct sx_member_ends ends = ends_of(collective, false);
+    const pmix_status_t end = died ? ends.died : ends.withdrew;
+
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        go_on_without_one_elsewhere(collective);
+    } else if (end != PMIX_SUCCESS) {
+        sx_collective_end_soon(collective, end);
+    }
+}
+
+/* The first in the list behind @serial. */
+static struct sx_collective *first_of_list(const struct sx_server *server, const char *list,
+                                           uint64_t serial)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->serial > serial && !collective->is_over &&
+            sx_members_have_name(&collective->members, list)) {
+            return collective;
+        }
+    }
+    return NULL;
+}
+
+void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *list, bool died,
+                                         uint8_t pardons)
+{
+    struct sx_collective *collective = NULL;
+    uint64_t last = 0;
+
+    while ((collective = first_of_list(server, list, last)) != NULL) {
+        last = collective->serial; /* it may end here, and others with it */
+        one_elsewhere_gone(collective, died, pardons);
+    }
+}
+
+static void collective_go_on(struct sx_collective *collective, struct sx_client *client)
+{
+    member_ends(collective, sx_members_find(&collective->members, client),
+                PMIX_ERR_PARTIAL_SUCCESS);
+}
+
+static const struct sx_collective_engine engine = { .resume = collective_resume,
+                                                    .go_on = collective_go_on,
+                                                    .stop = collective_end };
+
+static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    size_t i = 0;
+
+    while (i < real->count && strcmp(real->all[i].nspace, nspace->name) != 0) {
+        i++;
+    }
+    return i < real->count;
+}
+
+void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_list gone = SX_LIST_INIT(gone); /* the next ones may end, and are in the list */
+    struct sx_list *link;
+
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->is_over || collective->is_owed || !names(collective, nspace)) {
+            continue;
+        }
+        collective->is_abandoned = true;
+        if (!collective->is_asking) {
+            collective_unlink(collective);
+            sx_list_append(&gone, it);
+        }
+    }
+    while ((link = sx_list_pop(&gone)) != NULL) {
+        collective_leave_host(SX_LIST_ENTRY(link, struct sx_collective, link),
+                              PMIX_ERR_LOST_CONNECTION);
+    }
+}
+
+void sx_collective_end_all(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
+    }
+    sx_table_deinit(&server->signatures);
+    sx_table_deinit(&server->meant);
+    sx_table_deinit(&server->owed);
+    sx_table_deinit(&server->rounds);
+}

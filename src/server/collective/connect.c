@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* connect.c - names and ranks for those who connect, and the ends of their namespaces. */
+#include "server/collective/connect.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shmix.h>
+
+#include "base/value/value.h"
+#include "server/collective/arrival.h"
+#include "server/collective/connect_nodes.h"
+#include "server/collective/member_left.h"
+#include "server/collective/op_signature.h"
+#include "server/event/server_events.h"
+#include "server/model/membership.h"
+#include "server/model/proc_list.h"
+
+/* ---- lists of processes --------------------------------------------------------------------- */
+
+static pmix_proc_t proc_of(const char *nspace, uint32_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    return proc;
+}
+
+/* Add what of @proc is not on this node. */
+static bool procs_add_elsewhere(struct sx_proc_list *procs, const struct sx_nspace *nspace,
+                                const pmix_proc_t *proc)
+{
+    const bool all = proc->rank == PMIX_RANK_WILDCARD;
+    const uint32_t end = all ? nspace->job_size : proc->rank + 1;
+    bool ok = true;
+
+    for (uint32_t rank = all ? 0 : proc->rank; rank < end && ok; rank++) {
+        ok = sx_client_find(nspace, rank) != NULL || sx_proc_list_add(procs, nspace->name, rank);
+    }
+    return ok;
+}
+
+enum who { EVERYBODY, THE_OTHERS, THE_MISSING };
+
+/* Those who take part, in order: all, all but @client, or those who have not arrived.  Return:
+ * false when memory is out. */
+static bool procs_of(const struct sx_collective *collective, enum who who,
+                     const struct sx_client *client, struct sx_proc_list *ret)
+{
+    const struct sx_members *const members = &collective->members;
+    bool ok = true;
+
+    *ret = (struct sx_proc_list){ .all = NULL };
+    for (size_t i = 0; i < members->count && ok; i++) {
+        const struct sx_client *const member = members->all[i].client;
+
+        if (member->nspace != NULL && (who == EVERYBODY || member != client) &&
+            (who != THE_MISSING || !members->all[i].arrived)) {
+            ok = sx_proc_list_add(ret, member->nspace->name, member->rank);
+        }
+    }
+    for (size_t i = 0; i < members->real.count && ok; i++) {
+        const pmix_proc_t *const proc = &members->real.all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+
+        if (nspace != NULL && nspace->registered) {
+            ok = procs_add_elsewhere(ret, nspace, proc);
+        } else if (who != EVERYBODY) { /* it is not known yet how many they are */
+            ok = sx_proc_list_add(ret, proc->nspace, proc->rank);
+        }
+    }
+    if (!ok) {
+        sx_proc_list_clear(ret);
+    }
+    sx_proc_list_sort(ret);
+    return ok;
+}
+
+/* ---- connect -------------------------------------------------------------------------------- */
+
+/* Those who are asked to come hear what to say. */
+static void ask_for_the_others(const struct sx_collective *collective, struct sx_client *client,
+                               const struct sx_proc_list *to)
+{
+    const struct sx_event_note notes[] = {
+        { .key = SHMIX_CONNECT_PROCS,
+          .procs = collective->members.procs,
+          .count = collective->members.proc_count },
+        { .key = PMIX_CONNECT_ID, .text = collective->id },
+    };
+
+    sx_event_to(collective->members.server, PMIX_CONNECT_REQUESTED, client, to->all, to->count,
+                notes, collective->id != NULL ? 2 : 1);
+}
+
+/* Whether @proc is beyond the last process of a job that is known here. */
+static bool is_beyond(struct sx_server *server, const pmix_proc_t *proc)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+    return nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
+           proc->rank != PMIX_RANK_WILDCARD && sx_client_find(nspace, proc->rank) == NULL;
+}
+
+static pmix_status_t procs_judge(struct sx_server *server, const pmix_proc_t *procs, size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && !is_beyond(server, &procs[i])) {
+        i++;
+    }
+    return i == count ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
+                             struct sx_arrival *arrival)
+{
+    (void)client;
+    return procs_judge(server, arrival->procs, arrival->proc_count);
+}
+
+pmix_status_t sx_connect_nspace_added(struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+
+    return procs_judge(members->server, members->procs, members->proc_count);
+}
+
+void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client, uint8_t connect)
+{
+    const uint8_t said = collective->connect | connect;
+    struct sx_proc_list to;
+
+    if ((said & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
+        sx_event_to(collective->members.server, PMIX_PROC_HAS_CONNECTED, client, to.all, to.count,
+                    NULL, 0);
+        sx_proc_list_clear(&to);
+    }
+    /* Once is enough. */
+    if ((connect & ~collective->connect & SX_CONNECT_ASKS) != 0 &&
+        procs_of(collective, THE_MISSING, client, &to)) {
+        ask_for_the_others(collective, client, &to);
+        sx_proc_list_clear(&to);
+    }
+}
+
+/* By what its callers wrote a connect is known to a disconnect. */
+static uint64_t written_hash(const struct sx_server *server, const pmix_proc_t *procs,
+                             size_t proc_count, const char *id)
+{
+    return sx_meeting_hash(server, &(struct sx_meeting){ .kind = SX_COLLECTIVE_CONNECT,
+                                                         .procs = procs,
+                                                         .proc_count = proc_count,
+                                                         .id = id });
+}
+
+static pmix_status_t namespace_make(struct sx_collective *collective, const char *name,
+                                    const pmix_proc_t *members, size_t count,
+                                    struct sx_membership_entry **ret)
+{
+    struct sx_server *const server = collective->members.server;
+    const bool early = (collective->pardons & SX_PARDON_AFTER) != 0;
+    const struct sx_membership_options options = {
+        .name = name,
+        .kind = SX_MEMBERSHIP_CONNECTED,
+        .flags = early ? SX_MEMBERSHIP_EARLY_TERM : 0,
+        .id = collective->id,
+        .procs = members,
+        .proc_count = count,
+    };
+    pmix_status_t rc = sx_memberships_add(server, &options, ret);
+
+    if (rc == PMIX_SUCCESS &&
+        !sx_table_add(&server->connects, &(*ret)->written,
+                      written_hash(server, collective->members.procs,
+                                   collective->members.proc_count, collective->id))) {
+        sx_memberships_remove(server, *ret);
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return rc;
+}
+
+void sx_connect_name(struct sx_server *server, char ret[PMIX_MAX_NSLEN + 1])
+{
+    /* No other server has this origin. */
+    snprintf(ret, PMIX_MAX_NSLEN + 1, "connected-%" PRIu64 ".%s", ++server->connect_last,
+             server->relay_origin);
+}
+
+/* Of this node alone. */
+static pmix_status_t conclude_here(struct sx_collective *collective,
+                                   struct sx_membership_entry **ret)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    struct sx_proc_list members;
+
+    if (!procs_of(collective, EVERYBODY, NULL, &members)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_connect_name(collective->members.server, name);
+    const pmix_status_t rc = namespace_make(collective, name, members.all, members.count, ret);
+
+    sx_proc_list_clear(&members);
+    return rc;
+}
+
+/* Over nodes a member may have ended since all servers know that all have called: it ends as a
+ * member. */
+static void members_look(const struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        struct sx_client *const client = members->all[i].client;
+
+        if (client->nspace != NULL) {
+            client->nspace->was_connected = true;
+        }
+        if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
+            sx_connect_client_gone(members->server, client);
+        }
+    }
+}
+
+pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    const struct sx_agreed *const agreed = &collective->agreed;
+    struct sx_membership_entry *entry = NULL;
+
+    if ((collective->connect & SX_CONNECT_EXCHANGES) != 0) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = agreed->member_count == 0
+                                 ? conclude_here(collective, &entry)
+                                 : namespace_make(collective, agreed->name, agreed->members,
+                                                  agreed->member_count, &entry);
+
+    if (rc == PMIX_SUCCESS) {
+        *ret_subject = entry->published.head.subject;
+        members_look(&collective->members);
+    } else {
+        sx_span_end(collective->members.server, agreed->name);
+    }
+    return rc;
+}
+
+/* ---- disconnect ----------------------------------------------------------------------------- */
+
+static const char *name_of(const struct sx_membership_entry *entry)
+{
+    return sx_membership_name(&entry->published);
+}
+
+/* Whether @client waits for the others to disconnect from @entry. */
+static bool has_called(const struct sx_server *server, const struct sx_membership_entry *entry,
+                       struct sx_client *client)
+{
+    return sx_membership_is_waited_for(server, entry, client, SX_COLLECTIVE_DISCONNECT);
+}
+
+/* Return: the oldest of those connected in these words that @client has not called for. */
+static struct sx_membership_entry *entry_by_words(const struct sx_server *server,
+                                                  struct sx_client *client,
+                                                  const struct sx_arrival *arrival)
+{
+    const char *const id = arrival->options.id;
+    const uint64_t hash = written_hash(server, arrival->procs, arrival->proc_count, id);
+    struct sx_membership_entry *oldest = NULL;
+
+    for (struct sx_table_node *it = sx_table_first(&server->connects, hash); it != NULL;
+         it = sx_table_next(&server->connects, it)) {
+        struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
+                                                               written);
+
+        if (sx_membership_has(entry, client) && !has_called(server, entry, client) &&
+            (oldest == NULL || entry->published.head.subject >> SX_MEMBERSHIP_ROW_BITS <
+                                   oldest->published.head.subject >> SX_MEMBERSHIP_ROW_BITS)) {
+            oldest = entry;
+        }
+    }
+    return oldest;
+}
+
+/* Return: why there is none. */
+static pmix_status_t words_judge(struct sx_server *server, const struct sx_client *client,
+                                 const struct sx_arrival *arrival)
+{
+    bool holds_client = false;
+
+    for (size_t i = 0; i < arrival->proc_count; i++) {
+        const pmix_proc_t *const proc = &arrival->procs[i];
+
+        if (sx_nspace_find(server, proc->nspace) == NULL &&
+            sx_memberships_find(server, proc->nspace) == NULL) {
+            return PMIX_ERR_NOT_FOUND;
+        }
+        holds_client |= sx_alias_means(server, proc, client);
+    }
+    return holds_client ? PMIX_ERR_INVALID_OPERATION : PMIX_ERR_NOT_A_MEMBER;
+}
+
+/* By its name, which is all that @arrival says.  Return: NULL when it says something else. */
+static struct sx_membership_entry *entry_by_name(const struct sx_server *server,
+                                                 const struct sx_arrival *arrival)
+{
+    struct sx_membership_entry *const entry = arrival->proc_count == 1 &&
+                                                      arrival->procs[0].rank == PMIX_RANK_WILDCARD
+                                                  ? sx_memberships_find(server,
+                                                                        arrival->procs[0].nspace)
+                                                  : NULL;
+
+    return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_CONNECTED ? entry : NULL;
+}
+
+pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *client,
+                                struct sx_arrival *arrival)
+{
+    const struct sx_membership_entry *entry = entry_by_name(server, arrival);
+
+    if (entry != NULL && !sx_membership_has(entry, client)) {
+        return PMIX_ERR_NOT_A_MEMBER;
+    }
+    if (entry != NULL && has_called(server, entry, client)) {
+        return PMIX_ERR_INVALID_OPERATION;
+    }
+    if (entry == NULL) {
+        entry = entry_by_words(server, client, arrival);
+    }
+    if (entry == NULL) {
+        return words_judge(server, client, arrival);
+    }
+    arrival->procs[0] = proc_of(name_of(entry), PMIX_RANK_WILDCARD);
+    arrival->proc_count = 1;
+    arrival->options.id = NULL;
+    if ((entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE;
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *client,
+                           uint8_t connect)
+{
+    struct sx_proc_list to;
+
+    if ((connect & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
+        sx_event_to(collective->members.server, PMIX_PROC_HAS_DISCONNECTED, client, to.all,
+                    to.count, NULL, 0);
+        sx_proc_list_clear(&to);
+    }
+}
+
+pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    struct sx_server *const server = collective->members.server;
+    struct sx_membership_entry *const entry =
+        sx_memberships_find(server, collective->members.procs[0].nspace);
+
+    (void)ret_subject;
+    if (entry != NULL) {
+        sx_membership_end(server, entry);
+    }
+    return PMIX_SUCCESS;
+}
+
+void sx_connects_deinit(struct sx_server *server)
+{
+    sx_table_deinit(&server->connects);
+    sx_membership_leavers_deinit(server);
+}
+
+/* ---- members that go ------------------------------------------------------------------------ */
+
+/* Return: NULL when no member of that job has ended without a disconnect. */
+static pmix_proc_t *unsaid_of(const struct sx_membership_entry *entry, const char *nspace)
+{
+    for (size_t i = 0; i < entry->unsaid.count; i++) {
+        if (strcmp(entry->unsaid.all[i].nspace, nspace) == 0) {
+            return &entry->unsaid.all[i];
+        }
+    }
+    return NULL;
+}
+
+static void job_gone(struct sx_server *server, const struct sx_membership_entry *entry,
+                     const char *nspace)
+{
+    const pmix_proc_t there = proc_of(name_of(entry), PMIX_RANK_UNDEF);
+    const pmix_proc_t job = proc_of(nspace, PMIX_RANK_WILDCARD);
+    const struct sx_event_note note = { .key = SHMIX_CONNECTED, .procs = &there, .is_one = true };
+    struct sx_proc_list left = { .all = NULL };
+
+    (void)sx_membership_left(server, entry, &left);
+    sx_event_of_proc(server, PMIX_ERR_JOB_TERM_WO_SYNC, &job, &left, &note, 1);
+    sx_proc_list_clear(&left);
+}
+
+/* Its job may have gone before it has left all of its lists: then nobody tells of the job later. */
+static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                        const struct sx_leaver *leaver)
+{
+    const char *const job = leaver->proc.nspace;
+    const uint32_t rank = sx_membership_rank(&entry->published, job, leaver->proc.rank);
+    const pmix_proc_t there = proc_of(name_of(entry), rank);
+    const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
+    const bool may_go = early || has_called(server, entry, leaver->client);
+    const struct sx_member_gone gone = {
+        .name = there.nspace,
+        .pardons = early ? SX_PARDON_BEFORE | SX_PARDON_AFTER : 0,
+        .code = may_go ? PMIX_SUCCESS : PMIX_ERR_PROC_TERM_WO_SYNC,
+        .note = &(struct sx_event_note){ .key = SHMIX_CONNECTED, .procs = &there, .is_one = true },
+    };
+
+    const bool is_first = !may_go && unsaid_of(entry, job) == NULL;
+
+    if (is_first) {
+        (void)sx_proc_list_add(&entry->unsaid, job, PMIX_RANK_WILDCARD);
+    }
+    sx_membership_member_gone(server, entry, leaver, &gone);
+    if (is_first && sx_nspace_find(server, job) == NULL) {
+        const struct sx_membership_entry *const rest = sx_memberships_find(server, there.nspace);
+
+        if (rest != NULL) {
+            job_gone(server, rest, job);
+        }
+    }
+}
+
+/* Each other job once. */
+static void watcher_tell(struct sx_server *server, const struct sx_membership_entry *entry,
+                         const pmix_proc_t *lost)
+{
+    struct sx_proc_list left = { .all = NULL };
+    const char *last = lost->nspace;
+
+    (void)sx_membership_left(server, entry, &left); /* in the order of their namespaces */
+    for (size_t i = 0; i < left.count; i++) {
+        if (strcmp(left.all[i].nspace, last) != 0 &&
+            strcmp(left.all[i].nspace, lost->nspace) != 0) {
+            server->connect_lost(lost, left.all[i].nspace);
+        }
+        last = left.all[i].nspace;
+    }
+    sx_proc_list_clear(&left);
+}
+
+static void member_lost(struct sx_server *server, struct sx_membership_entry *entry,
+                        const struct sx_leaver *leaver)
+{
+    const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
+
+    if (server->connect_lost != NULL && !entry->parted && !early &&
+        !has_called(server, entry, leaver->client)) {
+        watcher_tell(server, entry, &leaver->proc);
+    }
+    member_gone(server, entry, leaver);
+}
+
+void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    for (struct sx_membership_entry *entry = NULL;
+         (entry = sx_memberships_next(server, entry)) != NULL;) {
+        pmix_proc_t *const unsaid = unsaid_of(entry, nspace->name);
+
+        if (unsaid != NULL) {
+            job_gone(server, entry, nspace->name);
+            *unsaid = entry->unsaid.all[--entry->unsaid.count]; /* it may come again */
+        }
+    }
+}
+
+void sx_connect_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    sx_membership_each_of(server, client, SX_MEMBERSHIP_CONNECTED, member_gone);
+}
+
+void sx_connect_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    sx_membership_each_of(server, client, SX_MEMBERSHIP_CONNECTED, member_lost);
+}
+
+static pmix_status_t watch(struct sx_server *server, void *arg)
+{
+    server->connect_lost = *(void (**)(const pmix_proc_t *, const char *))arg;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *nspace))
+{
+    struct sx_server *const server = sx_server_get();
+
+    return server != NULL ? sx_server_call(server, watch, &fn) : PMIX_ERR_INIT;
+}
+
+/* ---- members that part ---------------------------------------------------------------------- */
+
+/* Whether @members, who are here, are all of @entry. */
+static bool are_all_of(struct sx_server *server, const struct sx_members *members,
+                       const struct sx_membership_entry *entry)
+{
+    struct sx_proc_list left = { .all = NULL };
+    bool all;
+
+    if (sx_membership_size(&entry->published) < members->count) {
+        return false;
+    }
+    (void)sx_membership_left(server, entry, &left);
+    all = left.count == members->count;
+    for (size_t i = 0; i < left.count && all; i++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, left.all[i].nspace);
+        struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, left.all[i].rank)
+                                                        : NULL;
+
+        all = client != NULL && sx_members_find(members, client) != NULL;
+    }
+    sx_proc_list_clear(&left);
+    return all;
+}
+
+pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    const struct sx_members *const members = &collective->members;
+    struct sx_server *const server = members->server;
+
+    (void)ret_subject;
+    if (server->connect_lost == NULL || members->count == 0 || members->proc_count < 2) {
+        return PMIX_SUCCESS; /* nobody would ask */
+    }
+    SX_LIST_EACH(it, &members->all[0].client->belongings[SX_MEMBERSHIP_CONNECTED]) {
+        struct sx_membership_entry *const entry =
+            SX_LIST_ENTRY(it, struct sx_belonging, link)->entry;
+
+        if (!entry->parted) {
+            entry->parted = are_all_of(server, members, entry);
+        }
+    }
+    return PMIX_SUCCESS;
+}

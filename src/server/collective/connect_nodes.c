@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* connect_nodes.c - spans by name, and the count of a namespace that was brought. */
+#include "server/collective/connect_nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "server/data/waiting_gets.h"
+#include "server/event/event_route.h"
+#include "server/job/jobinfo.h"
+#include "server/model/claim.h"
+#include "server/publish/publish.h"
+
+struct sx_span {
+    struct sx_list link; /* server.spans */
+    struct sx_server *server;
+    char name[PMIX_MAX_NSLEN + 1];
+    pmix_proc_t *procs;
+    size_t proc_count;
+    struct sx_brought brought;
+    bool is_over;
+    struct sx_timer end;
+};
+
+/* ---- namespaces that are brought ------------------------------------------------------------- */
+
+/* Room for one more name. */
+static bool brought_reserve(struct sx_brought *brought)
+{
+    if (brought->count == brought->capacity) {
+        const size_t larger = brought->capacity == 0 ? 4 : 2 * brought->capacity;
+        void *const grown = realloc(brought->names, larger * sizeof(*brought->names));
+
+        if (grown == NULL) {
+            return false;
+        }
+        brought->names = grown;
+        brought->capacity = larger;
+    }
+    return true;
+}
+
+/* Fill a namespace that is new here. */
+static pmix_status_t nspace_fill(struct sx_server *server, struct sx_nspace *nspace,
+                                 const struct sx_opened *body)
+{
+    const struct sx_agreement_nspace *const head = body->head;
+    pmix_info_t *info;
+    size_t ninfo;
+    pmix_status_t rc = sx_body_infos(body, SX_AGREEMENT_NSPACE_INFOS, &info, &ninfo);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    nspace->job_size = head->job_size;
+    nspace->uid = server->client_uid;
+    nspace->session = sx_jobinfo_session(info, ninfo);
+    sx_publish_session_told(server, nspace);
+    rc = sx_nspace_open(server, nspace);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_jobinfo_store(server, nspace, info, ninfo);
+    }
+    PMIX_INFO_FREE(info, ninfo);
+    nspace->registered = nspace->has_data = rc == PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS) {
+        sx_gets_nspace_filled(nspace);
+        sx_event_confine(server);
+    }
+    return rc;
+}
+
+pmix_status_t sx_span_bring(struct sx_server *server, const struct sx_opened *body,
+                            struct sx_brought *brought)
+{
+    const struct sx_agreement_nspace *const head = body->head;
+    const struct sx_opened_part *const part = &body->parts[SX_AGREEMENT_NSPACE_NAME];
+    char name[PMIX_MAX_NSLEN + 1] = { 0 };
+
+    memcpy(name, part->at, part->size);
+    if (head->job_size > SX_STORE_ROW_MAX || strlen(name) != part->size) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    sx_claim_by_host(server, name); /* another node's host has registered it */
+    struct sx_nspace *nspace = sx_nspace_find(server, name);
+
+    if (nspace != NULL && nspace->brought_count == 0) {
+        return PMIX_SUCCESS;
+    }
+    if (!brought_reserve(brought)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (nspace == NULL) {
+        nspace = sx_nspace_obtain(server, name);
+        const pmix_status_t rc = nspace == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                                : nspace_fill(server, nspace, body);
+
+        if (rc != PMIX_SUCCESS) {
+            if (nspace != NULL) {
+                sx_nspace_end(server, nspace);
+            }
+            return rc;
+        }
+    }
+    nspace->brought_count++;
+    memcpy(brought->names[brought->count++], name, sizeof(name));
+    return PMIX_SUCCESS;
+}
+
+void sx_span_take_back(struct sx_server *server, struct sx_brought *brought)
+{
+    for (size_t i = 0; i < brought->count; i++) {
+        struct sx_nspace *const nspace = sx_nspace_find(server, brought->names[i]);
+
+        if (nspace != NULL && nspace->brought_count > 0 && --nspace->brought_count == 0) {
+            sx_nspace_end(server, nspace);
+            sx_event_confine(server);
+        }
+    }
+    sx_span_leave(brought);
+}
+
+void sx_span_leave(struct sx_brought *brought)
+{
+    free(brought->names);
+    *brought = (struct sx_brought){ .names = NULL };
+}
+
+/* The one on whose node the first of its processes is; where somebody may be missing, all that have
+ * one. */
+bool sx_span_brings(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    uint32_t first = PMIX_RANK_INVALID;
+
+    for (size_t i = 0; i < real->count; i++) {
+        const uint32_t rank = real->all[i].rank == PMIX_RANK_WILDCARD ? 0 : real->all[i].rank;
+
+        if (strcmp(real->all[i].nspace, nspace->name) == 0 && rank < first) {
+            first = rank;
+        }
+    }
+    return nspace->has_data && nspace->brought_count == 0 &&
+           ((collective->pardons & SX_PARDON_BEFORE) != 0 || sx_client_find(nspace, first) != NULL);
+}
+
+/* ---- spans ----------------------------------------------------------------------------------- */
+
+static void span_free(struct sx_span *span)
+{
+    sx_timer_remove(&span->end);
+    sx_list_remove(&span->link);
+    free(span->brought.names);
+    free(span->procs);
+    free(span);
+}
+
+static void span_ended(void *arg, uint64_t now_ns)
+{
+    struct sx_span *const span = arg;
+
+    (void)now_ns;
+    sx_span_take_back(span->server, &span->brought);
+    span_free(span);
+}
+
+pmix_status_t sx_span_add(struct sx_server *server, const char *name, const pmix_proc_t *procs,
+                          size_t proc_count, struct sx_brought *brought)
+{
+    struct sx_span *const span = calloc(1, sizeof(*span));
+    pmix_proc_t *const copy = malloc((proc_count + 1) * sizeof(*copy));
+
+    if (span == NULL || copy == NULL) {
+        free(copy);
+        free(span);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(copy, procs, proc_count * sizeof(*copy));
+    span->server = server;
+    memcpy(span->name, name, strlen(name) + 1);
+    span->procs = copy;
+    span->proc_count = proc_count;
+    span->brought = *brought;
+    *brought = (struct sx_brought){ .names = NULL };
+    sx_list_append(&server->spans, &span->link);
+    span->end = (struct sx_timer){ .fn = span_ended, .arg = span };
+    return PMIX_SUCCESS;
+}
+
+struct sx_span *sx_span_find(const struct sx_server *server, const char *name)
+{
+    SX_LIST_EACH(it, &server->spans) {
+        struct sx_span *const span = SX_LIST_ENTRY(it, struct sx_span, link);
+
+        if (!span->is_over && strcmp(span->name, name) == 0) {
+            return span;
+        }
+    }
+    return NULL;
+}
+
+pmix_proc_t *sx_span_procs(const struct sx_span *span, size_t *ret_count)
+{
+    *ret_count = span->proc_count;
+    return span->procs;
+}
+
+void sx_span_end(struct sx_server *server, const char *name)
+{
+    struct sx_span *const span = sx_span_find(server, name);
+
+    if (span != NULL) { /* not here: those who disconnect are being told */
+        span->is_over = true;
+        sx_timer_add(server->loop, &span->end, 0);
+    }
+}
+
+void sx_spans_deinit(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->spans) {
+        span_free(SX_LIST_ENTRY(it, struct sx_span, link));
+    }
+}

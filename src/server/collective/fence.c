@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence.c - what the members here have put goes to the other nodes, and theirs comes back.
+ *
+ * A client's news are what it has put since all nodes had them last.  They are taken away when the
+ * host has answered well. */
+#include "server/collective/fence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/collective/collective_upcall.h"
+#include "server/data/modex.h"
+#include "server/model/blob.h"
+
+/* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
+static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+
+    for (size_t i = 0; i < real->count; i++) {
+        if (real->all[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(real->all[i].nspace, nspace->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What another operation has brought in the meantime is not there any more. */
+static void news_have_arrived(struct sx_collective *collective)
+{
+    for (size_t i = 0; i < collective->members.count; i++) {
+        struct sx_client *client = collective->members.all[i].client;
+        const uint64_t sent = collective->members.all[i].news_sent;
+
+        if (sent > client->news_gone) {
+            const size_t size = (size_t)(sent - client->news_gone);
+
+            client->news_gone = sent;
+            client->news.size -= size;
+            memmove(client->news.bytes, client->news.bytes + size, client->news.size);
+        }
+    }
+}
+
+bool sx_fence_host_reaches(const struct sx_server *server)
+{
+    return server->module.fence_nb != NULL;
+}
+
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob)
+{
+    pmix_status_t rc = sx_blob_begin(blob);
+
+    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
+        struct sx_member *member = &collective->members.all[i];
+        const struct sx_client *client = member->client;
+
+        if (!collective->collect || client->nspace == NULL) {
+            continue;
+        }
+        if (covers(collective, client->nspace)) {
+            member->news_sent = client->news_gone + client->news.size;
+            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
+                                      client->news.size);
+        } else {
+            rc = sx_blob_add_rank(blob, client);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(blob);
+    }
+    return rc;
+}
+
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told)
+{
+    struct sx_members *const members = &collective->members;
+    struct sx_joint joint = { .told = told,
+                              .asker = &collective->asker,
+                              .procs = members->real.all, /* hosts know no others */
+                              .proc_count = members->real.count,
+                              .wishes = &collective->wishes,
+                              .is_partial = members->incomplete };
+
+    if (sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
+        return sx_rounds_join(collective, members->real.all, members->real.count, told);
+    }
+    const pmix_status_t rc = sx_fence_contribute(collective, &joint.blob);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    collective->part.told = told;
+    collective->part.is_alone = true;
+    return sx_joint_upcall(members->server, SX_UPCALL_FENCE_NB, &joint);
+}
+
+bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
+                        pmix_status_t *ret_status)
+{
+    struct sx_server *const server = collective->members.server;
+    const uint64_t lost = server->modex_lost;
+    pmix_status_t status = answer->status;
+
+    if (collective->part.is_alone && !sx_rounds_fence_was_alone(collective, answer)) {
+        return false;
+    }
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
+    }
+    if (status == PMIX_SUCCESS) {
+        news_have_arrived(collective);
+        status = server->modex_lost == lost ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *ret_status = status;
+    return true;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* member_left.c - operations are found by the names in their signatures. */
+#include "server/collective/member_left.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/clock.h"
+#include "server/collective/connect_nodes.h"
+#include "server/collective/op_signature.h"
+#include "server/event/server_events.h"
+#include "server/port/reply.h"
+
+void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    const char *const name = sx_membership_name(&entry->published);
+
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if ((!collective->is_over || collective->is_owed) &&
+            sx_members_have_name(&collective->members, name)) {
+            sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
+        }
+    }
+    sx_span_end(server, name);
+    if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
+        sx_table_remove(&server->connects, &entry->written);
+    }
+    sx_memberships_remove(server, entry);
+}
+
+static void collectives_tell(struct sx_server *server, const struct sx_membership_entry *entry,
+                             struct sx_client *client, uint8_t pardons)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_members_have_name(&collective->members, sx_membership_name(&entry->published)) &&
+            sx_members_find(&collective->members, client) != NULL) {
+            collective->is_bound = true;
+            collective->pardons |= pardons;
+        }
+    }
+}
+
+bool sx_membership_is_waited_for(const struct sx_server *server,
+                                 const struct sx_membership_entry *entry, struct sx_client *client,
+                                 enum sx_collective_kind kind)
+{
+    pmix_proc_t all;
+
+    PMIx_Load_procid(&all, sx_membership_name(&entry->published), PMIX_RANK_WILDCARD);
+    const struct sx_meeting meeting = { .kind = kind, .procs = &all, .proc_count = 1 };
+    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
+                                                               sx_meeting_hash(server, &meeting));
+    const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
+                                                        : NULL;
+
+    return member != NULL && member->arrived && !open->is_over;
+}
+
+bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,
+                        struct sx_proc_list *ret)
+{
+    const uint32_t size = sx_membership_size(&entry->published);
+    bool here = false;
+    pmix_proc_t proc;
+
+    for (uint32_t rank = 0; rank < size; rank++) {
+        if (sx_membership_member(&entry->published, rank, &proc) == PMIX_SUCCESS) {
+            const struct sx_nspace *const nspace = sx_nspace_find(server, proc.nspace);
+            const struct sx_client *const client = nspace != NULL
+                                                       ? sx_client_find(nspace, proc.rank)
+                                                       : NULL;
+
+            here |= client != NULL && client->state == SX_CLIENT_CONNECTED;
+            (void)sx_proc_list_add(ret, proc.nspace, proc.rank);
+        }
+    }
+    return here;
+}
+
+/* What the host does not have yet is asked of it with the processes that @list has now: so it is on
+ * all nodes. */
+static void collectives_mean_anew(struct sx_server *server, const char *list)
+{
+    SX_LIST_EACH(it, &server->collectives) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_members_have_name(&collective->members, list) && !collective->is_over &&
+            !collective->with_host) {
+            const pmix_status_t rc = sx_members_mean_anew(&collective->members);
+
+            if (rc != PMIX_SUCCESS) {
+                sx_collective_end_soon(collective, rc);
+            }
+        }
+    }
+}
+
+pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership_entry *entry,
+                                  const pmix_proc_t *proc, struct sx_proc_list *left)
+{
+    const pmix_status_t rc = sx_memberships_leave(server, entry, proc);
+
+    if (rc == PMIX_SUCCESS && !sx_membership_left(server, entry, left)) {
+        sx_membership_end(server, entry);
+    } else if (rc == PMIX_SUCCESS) {
+        collectives_mean_anew(server, sx_membership_name(&entry->published));
+    }
+    return rc;
+}
+
+/* Whether one of @procs is on another node. */
+static bool is_elsewhere(struct sx_server *server, const struct sx_proc_list *procs)
+{
+    for (size_t i = 0; i < procs->count; i++) {
+        const struct sx_nspace *const nspace = sx_nspace_find(server, procs->all[i].nspace);
+
+        if (nspace == NULL || sx_client_find(nspace, procs->all[i].rank) == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                               const struct sx_leaver *leaver, const struct sx_member_gone *gone)
+{
+    struct sx_client *const known = leaver->client->nspace != NULL ? leaver->client : NULL;
+    struct sx_proc_list left = { .all = NULL };
+
+    collectives_tell(server, entry, leaver->client, gone->pardons);
+    if (sx_membership_leave(server, entry, &leaver->proc, &left) != PMIX_SUCCESS) {
+        sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
+    } else if (gone->code != PMIX_SUCCESS && !gone->is_quiet) {
+        sx_event_to_list(server, gone->code, known, &leaver->proc, gone->name, &left, gone->note);
+    } else if (gone->code != PMIX_SUCCESS && is_elsewhere(server, &left)) {
+        sx_event_to_servers(server, gone->code, known, &leaver->proc, gone->note);
+    }
+    sx_proc_list_clear(&left);
+}
+
+bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_client *client)
+{
+    return client->nspace != NULL && sx_membership_rank(&entry->published, client->nspace->name,
+                                                        client->rank) != PMIX_RANK_INVALID;
+}
+
+/* ---- members of many lists ------------------------------------------------------------------ */
+
+/* Move the links of lists of @kind in whose names @client does something to @busy. */
+static void busy_take(struct sx_server *server, const struct sx_leaver *leaver,
+                      enum sx_membership_kind kind, const struct sx_collective *collective,
+                      struct sx_list *busy)
+{
+    const struct sx_members *const members = &collective->members;
+
+    for (size_t i = 0; i < members->proc_count; i++) {
+        const char *const name = members->procs[i].nspace;
+        const struct sx_membership_entry *const entry = i == 0 ||
+                                                                strcmp(members->procs[i - 1].nspace,
+                                                                       name) != 0
+                                                            ? sx_memberships_find(server, name)
+                                                            : NULL;
+        const uint32_t rank = entry != NULL && entry->published.head.kind == kind
+                                  ? sx_membership_rank(&entry->published, leaver->proc.nspace,
+                                                       leaver->proc.rank)
+                                  : PMIX_RANK_INVALID;
+
+        if (rank < (entry != NULL ? entry->belongings.count : 0) &&
+            entry->belongings.all[rank].link.next != NULL) {
+            sx_list_remove(&entry->belongings.all[rank].link);
+            sx_list_append(busy, &entry->belongings.all[rank].link);
+        }
+    }
+}
+
+static void busy_find(struct sx_server *server, const struct sx_leaver *leaver,
+                      enum sx_membership_kind kind, struct sx_list *busy)
+{
+    sx_list_init(busy);
+    SX_LIST_EACH(it, &server->collectives) {
+        const struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective,
+                                                                     link);
+
+        if (sx_members_find(&collective->members, leaver->client) != NULL) {
+            busy_take(server, leaver, kind, collective, busy);
+        }
+    }
+}
+
+/* Who goes pays for leaving @entry; once it has gone, the owner of the list does. */
+static void leaving_charge(struct sx_server *server, const struct sx_membership_entry *entry,
+                           const struct sx_leaver *leaver)
+{
+    struct sx_client *const client = leaver->client;
+    const uint64_t units = 1 + sx_membership_size(&entry->published) / SX_MEMBERS_PER_UNIT;
+
+    if (sx_client_is_here(client)) {
+        sx_share_charge(server, client, units);
+    } else {
+        sx_memberships_charge_owner(server, entry, units);
+    }
+}
+
+/* Leave @max of @lists, fewer when they are long.  Return: whether nothing is left. */
+static bool lists_leave(struct sx_server *server, const struct sx_leaver *leaver,
+                        struct sx_list *lists, size_t max)
+{
+    size_t member_count = 0, count = 0;
+
+    while (!sx_list_empty(lists) && count++ < max &&
+           (member_count < SX_LEAVE_MEMBERS_MAX || max > SX_LEAVE_MAX)) {
+        struct sx_membership_entry *const entry =
+            SX_LIST_ENTRY(lists->next, struct sx_belonging, link)->entry;
+
+        member_count += sx_membership_size(&entry->published);
+        leaving_charge(server, entry, leaver);
+        leaver->fn(server, entry, leaver);
+    }
+    return sx_list_empty(lists);
+}
+
+static void leaver_free(struct sx_leaver *leaver)
+{
+    while (sx_list_pop(&leaver->lists) != NULL) {
+    }
+    sx_list_remove(&leaver->link);
+    sx_client_release(leaver->client);
+    free(leaver);
+}
+
+static void leavers_step(void *arg, uint64_t now_ns);
+
+/* Return: false when the loop has stopped. */
+static bool leavers_post(struct sx_server *server)
+{
+    struct sx_memberships *const all = &server->memberships;
+
+    if (!all->leave_posted) {
+        all->leave = (struct sx_loop_post){ .fn = leavers_step, .arg = server };
+        all->leave_posted = sx_loop_post(server->loop, &all->leave) == PMIX_SUCCESS;
+    }
+    return all->leave_posted;
+}
+
+static void leavers_step(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+    struct sx_memberships *const all = &server->memberships;
+
+    (void)now_ns;
+    all->leave_posted = false;
+    if (sx_list_empty(&all->leavers)) {
+        return;
+    }
+    struct sx_leaver *const leaver = SX_LIST_ENTRY(all->leavers.next, struct sx_leaver, link);
+    struct sx_client *const client = leaver->client;
+
+    if (lists_leave(server, leaver, &leaver->lists, SX_LEAVE_MAX)) {
+        if (leaver->owes && client->state == SX_CLIENT_FINALIZED && client->channel != NULL) {
+            sx_reply(server, client, leaver->id, PMIX_SUCCESS, -1);
+        }
+        leaver_free(leaver);
+    }
+    if (!sx_list_empty(&all->leavers)) {
+        (void)leavers_post(server);
+    }
+}
+
+/* The rest of @lists goes in later turns.  Return: false when that cannot be. */
+static bool rest_keep(struct sx_server *server, const struct sx_leaver *leaver,
+                      struct sx_list *lists)
+{
+    struct sx_leaver *const rest = malloc(sizeof(*rest));
+
+    if (rest == NULL || !leavers_post(server)) {
+        free(rest);
+        return false;
+    }
+    *rest = *leaver;
+    sx_client_retain(rest->client);
+    sx_list_init(&rest->lists);
+    sx_list_splice(&rest->lists, lists);
+    sx_list_append(&server->memberships.leavers, &rest->link);
+    return true;
+}
+
+void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
+                           enum sx_membership_kind kind, sx_leaver_fn fn)
+{
+    struct sx_list *const lists = &client->belongings[kind];
+    struct sx_list busy;
+
+    if (sx_list_empty(lists)) {
+        return;
+    }
+    const struct sx_leaver leaver = { .proc = sx_nspace_proc(client->nspace, client->rank),
+                                      .client = client,
+                                      .fn = fn };
+
+    busy_find(server, &leaver, kind, &busy);
+    (void)lists_leave(server, &leaver, &busy, SIZE_MAX);
+    if (!lists_leave(server, &leaver, lists, SX_LEAVE_MAX) && !rest_keep(server, &leaver, lists)) {
+        (void)lists_leave(server, &leaver, lists, SIZE_MAX);
+    }
+}
+
+bool sx_membership_answers_later(struct sx_server *server, const struct sx_client *client,
+                                 uint32_t id)
+{
+    struct sx_leaver *last = NULL;
+
+    SX_LIST_EACH(it, &server->memberships.leavers) {
+        struct sx_leaver *const leaver = SX_LIST_ENTRY(it, struct sx_leaver, link);
+
+        if (leaver->client == client) {
+            leaver->owes = false; /* to the process before */
+            last = leaver;
+        }
+    }
+    if (last != NULL) {
+        last->owes = true;
+        last->id = id;
+    }
+    return last != NULL;
+}
+
+void sx_membership_leavers_deinit(struct sx_server *server)
+{
+    struct sx_list *const all = &server->memberships.leavers;
+
+    while (!sx_list_empty(all)) {
+        leaver_free(SX_LIST_ENTRY(all->next, struct sx_leaver, link));
+    }
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* members.c - gathered when the first one arrives, completed as the host registers more. */
+#include "server/collective/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/port/pending.h"
+
+/* It waits in this operation no more. */
+static void member_release(struct sx_member *member)
+{
+    if (member->arrived) {
+        sx_pending_uncount(member->client, SX_PENDING_ARRIVAL, member->bytes);
+    }
+    sx_client_release(member->client);
+}
+
+void sx_members_clear(struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        member_release(&members->all[i]);
+    }
+    free(members->all);
+    sx_alias_list_clear(&members->real);
+    free(members->procs);
+}
+
+bool sx_members_have_name(const struct sx_members *members, const char *name)
+{
+    size_t i = 0;
+
+    while (i < members->proc_count && strcmp(members->procs[i].nspace, name) != 0) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
+{
+    free(members->procs);
+    members->procs = procs->all;
+    members->proc_count = procs->count;
+    members->real = (struct sx_alias_list){ .all = procs->all, .count = procs->count };
+}
+
+pmix_status_t sx_members_mean_anew(struct sx_members *members)
+{
+    struct sx_alias_list real;
+    const pmix_status_t rc = sx_alias_list(members->server, NULL, members->procs,
+                                           members->proc_count, &real);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_alias_list_clear(&members->real);
+        members->real = real;
+    }
+    return rc;
+}
+
+static int members_order(const void *a, const void *b)
+{
+    const uintptr_t left = (uintptr_t)((const struct sx_member *)a)->client;
+    const uintptr_t right = (uintptr_t)((const struct sx_member *)b)->client;
+
+    return left < right ? -1 : left > right;
+}
+
+struct sx_member *sx_members_find(const struct sx_members *members, struct sx_client *client)
+{
+    const struct sx_member key = { .client = client };
+
+    if (members->count == 0) { /* and no array to search */
+        return NULL;
+    }
+    return bsearch(&key, members->all, members->count, sizeof(key), members_order);
+}
+
+static bool member_add(struct sx_members *members, struct sx_client *client)
+{
+    if (members->count == members->capacity) {
+        const size_t larger = members->capacity == 0 ? 16 : 2 * members->capacity;
+        struct sx_member *grown = realloc(members->all, larger * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        members->all = grown;
+        members->capacity = larger;
+    }
+    members->all[members->count++] = (struct sx_member){ .client = sx_client_retain(client) };
+    return true;
+}
+
+pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_client *client)
+{
+    if (client->departed) {
+        return ends->departed;
+    }
+    if (client->state == SX_CLIENT_DEAD) {
+        return ends->died;
+    }
+    return client->left ? ends->left : PMIX_SUCCESS;
+}
+
+/* Add the local processes that @proc names. */
+static pmix_status_t members_of(struct sx_members *members, const struct sx_nspace *nspace,
+                                const pmix_proc_t *proc, const struct sx_member_ends *ends)
+{
+    struct sx_client *one = sx_client_find(nspace, proc->rank);
+    const bool all = proc->rank == PMIX_RANK_WILDCARD;
+    const size_t count = all ? nspace->client_count : one != NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        struct sx_client *client = all ? nspace->by_rank[i] : one;
+        const pmix_status_t end = sx_member_end(ends, client);
+
+        if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+            members->incomplete = true;
+            continue;
+        }
+        if (end != PMIX_SUCCESS) {
+            return end;
+        }
+        if (!member_add(members, client)) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Each once, by its address: as it is, more often than not. */
+static bool members_are_in_order(const struct sx_members *members)
+{
+    for (size_t i = 1; i < members->count; i++) {
+        if (members_order(&members->all[i - 1], &members->all[i]) >= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Sort them, each once: a wildcard and a rank may both name it. */
+static void members_sort(struct sx_members *members)
+{
+    size_t kept = 0;
+
+    if (members_are_in_order(members)) {
+        return;
+    }
+    qsort(members->all, members->count, sizeof(*members->all), members_order);
+    for (size_t i = 0; i < members->count; i++) {
+        if (kept > 0 && members->all[i].client == members->all[kept - 1].client) {
+            sx_client_release(members->all[i].client);
+        } else {
+            members->all[kept++] = members->all[i];
+        }
+    }
+    members->count = kept;
+}
+
+/* Whether the host has told which processes of @nspace @proc means, all of them or one. */
+static bool is_known(const struct sx_nspace *nspace, const pmix_proc_t *proc)
+{
+    return nspace->registered || sx_client_find(nspace, proc->rank) != NULL ||
+           (nspace->client_count > 0 && nspace->by_rank[0]->is_tool);
+}
+
+/* Whether @proc, of @nspace (NULL: the server has none of its name), waits for a registration. */
+static bool is_unknown(const struct sx_members *members, const struct sx_nspace *nspace,
+                       const pmix_proc_t *proc)
+{
+    if (nspace != NULL) {
+        return members->awaits_unknown && !is_known(nspace, proc);
+    }
+    return members->admits_unknown ||
+           (members->awaits_unknown && sx_name_may_come(members->server, proc->nspace));
+}
+
+pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
+{
+    pmix_status_t rc = sx_alias_list(members->server, members->opener, members->procs,
+                                     members->proc_count, &members->real);
+
+    members->opener = NULL;
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < members->real.count; i++) {
+        const pmix_proc_t *proc = &members->real.all[i];
+        struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
+
+        if (is_unknown(members, nspace, proc)) {
+            members->has_unknown = true;
+        } else if (nspace == NULL) {
+            rc = PMIX_ERR_NOT_FOUND;
+        }
+        if (nspace != NULL) {
+            rc = members_of(members, nspace, proc, ends);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        members_sort(members);
+    }
+    return rc;
+}
+
+bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace)
+{
+    size_t i = 0;
+
+    while (i < members->real.count && strcmp(members->real.all[i].nspace, nspace) != 0) {
+        i++;
+    }
+    return i < members->real.count;
+}
+
+/* Whether another namespace is still to be registered. */
+static bool others_are_unknown(const struct sx_members *members)
+{
+    bool unknown = false;
+
+    for (size_t i = 0; i < members->real.count && !unknown; i++) {
+        const pmix_proc_t *const proc = &members->real.all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+
+        unknown = is_unknown(members, nspace, proc);
+    }
+    return unknown;
+}
+
+bool sx_members_nspace_added(struct sx_members *members, const struct sx_nspace *nspace)
+{
+    if (!members->has_unknown || !sx_members_mean_nspace(members, nspace->name)) {
+        return false;
+    }
+    members->has_unknown = others_are_unknown(members);
+    return true;
+}
+
+void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op,
+                       size_t bytes)
+{
+    member->arrived = true;
+    member->op = op;
+    member->bytes = bytes + (members->real.is_made ? members->real.count : 0) * sizeof(pmix_proc_t);
+    members->arrived_count++;
+    sx_pending_count(member->client, SX_PENDING_ARRIVAL, member->bytes);
+}
+
+void sx_members_withdraw(struct sx_members *members, struct sx_member *member)
+{
+    if (member->arrived) {
+        sx_pending_uncount(member->client, SX_PENDING_ARRIVAL, member->bytes);
+        member->arrived = false;
+        members->arrived_count--;
+    }
+}
+
+void sx_members_leave(struct sx_members *members, struct sx_member *member)
+{
+    const size_t behind = (size_t)(members->all + members->count - (member + 1));
+
+    members->arrived_count -= member->arrived;
+    member_release(member);
+    memmove(member, member + 1, behind * sizeof(*member));
+    members->count--;
+    members->incomplete = true;
+}
+
+struct sx_absent sx_members_absent(const struct sx_members *members)
+{
+    struct sx_absent absent = { .elsewhere = members->has_unknown && members->admits_unknown,
+                                .unknown = members->has_unknown && !members->admits_unknown };
+
+    for (size_t i = 0; i < members->real.count; i++) {
+        const pmix_proc_t *proc = &members->real.all[i];
+        const struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
+
+        if (nspace == NULL) { /* deregistered meanwhile: its members are dead and were counted */
+            continue;
+        }
+        const size_t expected = nspace->local_count > nspace->client_count
+                                    ? nspace->local_count - nspace->client_count
+                                    : 0;
+
+        if (proc->rank == PMIX_RANK_WILDCARD) {
+            absent.announced += expected;
+            absent.elsewhere |= nspace->job_size > nspace->client_count + expected;
+        } else if (members->has_unknown && !is_known(nspace, proc)) {
+            continue; /* the registration has to say where it is */
+        } else if (sx_client_find(nspace, proc->rank) == NULL) {
+            absent.announced += expected > 0;
+            absent.elsewhere |= expected == 0;
+        }
+    }
+    return absent;
+}
+
+bool sx_members_somebody_waits(const struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        if (members->all[i].arrived && members->all[i].client->state == SX_CLIENT_CONNECTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sx_members_name(const struct sx_members *members, const struct sx_client *client)
+{
+    size_t i = 0;
+
+    while (i < members->proc_count &&
+           !sx_alias_means(members->server, &members->procs[i], client)) {
+        i++;
+    }
+    return i < members->proc_count;
+}
+
+pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client)
+{
+    if (sx_members_find(members, client) != NULL || !sx_members_name(members, client)) {
+        return PMIX_SUCCESS;
+    }
+    if (!member_add(members, client)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    qsort(members->all, members->count, sizeof(*members->all), members_order);
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_members_catch_up(struct sx_members *members)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < members->real.count && rc == PMIX_SUCCESS; i++) {
+        const pmix_proc_t *const proc = &members->real.all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+        const size_t count = nspace != NULL ? nspace->client_count : 0;
+
+        for (size_t n = 0; n < count && rc == PMIX_SUCCESS; n++) {
+            rc = sx_members_expect(members, nspace->by_rank[n]);
+        }
+    }
+    members->has_unknown = others_are_unknown(members);
+    return rc;
+}

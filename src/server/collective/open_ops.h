@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* open_ops.h - operations that stay open are shown in a table that others read.
+ *
+ *     opened --SX_OPEN_DELAY_NS--> has a row --changed, and as long again--> written anew
+ *        \                            |
+ *         \---ended: never shown      \---ended: the row is free
+ *
+ * So what ends soon costs two links of a list.  The rows say how things stood at most that delay
+ * ago, also while the server hangs.  The oldest have rows; the others are counted. */
+#ifndef SX_SERVER_COLLECTIVE_OPEN_OPS_H
+#define SX_SERVER_COLLECTIVE_OPEN_OPS_H
+
+#include "server/model/state.h"
+
+/* Of one operation. */
+struct sx_shown {
+    struct sx_list link; /* server.shown.due or .rowless, or in neither */
+    uint64_t since_ns, due_ns;
+    uint32_t row; /* from 1; 0: none */
+    bool is_rowless;
+};
+
+/* The server knows its name.  Return: PMIX_SUCCESS, or as sx_open_ops_create. */
+pmix_status_t sx_shown_init(struct sx_server *server);
+/* Safe on one whose table is SX_OPEN_OPS_NULL, and twice. */
+void sx_shown_deinit(struct sx_server *server);
+
+/* An operation is being opened.  @shown is zeroed, and a member of its struct sx_collective. */
+void sx_shown_add(struct sx_server *server, struct sx_shown *shown);
+/* It has ended. */
+void sx_shown_remove(struct sx_server *server, struct sx_shown *shown);
+
+/* Those of the next functions that have something to do. */
+void sx_shown_renew(struct sx_server *server, struct sx_shown *shown);
+void sx_shown_write(struct sx_server *server, uint64_t now_ns);
+void sx_shown_watch(struct sx_server *server);
+
+static inline bool sx_shown_has_row(const struct sx_shown *shown)
+{
+    return shown->row != 0;
+}
+
+/* Who is missing in an operation has changed, or who has it. */
+static inline void sx_shown_changed(struct sx_server *server, struct sx_shown *shown)
+{
+    if (sx_shown_has_row(shown)) {
+        sx_shown_renew(server, shown);
+    }
+}
+
+/* Once per turn of the loop: write some of the rows that are due. */
+static inline void sx_shown_turn(struct sx_server *server, uint64_t now_ns)
+{
+    if (!sx_list_empty(&server->shown.due)) {
+        sx_shown_write(server, now_ns);
+    }
+}
+
+/* The loop is about to sleep: until the next row is due, at most. */
+static inline void sx_shown_sleep(struct sx_server *server)
+{
+    if (!sx_list_empty(&server->shown.due) || server->shown.timer.source.loop != NULL) {
+        sx_shown_watch(server);
+    }
+}
+
+#endif

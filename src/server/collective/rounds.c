@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* rounds.c - what is said in a round, and what follows from what all have said.
+ *
+ * A round begins in the loop, never within the call that gives cause to it: what becomes complete
+ * in one turn goes in one round, and an operation may join while another is told its end. */
+#include "server/collective/rounds.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/status.h"
+#include "base/value/value.h"
+#include "server/collective/collective_kind.h"
+#include "server/collective/collective_upcall.h"
+#include "server/model/proc_list.h"
+
+struct sx_rounds {
+    struct sx_table_node node; /* server.rounds */
+    struct sx_server *server;
+    pmix_proc_t *procs;
+    size_t proc_count;
+    struct sx_list parts; /* in the order in which they joined */
+    struct sx_asker asker;
+    struct sx_timer next; /* added, unless the host has a round */
+    uint64_t pause_ns;
+    bool is_asked; /* the host has a round */
+    bool is_busy;  /* it is not freed */
+    bool has_news; /* since the last round began */
+};
+
+static struct sx_collective *collective_of(struct sx_round_part *part)
+{
+    return SX_CONTAINER(part, struct sx_collective, part);
+}
+
+static struct sx_round_part *part_of(struct sx_list *link)
+{
+    return SX_LIST_ENTRY(link, struct sx_round_part, link);
+}
+
+/* What tells it from others of its kind over the same processes.  Return: NULL: nothing. */
+static const char *id_of(const struct sx_collective *collective)
+{
+    return collective->kind->known_by_list ? collective->members.procs[0].nspace : collective->id;
+}
+
+/* ---- sets of processes ---------------------------------------------------------------------- */
+
+static uint64_t procs_hash(const struct sx_server *server, const pmix_proc_t *procs, size_t count)
+{
+    uint64_t hash = server->seed;
+
+    for (size_t i = 0; i < count; i++) {
+        hash = XXH3_64bits_withSeed(procs[i].nspace, strlen(procs[i].nspace), hash + procs[i].rank);
+    }
+    return hash;
+}
+
+static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_proc_t *procs,
+                                     size_t count)
+{
+    struct sx_table_node *node = server->rounds.count == 0
+                                     ? NULL
+                                     : sx_table_first(&server->rounds,
+                                                      procs_hash(server, procs, count));
+
+    while (node != NULL) {
+        struct sx_rounds *const rounds = SX_CONTAINER(node, struct sx_rounds, node);
+
+        if (sx_procs_are_equal(rounds->procs, rounds->proc_count, procs, count)) {
+            return rounds;
+        }
+        node = sx_table_next(&server->rounds, node);
+    }
+    return NULL;
+}
+
+bool sx_rounds_are_over(const struct sx_server *server, const pmix_proc_t *procs, size_t proc_count)
+{
+    return rounds_find(server, procs, proc_count) != NULL;
+}
+
+static void round_begin(void *arg, uint64_t now_ns);
+
+static struct sx_rounds *rounds_new(struct sx_server *server, const pmix_proc_t *procs,
+                                    size_t count)
+{
+    struct sx_rounds *const rounds = calloc(1, sizeof(*rounds));
+
+    if (rounds == NULL) {
+        return NULL;
+    }
+    rounds->procs = malloc(count * sizeof(*procs));
+    if (rounds->procs == NULL ||
+        !sx_table_add(&server->rounds, &rounds->node, procs_hash(server, procs, count))) {
+        free(rounds->procs);
+        free(rounds);
+        return NULL;
+    }
+    memcpy(rounds->procs, procs, count * sizeof(*procs));
+    rounds->proc_count = count;
+    rounds->server = server;
+    rounds->pause_ns = SX_ROUNDS_PAUSE_MIN_NS;
+    rounds->next = (struct sx_timer){ .fn = round_begin, .arg = rounds };
+    sx_list_init(&rounds->parts);
+    sx_asker_init(&rounds->asker);
+    return rounds;
+}
+
+/* Without parts it is no more. */
+static void rounds_look(struct sx_rounds *rounds)
+{
+    if (rounds->is_busy || !sx_list_empty(&rounds->parts)) {
+        return;
+    }
+    sx_timer_remove(&rounds->next);
+    sx_asker_deinit(&rounds->asker);
+    sx_table_remove(&rounds->server->rounds, &rounds->node);
+    free(rounds->procs);
+    free(rounds);
+}
+
+/* The next round begins when the host has none: at once, or after a pause. */
+static void rounds_schedule(struct sx_rounds *rounds, bool at_once)
+{
+    if (rounds->is_asked) {
+        return;
+    }
+    if (at_once) {
+        sx_timer_add(rounds->server->loop, &rounds->next, 0);
+        return;
+    }
+    sx_timer_add(rounds->server->loop, &rounds->next, sx_now_ns() + rounds->pause_ns);
+    if (rounds->pause_ns < SX_ROUNDS_PAUSE_MAX_NS) {
+        rounds->pause_ns *= 2;
+    }
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static void part_add(struct sx_rounds *rounds, struct sx_collective *collective, sx_told_fn told)
+{
+    collective->part = (struct sx_round_part){ .rounds = rounds,
+                                               .told = told,
+                                               .step = SX_ROUND_READY };
+    sx_list_append(&rounds->parts, &collective->part.link);
+}
+
+/* The fence that the host has is a round. */
+static void part_add_fence(struct sx_rounds *rounds, struct sx_collective *fence)
+{
+    part_add(rounds, fence, fence->part.told);
+    fence->part.is_named = fence->part.is_alone = true;
+    rounds->is_asked = true;
+}
+
+static void part_remove(struct sx_round_part *part)
+{
+    sx_list_remove(&part->link);
+    part->rounds = NULL;
+}
+
+/* It ends here; what is told may free it. */
+static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_status_t status,
+                     const struct sx_blob *contributions)
+{
+    struct sx_collective *const collective = collective_of(part);
+    const struct sx_host_answer answer = {
+        .server = rounds->server,
+        .status = status,
+        .bytes = contributions != NULL ? contributions->bytes : NULL,
+        .size = contributions != NULL ? contributions->size : 0,
+    };
+
+    part_remove(part);
+    part->told(&collective->asker, &answer);
+}
+
+/* The first for which @is holds: what is told of one's end may end others.  Return: NULL when there
+ * is none. */
+static struct sx_round_part *part_first(const struct sx_rounds *rounds,
+                                        bool (*is)(struct sx_round_part *part))
+{
+    SX_LIST_EACH(it, &rounds->parts) {
+        if (is(part_of(it))) {
+            return part_of(it);
+        }
+    }
+    return NULL;
+}
+
+static bool is_named(struct sx_round_part *part)
+{
+    return part->is_named;
+}
+
+static void parts_end_named(struct sx_rounds *rounds, pmix_status_t status)
+{
+    struct sx_round_part *part;
+
+    while ((part = part_first(rounds, is_named)) != NULL) {
+        part_end(rounds, part, status, NULL);
+    }
+}
+
+/* Those that join meanwhile have a round of their own. */
+static void parts_end(struct sx_rounds *rounds, pmix_status_t status)
+{
+    SX_LIST_EACH(it, &rounds->parts) {
+        part_of(it)->is_named = true;
+    }
+    parts_end_named(rounds, status);
+}
+
+/* Whether others have to be told that it has failed here. */
+static bool has_to_tell(struct sx_round_part *part)
+{
+    return part->is_known && !part->is_told && collective_of(part)->ended != PMIX_ERR_TIMEOUT;
+}
+
+/* ---- one round ------------------------------------------------------------------------------ */
+
+static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
+{
+    struct sx_collective *const collective = collective_of(part);
+    const struct sx_kind *const kind = collective->kind;
+    struct sx_round_entry entry = { .kind = kind->number,
+                                    .step = part->step,
+                                    .status = collective->is_over ? collective->ended
+                                                                  : PMIX_SUCCESS };
+    struct sx_blob contribution = { 0 };
+
+    if (!collective->is_over && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
+        entry.status = kind->contribute(collective, &contribution);
+    }
+    const pmix_status_t rc = sx_round_blob_add(blob, &entry, id_of(collective), &contribution);
+
+    sx_blob_clear(&contribution);
+    part->is_named = rc == PMIX_SUCCESS;
+    part->is_told = entry.status != PMIX_SUCCESS;
+    return rc;
+}
+
+static void round_answered(struct sx_asker *asker, const struct sx_host_answer *answer);
+
+static pmix_status_t round_ask(struct sx_rounds *rounds)
+{
+    struct sx_joint fence = { .told = round_answered,
+                              .asker = &rounds->asker,
+                              .procs = rounds->procs,
+                              .proc_count = rounds->proc_count };
+    pmix_status_t rc = sx_blob_begin_as(&fence.blob, SX_BLOB_ROUND);
+
+    SX_LIST_EACH(it, &rounds->parts) {
+        struct sx_round_part *const part = part_of(it);
+        struct sx_collective *const collective = collective_of(part);
+
+        rc = rc == PMIX_SUCCESS ? part_name(part, &fence.blob) : rc;
+        fence.is_partial |= collective->members.incomplete;
+        if (!collective->kind->commits) {
+            fence.wishes = &collective->wishes;
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(&fence.blob);
+        return rc;
+    }
+    rounds->is_asked = true;
+    sx_timer_remove(&rounds->next); /* one has joined as another was told its end */
+    return sx_joint_upcall(rounds->server, SX_UPCALL_FENCE_NB, &fence);
+}
+
+static bool is_done(struct sx_round_part *part)
+{
+    return collective_of(part)->is_over && !has_to_tell(part);
+}
+
+static void round_begin(void *arg, uint64_t now_ns)
+{
+    struct sx_rounds *const rounds = arg;
+    struct sx_round_part *done;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    (void)now_ns;
+    rounds->is_busy = true;
+    while ((done = part_first(rounds, is_done)) != NULL) {
+        part_end(rounds, done, collective_of(done)->ended, NULL);
+    }
+    rounds->has_news = false;
+    if (!sx_list_empty(&rounds->parts)) {
+        rc = round_ask(rounds);
+    }
+    if (rc != PMIX_SUCCESS) {
+        rounds->is_asked = false;
+        parts_end(rounds, rc);
+        rounds_schedule(rounds, true);
+    }
+    rounds->is_busy = false;
+    rounds_look(rounds);
+}
+
+/* ---- what all have said --------------------------------------------------------------------- */
+
+/* Something that is said of an operation. */
+typedef pmix_status_t (*said_fn)(struct sx_rounds *rounds, uint32_t server,
+                                 const struct sx_round_entry *entry, const char *id,
+                                 const char *contribution, void *arg);
+
+static pmix_status_t entries_each(struct sx_rounds *rounds, uint32_t server,
+                                  const struct sx_blob_view *blob, said_fn fn, void *arg)
+{
+    const uint8_t *at = blob->body;
+    size_t left = blob->body_size;
+    pmix_status_t rc = PMIX_SUCCESS;
+    struct sx_opened entry;
+
+    while (rc == PMIX_SUCCESS && left > 0) {
+        if (sx_body_next(&entry, &sx_round_entry_body, &at, &left) != NULL) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        rc = fn(rounds, server, entry.head, sx_part_text(&entry.parts[SX_ROUND_ID]),
+                (const char *)entry.parts[SX_ROUND_CONTRIBUTION].at, arg);
+    }
+    return rc;
+}
+
+/* Hand all that is said in these bytes (at a multiple of 8) to @fn, by the servers 1 to
+ * *ret_count. */
+static pmix_status_t said_each(struct sx_rounds *rounds, const char *bytes, size_t size, said_fn fn,
+                               void *arg, uint32_t *ret_count)
+{
+    struct sx_blob_view blob;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    *ret_count = 0;
+    while (rc == PMIX_SUCCESS && size > 0) {
+        if (!sx_blob_next(&bytes, &size, &blob)) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        ++*ret_count;
+        if (blob.magic == SX_BLOB_ROUND) {
+            rc = entries_each(rounds, *ret_count, &blob, fn, arg);
+        } else {
+            const struct sx_round_entry fence = { .kind = SX_COLLECTIVE_FENCE,
+                                                  .step = SX_ROUND_READY,
+                                                  .size = blob.size };
+
+            rc = fn(rounds, *ret_count, &fence, NULL, blob.bytes, arg);
+        }
+    }
+    return rc;
+}
+
+static bool is_of(struct sx_round_part *part, const struct sx_round_entry *entry, const char *id)
+{
+    const struct sx_collective *const collective = collective_of(part);
+    const char *const own = id_of(collective);
+
+    return collective->kind->number == entry->kind && (own == NULL) == (id == NULL) &&
+           (id == NULL || strcmp(own, id) == 0);
+}
+
+/* Of one kind and id there is but one. */
+static pmix_status_t count_said(struct sx_rounds *rounds, uint32_t server,
+                                const struct sx_round_entry *entry, const char *id,
+                                const char *contribution, void *arg)
+{
+    (void)contribution, (void)arg;
+    if (entry->size % 8 != 0) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    SX_LIST_EACH(it, &rounds->parts) {
+        struct sx_round_part *const part = part_of(it);
+
+        if (!part->is_named || !is_of(part, entry, id)) {
+            continue;
+        }
+        if (part->named_last == server) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        part->named_last = server;
+        part->named_count++;
+        part->commit_count += entry->step == SX_ROUND_COMMIT;
+        if (entry->status < part->status) { /* of several the same one everywhere */
+            part->status = entry->status;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+struct gathering {
+    struct sx_round_part *part;
+    struct sx_blob blob;
+};
+
+static pmix_status_t gather_said(struct sx_rounds *rounds, uint32_t server,
+                                 const struct sx_round_entry *entry, const char *id,
+                                 const char *contribution, void *arg)
+{
+    struct gathering *const gathering = arg;
+    char *at;
+
+    (void)rounds, (void)server;
+    if (!is_of(gathering->part, entry, id) || entry->size == 0) {
+        return PMIX_SUCCESS;
+    }
+    at = sx_blob_extend(&gathering->blob, entry->size);
+    if (at == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(at, contribution, entry->size);
+    return PMIX_SUCCESS;
+}
+
+/* It ends everywhere. */
+static void part_conclude(struct sx_rounds *rounds, struct sx_round_part *part, const char *bytes,
+                          size_t size)
+{
+    struct gathering gathering = { .part = part };
+    uint32_t count;
+    const pmix_status_t rc = said_each(rounds, bytes, size, gather_said, &gathering, &count);
+
+    part_end(rounds, part, rc, &gathering.blob);
+    sx_blob_clear(&gathering.blob);
+}
+
+/* What follows from what @server_count servers have said.  Return: whether that is anything. */
+static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uint32_t server_count,
+                       const char *bytes, size_t size)
+{
+    struct sx_collective *const collective = collective_of(part);
+    const bool by_all = part->named_count == server_count;
+
+    if (part->status != PMIX_SUCCESS) {
+        part_end(rounds, part, part->status, NULL);
+        return true;
+    }
+    if (by_all && (!collective->kind->commits || part->commit_count == server_count)) {
+        part_conclude(rounds, part, bytes, size);
+        return true;
+    }
+    const bool has_committed = sx_round_part_commits(part);
+
+    part->is_named = false;
+    part->is_known |= part->named_count > 1;
+    if (has_committed) {
+        collective->engine->resume(collective);
+    } else if (by_all && !collective->is_over) {
+        part->step = SX_ROUND_COMMIT;
+    }
+    return by_all || (collective->is_over && has_to_tell(part));
+}
+
+/* The host has no round any more. */
+static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answer *answer)
+{
+    const char *bytes = answer->bytes;
+    pmix_status_t rc = answer->status;
+    struct sx_round_part *named;
+    uint32_t server_count = 0;
+    bool at_once = false;
+    char *copy = NULL;
+
+    rounds->is_asked = false;
+    rounds->is_busy = true;
+    SX_LIST_EACH(it, &rounds->parts) {
+        struct sx_round_part *const part = part_of(it);
+
+        part->named_count = part->commit_count = part->named_last = 0;
+        part->status = PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_blob_align(&bytes, answer->size, &copy);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = said_each(rounds, bytes, answer->size, count_said, NULL, &server_count);
+        if (rc == PMIX_ERR_UNPACK_FAILURE || server_count == 0) {
+            rc = sx_blob_refuse(answer->size);
+        }
+    }
+    if (rc != PMIX_SUCCESS) {
+        parts_end_named(rounds, rc);
+        at_once = true;
+    }
+    while ((named = part_first(rounds, is_named)) != NULL) {
+        at_once |= part_judge(rounds, named, server_count, bytes, answer->size);
+    }
+    free(copy);
+    rounds->pause_ns = at_once ? SX_ROUNDS_PAUSE_MIN_NS : rounds->pause_ns;
+    rounds_schedule(rounds, at_once || rounds->has_news);
+    rounds->is_busy = false;
+    rounds_look(rounds);
+}
+
+static void round_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    if (asker != NULL) { /* else nobody takes part any more */
+        rounds_answered(SX_CONTAINER(asker, struct sx_rounds, asker), answer);
+    }
+}
+
+/* ---- who takes part ------------------------------------------------------------------------- */
+
+/* The host has a fence over these processes. */
+static void fence_adopt(struct sx_rounds *rounds)
+{
+    SX_LIST_EACH(it, &rounds->server->collectives) {
+        struct sx_collective *const fence = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (fence->part.is_alone &&
+            sx_procs_are_equal(rounds->procs, rounds->proc_count, fence->members.real.all,
+                               fence->members.real.count)) {
+            part_add_fence(rounds, fence);
+        }
+    }
+}
+
+pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
+                             size_t proc_count, sx_told_fn told)
+{
+    struct sx_server *const server = collective->members.server;
+    struct sx_rounds *rounds = rounds_find(server, procs, proc_count);
+
+    if (rounds == NULL) {
+        rounds = rounds_new(server, procs, proc_count);
+        if (rounds == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        fence_adopt(rounds);
+    }
+    part_add(rounds, collective, told);
+    rounds->has_news = true;
+    rounds_schedule(rounds, true);
+    return PMIX_SUCCESS;
+}
+
+/* Whether anybody has said more than that it has a fence. */
+static bool is_said_more(const struct sx_host_answer *answer)
+{
+    const char *at = answer->bytes;
+    size_t left = answer->status == PMIX_SUCCESS ? answer->size : 0;
+    struct sx_blob_view blob;
+
+    while (left > 0 && sx_blob_next(&at, &left, &blob)) {
+        if (blob.magic == SX_BLOB_ROUND) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sx_rounds_fence_was_alone(struct sx_collective *fence, const struct sx_host_answer *answer)
+{
+    struct sx_rounds *rounds = fence->part.rounds;
+
+    if (!is_said_more(answer)) {
+        sx_rounds_leave(fence);
+        return true;
+    }
+    if (rounds == NULL) {
+        rounds = rounds_new(fence->members.server, fence->members.real.all,
+                            fence->members.real.count);
+        if (rounds == NULL) {
+            return true; /* and refuses what it reads */
+        }
+        part_add_fence(rounds, fence);
+    }
+    fence->part.is_alone = false;
+    rounds_answered(rounds, answer);
+    return false;
+}
+
+void sx_rounds_leave(struct sx_collective *collective)
+{
+    struct sx_round_part *const part = &collective->part;
+    struct sx_rounds *const rounds = part->rounds;
+    const bool was_alone = part->is_alone;
+
+    part->is_alone = false;
+    if (rounds == NULL) {
+        return;
+    }
+    part_remove(part);
+    if (was_alone) { /* the host has nothing of them any more */
+        rounds->is_asked = false;
+        rounds_schedule(rounds, true);
+    }
+    rounds_look(rounds);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* get_index.c - a Get lies under its key, a key under its rank; each goes when it is empty. */
+#include "server/data/get_index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "server/model/state.h"
+
+void sx_waiting_deinit(struct sx_waiting *waiting)
+{
+    sx_table_deinit(&waiting->ranks);
+    sx_table_deinit(&waiting->keys);
+}
+
+void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change)
+{
+    target->waiter_count += (uint32_t)change;
+    if (target->slot < server->board.slot_count) {
+        sx_board_slot_want_data(&server->board, target->slot, target->waiter_count > 0);
+    }
+}
+
+/* ---- hashes --------------------------------------------------------------------------------- */
+
+static uint64_t hash_of_two(const struct sx_server *server, const void *owner, uint64_t number)
+{
+    const uint64_t words[2] = { (uint64_t)(uintptr_t)owner, number };
+
+    return XXH3_64bits_withSeed(words, sizeof(words), server->seed);
+}
+
+static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait_what *what)
+{
+    const uint64_t of_rank = hash_of_two(server, what->nspace,
+                                         (uint64_t)what->realm << 32 | what->rank);
+
+    return XXH3_64bits_withSeed(what->key, strlen(what->key), of_rank);
+}
+
+/* Where @hash, of what the host has been asked for, is remembered. */
+static uint64_t *once_place(struct sx_server *server, uint64_t hash)
+{
+    return &server->waiting.once[hash % SX_WAITING_ONCE];
+}
+
+bool sx_wait_is_first(struct sx_server *server, const struct sx_wait_what *what)
+{
+    const uint64_t hash = hash_of_key(server, what);
+    const bool is_first = *once_place(server, hash) != hash;
+
+    *once_place(server, hash) = hash;
+    return is_first;
+}
+
+static uint64_t hash_of_name(const struct sx_server *server, const char *nspace)
+{
+    return XXH3_64bits_withSeed(nspace, strlen(nspace), server->seed);
+}
+
+bool sx_waiting_is_vain(struct sx_server *server, const char *nspace)
+{
+    const uint64_t hash = hash_of_name(server, nspace);
+
+    return *once_place(server, hash) == hash;
+}
+
+void sx_waiting_was_vain(struct sx_server *server, const char *nspace)
+{
+    const uint64_t hash = hash_of_name(server, nspace);
+
+    *once_place(server, hash) = hash;
+}
+
+void sx_waiting_forget(struct sx_server *server)
+{
+    memset(server->waiting.once, 0, sizeof(server->waiting.once));
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+static struct sx_awaited *awaited_of(struct sx_table_node *node)
+{
+    return SX_CONTAINER(node, struct sx_awaited, node);
+}
+
+struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
+                                   uint32_t rank)
+{
+    const struct sx_table *ranks = &server->waiting.ranks;
+    struct sx_table_node *node = sx_table_first(ranks, hash_of_two(server, nspace, rank));
+
+    while (node != NULL && (awaited_of(node)->nspace != nspace || awaited_of(node)->rank != rank)) {
+        node = sx_table_next(ranks, node);
+    }
+    return node == NULL ? NULL : awaited_of(node);
+}
+
+static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nspace *nspace,
+                                         uint32_t rank)
+{
+    struct sx_awaited *awaited = sx_awaited_find(server, nspace, rank);
+
+    if (awaited != NULL) {
+        return awaited;
+    }
+    awaited = calloc(1, sizeof(*awaited));
+    if (awaited == NULL) {
+        return NULL;
+    }
+    *awaited = (struct sx_awaited){ .server = server, .nspace = nspace, .rank = rank };
+    sx_list_init(&awaited->keys);
+    sx_list_init(&awaited->found);
+    sx_asker_init(&awaited->remote.asker);
+    if (!sx_table_add(&server->waiting.ranks, &awaited->node, hash_of_two(server, nspace, rank))) {
+        free(awaited);
+        return NULL;
+    }
+    sx_list_append(&nspace->awaited, &awaited->link);
+    return awaited;
+}
+
+static void awaited_free_unless_used(struct sx_awaited *awaited)
+{
+    if (awaited->wait_count == 0 && !awaited->remote.is_active) {
+        sx_timer_remove(&awaited->patience);
+        sx_table_remove(&awaited->server->waiting.ranks, &awaited->node);
+        sx_list_remove(&awaited->link);
+        free(awaited);
+    }
+}
+
+void sx_awaited_unasked(struct sx_awaited *awaited)
+{
+    if (awaited->remote.is_active) {
+        sx_timer_remove(&awaited->remote.timer);
+        sx_asker_deinit(&awaited->remote.asker);
+        awaited->remote.is_active = false;
+        awaited_free_unless_used(awaited);
+    }
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static struct sx_awaited_key *key_find(struct sx_server *server, const struct sx_wait_what *what,
+                                       uint64_t hash)
+{
+    const struct sx_table *keys = &server->waiting.keys;
+    struct sx_table_node *node = sx_table_first(keys, hash);
+
+    for (; node != NULL; node = sx_table_next(keys, node)) {
+        struct sx_awaited_key *key = SX_CONTAINER(node, struct sx_awaited_key, node);
+
+        if (key->awaited->nspace == what->nspace && key->awaited->rank == what->rank &&
+            key->realm == what->realm && key->anew == what->anew &&
+            strcmp(key->key, what->key) == 0) {
+            return key;
+        }
+    }
+    return NULL;
+}
+
+static struct sx_awaited_key *key_obtain(struct sx_awaited *awaited,
+                                         const struct sx_wait_what *what)
+{
+    struct sx_server *server = awaited->server;
+    const uint64_t hash = hash_of_key(server, what);
+    const size_t size = strlen(what->key) + 1;
+    struct sx_awaited_key *key = key_find(server, what, hash);
+
+    if (key != NULL) {
+        return key;
+    }
+    key = calloc(1, sizeof(*key) + size);
+    if (key == NULL || !sx_table_add(&server->waiting.keys, &key->node, hash)) {
+        free(key);
+        return NULL;
+    }
+    key->awaited = awaited;
+    key->realm = what->realm;
+    key->anew = what->anew;
+    memcpy(key->key, what->key, size);
+    sx_list_init(&key->waits);
+    sx_list_append(&awaited->keys, &key->link);
+    awaited->qualified_count += key->realm == SX_REALM_QUALIFIED;
+    return key;
+}
+
+static void key_free_unless_used(struct sx_awaited_key *key)
+{
+    if (sx_list_empty(&key->waits)) {
+        sx_table_remove(&key->awaited->server->waiting.keys, &key->node);
+        key->awaited->qualified_count -= key->realm == SX_REALM_QUALIFIED;
+        sx_list_remove(&key->link);
+        free(key);
+    }
+}
+
+/* Move those Gets of @key that @which picks; with the last one it is no more. */
+static void key_take(struct sx_awaited_key *key, bool (*which)(struct sx_wait *wait, void *arg),
+                     void *arg, struct sx_list *into)
+{
+    SX_LIST_EACH(it, &key->waits) {
+        struct sx_wait *wait = SX_LIST_ENTRY(it, struct sx_wait, link);
+
+        if (which(wait, arg)) {
+            sx_list_remove(it);
+            sx_list_append(into, it);
+            wait->key = NULL;
+        }
+    }
+    key_free_unless_used(key);
+}
+
+static bool is_any(struct sx_wait *wait, void *arg)
+{
+    (void)wait;
+    (void)arg;
+    return true;
+}
+
+static void key_found(struct sx_awaited_key *key)
+{
+    key_take(key, is_any, NULL, &key->awaited->found);
+}
+
+void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
+{
+    struct sx_awaited_key *key = key_find(server, what, hash_of_key(server, what));
+
+    if (key != NULL) {
+        key_found(key);
+    }
+}
+
+/* ---- one Get -------------------------------------------------------------------------------- */
+
+/* It waits no longer. */
+static void wait_closed(struct sx_pending *pending)
+{
+    struct sx_wait *wait = SX_CONTAINER(pending, struct sx_wait, pending);
+    struct sx_awaited *awaited = wait->awaited;
+    struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
+
+    if (target != NULL) {
+        sx_waiting_want(awaited->server, target, -1);
+    }
+    sx_list_remove(&wait->mark.link);
+    sx_list_remove(&wait->link);
+    if (wait->key != NULL) {
+        key_free_unless_used(wait->key);
+    }
+    awaited->wait_count--;
+    awaited_free_unless_used(awaited);
+    wait->awaited = NULL;
+}
+
+static const struct sx_pending_kind get_kind = { .quota = SX_PENDING_GET, .closed = wait_closed };
+
+struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
+                            const struct sx_wait_what *what)
+{
+    struct sx_awaited *awaited = awaited_obtain(server, what->nspace, what->rank);
+    struct sx_awaited_key *key = awaited == NULL ? NULL : key_obtain(awaited, what);
+    struct sx_client *target = sx_client_find(what->nspace, what->rank);
+    struct sx_wait *wait = key == NULL ? NULL : calloc(1, sizeof(*wait));
+
+    if (wait == NULL ||
+        sx_pending_begin(server, asker, id, &get_kind, &wait->pending) != PMIX_SUCCESS) {
+        free(wait);
+        if (key != NULL) {
+            key_free_unless_used(key);
+        }
+        if (awaited != NULL) {
+            awaited_free_unless_used(awaited);
+        }
+        return NULL;
+    }
+    wait->awaited = awaited;
+    wait->key = key;
+    sx_list_init(&wait->mark.link);
+    sx_list_append(&key->waits, &wait->link);
+    awaited->wait_count++;
+    if (target != NULL) {
+        sx_waiting_want(server, target, 1);
+    }
+    return wait;
+}
+
+static void answer_each(struct sx_list *waits, pmix_status_t status)
+{
+    SX_LIST_EACH(it, waits) {
+        sx_pending_answer(&SX_LIST_ENTRY(it, struct sx_wait, link)->pending, status);
+    }
+}
+
+static void list_move(struct sx_list *from, struct sx_list *into)
+{
+    struct sx_list *it;
+
+    while ((it = sx_list_pop(from)) != NULL) {
+        sx_list_append(into, it);
+    }
+}
+
+/* ---- the store ------------------------------------------------------------------------------ */
+
+static bool stop_at_first(void *arg, const char *key, const struct sx_item *item)
+{
+    (void)key;
+    (void)item;
+    *(bool *)arg = true;
+    return false;
+}
+
+bool sx_wait_is_there(const struct sx_wait_what *what)
+{
+    const struct sx_store *store = &what->nspace->store.view;
+    struct sx_item item;
+    bool any = false;
+
+    if (!what->nspace->has_store) {
+        return false;
+    }
+    if (what->key[0] == '\0') {
+        sx_store_each(store, SX_REALM_JOB, what->rank, stop_at_first, &any);
+        return any;
+    }
+    return sx_store_find(store, what->realm, what->rank, what->key, &item) == PMIX_SUCCESS;
+}
+
+void sx_awaited_look(struct sx_awaited *awaited)
+{
+    SX_LIST_EACH(it, &awaited->keys) {
+        struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+        const struct sx_wait_what what = {
+            .nspace = awaited->nspace, .rank = awaited->rank, .realm = key->realm, .key = key->key
+        };
+
+        if (!key->anew && sx_wait_is_there(&what)) {
+            key_found(key);
+        }
+    }
+}
+
+void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *what)
+{
+    struct sx_awaited_key *key = key_find(server, what, hash_of_key(server, what));
+
+    if (key != NULL) {
+        key->is_brought = true;
+    }
+}
+
+/* Whether it came before the host was asked; then it pays. */
+static bool pays(struct sx_wait *wait, void *arg)
+{
+    const uint64_t *units = arg;
+
+    if (!wait->is_late) {
+        sx_share_charge(wait->pending.server, wait->pending.client, *units);
+    }
+    return !wait->is_late;
+}
+
+void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units)
+{
+    SX_LIST_EACH(it, &awaited->keys) {
+        struct sx_awaited_key *key = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+
+        if (key->is_brought) {
+            key->is_brought = false;
+            key_take(key, pays, &units, &awaited->found);
+        }
+    }
+}
+
+/* ---- all of a rank -------------------------------------------------------------------------- */
+
+void sx_awaited_commit(struct sx_awaited *awaited)
+{
+    struct sx_list found = SX_LIST_INIT(found); /* @awaited goes with its last Get */
+
+    list_move(&awaited->found, &found);
+    answer_each(&found, PMIX_SUCCESS);
+}
+
+void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status)
+{
+    struct sx_list found = SX_LIST_INIT(found);
+    struct sx_list waits = SX_LIST_INIT(waits);
+
+    list_move(&awaited->found, &found);
+    SX_LIST_EACH(it, &awaited->keys) {
+        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), is_any, NULL, &waits);
+    }
+    answer_each(&found, PMIX_SUCCESS);
+    answer_each(&waits, status);
+}
+
+void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
+                         void *arg, pmix_status_t status)
+{
+    struct sx_list waits = SX_LIST_INIT(waits); /* a key goes with its last Get, @awaited too */
+
+    SX_LIST_EACH(it, &awaited->keys) {
+        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), which, arg, &waits);
+    }
+    answer_each(&waits, status);
+}

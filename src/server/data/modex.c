@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* modex.c - move put data from lanes into the store, and tell those who wait for it.
+ *
+ * A value that is only for other nodes lies apart.  Gets on this node do not see it, and need not
+ * wait for it. */
+#include "server/data/modex.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <shmix.h>
+
+#include "base/status.h"
+#include "base/value/value.h"
+#include "server/data/get_index.h"
+#include "server/event/server_events.h"
+#include "server/model/blob.h"
+#include "server/model/family.h"
+#include "shmem/qualified.h"
+
+/* ---- put ----------------------------------------------------------------------------------- */
+
+/* Where what is for other nodes alone lies: the loop thread's, nobody else reads it. */
+static pmix_status_t remote_obtain(struct sx_nspace *nspace)
+{
+    const struct sx_store_options options = {
+        .nspace = nspace->name, .row_count = nspace->job_size, .private_memory = true, .alone = true
+    };
+    const pmix_status_t rc = nspace->has_remote ? PMIX_SUCCESS
+                                                : sx_store_create(&nspace->remote, &options);
+
+    nspace->has_remote = rc == PMIX_SUCCESS;
+    return rc;
+}
+
+/* A put that has been read. */
+struct put {
+    const struct sx_lane_put *head;
+    char key[PMIX_MAX_KEYLEN + 1];
+    struct sx_cell cell;
+    const void *body;
+    char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
+};
+
+/* An array that one put stands for becomes a value under its qualifiers. */
+static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank, struct put *put)
+{
+    pmix_value_t value;
+    pmix_status_t rc = sx_flat_decode_within(&value, &put->cell, put->body, put->cell.len,
+                                             SX_QUALIFIED_HEAP_MAX(put->cell.len));
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_qualified_put(store, rank, put->head->scope, &value, put->name);
+        sx_value_destruct(&value);
+    }
+    return rc;
+}
+
+static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, struct put *put)
+{
+    return strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0
+               ? put_qualified(store, rank, put)
+               : sx_store_put_flat(store, SX_REALM_JOB, rank, put->key, put->head->scope,
+                                   &put->cell, put->body);
+}
+
+/* What only this says of an opened put is judged here.  Return: PMIX_SUCCESS with the key
+ * terminated and the cell cleaned. */
+static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
+{
+    const struct sx_lane_put *const head = body->head;
+
+    if ((head->cell.flags & ~SX_CELL_NULL) != 0 || (head->flags & ~SX_PUT_LAST) != 0 ||
+        head->scope < PMIX_LOCAL || head->scope > PMIX_DEL_GLOBAL || head->scope == PMIX_INTERNAL ||
+        sx_scope_takes(head->scope) != (head->cell.type == PMIX_UNDEF)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    ret->head = head;
+    memcpy(ret->key, body->parts[SX_PUT_KEY].at, head->key_len);
+    ret->key[head->key_len] = '\0';
+    ret->name[0] = '\0';
+    ret->body = body->parts[SX_PUT_VALUE].at;
+    ret->cell = head->cell;
+    return PMIX_SUCCESS;
+}
+
+/* A value that could not be kept is no breach of protocol. */
+static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const char *key,
+                        pmix_status_t why)
+{
+    sx_log(SX_LOG_ERROR, "the value of \"%s\" from %s.%u is lost: %s", key, nspace->name, rank,
+           PMIx_Error_string(why));
+}
+
+/* What a put is found by. */
+static struct sx_wait_what what_of(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
+{
+    const bool is_qualified = put->name[0] != '\0';
+
+    return (struct sx_wait_what){ .nspace = nspace,
+                                  .rank = rank,
+                                  .realm = is_qualified ? SX_REALM_QUALIFIED : SX_REALM_JOB,
+                                  .key = is_qualified ? put->name : put->key };
+}
+
+static void put_is_brought(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
+{
+    struct sx_wait_what what = what_of(nspace, rank, put);
+
+    what.anew = true;
+    sx_waiting_brought(sx_server_get(), &what);
+    if (what.realm == SX_REALM_JOB) {
+        what.key = ""; /* any data of the rank */
+        sx_waiting_brought(sx_server_get(), &what);
+    }
+}
+
+pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const struct sx_opened *body)
+{
+    struct put put;
+    pmix_status_t rc = put_read(body, &put);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    const bool takes = sx_scope_takes(put.head->scope);
+
+    /* What is not for other nodes any more is not for this one. */
+    rc = takes ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
+               : put_store(&nspace->store, rank, &put);
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, rank, put.key, rc);
+        sx_server_get()->modex_lost++;
+    } else if (!takes && !sx_list_empty(&nspace->awaited)) {
+        put_is_brought(nspace, rank, &put);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- the next generation of a store ---------------------------------------------------------- */
+
+#define COPIED_PER_UNIT 640u /* bytes that are copied, memory that has to be had among them */
+
+/* A step for the client whose put has begun it: so it is soon there, and nobody else waits. */
+static void copier_step(struct sx_share_work *work)
+{
+    struct sx_store_copier *const copier = SX_CONTAINER(work, struct sx_store_copier, work);
+    struct sx_nspace *const nspace = copier->client->nspace;
+    struct sx_store_writer *const store = nspace->store.renewal != NULL ? &nspace->store
+                                                                        : &nspace->remote;
+    const uint64_t before = store->copied_bytes;
+
+    (void)sx_store_renew_step(store, SX_SHARE_STEP_UNITS * COPIED_PER_UNIT);
+    sx_share_charge(copier->server, copier->client,
+                    (store->copied_bytes - before) / COPIED_PER_UNIT);
+    if (nspace->store.renewal == NULL && nspace->remote.renewal == NULL) {
+        sx_share_work_remove(work);
+        copier->client = NULL;
+    }
+}
+
+static void copier_begin(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_store_copier *const copier = &client->nspace->copier;
+
+    if (copier->client == NULL) {
+        copier->server = server;
+        copier->client = client;
+        copier->work.step = copier_step;
+        sx_share_work_add(client, &copier->work);
+    }
+}
+
+/* The next put of another one goes on. */
+void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_store_copier *const copier = &client->nspace->copier;
+
+    (void)server;
+    if (copier->client == client) {
+        sx_share_work_remove(&copier->work);
+        copier->client = NULL;
+    }
+}
+
+/* A put pays for what it copies to the next generation of its store. */
+static pmix_status_t put_charged(struct sx_server *server, struct sx_client *client,
+                                 struct sx_store_writer *store, struct put *put)
+{
+    const uint64_t before = store->copied_bytes;
+    const pmix_status_t rc = put_store(store, client->rank, put);
+
+    if (store->copied_bytes != before) {
+        sx_share_charge(server, client, (store->copied_bytes - before) / COPIED_PER_UNIT);
+    }
+    if (store->renewal != NULL) {
+        copier_begin(server, client);
+    }
+    return rc;
+}
+
+/* What is for other nodes alone from now on, unless a newer value is. */
+static pmix_status_t remote_keep(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                 const struct sx_item *item)
+{
+    const pmix_status_t rc = remote_obtain(nspace);
+    struct sx_item newer;
+
+    return rc != PMIX_SUCCESS || sx_store_find(&nspace->remote.view, SX_REALM_JOB, rank, key,
+                                               &newer) == PMIX_SUCCESS
+               ? rc
+               : sx_store_put_flat(&nspace->remote, SX_REALM_JOB, rank, key, PMIX_REMOTE,
+                                   &item->cell, item->body);
+}
+
+/* A put that takes a value away; of one that stays for others a copy may have to be made. */
+static pmix_status_t put_take(struct sx_server *server, struct sx_client *client,
+                              const struct put *put)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    const pmix_scope_t taken = sx_scope_taken(put->head->scope);
+    struct sx_item item;
+    pmix_status_t rc = sx_store_find(&nspace->store.view, SX_REALM_JOB, client->rank, put->key,
+                                     &item);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_share_charge(server, client, item.cell.len / 1024);
+        if (taken == PMIX_LOCAL && sx_item_scope(&item) == PMIX_GLOBAL) {
+            rc = remote_keep(nspace, client->rank, put->key, &item);
+            return rc == PMIX_SUCCESS
+                       ? sx_store_unset(&nspace->store, SX_REALM_JOB, client->rank, put->key)
+                       : rc;
+        }
+        rc = sx_store_withdraw(&nspace->store, SX_REALM_JOB, client->rank, put->key, taken);
+    }
+    if (nspace->has_remote && (rc == PMIX_SUCCESS || rc == PMIX_ERR_NOT_FOUND)) {
+        rc = sx_store_withdraw(&nspace->remote, SX_REALM_JOB, client->rank, put->key, taken);
+    }
+    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+}
+
+/* Into the store that its scope names, or out of both. */
+static pmix_status_t put_apply(struct sx_server *server, struct sx_client *client, struct put *put)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    const bool is_remote = put->head->scope == PMIX_REMOTE;
+
+    if (sx_scope_takes(put->head->scope)) {
+        return put_take(server, client, put);
+    }
+    pmix_status_t rc = is_remote ? remote_obtain(nspace) : PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS) {
+        rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, put);
+    }
+    if (rc == PMIX_SUCCESS && put->head->scope == PMIX_GLOBAL && nspace->has_remote) {
+        /* The one for other nodes is not the newest any more. */
+        (void)sx_store_unset(&nspace->remote, SX_REALM_JOB, client->rank, put->key);
+    }
+    return rc;
+}
+
+/* Other nodes hear of it with the next fence; a job that has none keeps no news. */
+static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
+{
+    const pmix_scope_t whom = sx_scope_takes(scope) ? sx_scope_taken(scope) : scope;
+
+    return (whom & PMIX_REMOTE) != 0 && nspace->job_size > nspace->local_count;
+}
+
+/* The commit answers those who wait for what has been put, or for anything of this rank. */
+static void put_is_found(struct sx_server *server, const struct sx_client *client,
+                         const struct put *put)
+{
+    struct sx_wait_what what = what_of(client->nspace, client->rank, put);
+
+    sx_waiting_put(server, &what);
+    if (what.realm == SX_REALM_JOB && put->head->scope != PMIX_REMOTE) {
+        what.key = ""; /* any data of the rank */
+        sx_waiting_put(server, &what);
+    }
+}
+
+/* Its next fence or commit returns that, and an event at the end of this commit has the count. */
+static void client_loses(struct sx_server *server, struct sx_client *client, const char *key,
+                         pmix_status_t why)
+{
+    if (client->values_lost++ == 0) {
+        put_is_lost(client->nspace, client->rank, key, why);
+    }
+    if (client->slot < SX_BOARD_SLOT_MAX) {
+        sx_board_slot_lose_value(&server->board, client->slot);
+    }
+}
+
+/* At the end of a commit. */
+static void losses_tell(struct sx_server *server, struct sx_client *client)
+{
+    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    const struct sx_event_note note = { .key = SHMIX_VALUES_LOST_COUNT,
+                                        .number = client->values_lost };
+
+    sx_log(SX_LOG_ERROR, "values of a commit of %s.%u that are lost: %zu", client->nspace->name,
+           client->rank, client->values_lost);
+    client->values_lost = 0;
+    sx_event_to(server, SHMIX_ERR_VALUES_LOST, client, &self, 1, &note, 1);
+}
+
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
+                           const struct sx_opened *body, pmix_status_t *ret_kept)
+{
+    struct sx_nspace *nspace = client->nspace;
+    struct put put;
+    pmix_status_t rc = put_read(body, &put);
+
+    if (rc == PMIX_SUCCESS && !nspace->has_store) {
+        rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's, which has its home elsewhere */
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = put_apply(server, client, &put);
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        return rc; /* of a qualified value, which a client of ours judges before it sends it */
+    }
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put.head->scope)) {
+        put_is_found(server, client, &put);
+    }
+    if (rc == PMIX_SUCCESS && is_news(nspace, put.head->scope)) {
+        rc = sx_blob_message(&client->news, body->head, body->size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        client_loses(server, client, put.key, rc);
+    }
+    *ret_kept = rc;
+    return (put.head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
+}
+
+/* Encode @value as the body of a put. */
+static pmix_status_t put_make(const pmix_value_t *value, struct put *ret, void **ret_body)
+{
+    size_t size;
+    pmix_status_t rc = sx_flat_size(value, &size);
+    void *const body = rc == PMIX_SUCCESS ? malloc(size + 1) : NULL;
+
+    if (rc != PMIX_SUCCESS || body == NULL) {
+        return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = sx_flat_encode(value, &ret->cell, body, size);
+    if (rc != PMIX_SUCCESS) {
+        free(body);
+        return rc;
+    }
+    ret->body = *ret_body = body;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, const char *key,
+                            const pmix_value_t *value)
+{
+    const struct sx_lane_put head = { .scope = PMIX_GLOBAL };
+    struct put put = { .head = &head };
+    void *body = NULL;
+    pmix_status_t rc = put_make(value, &put, &body);
+
+    memcpy(put.key, key, strlen(key) + 1);
+    if (rc == PMIX_SUCCESS) {
+        rc = put_apply(server, client, &put);
+    }
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0) {
+        put_is_found(server, client, &put);
+    }
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(client->nspace, client->rank, key, rc);
+    }
+    free(body);
+    return rc;
+}
+
+pmix_status_t sx_modex_give_elsewhere(struct sx_nspace *nspace, uint32_t rank, const char *key,
+                                      const pmix_value_t *value)
+{
+    const struct sx_lane_put head = { .scope = PMIX_GLOBAL };
+    struct put put = { .head = &head };
+    void *body = NULL;
+    pmix_status_t rc = put_make(value, &put, &body);
+
+    memcpy(put.key, key, strlen(key) + 1);
+    if (rc == PMIX_SUCCESS) {
+        rc = put_store(&nspace->store, rank, &put);
+    }
+    if (rc != PMIX_SUCCESS) {
+        put_is_lost(nspace, rank, key, rc);
+    } else if (!sx_list_empty(&nspace->awaited)) {
+        put_is_brought(nspace, rank, &put);
+    }
+    free(body);
+    return rc;
+}
+
+pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client)
+{
+    const bool first = !client->has_committed;
+
+    client->has_committed = true;
+    if (client->values_lost > 0) {
+        losses_tell(server, client);
+    }
+    SX_FAMILIES_TELL_OF(server, client_committed, client, first);
+    return PMIX_SUCCESS;
+}
+
+/* ---- clients -------------------------------------------------------------------------------- */
+
+void sx_modex_client_expected(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->has_committed = false;
+    client->values_lost = 0;
+}
+
+void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
+{
+    sx_modex_client_gone(server, client);
+    sx_blob_clear(&client->news);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* remote_gets.c - one question to the host for all who wait for something of one rank, asked again
+ * as long as the answer does not have it and they have time.
+ *
+ *     IDLE --a Get--> ASKED --answer, somebody still waits--> PAUSED --a while, a Get--> ASKED
+ *                      |  ^--no answer for long, somebody waits--/
+ *                      \--answer, or none for long, and nobody waits--> IDLE
+ *
+ * Hosts drop the key, and the rank's server answers with what there is after its first commit: what
+ * the rank commits later has to be asked for.  An answer may be from before a Get that came while
+ * it was under way, so that one waits for another answer.  An answer may be lost: after
+ * LOST_NS the host is asked once more, sooner if somebody comes meanwhile, and any answer counts.
+ * Bounded by one record per rank; the pauses grow.
+ *
+ * A Get of a namespace that is not known here is a question of its own, within a time limit: the
+ * host may register the namespace before it answers.  It is not asked again for one that it does
+ * not know. */
+#include "server/data/remote_gets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "server/data/modex.h"
+#include "server/model/blob.h"
+#include "server/model/nspace_access.h"
+#include "server/model/state.h"
+
+#define PAUSE_NS (20 * SX_NS_PER_SEC / 1000)
+#define PAUSE_MAX_NS (SX_NS_PER_SEC / 2)
+#define LOST_NS (10 * SX_NS_PER_SEC)
+#define LOST_MAX_NS (320 * SX_NS_PER_SEC)
+#define LOST_FOR_LATE_NS SX_NS_PER_SEC
+
+bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *nspace,
+                        uint32_t rank)
+{
+    return server->module.direct_modex != NULL && rank < nspace->job_size &&
+           nspace->job_size > nspace->local_count;
+}
+
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer);
+static void time_is_over(void *arg, uint64_t now_ns);
+
+static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
+{
+    struct sx_remote *remote = &awaited->remote;
+
+    sx_timer_remove(&remote->timer);
+    remote->timer.fn = time_is_over;
+    remote->timer.arg = awaited;
+    remote->timer_ns = at_ns;
+    sx_timer_add(awaited->server->loop, &remote->timer, at_ns);
+}
+
+/* Nobody waits for @proc any more.  The host may have ended its job inside the upcall. */
+static void end_named(struct sx_server *server, const pmix_proc_t *proc, pmix_status_t status)
+{
+    const struct sx_nspace *nspace = sx_nspace_find(server, proc->nspace);
+    struct sx_awaited *awaited = nspace == NULL ? NULL
+                                                : sx_awaited_find(server, nspace, proc->rank);
+
+    if (awaited != NULL) {
+        sx_awaited_end(awaited, status);
+        sx_awaited_unasked(awaited);
+    }
+}
+
+/* Ask the host, for the newest key.  When it cannot be asked nobody waits any more, and @awaited
+ * may be gone. */
+static void ask(struct sx_awaited *awaited, uint64_t now_ns)
+{
+    struct sx_server *server = awaited->server;
+    struct sx_remote *remote = &awaited->remote;
+    /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
+    const char *key = "";
+    pmix_info_t info[2];
+    const pmix_proc_t proc = sx_nspace_proc(awaited->nspace, awaited->rank);
+    bool anew = false;
+
+    SX_LIST_EACH(it, &awaited->keys) {
+        const struct sx_awaited_key *wanted = SX_LIST_ENTRY(it, struct sx_awaited_key, link);
+
+        key = wanted->realm == SX_REALM_JOB ? wanted->key : "";
+        anew |= wanted->anew;
+    }
+    PMIX_INFO_LOAD(&info[0], PMIX_REQUIRED_KEY, key, PMIX_STRING);
+    if (anew) { /* PRRTE answers out of what it has itself, else */
+        PMIX_INFO_LOAD(&info[1], PMIX_GET_REFRESH_CACHE, &anew, PMIX_BOOL);
+    }
+    remote->is_asked = true;
+    remote->asked_ns = now_ns;
+    wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
+    const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
+                                       &(struct sx_upcall){ .told = host_has_answered,
+                                                            .asker = &remote->asker,
+                                                            .proc = &proc,
+                                                            .info = info,
+                                                            .ninfo = anew ? 2 : 1 });
+    if (rc != PMIX_SUCCESS) {
+        end_named(server, &proc, rc);
+    }
+}
+
+static void time_is_over(void *arg, uint64_t now_ns)
+{
+    struct sx_awaited *awaited = arg;
+    struct sx_remote *remote = &awaited->remote;
+
+    if (awaited->wait_count == 0) {
+        sx_awaited_unasked(awaited);
+        return;
+    }
+    if (remote->is_asked) {
+        sx_log(SX_LOG_INFO, "the host has not answered for %s.%u: it is asked again",
+               awaited->nspace->name, awaited->rank);
+        remote->lost_ns = remote->lost_ns < LOST_MAX_NS ? 2 * remote->lost_ns : LOST_MAX_NS;
+    }
+    ask(awaited, now_ns);
+}
+
+struct verdict {
+    bool not_yet; /* what the host says of a value that may still come */
+    bool any_late;
+};
+
+/* For whom the answer is the last word: for those who have no time, and had asked before it. */
+static bool is_hasty(struct sx_wait *wait, void *arg)
+{
+    struct verdict *verdict = arg;
+
+    if (wait->is_late) {
+        wait->is_late = false;
+        verdict->any_late = true;
+        return false;
+    }
+    return !wait->patient || !verdict->not_yet;
+}
+
+static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    const uint64_t now_ns = sx_now_ns();
+    pmix_status_t status = answer->status;
+
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        status = sx_blob_read(answer->server, answer->bytes, answer->size, sx_modex_store);
+    }
+    if (asker == NULL) {
+        return; /* nobody waits any more; who comes finds it in the store */
+    }
+    struct sx_awaited *awaited = SX_CONTAINER(asker, struct sx_awaited, remote.asker);
+
+    awaited->remote.is_asked = false;
+    awaited->remote.lost_ns = LOST_NS;
+    sx_awaited_look(awaited); /* all that the rank's node had is in the store */
+    if (status == PMIX_SUCCESS && answer->size > 0) {
+        sx_awaited_renewed(awaited, answer->size / 1024);
+    }
+    sx_awaited_commit(awaited);
+    struct verdict verdict = { .not_yet = status == PMIX_SUCCESS || status == PMIX_ERR_NOT_FOUND ||
+                                          status == PMIX_ERR_TIMEOUT };
+    sx_awaited_end_some(awaited, is_hasty, &verdict,
+                        status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
+    if (awaited->wait_count == 0) {
+        sx_awaited_unasked(awaited);
+    } else if (verdict.any_late) {
+        ask(awaited, now_ns);
+    } else {
+        wake_at(awaited, sx_deadline_ns(now_ns, awaited->remote.pause_ns));
+        awaited->remote.pause_ns *= awaited->remote.pause_ns < PAUSE_MAX_NS ? 2 : 1;
+    }
+}
+
+void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)
+{
+    struct sx_awaited *awaited = wait->awaited;
+    struct sx_remote *remote = &awaited->remote;
+
+    remote->pause_ns = PAUSE_NS;
+    if (!remote->is_active) {
+        remote->is_active = true;
+        remote->is_asked = false;
+        remote->lost_ns = LOST_NS;
+    }
+    if (!remote->is_asked) {
+        ask(awaited, now_ns);
+        return;
+    }
+    const uint64_t soon_ns = sx_deadline_ns(remote->asked_ns, LOST_FOR_LATE_NS);
+
+    wait->is_late = true;
+    if (soon_ns < remote->timer_ns) {
+        wake_at(awaited, soon_ns > now_ns ? soon_ns : now_ns);
+    }
+}
+
+/* ---- namespaces that are not known ----------------------------------------------------------- */
+
+/* One Get. */
+struct unknown {
+    struct sx_pending pending; /* first */
+    char nspace[PMIX_MAX_NSLEN + 1];
+};
+
+/* Whatever the host says: it has registered the namespace by now, or it does not know it. */
+static void unknown_answer(struct unknown *unknown)
+{
+    struct sx_server *const server = unknown->pending.server;
+    const struct sx_nspace *const nspace = sx_nspace_find(server, unknown->nspace);
+
+    if (nspace == NULL) {
+        sx_waiting_was_vain(server, unknown->nspace);
+    }
+    sx_pending_answer(&unknown->pending,
+                      nspace != NULL && sx_nspace_visible(server, nspace, unknown->pending.client)
+                          ? PMIX_SUCCESS
+                          : PMIX_ERR_NOT_FOUND);
+}
+
+static void unknown_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    if (asker == NULL) { /* it has timed out, or its client has gone */
+        sx_pending_uncount(answer->client, SX_PENDING_HOST, 0);
+        return;
+    }
+    struct sx_pending *const pending = SX_CONTAINER(asker, struct sx_pending, asker);
+
+    pending->with_host = false;
+    unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
+}
+
+static void unknown_timed_out(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    unknown_answer(arg);
+}
+
+/* What the host owes is the client's to pay until it answers, which it may never do. */
+bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, uint32_t id,
+                           const pmix_proc_t *proc, const char *key, uint64_t deadline_ns)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST };
+    pmix_info_t info;
+
+    if (server->module.direct_modex == NULL || !sx_name_may_come(server, proc->nspace) ||
+        sx_waiting_is_vain(server, proc->nspace)) {
+        return false;
+    }
+    struct unknown *const unknown = calloc(1, sizeof(*unknown));
+    if (unknown == NULL ||
+        sx_pending_begin(server, client, id, &kind, &unknown->pending) != PMIX_SUCCESS) {
+        free(unknown);
+        return false;
+    }
+    memcpy(unknown->nspace, proc->nspace, sizeof(unknown->nspace));
+    unknown->pending.with_host = true;
+    sx_pending_limit(&unknown->pending, unknown_timed_out, deadline_ns);
+    PMIX_INFO_LOAD(&info, PMIX_REQUIRED_KEY, key, PMIX_STRING);
+    sx_client_retain(client);
+    const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
+                                       &(struct sx_upcall){ .told = unknown_told,
+                                                            .asker = &unknown->pending.asker,
+                                                            .client = client,
+                                                            .proc = proc,
+                                                            .info = &info,
+                                                            .ninfo = 1 });
+    /* What the host does inside may end the client, and what it waits for. */
+    struct sx_pending *const pending = rc == PMIX_SUCCESS
+                                           ? NULL
+                                           : sx_pending_find(server, client, id, &kind);
+    if (pending != NULL) {
+        pending->with_host = false;
+        unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
+    } else if (rc != PMIX_SUCCESS) {
+        sx_pending_uncount(client, SX_PENDING_HOST, 0);
+    }
+    sx_client_release(client);
+    return true;
+}

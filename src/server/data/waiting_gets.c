@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* waiting_gets.c - what a Get that misses waits for, and how long.
+ *
+ *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
+ *        |\--its time limit--> PMIX_ERR_TIMEOUT
+ *        |\--no limit: the rank has committed, and not this; then the server's patience-->
+ *        |                                                                  PMIX_ERR_TIMEOUT
+ *        |\--no limit, qualified: the rank has committed, and not this--> PMIX_ERR_NOT_FOUND
+ *        |\--the value is there, but for other nodes--> PMIX_ERR_NOT_FOUND
+ *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
+ *        |\--the host had announced it, and says that nothing more comes--> PMIX_SUCCESS
+ *        |\--a host's key of a rank of another node: the host has not answered for a while-->
+ *        |                                                                  PMIX_ERR_TIMEOUT
+ *         \--the asker is gone, or cancels--> dropped
+ *
+ * A rank that has not committed anything is waited for without end: it may be slow.  Ranks of other
+ * nodes are remote_gets.c's.  What anybody may have put is looked for when all that the ranks here
+ * had sent has been taken, and not waited for. */
+#include "server/data/waiting_gets.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <shmix.h>
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/system/topology.h"
+#include "base/value/value.h"
+#include "server/data/get_index.h"
+#include "server/data/remote_gets.h"
+#include "server/model/alias.h"
+#include "server/model/nspace_access.h"
+#include "server/port/lanes.h"
+#include "server/port/reply.h"
+
+/* ---- patience ------------------------------------------------------------------------------ */
+
+/* "2", "0.25": seconds.  Return: false for what is none, or more than a year. */
+static bool seconds_read(const char *text, uint64_t *ret_ns)
+{
+    const uint64_t max_ns = 366 * 24 * 3600 * SX_NS_PER_SEC;
+    uint64_t ns = 0, unit_ns = SX_NS_PER_SEC;
+    bool any = false, fraction = false;
+
+    for (; *text != '\0'; text++) {
+        if (*text == '.' && !fraction) {
+            fraction = true;
+        } else if (isdigit((unsigned char)*text)) {
+            const uint64_t digit = (uint64_t)(*text - '0');
+
+            any = true;
+            unit_ns = fraction ? unit_ns / 10 : unit_ns;
+            ns = fraction ? ns + digit * unit_ns : ns * 10 + digit * SX_NS_PER_SEC;
+        } else {
+            return false;
+        }
+        if (ns > max_ns) {
+            return false;
+        }
+    }
+    *ret_ns = ns;
+    return any;
+}
+
+pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_options *options)
+{
+    const char *text = getenv("SHMIX_GET_TIMEOUT");
+
+    server->get_patience_ns = SX_GETS_PATIENCE_NS;
+    if (options->get_timeout.given) {
+        server->get_patience_ns = options->get_timeout.number * SX_NS_PER_SEC;
+        return PMIX_SUCCESS;
+    }
+    if (text != NULL && text[0] != '\0' && !seconds_read(text, &server->get_patience_ns)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "SHMIX_GET_TIMEOUT=%s is no number of seconds, as \"2\" or \"0.5\" is",
+                        text);
+    }
+    return PMIX_SUCCESS;
+}
+
+static void get_timed_out(void *arg, uint64_t now_ns)
+{
+    const struct sx_wait *wait = SX_CONTAINER(arg, struct sx_wait, pending);
+
+    (void)now_ns;
+    sx_pending_answer(arg, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
+}
+
+static void wait_limit(struct sx_wait *wait, uint64_t timeout_ns, uint64_t now_ns)
+{
+    sx_pending_limit(&wait->pending, get_timed_out, sx_deadline_ns(now_ns, timeout_ns));
+}
+
+/* Its rank has committed, and not what is wanted: it will not wait for ever. */
+static void wait_lose_patience(struct sx_wait *wait, uint64_t now_ns)
+{
+    const uint64_t patience_ns = wait->awaited->server->get_patience_ns;
+
+    if (wait->pending.deadline.fn == NULL && patience_ns != 0) {
+        wait_limit(wait, patience_ns, now_ns);
+    }
+}
+
+static bool has_no_limit(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->pending.deadline.fn == NULL;
+}
+
+static void awaited_timed_out(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_awaited_end_some(arg, has_no_limit, NULL, PMIX_ERR_TIMEOUT);
+}
+
+/* The same for all who wait for a rank that has committed for the first time; those who come later
+ * have time limits of their own. */
+static void awaited_lose_patience(struct sx_awaited *awaited, uint64_t now_ns)
+{
+    const uint64_t patience_ns = awaited->server->get_patience_ns;
+
+    if (awaited->patience.fn == NULL && patience_ns != 0) {
+        awaited->patience.fn = awaited_timed_out;
+        awaited->patience.arg = awaited;
+        sx_timer_add(awaited->server->loop, &awaited->patience,
+                     sx_deadline_ns(now_ns, patience_ns));
+    }
+}
+
+/* Most ranks put all values of a key before they commit: other qualifiers are not waited for. */
+static bool is_qualified(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->key != NULL && wait->key->realm == SX_REALM_QUALIFIED &&
+           wait->pending.deadline.fn == NULL;
+}
+
+void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool first)
+{
+    struct sx_awaited *awaited = NULL;
+
+    if (client->waiter_count > 0) {
+        awaited = sx_awaited_find(server, client->nspace, client->rank);
+    }
+    if (awaited == NULL) {
+        return;
+    }
+    if (!first) {
+        sx_awaited_commit(awaited);
+        return;
+    }
+    awaited_lose_patience(awaited, sx_now_ns());
+    sx_awaited_commit(awaited);
+    awaited = sx_awaited_find(server, client->nspace, client->rank); /* or it has gone */
+    if (awaited != NULL && awaited->qualified_count > 0) {
+        sx_awaited_end_some(awaited, is_qualified, NULL, PMIX_ERR_NOT_FOUND);
+    }
+}
+
+/* ---- one rank of this node ----------------------------------------------------------------- */
+
+/* Put, for other nodes alone. */
+static bool is_for_others(const struct sx_wait_what *what)
+{
+    struct sx_item item;
+
+    return what->nspace->has_remote && what->key[0] != '\0' &&
+           sx_store_find(&what->nspace->remote.view, what->realm, what->rank, what->key, &item) ==
+               PMIX_SUCCESS;
+}
+
+/* All that its rank had sent when it was asked for has been taken. */
+static void get_caught_up(struct sx_lane_mark *mark)
+{
+    struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
+    const struct sx_awaited *awaited = wait->awaited;
+    const struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
+
+    if (wait->key == NULL) {
+        sx_pending_answer(&wait->pending, PMIX_SUCCESS);
+        return;
+    }
+    const struct sx_wait_what what = { .nspace = awaited->nspace,
+                                       .rank = awaited->rank,
+                                       .realm = wait->key->realm,
+                                       .key = wait->key->key };
+    if (sx_wait_is_there(&what)) {
+        sx_pending_answer(&wait->pending, PMIX_SUCCESS);
+    } else if (!wait->patient) {
+        sx_pending_answer(&wait->pending, PMIX_ERR_NOT_FOUND);
+    } else if (target != NULL && target->has_committed) {
+        wait_lose_patience(wait, sx_now_ns());
+    }
+}
+
+/* ---- anybody of this node ------------------------------------------------------------------ */
+
+#define RANKS_A_UNIT 128u /* that are looked at */
+
+static bool is_anybody(uint32_t rank)
+{
+    return rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
+}
+
+/* Whether a rank has the key of @wait, whose asker pays for the look at each. */
+static bool anybody_has(const struct sx_wait *wait)
+{
+    const struct sx_awaited_key *key = wait->key;
+    const struct sx_nspace *nspace = wait->awaited->nspace;
+    const struct sx_store *store = &nspace->store.view;
+    const sx_column column = nspace->has_store
+                                 ? sx_store_column(store, key->realm, key->key, strlen(key->key))
+                                 : 0;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    struct sx_item item;
+    uint32_t rank = 0;
+
+    for (; column != 0 && rank < nspace->job_size && rc != PMIX_SUCCESS; rank++) {
+        rc = sx_store_read(store, column, rank, &item);
+    }
+    sx_share_charge(wait->pending.server, wait->pending.client, rank / RANKS_A_UNIT);
+    return rc == PMIX_SUCCESS;
+}
+
+/* One lane after the other. */
+static void anybody_caught_up(struct sx_lane_mark *mark)
+{
+    struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
+    const struct sx_nspace *nspace = wait->awaited->nspace;
+
+    while (wait->lanes_seen < nspace->client_count) {
+        struct sx_client *client = nspace->by_rank[wait->lanes_seen++];
+
+        if (client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane)) {
+            sx_lane_mark(wait->awaited->server, client, mark);
+            return;
+        }
+    }
+    sx_pending_answer(&wait->pending,
+                      wait->key == NULL || anybody_has(wait) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+}
+
+/* ---- what the host has announced ----------------------------------------------------------- */
+
+static bool is_coming(const struct sx_wait_what *what)
+{
+    return what->nspace->is_coming && what->realm == SX_REALM_JOB && sx_topology_is_key(what->key);
+}
+
+/* Of the job, whichever process was named.  Any end of the wait says "look again", but that of the
+ * namespace or of the time limit. */
+static pmix_status_t coming_wait(struct sx_server *server, struct sx_client *asker,
+                                 const struct sx_wait_what *what, const struct sx_frame *frame,
+                                 uint64_t now_ns)
+{
+    const struct sx_wait_what text = {
+        .nspace = what->nspace, .rank = SX_ROW_JOB, .realm = SX_REALM_JOB, .key = what->key
+    };
+    const struct sx_get *request = frame->opened.head;
+    struct sx_wait *wait = sx_wait_add(server, asker, frame->header.id, &text);
+
+    if (wait == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    wait->is_announced = true;
+    if (request->timeout_ns != 0) {
+        wait_limit(wait, request->timeout_ns, now_ns);
+    }
+    return PMIX_SUCCESS;
+}
+
+static bool is_announced(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->is_announced;
+}
+
+void sx_gets_nspace_coming(struct sx_server *server, struct sx_nspace *nspace, uint8_t said)
+{
+    struct sx_awaited *const awaited = sx_awaited_find(server, nspace, SX_ROW_JOB);
+
+    if (said == SX_SAID_NOTHING) {
+        return;
+    }
+    nspace->is_coming = said == SX_SAID_YES;
+    if (!nspace->is_coming) {
+        (void)sx_store_unset(&nspace->store, SX_REALM_JOB, SX_ROW_JOB, SX_NSPACE_COMING);
+    }
+    if (!nspace->is_coming && awaited != NULL) {
+        sx_awaited_end_some(awaited, is_announced, NULL, PMIX_SUCCESS);
+    }
+}
+
+/* ---- requests ------------------------------------------------------------------------------ */
+
+static enum sx_realm realm_of(const struct sx_get *request)
+{
+    return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
+}
+
+/* How long the host has for a key that it alone may know. */
+static uint64_t hosts_limit_ns(const struct sx_get *request)
+{
+    return request->timeout_ns != 0 && request->timeout_ns < SX_GETS_PATIENCE_NS
+               ? request->timeout_ns
+               : SX_GETS_PATIENCE_NS;
+}
+
+/* Return: PMIX_SUCCESS when it will be answered, or has been. */
+static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
+                              const struct sx_wait_what *what, struct sx_client *target,
+                              const struct sx_frame *frame, bool patient, uint64_t now_ns)
+{
+    const struct sx_get *request = frame->opened.head;
+    struct sx_wait *wait;
+
+    wait = sx_wait_add(server, asker, frame->header.id, what);
+    if (wait == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    wait->patient = patient;
+    if (request->timeout_ns != 0 && (request->flags & SX_GET_HOSTS) == 0) {
+        wait_limit(wait, request->timeout_ns, now_ns);
+    }
+    if (is_anybody(what->rank)) {
+        wait->mark.reached = anybody_caught_up;
+        anybody_caught_up(&wait->mark);
+    } else if (target == NULL && sx_remote_is_there(server, what->nspace, what->rank)) {
+        const bool is_hosts = (request->flags & SX_GET_HOSTS) != 0;
+
+        wait->patient = request->timeout_ns != 0 && !is_hosts &&
+                        (request->flags & SX_GET_IMMEDIATE) == 0;
+        if (is_hosts) {
+            wait_limit(wait, hosts_limit_ns(request), now_ns);
+        }
+        sx_remote_wait(wait, now_ns);
+    } else if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
+        /* A commit that came before it could see data_wanted is in the lane now. */
+        wait->mark.reached = get_caught_up;
+        sx_lane_mark(server, target, &wait->mark);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Whether waiting for the value can help. */
+static bool may_come(const struct sx_server *server, const struct sx_wait_what *what,
+                     const struct sx_client *target, bool immediate)
+{
+    if (is_anybody(what->rank)) {
+        return what->key[0] != '\0';
+    }
+    if (target == NULL) {
+        return sx_remote_is_there(server, what->nspace, what->rank) ||
+               (!immediate && sx_client_may_come(what->nspace, what->rank));
+    }
+    return !immediate && !is_for_others(what) &&
+           (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
+}
+
+/* A key that the host provides, of a rank of another node.  Whether it is asked, or has not
+ * answered yet: a key that it has not had is not asked for again. */
+static bool host_may_know(struct sx_server *server, const struct sx_wait_what *what,
+                          const struct sx_client *target)
+{
+    if (target != NULL || is_anybody(what->rank) || what->key[0] == '\0' ||
+        !sx_remote_is_there(server, what->nspace, what->rank)) {
+        return false;
+    }
+    const struct sx_awaited *const awaited = sx_awaited_find(server, what->nspace, what->rank);
+
+    return sx_wait_is_first(server, what) || (awaited != NULL && awaited->remote.is_asked);
+}
+
+/* Whether it does not wait for what is not there: so it is with other qualifiers than those that
+ * the rank has committed. */
+static bool is_immediate(const struct sx_get *request, const struct sx_client *target)
+{
+    return (request->flags & SX_GET_IMMEDIATE) != 0 ||
+           ((request->flags & SX_GET_QUALIFIED) != 0 && request->timeout_ns == 0 &&
+            target != NULL && target->has_committed);
+}
+
+/* A Get of the namespace @proc is of, which is not known here.  Return: true when it is answered
+ * later. */
+static bool unknown_ask(struct sx_server *server, struct sx_client *asker, const pmix_proc_t *proc,
+                        const struct sx_wait_what *what, const struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    const struct sx_get *const request = frame->opened.head;
+
+    return (request->flags & SX_GET_HOSTS) != 0 && what->key[0] != '\0' &&
+           proc->nspace[0] != '\0' &&
+           sx_remote_ask_unknown(server, asker, frame->header.id, proc, what->key,
+                                 sx_deadline_ns(now_ns, hosts_limit_ns(request)));
+}
+
+/* What is asked for, and whom @ret_proc it is about: of no namespace (NULL) when that is not known,
+ * of none in @ret_proc either when it is a member that a group or connected namespace has not. */
+static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame,
+                                   pmix_proc_t *ret_proc)
+{
+    const struct sx_get *request = frame->opened.head;
+    const char *key = sx_part_text(&frame->opened.parts[SX_GET_KEY]);
+    struct sx_wait_what what = { .rank = request->rank,
+                                 .realm = realm_of(request),
+                                 .key = key != NULL ? key : "" };
+    pmix_proc_t named = { .rank = request->rank };
+
+    memcpy(named.nspace, request->nspace, sizeof(named.nspace));
+    *ret_proc = (pmix_proc_t){ .rank = request->rank };
+    if (sx_alias_one(server, &named, ret_proc) == PMIX_SUCCESS) {
+        what.nspace = sx_nspace_find(server, ret_proc->nspace);
+        what.rank = ret_proc->rank;
+    }
+    return what;
+}
+
+bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                    uint64_t now_ns)
+{
+    const struct sx_get *request = frame->opened.head;
+    pmix_proc_t proc;
+    struct sx_wait_what what = what_of(server, frame, &proc);
+    struct sx_client *target = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    if (what.nspace != NULL && sx_nspace_visible(server, what.nspace, client)) {
+        target = sx_client_find(what.nspace, what.rank);
+        /* What the rank has sent comes first: it may be this value, or a newer one. */
+        const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
+                               sx_lane_pending(&target->lane);
+        const bool patient = (request->flags & SX_GET_HOSTS) != 0
+                                 ? host_may_know(server, &what, target)
+                                 : may_come(server, &what, target, is_immediate(request, target));
+
+        what.anew = (request->flags & SX_GET_REFRESH) != 0 && target == NULL &&
+                    sx_remote_is_there(server, what.nspace, what.rank);
+        if (is_coming(&what)) {
+            rc = coming_wait(server, client, &what, frame, now_ns);
+            if (rc == PMIX_SUCCESS) {
+                return true;
+            }
+        } else if (!is_behind && !what.anew && sx_wait_is_there(&what)) {
+            rc = PMIX_SUCCESS;
+        } else if (is_behind || patient) {
+            rc = get_wait(server, client, &what, target, frame, patient, now_ns);
+            if (rc == PMIX_SUCCESS) {
+                return true; /* answered later */
+            }
+        }
+    } else if (what.nspace == NULL && unknown_ask(server, client, &proc, &what, frame, now_ns)) {
+        return true;
+    }
+    sx_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+/* ---- who comes and goes -------------------------------------------------------------------- */
+
+void sx_gets_client_added(struct sx_server *server, struct sx_client *client)
+{
+    const struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
+
+    if (awaited != NULL) {
+        sx_waiting_want(server, client, (int)awaited->wait_count);
+    }
+}
+
+void sx_gets_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    if (client->waiter_count > 0) {
+        sx_board_slot_want_data(&server->board, client->slot, true);
+    }
+}
+
+/* Those who look through all lanes go on to the next one: what they take out of that may end some
+ * of them. */
+static void lookers_go_on(struct sx_client *client)
+{
+    struct sx_list lookers = SX_LIST_INIT(lookers);
+    struct sx_list *node;
+
+    SX_LIST_EACH(it, &client->share.marks) {
+        if (SX_LIST_ENTRY(it, struct sx_lane_mark, link)->reached == anybody_caught_up) {
+            sx_list_remove(it);
+            sx_list_append(&lookers, it);
+        }
+    }
+    while ((node = sx_list_pop(&lookers)) != NULL) {
+        anybody_caught_up(SX_LIST_ENTRY(node, struct sx_lane_mark, link));
+    }
+}
+
+void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    if (client->waiter_count > 0 && client->nspace != NULL) {
+        struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
+
+        if (awaited != NULL) {
+            sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
+        }
+    }
+    lookers_go_on(client);
+}
+
+void sx_gets_nspace_filled(struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &nspace->awaited) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
+
+        sx_awaited_look(awaited);
+        sx_awaited_commit(awaited);
+    }
+}
+
+void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_waiting_forget(server);
+    SX_LIST_EACH(it, &nspace->awaited) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
+        const bool asked = awaited->remote.is_active;
+
+        sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
+        if (asked) { /* else it is gone */
+            sx_awaited_unasked(awaited);
+        }
+    }
+}
+
+void sx_gets_deinit(struct sx_server *server)
+{
+    sx_waiting_deinit(&server->waiting);
+}

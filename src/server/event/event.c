@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event.c - number an event, write it into the rings it concerns, keep it, tell the host.
+ *
+ *     lane, EVENT_BULK --judge--\
+ *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
+ *     library --build----------/         \--> the host: its handlers; its notify_event for what
+ *                                             leaves the node (never for what came from it)
+ *
+ * Order is the order of publishing, one for all namespaces.  The history is bounded (event_log.h);
+ * a lane that fills faster than this holds up its own client only. */
+#include "server/event/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+#include <shmix.h>
+
+#include "base/status.h"
+#include "base/switch.h"
+#include "base/value/value.h"
+#include "server/event/event_alias.h"
+#include "server/event/event_ask.h"
+#include "server/event/event_codes.h"
+#include "server/event/event_relay.h"
+#include "server/event/event_route.h"
+#include "server/event/host_handlers.h"
+#include "server/model/family.h"
+#include "server/model/nspace_access.h"
+#include "server/port/reply.h"
+#include "server/port/wake.h"
+
+#define SWEEP_EVERY 256u   /* events between two looks at who has had them */
+#define UNREAD_CROWD 8192u /* so many kept for readers alone: all are woken, to read on */
+
+/* ---- bounds -------------------------------------------------------------------------------- */
+
+pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_options *options)
+{
+    uint64_t cache_max = SX_EVENTLOG_CACHE_DEFAULT;
+    uint64_t bytes_max = SX_EVENTLOG_BYTES_DEFAULT;
+    pmix_status_t rc = sx_switch_number("PMIX_SERVER_CACHE_SIZE", 0, SX_EVENTLOG_CACHE_MAX,
+                                        &cache_max);
+
+    sx_list_init(&server->events_dirty);
+    sx_list_init(&server->handled_askers);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_switch_number("SHMIX_SERVER_CACHE_SIZE", 0, SX_EVENTLOG_CACHE_MAX, &cache_max);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_switch_number("SHMIX_SERVER_CACHE_BYTES", 0, UINT64_MAX, &bytes_max);
+    }
+    if (options->cache_count.given) {
+        cache_max = options->cache_count.number;
+    }
+    if (rc == PMIX_SUCCESS && cache_max > SX_EVENTLOG_CACHE_MAX) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "a cache of %llu events: at most %u are possible",
+                      (unsigned long long)cache_max, SX_EVENTLOG_CACHE_MAX);
+    }
+    if (rc != PMIX_SUCCESS) {
+        cache_max = SX_EVENTLOG_CACHE_DEFAULT;
+    }
+    sx_event_relay_init(server);
+    sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
+    sx_eventlog_init(&server->host_events);
+    server->host_events.loose_only = true;
+    sx_list_init(&server->event_wants);
+    return rc;
+}
+
+void sx_events_stop(struct sx_server *server)
+{
+    sx_event_codes_clear(&server->event_codes);
+}
+
+void sx_events_deinit(struct sx_server *server)
+{
+    sx_eventlog_clear(&server->event_history, &server->host_events);
+    sx_event_history_deinit(&server->event_history);
+    sx_event_codes_clear(&server->event_codes);
+}
+
+/* ---- into one namespace -------------------------------------------------------------------- */
+
+/* An event for one process wakes by its target: the others need not even look. */
+static uint32_t class_of(const struct sx_event_block *block, const struct sx_event *head)
+{
+    uint32_t rank;
+
+    if (head->range == PMIX_RANGE_CUSTOM && head->target_count == 1) {
+        memcpy(&rank, block->bytes + block->target_off, sizeof(rank));
+        if (rank != PMIX_RANK_WILDCARD) {
+            return SX_CLASS_OF_RANK(rank);
+        }
+    }
+    return SX_CLASS_OF_CODE(head->code);
+}
+
+/* Return: the number of the record. */
+static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *block,
+                             uint64_t number)
+{
+    struct sx_event head = *sx_event_block_head(block);
+    const bool fits = block->size <= SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    const uint32_t class_index = class_of(block, &head);
+    const struct iovec iov[2] = {
+        { .iov_base = &head, .iov_len = sizeof(head) },
+        { .iov_base = block->bytes + sizeof(head), .iov_len = block->size - sizeof(head) },
+    };
+    uint64_t seq = 0;
+
+    head.number = number;
+    head.flags |= fits ? 0 : SX_EVENT_ASK;
+    sx_ring_publish(&nspace->ring, SX_RECORD_EVENT, (uint16_t)class_index, iov, fits ? 2 : 1, &seq);
+    nspace->event_seq_last = seq;
+    nspace->event_classes |= 1u << class_index;
+    return seq;
+}
+
+static void mark_dirty(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (sx_list_empty(&nspace->events_dirty)) {
+        sx_list_append(&server->events_dirty, &nspace->events_dirty);
+    }
+}
+
+/* Up to which record every local rank of the job has had everything. */
+static uint64_t floor_of(const struct sx_nspace *nspace)
+{
+    uint64_t floor = UINT64_MAX;
+
+    if (nspace->client_count == 0 || nspace->client_count < nspace->local_count) {
+        return 0;
+    }
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *client = nspace->by_rank[i];
+
+        if (client->home == nspace && !client->event_left && client->event_seq < floor) {
+            floor = client->event_seq;
+        }
+    }
+    return floor;
+}
+
+/* The first record that somebody with a handler has not had. */
+static uint64_t unread_from(const struct sx_nspace *nspace)
+{
+    uint64_t from = UINT64_MAX;
+
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        const struct sx_client *client = nspace->by_rank[i];
+
+        if (client->home == nspace && !client->event_left && client->has_handlers &&
+            client->event_seq + 1 < from) {
+            from = client->event_seq + 1;
+        }
+    }
+    return from;
+}
+
+static void sweep(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->events.held_count > 0) {
+        sx_eventlog_release(&server->event_history, &nspace->events, floor_of(nspace));
+    }
+    sx_eventlog_read(&server->event_history, &nspace->events, unread_from(nspace));
+    nspace->event_sweep_at = nspace->events.newest + SWEEP_EVERY;
+}
+
+/* Have the clients say how far they have read: they answer in their lanes and wake nobody.  Who
+ * sleeps for other codes is woken when too much is kept for it. */
+static void cursors_ask(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (!sx_nspace_has_ring(nspace)) {
+        return;
+    }
+    /* relaxed: it refers to nothing but a number. */
+    atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
+                          memory_order_relaxed);
+    if (sx_eventlog_unread(&server->event_history, &nspace->events) >= UNREAD_CROWD) {
+        nspace->event_classes |= SX_CLASSES_OF_CODES;
+    }
+}
+
+static void deliver(struct sx_server *server, struct sx_nspace *nspace,
+                    struct sx_event_block *block)
+{
+    const uint64_t number = ++nspace->events.newest;
+    const bool kept = (sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0 ||
+                      !sx_nspace_has_ring(nspace) ||
+                      block->size > SX_RING_RECORD_MAX - (uint32_t)sizeof(struct sx_record_header);
+    uint64_t seq = 0;
+
+    if (sx_nspace_has_ring(nspace)) {
+        seq = ring_publish(nspace, block, number);
+        mark_dirty(server, nspace);
+    }
+    if (kept) {
+        sx_eventlog_add(&server->event_history, &nspace->events, block, number, seq);
+    }
+    if (nspace->events.newest >= nspace->event_sweep_at) {
+        sweep(server, nspace);
+        cursors_ask(server, nspace);
+    }
+}
+
+static void history_show(struct sx_server *server, struct sx_nspace *nspace)
+{
+    const struct sx_eventlog *log = &nspace->events;
+    struct sx_ring_header *ring = nspace->ring.header;
+    struct sx_board_header *board = server->board.header;
+
+    /* relaxed: figures for people. */
+    atomic_store_explicit(&ring->events_kept, log->held_count + log->loose_count,
+                          memory_order_relaxed);
+    atomic_store_explicit(&ring->events_held, log->held_count, memory_order_relaxed);
+    atomic_store_explicit(&board->history_bytes, server->event_history.bytes, memory_order_relaxed);
+    atomic_store_explicit(&board->history_crowded_out, server->event_history.crowded_out,
+                          memory_order_relaxed);
+}
+
+void sx_event_wake(struct sx_server *server)
+{
+    struct sx_list *link;
+
+    while (!server->events_wake_posted && (link = sx_list_pop(&server->events_dirty)) != NULL) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(link, struct sx_nspace, events_dirty);
+
+        history_show(server, nspace);
+        sx_ring_wake(&nspace->ring, nspace->event_classes, (uint32_t)nspace->reader_count,
+                     server->bitset_sleepers > 0);
+        sx_wake_all(server, nspace, nspace->event_classes);
+        nspace->event_classes = 0;
+    }
+}
+
+void sx_event_wake_handlers(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace->event_classes |= SX_CLASSES_OF_CODES;
+    mark_dirty(server, nspace);
+    sx_event_wake(server);
+}
+
+static void wake_now(void *arg, uint64_t now_ns)
+{
+    struct sx_server *server = arg;
+
+    (void)now_ns;
+    server->events_wake_posted = false;
+    sx_event_wake(server);
+}
+
+void sx_event_wake_behind_host(struct sx_server *server)
+{
+    if (!server->events_wake_posted) {
+        server->events_wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
+        server->events_wake_posted = sx_loop_post(server->loop, &server->events_wake) ==
+                                     PMIX_SUCCESS;
+    }
+}
+
+/* ---- publishing ---------------------------------------------------------------------------- */
+
+/* It was for others than those who hear of it: what its publisher was not told in an answer, it
+ * counts. */
+static void client_loses(struct sx_server *server, struct sx_client *client, const char *why)
+{
+    struct sx_board_slot *slot;
+
+    if (client->slot >= SX_BOARD_SLOT_MAX) {
+        return; /* it has gone */
+    }
+    slot = &server->board.slots[client->slot];
+    /* relaxed: a count, and nobody else writes it. */
+    atomic_store_explicit(&slot->events_lost,
+                          atomic_load_explicit(&slot->events_lost, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    sx_wake_client(server, client);
+    if (!client->event_lost_told) {
+        client->event_lost_told = true; /* one line per client: it could cause many */
+        sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
+               client->rank, why);
+    }
+}
+
+/* The answer's id: somebody on another node is meant. */
+static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    (void)asker;
+    if (answer->status == PMIX_SUCCESS) {
+        return;
+    }
+    sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+    if (answer->id != 0) {
+        client_loses(answer->server, answer->client, "the host does not carry it to other nodes");
+    }
+}
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and gets to
+ * none. */
+static pmix_status_t host_tell(struct sx_server *server, struct sx_client *client,
+                               const struct sx_event_block *block)
+{
+    const enum sx_event_way way = sx_event_way(server, block);
+    const bool leaves = way == SX_EVENT_LEAVES;
+    const pmix_status_t rc = way == SX_EVENT_STAYS
+                                 ? PMIX_SUCCESS
+                                 : sx_event_relay(server, client, block, leaves, host_told);
+
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
+        sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
+    }
+    return rc == PMIX_SUCCESS || !leaves ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
+}
+
+/* Whether jobs to come get it, besides the @count that have it. */
+static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block *block,
+                                size_t count)
+{
+    const struct sx_event *head = sx_event_block_head(block);
+
+    if ((head->flags & SX_EVENT_DO_NOT_CACHE) != 0) {
+        return false;
+    }
+    return block->is_job
+               ? (count == 0 || head->target_count > 1) && sx_event_awaits_job(server, block)
+               : head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL;
+}
+
+/* Whether @nspace may have what a client published: @client, or (NULL) one of another node. */
+static bool is_permitted_to(struct sx_server *server, const struct sx_event_block *block,
+                            struct sx_client *client, const struct sx_nspace *nspace)
+{
+    pmix_proc_t source;
+
+    if (client != NULL) {
+        return sx_nspace_reachable(server, nspace, client);
+    }
+    sx_event_block_source(block, &source);
+    return block->user == 0 || sx_nspace_is_of(nspace, block->user) ||
+           (source.nspace[0] != '\0' && sx_memberships_hold_both(server, &source, nspace->name));
+}
+
+/* Into all that it concerns.  *ret_count: so many have it.  Return: false when one of them may not
+ * have it, as it is another user's than @client. */
+static bool deliver_to_all(struct sx_server *server, struct sx_event_block *block,
+                           struct sx_client *client, size_t *ret_count)
+{
+    bool is_permitted = true;
+
+    *ret_count = 0;
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (!sx_event_concerns(block, nspace)) {
+            continue;
+        }
+        if (block->has_user && !is_permitted_to(server, block, client, nspace)) {
+            is_permitted = false;
+            continue;
+        }
+        deliver(server, nspace, block);
+        (*ret_count)++;
+    }
+    return is_permitted;
+}
+
+static void published_log(struct sx_event_block *block, size_t count)
+{
+    pmix_proc_t source;
+
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_event_block_source(block, &source);
+        sx_log(SX_LOG_DEBUG, "event %s of %s.%u, range %s, is published to %zu namespaces",
+               PMIx_Error_string(sx_event_block_head(block)->code), source.nspace, source.rank,
+               PMIx_Data_range_string((pmix_data_range_t)sx_event_block_head(block)->range), count);
+    }
+}
+
+pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
+                               enum sx_event_origin origin, struct sx_client *client)
+{
+    size_t count;
+
+    sx_event_route(server, block, origin);
+    const bool is_permitted = deliver_to_all(server, block, client, &count);
+    published_log(block, count);
+
+    if (is_for_jobs_to_come(server, block, count)) {
+        sx_event_history_keep(&server->event_history, block);
+    }
+    if (sx_event_reaches_host(server, block, origin)) {
+        block->from_host = origin == SX_EVENT_FROM_HOST;
+        block->for_host = sx_event_is_for_host(block, origin);
+        sx_hostevent_deliver(server, block);
+    }
+    /* Deaths and aborts are the host's own business: it hears of them in other ways. */
+    const pmix_status_t rc = origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block)
+                                                            : PMIX_SUCCESS;
+
+    /* All others than those that are named are no loss. */
+    return is_permitted || sx_event_block_head(block)->range != PMIX_RANGE_CUSTOM
+               ? rc
+               : PMIX_ERR_NO_PERMISSIONS;
+}
+
+/* ---- from clients -------------------------------------------------------------------------- */
+
+/* Codes that only a host or a server can know come from neither a rank nor another user's tool.
+ * Root and the server's user can do anything to the server in any case: their tools try it out. */
+static bool may_raise(const struct sx_client *client, pmix_status_t code)
+{
+    return !sx_event_code_is_hosts(code) ||
+           (client->is_tool && (client->uid == 0 || client->uid == geteuid()));
+}
+
+/* *ret_number: the one that it has in the client's home; 0: it is not there. */
+static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
+                                      const struct sx_opened *body, uint64_t *ret_number)
+{
+    const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
+    struct sx_event_block *block = NULL;
+    pmix_status_t rc = sx_event_block_judge(&source, body, &block);
+
+    if (rc == PMIX_SUCCESS && !may_raise(client, sx_event_block_head(block)->code)) {
+        rc = PMIX_ERR_NO_PERMISSIONS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_unalias(server, client, &block);
+    }
+    if (rc == PMIX_SUCCESS) {
+        block->has_user = true;
+        block->user = client->uid;
+        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
+        /* The host, which has been told, may have ended the job. */
+        *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
+                          ? client->home->events.newest
+                          : 0;
+        if (sx_event_block_head(block)->code == PMIX_GROUP_CONSTRUCT_ABORT) {
+            SX_FAMILIES_TELL(server, group_aborted, server, client, block);
+        }
+    }
+    sx_event_block_release(block);
+    return rc;
+}
+
+pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
+                                 const struct sx_opened *body)
+{
+    uint64_t number = 0;
+    const pmix_status_t rc = client_publishes(server, client, body, &number);
+
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (rc != PMIX_SUCCESS) {
+        client_loses(server, client,
+                     rc == PMIX_ERR_BAD_PARAM         ? "a custom range that names no process"
+                     : rc == PMIX_ERR_NO_PERMISSIONS  ? "it names processes of another user, or "
+                                                        "has a code that only a host may raise"
+                     : rc == PMIX_ERR_PARTIAL_SUCCESS ? "the host does not carry it to other nodes"
+                                                      : "memory is short");
+    }
+    return PMIX_SUCCESS;
+}
+
+bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                      uint64_t now_ns)
+{
+    uint64_t number = 0;
+    const pmix_status_t rc = client_publishes(server, client, &frame->opened, &number);
+
+    (void)now_ns;
+    if (rc == PMIX_ERR_UNPACK_FAILURE) {
+        return false;
+    }
+    sx_reply_body(server, client, frame->header.id, rc, &number, sizeof(number));
+    return true;
+}
+
+/* ---- from the host ------------------------------------------------------------------------- */
+
+struct notice {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    struct sx_event_block *block;
+    bool is_relayed;
+};
+
+static void notice_publish(void *arg, uint64_t now_ns)
+{
+    struct notice *notice = arg;
+
+    (void)now_ns;
+    if (notice->is_relayed) {
+        SX_FAMILIES_TELL(notice->server, event_relayed, notice->server, notice->block);
+    }
+    if (sx_event_unalias(notice->server, NULL, &notice->block) == PMIX_SUCCESS) {
+        (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
+    } else {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of the host: memory is short",
+               sx_event_block_head(notice->block)->code);
+    }
+    sx_event_block_release(notice->block);
+    free(notice);
+}
+
+pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
+                              const struct sx_notify_options *options, const pmix_info_t info[],
+                              size_t ninfo)
+{
+    struct sx_server *server = sx_server_get();
+    pmix_proc_t from = { .rank = PMIX_RANK_UNDEF };
+    struct sx_event_block *block = NULL;
+    struct sx_event_relay relay;
+    bool is_relayed;
+    pmix_status_t rc;
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (source != NULL && source->nspace[0] != '\0') { /* else: the resource manager */
+        from = *source;
+    }
+    if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    is_relayed = sx_event_relay_read(server, info, ninfo, &relay);
+    if (!is_relayed) {
+        rc = sx_event_block_build(code, &from, options, info, ninfo, &block);
+    } else if (relay.own) {
+        return PMIX_SUCCESS; /* it is back on the node it has left */
+    } else {
+        rc = sx_event_relay_open(&relay, &from, &block);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    struct notice *notice = malloc(sizeof(*notice));
+
+    if (notice == NULL) {
+        sx_event_block_release(block);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *notice = (struct notice){ .server = server, .block = block, .is_relayed = is_relayed };
+    notice->post = (struct sx_loop_post){ .fn = notice_publish, .arg = notice };
+    rc = sx_loop_post(server->loop, &notice->post);
+    if (rc != PMIX_SUCCESS) {
+        sx_event_block_release(block);
+        free(notice);
+    }
+    return rc;
+}
+
+/* ---- namespaces and clients ---------------------------------------------------------------- */
+
+void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_eventlog_init(&nspace->events);
+    sx_list_init(&nspace->events_dirty);
+    nspace->event_sweep_at = SWEEP_EVERY;
+    sx_eventlog_seed(&server->event_history, &nspace->events);
+}
+
+/* No process of a namespace that is new has joined another user's. */
+static bool concerns(const struct sx_event_block *block, const void *nspace)
+{
+    return sx_event_concerns(block, nspace) &&
+           (!block->has_user || block->user == 0 || sx_nspace_is_of(nspace, block->user));
+}
+
+/* What was kept for @nspace, and for nobody else who is still to come, it has now. */
+static void history_give(struct sx_server *server, const struct sx_nspace *nspace)
+{
+    struct sx_event_history *const history = &server->event_history;
+
+    SX_LIST_EACH(it, &history->cache) {
+        struct sx_event_block *const block = SX_LIST_ENTRY(it, struct sx_event_block, cache);
+
+        if (block->is_job && sx_event_concerns(block, nspace) &&
+            !sx_event_awaits_job(server, block)) {
+            sx_event_history_drop(history, block);
+        }
+    }
+}
+
+void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+
+    /* Its session is known by now.  Numbers begin anew: what has been pushed out before anybody
+     * came was never there, and each number has its record. */
+    sx_eventlog_sift(&server->event_history, &nspace->events, concerns, nspace);
+    sx_eventlog_seek(&cursor, &nspace->events, 0);
+    while ((entry = sx_eventlog_next(&cursor)) != NULL) {
+        entry->seq = ring_publish(nspace, entry->block, entry->number);
+    }
+    nspace->event_classes = 0; /* nobody has this ring yet, so nobody has to be woken */
+    history_give(server, nspace);
+}
+
+void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_list_remove(&nspace->events_dirty);
+    sx_eventlog_clear(&server->event_history, &nspace->events);
+}
+
+void sx_event_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    client->event_left = false;
+    client->event_seq = 0;
+    client->has_handlers = false;
+}
+
+void sx_event_client_left(struct sx_server *server, struct sx_client *client)
+{
+    client->event_left = true;
+    sweep(server, client->nspace);
+    sx_event_codes_client_left(server, client); /* the host may end the job inside */
+}
+
+void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq)
+{
+    if (seq > client->event_seq) {
+        client->event_seq = seq;
+        sweep(server, client->nspace);
+    }
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_alias.h - events from, for, or about members of connected namespaces and groups. */
+#ifndef SX_SERVER_EVENT_EVENT_ALIAS_H
+#define SX_SERVER_EVENT_EVENT_ALIAS_H
+
+#include "server/model/event_block.h"
+#include "server/model/state.h"
+
+/* Let *block name processes themselves where it names them by the name of a connected namespace or
+ * a group; its infos stay as they are, and other nodes read them.  *block may be replaced: its
+ * reference moves.  @payer, NULL for a host, pays for a long list.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, and then *block is as it was. */
+pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
+                               struct sx_event_block **block);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_route.c - the table of event_route.h, column by column. */
+#include "server/event/event_route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Hosts name nobody, or themselves.  Whatever else they pass on is some process's. */
+static bool is_manager(struct sx_server *server, const pmix_proc_t *source)
+{
+    return source->nspace[0] == '\0' || strcmp(source->nspace, server->self.nspace) == 0;
+}
+
+static const struct sx_event *head_of(const struct sx_event_block *block)
+{
+    return (const struct sx_event *)(const void *)block->bytes;
+}
+
+void sx_event_route(struct sx_server *server, struct sx_event_block *block,
+                    enum sx_event_origin origin)
+{
+    struct sx_event *head = sx_event_block_head(block);
+    pmix_proc_t source;
+
+    sx_event_block_source(block, &source);
+    if (origin == SX_EVENT_FROM_HOST && !block->is_job && is_manager(server, &source)) {
+        head->flags |= SX_EVENT_ENVIRONMENT;
+    }
+    if (head->range == PMIX_RANGE_SESSION && block->session == SX_SESSION_UNKNOWN) {
+        const struct sx_nspace *nspace = sx_nspace_find(server, source.nspace);
+
+        block->session = nspace != NULL ? nspace->session : SX_SESSION_UNKNOWN;
+    }
+}
+
+bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspace *nspace)
+{
+    pmix_proc_t source;
+
+    switch (head_of(block)->range) {
+    case PMIX_RANGE_RM:
+    case PMIX_RANGE_PROC_LOCAL:
+        return false;
+    case PMIX_RANGE_NAMESPACE:
+        sx_event_block_source(block, &source);
+        return strcmp(source.nspace, nspace->name) == 0;
+    case PMIX_RANGE_SESSION: /* of whom no session is known, each may be meant */
+        return block->session == nspace->session || block->session == SX_SESSION_UNKNOWN ||
+               nspace->session == SX_SESSION_UNKNOWN;
+    case PMIX_RANGE_CUSTOM:
+        return sx_event_block_aims_at(block, nspace->name, PMIX_RANK_WILDCARD);
+    default:
+        return true;
+    }
+}
+
+static bool is_known(struct sx_server *server, const char *nspace)
+{
+    return sx_nspace_find(server, nspace) != NULL || strcmp(nspace, server->self.nspace) == 0;
+}
+
+bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t source, *procs = NULL;
+    size_t count = 0, i = 0;
+
+    if (head_of(block)->range == PMIX_RANGE_NAMESPACE) {
+        sx_event_block_source(block, &source);
+        return !is_known(server, source.nspace);
+    }
+    if (sx_event_block_targets(block, &procs, &count) != PMIX_SUCCESS) {
+        return false;
+    }
+    while (i < count && is_known(server, procs[i].nspace)) {
+        i++;
+    }
+    free(procs);
+    return i < count;
+}
+
+bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block *block,
+                           enum sx_event_origin origin)
+{
+    pmix_proc_t source;
+
+    switch (head_of(block)->range) {
+    case PMIX_RANGE_NAMESPACE:
+        sx_event_block_source(block, &source);
+        return origin == SX_EVENT_FROM_LIBRARY || strcmp(source.nspace, server->self.nspace) == 0;
+    case PMIX_RANGE_CUSTOM:
+        return sx_event_block_aims_at(block, server->self.nspace, server->self.rank);
+    case PMIX_RANGE_PROC_LOCAL:
+        return origin == SX_EVENT_FROM_HOST;
+    default:
+        return true;
+    }
+}
+
+bool sx_event_is_for_host(const struct sx_event_block *block, enum sx_event_origin origin)
+{
+    const struct sx_event *head = head_of(block);
+
+    if (origin == SX_EVENT_FROM_LIBRARY) {
+        return head->code == PMIX_ERR_LOST_CONNECTION;
+    }
+    return (head->flags & SX_EVENT_NON_DEFAULT) == 0 &&
+           (head->range == PMIX_RANGE_RM ||
+            (head->range == PMIX_RANGE_PROC_LOCAL && origin == SX_EVENT_FROM_HOST));
+}
+
+/* ---- beyond the node ----------------------------------------------------------------------- */
+
+/* Whether the job may have processes on other nodes. */
+static bool job_goes_on_elsewhere(const struct sx_nspace *nspace)
+{
+    return nspace->job_size == 0 || nspace->job_size > nspace->local_count;
+}
+
+static bool targets_are_here(struct sx_server *server, const struct sx_event_block *block)
+{
+    pmix_proc_t *procs = NULL;
+    size_t count = 0;
+    bool here = sx_event_block_targets(block, &procs, &count) == PMIX_SUCCESS;
+
+    for (size_t i = 0; i < count && here; i++) {
+        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
+
+        here = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD
+                                      ? !job_goes_on_elsewhere(nspace)
+                                      : sx_client_find(nspace, procs[i].rank) != NULL);
+    }
+    free(procs);
+    return here;
+}
+
+/* Whether a job is known to have processes on other nodes. */
+static bool nodes_are_elsewhere(const struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        const struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (nspace->job_size > nspace->local_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_block *block)
+{
+    const struct sx_event *head = head_of(block);
+    const struct sx_nspace *nspace;
+    pmix_proc_t source;
+
+    if ((head->flags & SX_EVENT_STAYS_LOCAL) != 0 ||
+        (server->module.notify_event == NULL && !nodes_are_elsewhere(server))) {
+        return SX_EVENT_STAYS;
+    }
+    switch (head->range) {
+    case PMIX_RANGE_LOCAL:
+    case PMIX_RANGE_PROC_LOCAL:
+        return SX_EVENT_STAYS;
+    case PMIX_RANGE_RM:
+        return SX_EVENT_GOES_UP;
+    case PMIX_RANGE_NAMESPACE:
+        sx_event_block_source(block, &source);
+        nspace = sx_nspace_find(server, source.nspace);
+        return nspace != NULL && nspace->job_size > nspace->local_count ? SX_EVENT_LEAVES
+                                                                        : SX_EVENT_GOES_UP;
+    case PMIX_RANGE_CUSTOM:
+        return targets_are_here(server, block) ? SX_EVENT_STAYS : SX_EVENT_LEAVES;
+    default:
+        return SX_EVENT_LEAVES;
+    }
+}
+
+void sx_event_confine(struct sx_server *server)
+{
+    const bool confined = server->module.notify_event == NULL && nodes_are_elsewhere(server);
+
+    /* relaxed: who has not seen it is told of a loss instead. */
+    atomic_store_explicit(&server->board.header->events_confined, confined ? 1 : 0,
+                          memory_order_relaxed);
+}

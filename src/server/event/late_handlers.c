@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* late_handlers.c - pick the kept events that a client may have and has asked for.
+ *
+ *     EVENT_REGISTER --the host's word, where it is asked--> the newest of them
+ *     EVENT_REGISTER with `before` ------------------------> the next older ones ... the oldest
+ *
+ * The server remembers nothing of it.  As the newest come first, what a log gives up meanwhile is
+ * the oldest of what it keeps, as ever, and there is no hole in what a client gets. */
+#include "server/event/late_handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "server/event/event.h"
+#include "server/event/event_answer.h"
+#include "server/event/event_ask.h"
+#include "server/event/event_codes.h"
+#include "server/model/share.h"
+#include "server/port/reply.h"
+
+/* What an answer costs besides its frame. */
+#define LOOKS_A_UNIT 16u
+#define BYTES_A_UNIT 2048u
+
+/* ---- registrations ------------------------------------------------------------------------- */
+
+struct registration {
+    struct sx_event_want want; /* its codes are sorted; none: a default handler */
+    uint64_t upto, before;
+};
+
+static void registration_free(struct registration *registration)
+{
+    free(registration->want.codes);
+    free(registration);
+}
+
+static int codes_order(const void *a, const void *b)
+{
+    const int32_t left = *(const int32_t *)a;
+    const int32_t right = *(const int32_t *)b;
+
+    return left < right ? -1 : left > right;
+}
+
+/* The handler is called once for an event, however often its list names the code. */
+static void codes_unique(struct sx_event_want *want)
+{
+    size_t kept = 0;
+
+    qsort(want->codes, want->code_count, sizeof(int32_t), codes_order);
+    for (size_t i = 0; i < want->code_count; i++) {
+        if (kept == 0 || want->codes[kept - 1] != want->codes[i]) {
+            want->codes[kept++] = want->codes[i];
+        }
+    }
+    want->code_count = kept;
+}
+
+/* Return: NULL when memory is out. */
+static struct registration *registration_read(const struct sx_frame *frame)
+{
+    const struct sx_event_register *const given = frame->opened.head;
+    const struct sx_opened_part *const codes = &frame->opened.parts[SX_REGISTER_CODES];
+    struct registration *registration = calloc(1, sizeof(*registration));
+
+    if (registration == NULL) {
+        return NULL;
+    }
+    registration->upto = given->upto;
+    registration->before = given->before;
+    registration->want.environment = (given->flags & SX_EVENT_REGISTER_ENVIRONMENT) != 0;
+    registration->want.code_count = codes->count;
+    if (codes->count > 0) {
+        registration->want.codes = malloc(codes->size);
+        if (registration->want.codes == NULL) {
+            free(registration);
+            return NULL;
+        }
+        memcpy(registration->want.codes, codes->at, codes->size);
+        codes_unique(&registration->want);
+    }
+    return registration;
+}
+
+static bool is_wanted(const struct registration *registration, const struct sx_client *client,
+                      const struct sx_event_entry *entry)
+{
+    const struct sx_event *event = sx_event_block_head(entry->block);
+
+    if (event->flags & SX_EVENT_DO_NOT_CACHE) {
+        return false; /* kept for its size only */
+    }
+    if (registration->want.code_count == 0
+            ? (event->flags & SX_EVENT_NON_DEFAULT) != 0
+            : bsearch(&event->code, registration->want.codes, registration->want.code_count,
+                      sizeof(int32_t), codes_order) == NULL) {
+        return false;
+    }
+    return sx_event_block_aims_at(entry->block, client->nspace->name, client->rank);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+/* Where the walk is. */
+struct walk {
+    struct sx_eventlog_cursor cursor;
+    const pmix_status_t *code; /* NULL: through all; else through those of this one */
+    struct sx_event_entry *entry;
+    uint64_t looked; /* besides what the cursor has visited */
+};
+
+static uint64_t walk_looks(const struct walk *walk)
+{
+    return walk->cursor.visited + walk->looked;
+}
+
+/* Where the last answer ended.  Should that event have gone, only held ones are left before it. */
+static void walk_begin(struct walk *walk, const struct registration *registration,
+                       const struct sx_eventlog *log)
+{
+    uint64_t before = registration->upto == UINT64_MAX ? UINT64_MAX : registration->upto + 1;
+
+    *walk = (struct walk){ .code = NULL };
+    if (registration->before != 0 && registration->before < before) {
+        before = registration->before;
+    }
+    sx_eventlog_seek(&walk->cursor, log, before);
+    if (registration->want.code_count == 1) {
+        walk->entry = sx_eventlog_find_of(log, registration->want.codes[0], registration->before);
+        walk->code = registration->before == 0 || walk->entry != NULL ? registration->want.codes
+                                                                      : NULL;
+    }
+}
+
+/* Return: false before the first. */
+static bool walk_back(struct walk *walk)
+{
+    if (walk->code != NULL) {
+        walk->entry = sx_eventlog_before_of(walk->cursor.log, *walk->code, walk->entry);
+        walk->looked++;
+    } else {
+        walk->entry = sx_eventlog_before(&walk->cursor);
+    }
+    if (walk->entry != NULL) {
+        walk->looked += sx_event_block_head(walk->entry->block)->target_count;
+    }
+    return walk->entry != NULL;
+}
+
+/* An answer on its way. */
+struct outgoing {
+    uint32_t id;                 /* of the request */
+    struct sx_event_answer rest; /* what has not been sent */
+    size_t sent;                 /* bytes */
+    bool in_frames;              /* so far the socket has taken all parts at once */
+};
+
+/* Send what there is when @entry would not fit into the same frame; only what is before number
+ * @left is to come then.  One memfd of all the rest would cost more than these frames, but it can
+ * be sent at any time. */
+static void frame_end(struct outgoing *out, struct sx_client *client,
+                      const struct sx_event_entry *entry, uint64_t left)
+{
+    const size_t size = out->rest.size;
+
+    if (out->in_frames && !sx_event_answer_fits(&out->rest, entry, SX_KEPT_FRAME_BYTES)) {
+        sx_event_answer_list(&out->rest)->next = left;
+        out->in_frames = sx_event_answer_send_part(client, out->id, &out->rest);
+        out->sent += out->in_frames ? size : 0;
+    }
+}
+
+/* The kept events up to number upto, the newest first, as many as one answer has. */
+static pmix_status_t answer_kept(struct outgoing *out, struct sx_client *client,
+                                 const struct registration *registration, uint64_t *ret_looks)
+{
+    pmix_status_t rc = sx_event_answer_init(&out->rest);
+    uint64_t left = 0;
+    struct walk walk;
+
+    walk_begin(&walk, registration, &client->home->events);
+    while (rc == PMIX_SUCCESS && walk_back(&walk)) {
+        const struct sx_event_entry *const entry = walk.entry;
+
+        if (entry->number <= registration->upto && is_wanted(registration, client, entry)) {
+            if (!sx_event_answer_fits(&out->rest, entry, SX_KEPT_BYTES_MAX - out->sent)) {
+                break;
+            }
+            frame_end(out, client, entry, left);
+            rc = sx_event_answer_add(&out->rest, entry, 0);
+        }
+        left = entry->number;
+        if (walk_looks(&walk) >= SX_KEPT_LOOKS_MAX) {
+            break;
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_event_answer_list(&out->rest)->next = walk.entry != NULL ? left : 0;
+    }
+    *ret_looks = walk_looks(&walk);
+    return rc;
+}
+
+/* Return: the last record of its ring that the client had when it asked. */
+static uint64_t read_seq(const struct registration *registration, const struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    const struct sx_event_entry *entry = NULL;
+
+    if (registration->upto < nspace->events.newest) {
+        sx_eventlog_seek(&cursor, &nspace->events, registration->upto + 1);
+        entry = sx_eventlog_next(&cursor);
+    }
+    return entry == NULL ? nspace->event_seq_last : entry->seq - 1;
+}
+
+static void registration_answer(struct sx_server *server, struct sx_client *client, uint32_t id,
+                                const struct registration *registration, pmix_status_t rc)
+{
+    struct outgoing out = { .id = id, .rest = SX_EVENT_ANSWER_NULL, .in_frames = true };
+    uint64_t looks = 0;
+    bool all = false;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = answer_kept(&out, client, registration, &looks);
+        all = rc == PMIX_SUCCESS && sx_event_answer_list(&out.rest)->next == 0;
+        sx_share_charge(server, client,
+                        looks / LOOKS_A_UNIT + (out.sent + out.rest.size) / BYTES_A_UNIT);
+    }
+    sx_event_answer_send(server, client, id, rc, &out.rest);
+    if (all) {
+        sx_event_client_read(server, client, read_seq(registration, client->home));
+    }
+}
+
+static struct registration *registration_of(struct sx_pending *pending)
+{
+    return SX_CONTAINER(pending, struct registration, want.pending);
+}
+
+/* The host's word is in, or was not needed. */
+static void registration_send(struct sx_pending *pending)
+{
+    registration_answer(pending->server, pending->client, pending->id, registration_of(pending),
+                        pending->status);
+}
+
+static void registration_end(struct sx_pending *pending)
+{
+    registration_free(registration_of(pending));
+}
+
+static const struct sx_pending_kind registration_kind = { .quota = SX_PENDING_REGISTRATION,
+                                                          .closed = sx_event_want_closed,
+                                                          .send = registration_send,
+                                                          .free = registration_end };
+
+bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
+                          struct sx_frame *frame, uint64_t now_ns)
+{
+    struct registration *const registration = registration_read(frame);
+
+    if (registration == NULL) {
+        sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
+    }
+    if (registration->before != 0) { /* it is registered */
+        registration_answer(server, client, frame->header.id, registration, PMIX_SUCCESS);
+        registration_free(registration);
+        return true;
+    }
+    client->has_handlers = true;
+    const pmix_status_t rc = sx_pending_begin(server, client, frame->header.id, &registration_kind,
+                                              &registration->want.pending);
+
+    if (rc != PMIX_SUCCESS) {
+        registration_free(registration);
+        sx_reply(server, client, frame->header.id, rc, -1);
+        return true;
+    }
+    sx_event_want(&registration->want, now_ns);
+    return true;
+}
+
+bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
+                            struct sx_frame *frame, uint64_t now_ns)
+{
+    struct registration *const registration = registration_read(frame);
+
+    (void)now_ns;
+    for (size_t i = 0; registration != NULL && i < registration->want.code_count; i++) {
+        sx_event_code_unwanted(server, client, registration->want.codes[i],
+                               registration->want.environment);
+    }
+    sx_reply(server, client, frame->header.id,
+             registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);
+    if (registration != NULL) {
+        registration_free(registration);
+    }
+    return true;
+}

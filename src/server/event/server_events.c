@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* server_events.c - fill in what the Standard says of each, and publish it. */
+#include "server/event/server_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "server/event/event.h"
+
+static void load(pmix_info_t *info, const char *key, pmix_data_type_t type)
+{
+    memset(info, 0, sizeof(*info));
+    memcpy(info->key, key, strlen(key));
+    info->value.type = type;
+}
+
+/* @array lasts as long as @info. */
+static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t procs[], size_t count,
+                       pmix_data_array_t *array)
+{
+    *array = (pmix_data_array_t){ .type = PMIX_PROC,
+                                  .size = count,
+                                  .array = (void *)(uintptr_t)procs };
+    load(info, key, PMIX_DATA_ARRAY);
+    info->value.data.darray = array;
+}
+
+/* @array lasts as long as @info. */
+static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_data_array_t *array)
+{
+    if (note->text != NULL) {
+        load(info, note->key, PMIX_STRING);
+        info->value.data.string = (char *)(uintptr_t)note->text;
+    } else if (note->procs != NULL && note->is_one) {
+        load(info, note->key, PMIX_PROC);
+        info->value.data.proc = (pmix_proc_t *)(uintptr_t)note->procs;
+    } else if (note->procs != NULL) {
+        load_procs(info, note->key, note->procs, note->count, array);
+    } else if (note->status != PMIX_SUCCESS) {
+        load(info, note->key, PMIX_STATUS);
+        info->value.data.status = note->status;
+    } else {
+        load(info, note->key, PMIX_SIZE);
+        info->value.data.size = note->number;
+    }
+}
+
+/* @info has room for one more.  @client: whose doing it is; NULL: the library's.  @user: whose
+ * processes alone get it; NULL: all.  @options: the range, and whom @info means, unless it says so
+ * itself. */
+static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                    const uid_t *user, const pmix_proc_t *source, struct sx_notify_options options,
+                    pmix_info_t info[], size_t ninfo)
+{
+    const struct sx_some_procs targets = options.targets;
+    struct sx_event_block *block = NULL;
+    pmix_status_t rc;
+
+    load(&info[ninfo], PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
+    info[ninfo].value.data.flag = true;
+    rc = sx_options_read(SX_OF_NOTIFY, info, ninfo + 1, &options);
+    if (targets.count > 0) {
+        options.targets = targets;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_block_build(code, source, &options, info, ninfo + 1, &block);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
+               source->nspace, source->rank);
+        return;
+    }
+    if (user != NULL) {
+        block->has_user = true;
+        block->user = *user;
+    }
+    (void)sx_event_publish(server, block,
+                           client != NULL ? SX_EVENT_FROM_CLIENT : SX_EVENT_FROM_LIBRARY, client);
+    sx_event_block_release(block);
+}
+
+static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
+                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
+{
+    make_of(server, code, NULL, NULL, source, (struct sx_notify_options){ .range = range }, info,
+            ninfo);
+}
+
+/* ---- ends of processes --------------------------------------------------------------------- */
+
+/* @affected: the processes that it touches, none: the whole namespace. */
+static void make_end(struct sx_server *server, const struct sx_client *client, pmix_status_t code,
+                     const pmix_proc_t affected[], size_t count)
+{
+    const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
+    pmix_proc_t everyone = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
+    pmix_data_array_t array;
+    pmix_info_t info[2];
+
+    if (count > 1) {
+        load_procs(&info[0], PMIX_EVENT_AFFECTED_PROCS, affected, count, &array);
+    } else {
+        load(&info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+        info[0].value.data.proc = count == 0 ? &everyone : (pmix_proc_t *)(uintptr_t)affected;
+    }
+    make(server, code, &source, PMIX_RANGE_NAMESPACE, info, 1);
+}
+
+void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
+{
+    const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
+
+    if (client->is_tool) {
+        return; /* nobody has to do with it, and some hosts end a job for this event */
+    }
+    make_end(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
+    /* Peers may well abort when they hear of it.  The host has to know by then whose death was the
+     * cause; it hears of it in this turn or the next. */
+    sx_event_wake_behind_host(server);
+}
+
+void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
+                            const pmix_proc_t procs[], size_t nprocs)
+{
+    make_end(server, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
+    sx_event_wake(server); /* before the host ends them */
+}
+
+/* ---- those who do something together -------------------------------------------------------- */
+
+struct crowd {
+    const pmix_proc_t *all;
+    size_t count;
+    const char *list; /* NULL: none; else {list, WILDCARD} is what they are told of each other */
+};
+
+/* How many infos @notes are. */
+static size_t infos_count(const struct sx_event_note notes[], size_t note_count)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < note_count; i++) {
+        count += notes[i].infos != NULL ? notes[i].info_count : 1;
+    }
+    return count;
+}
+
+/* The arrays last as long as @info, which has room. */
+static void notes_load(pmix_info_t info[], const struct sx_event_note notes[], size_t note_count,
+                       pmix_data_array_t arrays[])
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < note_count; i++) {
+        if (notes[i].infos != NULL) {
+            memcpy(&info[count], notes[i].infos, notes[i].info_count * sizeof(*info));
+            count += notes[i].info_count;
+        } else {
+            load_note(&info[count++], &notes[i], &arrays[i]);
+        }
+    }
+}
+
+/* @client as in make_of. */
+static void make_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                    pmix_proc_t source, const struct crowd *to, const struct sx_event_note notes[],
+                    size_t note_count)
+{
+    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
+                                               .targets = { to->all, to->count } };
+    const size_t more = infos_count(notes, note_count);
+    pmix_data_array_t arrays[1 + SX_EVENT_NOTES_MAX];
+    pmix_info_t here[3 + SX_EVENT_NOTES_MAX], *info = here;
+    pmix_proc_t all;
+
+    if (to->count == 0) {
+        return;
+    }
+    sx_assert(note_count <= SX_EVENT_NOTES_MAX);
+    if (more > SX_EVENT_NOTES_MAX) {
+        info = calloc(3 + more, sizeof(*info));
+    }
+    if (info == NULL) {
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
+               source.nspace, source.rank);
+        return;
+    }
+    if (to->list != NULL) {
+        PMIx_Load_procid(&all, to->list, PMIX_RANK_WILDCARD);
+        load(&info[0], PMIX_EVENT_CUSTOM_RANGE, PMIX_PROC);
+        info[0].value.data.proc = &all;
+    } else {
+        load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, to->all, to->count, &arrays[0]);
+    }
+    load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+    info[1].value.data.proc = &source;
+    notes_load(&info[2], notes, note_count, &arrays[1]);
+    make_of(server, code, client, NULL, &source, options, info, 2 + more);
+    if (info != here) {
+        free(info);
+    }
+}
+
+void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                 const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
+                 size_t note_count)
+{
+    make_to(server, code, client, sx_nspace_proc(client->nspace, client->rank),
+            &(struct crowd){ .all = to, .count = count }, notes, note_count);
+}
+
+void sx_event_to_list(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                      const pmix_proc_t *source, const char *list, const struct sx_proc_list *to,
+                      const struct sx_event_note *note)
+{
+    make_to(server, code, client, *source,
+            &(struct crowd){ .all = to->all, .count = to->count, .list = list }, note, 1);
+}
+
+void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                         const pmix_proc_t *source, const struct sx_event_note *note)
+{
+    const struct sx_notify_options options = { .range = PMIX_RANGE_RM };
+    pmix_info_t info[3];
+
+    load(&info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+    info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)source;
+    load(&info[1], note->key, PMIX_STRING);
+    info[1].value.data.string = (char *)(uintptr_t)note->text;
+    make_of(server, code, client, NULL, source, options, info, 2);
+}
+
+void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
+                      const struct sx_proc_list *to, const struct sx_event_note notes[],
+                      size_t note_count)
+{
+    make_to(server, code, NULL, *proc, &(struct crowd){ .all = to->all, .count = to->count }, notes,
+            note_count);
+}
+
+/* ---- process sets -------------------------------------------------------------------------- */
+
+void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
+                   const pmix_proc_t members[], size_t count)
+{
+    const pmix_proc_t manager = { .rank = PMIX_RANK_UNDEF };
+    pmix_data_array_t array;
+    pmix_info_t info[3];
+
+    load(&info[0], PMIX_PSET_NAME, PMIX_STRING);
+    info[0].value.data.string = (char *)(uintptr_t)name;
+    load_procs(&info[1], PMIX_PSET_MEMBERS, members, count, &array);
+    make_of(server, defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE, NULL, owner,
+            &manager, (struct sx_notify_options){ .range = PMIX_RANGE_LOCAL }, info, 2);
+}

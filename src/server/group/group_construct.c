@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_construct.c - whom a caller means, and what becomes of it when all have called. */
+#include "server/group/group_construct.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/value/value.h"
+#include "server/collective/arrival.h"
+#include "server/collective/member_left.h"
+#include "server/group/group.h"
+#include "server/group/group_bootstrap.h"
+#include "server/group/group_construct_leader.h"
+#include "server/group/group_end.h"
+#include "server/group/group_plan.h"
+
+#define PROCS_PER_UNIT 4u /* to find, copy and sort them: share.h */
+
+/* ---- whom a caller means --------------------------------------------------------------------- */
+
+struct order {
+    struct sx_server *server;
+    struct sx_proc_list *all;
+};
+
+/* A wildcard of a job that is not registered yet stays as it is: sx_group_construct_nspace_added.
+ */
+static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
+{
+    const struct order *const order = arg;
+
+    if (proc->rank == PMIX_RANK_WILDCARD && sx_nspace_find(order->server, proc->nspace) == NULL &&
+        !sx_name_may_come(order->server, proc->nspace)) {
+        return SX_RAISE(PMIX_ERR_NOT_FOUND, "%s, named for a group, has ended", proc->nspace);
+    }
+    if (order->all->count == SX_ALIAS_PROCS_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "a group has at most %u members: make several groups", SX_ALIAS_PROCS_MAX);
+    }
+    return sx_proc_list_add(order->all, proc->nspace, proc->rank) ? PMIX_SUCCESS
+                                                                  : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Who is there twice stays where he came first.  @sorted: each of them once. */
+static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc_list *sorted)
+{
+    bool *const seen = calloc(sorted->count + 1, sizeof(*seen));
+    size_t kept = 0;
+
+    if (seen == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < order->count; i++) {
+        const pmix_proc_t *const found = bsearch(&order->all[i], sorted->all, sorted->count,
+                                                 sizeof(*found), sx_proc_order);
+
+        if (!seen[found - sorted->all]) {
+            seen[found - sorted->all] = true;
+            order->all[kept++] = order->all[i];
+        }
+    }
+    order->count = kept;
+    free(seen);
+    return PMIX_SUCCESS;
+}
+
+/* The members as they were written, and in order. */
+static pmix_status_t members_read(struct sx_server *server, const pmix_proc_t *written,
+                                  size_t count, struct sx_proc_list *order,
+                                  struct sx_proc_list *sorted)
+{
+    struct order reading = { .server = server, .all = order };
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
+        rc = sx_alias_each_one(server, &written[i], order_add, &reading);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (!sx_proc_list_append(sorted, order->all, order->count)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_proc_list_sort(sorted);
+    return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
+}
+
+/* All of one job are named by its wildcard: there are hosts that complete no fence of anything
+ * else (Slurm).  With several jobs another node may not know how many processes one of them has. */
+static void signature_shorten(struct sx_server *server, struct sx_arrival *arrival)
+{
+    pmix_proc_t *const procs = arrival->procs;
+    const size_t count = arrival->proc_count;
+    const struct sx_nspace *const nspace = count > 0 ? sx_nspace_find(server, procs[0].nspace)
+                                                     : NULL;
+
+    if (nspace != NULL && nspace->job_size == count && procs[count - 1].rank == count - 1 &&
+        strcmp(procs[count - 1].nspace, nspace->name) == 0) {
+        procs[0].rank = PMIX_RANK_WILDCARD;
+        arrival->proc_count = 1;
+    }
+}
+
+/* Most callers write what the first one wrote (@open: NULL for him): that is read once. */
+static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
+                                  const struct sx_collective *open, struct sx_arrival *arrival)
+{
+    struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+
+    if (open != NULL && sx_group_plan_knows(open->plan, arrival)) {
+        free(arrival->procs);
+        arrival->procs = NULL;
+        arrival->proc_count = 0;
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = members_read(server, arrival->procs, arrival->proc_count, &order,
+                                          &sorted);
+
+    sx_share_charge(server, client, (arrival->proc_count + order.count) / PROCS_PER_UNIT);
+    if (rc != PMIX_SUCCESS) {
+        sx_proc_list_clear(&order);
+        sx_proc_list_clear(&sorted);
+        return rc;
+    }
+    arrival->written = arrival->procs;
+    arrival->written_count = arrival->proc_count;
+    arrival->procs = sorted.all;
+    arrival->proc_count = sorted.count;
+    arrival->order = order.all;
+    arrival->order_count = order.count;
+    arrival->bytes += (order.count + sorted.count) * sizeof(*order.all);
+    return PMIX_SUCCESS;
+}
+
+/* Others may be building it (@open), and wait for @client, or for whoever comes. */
+static pmix_status_t name_judge(struct sx_server *server, struct sx_client *client,
+                                const struct sx_collective *open, const struct sx_arrival *arrival)
+{
+    const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
+                                                        : NULL;
+    const bool may_join = member != NULL ? !member->arrived
+                                         : open != NULL && sx_group_bootstrap_both(open, arrival);
+
+    return may_join ? PMIX_SUCCESS : sx_group_name_judge(server, arrival->options.id);
+}
+
+pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client *client,
+                                     struct sx_arrival *arrival)
+{
+    const char *const name = arrival->options.id;
+    struct sx_collective *const open = name != NULL ? sx_group_being_built(server, name) : NULL;
+    pmix_status_t rc = name != NULL ? name_judge(server, client, open, arrival)
+                                    : PMIX_ERR_BAD_PARAM;
+
+    if ((arrival->options.group & (SX_GROUP_OPTIONAL | SX_GROUP_FT)) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE | SX_PARDON_AFTER;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_group_bootstrap_read(client, arrival);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = members_take(server, client, open, arrival);
+    }
+    if (rc == PMIX_SUCCESS && !arrival->options.leaders.given) {
+        signature_shorten(server, arrival);
+    }
+    return rc == PMIX_SUCCESS && open != NULL && sx_group_bootstrap_both(open, arrival)
+               ? sx_group_bootstrap_expect(open, arrival)
+               : rc;
+}
+
+/* Whether @arrival, unless it has begun the construct, is about the same members. */
+static bool means_the_same(const struct sx_members *members, const struct sx_arrival *arrival)
+{
+    return arrival->procs == NULL || (members->proc_count == arrival->proc_count &&
+                                      memcmp(members->procs, arrival->procs,
+                                             members->proc_count * sizeof(*members->procs)) == 0);
+}
+
+pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct sx_client *client,
+                                       struct sx_arrival *arrival)
+{
+    if (!arrival->options.leaders.given && !means_the_same(&collective->members, arrival)) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "%s.%u names other members of the group %s than those who came before",
+                        client->nspace->name, client->rank, collective->id);
+    }
+    pmix_status_t rc = sx_group_bootstrap_take(collective, arrival);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_group_plan_take(collective->plan, client, arrival);
+    }
+    return rc == PMIX_SUCCESS ? sx_group_construct_join(collective, client, arrival) : rc;
+}
+
+pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
+{
+    struct sx_group_plan *const plan = collective->plan;
+    struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+
+    if (plan->is_bootstrap) {
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = members_read(collective->members.server, plan->order,
+                                          plan->order_count, &order, &sorted);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_proc_list_clear(&order);
+        sx_proc_list_clear(&sorted);
+        return rc;
+    }
+    free(plan->order);
+    plan->order = order.all;
+    plan->order_count = order.count;
+    sx_members_rename(&collective->members, &sorted);
+    return PMIX_SUCCESS;
+}
+
+/* ---- all have called ------------------------------------------------------------------------- */
+
+/* Over nodes a member may have ended since all servers know that all have called: it ends as a
+ * member. */
+static void members_look(const struct sx_members *members)
+{
+    for (size_t i = 0; i < members->count; i++) {
+        struct sx_client *const client = members->all[i].client;
+
+        if (client->state == SX_CLIENT_DEAD || client->left || client->departed) {
+            sx_group_client_gone(members->server, client);
+        }
+    }
+}
+
+/* Over nodes all servers have said who has come there. */
+static bool has_come(const struct sx_collective *collective, const pmix_proc_t *proc)
+{
+    const struct sx_agreed *const agreed = &collective->agreed;
+    const struct sx_members *const members = &collective->members;
+
+    if (agreed->member_count > 0) {
+        return bsearch(proc, agreed->members, agreed->member_count, sizeof(*proc), sx_proc_order) !=
+               NULL;
+    }
+    const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+    struct sx_client *const client = nspace != NULL ? sx_client_find(nspace, proc->rank) : NULL;
+
+    return client != NULL && sx_members_find(members, client) != NULL;
+}
+
+static bool is_incomplete(const struct sx_collective *collective)
+{
+    return collective->agreed.member_count > 0
+               ? collective->agreed.member_count < collective->plan->order_count
+               : collective->members.incomplete;
+}
+
+/* It goes on without those who have ended: they are no members. */
+static pmix_status_t order_complete(const struct sx_collective *collective)
+{
+    struct sx_group_plan *const plan = collective->plan;
+    struct sx_proc_list left = { .all = NULL };
+    bool added = true;
+
+    for (size_t i = 0; i < plan->order_count && added; i++) {
+        const pmix_proc_t *const proc = &plan->order[i];
+
+        if (has_come(collective, proc)) {
+            added = sx_proc_list_add(&left, proc->nspace, proc->rank);
+        }
+    }
+    if (!added) {
+        sx_proc_list_clear(&left);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    free(plan->order);
+    plan->order = left.all;
+    plan->order_count = left.count;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t group_make(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    struct sx_server *const server = collective->members.server;
+    const struct sx_group_plan *const plan = collective->plan;
+    const struct sx_group_options options = {
+        .name = collective->id,
+        .notify = (collective->group & SX_GROUP_NOTIFY) != 0,
+        .goes_on = (collective->group & SX_GROUP_FT) != 0,
+        .wants_context = (collective->group & SX_GROUP_CONTEXT) != 0,
+        .context_id = plan->context_id,
+        .procs = plan->order,
+        .proc_count = plan->order_count,
+    };
+    struct sx_membership_entry *group;
+    pmix_status_t rc = sx_group_make(server, &options, &group);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    rc = sx_group_plan_give(server, plan, &group->published.head);
+    if (rc == PMIX_SUCCESS) {
+        *ret_subject = group->published.head.subject;
+        members_look(&collective->members);
+    } else {
+        sx_group_end(server, group);
+    }
+    return rc;
+}
+
+pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    pmix_status_t rc = sx_group_bootstrap_settle(collective);
+    const bool incomplete = rc == PMIX_SUCCESS && is_incomplete(collective);
+
+    if (rc == PMIX_SUCCESS && incomplete) {
+        rc = order_complete(collective);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = group_make(collective, ret_subject);
+    }
+    return rc == PMIX_SUCCESS && incomplete && (collective->group & SX_GROUP_OPTIONAL) != 0
+               ? PMIX_ERR_PARTIAL_SUCCESS
+               : rc;
+}
+
+/* ---- destruct -------------------------------------------------------------------------------- */
+
+static struct sx_membership_entry *group_find(const struct sx_server *server, const char *name)
+{
+    struct sx_membership_entry *const entry = sx_memberships_find(server, name);
+
+    return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
+}
+
+pmix_status_t sx_group_destruct_aim(struct sx_server *server, struct sx_client *client,
+                                    struct sx_arrival *arrival)
+{
+    const struct sx_membership_entry *const group = group_find(server, arrival->procs[0].nspace);
+
+    if (group == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if (!sx_membership_has(group, client)) {
+        return PMIX_ERR_NOT_A_MEMBER;
+    }
+    if (sx_membership_is_waited_for(server, group, client, SX_COLLECTIVE_GROUP_DESTRUCT)) {
+        return PMIX_ERR_INVALID_OPERATION;
+    }
+    arrival->procs[0].rank = PMIX_RANK_WILDCARD;
+    arrival->proc_count = 1;
+    if ((group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE; /* the others hear of it in another way */
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_group_destruct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
+{
+    struct sx_server *const server = collective->members.server;
+    struct sx_membership_entry *const group = group_find(server,
+                                                         collective->members.procs[0].nspace);
+
+    (void)ret_subject;
+    if (group != NULL) {
+        sx_group_end(server, group);
+    }
+    return PMIX_SUCCESS;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* group_values.c - a list per namespace, the oldest group first.
+ *
+ * One that still lives when it is its turn goes behind the others.  LIVING_MAX of them in a row are
+ * enough for one turn: the next one goes on.  Memory: a name per value that is in the store. */
+#include "server/group/group_values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/switch.h"
+#include "shmem/qualified.h"
+
+#define LIVING_MAX 16u
+#define VALUES_FIRST 4u
+
+struct value {
+    uint32_t rank;
+    char name[SX_QUALIFIED_NAME_LEN + 1];
+};
+
+/* Those of one group. */
+struct values {
+    struct sx_list link;
+    uint64_t subject;
+    uint64_t bytes; /* of the store */
+    struct value *all;
+    size_t count, capacity;
+};
+
+pmix_status_t sx_group_values_init(struct sx_server *server)
+{
+    server->group_bytes_max = SX_GROUP_BYTES_DEFAULT;
+    return sx_switch_number("SHMIX_SERVER_GROUP_BYTES", 0, UINT64_MAX, &server->group_bytes_max);
+}
+
+static void values_free(struct sx_nspace *nspace, struct values *values)
+{
+    nspace->group_bytes -= values->bytes;
+    sx_list_remove(&values->link);
+    free(values->all);
+    free(values);
+}
+
+/* ---- what is given --------------------------------------------------------------------------- */
+
+/* Return: the newest; NULL: there is none. */
+static struct values *values_last(const struct sx_nspace *nspace)
+{
+    return sx_list_empty(&nspace->group_values)
+               ? NULL
+               : SX_LIST_ENTRY(nspace->group_values.prev, struct values, link);
+}
+
+/* Return: those of @subject, which are the newest; NULL when memory is out. */
+static struct values *values_of(struct sx_nspace *nspace, uint64_t subject)
+{
+    struct values *values = values_last(nspace);
+
+    if (values == NULL || values->subject != subject) {
+        values = calloc(1, sizeof(*values));
+        if (values == NULL) {
+            return NULL;
+        }
+        values->subject = subject;
+        sx_list_append(&nspace->group_values, &values->link);
+    }
+    return values;
+}
+
+pmix_status_t sx_group_values_expect(struct sx_nspace *nspace, uint64_t subject, uint32_t rank,
+                                     const char *name)
+{
+    struct values *const values = values_of(nspace, subject);
+
+    if (values == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (values->count == values->capacity) {
+        const size_t larger = values->capacity == 0 ? VALUES_FIRST : 2 * values->capacity;
+        struct value *const grown = realloc(values->all, larger * sizeof(*grown));
+
+        if (grown == NULL) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        values->all = grown;
+        values->capacity = larger;
+    }
+    struct value *const value = &values->all[values->count++];
+
+    value->rank = rank;
+    memcpy(value->name, name, sizeof(value->name));
+    return PMIX_SUCCESS;
+}
+
+/* ---- what goes ------------------------------------------------------------------------------- */
+
+/* The legend of @name goes with the last value. */
+static void legend_drop(struct sx_store_writer *store, const char *name)
+{
+    const sx_column column = sx_store_column(&store->view, SX_REALM_QUALIFIED, name,
+                                             SX_QUALIFIED_NAME_LEN);
+    char key[SX_QUALIFIED_LEGEND_LEN + 1];
+    uint32_t row;
+
+    if (sx_store_row_next(&store->view, column, 0, &row) == PMIX_ERR_NOT_FOUND) {
+        sx_qualified_legend_key(name, key);
+        (void)sx_store_unset(store, SX_REALM_QUALIFIED, SX_ROW_JOB, key);
+    }
+}
+
+static void values_drop(struct sx_nspace *nspace, struct values *values)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        (void)sx_store_unset(&nspace->store, SX_REALM_QUALIFIED, values->all[i].rank,
+                             values->all[i].name);
+    }
+    for (size_t i = 0; i < values->count; i++) {
+        const char *const name = values->all[i].name;
+
+        if (i == 0 || strcmp(name, values->all[i - 1].name) != 0) {
+            legend_drop(&nspace->store, name);
+        }
+    }
+    values_free(nspace, values);
+}
+
+void sx_group_values_add(struct sx_server *server, struct sx_nspace *nspace, uint64_t bytes)
+{
+    unsigned living = 0;
+
+    values_last(nspace)->bytes += bytes;
+    nspace->group_bytes += bytes;
+    while (nspace->group_bytes > server->group_bytes_max && living < LIVING_MAX) {
+        struct values *const oldest = SX_LIST_ENTRY(nspace->group_values.next, struct values, link);
+
+        if (sx_memberships_of(server, oldest->subject) == NULL) {
+            values_drop(nspace, oldest);
+        } else {
+            sx_list_remove(&oldest->link);
+            sx_list_append(&nspace->group_values, &oldest->link);
+            living++;
+        }
+    }
+}
+
+void sx_group_values_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    (void)server;
+    SX_LIST_EACH(it, &nspace->group_values) {
+        values_free(nspace, SX_LIST_ENTRY(it, struct values, link));
+    }
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* invite.c - what guests and inviters say, whom it is told, and what comes of it. */
+#include "server/group/invite.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value/value.h"
+#include "server/group/group.h"
+#include "server/group/invitation.h"
+#include "server/group/invite_end.h"
+#include "server/group/invite_leader.h"
+#include "server/group/leader_failover.h"
+#include "server/model/alias.h"
+#include "server/model/proc_list.h"
+#include "server/port/pending.h"
+#include "server/port/reply.h"
+
+#define LOOKS_PER_UNIT 200u
+
+static bool is_gone(const struct sx_client *client)
+{
+    return client->nspace == NULL || client->state == SX_CLIENT_DEAD || client->left ||
+           client->departed;
+}
+
+/* ---- invite ---------------------------------------------------------------------------------- */
+
+/* It is in front, unless it has given itself another place. */
+static bool names(const struct sx_invite_named *named, const struct sx_client *client)
+{
+    const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
+    size_t i = 0;
+
+    while (i < named->procs.count && sx_proc_order(&named->procs.all[i], &self) != 0) {
+        i++;
+    }
+    return i < named->procs.count;
+}
+
+/* Return: false when memory is out. */
+static bool guests_ask(struct sx_server *server, struct sx_invitation *invitation,
+                       const struct sx_invite_named *named)
+{
+    bool ok = names(named, invitation->inviter) ||
+              sx_invitation_ask(server, invitation, invitation->inviter);
+
+    for (size_t i = 0; i < named->procs.count && ok; i++) {
+        const pmix_proc_t *const proc = &named->procs.all[i];
+
+        ok = sx_invitation_ask(server, invitation,
+                               sx_client_find(sx_nspace_find(server, proc->nspace), proc->rank));
+    }
+    return ok;
+}
+
+/* Some of the new guests may have ended long ago. */
+static void guests_look(struct sx_server *server, struct sx_invitation *invitation)
+{
+    SX_LIST_EACH(it, &invitation->guests) {
+        struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
+
+        if (guest->is_new && is_gone(guest->client) && sx_guest_lose(guest)) {
+            sx_invite_ask(server, guest);
+        }
+    }
+}
+
+/* The open invitation to @name, or a new one.  Return: PMIX_ERR_EXISTS, told, when it is another
+ * process's; as sx_group_name_judge. */
+static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, const char *name,
+                            struct sx_invitation **ret)
+{
+    struct sx_invitation *invitation = sx_invitation_find(server, name);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (invitation == NULL || invitation->inviter != client || invitation->lead != NULL) {
+        rc = sx_group_name_judge(server, name);
+    }
+    if (rc == PMIX_SUCCESS && invitation == NULL) {
+        invitation = sx_invitation_new(server, name, client);
+    }
+    *ret = invitation;
+    return rc == PMIX_SUCCESS && invitation == NULL ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+}
+
+/* One that can answer nothing is not waited for, either. */
+static void hears(struct sx_invitation *invitation, uint8_t what)
+{
+    invitation->hears = what;
+    if (what != 0) {
+        return;
+    }
+    SX_LIST_EACH(it, &invitation->asked) {
+        sx_guest_settle(SX_LIST_ENTRY(it, struct sx_guest, asked));
+    }
+}
+
+static void invite(struct sx_server *server, struct sx_invitation *invitation,
+                   const struct sx_invite_named *named)
+{
+    if (!guests_ask(server, invitation, named) ||
+        !sx_invite_gifts_take(sx_invitation_guest(server, invitation, invitation->inviter),
+                              &named->gifts)) {
+        sx_invite_end(server, invitation, PMIX_ERR_OUT_OF_RESOURCE);
+        return;
+    }
+    guests_look(server, invitation);
+    sx_invite_tell(server, invitation);
+    sx_invite_judge(server, invitation);
+}
+
+/* Once the host has registered all whom @call names. */
+static void call_begin(struct sx_server *server, struct sx_invite_call *call)
+{
+    struct sx_invite_named named = call->named;
+    struct sx_invitation *invitation;
+
+    call->named = (struct sx_invite_named){ .registered = 0 };
+    const pmix_status_t rc = obtain(server, call->pending.client, named.head.group, &invitation);
+
+    if (rc == PMIX_SUCCESS) {
+        invitation->group |= (uint8_t)named.head.flags;
+        hears(invitation, (uint8_t)named.head.hears);
+        sx_invite_call_join(call, invitation);
+        invite(server, invitation, &named);
+    } else {
+        sx_pending_answer(&call->pending, rc);
+    }
+    sx_invite_named_clear(&named);
+}
+
+/* It begins now, or when the host has registered more processes. */
+static void call_look(struct sx_server *server, struct sx_invite_call *call)
+{
+    const pmix_status_t rc = sx_invite_named_judge(&call->named, server);
+
+    if (rc == PMIX_SUCCESS) {
+        call_begin(server, call);
+    } else if (rc == PMIX_ERR_WOULD_BLOCK) {
+        sx_list_append(&server->invite_early, &call->link);
+    } else {
+        sx_pending_answer(&call->pending, rc);
+    }
+}
+
+bool sx_invite_on_invite(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                         uint64_t now_ns)
+{
+    struct sx_invite_named named;
+    struct sx_invite_call *call;
+    pmix_status_t rc = sx_invite_named_read(&named, server, client, &frame->opened);
+    const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_invite_call_begin(server, client, frame->header.id,
+                                  sizeof(struct sx_invitation) +
+                                      named.procs.count * sizeof(struct sx_guest) +
+                                      named.gifts.bytes,
+                                  &call);
+    }
+    if (rc == PMIX_SUCCESS) {
+        call->named = named;
+        sx_invite_call_limit(call, named.head.timeout_ns, now_ns);
+        call_look(server, call);
+        return true;
+    }
+    if (!is_breach) {
+        sx_reply(server, client, frame->header.id, rc, -1);
+    }
+    sx_invite_named_clear(&named);
+    return !is_breach;
+}
+
+void sx_invite_client_added(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_list ready;
+    struct sx_list *node;
+
+    (void)client;
+    sx_list_init(&ready);
+    SX_LIST_EACH(it, &server->invite_early) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
+
+        if (sx_invite_named_judge(&call->named, server) != PMIX_ERR_WOULD_BLOCK) {
+            sx_list_remove(it);
+            sx_list_append(&ready, it);
+        }
+    }
+    while ((node = sx_list_pop(&ready)) != NULL) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(node, struct sx_invite_call, link);
+
+        call->named.registered = 0; /* some may have been taken away meanwhile */
+        call_look(server, call);
+    }
+}
+
+void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &server->invite_early) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
+        const struct sx_invite_named *const named = &call->named;
+
+        if (strcmp(named->procs.all[named->registered].nspace, nspace->name) == 0) {
+            sx_pending_answer(&call->pending, PMIX_ERR_NOT_FOUND);
+        }
+    }
+}
+
+void sx_invite_name_claimed(struct sx_server *server, const char *name)
+{
+    struct sx_invitation *const invitation = sx_invitation_find(server, name);
+
+    if (invitation != NULL) {
+        sx_invite_end(server, invitation, PMIX_ERR_EXISTS);
+    }
+}
+
+/* ---- join ------------------------------------------------------------------------------------ */
+
+/* Whoever has invited it may have ended meanwhile. */
+static bool has_led(const struct sx_invitation *invitation, const pmix_proc_t *proc)
+{
+    const struct sx_proc_list *const leaders = &invitation->leaders;
+    size_t i = 0;
+
+    while (i < leaders->count && sx_proc_order(&leaders->all[i], proc) != 0) {
+        i++;
+    }
+    return i < leaders->count;
+}
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when @client is not invited; PMIX_ERR_BAD_PARAM, told,
+ * when another one than it says has invited it; PMIX_ERR_INVALID_OPERATION when it has answered. */
+static pmix_status_t guest_find(struct sx_server *server, const struct sx_client *client,
+                                const struct sx_group_join *join, struct sx_guest **ret)
+{
+    const struct sx_invitation *const invitation = sx_invitation_find(server, join->group);
+    pmix_proc_t leader = { .rank = join->leader_rank };
+    pmix_proc_t real;
+
+    *ret = invitation != NULL ? sx_invitation_guest(server, invitation, client) : NULL;
+    if (*ret == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    if ((*ret)->state != SX_GUEST_ASKED) {
+        return PMIX_ERR_INVALID_OPERATION;
+    }
+    if (join->leader_nspace[0] == '\0') {
+        return PMIX_SUCCESS;
+    }
+    memcpy(leader.nspace, join->leader_nspace, strlen(join->leader_nspace));
+    const pmix_proc_t *const inviter = sx_invitation_leader(invitation);
+    const pmix_status_t rc = sx_alias_one(server, &leader, &real);
+
+    return rc == PMIX_SUCCESS && has_led(invitation, &real)
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_BAD_PARAM,
+                          "%s.%u is invited to the group %s by %s.%u, not %s.%u",
+                          client->nspace->name, client->rank, join->group, inviter->nspace,
+                          inviter->rank, leader.nspace, leader.rank);
+}
+
+/* @guest has answered. */
+static void answered(struct sx_server *server, struct sx_guest *guest)
+{
+    sx_invite_ask(server, guest);
+    sx_invite_judge(server, guest->invitation);
+}
+
+static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
+                            const struct sx_frame *frame, const struct sx_invite_gifts *gifts,
+                            uint64_t now_ns)
+{
+    const struct sx_group_join *const join = frame->opened.head;
+    struct sx_invite_call *call;
+    pmix_status_t rc = sx_invite_call_begin(server, guest->client, frame->header.id, gifts->bytes,
+                                            &call);
+
+    if (rc == PMIX_SUCCESS && !sx_invite_gifts_take(guest, gifts)) {
+        sx_pending_answer(&call->pending, PMIX_ERR_OUT_OF_RESOURCE);
+    } else if (rc == PMIX_SUCCESS) {
+        guest->hears = (uint8_t)join->hears;
+        sx_guest_answer(guest, true);
+        sx_invite_call_limit(call, join->timeout_ns, now_ns);
+        sx_invite_call_join(call, guest->invitation);
+        answered(server, guest);
+    }
+    return rc;
+}
+
+static void decline(struct sx_server *server, struct sx_guest *guest, uint32_t id)
+{
+    sx_guest_answer(guest, false);
+    sx_reply(server, guest->client, id, PMIX_SUCCESS, -1);
+    answered(server, guest);
+}
+
+bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns)
+{
+    const struct sx_group_join *const join = frame->opened.head;
+    struct sx_guest *guest;
+    struct sx_invite_gifts gifts;
+    pmix_status_t rc = sx_invite_gifts_read(&gifts, &frame->opened, SX_JOIN_INFOS,
+                                            SX_OF_GROUP_JOIN);
+    const bool is_breach = rc == PMIX_ERR_UNPACK_FAILURE;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = guest_find(server, client, join, &guest);
+    }
+    if (rc == PMIX_SUCCESS && join->accepts != 0) {
+        rc = accept(server, guest, frame, &gifts, now_ns);
+    } else if (rc == PMIX_SUCCESS) {
+        decline(server, guest, frame->header.id);
+    }
+    if (rc != PMIX_SUCCESS && !is_breach) {
+        sx_reply(server, client, frame->header.id, rc, -1);
+    }
+    sx_invite_gifts_clear(&gifts);
+    return !is_breach;
+}
+
+/* ---- what the inviter says to that ----------------------------------------------------------- */
+
+void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
+                    struct sx_client *client, const struct sx_group_said *said)
+{
+    struct sx_guest *guest = NULL;
+    size_t looks = 0;
+
+    if (invitation->lead != NULL) {
+        sx_invite_lead_hear(invitation, client, said);
+        return;
+    }
+    if (client == invitation->inviter) {
+        guest = sx_invitation_asked(invitation, said->question, &looks);
+        sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
+    }
+    if (guest != NULL && said->word == SX_GROUP_ABORTS) {
+        sx_invite_end(server, invitation, PMIX_GROUP_CONSTRUCT_ABORT);
+    } else if (guest != NULL) {
+        sx_guest_settle(guest);
+        sx_invite_judge(server, invitation);
+    }
+}
+
+/* The guests about whom its inviter was asked by one of these events. */
+static size_t missed_list(const struct sx_invitation *invitation, uint64_t first, uint64_t next,
+                          struct sx_list *ret)
+{
+    size_t looks = 0;
+
+    SX_LIST_EACH(it, &invitation->asked) {
+        const uint64_t told = SX_LIST_ENTRY(it, struct sx_guest, asked)->told;
+
+        if (told >= first && told < next) {
+            sx_list_remove(it);
+            sx_list_append(ret, it);
+        }
+        looks++;
+    }
+    return looks;
+}
+
+void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
+                      uint64_t next)
+{
+    struct sx_list missed = SX_LIST_INIT(missed);
+    struct sx_list *node;
+    size_t looks = 0;
+
+    SX_LIST_EACH(it, &client->guests) {
+        struct sx_invitation *const invitation =
+            SX_LIST_ENTRY(it, struct sx_guest, of_client)->invitation;
+
+        if (invitation->lead != NULL) {
+            sx_group_lead_missed(invitation->lead, client, first, next);
+        } else if (invitation->inviter == client) {
+            looks += missed_list(invitation, first, next, &missed);
+        }
+        looks++;
+    }
+    sx_share_charge(server, client, looks / LOOKS_PER_UNIT);
+    while ((node = sx_list_pop(&missed)) != NULL) {
+        sx_invite_ask(server, SX_LIST_ENTRY(node, struct sx_guest, asked));
+    }
+}
+
+void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
+                       const struct sx_event_block *block)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    struct sx_invitation *const invitation = sx_group_event_name(block, name)
+                                                 ? sx_invitation_find(server, name)
+                                                 : NULL;
+
+    if (invitation != NULL && invitation->inviter == client && invitation->lead == NULL) {
+        sx_invite_abort(server, invitation, block);
+    }
+}
+
+/* ---- ends ------------------------------------------------------------------------------------ */
+
+void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(&client->guests)) != NULL) {
+        struct sx_guest *const guest = SX_LIST_ENTRY(node, struct sx_guest, of_client);
+        struct sx_invitation *const invitation = guest->invitation;
+
+        if (invitation->inviter == client) {
+            (void)sx_guest_lose(guest);
+            sx_invite_lead_seek(server, invitation);
+        } else if (sx_guest_lose(guest)) {
+            sx_invite_lead_forget(invitation, client);
+            sx_invite_ask(server, guest);
+            sx_invite_judge(server, invitation);
+        }
+    }
+}
+
+/* Nobody is left to be told. */
+static void client_stop(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(&client->guests)) != NULL) {
+        struct sx_invitation *const invitation =
+            SX_LIST_ENTRY(node, struct sx_guest, of_client)->invitation;
+
+        sx_invitation_close(server, invitation);
+        sx_invite_calls_answer(invitation, PMIX_ERR_LOST_CONNECTION, 0);
+        sx_invite_lead_end(invitation);
+        sx_invitation_free(invitation);
+    }
+}
+
+void sx_invites_stop(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        for (size_t i = 0; i < nspace->client_count; i++) {
+            client_stop(server, nspace->by_rank[i]);
+        }
+    }
+}
+
+void sx_invites_deinit(struct sx_server *server)
+{
+    sx_table_deinit(&server->invitations);
+    sx_table_deinit(&server->guests);
+}

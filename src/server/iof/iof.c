@@ -1,0 +1,846 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* iof.c - pulls, which the host is asked about, and output, which goes to all that are about it. */
+#include "server/iof/iof.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#include "base/call/directive_tables.h"
+#include "base/call/role.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "base/value/value.h"
+#include "server/iof/pull.h"
+#include "server/iof/pull_index.h"
+#include "server/iof/unclaimed.h"
+#include "server/manage/client_requests.h"
+#include "server/model/alias.h"
+#include "server/model/nspace_access.h"
+#include "server/model/proc_list.h"
+#include "server/model/share.h"
+#include "server/port/pending.h"
+#include "server/port/reply.h"
+
+#define LOOKS_PER_UNIT 2u   /* at output that is kept, with what becomes of it */
+#define NAMES_PER_UNIT 4u   /* of processes, which are put in order and found by */
+#define COPIES_PER_UNIT 2u  /* of names, out of a message */
+#define MESSAGES_A_STEP 64u /* SX_TURN_ANSWER_UNITS each */
+
+#define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
+
+/* A pull, from the call until the host has heard of its end. */
+struct pull {
+    struct sx_pull pull; /* its link: server.pulls */
+    struct sx_server *server;
+    struct sx_asker asker;
+    struct asking *asking;     /* the answer that is owed; NULL: none */
+    struct sx_share_work work; /* there: something is queued, and the socket has room */
+    size_t bytes;              /* that it keeps */
+    bool agreed;               /* by the host, which is told of its end */
+    bool redirects;
+};
+
+/* The call. */
+struct asking {
+    struct sx_pending pending;
+    struct pull *pull; /* NULL: it has been answered, or will be without one */
+    int fd;            /* of the answer */
+};
+
+/* ---- pulls ----------------------------------------------------------------------------------- */
+
+static struct pull *pull_of(struct sx_list *it)
+{
+    return SX_CONTAINER(SX_LIST_ENTRY(it, struct sx_pull, link), struct pull, pull);
+}
+
+static void pull_free(struct pull *pull)
+{
+    sx_list_remove(&pull->pull.link);
+    sx_share_work_remove(&pull->work);
+    sx_pull_index_remove(pull->server, &pull->pull);
+    sx_asker_deinit(&pull->asker);
+    sx_pending_uncount(pull->pull.client, SX_PENDING_PULL, pull->bytes);
+    sx_client_release(pull->pull.client);
+    free(pull->pull.procs);
+    free(pull);
+}
+
+static void host_stopped(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    (void)answer;
+    pull_free(SX_CONTAINER(asker, struct pull, asker));
+}
+
+/* As it was told of the pull.  Return: whether it answers. */
+static bool host_stop(struct pull *pull)
+{
+    struct sx_client *const client = pull->pull.client;
+    struct sx_upcall up = { .told = host_stopped,
+                            .asker = &pull->asker,
+                            .client = client,
+                            .proc = pull->pull.procs, /* the client's job may have gone */
+                            .procs = pull->pull.procs,
+                            .nprocs = pull->pull.proc_count,
+                            .status = pull->pull.channels,
+                            .info = calloc(2, sizeof(*up.info)),
+                            .ninfo = pull->redirects ? 2 : 1 };
+
+    if (up.info == NULL) {
+        return false; /* it goes on for nobody */
+    }
+    PMIx_Info_load(&up.info[0], PMIX_IOF_STOP, NULL, PMIX_BOOL);
+    PMIx_Info_load(&up.info[1], PMIX_IOF_REDIRECT, NULL, PMIX_BOOL);
+    const bool answers = sx_ask_asker_add(client, &up.info, &up.ninfo) == PMIX_SUCCESS &&
+                         sx_upcall(pull->server, SX_UPCALL_IOF_PULL, &up) == PMIX_SUCCESS;
+
+    free(up.info);
+    return answers;
+}
+
+/* Its process has no more of it; what the host delivers until it has heard of that goes with it.
+ * Until then it counts as a pull of its process: a host that never answers costs no more. */
+static void pull_end(struct pull *pull)
+{
+    if (pull->asking != NULL) {
+        pull->asking->pull = NULL;
+        pull->asking = NULL;
+    }
+    sx_share_work_remove(&pull->work);
+    sx_pull_deinit(&pull->pull);
+    if (!pull->agreed || !host_stop(pull)) {
+        pull_free(pull);
+    }
+}
+
+static void pull_ended(struct sx_pull *pull)
+{
+    pull_end(SX_CONTAINER(pull, struct pull, pull));
+}
+
+/* A turn of its client's.  What is sent may end the pull. */
+static void pull_step(struct sx_share_work *work)
+{
+    struct pull *const pull = SX_CONTAINER(work, struct pull, work);
+    struct sx_server *const server = pull->server;
+    struct sx_client *const client = pull->pull.client;
+    unsigned sent;
+
+    sx_share_work_remove(work);
+    if (sx_pull_send_part(&pull->pull, MESSAGES_A_STEP, &sent)) {
+        sx_share_work_add(client, work);
+    }
+    sx_share_charge(server, client, 1 + (uint64_t)sent * SX_TURN_ANSWER_UNITS);
+}
+
+/* Its client's next turns send what is queued. */
+static void pull_go_on(struct sx_pull *of)
+{
+    struct pull *const pull = SX_CONTAINER(of, struct pull, pull);
+
+    sx_share_work_remove(&pull->work);
+    sx_share_work_add(of->client, &pull->work);
+}
+
+static struct pull *pull_new(struct sx_server *server, struct sx_client *client, size_t bytes)
+{
+    struct pull *const pull = calloc(1, sizeof(*pull));
+
+    if (pull == NULL) {
+        return NULL;
+    }
+    pull->server = server;
+    pull->bytes = bytes;
+    pull->pull.client = sx_client_retain(client);
+    pull->work.step = pull_step;
+    sx_pull_init(&pull->pull);
+    pull->pull.writable = pull_go_on;
+    sx_asker_init(&pull->asker);
+    sx_list_append(&server->pulls, &pull->pull.link);
+    sx_pending_count(client, SX_PENDING_PULL, bytes);
+    return pull;
+}
+
+/* ---- output that nobody has pulled yet ------------------------------------------------------- */
+
+/* Whether its process may have @output of @nspace (NULL: it is not here, and its output is its
+ * user's); it may have ended. */
+static bool may_have(struct sx_server *server, const struct pull *pull,
+                     const struct sx_nspace *nspace, const struct sx_output *output)
+{
+    struct sx_client *const client = pull->pull.client;
+
+    if (!sx_pull_is_open(&pull->pull)) {
+        return true;
+    }
+    return nspace != NULL ? sx_nspace_reachable(server, nspace, client)
+                          : client->uid == 0 || client->uid == output->user;
+}
+
+/* An end that was kept, and the pull has. */
+struct end {
+    pmix_proc_t source;
+    pmix_iof_channel_t channel;
+};
+
+struct giving {
+    struct pull *pull;
+    bool is_open;
+    struct end *ends; /* NULL: there is no room for any; SX_KEPT_COUNT at most */
+    size_t end_count;
+    bool in_order;  /* they are */
+    uint64_t looks; /* at what is kept */
+    /* What is kept comes job by job: */
+    pmix_nspace_t nspace; /* the last one's; empty: none yet */
+    bool is_here;         /* else each output says whose it is */
+    bool may_have;        /* output of it, if it is here */
+    size_t first, end;    /* in the pull's processes: those of it */
+};
+
+/* Where the pull's processes from @proc on begin. */
+static size_t lower_bound(const struct sx_pull *pull, const pmix_proc_t *proc)
+{
+    size_t low = 0, high = pull->proc_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (sx_proc_order(&pull->procs[middle], proc) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void job_set(struct giving *giving, const struct sx_output *output)
+{
+    const char *const name = output->source.nspace;
+    struct pull *const pull = giving->pull;
+    pmix_proc_t from, to;
+
+    if (strcmp(giving->nspace, name) == 0) {
+        return;
+    }
+    const struct sx_nspace *const nspace = sx_nspace_find(pull->server, name);
+
+    PMIx_Load_nspace(giving->nspace, name);
+    giving->is_here = nspace != NULL;
+    giving->may_have = giving->is_here && may_have(pull->server, pull, nspace, output);
+    PMIx_Load_procid(&from, name, 0);
+    PMIx_Load_procid(&to, name, UINT32_MAX);
+    giving->first = lower_bound(&pull->pull, &from);
+    giving->end = lower_bound(&pull->pull, &to);
+}
+
+/* By name and channel, and as far as its process may have it. */
+static bool is_about(struct giving *giving, const struct sx_output *output)
+{
+    const struct sx_pull *const pull = &giving->pull->pull;
+
+    job_set(giving, output);
+    const bool may = giving->is_here ? giving->may_have
+                                     : may_have(giving->pull->server, giving->pull, NULL, output);
+    size_t low = giving->first, high = giving->end;
+
+    if (!giving->pull->agreed || !may || (pull->channels & output->channel) == 0 || low == high) {
+        return false;
+    }
+    if (pull->procs[high - 1].rank == PMIX_RANK_WILDCARD) {
+        return true; /* it is behind all ranks */
+    }
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (pull->procs[middle].rank < output->source.rank) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < giving->end && pull->procs[low].rank == output->source.rank;
+}
+
+/* That of a whole job (PMIX_RANK_WILDCARD) is like that of any process of it. */
+static int end_order(const void *left, const void *right)
+{
+    const struct end *const a = left, *const b = right;
+    const int names = strcmp(a->source.nspace, b->source.nspace);
+
+    if (names != 0 || a->channel != b->channel) {
+        return names != 0 ? names : a->channel < b->channel ? -1 : 1;
+    }
+    if (a->source.rank == PMIX_RANK_WILDCARD || a->source.rank == b->source.rank) {
+        return 0;
+    }
+    return a->source.rank < b->source.rank ? -1 : 1;
+}
+
+static void end_note(struct giving *giving, const struct sx_output *output)
+{
+    if (giving->ends != NULL) {
+        giving->ends[giving->end_count++] = (struct end){ .source = output->source,
+                                                          .channel = output->channel };
+        giving->in_order = false;
+    }
+}
+
+/* Has the pull had the end that is there again?  That of a whole job is of no use to who has had
+ * that of a process. */
+static bool has_had(struct giving *giving, const struct sx_output *again)
+{
+    const struct end end = { .source = again->source, .channel = again->channel };
+
+    if (giving->end_count == 0) {
+        return false;
+    }
+    if (!giving->in_order) {
+        qsort(giving->ends, giving->end_count, sizeof(*giving->ends), end_order);
+        giving->in_order = true;
+    }
+    return bsearch(&end, giving->ends, giving->end_count, sizeof(end), end_order) != NULL;
+}
+
+/* The first pull that is about it has it.  What is there again for this pull goes, even if the pull
+ * could not be opened. */
+static bool kept_takes(void *arg, struct sx_output *output)
+{
+    struct giving *const giving = arg;
+    struct pull *const pull = giving->pull;
+
+    giving->looks++;
+    if ((!giving->is_open && !output->again) || !is_about(giving, output)) {
+        return false;
+    }
+    if (giving->is_open && !(output->again && has_had(giving, output))) {
+        sx_pull_put(&pull->pull, output);
+        if (output->size == 0 && !output->again) {
+            end_note(giving, output);
+        }
+    }
+    return true;
+}
+
+/* Whoever pulls pays for it, with the ends that the host has delivered for it. */
+static void kept_give(struct pull *pull)
+{
+    struct sx_server *const server = pull->server;
+    struct giving giving = { .pull = pull, .is_open = sx_pull_is_open(&pull->pull) };
+
+    giving.ends = server->kept_count == 0 ? NULL : calloc(server->kept_count, sizeof(*giving.ends));
+    sx_kept_each(server, kept_takes, &giving);
+    free(giving.ends);
+    sx_share_charge(server, pull->pull.client, giving.looks / LOOKS_PER_UNIT);
+    if (giving.is_open) {
+        sx_pull_send_soon(&pull->pull);
+    }
+}
+
+void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_kept_forget(server, nspace->name); /* it is of another one of that name */
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+static void asking_send(struct sx_pending *pending)
+{
+    const struct asking *const asking = SX_CONTAINER(pending, struct asking, pending);
+
+    sx_reply(pending->server, pending->client, pending->id, pending->status, asking->fd);
+}
+
+static void asking_free(struct sx_pending *pending)
+{
+    struct asking *const asking = SX_CONTAINER(pending, struct asking, pending);
+
+    if (asking->pull != NULL) {
+        asking->pull->asking = NULL;
+    }
+    if (asking->fd >= 0) {
+        close(asking->fd);
+    }
+    free(asking);
+}
+
+/* The call ends with @status; the pull is open, or is freed. */
+static void call_end(struct pull *pull, pmix_status_t status, int fd)
+{
+    struct asking *const asking = pull->asking;
+
+    if (asking != NULL) {
+        asking->fd = fd;
+        asking->pull = NULL;
+        pull->asking = NULL;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    if (asking != NULL) { /* first: the host, told of the end of the pull, may end its process */
+        sx_pending_answer(&asking->pending, status);
+    }
+    if (status != PMIX_SUCCESS) {
+        pull_end(pull);
+    }
+}
+
+static void host_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
+{
+    struct pull *const pull = SX_CONTAINER(asker, struct pull, asker);
+    pmix_status_t rc = answer->status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : answer->status;
+    int fd = -1;
+
+    pull->agreed = rc == PMIX_SUCCESS;
+    if (rc == PMIX_SUCCESS && !sx_pull_index_add(pull->server, &pull->pull)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_share_charge(pull->server, pull->pull.client, pull->pull.proc_count / NAMES_PER_UNIT);
+    if (rc == PMIX_SUCCESS && pull->asking == NULL) {
+        rc = PMIX_ERR_LOST_CONNECTION; /* nobody waits for it any more */
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
+    }
+    kept_give(pull);
+    call_end(pull, rc, fd);
+}
+
+/* Its user's own processes, or those of jobs that are not here.  They are in order: a job is looked
+ * at once. */
+static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *client,
+                                 const struct sx_proc_list *procs)
+{
+    for (size_t i = 0; i < procs->count; i++) {
+        const char *const name = procs->all[i].nspace;
+        const bool again = i > 0 && strcmp(name, procs->all[i - 1].nspace) == 0;
+        const struct sx_nspace *const nspace = again ? NULL : sx_nspace_find(server, name);
+
+        if (nspace != NULL && !sx_nspace_reachable(server, nspace, client)) {
+            return PMIX_ERR_NO_PERMISSIONS;
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *client,
+                                const struct sx_opened_part *part, pmix_proc_t **ret_procs,
+                                size_t *ret_count)
+{
+    struct sx_proc_list made = { .all = NULL };
+    struct sx_alias_list list;
+    pmix_proc_t *named = NULL;
+    pmix_status_t rc = part->count <= SX_IOF_PROCS_MAX ? sx_part_procs(part, &named)
+                                                       : PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (rc == PMIX_SUCCESS) {
+        sx_share_charge(server, client, part->count / COPIES_PER_UNIT);
+        rc = sx_alias_list(server, client, named, part->count, &list);
+    }
+    if (rc != PMIX_SUCCESS) {
+        free(named);
+        return rc;
+    }
+    if (sx_proc_list_append(&made, list.all, list.count)) {
+        sx_proc_list_sort(&made);
+        rc = procs_judge(server, client, &made);
+    } else {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *ret_procs = made.all;
+    *ret_count = made.count;
+    sx_alias_list_clear(&list);
+    free(named);
+    return rc;
+}
+
+static void policy_set(struct sx_pull *pull, const struct sx_iof_options *options)
+{
+    pull->drops = options->drop_oldest   ? SX_PULL_DROPS_OLDEST
+                  : options->drop_newest ? SX_PULL_DROPS_NEWEST
+                                         : SX_PULL_DROPS_NOTHING;
+    pull->queue_max = SX_PULL_QUEUE_BYTES;
+    if (options->cache_bytes.given) {
+        pull->queue_max = options->cache_bytes.number < SX_PULL_QUEUE_BYTES_MAX
+                              ? options->cache_bytes.number
+                              : SX_PULL_QUEUE_BYTES_MAX;
+    }
+}
+
+static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
+                                struct sx_upcall *up)
+{
+    const struct sx_iof_pull *const head = body->head;
+    struct sx_iof_options options = { 0 };
+    pmix_status_t rc = sx_iof_procs_take(pull->server, pull->pull.client,
+                                         &body->parts[SX_PULL_PROCS], &pull->pull.procs,
+                                         &pull->pull.proc_count);
+
+    pull->pull.channels = (pmix_iof_channel_t)(head->channels & OUTPUT_CHANNELS);
+    if (rc == PMIX_SUCCESS && pull->pull.channels == 0) {
+        rc = PMIX_ERR_BAD_PARAM;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_infos(body, SX_PULL_INFOS, &up->info, &up->ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_IOF_PULL, up->info, up->ninfo, &options);
+    }
+    if (rc == PMIX_SUCCESS && options.stop) {
+        rc = PMIX_ERR_NOT_SUPPORTED;
+    }
+    pull->redirects = options.redirect;
+    policy_set(&pull->pull, &options);
+    return rc == PMIX_SUCCESS ? sx_ask_asker_add(pull->pull.client, &up->info, &up->ninfo) : rc;
+}
+
+static pmix_status_t asking_begin(struct pull *pull, uint32_t id)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .send = asking_send,
+                                                 .free = asking_free };
+    struct asking *const asking = calloc(1, sizeof(*asking));
+
+    if (asking == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    asking->fd = -1;
+    const pmix_status_t rc = sx_pending_begin(pull->server, pull->pull.client, id, &kind,
+                                              &asking->pending);
+
+    if (rc != PMIX_SUCCESS) {
+        free(asking);
+        return rc;
+    }
+    asking->pull = pull;
+    pull->asking = asking;
+    return PMIX_SUCCESS;
+}
+
+/* What it tells may free the pull. */
+static void host_ask(struct pull *pull, struct sx_upcall *up)
+{
+    up->told = host_answered;
+    up->asker = &pull->asker;
+    up->client = pull->pull.client;
+    up->procs = pull->pull.procs;
+    up->nprocs = pull->pull.proc_count;
+    up->status = pull->pull.channels;
+    up->info_bytes = pull->bytes;
+    pmix_info_t *const info = up->info; /* the array stays ours */
+    const pmix_status_t rc = sx_upcall(pull->server, SX_UPCALL_IOF_PULL, up);
+
+    free(info);
+    if (rc != PMIX_SUCCESS) {
+        call_end(pull, rc, -1);
+    }
+}
+
+bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                    uint64_t now_ns)
+{
+    struct sx_upcall up = { 0 };
+    struct pull *pull = NULL;
+    pmix_status_t rc = sx_pending_judge(server, client, SX_PENDING_PULL);
+
+    (void)now_ns;
+    if (rc == PMIX_SUCCESS) {
+        pull = pull_new(server, client, frame->opened.size);
+        rc = pull == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = call_judge(pull, &frame->opened, &up);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = asking_begin(pull, frame->header.id);
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_reply_read(server, client, frame);
+        host_ask(pull, &up);
+        return true;
+    }
+    PMIX_INFO_FREE(up.info, up.ninfo);
+    if (pull != NULL) {
+        pull_end(pull);
+    }
+    sx_reply(server, client, frame->header.id, rc, -1);
+    return true;
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+/* Return: the user of the process at @source.  Once a job of several users has gone, its output is
+ * root's alone. */
+static uid_t user_of(struct sx_server *server, const pmix_proc_t *source)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, source->nspace);
+
+    if (nspace == NULL) {
+        return server->client_uid;
+    }
+    const uid_t user = nspace->client_count > 0 ? nspace->by_rank[0]->uid : nspace->uid;
+
+    return sx_nspace_is_of(nspace, user) ? user : 0;
+}
+
+struct handing {
+    const struct sx_nspace *nspace; /* NULL: it is not there */
+    bool is_wanted;
+};
+
+/* Whether the client of @pull may have @output; each client is judged once for all of its pulls. */
+static bool may_have_it(const struct handing *handing, const struct pull *pull,
+                        const struct sx_output *output)
+{
+    const uint64_t number = pull->server->output_last;
+    struct sx_client *const client = pull->pull.client;
+
+    if (!sx_pull_is_open(&pull->pull)) {
+        return true;
+    }
+    if (client->output_judged != number) {
+        client->output_judged = number;
+        client->output_may = may_have(pull->server, pull, handing->nspace, output);
+    }
+    return client->output_may;
+}
+
+/* The pull's client pays, and its turns send it. */
+static void output_put(void *arg, struct sx_pull *of, struct sx_output *output)
+{
+    struct handing *const handing = arg;
+    struct pull *const pull = SX_CONTAINER(of, struct pull, pull);
+
+    if (!pull->agreed || !may_have_it(handing, pull, output)) {
+        return;
+    }
+    handing->is_wanted = true; /* or was, and the host does not know yet that it is not */
+    if (sx_pull_is_open(of)) {
+        sx_pull_put(of, output);
+        sx_share_charge(pull->server, of->client, 1);
+        pull_go_on(of);
+    }
+}
+
+static void output_hand_on(void *arg, uint64_t now_ns)
+{
+    struct sx_output *const output = arg;
+    struct sx_server *const server = output->server;
+    struct handing handing = { .nspace = sx_nspace_find(server, output->source.nspace) };
+
+    (void)now_ns;
+    output->user = server->client_uid; /* of a job that is not here yet */
+    if (handing.nspace != NULL) {
+        sx_output_user_set(output, user_of(server, &output->source));
+    }
+    if (!output->again) {
+        sx_pull_index_each(server, output, output_put, &handing);
+    }
+    if (!handing.is_wanted) {
+        output->user = user_of(server, &output->source);
+        sx_kept_add(server, output);
+    }
+    sx_output_settle(output);
+    sx_output_release(output);
+}
+
+/* Whoever waits for a callback. */
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void waiter_wake(pmix_status_t status, void *cbdata)
+{
+    struct waiter *const waiter = cbdata;
+
+    (void)status;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->done = true;
+    pthread_cond_signal(&waiter->cond);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
+/* @again: it may be the end of a whole job. */
+static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
+                                  const pmix_byte_object_t *bo, bool again)
+{
+    const bool is_one = (channel & (channel - 1)) == 0 && (channel & OUTPUT_CHANNELS) != 0;
+    const bool is_named = source != NULL && source->nspace[0] != '\0' &&
+                          strnlen(source->nspace, sizeof(source->nspace)) <
+                              sizeof(source->nspace) &&
+                          (source->rank <= PMIX_RANK_VALID ||
+                           (again && source->rank == PMIX_RANK_WILDCARD));
+
+    return is_named && is_one && bo != NULL && (bo->bytes != NULL || bo->size == 0)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_BAD_PARAM;
+}
+
+/* Hand on @size bytes, or the end; @cbfunc NULL: nobody is told. */
+static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *source,
+                                 pmix_iof_channel_t channel, const void *bytes, size_t size,
+                                 const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
+                                 void *cbdata)
+{
+    struct sx_output *output;
+    pmix_status_t rc = sx_output_new(server, source, bytes, size, &output);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    output->channel = channel;
+    output->again = options->again;
+    output->pid = options->pid.number;
+    if (options->host != NULL) {
+        snprintf(output->host, sizeof(output->host), "%s", options->host);
+    }
+    output->taken = cbfunc;
+    output->cbdata = cbdata;
+    output->post = (struct sx_loop_post){ .fn = output_hand_on, .arg = output };
+    rc = sx_loop_post(server->loop, &output->post);
+    if (rc != PMIX_SUCCESS) {
+        sx_output_release(output);
+    }
+    return rc;
+}
+
+static pmix_status_t deliver(struct sx_server *server, const pmix_proc_t *source,
+                             pmix_iof_channel_t channel, const pmix_byte_object_t *bo,
+                             const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
+                             void *cbdata)
+{
+    const bool in_two = options->complete && bo->size > 0;
+    pmix_status_t rc = output_post(server, source, channel, bo->bytes, bo->size, options, cbfunc,
+                                   cbdata);
+
+    if (rc == PMIX_SUCCESS && in_two) {
+        /* It has no bytes, and costs none of the bound; without memory the reader misses an end. */
+        (void)output_post(server, source, channel, NULL, 0, options, NULL, NULL);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channel_t channel,
+                                      const pmix_byte_object_t *bo, const pmix_info_t *info,
+                                      size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_server *const server = sx_server_get();
+    struct sx_iof_options options = { 0 };
+    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    pmix_status_t rc = sx_options_read(SX_OF_IOF_DELIVER, info, ninfo, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = output_judge(source, channel, bo, options.again);
+    }
+    if (rc == PMIX_SUCCESS && cbfunc == NULL) {
+        rc = sx_role_may_wait();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = deliver(server, source, channel, bo, &options, cbfunc != NULL ? cbfunc : waiter_wake,
+                     cbfunc != NULL ? cbdata : &waiter);
+    }
+    if (rc != PMIX_SUCCESS || cbfunc != NULL) {
+        return rc;
+    }
+    pthread_mutex_lock(&waiter.lock);
+    while (!waiter.done) {
+        pthread_cond_wait(&waiter.cond, &waiter.lock);
+    }
+    pthread_mutex_unlock(&waiter.lock);
+    return PMIX_OPERATION_SUCCEEDED; /* done, and nobody is called */
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void sx_iof_init(struct sx_server *server)
+{
+    sx_list_init(&server->pulls);
+    sx_kept_init(server);
+}
+
+/* One that the host is asked about goes when the host has answered. */
+void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_list own;
+
+    sx_list_init(&own);
+    SX_LIST_EACH(it, &server->pulls) {
+        struct pull *const pull = pull_of(it);
+
+        if (pull->pull.client == client && pull->pull.socket.fd >= 0) {
+            sx_list_remove(&pull->pull.link);
+            sx_list_append(&own, &pull->pull.link);
+        }
+    }
+    while (!sx_list_empty(&own)) { /* the host's call may come back here, and end others */
+        struct pull *const pull = pull_of(own.next);
+
+        sx_list_remove(&pull->pull.link);
+        sx_list_append(&server->pulls, &pull->pull.link);
+        pull_end(pull);
+    }
+}
+
+static size_t pulls_count(const struct sx_server *server)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->pulls) {
+        count++;
+    }
+    return count;
+}
+
+/* Return: how many of @ready are to be waited for. */
+static size_t all_flush(struct sx_server *server, struct pollfd *ready)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->pulls) {
+        struct sx_pull *const pull = &pull_of(it)->pull;
+
+        if (sx_pull_flush(pull)) {
+            ready[count++] = (struct pollfd){ .fd = pull->socket.fd, .events = POLLOUT };
+        }
+    }
+    return count;
+}
+
+void sx_iof_finish(struct sx_server *server)
+{
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_IOF_END_NS);
+    const size_t pulls = pulls_count(server);
+    struct pollfd *const ready = calloc(pulls + 1, sizeof(*ready));
+    uint64_t now_ns = 0;
+    size_t count;
+
+    while (ready != NULL && (count = all_flush(server, ready)) > 0 &&
+           (now_ns = sx_now_ns()) < deadline_ns) {
+        (void)poll(ready, (nfds_t)count, (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1);
+    }
+    free(ready);
+}
+
+void sx_iof_stop(struct sx_server *server)
+{
+    SX_LIST_EACH(it, &server->pulls) {
+        struct pull *const pull = pull_of(it);
+        const bool has_ended = pull->agreed && pull->pull.socket.fd < 0;
+
+        (has_ended ? pull_free : pull_end)(pull); /* the host is told of nothing any more */
+    }
+    sx_table_deinit(&server->pull_names);
+    sx_kept_clear(server);
+}

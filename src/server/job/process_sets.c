@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* process_sets.c - process sets: lists of the node's store, which the host and its clients define.
+ *
+ *     define --> a list of those that are meant so far; an event
+ *     a namespace is registered --> sets that mean all of it get its processes;
+ *         it turns out to be another user's --> a client's set has none of its processes any more
+ *     the host deletes it, or the client that has defined it goes --> an event; no list
+ *
+ * A client may name processes of jobs to come.  Whose these are is known when the first of them is
+ * registered, or with the namespace, when none is here: it is judged then, and again when one of
+ * another user is added.  The host's sets, and root's, mean whom they name.
+ *
+ * A user's set is for its own processes: other users may have one of that name, and are told of
+ * none.  The host's, and root's, are for all, and take the name from users' sets, which go.
+ *
+ * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
+ * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn, fewer when
+ * they are long.  A tool defines a set for others to use, and ends: its set goes with the job of
+ * its first process.  All of it happens on the loop thread.  Bounded with the other lists
+ * (server/model/membership.h). */
+#include "server/job/process_sets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value/value.h"
+#include "server/event/server_events.h"
+#include "server/model/membership.h"
+#include "server/model/membership_store.h"
+
+#define GONE_MAX 32u           /* sets of those who have gone, in one turn ... */
+#define GONE_MEMBERS_MAX 4096u /* ... until they have had so many members in all */
+#define PROCS_PER_UNIT 4u      /* to copy, to put in a record and to be told: share.h */
+
+/* ---- whose processes they may be ------------------------------------------------------------- */
+
+/* What is known of whose a namespace's processes are. */
+struct whose {
+    bool is_open;  /* nothing yet: the first of them is to be registered here */
+    bool is_mixed; /* they are of several users */
+    uid_t uid;
+};
+
+static struct whose whose_are(const struct sx_nspace *nspace)
+{
+    struct whose whose = { .is_open = nspace->client_count == 0 && nspace->local_count > 0,
+                           .uid = nspace->client_count > 0 ? nspace->by_rank[0]->uid
+                                                           : nspace->uid };
+
+    for (size_t i = 0; i < nspace->client_count && !whose.is_mixed; i++) {
+        whose.is_mixed = nspace->by_rank[i]->uid != whose.uid;
+    }
+    return whose;
+}
+
+/* Sets of @owner (NULL: of the host, or root's) may have them. */
+static bool may_have(const uid_t *owner, const struct whose *whose)
+{
+    return owner == NULL || (!whose->is_open && !whose->is_mixed && whose->uid == *owner);
+}
+
+/* Return: @ret, the user whose processes alone may be in @entry; NULL: anybody's may. */
+static const uid_t *owner_of(const struct sx_membership_entry *entry, uid_t *ret)
+{
+    return sx_quota_uid(&entry->quota, ret) && *ret != 0 ? ret : NULL;
+}
+
+/* ---- who is meant --------------------------------------------------------------------------- */
+
+/* Add the processes of @nspace (NULL: it is not there) that @proc means to @list. */
+static bool meant_add(const struct sx_nspace *nspace, const pmix_proc_t *proc,
+                      struct sx_proc_list *list)
+{
+    bool added = true;
+
+    if (proc->rank != PMIX_RANK_WILDCARD) {
+        return sx_proc_list_add(list, proc->nspace, proc->rank);
+    }
+    for (uint32_t rank = 0; added && nspace != NULL && rank < nspace->job_size; rank++) {
+        added = sx_proc_list_add(list, nspace->name, rank);
+    }
+    return added;
+}
+
+/* All of @told, which is sorted, that a set of @owner may have; in order and each once.  Return:
+ * false when memory is out. */
+static bool meant_list(struct sx_server *server, const uid_t *owner,
+                       const struct sx_proc_list *told, struct sx_proc_list *ret)
+{
+    const struct sx_nspace *nspace = NULL;
+    bool added = true, may = true;
+
+    for (size_t i = 0; added && i < told->count; i++) {
+        const pmix_proc_t *const proc = &told->all[i];
+
+        if (i == 0 || strcmp(told->all[i - 1].nspace, proc->nspace) != 0) {
+            nspace = sx_nspace_find(server, proc->nspace);
+            may = true;
+            if (nspace != NULL && owner != NULL) {
+                const struct whose whose = whose_are(nspace);
+
+                may = may_have(owner, &whose);
+            }
+        }
+        added = !may || meant_add(nspace, proc, ret);
+    }
+    sx_proc_list_sort(ret);
+    return added;
+}
+
+/* Whether all of @told, and nobody else, are meant by a set of @owner. */
+static bool are_as_told(struct sx_server *server, const uid_t *owner,
+                        const struct sx_proc_list *told)
+{
+    bool are = true;
+
+    for (size_t i = 0; are && i < told->count; i++) {
+        const char *const name = told->all[i].nspace;
+        const struct sx_nspace *const nspace = owner != NULL &&
+                                                       (i == 0 ||
+                                                        strcmp(told->all[i - 1].nspace, name) != 0)
+                                                   ? sx_nspace_find(server, name)
+                                                   : NULL;
+
+        are = told->all[i].rank != PMIX_RANK_WILDCARD;
+        if (are && nspace != NULL) {
+            const struct whose whose = whose_are(nspace);
+
+            are = may_have(owner, &whose);
+        }
+    }
+    return are;
+}
+
+/* Add the members of @now to @ret, in their places: with a gap in place of one that is not there,
+ * or is of @without.  Return: false when memory is out. */
+static bool members_copy(const struct sx_membership *now, const char *without,
+                         struct sx_proc_list *ret)
+{
+    const uint32_t size = sx_membership_size(now);
+    bool added = true;
+
+    for (uint32_t i = 0; added && i < size; i++) {
+        pmix_proc_t proc;
+        const bool is_there = sx_membership_member(now, i, &proc) == PMIX_SUCCESS &&
+                              strcmp(proc.nspace, without) != 0;
+
+        added = is_there ? sx_proc_list_add(ret, proc.nspace, proc.rank)
+                         : sx_proc_list_add(ret, "", PMIX_RANK_INVALID);
+    }
+    return added;
+}
+
+/* No process of @nspace is in the set any more.  If that cannot be said, there is no set. */
+static void set_strike(struct sx_server *server, struct sx_membership_entry *entry,
+                       const char *nspace)
+{
+    struct sx_proc_list next = { .all = NULL };
+    const bool copied = members_copy(&entry->published, nspace, &next);
+    const pmix_status_t rc = copied ? sx_memberships_change(server, entry, next.all, next.count)
+                                    : PMIX_ERR_OUT_OF_RESOURCE;
+
+    sx_proc_list_clear(&next);
+    if (rc != PMIX_SUCCESS) {
+        sx_memberships_remove(server, entry);
+    }
+}
+
+/* The members that are there, in their places, and behind them who is meant as well now. */
+static pmix_status_t set_complete(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    const struct sx_membership *const now = &entry->published;
+    struct sx_proc_list meant = { .all = NULL }, next = { .all = NULL };
+    const uint32_t size = sx_membership_size(now);
+    uid_t uid;
+    bool added = meant_list(server, owner_of(entry, &uid), &entry->told, &meant) &&
+                 members_copy(now, "", &next);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; added && i < meant.count; i++) {
+        const pmix_proc_t *const one = &meant.all[i];
+
+        added = sx_membership_rank(now, one->nspace, one->rank) != PMIX_RANK_INVALID ||
+                sx_proc_list_add(&next, one->nspace, one->rank);
+    }
+    if (!added) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    } else if (next.count > size) {
+        rc = sx_memberships_change(server, entry, next.all, next.count);
+    }
+    sx_proc_list_clear(&meant);
+    sx_proc_list_clear(&next);
+    return rc;
+}
+
+static bool means_all_of(const struct sx_proc_list *told, const char *nspace)
+{
+    size_t i = 0;
+
+    while (i < told->count && (told->all[i].rank != PMIX_RANK_WILDCARD ||
+                               (nspace != NULL && strcmp(told->all[i].nspace, nspace) != 0))) {
+        i++;
+    }
+    return i < told->count;
+}
+
+/* A client's set keeps nobody from registering: it is not told whether that could be done. */
+static void clients_set_judge(struct sx_server *server, struct sx_membership_entry *entry,
+                              const struct sx_nspace *nspace, const struct whose *whose)
+{
+    uid_t uid;
+
+    if (may_have(owner_of(entry, &uid), whose)) {
+        if (means_all_of(&entry->told, nspace->name)) {
+            (void)set_complete(server, entry);
+        }
+    } else if (!whose->is_open && sx_membership_count_of(&entry->published, nspace->name) > 0) {
+        set_strike(server, entry, nspace->name);
+    }
+}
+
+static bool is_clients_set(const struct sx_membership_entry *entry)
+{
+    return entry->published.head.kind == SX_MEMBERSHIP_PSET && entry->quota.process != NULL;
+}
+
+pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_membership_entry *entry = sx_memberships_next(server, NULL), *next;
+    const struct whose whose = whose_are(nspace);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (; entry != NULL && rc == PMIX_SUCCESS; entry = next) {
+        next = sx_memberships_next(server, entry);
+        if (is_clients_set(entry)) {
+            clients_set_judge(server, entry, nspace, &whose);
+        } else if (means_all_of(&entry->told, nspace->name)) {
+            rc = set_complete(server, entry);
+        }
+    }
+    return rc;
+}
+
+void sx_pset_client_added(struct sx_server *server, struct sx_client *client)
+{
+    const struct sx_nspace *const nspace = client->nspace;
+    struct sx_membership_entry *entry = NULL, *next;
+    const struct whose whose = whose_are(nspace);
+
+    if (client->is_tool || !nspace->registered || (nspace->client_count > 1 && !whose.is_mixed)) {
+        return; /* it says nothing new of whose they are */
+    }
+    for (entry = sx_memberships_next(server, NULL); entry != NULL; entry = next) {
+        next = sx_memberships_next(server, entry);
+        if (is_clients_set(entry)) {
+            clients_set_judge(server, entry, nspace, &whose);
+        }
+    }
+}
+
+/* ---- definitions ---------------------------------------------------------------------------- */
+
+static pmix_status_t set_add(struct sx_server *server, const struct sx_pset_definition *definition,
+                             const struct sx_proc_list *meant, struct sx_membership_entry **ret)
+{
+    const struct sx_client *const client = definition->client;
+    const struct sx_quota_owner owner = client != NULL ? sx_quota_owner_of(client)
+                                                       : (struct sx_quota_owner){ .uid = 0 };
+    const bool is_kept = means_all_of(&definition->told, NULL);
+    const struct sx_membership_options options = {
+        .name = definition->name,
+        .kind = SX_MEMBERSHIP_PSET,
+        .procs = meant->all,
+        .proc_count = meant->count,
+        .owner = client != NULL ? &owner : NULL,
+        .told_count = is_kept ? definition->told.count : 0,
+    };
+
+    return sx_memberships_add(server, &options, ret);
+}
+
+/* Return: the list with which the set goes. */
+static struct sx_list *sets_of(struct sx_server *server,
+                               const struct sx_pset_definition *definition)
+{
+    struct sx_nspace *const job = definition->client->is_tool
+                                      ? sx_nspace_find(server, definition->told.all[0].nspace)
+                                      : NULL;
+
+    return job != NULL ? &job->tool_sets : &definition->client->sets;
+}
+
+/* Each must name something: "nspace", a rank or all of them. */
+static bool procs_are_good(const pmix_proc_t procs[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (procs[i].nspace[0] == '\0' ||
+            sx_name_len(procs[i].nspace, sizeof(procs[i].nspace)) >= sizeof(procs[i].nspace) ||
+            (procs[i].rank >= SX_STORE_ROW_MAX && procs[i].rank != PMIX_RANK_WILDCARD)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool name_is_good(const char *name)
+{
+    const size_t len = name != NULL ? sx_name_len(name, SX_MEMBERSHIP_NAME_MAX + 1) : 0;
+
+    return len > 0 && len <= SX_MEMBERSHIP_NAME_MAX;
+}
+
+/* Copy who is meant.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t definition_read(struct sx_pset_definition *definition)
+{
+    const size_t count = definition->count;
+
+    if (!name_is_good(definition->name) || definition->members == NULL || count == 0 ||
+        count > SX_PSET_MEMBERS_MAX || !procs_are_good(definition->members, count)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!sx_proc_list_append(&definition->told, definition->members, count)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_proc_list_sort(&definition->told);
+    return PMIX_SUCCESS;
+}
+
+/* Tell it, and remove it. */
+static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_entry *entry)
+{
+    pmix_proc_t *const members = sx_memberships_procs(entry);
+    const bool is_told = entry->told.count > 0;
+    uid_t uid;
+
+    if (members == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_event_pset(server, false, sx_membership_name(&entry->published), owner_of(entry, &uid),
+                  is_told ? entry->told.all : members,
+                  is_told ? entry->told.count : sx_membership_size(&entry->published));
+    free(members);
+    sx_memberships_remove(server, entry);
+    return PMIX_SUCCESS;
+}
+
+/* Other users lose a name that the host, or root, gives to a set. */
+static void name_take(struct sx_server *server, const char *name)
+{
+    struct sx_membership_entry *entry;
+
+    while ((entry = sx_memberships_find_set(server, name)) != NULL &&
+           !sx_membership_is_hosts(entry)) {
+        if (set_delete(server, entry) != PMIX_SUCCESS) {
+            sx_memberships_remove(server, entry); /* memory is out: nobody is told */
+        }
+    }
+}
+
+/* Make the list.  Return: as sx_memberships_add. */
+static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_definition *definition)
+{
+    struct sx_proc_list meant = { .all = NULL };
+    struct sx_membership_entry *entry;
+    pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
+    const uid_t *const owner = definition->client != NULL && definition->client->uid != 0
+                                   ? &definition->client->uid
+                                   : NULL;
+
+    if (owner == NULL) {
+        name_take(server, definition->name);
+    }
+    if (are_as_told(server, owner, &definition->told)) { /* no copy of them is needed */
+        rc = set_add(server, definition, &definition->told, &entry);
+    } else if (meant_list(server, owner, &definition->told, &meant)) {
+        rc = set_add(server, definition, &meant, &entry);
+    }
+    if (definition->client != NULL) {
+        sx_share_charge(server, definition->client, meant.count / PROCS_PER_UNIT);
+    }
+    sx_proc_list_clear(&meant);
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    definition->subject = entry->published.head.subject;
+    if (definition->client != NULL) {
+        sx_list_append(sets_of(server, definition), &entry->owned);
+    }
+    if (means_all_of(&definition->told, NULL)) {
+        entry->told = definition->told;
+        definition->told = (struct sx_proc_list){ .all = NULL };
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Whoever wants to know of sets is told, unless it has gone meanwhile. */
+static void definition_tell(struct sx_server *server, const struct sx_pset_definition *definition)
+{
+    const struct sx_membership_entry *const entry = sx_memberships_of(server, definition->subject);
+
+    if (entry != NULL) {
+        const struct sx_proc_list *const told = entry->told.count > 0 ? &entry->told
+                                                                      : &definition->told;
+
+        uid_t uid;
+
+        sx_event_pset(server, true, definition->name, owner_of(entry, &uid), told->all,
+                      told->count);
+    }
+}
+
+pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_definition *definition)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (definition->client != NULL) {
+        sx_share_charge(server, definition->client, definition->count / PROCS_PER_UNIT);
+    }
+    switch (definition->done++) {
+    case 0:
+        rc = definition_read(definition);
+        break;
+    case 1:
+        rc = definition_add(server, definition);
+        break;
+    default:
+        definition_tell(server, definition);
+        return PMIX_SUCCESS;
+    }
+    return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+}
+
+static pmix_status_t pset_define(struct sx_server *server, void *arg)
+{
+    pmix_status_t rc;
+
+    do {
+        rc = sx_pset_define_step(server, arg);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    sx_pset_definition_clear(arg);
+    return rc;
+}
+
+pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
+                             const pmix_proc_t members[], size_t count, const char *name)
+{
+    struct sx_pset_definition definition = {
+        .client = client, .name = name, .members = members, .count = count
+    };
+
+    return pset_define(server, &definition);
+}
+
+void sx_pset_definition_clear(struct sx_pset_definition *definition)
+{
+    sx_proc_list_clear(&definition->told);
+}
+
+pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t nmembers,
+                                             const char *pset_name)
+{
+    struct sx_pset_definition definition = { .name = pset_name,
+                                             .members = members,
+                                             .count = nmembers };
+
+    return sx_server_get() == NULL ? PMIX_ERR_INIT
+                                   : sx_server_call(sx_server_get(), pset_define, &definition);
+}
+
+/* ---- deletions ------------------------------------------------------------------------------ */
+
+static void ownerless_remove(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+    struct sx_psets *const psets = &server->psets;
+    struct sx_list *it;
+    size_t count = 0, members = 0;
+
+    (void)now_ns;
+    psets->posted = false;
+    while (count++ < GONE_MAX && members < GONE_MEMBERS_MAX &&
+           (it = sx_list_pop(&psets->ownerless)) != NULL) {
+        struct sx_membership_entry *const entry = SX_LIST_ENTRY(it, struct sx_membership_entry,
+                                                                owned);
+
+        const size_t size = sx_membership_size(&entry->published) + entry->told.count;
+
+        members += size;
+        sx_memberships_charge_owner(server, entry, 1 + size / SX_MEMBERS_PER_UNIT);
+        if (set_delete(server, entry) != PMIX_SUCCESS) {
+            sx_memberships_remove(server, entry); /* memory is out: nobody is told */
+        }
+    }
+    if (!sx_list_empty(&psets->ownerless) && !psets->posted) {
+        psets->posted = sx_loop_post(server->loop, &psets->post) == PMIX_SUCCESS;
+    }
+}
+
+void sx_psets_init(struct sx_server *server)
+{
+    sx_list_init(&server->psets.ownerless);
+    server->psets.post = (struct sx_loop_post){ .fn = ownerless_remove, .arg = server };
+}
+
+static void sets_go(struct sx_server *server, struct sx_list *sets)
+{
+    if (!sx_list_empty(sets)) {
+        sx_list_splice(&server->psets.ownerless, sets);
+        if (!server->psets.posted) {
+            ownerless_remove(server, 0);
+        }
+    }
+}
+
+void sx_pset_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    sets_go(server, &client->sets);
+}
+
+void sx_pset_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sets_go(server, &nspace->tool_sets);
+}
+
+static pmix_status_t pset_delete(struct sx_server *server, void *arg)
+{
+    struct sx_membership_entry *const entry = sx_memberships_find_set(server, arg);
+
+    if (entry == NULL) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    return set_delete(server, entry);
+}
+
+pmix_status_t PMIx_server_delete_process_set(char *pset_name)
+{
+    if (sx_server_get() == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    return name_is_good(pset_name) ? sx_server_call(sx_server_get(), pset_delete, pset_name)
+                                   : PMIX_ERR_BAD_PARAM;
+}

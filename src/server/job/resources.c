@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* resources.c - PMIx_server_register_resources: kept here, and copied into the store of each job.
+ *
+ *     register --> in the list; every namespace with data has it, last word first
+ *     a namespace gets data --> it gets what it does not say itself
+ *     deregister --> out of the list, and out of the stores where it still is what was said:
+ *                    a key with its value, a key alone, an array that names what it is about and,
+ *                    if only these are meant, members of it
+ *
+ * On the loop thread.  Bounded by SX_RESOURCE_COUNT_MAX entries. */
+#include "server/job/resources.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "base/value/flat.h"
+#include "base/value/value.h"
+#include "server/job/jobinfo.h"
+#include "shmem/nspace_read.h"
+
+struct resource {
+    struct sx_list link; /* server.resources */
+    pmix_info_t info;
+    const char *host; /* in info: of a node that was delivered; NULL: registered */
+    uint64_t bytes;   /* if delivered */
+};
+
+/* What a host gives, kept by it until the callback. */
+struct request {
+    const pmix_info_t *info;
+    size_t ninfo;
+};
+
+static void resource_free(struct resource *resource)
+{
+    sx_elements_destruct(&resource->info, 1, PMIX_INFO);
+    free(resource);
+}
+
+/* Whether @nspace has the node that is called @host; NULL: it is about no certain one. */
+static bool has_node(const struct sx_nspace *nspace, const char *host)
+{
+    const struct sx_site site = { .shared = &nspace->store.view, .self = PMIX_RANK_INVALID };
+    const uint32_t count = sx_site_count(&site, PMIX_NUM_NODES);
+
+    return host == NULL || sx_site_node(&site, count, host) < count;
+}
+
+static pmix_status_t apply_to_all(struct sx_server *server, const pmix_info_t *info,
+                                  const char *host, enum sx_jobinfo_way way)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (nspace->has_data && rc == PMIX_SUCCESS && has_node(nspace, host)) {
+            rc = sx_jobinfo_apply(server, nspace, info, 1, way);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &server->resources) {
+        const struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
+
+        if (rc == PMIX_SUCCESS && has_node(nspace, resource->host)) {
+            rc = sx_jobinfo_apply(server, nspace, &resource->info, 1, SX_JOBINFO_FILL);
+        }
+    }
+    return rc;
+}
+
+void sx_resource_clear(struct sx_server *server)
+{
+    struct sx_list *it;
+
+    while ((it = sx_list_pop(&server->resources)) != NULL) {
+        resource_free(SX_LIST_ENTRY(it, struct resource, link));
+    }
+}
+
+/* ---- the host's calls ----------------------------------------------------------------------- */
+
+static pmix_status_t resources_register(struct sx_server *server, void *arg)
+{
+    const struct request *request = arg;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t count = 0;
+
+    SX_LIST_EACH(it, &server->resources) {
+        count++;
+    }
+    if (request->ninfo > SX_RESOURCE_COUNT_MAX - count) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "more than %u registered resources",
+                        SX_RESOURCE_COUNT_MAX);
+    }
+    for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
+        struct resource *resource = calloc(1, sizeof(*resource));
+
+        rc = resource == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                              : sx_elements_copy(&resource->info, &request->info[i], 1, PMIX_INFO);
+        if (rc != PMIX_SUCCESS) {
+            free(resource);
+            return rc;
+        }
+        rc = apply_to_all(server, &resource->info, NULL, SX_JOBINFO_GIVE);
+        if (rc == PMIX_SUCCESS) {
+            sx_list_append(&server->resources, &resource->link);
+        } else {
+            resource_free(resource);
+        }
+    }
+    return rc;
+}
+
+static bool infos_agree(const pmix_info_t *one, const pmix_info_t *other)
+{
+    return strcmp(one->key, other->key) == 0 && sx_value_compare(&one->value, &other->value) == 0;
+}
+
+/* ---- what is delivered of nodes -------------------------------------------------------------- */
+
+/* Return: the name of the node that @info is about, NULL: it is about something else. */
+static const char *host_of(const pmix_info_t *info)
+{
+    const pmix_data_array_t *const array = info->value.data.darray;
+
+    if (strcmp(info->key, PMIX_NODE_INFO_ARRAY) != 0 || info->value.type != PMIX_DATA_ARRAY ||
+        array == NULL || array->type != PMIX_INFO || array->array == NULL) {
+        return NULL;
+    }
+    const pmix_info_t *const name = sx_info_find(array->array, array->size, PMIX_HOSTNAME);
+
+    return name != NULL && name->value.type == PMIX_STRING ? name->value.data.string : NULL;
+}
+
+/* Return: what was delivered of @host before, NULL: nothing; *ret_bytes are those of all others. */
+static struct resource *delivered_find(struct sx_server *server, const char *host,
+                                       uint64_t *ret_bytes, size_t *ret_count)
+{
+    struct resource *found = NULL;
+
+    *ret_bytes = *ret_count = 0;
+    SX_LIST_EACH(it, &server->resources) {
+        struct resource *const resource = SX_LIST_ENTRY(it, struct resource, link);
+
+        if (resource->host != NULL && strcmp(resource->host, host) == 0) {
+            found = resource;
+        } else {
+            *ret_bytes += resource->bytes;
+            (*ret_count)++;
+        }
+    }
+    return found;
+}
+
+static pmix_status_t node_deliver(struct sx_server *server, const pmix_info_t *info,
+                                  const char *host)
+{
+    size_t size, count;
+    uint64_t others;
+    struct resource *const old = delivered_find(server, host, &others, &count);
+    pmix_status_t rc = sx_flat_size(&info->value, &size);
+
+    if (rc != PMIX_SUCCESS || (old != NULL && infos_agree(&old->info, info))) {
+        return rc;
+    }
+    if (others + size > SX_INVENTORY_BYTES_MAX || count >= SX_RESOURCE_COUNT_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "the inventory of %s: %zu bytes, beside %" PRIu64 " of other nodes; there "
+                        "is room for %" PRIu64,
+                        host, size, others, SX_INVENTORY_BYTES_MAX);
+    }
+    struct resource *const resource = calloc(1, sizeof(*resource));
+
+    rc = resource == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                          : sx_elements_copy(&resource->info, info, 1, PMIX_INFO);
+    if (rc != PMIX_SUCCESS) {
+        free(resource);
+        return rc;
+    }
+    rc = apply_to_all(server, &resource->info, host, SX_JOBINFO_GIVE);
+    if (rc != PMIX_SUCCESS) {
+        resource_free(resource);
+        return rc;
+    }
+    resource->host = host_of(&resource->info);
+    resource->bytes = size;
+    sx_list_append(&server->resources, &resource->link);
+    if (old != NULL) {
+        sx_list_remove(&old->link);
+        resource_free(old);
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_resources_deliver(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        const char *const host = host_of(&info[i]);
+
+        rc = host != NULL ? node_deliver(server, &info[i], host) : PMIX_SUCCESS;
+    }
+    return rc;
+}
+
+/* ---- taking back ----------------------------------------------------------------------------- */
+
+/* Return: the infos of an array; NULL when @info has none. */
+static pmix_data_array_t *infos_of(const pmix_info_t *info)
+{
+    pmix_data_array_t *const array = info->value.data.darray;
+
+    return info->value.type == PMIX_DATA_ARRAY && array != NULL && array->type == PMIX_INFO &&
+                   array->array != NULL
+               ? array
+               : NULL;
+}
+
+/* Whether @asked means @info: it has no value, or the same one. */
+static bool takes(const pmix_info_t *asked, const pmix_info_t *info)
+{
+    return strcmp(asked->key, info->key) == 0 &&
+           (asked->value.type == PMIX_UNDEF || sx_value_compare(&asked->value, &info->value) == 0);
+}
+
+/* Whether @whole is about what @asked names; *ret_members: that names members, too. */
+static bool is_about(const pmix_data_array_t *whole, const pmix_data_array_t *asked,
+                     bool *ret_members)
+{
+    const pmix_info_t *const infos = asked->array;
+
+    *ret_members = false;
+    for (size_t i = 0; i < asked->size; i++) {
+        const pmix_info_t *const own = sx_info_find(whole->array, whole->size, infos[i].key);
+
+        if (!sx_jobinfo_names_row(infos[i].key)) {
+            *ret_members = true;
+        } else if (own == NULL || !takes(&infos[i], own)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_asked(const pmix_data_array_t *asked, const pmix_info_t *member)
+{
+    const pmix_info_t *const infos = asked->array;
+    bool is = false;
+
+    for (size_t i = 0; i < asked->size && !is; i++) {
+        is = takes(&infos[i], member);
+    }
+    return is && !sx_jobinfo_names_row(member->key);
+}
+
+/* Take what @asked names out of @resource and out of the stores.  *ret_found: there was such a
+ * member. */
+static pmix_status_t members_remove(struct sx_server *server, struct resource *resource,
+                                    const pmix_data_array_t *asked, bool *ret_found)
+{
+    pmix_data_array_t *const whole = infos_of(&resource->info);
+    pmix_info_t *const infos = whole->array, *const gone = calloc(whole->size, sizeof(*gone));
+    pmix_data_array_t array = { .type = PMIX_INFO, .array = gone };
+    pmix_info_t removed = resource->info;
+    size_t kept = 0;
+
+    if (gone == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    for (size_t i = 0; i < whole->size; i++) {
+        if (sx_jobinfo_names_row(infos[i].key) || is_asked(asked, &infos[i])) {
+            gone[array.size++] = infos[i];
+        }
+    }
+    removed.value.data.darray = &array;
+    const pmix_status_t rc = apply_to_all(server, &removed, NULL, SX_JOBINFO_REMOVE);
+
+    for (size_t i = 0; i < whole->size; i++) {
+        if (is_asked(asked, &infos[i])) {
+            *ret_found = true;
+            sx_value_destruct(&infos[i].value);
+        } else {
+            infos[kept++] = infos[i];
+        }
+    }
+    whole->size = kept;
+    free(gone);
+    return rc;
+}
+
+static pmix_status_t resource_remove(struct sx_server *server, struct resource *resource,
+                                     const pmix_info_t *asked, bool *ret_found)
+{
+    const pmix_data_array_t *const whole = infos_of(&resource->info), *const part = infos_of(asked);
+    bool has_members = false;
+
+    if (!takes(asked, &resource->info)) {
+        if (whole == NULL || part == NULL || strcmp(asked->key, resource->info.key) != 0 ||
+            !is_about(whole, part, &has_members)) {
+            return PMIX_SUCCESS;
+        }
+        if (has_members) {
+            return members_remove(server, resource, part, ret_found);
+        }
+    }
+    const pmix_status_t rc = apply_to_all(server, &resource->info, NULL, SX_JOBINFO_REMOVE);
+
+    sx_list_remove(&resource->link);
+    resource_free(resource);
+    *ret_found = true;
+    return rc;
+}
+
+static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
+{
+    const struct request *request = arg;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
+        bool found = false;
+
+        SX_LIST_EACH(it, &server->resources) {
+            struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
+
+            if (rc == PMIX_SUCCESS) {
+                rc = resource_remove(server, resource, &request->info[i], &found);
+            }
+        }
+        rc = rc == PMIX_SUCCESS && !found ? PMIX_ERR_NOT_FOUND : rc;
+    }
+    return rc;
+}
+
+static pmix_status_t submit(sx_server_fn fn, const pmix_info_t info[], size_t ninfo,
+                            pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    if (sx_server_get() == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    if (info == NULL || ninfo == 0) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    for (size_t i = 0; i < ninfo; i++) {
+        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
+            return PMIX_ERR_BAD_PARAM;
+        }
+    }
+    struct request *request = malloc(sizeof(*request));
+
+    if (request == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    *request = (struct request){ .info = info, .ninfo = ninfo };
+    return sx_server_submit(sx_server_get(), fn, request, free, cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_server_register_resources(pmix_info_t info[], size_t ninfo,
+                                             pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    const pmix_status_t rc = info == NULL || sx_server_get() == NULL
+                                 ? PMIX_SUCCESS
+                                 : sx_jobinfo_judge(info, ninfo);
+
+    return rc != PMIX_SUCCESS ? rc : submit(resources_register, info, ninfo, cbfunc, cbdata);
+}
+
+pmix_status_t PMIx_server_deregister_resources(pmix_info_t info[], size_t ninfo,
+                                               pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    return submit(resources_deregister, info, ninfo, cbfunc, cbdata);
+}

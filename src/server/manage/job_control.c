@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* job_control.c - judge the targets, do what is ours, ask the host. */
+#include "server/manage/job_control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+#include <pmix_server.h>
+
+#include "base/call/directive_tables.h"
+#include "base/status.h"
+#include "base/util.h"
+#include "base/value/value.h"
+#include "server/cleanup/cleanup.h"
+#include "server/job/process_sets.h"
+#include "server/model/alias.h"
+#include "server/model/nspace_access.h"
+#include "server/model/share.h"
+#include "server/port/pending.h"
+#include "server/port/reply.h"
+
+#define SET_AT_ONCE_MAX 1024u /* members that a set may have which is defined in one turn */
+
+/* ---- what the host is asked ------------------------------------------------------------------ */
+
+bool sx_control_is_ours(const char *key)
+{
+    static const char *const keys[] = { PMIX_REGISTER_CLEANUP,    PMIX_REGISTER_CLEANUP_DIR,
+                                        PMIX_CLEANUP_RECURSIVE,   PMIX_CLEANUP_LEAVE_TOPDIR,
+                                        PMIX_CLEANUP_EMPTY,       PMIX_CLEANUP_IGNORE,
+                                        PMIX_JOB_CTRL_DEFINE_PSET };
+
+    for (size_t i = 0; i < SX_COUNT(keys); i++) {
+        if (PMIx_Check_key(key, keys[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Take the host's out of @info, and say who asks.  Return: PMIX_SUCCESS, with *ret_ninfo 0 when
+ * there is nothing for it; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t question_build(const struct sx_client *client, const pmix_info_t info[],
+                                    size_t ninfo, pmix_info_t **ret_info, size_t *ret_ninfo)
+{
+    const uint32_t uid = client->uid, gid = client->gid;
+    pmix_info_t *const asked = calloc(ninfo + 2, sizeof(*asked));
+    pmix_status_t rc = asked == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+    size_t count = 0;
+
+    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+        if (!sx_control_is_ours(info[i].key)) {
+            rc = sx_elements_copy(&asked[count++], &info[i], 1, PMIX_INFO);
+        }
+    }
+    if (rc == PMIX_SUCCESS && count > 0) {
+        PMIx_Info_load(&asked[count++], PMIX_USERID, &uid, PMIX_UINT32);
+        PMIx_Info_load(&asked[count++], PMIX_GRPID, &gid, PMIX_UINT32);
+    }
+    *ret_info = asked;
+    *ret_ninfo = count;
+    return rc;
+}
+
+/* ---- who is meant ---------------------------------------------------------------------------- */
+
+#define TARGETS_PER_UNIT 128u /* that are looked at: share.h */
+
+/* Whether what is ours can be done for all targets: files are removed at the end of processes that
+ * there are, and a set may have some of a job to come.  Others are the host's to judge.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
+static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *client,
+                                   const struct sx_control_options *options,
+                                   const struct sx_alias_list *targets)
+{
+    const struct sx_nspace *nspace = NULL;
+
+    if (options->cleanups == 0 && options->pset == NULL) {
+        return PMIX_SUCCESS;
+    }
+    sx_share_charge(server, client, targets->count / TARGETS_PER_UNIT);
+    for (size_t i = 0; i < targets->count; i++) {
+        const pmix_proc_t *const target = &targets->all[i];
+        const bool is_new = i == 0 || strcmp(targets->all[i - 1].nspace, target->nspace) != 0;
+
+        if (is_new) {
+            nspace = sx_nspace_find(server, target->nspace);
+        }
+        if (nspace == NULL && is_new &&
+            (options->cleanups > 0 || !sx_name_may_come(server, target->nspace))) {
+            return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: there is no job %s",
+                            target->nspace);
+        }
+        if (nspace != NULL && target->rank < PMIX_RANK_VALID && nspace->job_size > 0 &&
+            target->rank >= nspace->job_size) {
+            return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: %s has no rank %u, but %u ranks",
+                            target->nspace, target->rank, nspace->job_size);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+/* ---- one call -------------------------------------------------------------------------------- */
+
+struct control {
+    struct sx_pending pending;
+    struct sx_share_work work; /* while a large set is defined in its client's turns */
+    pmix_proc_t *procs, job;
+    struct sx_alias_list targets;
+    pmix_info_t *info;
+    size_t ninfo;
+    struct sx_control_options options; /* point into info */
+    struct sx_upcall up;               /* what the host is asked; without infos: nothing */
+    struct sx_pset_definition set;
+};
+
+static void control_free(struct control *control)
+{
+    sx_pset_definition_clear(&control->set);
+    sx_upcall_drop(&control->up);
+    free(control->up.info);
+    if (control->info != NULL) {
+        PMIX_INFO_FREE(control->info, control->ninfo);
+    }
+    sx_alias_list_clear(&control->targets);
+    free(control->procs);
+    free(control);
+}
+
+/* Is there something to do, and can it be done?  Beside what is ours, the host is asked for
+ * directives of job control only: other wishes are passed over, and so is the request's name. */
+static pmix_status_t question_judge(struct sx_server *server,
+                                    const struct sx_control_options *options, struct sx_upcall *up)
+{
+    const bool any_ours = options->cleanups > 0 || options->pset != NULL;
+    bool any_directive = false;
+
+    for (size_t i = 0; i < up->ninfo; i++) {
+        any_directive = any_directive || (strncmp(up->info[i].key, "pmix.jctrl.", 11) == 0 &&
+                                          !PMIx_Check_key(up->info[i].key, PMIX_JOB_CTRL_ID) &&
+                                          !PMIx_Check_key(up->info[i].key, PMIX_JOB_CTRL_SEP));
+    }
+    if (any_ours && !any_directive) {
+        sx_upcall_drop(up);
+        up->ninfo = 0;
+        return PMIX_SUCCESS;
+    }
+    return up->ninfo == 0 ? PMIX_ERR_NOT_SUPPORTED
+                          : sx_upcall_judge(server, SX_UPCALL_JOB_CONTROL, 0);
+}
+
+/* Read and judge it: nothing is done yet. */
+static pmix_status_t control_read(struct sx_server *server, struct sx_client *client,
+                                  const struct sx_frame *frame, struct control *control)
+{
+    const struct sx_job_control *const request = frame->opened.head;
+    struct sx_alias_list *const targets = &control->targets;
+    pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_CONTROL_PROCS], &control->procs);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_list(server, client, control->procs, request->proc_count, targets);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &control->info, &control->ninfo);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_options_read(SX_OF_JOB_CONTROL, control->info, control->ninfo, &control->options);
+    }
+    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, targets->all, targets->count)) {
+        rc = PMIX_ERR_NO_PERMISSIONS;
+    }
+    control->up = (struct sx_upcall){ .procs = targets->all,
+                                      .nprocs = targets->count,
+                                      .info_bytes = frame->opened.size };
+    if (rc == PMIX_SUCCESS) {
+        rc = targets_judge(server, client, &control->options, targets);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = question_build(client, control->info, control->ninfo, &control->up.info,
+                            &control->up.ninfo);
+    }
+    return rc == PMIX_SUCCESS ? question_judge(server, &control->options, &control->up) : rc;
+}
+
+/* What this server does itself; a set is defined then.  Return: as sx_cleanup_take. */
+static pmix_status_t ours_begin(struct sx_server *server, struct sx_client *client,
+                                struct control *control)
+{
+    const bool has_targets = control->targets.count > 0;
+
+    control->job = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
+    control->set = (struct sx_pset_definition){
+        .client = client,
+        .name = control->options.pset,
+        .members = has_targets ? control->targets.all : &control->job,
+        .count = has_targets ? control->targets.count : 1,
+    };
+    return sx_cleanup_take(server, client, control->info, control->ninfo);
+}
+
+/* All is done but what the host does: @frame is NULL when it has been read. */
+static void control_go_on(struct sx_server *server, struct sx_client *client, uint32_t id,
+                          const struct sx_frame *frame, struct control *control)
+{
+    if (control->up.ninfo == 0) {
+        sx_reply(server, client, id, PMIX_SUCCESS, -1);
+        return;
+    }
+    if (frame != NULL) {
+        sx_reply_read(server, client, frame);
+    }
+    sx_pending_ask_host(server, client, id, SX_UPCALL_JOB_CONTROL, &control->up);
+    control->up.ninfo = 0; /* the host's */
+}
+
+/* ---- sets in steps --------------------------------------------------------------------------- */
+
+static void control_closed(struct sx_pending *pending)
+{
+    sx_share_work_remove(&SX_CONTAINER(pending, struct control, pending)->work);
+}
+
+/* What goes on when it waits no longer has been moved before. */
+static void control_pending_free(struct sx_pending *pending)
+{
+    control_free(SX_CONTAINER(pending, struct control, pending));
+}
+
+static void control_step(struct sx_share_work *work)
+{
+    struct control *const control = SX_CONTAINER(work, struct control, work);
+    struct sx_pending *const pending = &control->pending;
+    const pmix_status_t rc = sx_pset_define_step(pending->server, &control->set);
+
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        return;
+    }
+    if (rc != PMIX_SUCCESS || control->up.ninfo == 0) {
+        sx_pending_answer(pending, rc);
+        return;
+    }
+    struct sx_server *const server = pending->server;
+    struct sx_client *const client = sx_client_retain(pending->client);
+    const uint32_t id = pending->id;
+    struct control *const rest = malloc(sizeof(*rest));
+
+    if (rest == NULL) {
+        sx_pending_answer(pending, PMIX_ERR_OUT_OF_RESOURCE);
+    } else {
+        *rest = (struct control){ .procs = control->procs,
+                                  .targets = control->targets,
+                                  .up = control->up };
+        control->procs = NULL;
+        control->targets = (struct sx_alias_list){ .all = NULL };
+        control->up = (struct sx_upcall){ .ninfo = 0 };
+        sx_pending_drop(pending); /* the host's answer has its number */
+        control_go_on(server, client, id, NULL, rest);
+        control_free(rest);
+    }
+    sx_client_release(client);
+}
+
+/* Define the set, a large one in the turns of @client.  Return: PMIX_ERR_WOULD_BLOCK when @control
+ * has its own life now; as sx_pset_define. */
+static pmix_status_t set_define(struct sx_server *server, struct sx_client *client,
+                                const struct sx_frame *frame, struct control *control)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .closed = control_closed,
+                                                 .free = control_pending_free };
+    pmix_status_t rc;
+
+    if (control->set.count > SET_AT_ONCE_MAX) {
+        control->pending.bytes = frame->opened.size;
+        rc = sx_pending_begin(server, client, frame->header.id, &kind, &control->pending);
+        if (rc == PMIX_SUCCESS) {
+            control->work.step = control_step;
+            sx_share_work_add(client, &control->work);
+            sx_reply_read(server, client, frame);
+        }
+        return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+    }
+    do {
+        rc = sx_pset_define_step(server, &control->set);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    return rc;
+}
+
+bool sx_control_on_job_control(struct sx_server *server, struct sx_client *client,
+                               struct sx_frame *frame, uint64_t now_ns)
+{
+    struct control *const control = calloc(1, sizeof(*control));
+    const uint32_t id = frame->header.id;
+    pmix_status_t rc;
+
+    (void)now_ns;
+    if (control == NULL) {
+        sx_reply(server, client, id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+        return true;
+    }
+    rc = control_read(server, client, frame, control);
+    if (rc == PMIX_SUCCESS) {
+        rc = ours_begin(server, client, control);
+    }
+    if (rc == PMIX_SUCCESS && control->options.pset != NULL) {
+        rc = set_define(server, client, frame, control);
+    }
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        return true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        control_go_on(server, client, id, frame, control);
+    } else {
+        sx_reply(server, client, id, rc, -1);
+    }
+    control_free(control);
+    return true;
+}
+
+pmix_status_t sx_control_by_host(const struct sx_role_ask *ask)
+{
+    struct sx_control_options options = { 0 };
+    const pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, ask->info, ask->ninfo, &options);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (options.cleanups > 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "files are removed for clients: a host removes its own itself");
+    }
+    return options.pset != NULL
+               ? PMIx_server_define_process_set(ask->procs, ask->nprocs, options.pset)
+               : PMIX_SUCCESS;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* nspace_access.c - a namespace's own processes may, its user's, and those that have joined
+ * them. */
+#include "server/model/nspace_access.h"
+
+#include <string.h>
+
+#include "server/model/share.h"
+#include "server/model/state.h"
+
+#define CLIENTS_PER_UNIT 128u /* whose user is compared: share.h */
+
+bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid)
+{
+    for (size_t i = 0; i < nspace->client_count; i++) {
+        if (nspace->by_rank[i]->uid != uid) {
+            return false;
+        }
+    }
+    return nspace->client_count > 0 || (nspace->registered && nspace->uid == uid);
+}
+
+/* The host answers for whom it puts into one job.  Nobody answers for tools of one name. */
+static bool is_its_job(const struct sx_nspace *nspace, const struct sx_client *client)
+{
+    return nspace == client->home || (nspace == client->nspace && !client->is_tool);
+}
+
+/* Whether it is for @client without the word of a list. */
+static bool is_own(const struct sx_nspace *nspace, const struct sx_client *client)
+{
+    return is_its_job(nspace, client) || sx_nspace_is_of(nspace, client->uid);
+}
+
+bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
+                       struct sx_client *client)
+{
+    return is_own(nspace, client) || sx_memberships_join(server, client, nspace->name);
+}
+
+bool sx_nspace_visible_marked(const struct sx_nspace *nspace, const struct sx_client *client,
+                              uint64_t mark)
+{
+    return is_own(nspace, client) || nspace->joined_mark == mark;
+}
+
+bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,
+                         struct sx_client *client)
+{
+    if (client->uid == 0 || is_its_job(nspace, client)) {
+        return true;
+    }
+    sx_share_charge(server, client, nspace->client_count / CLIENTS_PER_UNIT);
+    return sx_nspace_visible(server, nspace, client);
+}
+
+bool sx_procs_are_foreign(struct sx_server *server, struct sx_client *client,
+                          const pmix_proc_t procs[], size_t count)
+{
+    uint64_t looks = 0;
+    const struct sx_nspace *nspace = NULL;
+    bool are_foreign = false;
+
+    for (size_t i = 0; i < count && client->uid != 0 && !are_foreign; i++) {
+        if (i == 0 || strcmp(procs[i - 1].nspace, procs[i].nspace) != 0) {
+            nspace = sx_nspace_find(server, procs[i].nspace);
+        }
+        const struct sx_client *const target = nspace == NULL
+                                                   ? NULL
+                                                   : sx_client_find(nspace, procs[i].rank);
+
+        if (target != NULL) {
+            are_foreign = target->uid != client->uid;
+        } else if (nspace != NULL) {
+            looks += nspace->client_count;
+            are_foreign = !sx_nspace_is_of(nspace, client->uid);
+        }
+    }
+    sx_share_charge(server, client, looks / CLIENTS_PER_UNIT);
+    return are_foreign;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* setup_env.h - variables for the processes of a namespace, which its launcher has sent along from
+ * the node where it runs (PMIx_server_setup_application, PMIx_server_setup_local_support).
+ *
+ *   slot: hash of the namespace --> the newest list of directives --> the one before it --> ...
+ *
+ * The loop thread writes.  PMIx_server_setup_fork reads, on any thread and in forked children: so
+ * there is no lock, a list never changes, and none is freed before its namespace has gone, when a
+ * host starts no process of it any more. */
+#ifndef SX_SERVER_MODEL_SETUP_ENV_H
+#define SX_SERVER_MODEL_SETUP_ENV_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <pmix_common.h>
+
+#define SX_CARRIED_MAX 256 /* namespaces */
+
+struct sx_nspace;
+struct sx_server;
+struct sx_carried_list;
+
+/* Zeroed is empty. */
+struct sx_carried {
+    struct {
+        _Atomic uint64_t hash; /* 0: free */
+        _Atomic(struct sx_carried_list *) newest;
+    } slots[SX_CARRIED_MAX];
+};
+
+/* Keep copies of what in @info changes an environment (base/call/envar.h), for @nspace.  Loop
+ * thread. Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a variable that cannot be;
+ * PMIX_ERR_OUT_OF_RESOURCE, told, when there are too many namespaces or no memory. */
+pmix_status_t sx_carried_add(struct sx_carried *carried, const char *nspace,
+                             const pmix_info_t info[], size_t ninfo);
+
+/* Do it to *@env, the oldest first.  Return: as sx_envar_apply. */
+pmix_status_t sx_carried_apply(struct sx_carried *carried, const char *nspace, char ***env);
+
+/* As a row of lifecycle.c. */
+void sx_carried_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+void sx_carried_end(struct sx_server *server);
+
+#endif

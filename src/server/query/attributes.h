@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* attributes.h - which attributes the host says that its functions support. */
+#ifndef SX_SERVER_QUERY_ATTRIBUTES_H
+#define SX_SERVER_QUERY_ATTRIBUTES_H
+
+struct sx_server;
+
+void sx_attributes_clear(struct sx_server *server);
+
+#endif

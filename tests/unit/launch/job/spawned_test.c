@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* spawned_test.c - how far the start of a spawned job is, told once a period. */
+#include "launch/job/spawned.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "launch/common/say.h"
+#include "launch/job/life.h"
+#include "launch/job/record.h"
+
+#define BEGIN_NS 1000
+
+static struct sx_run_record record;
+static const struct sx_run_setup setup = { .record = &record };
+static struct sx_run_state run = { .setup = &setup };
+static int out_fd;
+
+/* Return: what has been said since. */
+static const char *said(void)
+{
+    static char text[256];
+    const ssize_t got = read(out_fd, text, sizeof(text) - 1);
+
+    text[got < 0 ? 0 : got] = '\0';
+    return text;
+}
+
+Test(run_child, how_far_it_is_is_told_once_a_period)
+{
+    char name[] = "job 1";
+    struct sx_run_request request = { .said.progress = true };
+    struct sx_run_job job = {
+        .run = &run, .request = &request, .name = name, .rank_count = 9, .spawned = 3, .alive = 3
+    };
+    int pair[2];
+
+    cr_assert_eq(pipe2(pair, O_CLOEXEC | O_NONBLOCK), 0);
+    out_fd = pair[0];
+    cr_assert_eq(sx_run_loop_init(&run.loop), 0);
+    cr_assert_eq(sx_run_sink_init(&run.sinks[1], &run.loop, pair[1]), 0);
+    run.sink_of[1] = &run.sinks[1];
+    sx_say_set_name("shmix run");
+
+    sx_run_child_progress(&job, BEGIN_NS);
+    cr_expect_str_eq(said(), "", "it has just begun");
+    sx_run_child_progress(&job, BEGIN_NS + SX_NS_PER_SEC);
+    cr_expect_str_eq(said(), "shmix run: job 1: 3 of 9 ranks are up\n");
+    job.spawned = job.alive = 8;
+    sx_run_child_progress(&job, BEGIN_NS + 2 * SX_NS_PER_SEC - 1);
+    cr_expect_str_eq(said(), "", "not yet");
+    sx_run_child_progress(&job, BEGIN_NS + 2 * SX_NS_PER_SEC);
+    cr_expect_str_eq(said(), "shmix run: job 1: 8 of 9 ranks are up\n");
+    job.spawned = job.alive = 9;
+    sx_run_child_progress(&job, BEGIN_NS + 8 * SX_NS_PER_SEC);
+    cr_expect_str_eq(said(), "", "all are");
+    job.spawned = job.alive = 8;
+    request.said.progress = false;
+    sx_run_child_progress(&job, BEGIN_NS + 9 * SX_NS_PER_SEC);
+    cr_expect_str_eq(said(), "", "nobody wants to know");
+    sx_run_sink_deinit(&run.sinks[1]);
+    sx_run_loop_deinit(&run.loop);
+}

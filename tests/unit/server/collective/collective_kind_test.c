@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective_kind_test.c - each kind has its row, and what is none has none. */
+#include "server/collective/collective_kind.h"
+
+#include <criterion/criterion.h>
+
+#include <pmix.h>
+
+#include "base/clock.h"
+#include "ring/record.h"
+
+#define LOST PMIX_ERR_LOST_CONNECTION
+#define UNSAID PMIX_ERR_PROC_TERM_WO_SYNC
+#define WITHOUT PMIX_ERR_PARTIAL_SUCCESS
+
+/* What becomes of it when a member dies, says good-bye, departs, or leaves the group; CN34, CN38,
+ * GR54, X22. */
+static const struct {
+    uint32_t kind;
+    struct sx_member_ends before, after;
+    pmix_status_t incomplete;
+} rows[] = {
+    { SX_COLLECTIVE_FENCE,
+      { LOST, PMIX_SUCCESS, WITHOUT, WITHOUT },
+      { 0 },
+      PMIX_ERR_PARTIAL_SUCCESS },
+    { SX_COLLECTIVE_CONNECT,
+      { LOST, UNSAID, UNSAID, UNSAID },
+      { LOST, UNSAID, UNSAID, UNSAID },
+      PMIX_SUCCESS },
+    { SX_COLLECTIVE_DISCONNECT, { LOST, UNSAID, UNSAID, UNSAID }, { 0 }, PMIX_SUCCESS },
+    { SX_COLLECTIVE_GROUP_CONSTRUCT,
+      { LOST, UNSAID, UNSAID, UNSAID },
+      { LOST, UNSAID, UNSAID, UNSAID },
+      PMIX_SUCCESS },
+    { SX_COLLECTIVE_GROUP_DESTRUCT, { LOST, UNSAID, UNSAID, WITHOUT }, { 0 }, PMIX_SUCCESS },
+};
+
+static void expect_ends(const struct sx_member_ends *ends, const struct sx_member_ends *want)
+{
+    cr_expect_eq(ends->died, want->died);
+    cr_expect_eq(ends->left, want->left);
+    cr_expect_eq(ends->departed, want->departed);
+    cr_expect_eq(ends->withdrew, want->withdrew);
+}
+
+Test(collective_kind, says_what_becomes_of_it_when_a_member_goes)
+{
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const struct sx_kind *const kind = sx_kind_of(rows[i].kind);
+
+        cr_assert_not_null(kind);
+        expect_ends(&kind->before, &rows[i].before);
+        expect_ends(&kind->after, &rows[i].after);
+        cr_expect_eq(kind->incomplete, rows[i].incomplete, "%s", sx_collective_name(kind->number));
+    }
+}
+
+Test(collective_kind, of_an_unknown_number_is_none)
+{
+    static const uint32_t numbers[] = { 0, SX_COLLECTIVE_GROUP_DESTRUCT + 1, UINT32_MAX };
+
+    for (size_t i = 0; i < SX_COUNT(numbers); i++) {
+        cr_expect_null(sx_kind_of(numbers[i]), "%u", numbers[i]);
+    }
+}
+
+#define FENCE SX_COLLECTIVE_FENCE
+#define CONNECT SX_COLLECTIVE_CONNECT
+#define DISCONNECT SX_COLLECTIVE_DISCONNECT
+
+/* One directive each; those that are not required may say anything. */
+static const struct {
+    uint32_t kind;
+    const char *key;
+    pmix_data_type_t type;
+    bool required;
+    uint64_t number;
+    pmix_status_t want;
+    uint64_t timeout_ns;
+    bool collect;
+    uint8_t pardons;
+} directives[] = {
+    { FENCE, PMIX_TIMEOUT, PMIX_UINT64, false, 3, PMIX_SUCCESS, 3 * SX_NS_PER_SEC, false, 0 },
+    { FENCE, PMIX_TIMEOUT, PMIX_UINT64, false, 0, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, PMIX_TIMEOUT, PMIX_UINT64, false, UINT64_MAX / 2, PMIX_SUCCESS, UINT64_MAX, false, 0 },
+    { FENCE, PMIX_TIMEOUT, PMIX_INT64, false, UINT64_MAX, PMIX_ERR_BAD_PARAM, 0, false, 0 },
+    { FENCE, PMIX_TIMEOUT, PMIX_DOUBLE, false, 0, PMIX_ERR_BAD_PARAM, 0, false, 0 },
+    { FENCE, PMIX_COLLECT_DATA, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, true, 0 },
+    { FENCE, PMIX_COLLECT_DATA, PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, PMIX_COLLECT_GENERATED_JOB_INFO, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, PMIX_COLLECTIVE_ALGO, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false,
+      SX_PARDON_BEFORE },
+    { FENCE, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, "no.such.directive", PMIX_BOOL, false, 1, PMIX_SUCCESS, 0, false, 0 },
+    { FENCE, "no.such.directive", PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false, 0 },
+    { CONNECT, PMIX_TIMEOUT, PMIX_UINT64, true, 3, PMIX_SUCCESS, 3 * SX_NS_PER_SEC, false, 0 },
+    { CONNECT, "pmix.cnt.opt", PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, SX_PARDON_BEFORE },
+    { CONNECT, "pmix.cnt.opt", PMIX_BOOL, true, 0, PMIX_SUCCESS, 0, false, 0 },
+    { CONNECT, "pmix.cnct.eterm", PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false, SX_PARDON_AFTER },
+    { CONNECT, "pmix.cnt.id", PMIX_UINT64, false, 1, PMIX_ERR_BAD_PARAM, 0, false, 0 },
+    { CONNECT, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false,
+      SX_PARDON_BEFORE },
+    { CONNECT, PMIX_COLLECT_DATA, PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false, 0 },
+    { DISCONNECT, PMIX_TIMEOUT, PMIX_UINT64, true, 3, PMIX_SUCCESS, 3 * SX_NS_PER_SEC, false, 0 },
+    { DISCONNECT, PMIX_GROUP_FT_COLLECTIVE, PMIX_BOOL, true, 1, PMIX_SUCCESS, 0, false,
+      SX_PARDON_BEFORE },
+    { DISCONNECT, "pmix.cnt.opt", PMIX_BOOL, true, 1, PMIX_ERR_NOT_SUPPORTED, 0, false, 0 },
+};
+
+Test(collective_kind, obeys_its_directives_or_says_that_it_cannot)
+{
+    for (size_t i = 0; i < SX_COUNT(directives); i++) {
+        pmix_info_t info;
+        struct sx_collective_options options = { 0 };
+        const struct sx_kind *const kind = sx_kind_of(directives[i].kind);
+
+        cr_assert_eq(PMIx_Info_load(&info, directives[i].key, &directives[i].number,
+                                    directives[i].type),
+                     PMIX_SUCCESS);
+        if (directives[i].required) {
+            PMIx_Info_required(&info);
+        }
+        cr_expect_eq(sx_options_read(kind->function, &info, 1, &options), directives[i].want,
+                     "row %zu", i);
+        cr_expect_eq(options.timeout_ns, directives[i].timeout_ns, "row %zu", i);
+        cr_expect_eq(options.collect, directives[i].collect, "row %zu", i);
+        cr_expect_eq(options.pardons, directives[i].pardons, "row %zu", i);
+    }
+}

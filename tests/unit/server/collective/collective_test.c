@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective_test.c - an arrival finds its operation; nobody looks at those of others.  No process
+ * of the job is connected, so nobody is told of an end: what is counted is who waits still. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../hosted.h"
+#include "../opened.h"
+#include "server/collective/collective.h"
+#include "server/model/state.h"
+
+#define NSPACE "fences"
+#define RANKS 40u
+#define GENERATIONS 100u
+
+static void begin(void)
+{
+    hosted_begin();
+    hosted_job_of(NSPACE, RANKS, RANKS);
+}
+
+TestSuite(collective, .init = begin, .fini = hosted_end);
+
+static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
+{
+    return sx_client_find(sx_nspace_find(server, NSPACE), rank);
+}
+
+/* @rank comes to the fence of the ranks 0 to @last. */
+static void arrive(struct sx_server *server, uint32_t rank, uint32_t last)
+{
+    static uint32_t op;
+    _Alignas(8) char message[sizeof(struct sx_lane_arrive) + RANKS * 16] = { 0 };
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE,
+                                         .op = ++op,
+                                         .proc_count = last + 1 };
+    char *at = message + sizeof(head);
+
+    memcpy(message, &head, sizeof(head));
+    for (uint32_t i = 0; i <= last; i++, at += 16) {
+        const uint32_t proc[2] = { i, (uint32_t)strlen(NSPACE) };
+
+        memcpy(at, proc, sizeof(proc));
+        memcpy(at + sizeof(proc), NSPACE, strlen(NSPACE));
+    }
+    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank),
+                                      opened(&sx_arrive_body, message, (size_t)(at - message))),
+                 PMIX_SUCCESS);
+}
+
+static pmix_status_t counted(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    arrive(server, 0, 2);
+    arrive(server, 0, 2); /* its next fence, which the others come to later */
+    arrive(server, 1, 2);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 2);
+    cr_expect_eq(client_of(server, 0)->pending_bytes[SX_PENDING_ARRIVAL], 6 * sizeof(pmix_proc_t));
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1);
+    arrive(server, 2, 2);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 1,
+                 "the first has ended");
+    cr_expect_eq(client_of(server, 0)->pending_bytes[SX_PENDING_ARRIVAL], 3 * sizeof(pmix_proc_t));
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_ARRIVAL], 0);
+    arrive(server, 2, 2);
+    arrive(server, 1, 2);
+    cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 0);
+    cr_expect(sx_list_empty(&server->collectives));
+    cr_expect_eq(server->signatures.count, 0);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, who_waits_is_counted_until_the_operation_ends)
+{
+    hosted_call(counted, NULL);
+}
+
+static pmix_status_t untouched(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    for (uint32_t last = 2; last < RANKS; last++) {
+        arrive(server, 0, last);
+    }
+    /* Whoever walks the list of all operations does not come back. */
+    const struct sx_list all = server->collectives;
+
+    server->collectives = (struct sx_list){ NULL, NULL };
+    for (uint32_t last = 2; last < RANKS; last++) {
+        arrive(server, 1, last);
+    }
+    server->collectives = all;
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], RANKS - 2,
+                 "it has found them all");
+    cr_expect_eq(server->signatures.count, RANKS - 2);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, an_arrival_walks_no_operations)
+{
+    hosted_call(untouched, NULL);
+}
+
+/* Rank 0 is far ahead; the others follow one by one, each in the order of rank 0's calls. */
+static pmix_status_t in_order(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        arrive(server, 0, 2);
+    }
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        arrive(server, 1, 2);
+        cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], i + 1);
+    }
+    cr_expect_eq(server->signatures.count, 1, "one signature");
+    for (uint32_t i = 0; i < GENERATIONS; i++) {
+        arrive(server, 2, 2);
+        cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], GENERATIONS - i - 1);
+        cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], GENERATIONS - i - 1);
+        cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_ARRIVAL], 0,
+                     "each call meets those of the others");
+    }
+    cr_expect_eq(server->signatures.count, 0);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, many_calls_of_one_signature_meet_in_their_order)
+{
+    hosted_call(in_order, NULL);
+}
+
+/* ---- written in another way
+ * ------------------------------------------------------------------- */
+
+/* Ranks 1 and 0 of the job, in this order. */
+static pmix_status_t arrive_turned(struct sx_server *server, uint8_t kind)
+{
+    struct {
+        struct sx_lane_arrive head;
+        struct {
+            uint32_t rank, name_len;
+            char name[8];
+        } procs[2];
+    } message = { { .kind = kind, .op = 1, .proc_count = 2 },
+                  { { 1, sizeof(NSPACE) - 1, NSPACE }, { 0, sizeof(NSPACE) - 1, NSPACE } } };
+
+    return sx_collective_arrive(server, client_of(server, 0),
+                                opened(&sx_arrive_body, &message, sizeof(message)));
+}
+
+static pmix_status_t turned(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_FENCE), PMIX_ERR_BAD_PARAM, "a breach");
+    cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_GROUP_DESTRUCT), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(arrive_turned(server, 0), PMIX_ERR_BAD_PARAM, "there is no such kind");
+    cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_GROUP_CONSTRUCT), PMIX_SUCCESS);
+    cr_expect(sx_list_empty(&server->collectives), "it has no name, and is refused for that");
+    return PMIX_SUCCESS;
+}
+
+Test(collective, processes_are_in_order_unless_their_order_means_something)
+{
+    hosted_call(turned, NULL);
+}
+
+/* ---- named by connected ranks
+ * ------------------------------------------------------------------ */
+
+/* @rank comes to the fence of all of "some". */
+static void arrive_at_some(struct sx_server *server, uint32_t rank)
+{
+    struct {
+        struct sx_lane_arrive head;
+        uint32_t rank, name_len;
+        char name[8];
+    } message = {
+        { .kind = SX_COLLECTIVE_FENCE, .op = 1, .proc_count = 1 }, PMIX_RANK_WILDCARD, 4, "some"
+    };
+
+    cr_assert_eq(sx_collective_arrive(server, client_of(server, rank),
+                                      opened(&sx_arrive_body, &message, sizeof(message))),
+                 PMIX_SUCCESS);
+}
+
+/* The ranks 3, 1 and 2 are connected; rank 2 dies, and then leaves. */
+static pmix_status_t bereaved(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { NSPACE, 3 }, { NSPACE, 1 }, { NSPACE, 2 } };
+    const struct sx_membership_options options = {
+        .name = "some", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 3
+    };
+    struct sx_client *const victim = client_of(server, 2);
+    struct sx_membership_entry *some;
+
+    (void)arg;
+    cr_assert_eq(sx_memberships_add(server, &options, &some), PMIX_SUCCESS);
+    arrive_at_some(server, 1);
+    arrive_at_some(server, 3);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1);
+    victim->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(server, victim);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 0, "it has ended");
+    cr_assert_eq(sx_memberships_leave(server, some, &procs[2]), PMIX_SUCCESS);
+    arrive_at_some(server, 1);
+    cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1, "but without it");
+    arrive_at_some(server, 3);
+    cr_expect(sx_list_empty(&server->collectives));
+    victim->state = SX_CLIENT_REGISTERED;
+    return PMIX_SUCCESS;
+}
+
+Test(collective, of_connected_ranks_goes_on_without_who_has_left_and_ends_with_who_dies)
+{
+    hosted_call(bereaved, NULL);
+}

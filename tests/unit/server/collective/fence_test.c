@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence_test.c - fences that other nodes take part in, and a host that answers late, in vain or
+ * never.  No process of the job is connected: arrivals and puts are handed in as lanes would. */
+#include <criterion/criterion.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../hosted.h"
+#include "../opened.h"
+#include "base/value/flat.h"
+#include "control/message.h"
+#include "server/collective/collective.h"
+#include "server/data/get_index.h"
+#include "server/data/modex.h"
+#include "server/model/blob.h"
+#include "server/model/state.h"
+
+/* Of those that the loop's thread asks for, the one behind so many and all behind it are refused,
+ * while it is not negative. */
+static _Thread_local long allocations_left = -1;
+
+static inline bool refused(void) /* a sanitizer build refuses nothing */
+{
+    if (allocations_left > 0) {
+        allocations_left--;
+        return false;
+    }
+    return allocations_left == 0;
+}
+
+#define ALLOCATION_REFUSED(size) refused()
+#include "support/allocations.h"
+
+#define NSPACE "fences"
+#define HERE "here"   /* all of it is */
+#define OTHER "other" /* of which nothing is here */
+#define LOCALS 2u
+#define FAR LOCALS /* its first process elsewhere */
+#define ASKED_MAX 16
+#define INFOS_MAX 8
+#define MESSAGE_MAX 65536
+#define ALLOCATIONS_MAX 64 /* more than a fence takes */
+
+/* ---- the host ------------------------------------------------------------------------------- */
+
+/* Written on the loop's thread; on_loop orders it before the test's looks. */
+static struct {
+    pmix_modex_cbfunc_t cbfunc;
+    void *cbdata;
+    char *bytes;
+    size_t size;
+    char told[256]; /* the keys of the infos, and the values of strings */
+    char whom[256]; /* the processes */
+} asked[ASKED_MAX];
+static unsigned asked_count;
+
+static bool ends_job; /* inside the upcall */
+static pmix_status_t returns;
+
+static void told_write(char *text, size_t size, const pmix_info_t info[], size_t ninfo)
+{
+    for (size_t i = 0; i < ninfo; i++) {
+        const bool is_string = info[i].value.type == PMIX_STRING;
+        const size_t used = strlen(text);
+
+        snprintf(text + used, size - used, "%s%s%s%s", i == 0 ? "" : " ", info[i].key,
+                 is_string ? "=" : "", is_string ? info[i].value.data.string : "");
+    }
+}
+
+static void whom_write(char *text, size_t size, const pmix_proc_t procs[], size_t nprocs)
+{
+    for (size_t i = 0; i < nprocs; i++) {
+        const size_t used = strlen(text);
+
+        snprintf(text + used, size - used,
+                 procs[i].rank == PMIX_RANK_WILDCARD ? " %.100s.*" : " %.100s.%u", procs[i].nspace,
+                 procs[i].rank);
+    }
+}
+
+static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
+                              size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
+                              void *cbdata)
+{
+    cr_assert_lt(asked_count, ASKED_MAX);
+    whom_write(asked[asked_count].whom, sizeof(asked[0].whom), procs, nprocs);
+    told_write(asked[asked_count].told, sizeof(asked[0].told), info, ninfo);
+    asked[asked_count].cbfunc = cbfunc;
+    asked[asked_count].cbdata = cbdata;
+    asked[asked_count].bytes = data;
+    asked[asked_count].size = ndata;
+    asked_count++;
+    if (ends_job) {
+        PMIx_server_deregister_nspace(procs[0].nspace, NULL, NULL);
+    }
+    return returns;
+}
+
+static void begin(void)
+{
+    hosted_begin_with((pmix_server_module_t){ .fence_nb = on_fence });
+    hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
+    hosted_job_of(OTHER, 0, 2);
+}
+
+static void end(void)
+{
+    hosted_end();
+    for (unsigned i = 0; i < asked_count; i++) {
+        free(asked[i].bytes);
+    }
+}
+
+TestSuite(fence, .init = begin, .fini = end);
+
+/* ---- the ranks ------------------------------------------------------------------------------ */
+
+static const char *home = NSPACE; /* of the ranks that act */
+
+static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
+{
+    return sx_client_find(sx_nspace_find(server, home), rank);
+}
+
+/* What a rank does in a fence. */
+struct act {
+    uint32_t rank;
+    const char *put;  /* a key, before it arrives; NULL: nothing */
+    const char *with; /* a namespace beside its own; NULL: none */
+    const char *by;   /* a name that stands for all who take part; NULL: its namespace's */
+    uint32_t seconds; /* a time limit; 0: none */
+    const char *tell; /* the keys of infos for the host, a letter each, with @value; NULL: none */
+    const char *value;
+    long allocations; /* so many until there are no more, from 1; 0: without end */
+};
+
+/* Return: the size of a put of 5 under @key at @at. */
+static size_t put_write(char *at, const char *key)
+{
+    const struct sx_lane_put head = { .cell = { .type = PMIX_UINT32, .bits = 5 },
+                                      .key_len = (uint16_t)strlen(key),
+                                      .scope = PMIX_GLOBAL };
+
+    memcpy(at, &head, sizeof(head));
+    memcpy(at + sizeof(head), key, strlen(key));
+    return sizeof(head) + (strlen(key) + 7) / 8 * 8;
+}
+
+static size_t proc_write(char *at, const char *nspace)
+{
+    const uint32_t proc[2] = { PMIX_RANK_WILDCARD, (uint32_t)strlen(nspace) };
+
+    memcpy(at, proc, sizeof(proc));
+    memcpy(at + sizeof(proc), nspace, strlen(nspace));
+    return sizeof(proc) + (strlen(nspace) + 7) / 8 * 8;
+}
+
+/* Return: the size of the infos of @act at @at. */
+static size_t infos_write(char *at, const struct act *act)
+{
+    const bool yes = true;
+    pmix_info_t info[INFOS_MAX];
+    size_t ninfo = 0, size;
+
+    PMIx_Info_load(&info[ninfo++], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    if (act->seconds != 0) {
+        PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &act->seconds, PMIX_UINT32);
+    }
+    for (const char *key = act->tell; key != NULL && *key != '\0'; key++) {
+        const char name[] = { *key, '\0' };
+
+        cr_assert_lt(ninfo, INFOS_MAX);
+        PMIx_Info_load(&info[ninfo++], name, act->value, PMIX_STRING);
+    }
+    cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
+    cr_assert_leq(size, MESSAGE_MAX / 2);
+    cr_assert_eq(sx_flat_infos_encode(info, ninfo, at, size), PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        PMIx_Info_destruct(&info[i]);
+    }
+    return size;
+}
+
+static pmix_status_t perform(struct sx_server *server, void *arg)
+{
+    static uint32_t op;
+    const struct act *act = arg;
+    struct sx_client *client = client_of(server, act->rank);
+    struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE, .proc_count = 1 };
+    _Alignas(8) static char message[MESSAGE_MAX];
+    pmix_status_t kept;
+    size_t size = 0;
+
+    memset(message, 0, sizeof(message));
+
+    if (act->put != NULL) {
+        cr_assert_eq(sx_modex_put(server, client,
+                                  opened(&sx_put_body, message, put_write(message, act->put)),
+                                  &kept),
+                     PMIX_SUCCESS);
+        cr_assert_eq(kept, PMIX_SUCCESS);
+        memset(message, 0, sizeof(message));
+    }
+    size = sizeof(head) + proc_write(message + sizeof(head), act->by != NULL ? act->by : home);
+    if (act->with != NULL) {
+        size += proc_write(message + size, act->with);
+        head.proc_count++;
+    }
+    head.op = ++op;
+    head.info_size = (uint32_t)infos_write(message + size, act);
+    memcpy(message, &head, sizeof(head));
+    struct sx_opened body;
+
+    if (sx_body_open(&body, &sx_arrive_body, message, size + head.info_size) != NULL) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    allocations_left = act->allocations - 1;
+    const pmix_status_t rc = sx_collective_arrive(server, client, &body);
+
+    allocations_left = -1;
+    return rc;
+}
+
+static void act(struct act it)
+{
+    hosted_call(perform, &it);
+}
+
+/* All ranks of this node. */
+static void fence(struct act it)
+{
+    for (it.rank = 0; it.rank < LOCALS; it.rank++) {
+        act(it);
+        it.put = NULL;
+    }
+}
+
+static pmix_status_t count_waits(struct sx_server *server, void *arg)
+{
+    *(unsigned *)arg = client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL];
+    return PMIX_SUCCESS;
+}
+
+/* Fences of rank 0 that have not gone. */
+static unsigned waits(void)
+{
+    unsigned count = 0;
+
+    hosted_call(count_waits, &count);
+    return count;
+}
+
+static void release(void *cbdata)
+{
+    free(cbdata);
+}
+
+/* The host answers question @number; the far rank has put @key (NULL: nothing). */
+static void answer(unsigned number, pmix_status_t status, const char *key)
+{
+    struct sx_blob blob = { 0 }, messages = { 0 };
+    _Alignas(8) char put[256] = { 0 };
+
+    cr_assert_lt(number, asked_count);
+    if (key != NULL) {
+        cr_assert_eq(sx_blob_message(&messages, put, put_write(put, key)), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
+                 PMIX_SUCCESS);
+    sx_blob_clear(&messages);
+    asked[number].cbfunc(status, blob.bytes, blob.size, asked[number].cbdata, release, blob.bytes);
+    (void)waits(); /* behind the answer */
+}
+
+static pmix_status_t look(struct sx_server *server, void *arg)
+{
+    const struct sx_wait_what what = {
+        .nspace = sx_nspace_find(server, NSPACE), .rank = FAR, .realm = SX_REALM_JOB, .key = arg
+    };
+
+    return sx_wait_is_there(&what) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+}
+
+static bool is_there(const char *key)
+{
+    return sx_server_call(sx_server_get(), look, (void *)(uintptr_t)key) == PMIX_SUCCESS;
+}
+
+/* How often @key is in what the host was given with question @number. */
+static unsigned carried(unsigned number, const char *key)
+{
+    const char *at = asked[number].bytes;
+    const char *const end_of = at + asked[number].size;
+    unsigned count = 0;
+
+    while ((at = memmem(at, (size_t)(end_of - at), key, strlen(key))) != NULL) {
+        at += strlen(key);
+        count++;
+    }
+    return count;
+}
+
+/* Only who is connected is told of ends. */
+static pmix_status_t connected_set(struct sx_server *server, void *arg)
+{
+    const bool *const connected = arg;
+
+    client_of(server, 0)->state = *connected ? SX_CLIENT_CONNECTED : SX_CLIENT_REGISTERED;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t status_read(struct sx_server *server, void *arg)
+{
+    const struct sx_results *const results = &client_of(server, 0)->results;
+    const size_t count = sx_results_count(results);
+
+    *(pmix_status_t *)arg = count > 0 ? sx_results_at(results, count - 1).status : PMIX_ERROR;
+    return PMIX_SUCCESS;
+}
+
+/* The host answers question @number as in answer.  Return: what rank 0 is told. */
+static pmix_status_t ends(unsigned number, const char *key)
+{
+    pmix_status_t status = PMIX_ERROR;
+    bool connected = true;
+
+    hosted_call(connected_set, &connected);
+    answer(number, PMIX_SUCCESS, key);
+    hosted_call(status_read, &status);
+    connected = false;
+    hosted_call(connected_set, &connected);
+    return status;
+}
+
+/* One of its values cannot be stored here: the ranks of this node do not take it for complete. */
+Test(fence, that_brings_what_cannot_be_kept_is_an_error)
+{
+    fence((struct act){ 0 });
+    cr_expect_eq(ends(0, PMIX_QUALIFIED_VALUE), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(waits(), 0u);
+    fence((struct act){ 0 });
+    cr_expect_eq(ends(1, "far"), PMIX_SUCCESS);
+    cr_expect(is_there("far"));
+}
+
+/* ---- of a job that is all here --------------------------------------------------------------- */
+
+struct seen {
+    uint64_t results[LOCALS];
+    unsigned waits[LOCALS];
+    pmix_status_t last[LOCALS];
+};
+
+static pmix_status_t see(struct sx_server *server, void *arg)
+{
+    struct seen *const seen = arg;
+
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        const struct sx_client *const client = client_of(server, rank);
+        const size_t count = sx_results_count(&client->results);
+
+        seen->results[rank] = client->results.count;
+        seen->waits[rank] = client->pending_counts[SX_PENDING_ARRIVAL];
+        seen->last[rank] = count == 0 ? PMIX_ERROR
+                                      : sx_results_at(&client->results, count - 1).status;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Only who is connected is told of ends. */
+static pmix_status_t here_state(struct sx_server *server, void *arg)
+{
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        client_of(server, rank)->state = *(const enum sx_client_state *)arg;
+    }
+    return PMIX_SUCCESS;
+}
+
+static void here_begin(void)
+{
+    enum sx_client_state connected = SX_CLIENT_CONNECTED;
+
+    home = HERE;
+    hosted_job_of(HERE, LOCALS, LOCALS);
+    hosted_call(here_state, &connected);
+}
+
+static void here_end(void)
+{
+    enum sx_client_state registered = SX_CLIENT_REGISTERED;
+
+    hosted_call(here_state, &registered);
+}
+
+/* The job info that comes later may be refused, as here, or not fit: its processes stay known. */
+Test(fence, goes_on_when_more_job_info_cannot_be_kept)
+{
+    struct seen seen;
+    pmix_nspace_t nspace;
+    pmix_info_t info;
+
+    here_begin();
+    PMIx_Load_nspace(nspace, HERE);
+    PMIx_Info_load(&info, PMIX_PROC_INFO_ARRAY, "no array", PMIX_STRING);
+    cr_assert_neq(PMIx_server_register_nspace(nspace, LOCALS, &info, 1, NULL, NULL),
+                  PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_destruct(&info);
+    fence((struct act){ 0 });
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        cr_expect_eq(seen.waits[rank], 0u);
+        cr_expect_eq(seen.last[rank], PMIX_SUCCESS);
+    }
+    here_end();
+}
+
+/* The ranks from @first on arrive while memory is out from an allocation on; who was left alone is
+ * joined afterwards.  Return: whether any was refused. */
+static bool fence_short_of_memory(long allocations, uint32_t first)
+{
+    uint64_t calls[LOCALS];
+    bool was_refused = false;
+    struct seen seen;
+
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        calls[rank] = seen.results[rank] + 1;
+        act((struct act){ .rank = rank, .allocations = rank >= first ? allocations : 0 });
+    }
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        was_refused |= seen.waits[rank] == 0 && seen.last[rank] == PMIX_ERR_OUT_OF_RESOURCE;
+        if (seen.waits[LOCALS - 1 - rank] > 0) {
+            calls[rank]++;
+            act((struct act){ .rank = rank });
+        }
+    }
+    hosted_call(see, &seen);
+    for (uint32_t rank = 0; rank < LOCALS; rank++) {
+        cr_expect_eq(seen.results[rank], calls[rank], "rank %u, %ld allocations", rank,
+                     allocations);
+        cr_expect_eq(seen.waits[rank], 0u, "rank %u, %ld allocations", rank, allocations);
+    }
+    return was_refused;
+}
+
+Test(fence, that_memory_is_out_for_ends_with_a_status)
+{
+    unsigned refusals = 0;
+
+    here_begin();
+    fence((struct act){ 0 });
+    for (long allocations = 1; allocations <= ALLOCATIONS_MAX; allocations++) {
+        refusals += fence_short_of_memory(allocations, 0);
+        refusals += fence_short_of_memory(allocations, LOCALS - 1);
+    }
+    cr_expect(SANITIZED || refusals > 0);
+    cr_expect_not(fence_short_of_memory(ALLOCATIONS_MAX, 0), "a fence takes no more");
+    here_end();
+}
+
+/* ---- connected ------------------------------------------------------------------------------ */
+
+/* All of NSPACE and a process of OTHER, the last one first. */
+static pmix_status_t connect_all(struct sx_server *server, void *arg)
+{
+    const pmix_proc_t procs[] = { { OTHER, 1 }, { NSPACE, 2 }, { NSPACE, 1 }, { NSPACE, 0 } };
+    const struct sx_membership_options options = {
+        .name = "all", .kind = SX_MEMBERSHIP_CONNECTED, .procs = procs, .proc_count = 4
+    };
+    struct sx_membership_entry *entry;
+
+    (void)arg;
+    return sx_memberships_add(server, &options, &entry);
+}
+
+static pmix_status_t disconnect_all(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_memberships_remove(server, sx_memberships_find(server, "all"));
+    return PMIX_SUCCESS;
+}
+
+Test(fence, of_connected_processes_asks_the_host_for_them_themselves)
+{
+    hosted_call(connect_all, NULL);
+    fence((struct act){ .put = "first", .by = "all" });
+    cr_assert_eq(asked_count, 1u);
+    cr_expect_str_eq(asked[0].whom, " " NSPACE ".* " OTHER ".1");
+    cr_expect_eq(carried(0, "first"), 1u);
+    fence((struct act){ .put = "second", .by = "all" });
+    hosted_call(disconnect_all, NULL); /* those that are under way go on */
+    answer(0, PMIX_SUCCESS, "far");
+    cr_expect(is_there("far"));
+    cr_assert_eq(asked_count, 2u);
+    cr_expect_eq(carried(1, "first"), 0u, "every node of the job has had it");
+    cr_expect_eq(carried(1, "second"), 1u);
+    answer(1, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+    fence((struct act){ .by = "all" });
+    cr_expect_eq(asked_count, 2u, "the name is nobody's any more");
+    cr_expect_eq(waits(), 0u);
+}
+
+/* ---- one at a time -------------------------------------------------------------------------- */
+
+Test(fence, the_next_one_waits_until_the_host_has_answered)
+{
+    fence((struct act){ 0 });
+    fence((struct act){ 0 });
+    fence((struct act){ 0 });
+    cr_expect_eq(asked_count, 1u);
+    cr_expect_eq(waits(), 3u);
+    answer(0, PMIX_SUCCESS, NULL);
+    cr_expect_eq(asked_count, 2u);
+    cr_expect_eq(waits(), 2u);
+    answer(1, PMIX_ERROR, NULL);
+    cr_expect_eq(asked_count, 3u, "also behind one that has failed");
+    answer(2, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
+
+Test(fence, those_of_other_processes_do_not_wait)
+{
+    fence((struct act){ 0 });
+    fence((struct act){ .with = OTHER });
+    cr_expect_eq(asked_count, 2u);
+    answer(1, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 1u);
+    answer(0, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
+
+Test(fence, one_that_was_too_late_stays_with_the_host)
+{
+    fence((struct act){ .seconds = 1 });
+    fence((struct act){ .seconds = 1 }); /* late behind the first */
+    cr_expect_eq(waits(), 2u);
+    while (waits() > 1) { /* bounded by the alarm */
+        sched_yield();
+    }
+    fence((struct act){ 0 });
+    cr_expect_eq(asked_count, 1u);
+    answer(0, PMIX_SUCCESS, "late");
+    cr_expect(is_there("late"));
+    cr_expect_eq(asked_count, 2u);
+    cr_expect_eq(waits(), 1u, "the one that follows has not ended with it");
+    answer(1, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
+
+Test(fence, of_a_namespace_that_has_gone_holds_up_nobody)
+{
+    fence((struct act){ 0 });
+    fence((struct act){ 0 });
+    PMIx_server_deregister_nspace(NSPACE, NULL, NULL);
+    cr_expect_eq(asked_count, 1u);
+    hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
+    fence((struct act){ 0 });
+    cr_expect_eq(asked_count, 2u);
+    answer(0, PMIX_SUCCESS, "old");
+    cr_expect_not(is_there("old"), "of the job before");
+    cr_expect_eq(waits(), 1u);
+    answer(1, PMIX_SUCCESS, "new");
+    cr_expect(is_there("new"));
+    cr_expect_eq(waits(), 0u);
+}
+
+/* ---- news ----------------------------------------------------------------------------------- */
+
+/* It goes with its members, but not while the host is asked. */
+Test(fence, a_host_may_end_the_job_when_it_is_asked)
+{
+    const pmix_status_t all[] = { PMIX_SUCCESS, PMIX_ERR_NOT_SUPPORTED };
+
+    ends_job = true;
+    for (size_t i = 0; i < SX_COUNT(all); i++) {
+        returns = all[i];
+        fence((struct act){ 0 });
+        hosted_job_of(NSPACE, LOCALS, LOCALS + 1);
+        cr_expect_eq(waits(), 0u);
+    }
+    answer(0, PMIX_SUCCESS, NULL);
+    ends_job = false;
+    returns = PMIX_SUCCESS;
+    fence((struct act){ 0 });
+    cr_expect_eq(asked_count, 3u, "nobody is held up");
+    answer(2, PMIX_SUCCESS, NULL);
+    cr_expect_eq(waits(), 0u);
+}
+
+Test(fence, news_of_two_at_once_are_carried_and_none_is_lost)
+{
+    fence((struct act){ .put = "first" });
+    fence((struct act){ .put = "second", .with = OTHER });
+    cr_expect_eq(carried(0, "first"), 1u);
+    cr_expect_eq(carried(1, "first"), 1u, "nobody knows yet that all have it");
+    cr_expect_eq(carried(1, "second"), 1u);
+    answer(0, PMIX_SUCCESS, NULL);
+    act((struct act){ .put = "third" }); /* rank 0 waits for rank 1 */
+    answer(1, PMIX_SUCCESS, NULL);
+    act((struct act){ .rank = 1 });
+    cr_assert_eq(asked_count, 3u);
+    cr_expect_eq(carried(2, "first"), 0u);
+    cr_expect_eq(carried(2, "second"), 0u, "all have it");
+    cr_expect_eq(carried(2, "third"), 1u, "nobody has it");
+    answer(2, PMIX_SUCCESS, NULL);
+}
+
+Test(fence, news_of_one_that_has_failed_come_with_the_next)
+{
+    fence((struct act){ .put = "first" });
+    fence((struct act){ .put = "second", .with = OTHER });
+    answer(0, PMIX_SUCCESS, NULL);
+    answer(1, PMIX_ERROR, NULL);
+    fence((struct act){ 0 });
+    cr_assert_eq(asked_count, 3u);
+    cr_expect_eq(carried(2, "first"), 0u);
+    cr_expect_eq(carried(2, "second"), 1u);
+    answer(2, PMIX_SUCCESS, NULL);
+}
+
+/* ---- infos ---------------------------------------------------------------------------------- */
+
+#define OF_THE_SERVER PMIX_COLLECT_DATA " " PMIX_LOCAL_COLLECTIVE_STATUS " " PMIX_SORTED_PROC_ARRAY
+
+Test(fence, the_host_hears_each_key_of_the_members_once)
+{
+    fence((struct act){ 0 });
+    cr_expect_str_eq(asked[0].told, OF_THE_SERVER);
+    answer(0, PMIX_SUCCESS, NULL);
+    act((struct act){ .rank = 1, .tell = "bab", .value = "one" });
+    act((struct act){ .rank = 0, .tell = "ca", .value = "zero", .seconds = 50 });
+    cr_assert_eq(asked_count, 2u);
+    cr_expect_str_eq(asked[1].told, OF_THE_SERVER " b=one a=one " PMIX_TIMEOUT " c=zero");
+    answer(1, PMIX_SUCCESS, NULL);
+    fence((struct act){ 0 });
+    cr_expect_str_eq(asked[2].told, OF_THE_SERVER, "nothing of the one before");
+    answer(2, PMIX_SUCCESS, NULL);
+}
+
+Test(fence, more_than_16_kib_of_infos_are_no_arrival)
+{
+    static char value[SX_ARRIVE_INFOS_MAX];
+    struct act large = { .tell = "a", .value = value };
+
+    memset(value, 'x', sizeof(value) - 1);
+    cr_expect_eq(sx_server_call(sx_server_get(), perform, &large), PMIX_ERR_BAD_PARAM);
+    value[sizeof(value) - 512] = '\0';
+    cr_expect_eq(sx_server_call(sx_server_get(), perform, &large), PMIX_SUCCESS);
+    cr_expect_eq(waits(), 1u);
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* members_test.c - who of a signature is here, who is missing, and who is waited for no more. */
+#include "server/collective/members.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../bare.h"
+
+static struct sx_server server;
+static struct sx_members members;
+static const struct sx_member_ends ends = { .died = PMIX_ERR_LOST_CONNECTION,
+                                            .departed = PMIX_ERR_PARTIAL_SUCCESS };
+
+static void begin(void)
+{
+    bare_init(&server);
+    members = (struct sx_members){ .server = &server };
+}
+
+static void end(void)
+{
+    sx_members_clear(&members);
+    bare_deinit(&server);
+}
+
+TestSuite(members, .init = begin, .fini = end);
+
+static void names(uint32_t rank, const char *name)
+{
+    pmix_proc_t *const grown = realloc(members.procs, (members.proc_count + 1) * sizeof(*grown));
+
+    cr_assert_not_null(grown);
+    members.procs = grown;
+    PMIx_Load_procid(&members.procs[members.proc_count++], name, rank);
+}
+
+static struct sx_client *client_of(const char *name, uint32_t rank)
+{
+    struct sx_client *const client = sx_client_find(sx_nspace_find(&server, name), rank);
+
+    cr_assert_not_null(client);
+    return client;
+}
+
+Test(members, are_those_that_the_signature_names_each_once)
+{
+    bare_job(&server, "a", 3, 3);
+    bare_job(&server, "b", 3, 3);
+    names(1, "a");
+    names(PMIX_RANK_WILDCARD, "a");
+    names(2, "b");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 4);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        cr_expect_not_null(sx_members_find(&members, client_of("a", rank)));
+        cr_expect_eq(client_of("a", rank)->reference_count, 2, "retained once");
+    }
+    cr_expect_not_null(sx_members_find(&members, client_of("b", 2)));
+    cr_expect_null(sx_members_find(&members, client_of("b", 1)));
+    cr_expect_not(members.incomplete);
+}
+
+Test(members, of_an_unknown_namespace_are_not_found)
+{
+    names(0, "a");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(members.count, 0);
+    cr_expect_null(sx_members_find(&members, NULL), "nor in an array that is not there");
+}
+
+Test(members, of_a_namespace_to_come_are_awaited_until_it_is_registered)
+{
+    bare_job(&server, "a", 1, 1);
+    names(0, "a");
+    names(1, "b");
+    names(0, "c");
+    members.awaits_unknown = true;
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect(sx_members_absent(&members).unknown);
+    cr_expect_not(sx_members_nspace_added(&members, bare_job(&server, "other", 1, 1)));
+    struct sx_nspace *const b = sx_nspace_obtain(&server, "b");
+
+    cr_assert_not_null(sx_client_add(b, 0)); /* the host begins with the clients */
+    cr_expect(sx_members_absent(&members).unknown);
+    b->registered = true;
+    b->job_size = b->local_count = 2;
+    cr_expect(sx_members_nspace_added(&members, b));
+    cr_expect(sx_members_absent(&members).unknown, "there is no c yet");
+    cr_expect(sx_members_nspace_added(&members, bare_job(&server, "c", 1, 1)));
+    cr_expect_not(sx_members_absent(&members).unknown);
+    cr_expect_eq(sx_members_absent(&members).announced, 1);
+    cr_expect_not(sx_members_nspace_added(&members, b), "all are known");
+}
+
+Test(members, of_a_namespace_that_has_ended_are_not_found_until_its_name_returns)
+{
+    bare_job(&server, "a", 1, 1);
+    sx_nspace_end(&server, sx_nspace_find(&server, "a"));
+    names(0, "a");
+    members.awaits_unknown = true;
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
+    for (unsigned i = 1; i < SX_ENDED_NAMES_MAX; i++) {
+        char other[16];
+
+        snprintf(other, sizeof(other), "x%u", i);
+        sx_name_ended(&server, other);
+    }
+    cr_expect_not(sx_name_may_come(&server, "a"));
+    sx_name_returns(&server, "a");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    sx_name_ended(&server, "a");
+    cr_expect_not(sx_name_may_come(&server, "a"));
+    cr_expect(sx_name_may_come(&server, "never"));
+}
+
+Test(members, who_has_died_ends_it_and_who_has_departed_is_left_out)
+{
+    bare_job(&server, "a", 3, 3);
+    client_of("a", 1)->departed = true;
+    names(PMIX_RANK_WILDCARD, "a");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 2);
+    cr_expect(members.incomplete);
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(PMIX_RANK_WILDCARD, "a");
+    client_of("a", 2)->state = SX_CLIENT_DEAD;
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_LOST_CONNECTION);
+}
+
+Test(members, that_have_gone_end_it_as_the_ends_of_its_kind_say)
+{
+    static const struct sx_member_ends lenient = { .died = PMIX_ERR_PARTIAL_SUCCESS,
+                                                   .left = PMIX_ERR_PROC_TERM_WO_SYNC,
+                                                   .departed = PMIX_ERR_TIMEOUT };
+
+    bare_job(&server, "a", 3, 3);
+    cr_expect_eq(sx_member_end(&lenient, client_of("a", 0)), PMIX_SUCCESS, "it is there");
+    client_of("a", 1)->state = SX_CLIENT_DEAD;
+    names(PMIX_RANK_WILDCARD, "a");
+    cr_assert_eq(sx_members_gather(&members, &lenient), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 2);
+    cr_expect(members.incomplete);
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(PMIX_RANK_WILDCARD, "a");
+    client_of("a", 1)->departed = true;
+    cr_expect_eq(sx_members_gather(&members, &lenient), PMIX_ERR_TIMEOUT);
+    client_of("a", 0)->left = true;
+    cr_expect_eq(sx_member_end(&lenient, client_of("a", 0)), PMIX_ERR_PROC_TERM_WO_SYNC);
+    cr_expect_eq(sx_member_end(&ends, client_of("a", 0)), PMIX_SUCCESS, "it may come again");
+}
+
+Test(members, arrive_and_what_they_bring_is_counted_until_the_end)
+{
+    bare_job(&server, "a", 2, 2);
+    names(0, "a");
+    names(1, "a");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    struct sx_client *const client = client_of("a", 1);
+    struct sx_member *const member = sx_members_find(&members, client);
+
+    cr_expect_not(sx_members_somebody_waits(&members));
+    sx_members_arrive(&members, member, 77, 1000);
+    cr_expect(member->arrived);
+    cr_expect_eq(member->op, 77);
+    cr_expect_eq(members.arrived_count, 1);
+    cr_expect_eq(client->pending_counts[SX_PENDING_ARRIVAL], 1);
+    cr_expect_eq(client->pending_bytes[SX_PENDING_ARRIVAL], 1000);
+    cr_expect_not(sx_members_somebody_waits(&members), "it is not connected");
+    client->state = SX_CLIENT_CONNECTED;
+    cr_expect(sx_members_somebody_waits(&members));
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    cr_expect_eq(client->pending_counts[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(client->pending_bytes[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(client->reference_count, 1);
+}
+
+Test(members, leave_and_the_others_are_found_as_before)
+{
+    bare_job(&server, "a", 3, 3);
+    names(PMIX_RANK_WILDCARD, "a");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    sx_members_arrive(&members, sx_members_find(&members, client_of("a", 1)), 77, 1000);
+    sx_members_leave(&members, sx_members_find(&members, client_of("a", 1)));
+    cr_expect_eq(members.arrived_count, 0);
+    cr_expect_eq(client_of("a", 1)->pending_counts[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(client_of("a", 1)->pending_bytes[SX_PENDING_ARRIVAL], 0);
+    cr_expect_eq(members.count, 2);
+    cr_expect(members.incomplete);
+    cr_expect_null(sx_members_find(&members, client_of("a", 1)));
+    cr_expect_eq(client_of("a", 1)->reference_count, 1);
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 0)));
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 2)));
+}
+
+Test(members, that_are_registered_later_are_expected_when_they_are_named)
+{
+    struct sx_nspace *const nspace = bare_job(&server, "a", 4, 1);
+
+    bare_job(&server, "b", 4, 1);
+    names(0, "a");
+    names(2, "a");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    for (uint32_t rank = 1; rank < 4; rank++) {
+        cr_assert_eq(sx_members_expect(&members, sx_client_add(nspace, rank)), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_members_expect(&members, client_of("a", 2)), PMIX_SUCCESS, "again");
+    cr_assert_eq(sx_members_expect(&members, client_of("b", 0)), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 2);
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 2)));
+    cr_expect_null(sx_members_find(&members, client_of("a", 1)));
+    cr_expect_null(sx_members_find(&members, client_of("b", 0)));
+}
+
+/* A job of @job_size, @announced of them here, @registered of these already; @rank is named. */
+static const struct {
+    const char *why;
+    uint32_t job_size, announced, registered, rank;
+    size_t want_announced;
+    bool want_elsewhere;
+} absences[] = {
+    { "all are here", 2, 2, 2, PMIX_RANK_WILDCARD, 0, false },
+    { "one is still to be registered", 2, 2, 1, PMIX_RANK_WILDCARD, 1, false },
+    { "some are on other nodes", 4, 2, 2, PMIX_RANK_WILDCARD, 0, true },
+    { "both", 4, 3, 1, PMIX_RANK_WILDCARD, 2, true },
+    { "a rank that is here", 4, 2, 2, 1, 0, false },
+    { "a rank that is elsewhere", 4, 2, 2, 3, 0, true },
+    { "a rank that may be announced", 4, 3, 1, 3, 1, false },
+    { "more registered than announced", 4, 1, 2, PMIX_RANK_WILDCARD, 0, true },
+    { "a job of which nothing is known", 0, 0, 1, PMIX_RANK_WILDCARD, 0, false },
+};
+
+Test(members, that_are_missing_are_announced_here_or_elsewhere)
+{
+    for (size_t i = 0; i < SX_COUNT(absences); i++) {
+        struct sx_nspace *const nspace = bare_job(&server, "a", absences[i].job_size,
+                                                  absences[i].registered);
+
+        struct sx_nspace *const gone = bare_job(&server, "gone", 1, 1);
+
+        nspace->local_count = absences[i].announced;
+        names(absences[i].rank, "a");
+        names(0, "gone"); /* whose members are dead */
+        cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+        sx_nspace_remove(&server, gone);
+        const struct sx_absent absent = sx_members_absent(&members);
+
+        cr_expect_eq(absent.announced, absences[i].want_announced, "%s", absences[i].why);
+        cr_expect_eq(absent.elsewhere, absences[i].want_elsewhere, "%s", absences[i].why);
+        sx_members_clear(&members);
+        members = (struct sx_members){ .server = &server };
+        sx_nspace_remove(&server, nspace);
+    }
+}
+
+/* ---- named by a connected namespace ---------------------------------------------------------- */
+
+/* "both": b.0, a.0 and a.2. */
+static struct sx_membership_entry *both_make(void)
+{
+    const pmix_proc_t procs[] = { { "b", 0 }, { "a", 0 }, { "a", 2 } };
+
+    return bare_connected(&server, "both", procs, SX_COUNT(procs));
+}
+
+Test(members, of_a_connected_namespace_are_those_that_it_has_at_the_beginning)
+{
+    bare_job(&server, "a", 3, 3);
+    bare_job(&server, "b", 2, 2);
+    struct sx_membership_entry *const both = both_make();
+
+    names(PMIX_RANK_WILDCARD, "both");
+    names(1, "both"); /* a.0, once more */
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 3);
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 0)));
+    cr_expect_not_null(sx_members_find(&members, client_of("a", 2)));
+    cr_expect_not_null(sx_members_find(&members, client_of("b", 0)));
+    cr_expect_str_eq(members.procs[0].nspace, "both", "the signature is as it was written");
+    sx_members_arrive(&members, sx_members_find(&members, client_of("b", 0)), 1, 1000);
+    cr_expect_eq(sx_members_find(&members, client_of("b", 0))->bytes,
+                 1000 + 3 * sizeof(pmix_proc_t), "and whom they mean");
+
+    sx_memberships_remove(&server, both); /* meanwhile */
+    const struct sx_absent absent = sx_members_absent(&members);
+
+    cr_expect_eq(absent.announced, 0);
+    cr_expect_not(absent.elsewhere);
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(PMIX_RANK_WILDCARD, "both");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND, "it is no more");
+}
+
+Test(members, of_a_connected_namespace_that_have_left_are_not_found)
+{
+    const pmix_proc_t gone = { "a", 0 };
+
+    bare_job(&server, "a", 3, 3);
+    bare_job(&server, "b", 2, 2);
+    cr_assert_eq(sx_memberships_leave(&server, both_make(), &gone), PMIX_SUCCESS);
+    names(PMIX_RANK_WILDCARD, "both");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 2);
+    cr_expect_not(members.incomplete, "nobody expects it");
+    sx_members_clear(&members);
+    members = (struct sx_members){ .server = &server };
+    names(1, "both");
+    cr_expect_eq(sx_members_gather(&members, &ends), PMIX_ERR_NOT_FOUND);
+}
+
+Test(members, of_a_connected_namespace_are_expected_and_missed_as_others_are)
+{
+    struct sx_nspace *const a = bare_job(&server, "a", 3, 1);
+
+    bare_job(&server, "b", 2, 0); /* on another node */
+    a->local_count = 3;
+    both_make();
+    names(PMIX_RANK_WILDCARD, "both");
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect_eq(members.count, 1);
+    struct sx_absent absent = sx_members_absent(&members);
+
+    cr_expect_eq(absent.announced, 1);
+    cr_expect(absent.elsewhere);
+    for (uint32_t rank = 1; rank < 3; rank++) {
+        cr_assert_eq(sx_members_expect(&members, sx_client_add(a, rank)), PMIX_SUCCESS);
+    }
+    cr_expect_eq(members.count, 2);
+    cr_expect_null(sx_members_find(&members, client_of("a", 1)), "which is no member");
+    absent = sx_members_absent(&members);
+    cr_expect_eq(absent.announced, 0);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* event_codes_test.c - codes are counted by handler and by client; the host is asked for one when
+ * the first wants it and told when the last does not. */
+#include "server/event/event_codes.h"
+
+#include "../bare.h"
+#include "server/port/upcall.h"
+#include "shmix.h"
+
+#define CODE (-4000) /* of a host: below PMIX_EXTERNAL_ERR_BASE */
+#define QUESTION 9
+
+static struct sx_server server;
+static struct sx_nspace *job;
+static int dropped; /* codes that the host was told of */
+
+static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
+                                   void *cbdata)
+{
+    (void)cbfunc;
+    (void)cbdata;
+    cr_expect_eq(ncodes, 1);
+    cr_expect_eq(codes[0], CODE);
+    dropped++;
+    return PMIX_ERR_NOT_SUPPORTED; /* it answers nothing later */
+}
+
+static void begin(void)
+{
+    bare_init(&server);
+    server.module.deregister_events = on_deregister;
+    job = bare_job(&server, "job", 2, 2);
+}
+
+static void end(void)
+{
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        sx_event_codes_client_left(&server, sx_client_find(job, rank));
+    }
+    cr_expect_eq(server.event_codes.count, 0);
+    sx_event_codes_clear(&server.event_codes);
+    bare_deinit(&server);
+}
+
+TestSuite(event_codes, .init = begin, .fini = end);
+
+Test(event_codes, are_sorted_counted_and_bounded)
+{
+    static const pmix_status_t order[] = { 5, -9, 0, 7, -9, 5, -9 };
+    static const uint32_t counts[] = { 1, 1, 1, 1, 2, 2, 3 };
+    struct sx_event_codes codes = { .all = NULL };
+
+    for (size_t i = 0; i < SX_COUNT(order); i++) {
+        cr_expect_eq(sx_event_codes_add(&codes, order[i], 4), counts[i], "%zu", i);
+    }
+    cr_expect_eq(sx_event_codes_add(&codes, 6, 4), 0, "a fifth one");
+    cr_expect_eq(codes.count, 4);
+    for (size_t i = 1; i < codes.count; i++) {
+        cr_expect_lt(codes.all[i - 1].code, codes.all[i].code);
+    }
+    cr_expect_null(sx_event_codes_find(&codes, 6));
+    cr_expect_not(sx_event_codes_remove(&codes, 6, NULL), "it never came");
+    cr_expect_not(sx_event_codes_remove(&codes, 5, NULL), "one is left");
+    cr_expect(sx_event_codes_remove(&codes, 5, NULL));
+    cr_expect_null(sx_event_codes_find(&codes, 5));
+    cr_expect_eq(sx_event_codes_find(&codes, -9)->count, 3);
+    cr_expect_eq(sx_event_codes_find(&codes, 7)->count, 1);
+    sx_event_codes_clear(&codes);
+    cr_expect_eq(codes.count, 0);
+    cr_expect_null(codes.all);
+}
+
+Test(event_codes, do_not_count_beyond_their_type)
+{
+    struct sx_event_codes codes = { .all = NULL };
+
+    cr_assert_eq(sx_event_codes_add(&codes, CODE, 1), 1);
+    codes.all[0].count = UINT32_MAX;
+    cr_expect_eq(sx_event_codes_add(&codes, CODE, 1), 0);
+    cr_expect_eq(codes.all[0].count, UINT32_MAX);
+    sx_event_codes_clear(&codes);
+}
+
+/* Which codes a host can bring, by what the handler asked for. */
+static const struct {
+    pmix_status_t code;
+    bool plain, environment;
+} outside[] = {
+    { CODE, true, true },
+    { 1, true, true },
+    { PMIX_SUCCESS, false, false },
+    { PMIX_ERR_LOST_CONNECTION, false, false },
+    { PMIX_ERR_NODE_DOWN, false, true },
+    { PMIX_EXTERNAL_ERR_BASE, false, false },
+    { SHMIX_ERR_EVENTS_LOST, false, false },
+};
+
+static bool asks(struct sx_client *client, pmix_status_t code, bool environment)
+{
+    bool ask = false;
+
+    cr_assert_eq(sx_event_code_wanted(&server, client, code, environment, QUESTION, &ask),
+                 PMIX_SUCCESS);
+    return ask;
+}
+
+Test(event_codes, from_inside_are_passed_over)
+{
+    struct sx_client *const client = sx_client_find(job, 0);
+
+    server.module.deregister_events = NULL;
+    for (size_t i = 0; i < SX_COUNT(outside); i++) {
+        cr_expect_eq(asks(client, outside[i].code, false), outside[i].plain, "%d", outside[i].code);
+        sx_event_code_unwanted(&server, client, outside[i].code, false);
+        cr_expect_eq(asks(client, outside[i].code, true), outside[i].environment, "%d",
+                     outside[i].code);
+        sx_event_code_unwanted(&server, client, outside[i].code, true);
+        cr_expect_eq(server.event_codes.count, 0, "%d", outside[i].code);
+    }
+}
+
+Test(event_codes, ask_the_host_once_and_tell_it_when_the_last_has_gone)
+{
+    struct sx_client *const first = sx_client_find(job, 0), *const second = sx_client_find(job, 1);
+
+    cr_expect(asks(first, CODE, false));
+    cr_expect_not(asks(first, CODE, false), "its second handler");
+    cr_expect_not(asks(second, CODE, false));
+    cr_expect_not(asks(NULL, CODE, true), "the host's own");
+    cr_expect_eq(sx_event_codes_find(&server.event_codes, CODE)->count, 3);
+    sx_event_code_unwanted(&server, first, CODE, false);
+    cr_expect_eq(sx_event_codes_find(&server.event_codes, CODE)->count, 3);
+    sx_event_codes_client_left(&server, first);
+    sx_event_codes_client_left(&server, first);
+    cr_expect_eq(sx_event_codes_find(&server.event_codes, CODE)->count, 2);
+    sx_event_code_unwanted(&server, NULL, CODE, true);
+    cr_expect_eq(dropped, 0);
+    sx_event_code_unwanted(&server, second, CODE, false);
+    cr_expect_eq(dropped, 1);
+    cr_expect(asks(first, CODE, false), "and anew for the next one");
+}
+
+Test(event_codes, wait_for_an_open_question_and_are_asked_for_again_when_refused)
+{
+    struct sx_client *const first = sx_client_find(job, 0), *const second = sx_client_find(job, 1);
+
+    cr_expect_eq(sx_event_code_question(&server, CODE, false), 0);
+    cr_expect(asks(first, CODE, false));
+    cr_expect_eq(sx_event_code_question(&server, CODE, false), QUESTION);
+    sx_event_codes_answered(&server, QUESTION + 1, true);
+    cr_expect_eq(sx_event_code_question(&server, CODE, false), QUESTION, "it was another one");
+    sx_event_codes_answered(&server, QUESTION, true);
+    cr_expect_eq(sx_event_code_question(&server, CODE, false), 0);
+    cr_expect(asks(second, CODE, false), "what was refused is asked again");
+    sx_event_codes_answered(&server, QUESTION, false);
+    cr_expect_not(asks(NULL, CODE, true));
+    sx_event_code_unwanted(&server, NULL, CODE, true);
+}
+
+Test(event_codes, of_one_client_are_bounded_and_nothing_is_left_of_what_is_refused)
+{
+    struct sx_client *const client = sx_client_find(job, 0);
+    bool ask;
+
+    server.module.deregister_events = NULL;
+    for (uint32_t i = 0; i < SX_EVENT_CODES_PER_CLIENT; i++) {
+        (void)asks(client, 1 + (pmix_status_t)i, false);
+    }
+    cr_expect_eq(sx_event_code_wanted(&server, client, CODE, false, QUESTION, &ask),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(server.event_codes.count, SX_EVENT_CODES_PER_CLIENT);
+    cr_expect_eq(client->event_codes.count, SX_EVENT_CODES_PER_CLIENT);
+}
+
+static pmix_status_t on_deregister_unanswered(pmix_status_t *codes, size_t ncodes,
+                                              pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)codes, (void)ncodes, (void)cbfunc, (void)cbdata;
+    dropped++;
+    return PMIX_SUCCESS;
+}
+
+/* A host that never answers about what a user drops still receives what others drop. */
+Test(event_codes, that_one_user_drops_leave_the_host_answers_to_owe_to_others)
+{
+    struct sx_client *const first = sx_client_find(job, 0), *const second = sx_client_find(job, 1);
+
+    server.module.deregister_events = on_deregister_unanswered;
+    first->uid = 7;
+    second->uid = 8;
+    for (uint32_t i = 0; i < SX_EVENT_CODES_PER_CLIENT; i++) {
+        (void)asks(first, 1 + (pmix_status_t)i, false);
+    }
+    (void)asks(second, CODE, false);
+    sx_event_codes_client_left(&server, first);
+    cr_expect_lt(dropped, (int)SX_EVENT_CODES_PER_CLIENT, "the rest is for others");
+    dropped = 0;
+    sx_event_code_unwanted(&server, second, CODE, false);
+    cr_expect_eq(dropped, 1);
+    sx_upcall_forget_all(&server);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* server_events_test.c - what the server itself says: of whom, to whom, and to no handler that did
+ * not ask for it. */
+#include "server/event/server_events.h"
+
+#include <stdlib.h>
+
+#include "../bare_events.h"
+
+static struct sx_server server;
+static struct sx_nspace *job, *other;
+static struct sx_client *client;
+
+static void begin(void)
+{
+    bare_events_init(&server);
+    job = bare_job(&server, "job", 3, 3);
+    other = bare_job(&server, "other", 1, 1);
+    client = bare_connect(&server, job, 2);
+    (void)bare_connect(&server, other, 0);
+}
+
+static void end(void)
+{
+    bare_events_deinit(&server);
+}
+
+TestSuite(event_made, .init = begin, .fini = end);
+
+/* The newest event of @nspace, NULL when there is none. */
+static struct sx_event_block *newest(const struct sx_nspace *nspace)
+{
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+
+    sx_eventlog_seek(&cursor, &nspace->events, UINT64_MAX);
+    entry = sx_eventlog_before(&cursor);
+    return entry == NULL ? NULL : entry->block;
+}
+
+/* @count processes of "job" from rank @first on, PMIX_RANK_WILDCARD or another. */
+static void expect(pmix_status_t code, pmix_rank_t first, size_t count)
+{
+    struct sx_event_block *const block = newest(job);
+    pmix_proc_t source, *affected = NULL;
+    size_t affected_count = 0;
+
+    cr_assert_not_null(block);
+    sx_event_block_source(block, &source);
+    cr_expect_eq(sx_event_block_head(block)->code, code);
+    cr_expect_eq(sx_event_block_head(block)->flags & SX_EVENT_NON_DEFAULT, SX_EVENT_NON_DEFAULT);
+    cr_expect_str_eq(source.nspace, "job");
+    cr_expect_eq(source.rank, 2);
+    cr_assert_eq(sx_event_block_affected(block, &affected, &affected_count), PMIX_SUCCESS);
+    cr_assert_eq(affected_count, count);
+    cr_expect_eq(affected[0].rank, first);
+    cr_expect_str_eq(affected[0].nspace, "job");
+    free(affected);
+    cr_expect_null(newest(other), "it is of no concern to others");
+}
+
+static void lose(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    (void)now_ns;
+    sx_event_client_lost(&server, client);
+}
+
+Test(event_made, tells_of_a_process_that_is_lost)
+{
+    bare_call(&server, lose, NULL);
+    expect(PMIX_ERR_LOST_CONNECTION, 2, 1);
+}
+
+/* Whom a process wants to be ended: none, one and two; and whom the event names. */
+static const struct {
+    size_t count, affected;
+    pmix_rank_t first;
+} aborts[] = { { 0, 1, PMIX_RANK_WILDCARD }, { 1, 1, 0 }, { 2, 2, 0 } };
+
+static void abort_now(void *row, uint64_t now_ns)
+{
+    static const pmix_proc_t procs[] = { { .nspace = "job", .rank = 0 },
+                                         { .nspace = "job", .rank = 1 } };
+
+    (void)now_ns;
+    sx_event_client_aborts(&server, client, procs, aborts[*(size_t *)row].count);
+}
+
+Test(event_made, tells_of_an_abort_and_whom_it_ends)
+{
+    for (size_t i = 0; i < SX_COUNT(aborts); i++) {
+        bare_call(&server, abort_now, &i);
+        expect(PMIX_ERR_PROC_REQUESTED_ABORT, aborts[i].first, aborts[i].affected);
+    }
+}
+
+static void pset(void *defined, uint64_t now_ns)
+{
+    const pmix_proc_t member = { .nspace = "job", .rank = 1 };
+
+    (void)now_ns;
+    sx_event_pset(&server, *(bool *)defined, "set", NULL, &member, 1);
+}
+
+Test(event_made, tells_all_of_process_sets_in_the_managers_name)
+{
+    for (int i = 0; i < 2; i++) {
+        bool defined = i == 0;
+        pmix_info_t *info = NULL;
+        size_t ninfo = 0;
+        pmix_proc_t source;
+
+        bare_call(&server, pset, &defined);
+        cr_expect_eq(newest(job), newest(other));
+        struct sx_event_block *const block = newest(job);
+
+        cr_assert_not_null(block);
+        cr_expect_eq(sx_event_block_head(block)->code,
+                     defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE);
+        sx_event_block_source(block, &source);
+        cr_expect_str_eq(source.nspace, "");
+        cr_assert_eq(sx_event_block_infos(block, &info, &ninfo), PMIX_SUCCESS);
+        cr_assert_eq(ninfo, 3);
+        cr_expect_str_eq(info[0].value.data.string, "set");
+        cr_expect_eq(info[1].value.data.darray->size, 1);
+        PMIx_Info_free(info, ninfo);
+    }
+}

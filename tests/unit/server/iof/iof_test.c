@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* iof_test.c - output costs the clients that pull it, by what they pull, and nobody else. */
+#include "server/iof/iof.h"
+
+#include <stdlib.h>
+
+#include <pmix.h>
+
+#include "../answers.h"
+#include "../bare.h"
+#include "../opened.h"
+#include "base/util.h"
+#include "server/iof/output.h"
+
+#define PULLS 16u /* of a client */
+
+static struct sx_server server;
+static struct sx_client *clients[2];
+static struct answers answers[2];
+static unsigned taken;
+
+static pmix_status_t host_pull(const pmix_proc_t *procs, size_t nprocs,
+                               const pmix_info_t *directives, size_t ndirs,
+                               pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)procs, (void)nprocs, (void)directives, (void)ndirs, (void)channels;
+    (void)cbfunc, (void)cbdata;
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static void begin(void)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    sx_iof_init(&server);
+    sx_server_set(&server);
+    server.module.iof_pull = host_pull;
+    struct sx_nspace *const job = bare_job(&server, "job", 2, 2);
+
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        clients[rank] = bare_connect(&server, job, rank);
+        sx_share_begin(&server, clients[rank]);
+        answers_begin(&answers[rank], &server, clients[rank]);
+    }
+}
+
+static void client_goes(void *client, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_iof_client_gone(&server, client);
+}
+
+static void end(void)
+{
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        bare_call(&server, client_goes, clients[rank]);
+        cr_expect(sx_list_empty(&clients[rank]->share.works));
+        answers_end(&answers[rank], clients[rank]);
+    }
+    cr_expect_eq(server.pull_names.count, 0);
+    sx_iof_stop(&server);
+    sx_pendings_deinit(&server);
+    sx_server_set(NULL);
+    bare_deinit(&server);
+}
+
+TestSuite(iof, .init = begin, .fini = end);
+
+/* ---- pulls --------------------------------------------------------------------------------- */
+
+struct call {
+    struct sx_client *client;
+    const pmix_proc_t *procs;
+    uint32_t count;
+};
+
+static void call_make(void *arg, uint64_t now_ns)
+{
+    const struct call *const call = arg;
+    const size_t each = 8 + 8; /* "job" and "gone" are short */
+    const struct sx_iof_pull head = { .channels = PMIX_FWD_STDOUT_CHANNEL,
+                                      .proc_count = call->count };
+    uint8_t *const body = calloc(1, sizeof(head) + call->count * each);
+
+    memcpy(body, &head, sizeof(head));
+    for (uint32_t i = 0; i < call->count; i++) {
+        const uint32_t words[2] = { call->procs[i].rank, (uint32_t)strlen(call->procs[i].nspace) };
+        uint8_t *const at = body + sizeof(head) + i * each;
+
+        memcpy(at, words, sizeof(words));
+        memcpy(at + sizeof(words), call->procs[i].nspace, words[1]);
+    }
+    struct sx_frame frame = opened_frame(SX_MSG_IOF_PULL, 7, body,
+                                         sizeof(head) + call->count * each);
+
+    cr_expect(sx_iof_on_pull(&server, call->client, &frame, now_ns));
+    free(body);
+}
+
+/* Return: the socket of a pull of client @who. */
+static int pull(uint32_t who, const pmix_proc_t *procs, uint32_t count)
+{
+    struct call call = { .client = clients[who], .procs = procs, .count = count };
+
+    sx_share_forgive(clients[who]);
+    server.turn.number += 100;
+    bare_call(&server, call_make, &call);
+    sx_share_forgive(clients[who]);
+    server.turn.number += 100;
+    if (!sx_list_empty(&clients[who]->share.due)) {
+        sx_pending_send_due(clients[who]);
+    }
+    cr_assert_eq(answers_next(&answers[who], 7), PMIX_SUCCESS);
+    cr_assert_eq(answers[who].frame.fd_count, 1);
+    const int fd = answers[who].frame.fds[0];
+
+    answers[who].frame.fds[0] = -1; /* taken */
+    return fd;
+}
+
+/* ---- output -------------------------------------------------------------------------------- */
+
+static void on_taken(pmix_status_t status, void *cbdata)
+{
+    (void)status, (void)cbdata;
+    taken++;
+}
+
+static void nothing(void *arg, uint64_t now_ns)
+{
+    (void)arg, (void)now_ns;
+}
+
+static void host_delivers(void *source, uint64_t now_ns)
+{
+    const pmix_byte_object_t bytes = { .bytes = (char *)"x", .size = 1 };
+
+    (void)now_ns;
+    cr_assert_eq(PMIx_server_IOF_deliver(source, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_taken,
+                                         NULL),
+                 PMIX_SUCCESS);
+}
+
+/* Return: what it has cost client @who when it has been handed on and nothing has been sent. */
+static int64_t deliver(uint32_t who, const char *nspace, uint32_t rank)
+{
+    pmix_proc_t source;
+
+    PMIx_Load_procid(&source, nspace, rank);
+    server.turn.number += 100;
+    (void)sx_share_affords(&server, clients[who]);
+    const int64_t before = clients[who]->share.units;
+
+    bare_call(&server, host_delivers, &source);
+    return before - clients[who]->share.units;
+}
+
+/* Return: how many messages there are in @fd. */
+static unsigned messages(int fd)
+{
+    char bytes[1024];
+    unsigned count = 0;
+
+    while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) > 0) {
+        count++;
+    }
+    return count;
+}
+
+Test(iof, is_paid_by_those_who_pull_it)
+{
+    const pmix_proc_t first = { .nspace = "job", .rank = 0 };
+    const pmix_proc_t second = { .nspace = "job", .rank = 1 };
+    int fds[2][PULLS];
+
+    for (unsigned i = 0; i < PULLS; i++) {
+        fds[0][i] = pull(0, &first, 1);
+        fds[1][i] = pull(1, &second, 1);
+    }
+    cr_expect_eq(deliver(0, "job", 0), PULLS);
+    cr_expect_eq(deliver(1, "job", 0), 0, "it pulls another's");
+    cr_expect_eq(messages(fds[0][0]), 0, "nothing is sent outside of its client's turns");
+    while (!sx_list_empty(&clients[0]->share.works)) {
+        sx_share_work_step(clients[0]);
+    }
+    for (unsigned i = 0; i < PULLS; i++) {
+        cr_expect_eq(messages(fds[0][i]), 2);
+        cr_expect_eq(messages(fds[1][i]), 0);
+        close(fds[0][i]);
+        close(fds[1][i]);
+    }
+    bare_call(&server, nothing, NULL);
+    cr_expect_eq(taken, 2);
+}
+
+Test(iof, goes_once_to_a_pull_that_names_the_process_and_its_job)
+{
+    const pmix_proc_t procs[] = { { .nspace = "job", .rank = 0 },
+                                  { .nspace = "job", .rank = PMIX_RANK_WILDCARD } };
+    const int fd = pull(0, procs, 2);
+
+    cr_expect_eq(deliver(0, "job", 0), 1);
+    cr_expect_eq(deliver(0, "job", 1), 1);
+    while (!sx_list_empty(&clients[0]->share.works)) {
+        sx_share_work_step(clients[0]);
+    }
+    cr_expect_eq(messages(fd), 2);
+    close(fd);
+}
+
+/* What each step sends is paid, and no step sends all of much. */
+Test(iof, is_sent_in_steps_that_are_paid)
+{
+    const pmix_proc_t first = { .nspace = "job", .rank = 0 };
+    const int fd = pull(0, &first, 1);
+    unsigned steps = 0;
+
+    for (unsigned i = 0; i < 150; i++) {
+        (void)deliver(0, "job", 0);
+    }
+    for (; !sx_list_empty(&clients[0]->share.works); steps++) {
+        server.turn.number += 100;
+        (void)sx_share_affords(&server, clients[0]);
+        const int64_t before = clients[0]->share.units;
+
+        sx_share_work_step(clients[0]);
+        const int64_t units = before - clients[0]->share.units;
+        const unsigned sent = messages(fd);
+
+        cr_expect_eq(units, 1 + (int64_t)sent * SX_TURN_ANSWER_UNITS);
+        cr_expect_leq(units, SX_SHARE_STEP_UNITS);
+    }
+    cr_expect_geq(steps, 3);
+    close(fd);
+}
+
+/* What was kept before somebody pulled it: whoever names much pays for that. */
+Test(iof, of_before_and_the_names_are_paid_by_the_pull)
+{
+    enum { NAMES = 400 };
+    static pmix_proc_t procs[NAMES];
+
+    for (uint32_t i = 0; i < NAMES; i++) {
+        PMIx_Load_procid(&procs[i], "gone", i);
+        (void)deliver(0, "gone", i);
+    }
+    struct call call = { .client = clients[0], .procs = procs, .count = NAMES };
+
+    server.turn.number += 100;
+    (void)sx_share_affords(&server, clients[0]);
+    const int64_t before = clients[0]->share.units;
+
+    bare_call(&server, call_make, &call);
+    cr_expect_geq(before - clients[0]->share.units, NAMES / 4 + NAMES / 2);
+    cr_expect_eq(server.kept_count, 0);
+    sx_share_forgive(clients[0]);
+    sx_pending_send_due(clients[0]);
+    cr_assert_eq(answers_next(&answers[0], 7), PMIX_SUCCESS);
+}
+
+/* A call names so many processes; they are copied and put in order, which is paid. */
+Test(iof, of_many_names_is_paid_or_refused)
+{
+    static pmix_proc_t procs[SX_IOF_PROCS_MAX + 1];
+    struct call call = { .client = clients[0], .procs = procs, .count = SX_COUNT(procs) };
+
+    for (uint32_t i = 0; i < SX_COUNT(procs); i++) {
+        PMIx_Load_procid(&procs[i], "gone", SX_IOF_PROCS_MAX - i);
+    }
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(server.pull_names.count, 0);
+    call.count--;
+    const uint32_t before = clients[0]->share.spent;
+
+    bare_call(&server, call_make, &call);
+    cr_expect_geq(clients[0]->share.spent - before, SX_IOF_PROCS_MAX * 3 / 4,
+                  "to copy, and to be found by");
+}
+
+/* ---- shares -------------------------------------------------------------------------------- */
+
+#define MIB ((size_t)1 << 20)
+
+/* Deliver pieces of @nspace, of @user, that nobody takes, until there may be no more of them.
+ * Return: how many there are now. */
+static size_t fill(struct sx_output *outputs[], const char *nspace, uint32_t rank, uid_t user)
+{
+    static const char bytes[MIB];
+    pmix_proc_t source;
+    size_t count = 0;
+
+    PMIx_Load_procid(&source, nspace, rank);
+    while (count < SX_OUTPUTS_BYTES_MAX / MIB &&
+           sx_output_new(&server, &source, bytes, MIB, &outputs[count]) == PMIX_SUCCESS) {
+        sx_output_user_set(outputs[count++], user);
+    }
+    return count;
+}
+
+/* Whoever is slow to read leaves something: of one process for those of its user, of one user for
+ * other users. */
+Test(iof, that_waits_leaves_a_share_for_others)
+{
+    static struct sx_output *outputs[4 * SX_OUTPUTS_BYTES_MAX / MIB];
+    size_t count = 0, before;
+
+    count += fill(outputs, "one", 0, 7);
+    cr_expect_gt(count, 40, "%zu", count);
+    before = count;
+    count += fill(&outputs[count], "one", 1, 7);
+    cr_expect_gt(count, before, "another process of the job");
+    before = count;
+    count += fill(&outputs[count], "two", 0, 7);
+    cr_expect_gt(count, before, "another job of the user");
+    before = count;
+    count += fill(&outputs[count], "other", 0, 8);
+    cr_expect_gt(count, before, "another user");
+    cr_expect_lt(count, SX_OUTPUTS_BYTES_MAX / MIB, "some is left");
+    while (count > 0) {
+        sx_output_release(outputs[--count]);
+    }
+    count = fill(outputs, "other", 0, 8);
+    cr_expect_gt(count, 40, "all of it has been given back");
+    while (count > 0) {
+        sx_output_release(outputs[--count]);
+    }
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* abort_test.c - a client's request to end processes is read, handed to the host, and answered with
+ * its word. */
+#include "server/manage/abort.h"
+
+#include "../answers.h"
+#include "../bare_events.h"
+#include "../opened.h"
+#include "../proc_list.h"
+
+/* ---- the host
+ * --------------------------------------------------------------------------------- */
+
+static struct {
+    unsigned count;
+    int status;
+    char msg[32];
+    size_t nprocs;
+    pmix_rank_t rank; /* of the last process */
+    pmix_op_cbfunc_t cbfunc;
+    void *cbdata;
+} asked;
+
+static pmix_status_t verdict;
+
+static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int status,
+                              const char msg[], pmix_proc_t procs[], size_t nprocs,
+                              pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)server_object;
+    cr_expect_eq(proc->rank, 1);
+    asked.count++;
+    asked.status = status;
+    memset(asked.msg, 0, sizeof(asked.msg));
+    strncpy(asked.msg, msg != NULL ? msg : "none", sizeof(asked.msg) - 1);
+    asked.nprocs = nprocs;
+    asked.rank = nprocs > 0 ? procs[nprocs - 1].rank : PMIX_RANK_UNDEF;
+    asked.cbfunc = cbfunc;
+    asked.cbdata = cbdata;
+    return verdict;
+}
+
+/* ---- the client
+ * ------------------------------------------------------------------------------- */
+
+static struct sx_server server;
+static struct sx_client *client;
+static struct answers answers;
+static struct proc_list body;
+
+static struct sx_abort *head(void)
+{
+    return (struct sx_abort *)(void *)body.bytes;
+}
+
+static void begin(void)
+{
+    bare_events_init(&server);
+    server.module.abort = on_abort;
+    client = bare_connect(&server, bare_job(&server, "job", 2, 2), 1);
+    answers_begin(&answers, &server, client);
+    body = (struct proc_list){ .size = sizeof(struct sx_abort) };
+    *head() = (struct sx_abort){ .status = 42 };
+}
+
+static void end(void)
+{
+    answers_end(&answers, client);
+    bare_events_deinit(&server);
+}
+
+TestSuite(abort, .init = begin, .fini = end);
+
+static struct sx_frame frame;
+static bool good;
+
+static void request_now(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    good = sx_abort_on_abort(&server, client, &frame, now_ns);
+}
+
+static bool request(uint32_t id, size_t size)
+{
+    frame = opened_frame(SX_MSG_ABORT, id, body.bytes, size);
+    bare_call(&server, request_now, NULL);
+    return good;
+}
+
+static void answer_now(void *status, uint64_t now_ns)
+{
+    (void)now_ns;
+    asked.cbfunc(*(const pmix_status_t *)status, asked.cbdata);
+}
+
+static void add_text(const char *text)
+{
+    head()->msg_size = (uint32_t)strlen(text) + 1;
+    memcpy(body.bytes + body.size, text, head()->msg_size);
+    body.size += head()->msg_size;
+}
+
+/* ---- tests
+ * ------------------------------------------------------------------------------------ */
+
+Test(abort, is_answered_when_the_host_has_answered)
+{
+    pmix_status_t refused = PMIX_ERR_NO_PERMISSIONS;
+
+    proc_list_add(&body, 0, "job");
+    head()->proc_count = 1;
+    add_text("why");
+    cr_assert(request(7, body.size));
+    cr_expect_eq(asked.count, 1);
+    cr_expect_eq(asked.status, 42);
+    cr_expect_str_eq(asked.msg, "why");
+    cr_expect_eq(asked.nprocs, 1);
+    cr_expect_eq(asked.rank, 0);
+    cr_expect(answers_none(&answers));
+    bare_call(&server, answer_now, &refused);
+    cr_expect_eq(answers_next(&answers, 7), PMIX_ERR_NO_PERMISSIONS);
+}
+
+Test(abort, of_all_names_nobody_and_may_say_nothing)
+{
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    cr_assert(request(8, body.size));
+    cr_expect_eq(asked.nprocs, 0);
+    cr_expect_str_eq(asked.msg, "none");
+    cr_expect_eq(answers_next(&answers, 8), PMIX_SUCCESS);
+}
+
+Test(abort, that_the_host_refuses_or_does_not_know_is_answered_so)
+{
+    verdict = PMIX_ERR_BAD_PARAM;
+    cr_assert(request(9, body.size));
+    cr_expect_eq(answers_next(&answers, 9), PMIX_ERR_BAD_PARAM);
+    server.module.abort = NULL;
+    cr_assert(request(10, body.size));
+    cr_expect_eq(answers_next(&answers, 10), PMIX_ERR_NOT_SUPPORTED);
+    cr_expect_eq(asked.count, 1);
+}
+
+Test(abort, of_connected_processes_names_them_to_the_host)
+{
+    const pmix_proc_t procs[] = { { "job", 1 }, { "far", 7 } };
+
+    bare_job(&server, "far", 9, 0);
+    bare_connected(&server, "both", procs, 2);
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    proc_list_add(&body, PMIX_RANK_WILDCARD, "both");
+    head()->proc_count = 1;
+    add_text("all");
+    cr_assert(request(11, body.size));
+    cr_expect_eq(answers_next(&answers, 11), PMIX_SUCCESS);
+    cr_expect_eq(asked.nprocs, 2);
+    cr_expect_eq(asked.rank, 1, "the last one of far and job");
+    body.size = sizeof(struct sx_abort);
+    proc_list_add(&body, 2, "both");
+    add_text("nobody");
+    cr_assert(request(12, body.size));
+    cr_expect_eq(answers_next(&answers, 12), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(asked.count, 1);
+}
+
+/* The host would end whomever it is told of. */
+Test(abort, of_another_users_processes_does_not_reach_the_host)
+{
+    struct sx_client *const other = sx_client_find(bare_job(&server, "other", 1, 1), 0);
+
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    proc_list_add(&body, 0, "other");
+    head()->proc_count = 1;
+    client->uid = 1001;
+    other->uid = 1002;
+    cr_assert(request(11, body.size));
+    cr_expect_eq(answers_next(&answers, 11), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(asked.count, 0);
+    cr_expect_eq(client->nspace->events.newest, 0, "nor is it an event");
+    client->uid = 0;
+    cr_assert(request(12, body.size));
+    cr_expect_eq(answers_next(&answers, 12), PMIX_SUCCESS);
+    cr_expect_eq(asked.count, 1);
+}
