@@ -21,7 +21,6 @@
 #include "server/collective/arrival.h"
 #include "server/collective/collective_kind.h"
 #include "server/collective/op_signature.h"
-#include "server/group/group_plan.h"
 #include "server/model/proc_list.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
@@ -149,7 +148,7 @@ static void collective_free(struct sx_collective *collective)
     sx_wishes_clear(&collective->wishes);
     sx_agreed_clear(&collective->agreed);
     if (collective->plan != NULL) {
-        sx_group_plan_free(collective->plan);
+        collective->kind->plan_free(collective->plan);
     }
     free(collective->id);
     free(collective);
@@ -390,7 +389,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
     sx_shown_add(server, &collective->shown);
     sx_asker_init(&collective->asker);
     collective->engine = &engine;
-    collective->kind = sx_kind_of(arrival->kind);
+    collective->kind = sx_kind_of(server, arrival->kind);
     collective->deadline = (struct sx_timer){ .fn = deadline_passed, .arg = collective };
     collective->late = PMIX_ERR_TIMEOUT;
     collective->pardons = arrival->options.pardons;
@@ -758,7 +757,7 @@ static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_coll
 static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
                                struct sx_arrival *arrival)
 {
-    const struct sx_kind *const kind = sx_kind_of(arrival->kind);
+    const struct sx_kind *const kind = sx_kind_of(server, arrival->kind);
     pmix_status_t rc = kind == NULL ? PMIX_ERR_NOT_SUPPORTED
                                     : sx_options_read(kind->function, arrival->info, arrival->ninfo,
                                                       &arrival->options);
@@ -804,9 +803,9 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
 }
 
 /* A client of ours puts them in order where their order means nothing. */
-static bool may_be_written_so(const struct sx_arrival *arrival)
+static bool may_be_written_so(const struct sx_server *server, const struct sx_arrival *arrival)
 {
-    const struct sx_kind *const kind = sx_kind_of(arrival->kind);
+    const struct sx_kind *const kind = sx_kind_of(server, arrival->kind);
 
     return arrival->in_order || (kind != NULL && kind->known_by_id);
 }
@@ -820,7 +819,7 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
     if (rc == PMIX_ERR_BAD_PARAM) {
         return rc;
     }
-    if (rc == PMIX_SUCCESS && !may_be_written_so(&arrival)) {
+    if (rc == PMIX_SUCCESS && !may_be_written_so(server, &arrival)) {
         sx_arrival_clear(&arrival);
         return PMIX_ERR_BAD_PARAM;
     }

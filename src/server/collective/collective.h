@@ -3,7 +3,7 @@
 /* collective.h - the one engine of everything that several processes do together.
  *
  * An operation is known by its kind and its signature: the sorted list of processes, and the id
- * that its callers may give.  What tells the kinds apart is in their rows (collective_kind.c).
+ * that its callers may give.  What tells the kinds apart is in their rows (server/entry/kinds.c).
  *
  *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
  *       \------a member goes before it arrives, or is late: its status is everybody's------^
@@ -36,8 +36,8 @@ void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace 
 /* It has called PMIx_Init: operations that are shown as waiting for it say who it is. */
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client);
 /* It is dead, has said good-bye, or has departed.  The operations that wait for it, and those that
- * it had joined, go on or end as their row says (collective_kind.c).  One in which nobody waits any
- * more ends. */
+ * it had joined, go on or end as their row says (server/entry/kinds.c).  One in which nobody waits
+ * any more ends. */
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client);
 /* It has left a group, and goes on: operations that name it no more do not wait for it.  They have
  * @pardons (SX_PARDON_*) from now on. */

@@ -127,6 +127,8 @@ struct sx_kind {
                       pmix_status_t *ret_status);
     /* It has ended for its members while the host had it.  NULL: the host is not told. */
     void (*host_cancel)(const struct sx_collective *collective);
+    /* Free collective.plan.  NULL: no such operation has one. */
+    void (*plan_free)(struct sx_group_plan *plan);
     /* What the servers of other nodes get of it, in rounds. */
     pmix_status_t (*contribute)(struct sx_collective *collective, struct sx_blob *blob);
     /* In rounds: it ends once all servers know that all have called. */
@@ -144,7 +146,11 @@ static inline void sx_collective_end_soon(struct sx_collective *collective, pmix
 /* For those that stand together: no member may end, in whichever way, without having said so. */
 extern const struct sx_member_ends sx_nobody_may_go;
 
+/* The rows of all kinds, by their numbers: entry/kinds.c. */
+#define SX_COLLECTIVE_KINDS (SX_COLLECTIVE_GROUP_DESTRUCT + 1)
+extern const struct sx_kind sx_kinds[SX_COLLECTIVE_KINDS];
+
 /* Return: the row of @number (enum sx_collective_kind), NULL when there is none. */
-const struct sx_kind *sx_kind_of(uint32_t number);
+const struct sx_kind *sx_kind_of(const struct sx_server *server, uint32_t number);
 
 #endif

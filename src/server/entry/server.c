@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "server/cleanup/cleanup_queue.h"
+#include "server/collective/collective_kind.h"
 #include "server/collective/open_ops.h"
 #include "server/data/get_index.h"
 #include "server/data/waiting_gets.h"
@@ -220,6 +221,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
         server->module = *module;
     }
     server->families = sx_families;
+    server->kinds = sx_kinds;
     server->consumer = &sx_dispatch_consumer;
     server->pid = getpid();
     server->board = SX_BOARD_NULL;

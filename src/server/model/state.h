@@ -37,6 +37,7 @@
 #define SX_SERVER_LINGER_YIELDS 4u
 
 struct sx_family; /* family.h */
+struct sx_kind;   /* collective/collective_kind.h */
 
 /* What clients say, and how they end, is for rooms above those that find it out. */
 struct sx_consumer {
@@ -215,6 +216,7 @@ struct sx_server {
     struct sx_contact_file contacts[SX_CONTACT_USES];
     char relay_origin[33]; /* event_relay.c: hexadecimal */
     const struct sx_family *families;
+    const struct sx_kind *kinds;
     const struct sx_consumer *consumer;
     struct sx_loop *loop;
     struct sx_numa numa;

@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "server/collective/collective_kind.h"
 #include "server/collective/open_ops.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
@@ -17,7 +18,9 @@ static inline void bare_init(struct sx_server *server)
 {
     static const struct sx_family none[] = { { .name = NULL } };
 
-    *server = (struct sx_server){ .self = { .nspace = "host" }, .families = none };
+    *server = (struct sx_server){ .self = { .nspace = "host" },
+                                  .families = none,
+                                  .kinds = sx_kinds };
     server->board = SX_BOARD_NULL;
     sx_registry_init(&server->registry);
     sx_turn_init(&server->turn);

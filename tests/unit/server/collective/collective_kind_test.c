@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* collective_kind_test.c - each kind has its row, and what is none has none. */
 #include "server/collective/collective_kind.h"
+#include "server/model/state.h"
 
 #include <criterion/criterion.h>
 
@@ -37,6 +38,8 @@ static const struct {
     { SX_COLLECTIVE_GROUP_DESTRUCT, { LOST, UNSAID, UNSAID, WITHOUT }, { 0 }, PMIX_SUCCESS },
 };
 
+static const struct sx_server server = { .kinds = sx_kinds };
+
 static void expect_ends(const struct sx_member_ends *ends, const struct sx_member_ends *want)
 {
     cr_expect_eq(ends->died, want->died);
@@ -48,7 +51,7 @@ static void expect_ends(const struct sx_member_ends *ends, const struct sx_membe
 Test(collective_kind, says_what_becomes_of_it_when_a_member_goes)
 {
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        const struct sx_kind *const kind = sx_kind_of(rows[i].kind);
+        const struct sx_kind *const kind = sx_kind_of(&server, rows[i].kind);
 
         cr_assert_not_null(kind);
         expect_ends(&kind->before, &rows[i].before);
@@ -62,7 +65,7 @@ Test(collective_kind, of_an_unknown_number_is_none)
     static const uint32_t numbers[] = { 0, SX_COLLECTIVE_GROUP_DESTRUCT + 1, UINT32_MAX };
 
     for (size_t i = 0; i < SX_COUNT(numbers); i++) {
-        cr_expect_null(sx_kind_of(numbers[i]), "%u", numbers[i]);
+        cr_expect_null(sx_kind_of(&server, numbers[i]), "%u", numbers[i]);
     }
 }
 
@@ -115,7 +118,7 @@ Test(collective_kind, obeys_its_directives_or_says_that_it_cannot)
     for (size_t i = 0; i < SX_COUNT(directives); i++) {
         pmix_info_t info;
         struct sx_collective_options options = { 0 };
-        const struct sx_kind *const kind = sx_kind_of(directives[i].kind);
+        const struct sx_kind *const kind = sx_kind_of(&server, directives[i].kind);
 
         cr_assert_eq(PMIx_Info_load(&info, directives[i].key, &directives[i].number,
                                     directives[i].type),
