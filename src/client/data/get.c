@@ -49,7 +49,7 @@ static pmix_status_t point_at(struct sx_lookup *lookup, pmix_value_t *ret,
     memset(ret, 0, sizeof(*ret));
     ret->type = item->cell.type;
     if (lookup->edition != NULL) {
-        sx_edition_hand_out(lookup->edition, bytes);
+        sx_mapped_store_hand_out(lookup->edition, bytes);
     }
     /* The caller must not write there; the interface has no const for it. */
     if (item->cell.type == PMIX_STRING && !null) {

@@ -46,12 +46,12 @@ pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, 
     return rc == PMIX_SUCCESS ? nspace_read(lookup, proc) : rc;
 }
 
-static struct sx_site site_of(const struct sx_view *view, const struct sx_edition *edition)
+static struct sx_site site_of(const struct sx_view *view, const struct sx_mapped_store *edition)
 {
     const struct sx_process *const p = &sx_process;
 
     return (struct sx_site){ .own = sx_view_private(view),
-                             .shared = sx_edition_store(edition),
+                             .shared = sx_mapped_store_store(edition),
                              .open = sx_box_peek,
                              .self = view == p->own ? p->self.rank : PMIX_RANK_INVALID };
 }
@@ -110,7 +110,7 @@ bool sx_lookup_is_coming(const struct sx_lookup *lookup)
 
     if (lookup->view != NULL && sx_lookup_wants_topology(lookup)) {
         const struct sx_grace grace = sx_grace_enter();
-        const struct sx_store *const store = sx_edition_store(sx_view_shared(lookup->view));
+        const struct sx_store *const store = sx_mapped_store_store(sx_view_shared(lookup->view));
         struct sx_item item;
 
         is_coming = store != NULL &&

@@ -11,7 +11,7 @@
 struct sx_lookup {
     struct sx_view *view; /* NULL: a namespace this process has not met */
     const char *nspace;
-    struct sx_edition *edition; /* of the shared store, that sx_lookup_find has looked into */
+    struct sx_mapped_store *edition; /* of the shared store, that sx_lookup_find has looked into */
     struct sx_wanted wanted;
 };
 

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 
 /* Under view_lock. */
-static struct sx_edition *kept_first;
+static struct sx_mapped_store *kept_first;
 
-static uint64_t used_bytes_of(const struct sx_edition *edition)
+static uint64_t used_bytes_of(const struct sx_mapped_store *edition)
 {
     /* A-used <- R-used (heap.c) */
     return atomic_load_explicit(&sx_segment_header(&edition->store.seg)->used_bytes,
                                 memory_order_acquire);
 }
 
-struct sx_edition *sx_edition_new(struct sx_store *store, bool is_first)
+struct sx_mapped_store *sx_mapped_store_new(struct sx_store *store, bool is_first)
 {
-    struct sx_edition *const edition = calloc(1, sizeof(*edition));
+    struct sx_mapped_store *const edition = calloc(1, sizeof(*edition));
 
     if (edition == NULL) {
         return NULL;
@@ -32,19 +32,19 @@ struct sx_edition *sx_edition_new(struct sx_store *store, bool is_first)
     return edition;
 }
 
-struct sx_edition *sx_edition_retain(struct sx_edition *edition)
+struct sx_mapped_store *sx_mapped_store_retain(struct sx_mapped_store *edition)
 {
     edition->references++;
     return edition;
 }
 
-static void edition_free(struct sx_edition *edition)
+static void edition_free(struct sx_mapped_store *edition)
 {
     sx_store_detach(&edition->store);
     free(edition);
 }
 
-struct sx_edition *sx_edition_release(struct sx_edition *edition)
+struct sx_mapped_store *sx_mapped_store_release(struct sx_mapped_store *edition)
 {
     if (edition == NULL || --edition->references != 0) {
         return NULL;
@@ -61,15 +61,15 @@ struct sx_edition *sx_edition_release(struct sx_edition *edition)
 
 static void edition_over(struct sx_retired *retired)
 {
-    sx_edition_release(SX_CONTAINER(retired, struct sx_edition, retired));
+    sx_mapped_store_release(SX_CONTAINER(retired, struct sx_mapped_store, retired));
 }
 
-void sx_edition_retire(struct sx_edition *edition)
+void sx_mapped_store_retire(struct sx_mapped_store *edition)
 {
     sx_grace_retire(&edition->retired, edition_over);
 }
 
-void sx_edition_hand_out(struct sx_edition *edition, const void *at)
+void sx_mapped_store_hand_out(struct sx_mapped_store *edition, const void *at)
 {
     const uintptr_t base = (uintptr_t)edition->store.seg.base;
 
@@ -80,7 +80,7 @@ void sx_edition_hand_out(struct sx_edition *edition, const void *at)
     }
 }
 
-void sx_edition_warm(struct sx_edition *edition)
+void sx_mapped_store_warm(struct sx_mapped_store *edition)
 {
     /* relaxed: a mark for ourselves; two threads may warm the same pages. */
     const uint64_t warm_bytes = atomic_load_explicit(&edition->warm_bytes, memory_order_relaxed);
@@ -92,10 +92,10 @@ void sx_edition_warm(struct sx_edition *edition)
     }
 }
 
-void sx_editions_deinit(void)
+void sx_mapped_stores_deinit(void)
 {
     while (kept_first != NULL) {
-        struct sx_edition *const next = kept_first->next;
+        struct sx_mapped_store *const next = kept_first->next;
 
         edition_free(kept_first);
         kept_first = next;

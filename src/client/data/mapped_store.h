@@ -16,40 +16,40 @@
 #include "client/data/epoch.h"
 #include "shmem/store.h"
 
-struct sx_edition {
+struct sx_mapped_store {
     struct sx_store store;
-    _Atomic uint64_t warm_bytes; /* what sx_edition_warm has entered into the page tables */
+    _Atomic uint64_t warm_bytes; /* what sx_mapped_store_warm has entered into the page tables */
     _Atomic bool handed_out;
     unsigned references;
     struct sx_retired retired;
-    struct sx_edition *next; /* of those that are kept */
+    struct sx_mapped_store *next; /* of those that are kept */
 };
 
 /* @store is moved; its first reference is the caller's.  @is_first: the process has none of this
  * namespace yet.  Return: NULL when memory is out. */
-struct sx_edition *sx_edition_new(struct sx_store *store, bool is_first);
+struct sx_mapped_store *sx_mapped_store_new(struct sx_store *store, bool is_first);
 
-struct sx_edition *sx_edition_retain(struct sx_edition *edition);
+struct sx_mapped_store *sx_mapped_store_retain(struct sx_mapped_store *edition);
 /* Return: NULL, always. */
-struct sx_edition *sx_edition_release(struct sx_edition *edition);
+struct sx_mapped_store *sx_mapped_store_release(struct sx_mapped_store *edition);
 
 /* Release it once no thread can be inside; it is shown to nobody any more. */
-void sx_edition_retire(struct sx_edition *edition);
+void sx_mapped_store_retire(struct sx_mapped_store *edition);
 
 /* Return: true when its store gets no more news. */
-static inline bool sx_edition_is_stale(const struct sx_edition *edition)
+static inline bool sx_mapped_store_is_stale(const struct sx_mapped_store *edition)
 {
     return __builtin_expect(sx_store_successor(&edition->store) != 0, 0);
 }
 
 /* Inside: @at, if it lies in @edition, is given to the program as it is. */
-void sx_edition_hand_out(struct sx_edition *edition, const void *at);
+void sx_mapped_store_hand_out(struct sx_mapped_store *edition, const void *at);
 
 /* Enter what has been published since the last time into our page tables, so that the first Get of
  * each value does not have to: one system call, when it has grown into new memory. */
-void sx_edition_warm(struct sx_edition *edition);
+void sx_mapped_store_warm(struct sx_mapped_store *edition);
 
 /* Nobody reads any more: unmap what is kept. */
-void sx_editions_deinit(void);
+void sx_mapped_stores_deinit(void);
 
 #endif

@@ -104,13 +104,13 @@ void sx_members_close(const struct sx_members_look *look)
     sx_grace_exit(&look->grace);
 }
 
-pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_edition **ret)
+pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_mapped_store **ret)
 {
     struct sx_view *view;
     const pmix_status_t rc = sx_view_fetch_of_locked(link, SX_WANT_STORE, &view);
 
     if (rc == PMIX_SUCCESS) {
-        *ret = sx_edition_retain(sx_view_shared(view));
+        *ret = sx_mapped_store_retain(sx_view_shared(view));
     }
     return rc;
 }

@@ -43,7 +43,7 @@ void sx_members_close(const struct sx_members_look *look);
 
 /* The newest store of @link's server in which lists are, with a reference of the caller's own;
  * under view_lock.  Return: as sx_view_fetch. */
-pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_edition **ret);
+pmix_status_t sx_members_retain_locked(struct sx_link *link, struct sx_mapped_store **ret);
 
 /* Whether a look costs no message. */
 bool sx_members_are_at_hand(void);

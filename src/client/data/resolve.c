@@ -81,7 +81,7 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
     /* Texts are used without a lock. */
     const struct place place = { .nspace = view->nspace,
                                  .site = { .own = sx_view_private(view),
-                                           .shared = sx_edition_store(sx_view_shared(view)),
+                                           .shared = sx_mapped_store_store(sx_view_shared(view)),
                                            .open = sx_box_hand_out },
                                  .members = walk->members };
 

@@ -40,14 +40,14 @@ static struct sx_view *view_new(struct sx_link *link, const char *nspace)
 }
 
 /* Show @edition, NULL for none, in place of what was shown, which goes; under view_lock. */
-static void edition_show(struct sx_view *view, struct sx_edition *edition)
+static void edition_show(struct sx_view *view, struct sx_mapped_store *edition)
 {
-    struct sx_edition *const old = sx_view_shared(view);
+    struct sx_mapped_store *const old = sx_view_shared(view);
 
     /* R-shared -> A-shared (view.h): the store is mapped before it is named. */
     atomic_store_explicit(&view->shared, edition, memory_order_release);
     if (old != NULL) {
-        sx_edition_retire(old);
+        sx_mapped_store_retire(old);
         sx_grace_collect();
     }
 }
@@ -55,10 +55,10 @@ static void edition_show(struct sx_view *view, struct sx_edition *edition)
 struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
 {
     struct sx_view *const view = view_new(&sx_process.first, nspace);
-    struct sx_edition *edition = NULL;
+    struct sx_mapped_store *edition = NULL;
 
     if (view != NULL && shared != NULL) {
-        edition = sx_edition_new(shared, true);
+        edition = sx_mapped_store_new(shared, true);
     }
     if (view == NULL || (shared != NULL && edition == NULL)) {
         free(view);
@@ -71,7 +71,7 @@ struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared)
 
 pmix_status_t sx_view_adopt(struct sx_view *view, struct sx_store *shared)
 {
-    struct sx_edition *const edition = sx_edition_new(shared, true);
+    struct sx_mapped_store *const edition = sx_mapped_store_new(shared, true);
 
     if (edition == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -100,7 +100,7 @@ void sx_view_close_all(void)
     while (view != NULL) {
         struct sx_view *const next = atomic_load(&view->next);
 
-        sx_edition_release(atomic_load(&view->shared));
+        sx_mapped_store_release(atomic_load(&view->shared));
         privates_free(atomic_load(&view->priv));
         if (view->has_writer) {
             sx_store_destroy(&view->writer);
@@ -109,7 +109,7 @@ void sx_view_close_all(void)
         view = next;
     }
     sx_grace_deinit();
-    sx_editions_deinit();
+    sx_mapped_stores_deinit();
 }
 
 struct sx_view *sx_view_find(const char *nspace, size_t nspace_len)
@@ -224,10 +224,8 @@ static pmix_status_t download_and_show(const struct meant *meant, struct sx_view
         return rc;
     }
     rc = view_add(meant, ret_view);
-    struct sx_edition *const edition = rc == PMIX_SUCCESS
-                                           ? sx_edition_new(&store,
-                                                            sx_view_shared(*ret_view) == NULL)
-                                           : NULL;
+    struct sx_mapped_store *const edition =
+        rc == PMIX_SUCCESS ? sx_mapped_store_new(&store, sx_view_shared(*ret_view) == NULL) : NULL;
     if (edition == NULL) {
         sx_store_detach(&store);
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
@@ -283,11 +281,11 @@ pmix_status_t sx_view_enter(struct sx_link *link, uint32_t wanted, struct sx_gra
     for (;;) {
         struct sx_view *view = sx_view_of(link, wanted);
         const struct sx_grace grace = sx_grace_enter();
-        struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
+        struct sx_mapped_store *const edition = view != NULL ? sx_view_shared(view) : NULL;
 
-        if (edition != NULL && !sx_edition_is_stale(edition)) {
+        if (edition != NULL && !sx_mapped_store_is_stale(edition)) {
             *ret_grace = grace;
-            *ret_store = sx_edition_store(edition);
+            *ret_store = sx_mapped_store_store(edition);
             return PMIX_SUCCESS;
         }
         sx_grace_exit(&grace);
@@ -584,10 +582,10 @@ pmix_status_t sx_view_unbox(struct sx_view *view)
 void sx_view_warm(struct sx_view *view)
 {
     const struct sx_grace grace = sx_grace_enter();
-    struct sx_edition *const edition = sx_view_shared(view);
+    struct sx_mapped_store *const edition = sx_view_shared(view);
 
     if (edition != NULL) {
-        sx_edition_warm(edition);
+        sx_mapped_store_warm(edition);
     }
     sx_grace_exit(&grace);
 }

@@ -31,9 +31,9 @@ struct sx_link;
 
 struct sx_view {
     _Atomic(struct sx_view *) next;
-    _Atomic(struct sx_edition *) shared; /* NULL: not fetched, or its namespace has ended */
-    _Atomic(struct sx_private *) priv;   /* NULL: nothing stored */
-    struct sx_store_writer writer;       /* of the private store; under data_lock */
+    _Atomic(struct sx_mapped_store *) shared; /* NULL: not fetched, or its namespace has ended */
+    _Atomic(struct sx_private *) priv;        /* NULL: nothing stored */
+    struct sx_store_writer writer;            /* of the private store; under data_lock */
     bool has_writer;
     bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
     struct sx_link *link; /* from whose server the shared one is; under view_lock */
@@ -132,7 +132,7 @@ static inline const struct sx_store *sx_view_private(const struct sx_view *view)
 }
 
 /* Inside, or with view_lock. */
-static inline struct sx_edition *sx_view_shared(const struct sx_view *view)
+static inline struct sx_mapped_store *sx_view_shared(const struct sx_view *view)
 {
     /* A-shared <- R-shared (view.c): the edition is mapped. */
     return atomic_load_explicit(&view->shared, memory_order_acquire);
@@ -149,12 +149,12 @@ static inline bool sx_view_is_shown(const struct sx_view *view)
  * something is read. */
 static inline bool sx_view_is_stale(const struct sx_view *view)
 {
-    const struct sx_edition *const edition = view != NULL ? sx_view_shared(view) : NULL;
+    const struct sx_mapped_store *const edition = view != NULL ? sx_view_shared(view) : NULL;
 
-    return edition != NULL && sx_edition_is_stale(edition);
+    return edition != NULL && sx_mapped_store_is_stale(edition);
 }
 
-static inline const struct sx_store *sx_edition_store(const struct sx_edition *edition)
+static inline const struct sx_store *sx_mapped_store_store(const struct sx_mapped_store *edition)
 {
     return edition != NULL ? &edition->store : NULL;
 }

@@ -69,7 +69,7 @@ static pmix_status_t outside_obtain(const shmix_job_t *job, struct sx_hold *hold
     if (!sx_stranger_find(job->nspace, &store)) {
         return PMIX_ERR_NOT_FOUND;
     }
-    hold->edition = sx_edition_new(&store, true);
+    hold->edition = sx_mapped_store_new(&store, true);
     if (hold->edition == NULL) {
         sx_store_detach(&store);
         return PMIX_ERR_OUT_OF_RESOURCE;
@@ -85,7 +85,7 @@ static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_hold *hold)
     pmix_status_t rc = sx_view_fetch_locked(job->nspace, &view);
 
     if (rc == PMIX_SUCCESS) {
-        hold->edition = sx_edition_retain(sx_view_shared(view));
+        hold->edition = sx_mapped_store_retain(sx_view_shared(view));
         hold->store = hold->edition->store;
     } else if (rc == PMIX_ERR_UNREACH) {
         rc = private_obtain(job, hold);
@@ -95,7 +95,7 @@ static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_hold *hold)
 
 static struct sx_hold *hold_free(struct sx_hold *hold)
 {
-    sx_edition_release(hold->edition);
+    sx_mapped_store_release(hold->edition);
     free(hold);
     return NULL;
 }

@@ -33,7 +33,7 @@ struct sx_binding {
 
 /* One generation that a job keeps. */
 struct sx_hold {
-    struct sx_edition *edition; /* a reference; NULL: of a private store, which stays anyway */
+    struct sx_mapped_store *edition; /* a reference; NULL: of a private store, which stays anyway */
     struct sx_store store;
     struct sx_hold *older;
     shmix_job_t *job;

@@ -33,8 +33,8 @@ static struct sx_list groups = SX_LIST_INIT(groups);
 
 /* What a group keeps of one store. */
 struct group_hold {
-    struct sx_edition *edition; /* a reference */
-    sx_column column;           /* of the list's name; 0: not there when last looked for */
+    struct sx_mapped_store *edition; /* a reference */
+    sx_column column;                /* of the list's name; 0: not there when last looked for */
     _Atomic uint64_t spot; /* of the record: its offset in units, and in the low half its bytes */
     struct sx_retired retired;
 };
@@ -96,7 +96,7 @@ static pmix_status_t spot_find(const struct group_hold *hold, uint64_t subject, 
 static struct group_hold *hold_free(struct group_hold *hold)
 {
     if (hold != NULL) {
-        sx_edition_release(hold->edition);
+        sx_mapped_store_release(hold->edition);
         free(hold);
     }
     return NULL;
@@ -243,7 +243,7 @@ static pmix_status_t news_look(const struct group_hold *hold, uint64_t subject, 
     struct sx_membership record;
 
     *ret_spot = 0;
-    if (sx_edition_is_stale(hold->edition)) {
+    if (sx_mapped_store_is_stale(hold->edition)) {
         return PMIX_EXISTS;
     }
     const pmix_status_t rc = spot_find(hold, subject, ret_spot, &record);

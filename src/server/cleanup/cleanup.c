@@ -72,10 +72,11 @@ static bool is_kept(const struct sx_client *client, const char *path, size_t len
     return false;
 }
 
-/* @path with what stays in it, as struct sx_sweep has it.  Return: NULL when memory is out. */
-static struct sx_broom_path *path_with_kept(struct sx_server *server,
-                                            const struct sx_client *client,
-                                            const struct sx_broom_path *path)
+/* @path with what stays in it, as struct sx_cleanup_unlink has it.  Return: NULL when memory is
+ * out. */
+static struct sx_cleanup_queue_path *path_with_kept(struct sx_server *server,
+                                                    const struct sx_client *client,
+                                                    const struct sx_cleanup_queue_path *path)
 {
     const char *const dir = path->sweep.path;
     char text[PATH_MAX + SX_CLEANUP_KEPT_MAX];
@@ -93,28 +94,29 @@ static struct sx_broom_path *path_with_kept(struct sx_server *server,
             len += kept->len - from + 1;
         }
     }
-    return sx_broom_path_new(server, client->uid, client->gid, text, len, path->sweep.flags);
+    return sx_cleanup_queue_path_new(server, client->uid, client->gid, text, len,
+                                     path->sweep.flags);
 }
 
 /* ---- the end of processes ------------------------------------------------------------------ */
 
 /* The path is its own from here. */
 static void sweep_path(struct sx_server *server, const struct sx_client *client,
-                       struct sx_broom_path *path)
+                       struct sx_cleanup_queue_path *path)
 {
-    struct sx_broom_path *complete = path;
+    struct sx_cleanup_queue_path *complete = path;
 
     if (is_kept(client, path->sweep.path, path->len)) {
-        sx_broom_path_free(path);
+        sx_cleanup_queue_path_free(path);
         return;
     }
-    if ((path->sweep.flags & SX_SWEEP_DIR) != 0 && any_kept(client)) {
+    if ((path->sweep.flags & SX_CLEANUP_UNLINK_DIR) != 0 && any_kept(client)) {
         complete = path_with_kept(server, client, path);
-        sx_broom_path_free(path);
+        sx_cleanup_queue_path_free(path);
     }
     if (complete != NULL) {
         sx_list_remove(&complete->link);
-        sx_broom_sweep(complete);
+        sx_cleanup_queue_sweep(complete);
     } else {
         sx_log(SX_LOG_ERROR, "a directory is left at the end of rank %u of %s: memory is short",
                client->rank, client->nspace->name);
@@ -124,9 +126,9 @@ static void sweep_path(struct sx_server *server, const struct sx_client *client,
 static void sweep_paths(struct sx_server *server, struct sx_client *client, bool directories_too)
 {
     SX_LIST_EACH(it, &client->cleanups) {
-        struct sx_broom_path *path = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+        struct sx_cleanup_queue_path *path = SX_LIST_ENTRY(it, struct sx_cleanup_queue_path, link);
 
-        if (directories_too || (path->sweep.flags & SX_SWEEP_DIR) == 0) {
+        if (directories_too || (path->sweep.flags & SX_CLEANUP_UNLINK_DIR) == 0) {
             sweep_path(server, client, path);
         }
     }
@@ -140,7 +142,7 @@ void sx_cleanup_client_gone(struct sx_server *server, struct sx_client *client)
     if (nspace != NULL && nspace->connected_count == 0) {
         sx_cleanup_nspace_gone(server, nspace);
     }
-    sx_brooms_go(server);
+    sx_cleanup_queues_go(server);
 }
 
 void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
@@ -148,14 +150,14 @@ void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
     for (size_t i = 0; i < nspace->client_count; i++) {
         sweep_paths(server, nspace->by_rank[i], true);
     }
-    sx_brooms_go(server);
+    sx_cleanup_queues_go(server);
 }
 
 void sx_cleanup_client_removed(struct sx_server *server, struct sx_client *client)
 {
     if (!sx_list_empty(&client->cleanups)) {
         sweep_paths(server, client, true);
-        sx_brooms_go(server);
+        sx_cleanup_queues_go(server);
     }
     kept_drop(client);
 }
@@ -179,7 +181,7 @@ static void taking_begin(struct taking *taking, struct sx_server *server, struct
                                .last_before = client->cleanups.prev,
                                .kept_before = client->nspace->kept.prev };
     SX_LIST_EACH(it, &client->cleanups) {
-        taking->size_bytes += SX_LIST_ENTRY(it, struct sx_broom_path, link)->len + 1;
+        taking->size_bytes += SX_LIST_ENTRY(it, struct sx_cleanup_queue_path, link)->len + 1;
         taking->count++;
     }
 }
@@ -187,8 +189,8 @@ static void taking_begin(struct taking *taking, struct sx_server *server, struct
 static void taking_undo(struct taking *taking)
 {
     while (taking->client->cleanups.prev != taking->last_before) {
-        sx_broom_path_free(
-            SX_LIST_ENTRY(taking->client->cleanups.prev, struct sx_broom_path, link));
+        sx_cleanup_queue_path_free(
+            SX_LIST_ENTRY(taking->client->cleanups.prev, struct sx_cleanup_queue_path, link));
     }
     while (taking->client->nspace->kept.prev != taking->kept_before) {
         kept_free(taking->client->nspace, kept_of(taking->client->nspace->kept.prev));
@@ -228,7 +230,8 @@ static pmix_status_t kept_take(struct taking *taking, const struct sx_path *path
 static bool is_known(const struct taking *taking, const struct sx_path *path, uint32_t flags)
 {
     SX_LIST_EACH(it, &taking->client->cleanups) {
-        const struct sx_broom_path *known = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+        const struct sx_cleanup_queue_path *known = SX_LIST_ENTRY(it, struct sx_cleanup_queue_path,
+                                                                  link);
 
         if (known->len == path->len && known->sweep.flags == flags &&
             memcmp(known->sweep.path, path->text, path->len) == 0) {
@@ -241,7 +244,7 @@ static bool is_known(const struct taking *taking, const struct sx_path *path, ui
 static pmix_status_t path_take(struct taking *taking, const struct sx_path *path, uint32_t flags)
 {
     struct sx_client *client = taking->client;
-    struct sx_broom_path *made;
+    struct sx_cleanup_queue_path *made;
 
     if (sx_path_fault(path) != NULL) { /* its library has said why */
         return PMIX_ERR_BAD_PARAM;
@@ -259,8 +262,8 @@ static pmix_status_t path_take(struct taking *taking, const struct sx_path *path
         path->len + 1 > SX_CLEANUP_BYTES_MAX - taking->size_bytes) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    made = sx_broom_path_new(taking->server, client->uid, client->gid, path->text, path->len,
-                             flags);
+    made = sx_cleanup_queue_path_new(taking->server, client->uid, client->gid, path->text,
+                                     path->len, flags);
     if (made == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -296,9 +299,11 @@ static pmix_status_t directives_take(struct taking *taking, const pmix_info_t in
 {
     struct sx_control_options options = { 0 };
     pmix_status_t rc = sx_options_read(SX_OF_JOB_CONTROL, info, ninfo, &options);
-    const uint32_t dir_flags = SX_SWEEP_DIR | (options.recursive ? SX_SWEEP_RECURSE : 0) |
-                               (options.leave_top ? SX_SWEEP_LEAVE_TOP : 0) |
-                               (options.empty ? SX_SWEEP_EMPTY | SX_SWEEP_RECURSE : 0);
+    const uint32_t dir_flags = SX_CLEANUP_UNLINK_DIR |
+                               (options.recursive ? SX_CLEANUP_UNLINK_RECURSE : 0) |
+                               (options.leave_top ? SX_CLEANUP_UNLINK_LEAVE_TOP : 0) |
+                               (options.empty ? SX_CLEANUP_UNLINK_EMPTY | SX_CLEANUP_UNLINK_RECURSE
+                                              : 0);
 
     /* First what stays: the others are judged by it. */
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {

@@ -53,17 +53,18 @@ static bool become(uid_t uid, gid_t gid)
 }
 
 static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed,
-                      struct sx_sweeper_done *done)
+                      struct sx_cleanup_process_done *done)
 {
-    struct sx_sweep_report report = { .left_count = 0 };
+    struct sx_cleanup_unlink_report report = { .left_count = 0 };
 
     for (size_t at = 0; at < size;) {
-        const struct sx_sweep *sweep = (const struct sx_sweep *)(const void *)(packet + at);
+        const struct sx_cleanup_unlink *sweep =
+            (const struct sx_cleanup_unlink *)(const void *)(packet + at);
 
         if (allowed) {
-            sx_sweep_do(sweep, uid, &report);
+            sx_cleanup_unlink_do(sweep, uid, &report);
         } else {
-            sx_sweep_leave(sweep, EPERM, &report);
+            sx_cleanup_unlink_leave(sweep, EPERM, &report);
         }
         /* R0 -> A0 (cleanup_queue.c): what is counted is removed. */
         atomic_fetch_add_explicit(&done->count, 1, memory_order_release);
@@ -75,9 +76,9 @@ static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed,
 }
 
 __attribute__((noreturn)) static void sweeper_main(int fd, uid_t uid, gid_t gid,
-                                                   struct sx_sweeper_done *done)
+                                                   struct sx_cleanup_process_done *done)
 {
-    static _Alignas(8) char packet[SX_SWEEP_PACKET_MAX];
+    static _Alignas(8) char packet[SX_CLEANUP_UNLINK_PACKET_MAX];
     sigset_t all;
     ssize_t size;
 
@@ -99,7 +100,8 @@ __attribute__((noreturn)) static void sweeper_main(int fd, uid_t uid, gid_t gid,
     _exit(0);
 }
 
-pid_t sx_sweeper_start(uid_t uid, gid_t gid, struct sx_sweeper_done *done, int *ret_fd)
+pid_t sx_cleanup_process_start(uid_t uid, gid_t gid, struct sx_cleanup_process_done *done,
+                               int *ret_fd)
 {
     int pair[2];
 

@@ -7,8 +7,9 @@
  * call for a thread that hangs in a file system.  wait(2) does not find it unless it is asked for
  * clones (its end sends no signal); it has no descriptor but one socket, and ends with that.
  *
- *   server -> sweeper   packets of struct sx_sweep, at most SX_SWEEP_PACKET_MAX bytes
- *   sweeper -> server   struct sx_sweep_report, where something had to stay */
+ *   server -> process   packets of struct sx_cleanup_unlink, each of at most
+ *                       SX_CLEANUP_UNLINK_PACKET_MAX bytes
+ *   process -> server   struct sx_cleanup_unlink_report, where something had to stay */
 #ifndef SX_SERVER_CLEANUP_CLEANUP_PROCESS_H
 #define SX_SERVER_CLEANUP_CLEANUP_PROCESS_H
 
@@ -16,16 +17,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SX_SWEEP_PACKET_MAX 16384u /* the longest path, with all that a job wants to stay */
+#define SX_CLEANUP_UNLINK_PACKET_MAX \
+    16384u /* the longest path, with all that a job wants to stay */
 
 /* In memory that server and sweeper have; one process after the other writes it. */
-struct sx_sweeper_done {
-    _Atomic uint64_t count; /* of struct sx_sweep, since it began */
+struct sx_cleanup_process_done {
+    _Atomic uint64_t count; /* of struct sx_cleanup_unlink, since it began */
 };
 
 /* Start it, with @done, which the caller owns, at 0.  Return: its process id and the server's end
  * of the socket, close-on-exec; -1 and errno.  Cost: as fork, 0.1 ms and 30 us a MiB of private
  * memory. */
-pid_t sx_sweeper_start(uid_t uid, gid_t gid, struct sx_sweeper_done *done, int *ret_fd);
+pid_t sx_cleanup_process_start(uid_t uid, gid_t gid, struct sx_cleanup_process_done *done,
+                               int *ret_fd);
 
 #endif

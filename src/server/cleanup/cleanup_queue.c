@@ -6,7 +6,7 @@
  * killed and is not counted goes to the next: hosts kill all children of a job, and mean the ranks.
  *
  *     killed --at most LOST_MAX times without a path done--> another one at once
- *         --then--> after SX_BROOM_RETRY_NS, at the next path, or at the server's end
+ *         --then--> after SX_CLEANUP_QUEUE_RETRY_NS, at the next path, or at the server's end
  *         --LOST_LAST times--> the path that it died of is left */
 #include "server/cleanup/cleanup_queue.h"
 
@@ -28,11 +28,11 @@
 #include "server/cleanup/cleanup_process.h"
 #include "server/model/state.h"
 
-#define SX_BROOM_KILL_NS SX_NS_PER_SEC /* for a process that was killed to be gone */
+#define SX_CLEANUP_QUEUE_KILL_NS SX_NS_PER_SEC /* for a process that was killed to be gone */
 #define LOST_MAX 3u
 #define LOST_LAST (2 * LOST_MAX)
 
-struct sx_broom {
+struct sx_cleanup_queue {
     struct sx_list link; /* brooms.list */
     struct sx_server *server;
     uid_t uid;
@@ -40,9 +40,9 @@ struct sx_broom {
     size_t registered;    /* paths that are not swept yet */
     struct sx_list queue; /* to be sent */
     size_t queue_bytes;
-    struct sx_list sent;          /* and not known to be done; as much as the socket holds */
-    struct sx_sweeper_done *done; /* NULL before the first process */
-    uint64_t done_known;          /* of it */
+    struct sx_list sent; /* and not known to be done; as much as the socket holds */
+    struct sx_cleanup_process_done *done; /* NULL before the first process */
+    uint64_t done_known;                  /* of it */
     unsigned lost;        /* processes that were killed, one after the other, with nothing done */
     size_t dropped_count; /* of the queue, since it was full */
     pid_t pid;            /* 0: no process */
@@ -54,25 +54,25 @@ struct sx_broom {
     struct sx_timer linger;
 };
 
-static void broom_flush(struct sx_broom *broom);
+static void broom_flush(struct sx_cleanup_queue *broom);
 
-void sx_brooms_init(struct sx_brooms *brooms)
+void sx_cleanup_queues_init(struct sx_cleanup_queues *brooms)
 {
     sx_list_init(&brooms->list);
 }
 
 /* ---- paths --------------------------------------------------------------------------------- */
 
-static struct sx_broom *broom_obtain(struct sx_server *server, uid_t uid, gid_t gid)
+static struct sx_cleanup_queue *broom_obtain(struct sx_server *server, uid_t uid, gid_t gid)
 {
     SX_LIST_EACH(it, &server->brooms.list) {
-        struct sx_broom *broom = SX_LIST_ENTRY(it, struct sx_broom, link);
+        struct sx_cleanup_queue *broom = SX_LIST_ENTRY(it, struct sx_cleanup_queue, link);
 
         if (broom->uid == uid && broom->gid == gid) {
             return broom;
         }
     }
-    struct sx_broom *broom = calloc(1, sizeof(*broom));
+    struct sx_cleanup_queue *broom = calloc(1, sizeof(*broom));
 
     if (broom != NULL) {
         broom->server = server;
@@ -86,7 +86,7 @@ static struct sx_broom *broom_obtain(struct sx_server *server, uid_t uid, gid_t 
     return broom;
 }
 
-static void broom_free(struct sx_broom *broom)
+static void broom_free(struct sx_cleanup_queue *broom)
 {
     if (broom->done != NULL) {
         munmap(broom->done, sizeof(*broom->done));
@@ -96,24 +96,25 @@ static void broom_free(struct sx_broom *broom)
     free(broom);
 }
 
-static void broom_free_unused(struct sx_broom *broom)
+static void broom_free_unused(struct sx_cleanup_queue *broom)
 {
     if (broom->pid == 0 && broom->registered == 0 && sx_list_empty(&broom->queue)) {
         broom_free(broom);
     }
 }
 
-struct sx_broom_path *sx_broom_path_new(struct sx_server *server, uid_t uid, gid_t gid,
-                                        const char *path, size_t len, uint32_t flags)
+struct sx_cleanup_queue_path *sx_cleanup_queue_path_new(struct sx_server *server, uid_t uid,
+                                                        gid_t gid, const char *path, size_t len,
+                                                        uint32_t flags)
 {
-    const size_t size_bytes = sx_align_up(sizeof(struct sx_sweep) + len + 1, 8);
-    struct sx_broom *broom = broom_obtain(server, uid, gid);
-    struct sx_broom_path *made = NULL;
+    const size_t size_bytes = sx_align_up(sizeof(struct sx_cleanup_unlink) + len + 1, 8);
+    struct sx_cleanup_queue *broom = broom_obtain(server, uid, gid);
+    struct sx_cleanup_queue_path *made = NULL;
 
     if (broom == NULL) {
         return NULL;
     }
-    made = calloc(1, offsetof(struct sx_broom_path, sweep) + size_bytes);
+    made = calloc(1, offsetof(struct sx_cleanup_queue_path, sweep) + size_bytes);
     if (made == NULL) {
         broom_free_unused(broom);
         return NULL;
@@ -135,7 +136,7 @@ struct sx_broom_path *sx_broom_path_new(struct sx_server *server, uid_t uid, gid
 
 static void told_end(struct sx_server *server)
 {
-    struct sx_brooms *brooms = &server->brooms;
+    struct sx_cleanup_queues *brooms = &server->brooms;
 
     if (brooms->ending && sx_list_empty(&brooms->list) && brooms->ended != NULL) {
         void (*const ended)(struct sx_server *) = brooms->ended;
@@ -152,14 +153,14 @@ static size_t paths_free(struct sx_list *paths)
     size_t count = 0;
 
     while ((it = sx_list_pop(paths)) != NULL) {
-        free(SX_LIST_ENTRY(it, struct sx_broom_path, link));
+        free(SX_LIST_ENTRY(it, struct sx_cleanup_queue_path, link));
         count++;
     }
     return count;
 }
 
 /* What the process has done is over. */
-static void sent_settle(struct sx_broom *broom)
+static void sent_settle(struct sx_cleanup_queue *broom)
 {
     /* A0 <- R0 (cleanup_process.c): what is counted is removed. */
     const uint64_t done = broom->done == NULL
@@ -167,18 +168,19 @@ static void sent_settle(struct sx_broom *broom)
                               : atomic_load_explicit(&broom->done->count, memory_order_acquire);
 
     for (; broom->done_known < done && !sx_list_empty(&broom->sent); broom->done_known++) {
-        free(SX_LIST_ENTRY(sx_list_pop(&broom->sent), struct sx_broom_path, link));
+        free(SX_LIST_ENTRY(sx_list_pop(&broom->sent), struct sx_cleanup_queue_path, link));
         broom->lost = 0;
     }
 }
 
 /* The process was killed: the rest of what it was sent comes first in the queue again. */
-static void sent_return(struct sx_broom *broom)
+static void sent_return(struct sx_cleanup_queue *broom)
 {
     broom->lost += !sx_list_empty(&broom->sent);
     while (!sx_list_empty(&broom->sent)) {
-        struct sx_broom_path *const path = SX_LIST_ENTRY(broom->sent.prev, struct sx_broom_path,
-                                                         link);
+        struct sx_cleanup_queue_path *const path = SX_LIST_ENTRY(broom->sent.prev,
+                                                                 struct sx_cleanup_queue_path,
+                                                                 link);
 
         sx_list_remove(&path->link);
         sx_list_append(broom->queue.next, &path->link);
@@ -187,7 +189,7 @@ static void sent_return(struct sx_broom *broom)
 }
 
 /* Nothing of the queue, nor of what was sent and is not done, will be swept. */
-static void queue_drop(struct sx_broom *broom, const char *why)
+static void queue_drop(struct sx_cleanup_queue *broom, const char *why)
 {
     sent_settle(broom);
     const size_t count = paths_free(&broom->sent) + paths_free(&broom->queue);
@@ -200,7 +202,7 @@ static void queue_drop(struct sx_broom *broom, const char *why)
 }
 
 /* Nothing more will be sent to it: it removes what it was sent and ends. */
-static void broom_dismiss(struct sx_broom *broom)
+static void broom_dismiss(struct sx_cleanup_queue *broom)
 {
     sx_timer_remove(&broom->linger);
     shutdown(broom->fd, SHUT_WR);
@@ -214,7 +216,7 @@ static void linger_over(void *arg, uint64_t now_ns)
 }
 
 /* The process has closed its end, so that it is gone but for the last steps. */
-static void broom_reap(struct sx_broom *broom)
+static void broom_reap(struct sx_cleanup_queue *broom)
 {
     int status = 0;
 
@@ -237,18 +239,20 @@ static void broom_reap(struct sx_broom *broom)
     broom->ending = broom->full = broom->told = false;
 }
 
-static void report_tell(struct sx_broom *broom, const struct sx_sweep_report *report)
+static void report_tell(struct sx_cleanup_queue *broom,
+                        const struct sx_cleanup_unlink_report *report)
 {
     /* Once a process: who leaves many things behind does not fill the log. */
     sx_log(broom->told ? SX_LOG_INFO : SX_LOG_WARN,
            "cleanup for uid %u: %" PRIu64 " things are left, the first in '%s': %s",
-           (unsigned)broom->uid, report->left_count, report->path, sx_sweep_reason(report->error));
+           (unsigned)broom->uid, report->left_count, report->path,
+           sx_cleanup_unlink_reason(report->error));
     broom->told = true;
 }
 
 static void rest_over(void *arg, uint64_t now_ns)
 {
-    struct sx_broom *const broom = arg;
+    struct sx_cleanup_queue *const broom = arg;
 
     (void)now_ns;
     broom_flush(broom);
@@ -257,8 +261,8 @@ static void rest_over(void *arg, uint64_t now_ns)
 
 static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    struct sx_broom *broom = arg;
-    struct sx_sweep_report report;
+    struct sx_cleanup_queue *broom = arg;
+    struct sx_cleanup_unlink_report report;
     ssize_t size;
 
     while ((size = recv(broom->fd, &report, sizeof(report), MSG_DONTWAIT)) > 0) {
@@ -275,7 +279,7 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
         } else if (!sx_list_empty(&broom->queue)) {
             broom->linger.fn = rest_over;
             broom->linger.arg = broom;
-            sx_timer_add(server->loop, &broom->linger, now_ns + SX_BROOM_RETRY_NS);
+            sx_timer_add(server->loop, &broom->linger, now_ns + SX_CLEANUP_QUEUE_RETRY_NS);
         }
         broom_free_unused(broom);
         told_end(server);
@@ -284,7 +288,7 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
     }
 }
 
-static bool broom_start(struct sx_broom *broom)
+static bool broom_start(struct sx_cleanup_queue *broom)
 {
     sx_timer_remove(&broom->linger);
     if (broom->done == NULL) {
@@ -293,9 +297,9 @@ static bool broom_start(struct sx_broom *broom)
 
         broom->done = at == MAP_FAILED ? NULL : at;
     }
-    const pid_t pid = broom->done == NULL
-                          ? -1
-                          : sx_sweeper_start(broom->uid, broom->gid, broom->done, &broom->fd);
+    const pid_t pid = broom->done == NULL ? -1
+                                          : sx_cleanup_process_start(broom->uid, broom->gid,
+                                                                     broom->done, &broom->fd);
 
     broom->done_known = 0;
     if (pid < 0) {
@@ -318,14 +322,15 @@ static bool broom_start(struct sx_broom *broom)
 /* ---- work ---------------------------------------------------------------------------------- */
 
 /* As many paths of the queue as go into one packet.  Return: how many. */
-static size_t packet_make(const struct sx_broom *broom, char *packet, size_t *ret_size)
+static size_t packet_make(const struct sx_cleanup_queue *broom, char *packet, size_t *ret_size)
 {
     size_t count = 0, size = 0;
 
     SX_LIST_EACH(it, &broom->queue) {
-        const struct sx_broom_path *path = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+        const struct sx_cleanup_queue_path *path = SX_LIST_ENTRY(it, struct sx_cleanup_queue_path,
+                                                                 link);
 
-        if (path->sweep.size_bytes > SX_SWEEP_PACKET_MAX - size) {
+        if (path->sweep.size_bytes > SX_CLEANUP_UNLINK_PACKET_MAX - size) {
             break;
         }
         memcpy(packet + size, &path->sweep, path->sweep.size_bytes);
@@ -337,9 +342,9 @@ static size_t packet_make(const struct sx_broom *broom, char *packet, size_t *re
 }
 
 /* Return: whether the process took a packet; false: it is full, or gone, which its poll tells. */
-static bool packet_send(struct sx_broom *broom)
+static bool packet_send(struct sx_cleanup_queue *broom)
 {
-    _Alignas(8) char packet[SX_SWEEP_PACKET_MAX];
+    _Alignas(8) char packet[SX_CLEANUP_UNLINK_PACKET_MAX];
     size_t size;
     size_t count = packet_make(broom, packet, &size);
     ssize_t sent;
@@ -358,7 +363,7 @@ static bool packet_send(struct sx_broom *broom)
     return true;
 }
 
-static void broom_set_full(struct sx_broom *broom, bool full)
+static void broom_set_full(struct sx_cleanup_queue *broom, bool full)
 {
     if (broom->full != full) {
         broom->full = full;
@@ -367,7 +372,7 @@ static void broom_set_full(struct sx_broom *broom, bool full)
 }
 
 /* All is sent: is it needed any longer? */
-static void broom_rest(struct sx_broom *broom)
+static void broom_rest(struct sx_cleanup_queue *broom)
 {
     broom->dropped_count = 0;
     if (broom->server->brooms.ending) {
@@ -375,15 +380,15 @@ static void broom_rest(struct sx_broom *broom)
     } else if (broom->registered == 0 && broom->linger.source.loop == NULL) {
         broom->linger.fn = linger_over;
         broom->linger.arg = broom;
-        sx_timer_add(broom->server->loop, &broom->linger, sx_now_ns() + SX_BROOM_LINGER_NS);
+        sx_timer_add(broom->server->loop, &broom->linger, sx_now_ns() + SX_CLEANUP_QUEUE_LINGER_NS);
     }
 }
 
 /* The first path of the queue has cost so many processes that it is left. */
-static void fatal_drop(struct sx_broom *broom)
+static void fatal_drop(struct sx_cleanup_queue *broom)
 {
-    struct sx_broom_path *const path = SX_LIST_ENTRY(sx_list_pop(&broom->queue),
-                                                     struct sx_broom_path, link);
+    struct sx_cleanup_queue_path *const path = SX_LIST_ENTRY(sx_list_pop(&broom->queue),
+                                                             struct sx_cleanup_queue_path, link);
 
     sx_log(SX_LOG_WARN, "cleanup for uid %u: '%.255s' is left: %u processes were killed over it",
            (unsigned)broom->uid, path->sweep.path, broom->lost);
@@ -393,7 +398,7 @@ static void fatal_drop(struct sx_broom *broom)
 }
 
 /* Send what the process takes. */
-static void broom_flush(struct sx_broom *broom)
+static void broom_flush(struct sx_cleanup_queue *broom)
 {
     if (broom->pid == 0 && broom->lost >= LOST_LAST && !sx_list_empty(&broom->queue)) {
         fatal_drop(broom);
@@ -414,17 +419,17 @@ static void broom_flush(struct sx_broom *broom)
     broom_rest(broom);
 }
 
-void sx_broom_sweep(struct sx_broom_path *path)
+void sx_cleanup_queue_sweep(struct sx_cleanup_queue_path *path)
 {
-    struct sx_broom *broom = path->broom;
+    struct sx_cleanup_queue *broom = path->broom;
 
     broom->registered--;
-    if (broom->queue_bytes + path->sweep.size_bytes > SX_BROOM_QUEUE_MAX) {
+    if (broom->queue_bytes + path->sweep.size_bytes > SX_CLEANUP_QUEUE_QUEUE_MAX) {
         if (broom->dropped_count++ == 0) {
             sx_log(SX_LOG_WARN,
                    "cleanup for uid %u hangs in a file system: what exceeds %u bytes of paths is "
                    "left",
-                   (unsigned)broom->uid, SX_BROOM_QUEUE_MAX);
+                   (unsigned)broom->uid, SX_CLEANUP_QUEUE_QUEUE_MAX);
         }
         free(path);
         return;
@@ -433,9 +438,9 @@ void sx_broom_sweep(struct sx_broom_path *path)
     sx_list_append(&broom->queue, &path->link);
 }
 
-struct sx_broom_path *sx_broom_path_free(struct sx_broom_path *path)
+struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue_path *path)
 {
-    struct sx_broom *broom = path->broom;
+    struct sx_cleanup_queue *broom = path->broom;
 
     sx_list_remove(&path->link);
     free(path);
@@ -445,10 +450,10 @@ struct sx_broom_path *sx_broom_path_free(struct sx_broom_path *path)
     return NULL;
 }
 
-void sx_brooms_go(struct sx_server *server)
+void sx_cleanup_queues_go(struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->brooms.list) {
-        struct sx_broom *broom = SX_LIST_ENTRY(it, struct sx_broom, link);
+        struct sx_cleanup_queue *broom = SX_LIST_ENTRY(it, struct sx_cleanup_queue, link);
 
         broom_flush(broom);
         broom_free_unused(broom);
@@ -458,7 +463,7 @@ void sx_brooms_go(struct sx_server *server)
 /* ---- the server's end ---------------------------------------------------------------------- */
 
 /* Killed and not gone: the kernel holds it in a file system.  Let it be. */
-static void broom_abandon(struct sx_broom *broom)
+static void broom_abandon(struct sx_cleanup_queue *broom)
 {
     sx_poll_remove(&broom->poll);
     close(broom->fd);
@@ -469,10 +474,10 @@ static void broom_abandon(struct sx_broom *broom)
 static void deadline_over(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
-    struct sx_brooms *brooms = &server->brooms;
+    struct sx_cleanup_queues *brooms = &server->brooms;
 
     SX_LIST_EACH(it, &brooms->list) {
-        struct sx_broom *broom = SX_LIST_ENTRY(it, struct sx_broom, link);
+        struct sx_cleanup_queue *broom = SX_LIST_ENTRY(it, struct sx_cleanup_queue, link);
 
         if (brooms->killed) {
             broom_abandon(broom);
@@ -480,27 +485,27 @@ static void deadline_over(void *arg, uint64_t now_ns)
         }
         sx_log(SX_LOG_WARN,
                "cleanup for uid %u has not ended %u s after the server: the rest is left",
-               (unsigned)broom->uid, (unsigned)(SX_BROOM_END_NS / SX_NS_PER_SEC));
+               (unsigned)broom->uid, (unsigned)(SX_CLEANUP_QUEUE_END_NS / SX_NS_PER_SEC));
         queue_drop(broom, "the server ends");
         sx_assert(broom->pid > 0); /* else it would not be here, see broom_free_unused */
         kill(broom->pid, SIGKILL);
     }
     if (!brooms->killed) {
         brooms->killed = true;
-        sx_timer_add(server->loop, &brooms->deadline, now_ns + SX_BROOM_KILL_NS);
+        sx_timer_add(server->loop, &brooms->deadline, now_ns + SX_CLEANUP_QUEUE_KILL_NS);
     }
     told_end(server);
 }
 
-void sx_brooms_end(struct sx_server *server, void (*ended)(struct sx_server *server))
+void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server))
 {
-    struct sx_brooms *brooms = &server->brooms;
+    struct sx_cleanup_queues *brooms = &server->brooms;
 
     brooms->ending = true;
     brooms->ended = ended;
     brooms->deadline.fn = deadline_over;
     brooms->deadline.arg = server;
-    sx_timer_add(server->loop, &brooms->deadline, sx_now_ns() + SX_BROOM_END_NS);
-    sx_brooms_go(server);
+    sx_timer_add(server->loop, &brooms->deadline, sx_now_ns() + SX_CLEANUP_QUEUE_END_NS);
+    sx_cleanup_queues_go(server);
     told_end(server);
 }

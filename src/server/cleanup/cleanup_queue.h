@@ -6,9 +6,9 @@
  *        ENDING --its end--> IDLE, or gone when no path of its user is registered
  *
  * A file system that hangs holds up its user's other removals and nothing else: what waits is
- * bounded (SX_BROOM_QUEUE_MAX bytes a user), and at the server's end brooms have SX_BROOM_END_NS.
- * The process has a copy of the server's private memory as it was when it began, page by page as
- * the server writes to its own. */
+ * bounded (SX_CLEANUP_QUEUE_QUEUE_MAX bytes a user), and at the server's end brooms have
+ * SX_CLEANUP_QUEUE_END_NS. The process has a copy of the server's private memory as it was when it
+ * began, page by page as the server writes to its own. */
 #ifndef SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
 #define SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
 
@@ -22,35 +22,38 @@
 #include "server/cleanup/cleanup_unlink.h"
 #include "server/model/state.h"
 
-#define SX_BROOM_QUEUE_MAX (16u << 20) /* bytes that wait for one user */
-#define SX_BROOM_END_NS UINT64_C(2000000000)
-#define SX_BROOM_LINGER_NS UINT64_C(10000000000) /* so that ranks that come and go start few */
-#define SX_BROOM_RETRY_NS UINT64_C(1000000000)   /* between processes that are killed */
+#define SX_CLEANUP_QUEUE_QUEUE_MAX (16u << 20) /* bytes that wait for one user */
+#define SX_CLEANUP_QUEUE_END_NS UINT64_C(2000000000)
+#define SX_CLEANUP_QUEUE_LINGER_NS \
+    UINT64_C(10000000000) /* so that ranks that come and go start few */
+#define SX_CLEANUP_QUEUE_RETRY_NS UINT64_C(1000000000) /* between processes that are killed */
 
 /* A path that a client has registered: in a list of its owner's until it is swept or freed. */
-struct sx_broom;
-struct sx_broom_path {
+struct sx_cleanup_queue;
+struct sx_cleanup_queue_path {
     struct sx_list link;
-    struct sx_broom *broom;
+    struct sx_cleanup_queue *broom;
     size_t len;
-    struct sx_sweep sweep; /* last: the path follows */
+    struct sx_cleanup_unlink sweep; /* last: the path follows */
 };
 
-void sx_brooms_init(struct sx_brooms *brooms);
+void sx_cleanup_queues_init(struct sx_cleanup_queues *brooms);
 
 /* Return: the path for the broom of that user, in no list; NULL when memory is out.  @flags:
- * SX_SWEEP_*. */
-struct sx_broom_path *sx_broom_path_new(struct sx_server *server, uid_t uid, gid_t gid,
-                                        const char *path, size_t len, uint32_t flags);
+ * SX_CLEANUP_UNLINK_*. */
+struct sx_cleanup_queue_path *sx_cleanup_queue_path_new(struct sx_server *server, uid_t uid,
+                                                        gid_t gid, const char *path, size_t len,
+                                                        uint32_t flags);
 /* It will not be swept.  Return: NULL, always. */
-struct sx_broom_path *sx_broom_path_free(struct sx_broom_path *path);
+struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue_path *path);
 
-/* Take @path, which must be in no list, to be swept; sx_brooms_go sends all that was taken. */
-void sx_broom_sweep(struct sx_broom_path *path);
-void sx_brooms_go(struct sx_server *server);
+/* Take @path, which must be in no list, to be swept; sx_cleanup_queues_go sends all that was
+ * taken. */
+void sx_cleanup_queue_sweep(struct sx_cleanup_queue_path *path);
+void sx_cleanup_queues_go(struct sx_server *server);
 
-/* Sweep what was taken, for SX_BROOM_END_NS at most, then call @ended once, maybe at once.  What is
- * not done by then is told and stays.  No path is left registered. */
-void sx_brooms_end(struct sx_server *server, void (*ended)(struct sx_server *server));
+/* Sweep what was taken, for SX_CLEANUP_QUEUE_END_NS at most, then call @ended once, maybe at once.
+ * What is not done by then is told and stays.  No path is left registered. */
+void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server));
 
 #endif

@@ -30,16 +30,17 @@ struct place {
 };
 
 struct work {
-    const struct sx_sweep *sweep;
+    const struct sx_cleanup_unlink *sweep;
     uid_t uid;
-    struct sx_sweep_report *report;
+    struct sx_cleanup_unlink_report *report;
     const char *kept, *kept_end; /* names with their NULs */
     struct place *place;
 };
 
 /* ---- what stays ---------------------------------------------------------------------------- */
 
-void sx_sweep_leave(const struct sx_sweep *sweep, int error, struct sx_sweep_report *report)
+void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
+                             struct sx_cleanup_unlink_report *report)
 {
     size_t i = 0;
 
@@ -58,11 +59,11 @@ void sx_sweep_leave(const struct sx_sweep *sweep, int error, struct sx_sweep_rep
 static void leave(const struct work *work, int error)
 {
     if (error != ENOENT) { /* somebody else was faster */
-        sx_sweep_leave(work->sweep, error, work->report);
+        sx_cleanup_unlink_leave(work->sweep, error, work->report);
     }
 }
 
-const char *sx_sweep_reason(int error)
+const char *sx_cleanup_unlink_reason(int error)
 {
     switch (error) {
     case EPERM:
@@ -149,7 +150,7 @@ static int open_below(int dir_fd, const char *name, uint64_t resolve)
 /* ---- what is to stay ----------------------------------------------------------------------- */
 
 /* Return: where the names end that follow the path of @sweep. */
-static const char *kept_end(const struct sx_sweep *sweep, const char *kept)
+static const char *kept_end(const struct sx_cleanup_unlink *sweep, const char *kept)
 {
     const char *const end = (const char *)sweep + sweep->size_bytes;
 
@@ -225,15 +226,15 @@ static void remove_entry(const struct work *work, int dir_fd, const char *name, 
         return;
     }
     if (!S_ISDIR(mode)) {
-        if ((work->sweep->flags & SX_SWEEP_EMPTY) == 0) {
+        if ((work->sweep->flags & SX_CLEANUP_UNLINK_EMPTY) == 0) {
             remove_name(work, dir_fd, name, 0);
         }
         return;
     }
-    if ((work->sweep->flags & SX_SWEEP_RECURSE) == 0) {
+    if ((work->sweep->flags & SX_CLEANUP_UNLINK_RECURSE) == 0) {
         return;
     }
-    if (depth == SX_SWEEP_DEPTH_MAX) {
+    if (depth == SX_CLEANUP_UNLINK_DEPTH_MAX) {
         leave(work, EOVERFLOW);
         return;
     }
@@ -281,12 +282,13 @@ static void remove_dir(const struct work *work, int parent_fd, const char *name)
     }
     empty_dir(work, fd, 0);
     close(fd);
-    if ((work->sweep->flags & SX_SWEEP_LEAVE_TOP) == 0) {
+    if ((work->sweep->flags & SX_CLEANUP_UNLINK_LEAVE_TOP) == 0) {
         remove_name(work, parent_fd, name, AT_REMOVEDIR);
     }
 }
 
-void sx_sweep_do(const struct sx_sweep *sweep, uid_t uid, struct sx_sweep_report *report)
+void sx_cleanup_unlink_do(const struct sx_cleanup_unlink *sweep, uid_t uid,
+                          struct sx_cleanup_unlink_report *report)
 {
     const char *const kept = sweep->path + strlen(sweep->path) + 1;
     struct place place = { .len = 0 };
@@ -296,7 +298,7 @@ void sx_sweep_do(const struct sx_sweep *sweep, uid_t uid, struct sx_sweep_report
                                .kept = kept,
                                .kept_end = kept_end(sweep, kept),
                                .place = &place };
-    const bool is_dir = (sweep->flags & SX_SWEEP_DIR) != 0;
+    const bool is_dir = (sweep->flags & SX_CLEANUP_UNLINK_DIR) != 0;
     const char *name = strrchr(sweep->path, '/') + 1;
     const int parent_fd = open_parent(sweep->path, name);
     mode_t mode;

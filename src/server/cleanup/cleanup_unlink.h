@@ -10,18 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SX_SWEEP_DEPTH_MAX 32u /* directories inside directories; one descriptor each */
-#define SX_SWEEP_TEXT_MAX 256u
+#define SX_CLEANUP_UNLINK_DEPTH_MAX 32u /* directories inside directories; one descriptor each */
+#define SX_CLEANUP_UNLINK_TEXT_MAX 256u
 
-#define SX_SWEEP_DIR 0x1u       /* a directory with the files in it; else a file */
-#define SX_SWEEP_RECURSE 0x2u   /* and with the directories in it */
-#define SX_SWEEP_LEAVE_TOP 0x4u /* not the directory itself */
-#define SX_SWEEP_EMPTY 0x8u     /* no file: directories that are empty, or come to be */
+#define SX_CLEANUP_UNLINK_DIR 0x1u       /* a directory with the files in it; else a file */
+#define SX_CLEANUP_UNLINK_RECURSE 0x2u   /* and with the directories in it */
+#define SX_CLEANUP_UNLINK_LEAVE_TOP 0x4u /* not the directory itself */
+#define SX_CLEANUP_UNLINK_EMPTY 0x8u     /* no file: directories that are empty, or come to be */
 
 /* One wish, as it travels to that process. */
-struct sx_sweep {
+struct sx_cleanup_unlink {
     uint32_t size_bytes; /* of all of it, a multiple of 8 */
-    uint32_t flags;      /* SX_SWEEP_* */
+    uint32_t flags;      /* SX_CLEANUP_UNLINK_* */
     /* Absolute, with its NUL.  Behind it may be what stays in the directory, with a NUL each: its
      * path from the directory on, which begins with a slash, or the name of anything; then one NUL
      * more, or the end. */
@@ -29,21 +29,23 @@ struct sx_sweep {
 };
 
 /* What stays, and why the first of it does. */
-struct sx_sweep_report {
+struct sx_cleanup_unlink_report {
     uint64_t left_count;
-    int32_t error;                /* errno, as sx_sweep_reason reads it */
-    char path[SX_SWEEP_TEXT_MAX]; /* of the wish, cut off; printable */
+    int32_t error;                         /* errno, as sx_cleanup_unlink_reason reads it */
+    char path[SX_CLEANUP_UNLINK_TEXT_MAX]; /* of the wish, cut off; printable */
 };
 
 /* Remove what @sweep names as far as it belongs to @uid.  Links are removed, never followed, on the
  * way to it as well; no file system is entered that is mounted inside a directory.  What is not
  * there is no failure.  Adds to @report. */
-void sx_sweep_do(const struct sx_sweep *sweep, uid_t uid, struct sx_sweep_report *report);
+void sx_cleanup_unlink_do(const struct sx_cleanup_unlink *sweep, uid_t uid,
+                          struct sx_cleanup_unlink_report *report);
 
 /* Count @sweep as left because of @error. */
-void sx_sweep_leave(const struct sx_sweep *sweep, int error, struct sx_sweep_report *report);
+void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
+                             struct sx_cleanup_unlink_report *report);
 
 /* Return: what @error means here, for a message. */
-const char *sx_sweep_reason(int error);
+const char *sx_cleanup_unlink_reason(int error);
 
 #endif

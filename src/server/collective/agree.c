@@ -42,12 +42,13 @@ pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret
 static pmix_proc_t *procs_of(const struct sx_collective *collective, size_t *ret_count)
 {
     const struct sx_members *const members = &collective->members;
-    const struct sx_span *const span = collective->kind->known_by_list
-                                           ? sx_span_find(members->server, members->procs[0].nspace)
-                                           : NULL;
+    const struct sx_connect_nodes *const span =
+        collective->kind->known_by_list
+            ? sx_connect_nodes_find(members->server, members->procs[0].nspace)
+            : NULL;
 
     *ret_count = members->real.count;
-    return span != NULL ? sx_span_procs(span, ret_count) : members->real.all;
+    return span != NULL ? sx_connect_nodes_procs(span, ret_count) : members->real.all;
 }
 
 /* Let the servers agree. */
@@ -148,7 +149,7 @@ static pmix_status_t contribute_nspaces(const struct sx_collective *collective,
                                                    : sx_nspace_find(collective->members.server,
                                                                     name);
 
-        if (nspace != NULL && sx_span_brings(collective, nspace)) {
+        if (nspace != NULL && sx_connect_nodes_brings(collective, nspace)) {
             rc = contribute_nspace(nspace, blob);
         }
     }
@@ -200,7 +201,7 @@ static pmix_status_t read_nspace(const struct sx_opened *nspace, void *arg)
 {
     struct reading *const reading = arg;
 
-    return sx_span_bring(reading->collective->members.server, nspace, &reading->brought);
+    return sx_connect_nodes_bring(reading->collective->members.server, nspace, &reading->brought);
 }
 
 static pmix_status_t read_said(const struct sx_opened_part *said, void *arg)
@@ -271,12 +272,12 @@ pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_ho
         rc = have_all_called(collective);
     }
     if (rc == PMIX_SUCCESS && (collective->connect & SX_CONNECT_EXCHANGES) != 0) {
-        sx_span_leave(&reading.brought);
+        sx_connect_nodes_leave(&reading.brought);
     } else if (rc == PMIX_SUCCESS) {
-        rc = sx_span_add(server, ret->name, real->all, real->count, &reading.brought);
+        rc = sx_connect_nodes_add(server, ret->name, real->all, real->count, &reading.brought);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_span_take_back(server, &reading.brought);
+        sx_connect_nodes_take_back(server, &reading.brought);
     }
     return rc;
 }

@@ -49,7 +49,7 @@ pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const 
 /* Take in what all have contributed; @on_said gets what each has said besides, with @collective.
  * NULL: they say nothing.  Return: PMIX_SUCCESS, also when @answer is no such answer;
  * PMIX_ERR_WOULD_BLOCK when a namespace is missing that the host may register yet; as
- * sx_agreements_read and sx_span_add, and then nothing of it is left. */
+ * sx_agreements_read and sx_connect_nodes_add, and then nothing of it is left. */
 pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_host_answer *answer,
                             pmix_status_t (*on_said)(const struct sx_opened_part *said, void *arg));
 

@@ -27,13 +27,13 @@
 
 /* ---- generations --------------------------------------------------------------------------- */
 
-static struct sx_meeting meeting_of(const struct sx_kind *kind, const pmix_proc_t *procs,
-                                    size_t proc_count, const char *id)
+static struct sx_op_signature meeting_of(const struct sx_kind *kind, const pmix_proc_t *procs,
+                                         size_t proc_count, const char *id)
 {
-    return (struct sx_meeting){ .kind = kind->number,
-                                .procs = kind->known_by_id ? NULL : procs,
-                                .proc_count = kind->known_by_id ? 0 : proc_count,
-                                .id = id };
+    return (struct sx_op_signature){ .kind = kind->number,
+                                     .procs = kind->known_by_id ? NULL : procs,
+                                     .proc_count = kind->known_by_id ? 0 : proc_count,
+                                     .id = id };
 }
 
 static struct sx_table *table_of(const struct sx_collective *collective)
@@ -46,15 +46,15 @@ static struct sx_table *table_of(const struct sx_collective *collective)
 /* The oldest of the signature of @of, and in the table of @of. */
 static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
-    const struct sx_meeting meeting = meeting_of(of->kind, of->members.procs,
-                                                 of->members.proc_count, of->id);
+    const struct sx_op_signature meeting = meeting_of(of->kind, of->members.procs,
+                                                      of->members.proc_count, of->id);
     const uint64_t hash = of->generation.node.hash;
 
     if (sx_generation_is_oldest(&of->generation)) {
         return of;
     }
-    return of->is_owed ? sx_meeting_owed(of->members.server, &meeting, hash)
-                       : sx_meeting_oldest(of->members.server, &meeting, hash);
+    return of->is_owed ? sx_op_signature_owed(of->members.server, &meeting, hash)
+                       : sx_op_signature_oldest(of->members.server, &meeting, hash);
 }
 
 static bool is_behind(struct sx_generation *generation, void *arg)
@@ -145,7 +145,7 @@ static void collective_free(struct sx_collective *collective)
         sx_table_remove(&collective->members.server->meant, &collective->meant);
     }
     sx_members_clear(&collective->members);
-    sx_wishes_clear(&collective->wishes);
+    sx_merged_infos_clear(&collective->wishes);
     sx_agreed_clear(&collective->agreed);
     if (collective->plan != NULL) {
         collective->kind->plan_free(collective->plan);
@@ -319,11 +319,11 @@ static bool meaning_add(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
     const struct sx_alias_list *const real = &collective->members.real;
-    const struct sx_meeting meeting = meeting_of(collective->kind, real->all, real->count,
-                                                 collective->id);
+    const struct sx_op_signature meeting = meeting_of(collective->kind, real->all, real->count,
+                                                      collective->id);
 
     return !collective->kind->known_by_meaning || !real->is_made ||
-           sx_table_add(&server->meant, &collective->meant, sx_meeting_hash(server, &meeting));
+           sx_table_add(&server->meant, &collective->meant, sx_op_signature_hash(server, &meeting));
 }
 
 /* Whether it names all processes of a job that nobody here knows: a kind that needs them one by one
@@ -384,7 +384,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
     sx_list_init(&collective->meant.link);
     collective->serial = ++server->collective_last;
     collective->begun_ns = server->turn.now_ns;
-    sx_wishes_init(&collective->wishes);
+    sx_merged_infos_init(&collective->wishes);
     collective->members.server = server;
     sx_shown_add(server, &collective->shown);
     sx_asker_init(&collective->asker);
@@ -522,9 +522,10 @@ static void collective_owe(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
     const uint64_t hash = collective->generation.node.hash;
-    const struct sx_meeting meeting = meeting_of(collective->kind, collective->members.procs,
-                                                 collective->members.proc_count, collective->id);
-    struct sx_collective *const oldest = sx_meeting_owed(server, &meeting, hash);
+    const struct sx_op_signature meeting = meeting_of(collective->kind, collective->members.procs,
+                                                      collective->members.proc_count,
+                                                      collective->id);
+    struct sx_collective *const oldest = sx_op_signature_owed(server, &meeting, hash);
 
     sx_generation_remove(&server->signatures, &collective_oldest_like(collective)->generation,
                          &collective->generation);
@@ -575,13 +576,14 @@ static void owed_leave(struct sx_collective *collective, struct sx_client *clien
 
 /* Return: one of @meeting whose end @client has to hear of before it joins @next (NULL: a new one);
  * NULL: none. */
-static struct sx_collective *owed_find(struct sx_server *server, const struct sx_meeting *meeting,
-                                       uint64_t hash, struct sx_client *client,
-                                       const struct sx_collective *next)
+static struct sx_collective *owed_find(struct sx_server *server,
+                                       const struct sx_op_signature *meeting, uint64_t hash,
+                                       struct sx_client *client, const struct sx_collective *next)
 {
     struct sx_collective *const owed = server->owed.count == 0
                                            ? NULL
-                                           : collective_find(sx_meeting_owed(server, meeting, hash),
+                                           : collective_find(sx_op_signature_owed(server, meeting,
+                                                                                  hash),
                                                              client);
 
     return owed != NULL && (next == NULL || owed->serial < next->serial) ? owed : NULL;
@@ -662,9 +664,10 @@ static pmix_status_t take_in(struct sx_collective *collective, struct sx_client 
     const pmix_status_t rc = kind->takes != NULL ? kind->takes(collective, client, arrival)
                                                  : PMIX_SUCCESS;
 
-    return rc == PMIX_SUCCESS ? sx_wishes_add(&collective->wishes, arrival->info, arrival->ninfo,
-                                              collective->members.server->seed)
-                              : rc;
+    return rc == PMIX_SUCCESS
+               ? sx_merged_infos_add(&collective->wishes, arrival->info, arrival->ninfo,
+                                     collective->members.server->seed)
+               : rc;
 }
 
 /* The host, which may be told, may end it inside.  Return: whether it goes on. */
@@ -724,14 +727,15 @@ static const struct sx_collective *meant_find(struct sx_server *server, struct s
         sx_alias_list(server, client, arrival->procs, arrival->proc_count, &real) != PMIX_SUCCESS) {
         return NULL;
     }
-    const struct sx_meeting meeting = meeting_of(kind, real.all, real.count, arrival->options.id);
-    const uint64_t hash = sx_meeting_hash(server, &meeting);
+    const struct sx_op_signature meeting = meeting_of(kind, real.all, real.count,
+                                                      arrival->options.id);
+    const uint64_t hash = sx_op_signature_hash(server, &meeting);
 
     if (real.is_made) {
-        found = sx_meeting_oldest(server, &meeting, hash);
+        found = sx_op_signature_oldest(server, &meeting, hash);
     }
     if (found == NULL) {
-        found = sx_meeting_meant(server, &meeting, hash);
+        found = sx_op_signature_meant(server, &meeting, hash);
     }
     sx_alias_list_clear(&real);
     return found;
@@ -771,10 +775,10 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    struct sx_meeting meeting = meeting_of(kind, arrival->procs, arrival->proc_count,
-                                           arrival->options.id);
-    uint64_t hash = sx_meeting_hash(server, &meeting);
-    struct sx_collective *oldest = sx_meeting_oldest(server, &meeting, hash);
+    struct sx_op_signature meeting = meeting_of(kind, arrival->procs, arrival->proc_count,
+                                                arrival->options.id);
+    uint64_t hash = sx_op_signature_hash(server, &meeting);
+    struct sx_collective *oldest = sx_op_signature_oldest(server, &meeting, hash);
     const struct sx_collective *const other = oldest == NULL
                                                   ? meant_find(server, client, kind, arrival)
                                                   : NULL;
@@ -786,7 +790,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
         }
         meeting = meeting_of(kind, arrival->procs, arrival->proc_count, arrival->options.id);
         hash = other->generation.node.hash;
-        oldest = sx_meeting_oldest(server, &meeting, hash);
+        oldest = sx_op_signature_oldest(server, &meeting, hash);
     }
     struct sx_collective *collective = collective_find(oldest, client);
     struct sx_collective *const owed = owed_find(server, &meeting, hash, client, collective);

@@ -34,7 +34,7 @@ struct sx_collective {
     const struct sx_kind *kind;
     char *id; /* NULL: none */
     struct sx_members members;
-    struct sx_wishes wishes; /* for the host */
+    struct sx_merged_infos wishes; /* for the host */
     struct sx_asker asker;
     struct sx_round_part part; /* in what the servers of several nodes say to each other */
     unsigned holds;            /* of those who look at it again behind a call of the host */

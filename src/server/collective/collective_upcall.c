@@ -14,7 +14,7 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
     const bool yes = true;
     const size_t own = OWN_INFOS + (kind == SX_UPCALL_FENCE_NB) + (joint->here != NULL);
     pmix_data_array_t here = { .type = PMIX_PROC, .size = joint->here_count, .array = joint->here };
-    struct sx_wishes none;
+    struct sx_merged_infos none;
     struct sx_upcall up = {
         .told = joint->told,
         .asker = joint->asker,
@@ -27,8 +27,8 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
     };
     pmix_info_t *at;
 
-    sx_wishes_init(&none);
-    up.info = sx_wishes_take(joint->wishes != NULL ? joint->wishes : &none, own, &up.ninfo);
+    sx_merged_infos_init(&none);
+    up.info = sx_merged_infos_take(joint->wishes != NULL ? joint->wishes : &none, own, &up.ninfo);
     joint->blob = (struct sx_blob){ 0 };
     if (up.info == NULL) {
         free(up.bytes);

@@ -13,11 +13,11 @@ struct sx_joint {
     struct sx_asker *asker;
     pmix_proc_t *procs; /* in order */
     size_t proc_count;
-    const char *name;         /* of a group */
-    int operation;            /* on it */
-    struct sx_wishes *wishes; /* taken; NULL: none */
-    bool is_partial;          /* somebody here is missing */
-    pmix_proc_t *here;        /* those of this node that take part, for the host; NULL: not told */
+    const char *name;               /* of a group */
+    int operation;                  /* on it */
+    struct sx_merged_infos *wishes; /* taken; NULL: none */
+    bool is_partial;                /* somebody here is missing */
+    pmix_proc_t *here; /* those of this node that take part, for the host; NULL: not told */
     size_t here_count;
     struct sx_blob blob; /* of a fence: never empty; taken in any case */
 };

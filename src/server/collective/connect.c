@@ -151,10 +151,10 @@ void sx_connect_arrived(struct sx_collective *collective, struct sx_client *clie
 static uint64_t written_hash(const struct sx_server *server, const pmix_proc_t *procs,
                              size_t proc_count, const char *id)
 {
-    return sx_meeting_hash(server, &(struct sx_meeting){ .kind = SX_COLLECTIVE_CONNECT,
-                                                         .procs = procs,
-                                                         .proc_count = proc_count,
-                                                         .id = id });
+    return sx_op_signature_hash(server, &(struct sx_op_signature){ .kind = SX_COLLECTIVE_CONNECT,
+                                                                   .procs = procs,
+                                                                   .proc_count = proc_count,
+                                                                   .id = id });
 }
 
 static pmix_status_t namespace_make(struct sx_collective *collective, const char *name,
@@ -240,7 +240,7 @@ pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *re
         *ret_subject = entry->published.head.subject;
         members_look(&collective->members);
     } else {
-        sx_span_end(collective->members.server, agreed->name);
+        sx_connect_nodes_end(collective->members.server, agreed->name);
     }
     return rc;
 }

@@ -13,7 +13,7 @@
 #include "server/model/claim.h"
 #include "server/publish/publish.h"
 
-struct sx_span {
+struct sx_connect_nodes {
     struct sx_list link; /* server.spans */
     struct sx_server *server;
     char name[PMIX_MAX_NSLEN + 1];
@@ -71,8 +71,8 @@ static pmix_status_t nspace_fill(struct sx_server *server, struct sx_nspace *nsp
     return rc;
 }
 
-pmix_status_t sx_span_bring(struct sx_server *server, const struct sx_opened *body,
-                            struct sx_brought *brought)
+pmix_status_t sx_connect_nodes_bring(struct sx_server *server, const struct sx_opened *body,
+                                     struct sx_brought *brought)
 {
     const struct sx_agreement_nspace *const head = body->head;
     const struct sx_opened_part *const part = &body->parts[SX_AGREEMENT_NSPACE_NAME];
@@ -108,7 +108,7 @@ pmix_status_t sx_span_bring(struct sx_server *server, const struct sx_opened *bo
     return PMIX_SUCCESS;
 }
 
-void sx_span_take_back(struct sx_server *server, struct sx_brought *brought)
+void sx_connect_nodes_take_back(struct sx_server *server, struct sx_brought *brought)
 {
     for (size_t i = 0; i < brought->count; i++) {
         struct sx_nspace *const nspace = sx_nspace_find(server, brought->names[i]);
@@ -118,10 +118,10 @@ void sx_span_take_back(struct sx_server *server, struct sx_brought *brought)
             sx_event_confine(server);
         }
     }
-    sx_span_leave(brought);
+    sx_connect_nodes_leave(brought);
 }
 
-void sx_span_leave(struct sx_brought *brought)
+void sx_connect_nodes_leave(struct sx_brought *brought)
 {
     free(brought->names);
     *brought = (struct sx_brought){ .names = NULL };
@@ -129,7 +129,7 @@ void sx_span_leave(struct sx_brought *brought)
 
 /* The one on whose node the first of its processes is; where somebody may be missing, all that have
  * one. */
-bool sx_span_brings(const struct sx_collective *collective, const struct sx_nspace *nspace)
+bool sx_connect_nodes_brings(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
     const struct sx_alias_list *const real = &collective->members.real;
     uint32_t first = PMIX_RANK_INVALID;
@@ -147,7 +147,7 @@ bool sx_span_brings(const struct sx_collective *collective, const struct sx_nspa
 
 /* ---- spans ----------------------------------------------------------------------------------- */
 
-static void span_free(struct sx_span *span)
+static void span_free(struct sx_connect_nodes *span)
 {
     sx_timer_remove(&span->end);
     sx_list_remove(&span->link);
@@ -158,17 +158,18 @@ static void span_free(struct sx_span *span)
 
 static void span_ended(void *arg, uint64_t now_ns)
 {
-    struct sx_span *const span = arg;
+    struct sx_connect_nodes *const span = arg;
 
     (void)now_ns;
-    sx_span_take_back(span->server, &span->brought);
+    sx_connect_nodes_take_back(span->server, &span->brought);
     span_free(span);
 }
 
-pmix_status_t sx_span_add(struct sx_server *server, const char *name, const pmix_proc_t *procs,
-                          size_t proc_count, struct sx_brought *brought)
+pmix_status_t sx_connect_nodes_add(struct sx_server *server, const char *name,
+                                   const pmix_proc_t *procs, size_t proc_count,
+                                   struct sx_brought *brought)
 {
-    struct sx_span *const span = calloc(1, sizeof(*span));
+    struct sx_connect_nodes *const span = calloc(1, sizeof(*span));
     pmix_proc_t *const copy = malloc((proc_count + 1) * sizeof(*copy));
 
     if (span == NULL || copy == NULL) {
@@ -188,10 +189,10 @@ pmix_status_t sx_span_add(struct sx_server *server, const char *name, const pmix
     return PMIX_SUCCESS;
 }
 
-struct sx_span *sx_span_find(const struct sx_server *server, const char *name)
+struct sx_connect_nodes *sx_connect_nodes_find(const struct sx_server *server, const char *name)
 {
     SX_LIST_EACH(it, &server->spans) {
-        struct sx_span *const span = SX_LIST_ENTRY(it, struct sx_span, link);
+        struct sx_connect_nodes *const span = SX_LIST_ENTRY(it, struct sx_connect_nodes, link);
 
         if (!span->is_over && strcmp(span->name, name) == 0) {
             return span;
@@ -200,15 +201,15 @@ struct sx_span *sx_span_find(const struct sx_server *server, const char *name)
     return NULL;
 }
 
-pmix_proc_t *sx_span_procs(const struct sx_span *span, size_t *ret_count)
+pmix_proc_t *sx_connect_nodes_procs(const struct sx_connect_nodes *span, size_t *ret_count)
 {
     *ret_count = span->proc_count;
     return span->procs;
 }
 
-void sx_span_end(struct sx_server *server, const char *name)
+void sx_connect_nodes_end(struct sx_server *server, const char *name)
 {
-    struct sx_span *const span = sx_span_find(server, name);
+    struct sx_connect_nodes *const span = sx_connect_nodes_find(server, name);
 
     if (span != NULL) { /* not here: those who disconnect are being told */
         span->is_over = true;
@@ -216,9 +217,9 @@ void sx_span_end(struct sx_server *server, const char *name)
     }
 }
 
-void sx_spans_deinit(struct sx_server *server)
+void sx_connect_nodess_deinit(struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->spans) {
-        span_free(SX_LIST_ENTRY(it, struct sx_span, link));
+        span_free(SX_LIST_ENTRY(it, struct sx_connect_nodes, link));
     }
 }

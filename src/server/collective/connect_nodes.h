@@ -11,7 +11,7 @@
 
 #include "server/collective/collective_kind.h"
 
-struct sx_span;
+struct sx_connect_nodes;
 
 /* Zeroed is empty: namespaces that were brought, each as often as it was. */
 struct sx_brought {
@@ -20,27 +20,29 @@ struct sx_brought {
 };
 /* @nspace is one of an agreement (sx_agreement_nspace_body).  Return: PMIX_SUCCESS, also when the
  * host of this node knows it; PMIX_ERR_UNPACK_FAILURE; as sx_jobinfo_store. */
-pmix_status_t sx_span_bring(struct sx_server *server, const struct sx_opened *nspace,
-                            struct sx_brought *brought);
+pmix_status_t sx_connect_nodes_bring(struct sx_server *server, const struct sx_opened *nspace,
+                                     struct sx_brought *brought);
 /* They go again. */
-void sx_span_take_back(struct sx_server *server, struct sx_brought *brought);
+void sx_connect_nodes_take_back(struct sx_server *server, struct sx_brought *brought);
 
 /* They stay for good, as nothing will end that they came with. */
-void sx_span_leave(struct sx_brought *brought);
+void sx_connect_nodes_leave(struct sx_brought *brought);
 
 /* Whether this server brings @nspace, one of those of @collective, to the others. */
-bool sx_span_brings(const struct sx_collective *collective, const struct sx_nspace *nspace);
+bool sx_connect_nodes_brings(const struct sx_collective *collective,
+                             const struct sx_nspace *nspace);
 
 /* Takes what was @brought.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_span_add(struct sx_server *server, const char *name, const pmix_proc_t *procs,
-                          size_t proc_count, struct sx_brought *brought);
+pmix_status_t sx_connect_nodes_add(struct sx_server *server, const char *name,
+                                   const pmix_proc_t *procs, size_t proc_count,
+                                   struct sx_brought *brought);
 /* By the name of the membership.  Return: NULL when all its members were here. */
-struct sx_span *sx_span_find(const struct sx_server *server, const char *name);
-pmix_proc_t *sx_span_procs(const struct sx_span *span, size_t *ret_count);
+struct sx_connect_nodes *sx_connect_nodes_find(const struct sx_server *server, const char *name);
+pmix_proc_t *sx_connect_nodes_procs(const struct sx_connect_nodes *span, size_t *ret_count);
 /* The membership is no more.  What came with it goes when the loop is next. */
-void sx_span_end(struct sx_server *server, const char *name);
+void sx_connect_nodes_end(struct sx_server *server, const char *name);
 
 /* The server ends. */
-void sx_spans_deinit(struct sx_server *server);
+void sx_connect_nodess_deinit(struct sx_server *server);
 
 #endif

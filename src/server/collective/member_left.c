@@ -26,7 +26,7 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
             sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
         }
     }
-    sx_span_end(server, name);
+    sx_connect_nodes_end(server, name);
     if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
         sx_table_remove(&server->connects, &entry->written);
     }
@@ -54,9 +54,10 @@ bool sx_membership_is_waited_for(const struct sx_server *server,
     pmix_proc_t all;
 
     PMIx_Load_procid(&all, sx_membership_name(&entry->published), PMIX_RANK_WILDCARD);
-    const struct sx_meeting meeting = { .kind = kind, .procs = &all, .proc_count = 1 };
-    const struct sx_collective *const open = sx_meeting_oldest(server, &meeting,
-                                                               sx_meeting_hash(server, &meeting));
+    const struct sx_op_signature meeting = { .kind = kind, .procs = &all, .proc_count = 1 };
+    const struct sx_collective *const open = sx_op_signature_oldest(server, &meeting,
+                                                                    sx_op_signature_hash(server,
+                                                                                         &meeting));
     const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
                                                         : NULL;
 

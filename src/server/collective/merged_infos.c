@@ -19,13 +19,13 @@ struct wish {
     pmix_info_t info;
 };
 
-void sx_wishes_init(struct sx_wishes *wishes)
+void sx_merged_infos_init(struct sx_merged_infos *wishes)
 {
-    *wishes = (struct sx_wishes){ 0 };
+    *wishes = (struct sx_merged_infos){ 0 };
     sx_list_init(&wishes->all);
 }
 
-void sx_wishes_clear(struct sx_wishes *wishes)
+void sx_merged_infos_clear(struct sx_merged_infos *wishes)
 {
     struct sx_list *it;
 
@@ -54,7 +54,7 @@ static bool is_the_servers(const char *key)
     return i < SX_COUNT(keys);
 }
 
-static bool is_there(const struct sx_wishes *wishes, const char *key, uint64_t hash)
+static bool is_there(const struct sx_merged_infos *wishes, const char *key, uint64_t hash)
 {
     struct sx_table_node *node = sx_table_first(&wishes->keys, hash);
 
@@ -64,8 +64,8 @@ static bool is_there(const struct sx_wishes *wishes, const char *key, uint64_t h
     return node != NULL;
 }
 
-pmix_status_t sx_wishes_add(struct sx_wishes *wishes, pmix_info_t *info, size_t ninfo,
-                            uint64_t seed)
+pmix_status_t sx_merged_infos_add(struct sx_merged_infos *wishes, pmix_info_t *info, size_t ninfo,
+                                  uint64_t seed)
 {
     for (size_t i = 0; i < ninfo; i++) {
         const uint64_t hash = XXH3_64bits_withSeed(info[i].key, strlen(info[i].key), seed);
@@ -88,7 +88,7 @@ pmix_status_t sx_wishes_add(struct sx_wishes *wishes, pmix_info_t *info, size_t 
     return PMIX_SUCCESS;
 }
 
-pmix_info_t *sx_wishes_take(struct sx_wishes *wishes, size_t before, size_t *ret_count)
+pmix_info_t *sx_merged_infos_take(struct sx_merged_infos *wishes, size_t before, size_t *ret_count)
 {
     pmix_info_t *info = PMIx_Info_create(before + wishes->count);
     size_t n = before;
@@ -102,7 +102,7 @@ pmix_info_t *sx_wishes_take(struct sx_wishes *wishes, size_t before, size_t *ret
         info[n++] = wish->info;
         PMIx_Info_construct(&wish->info);
     }
-    sx_wishes_clear(wishes);
+    sx_merged_infos_clear(wishes);
     *ret_count = n;
     return info;
 }

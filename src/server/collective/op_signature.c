@@ -10,7 +10,7 @@
 
 #include "base/value/value.h"
 
-uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting *meeting)
+uint64_t sx_op_signature_hash(const struct sx_server *server, const struct sx_op_signature *meeting)
 {
     uint64_t hash = server->seed ^ meeting->kind;
 
@@ -23,14 +23,14 @@ uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting
                                : XXH3_64bits_withSeed(meeting->id, strlen(meeting->id), hash);
 }
 
-static bool is_of(const struct sx_collective *collective, const struct sx_meeting *meeting)
+static bool is_of(const struct sx_collective *collective, const struct sx_op_signature *meeting)
 {
     return collective->kind->number == meeting->kind &&
            (collective->id == NULL) == (meeting->id == NULL) &&
            (meeting->id == NULL || strcmp(collective->id, meeting->id) == 0);
 }
 
-static bool are(const pmix_proc_t *procs, size_t count, const struct sx_meeting *meeting)
+static bool are(const pmix_proc_t *procs, size_t count, const struct sx_op_signature *meeting)
 {
     size_t same = 0;
 
@@ -41,7 +41,7 @@ static bool are(const pmix_proc_t *procs, size_t count, const struct sx_meeting 
     return same == count && count == meeting->proc_count;
 }
 
-static bool has(const struct sx_collective *collective, const struct sx_meeting *meeting)
+static bool has(const struct sx_collective *collective, const struct sx_op_signature *meeting)
 {
     const struct sx_members *members = &collective->members;
 
@@ -50,7 +50,7 @@ static bool has(const struct sx_collective *collective, const struct sx_meeting 
 }
 
 static struct sx_collective *oldest_in(const struct sx_table *table,
-                                       const struct sx_meeting *meeting, uint64_t hash)
+                                       const struct sx_op_signature *meeting, uint64_t hash)
 {
     struct sx_table_node *node = sx_table_first(table, hash);
 
@@ -61,14 +61,14 @@ static struct sx_collective *oldest_in(const struct sx_table *table,
     return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
 }
 
-struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
-                                        const struct sx_meeting *meeting, uint64_t hash)
+struct sx_collective *sx_op_signature_oldest(const struct sx_server *server,
+                                             const struct sx_op_signature *meeting, uint64_t hash)
 {
     return oldest_in(&server->signatures, meeting, hash);
 }
 
-struct sx_collective *sx_meeting_meant(const struct sx_server *server,
-                                       const struct sx_meeting *meeting, uint64_t hash)
+struct sx_collective *sx_op_signature_meant(const struct sx_server *server,
+                                            const struct sx_op_signature *meeting, uint64_t hash)
 {
     for (struct sx_table_node *node = sx_table_first(&server->meant, hash); node != NULL;
          node = sx_table_next(&server->meant, node)) {
@@ -82,8 +82,8 @@ struct sx_collective *sx_meeting_meant(const struct sx_server *server,
     return NULL;
 }
 
-struct sx_collective *sx_meeting_owed(const struct sx_server *server,
-                                      const struct sx_meeting *meeting, uint64_t hash)
+struct sx_collective *sx_op_signature_owed(const struct sx_server *server,
+                                           const struct sx_op_signature *meeting, uint64_t hash)
 {
     return oldest_in(&server->owed, meeting, hash);
 }

@@ -7,7 +7,7 @@
 
 #include "server/collective/collective_kind.h"
 
-struct sx_meeting {
+struct sx_op_signature {
     uint32_t kind;            /* enum sx_collective_kind */
     const pmix_proc_t *procs; /* in the order of sx_proc_order, each once; or the id says all */
     size_t proc_count;
@@ -15,18 +15,19 @@ struct sx_meeting {
 };
 
 /* Return: its place in a table.  Clients cannot guess it. */
-uint64_t sx_meeting_hash(const struct sx_server *server, const struct sx_meeting *meeting);
+uint64_t sx_op_signature_hash(const struct sx_server *server,
+                              const struct sx_op_signature *meeting);
 
 /* Return: the oldest operation of @meeting, whose hash is @hash, that is open; NULL when none
  * is. */
-struct sx_collective *sx_meeting_oldest(const struct sx_server *server,
-                                        const struct sx_meeting *meeting, uint64_t hash);
+struct sx_collective *sx_op_signature_oldest(const struct sx_server *server,
+                                             const struct sx_op_signature *meeting, uint64_t hash);
 /* Return: the newest that has been named in other words, which mean the processes of @meeting (no
  * names of lists); NULL when there is none. */
-struct sx_collective *sx_meeting_meant(const struct sx_server *server,
-                                       const struct sx_meeting *meeting, uint64_t hash);
+struct sx_collective *sx_op_signature_meant(const struct sx_server *server,
+                                            const struct sx_op_signature *meeting, uint64_t hash);
 /* The same of those that have ended, and of whose end somebody has to hear yet. */
-struct sx_collective *sx_meeting_owed(const struct sx_server *server,
-                                      const struct sx_meeting *meeting, uint64_t hash);
+struct sx_collective *sx_op_signature_owed(const struct sx_server *server,
+                                           const struct sx_op_signature *meeting, uint64_t hash);
 
 #endif

@@ -178,7 +178,7 @@ static pmix_status_t support_keep(struct sx_server *server, void *arg)
 {
     const struct support *const support = arg;
 
-    return sx_carried_add(&server->carried, support->nspace, support->all, support->count);
+    return sx_setup_env_add(&server->carried, support->nspace, support->all, support->count);
 }
 
 /* Return: NULL when memory is out. */

@@ -133,7 +133,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "span",
-        .stop = sx_spans_deinit,
+        .stop = sx_connect_nodess_deinit,
     },
     {
         .name = "group values",
@@ -240,8 +240,8 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "carried",
-        .nspace_gone = sx_carried_nspace_gone,
-        .end = sx_carried_end,
+        .nspace_gone = sx_setup_env_nspace_gone,
+        .end = sx_setup_env_end,
     },
     {
         .name = "host",

@@ -240,7 +240,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_list_init(&server->strangers.silent);
     sx_list_init(&server->strangers.asked);
     sx_registry_init(&server->registry);
-    sx_brooms_init(&server->brooms);
+    sx_cleanup_queues_init(&server->brooms);
     sx_turn_init(&server->turn);
 }
 
@@ -375,7 +375,7 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
     sx_registry_deinit(server);
     sx_memberships_deinit(server);
     SX_FAMILIES_TELL(server, end, server);
-    sx_brooms_end(server, loop_stop);
+    sx_cleanup_queues_end(server, loop_stop);
     return PMIX_SUCCESS;
 }
 

@@ -112,7 +112,7 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
     for (size_t i = 0; i < SX_COUNT(stale); i++) {
         env_unset(*env, stale[i]);
     }
-    rc = sx_carried_apply(&server->carried, proc->nspace, env);
+    rc = sx_setup_env_apply(&server->carried, proc->nspace, env);
     if (rc == PMIX_SUCCESS) {
         rc = env_spare_libxml(env);
     }

@@ -63,9 +63,10 @@ static bool is_open(struct sx_generation *generation, void *arg)
 /* One that is over may stay with the host, and is the oldest then. */
 struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name)
 {
-    const struct sx_meeting meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };
-    struct sx_collective *const oldest = sx_meeting_oldest(server, &meeting,
-                                                           sx_meeting_hash(server, &meeting));
+    const struct sx_op_signature meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };
+    struct sx_collective *const oldest = sx_op_signature_oldest(server, &meeting,
+                                                                sx_op_signature_hash(server,
+                                                                                     &meeting));
     struct sx_generation *const open = oldest != NULL
                                            ? sx_generation_first(&oldest->generation, is_open, NULL)
                                            : NULL;

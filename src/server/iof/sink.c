@@ -21,12 +21,12 @@
 #define SYSLOG_PATH "/dev/log"
 #define PIECES_A_TURN 64u /* then others have theirs */
 
-static const char *const names[SX_OUTLETS] = { "stdout", "stderr", "the system log" };
+static const char *const names[SX_SINKS] = { "stdout", "stderr", "the system log" };
 
 /* ---- the system log -------------------------------------------------------------------------- */
 
 /* Return: errno. */
-static int syslog_connect(struct sx_outlet *outlet)
+static int syslog_connect(struct sx_sink *outlet)
 {
     const char *const path = getenv("SHMIX_SYSLOG");
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -49,7 +49,7 @@ static int syslog_connect(struct sx_outlet *outlet)
 }
 
 /* It has ended, and another one may have come in its place.  Return: false when none has. */
-static bool syslog_again(struct sx_outlet *outlet)
+static bool syslog_again(struct sx_sink *outlet)
 {
     sx_poll_remove(&outlet->room);
     sx_out_close(&outlet->out);
@@ -61,7 +61,7 @@ static bool syslog_again(struct sx_outlet *outlet)
 
 static void outlet_progress(void *arg, uint32_t revents, uint64_t now_ns);
 
-static bool outlet_open(struct sx_outlet *outlet, enum sx_outlet_number number)
+static bool outlet_open(struct sx_sink *outlet, enum sx_sink_number number)
 {
     if (outlet->is_open) {
         return true;
@@ -69,21 +69,21 @@ static bool outlet_open(struct sx_outlet *outlet, enum sx_outlet_number number)
     if (outlet->piece == NULL) {
         outlet->piece = malloc(SX_LOG_PIECE_MAX);
     }
-    outlet->is_syslog = number == SX_OUTLET_SYSLOG;
+    outlet->is_syslog = number == SX_SINK_SYSLOG;
     if (outlet->piece == NULL || (outlet->is_syslog && syslog_connect(outlet) != 0)) {
         return false;
     }
     if (!outlet->is_syslog) {
-        sx_out_open(&outlet->out, number == SX_OUTLET_STDOUT ? STDOUT_FILENO : STDERR_FILENO);
+        sx_out_open(&outlet->out, number == SX_SINK_STDOUT ? STDOUT_FILENO : STDERR_FILENO);
     }
     outlet->is_open = true;
     return true;
 }
 
-static void job_end(struct sx_outlet *outlet, pmix_status_t status)
+static void job_end(struct sx_sink *outlet, pmix_status_t status)
 {
-    struct sx_outlet_job *const job = SX_LIST_ENTRY(sx_list_pop(&outlet->jobs),
-                                                    struct sx_outlet_job, link);
+    struct sx_sink_job *const job = SX_LIST_ENTRY(sx_list_pop(&outlet->jobs), struct sx_sink_job,
+                                                  link);
 
     outlet->begun = false;
     outlet->piece_at = outlet->piece_size = 0;
@@ -91,9 +91,9 @@ static void job_end(struct sx_outlet *outlet, pmix_status_t status)
 }
 
 /* Have the next piece of the first job in the outlet.  Return: false when it has no more. */
-static bool piece_ready(struct sx_outlet *outlet)
+static bool piece_ready(struct sx_sink *outlet)
 {
-    struct sx_outlet_job *const job = SX_LIST_ENTRY(outlet->jobs.next, struct sx_outlet_job, link);
+    struct sx_sink_job *const job = SX_LIST_ENTRY(outlet->jobs.next, struct sx_sink_job, link);
 
     if (!outlet->begun) {
         job->begin(job, &outlet->text);
@@ -107,7 +107,7 @@ static bool piece_ready(struct sx_outlet *outlet)
 }
 
 /* Return: 0; EAGAIN when there is no room; errno of what will not be written. */
-static int piece_write(struct sx_outlet *outlet)
+static int piece_write(struct sx_sink *outlet)
 {
     const size_t left = outlet->piece_size - outlet->piece_at;
     ssize_t wrote = sx_out_write(&outlet->out, outlet->piece + outlet->piece_at, left);
@@ -123,7 +123,7 @@ static int piece_write(struct sx_outlet *outlet)
 }
 
 /* Return: false when there is no room. */
-static bool first_write(struct sx_outlet *outlet)
+static bool first_write(struct sx_sink *outlet)
 {
     if (!piece_ready(outlet)) {
         job_end(outlet, PMIX_SUCCESS);
@@ -133,14 +133,14 @@ static bool first_write(struct sx_outlet *outlet)
 
     if (why != 0 && why != EAGAIN) {
         sx_log(SX_LOG_WARN, "what a process logs cannot be written to %s: %s",
-               outlet->is_syslog ? names[SX_OUTLET_SYSLOG] : "a standard stream", strerror(why));
+               outlet->is_syslog ? names[SX_SINK_SYSLOG] : "a standard stream", strerror(why));
         job_end(outlet, sx_status_from_errno(why));
     }
     return why != EAGAIN;
 }
 
 /* The host may give itself other streams, so none is held while there is nothing to write. */
-static void outlet_rest(struct sx_outlet *outlet)
+static void outlet_rest(struct sx_sink *outlet)
 {
     sx_poll_remove(&outlet->room);
     if (!outlet->is_syslog) {
@@ -150,7 +150,7 @@ static void outlet_rest(struct sx_outlet *outlet)
 }
 
 /* Write until there is no room, for a turn at most.  Return: false when all is written. */
-static bool outlet_write(struct sx_outlet *outlet)
+static bool outlet_write(struct sx_sink *outlet)
 {
     bool goes_on = true;
 
@@ -166,7 +166,7 @@ static bool outlet_write(struct sx_outlet *outlet)
     return true;
 }
 
-static void outlet_wait(struct sx_server *server, struct sx_outlet *outlet)
+static void outlet_wait(struct sx_server *server, struct sx_sink *outlet)
 {
     outlet->room.fd = outlet->out.fd;
     outlet->room.events = POLLOUT;
@@ -180,9 +180,9 @@ static void outlet_wait(struct sx_server *server, struct sx_outlet *outlet)
     }
 }
 
-void sx_outlet_go(struct sx_server *server, enum sx_outlet_number number)
+void sx_sink_go(struct sx_server *server, enum sx_sink_number number)
 {
-    struct sx_outlet *const outlet = &server->outlets[number];
+    struct sx_sink *const outlet = &server->outlets[number];
 
     if (outlet->is_busy || outlet->room.source.loop != NULL || sx_list_empty(&outlet->jobs)) {
         return;
@@ -199,8 +199,8 @@ static void outlet_progress(void *arg, uint32_t revents, uint64_t now_ns)
 
     (void)revents;
     (void)now_ns;
-    for (size_t i = 0; i < SX_OUTLETS; i++) {
-        struct sx_outlet *const outlet = &server->outlets[i];
+    for (size_t i = 0; i < SX_SINKS; i++) {
+        struct sx_sink *const outlet = &server->outlets[i];
 
         if (outlet->room.source.loop != NULL) {
             (void)outlet_write(outlet);
@@ -210,27 +210,26 @@ static void outlet_progress(void *arg, uint32_t revents, uint64_t now_ns)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-void sx_outlets_init(struct sx_server *server)
+void sx_sinks_init(struct sx_server *server)
 {
-    for (size_t i = 0; i < SX_OUTLETS; i++) {
+    for (size_t i = 0; i < SX_SINKS; i++) {
         sx_list_init(&server->outlets[i].jobs);
         server->outlets[i].out = SX_OUT_NULL;
     }
 }
 
-bool sx_outlet_can(struct sx_server *server, enum sx_outlet_number number)
+bool sx_sink_can(struct sx_server *server, enum sx_sink_number number)
 {
     return outlet_open(&server->outlets[number], number);
 }
 
-void sx_outlet_put(struct sx_server *server, enum sx_outlet_number number,
-                   struct sx_outlet_job *job)
+void sx_sink_put(struct sx_server *server, enum sx_sink_number number, struct sx_sink_job *job)
 {
     sx_list_append(&server->outlets[number].jobs, &job->link);
 }
 
 /* Return: how many were not written. */
-static unsigned outlet_drain(struct sx_outlet *outlet, uint64_t deadline_ns)
+static unsigned outlet_drain(struct sx_sink *outlet, uint64_t deadline_ns)
 {
     unsigned lost = 0;
 
@@ -251,19 +250,19 @@ static unsigned outlet_drain(struct sx_outlet *outlet, uint64_t deadline_ns)
     return lost;
 }
 
-void sx_outlets_end(struct sx_server *server)
+void sx_sinks_end(struct sx_server *server)
 {
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_OUTLET_END_NS);
+    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_SINK_END_NS);
 
-    for (size_t i = 0; i < SX_OUTLETS; i++) {
-        struct sx_outlet *const outlet = &server->outlets[i];
+    for (size_t i = 0; i < SX_SINKS; i++) {
+        struct sx_sink *const outlet = &server->outlets[i];
         const unsigned lost = outlet->jobs.next == NULL ? 0 : outlet_drain(outlet, deadline_ns);
 
         if (lost > 0) {
             sx_log(SX_LOG_WARN,
                    "%u messages of PMIx_Log are lost: nobody has taken them from %s within %" PRIu64
                    " s",
-                   lost, names[i], (uint64_t)(SX_OUTLET_END_NS / SX_NS_PER_SEC));
+                   lost, names[i], (uint64_t)(SX_SINK_END_NS / SX_NS_PER_SEC));
         }
         sx_out_close(&outlet->out);
         free(outlet->piece);

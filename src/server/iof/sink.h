@@ -12,27 +12,26 @@
 
 #include "server/model/state.h"
 
-struct sx_outlet_job {
+struct sx_sink_job {
     struct sx_list link; /* outlet.jobs */
     /* Say what is to be written; it is borrowed until `done`. */
-    void (*begin)(struct sx_outlet_job *job, struct sx_log_text *ret);
-    /* PMIX_SUCCESS: the kernel has all of it.  Not inside sx_outlet_put. */
-    void (*done)(struct sx_outlet_job *job, pmix_status_t status);
+    void (*begin)(struct sx_sink_job *job, struct sx_log_text *ret);
+    /* PMIX_SUCCESS: the kernel has all of it.  Not inside sx_sink_put. */
+    void (*done)(struct sx_sink_job *job, pmix_status_t status);
 };
 
-void sx_outlets_init(struct sx_server *server);
+void sx_sinks_init(struct sx_server *server);
 
 /* Is there somebody who takes it?  Always at a stream, whoever reads it. */
-bool sx_outlet_can(struct sx_server *server, enum sx_outlet_number number);
+bool sx_sink_can(struct sx_server *server, enum sx_sink_number number);
 
 /* Queue @job. */
-void sx_outlet_put(struct sx_server *server, enum sx_outlet_number number,
-                   struct sx_outlet_job *job);
+void sx_sink_put(struct sx_server *server, enum sx_sink_number number, struct sx_sink_job *job);
 /* Write what is queued, as far as it goes now. */
-void sx_outlet_go(struct sx_server *server, enum sx_outlet_number number);
+void sx_sink_go(struct sx_server *server, enum sx_sink_number number);
 
-/* Write the rest, for SX_OUTLET_END_NS at most; what is left is done without success. */
-#define SX_OUTLET_END_NS (2 * SX_NS_PER_SEC)
-void sx_outlets_end(struct sx_server *server);
+/* Write the rest, for SX_SINK_END_NS at most; what is left is done without success. */
+#define SX_SINK_END_NS (2 * SX_NS_PER_SEC)
+void sx_sinks_end(struct sx_server *server);
 
 #endif

@@ -22,7 +22,7 @@ struct call;
 
 /* One info of the data. */
 struct part {
-    struct sx_outlet_job job;
+    struct sx_sink_job job;
     struct call *call;
     uint8_t way; /* enum sx_log_way */
 };
@@ -135,7 +135,7 @@ static pmix_info_t *info_of(const struct part *part)
     return &part->call->data[part - part->call->parts];
 }
 
-static void part_begin(struct sx_outlet_job *job, struct sx_log_text *ret)
+static void part_begin(struct sx_sink_job *job, struct sx_log_text *ret)
 {
     const struct part *const part = SX_CONTAINER(job, struct part, job);
     const struct call *const call = part->call;
@@ -155,7 +155,7 @@ static void part_begin(struct sx_outlet_job *job, struct sx_log_text *ret)
     }
 }
 
-static void part_done(struct sx_outlet_job *job, pmix_status_t status)
+static void part_done(struct sx_sink_job *job, pmix_status_t status)
 {
     const struct part *const part = SX_CONTAINER(job, struct part, job);
 
@@ -163,24 +163,24 @@ static void part_done(struct sx_outlet_job *job, pmix_status_t status)
     call_close(part->call);
 }
 
-static enum sx_outlet_number outlet_of(uint8_t way)
+static enum sx_sink_number outlet_of(uint8_t way)
 {
-    return way == SX_LOG_STDOUT   ? SX_OUTLET_STDOUT
-           : way == SX_LOG_STDERR ? SX_OUTLET_STDERR
-                                  : SX_OUTLET_SYSLOG;
+    return way == SX_LOG_STDOUT   ? SX_SINK_STDOUT
+           : way == SX_LOG_STDERR ? SX_SINK_STDERR
+                                  : SX_SINK_SYSLOG;
 }
 
 static void part_put(struct part *part)
 {
-    part->job = (struct sx_outlet_job){ .begin = part_begin, .done = part_done };
+    part->job = (struct sx_sink_job){ .begin = part_begin, .done = part_done };
     part->call->open++;
-    sx_outlet_put(part->call->server, outlet_of(part->way), &part->job);
+    sx_sink_put(part->call->server, outlet_of(part->way), &part->job);
 }
 
 static void outlets_go(struct sx_server *server)
 {
-    for (int i = 0; i < SX_OUTLETS; i++) {
-        sx_outlet_go(server, (enum sx_outlet_number)i);
+    for (int i = 0; i < SX_SINKS; i++) {
+        sx_sink_go(server, (enum sx_sink_number)i);
     }
 }
 
@@ -249,7 +249,7 @@ static enum sx_log_way way_of(const struct call *call, const pmix_info_t *info)
     struct sx_server *const server = call->server;
     enum sx_log_way way = sx_log_channel_way(sx_log_channel_find(info->key), server->logs);
 
-    if (way == SX_LOG_SYSLOG && !sx_outlet_can(server, SX_OUTLET_SYSLOG)) {
+    if (way == SX_LOG_SYSLOG && !sx_sink_can(server, SX_SINK_SYSLOG)) {
         way = server->logs == 0 ? SX_LOG_HOST : SX_LOG_NOBODY;
     }
     if (way == SX_LOG_HOST && (server->module.log == NULL || call->client == NULL)) {
@@ -554,12 +554,12 @@ void sx_logging_init(struct sx_server *server, const struct sx_server_options *o
 {
     server->logs = options->logs;
     sx_list_init(&server->log_calls);
-    sx_outlets_init(server);
+    sx_sinks_init(server);
 }
 
 void sx_logging_stop(struct sx_server *server)
 {
-    sx_outlets_end(server);
+    sx_sinks_end(server);
     while (!sx_list_empty(&server->log_calls)) { /* those that wait for the host */
         call_end(SX_LIST_ENTRY(server->log_calls.next, struct call, link), PMIX_ERR_NOT_AVAILABLE);
     }

@@ -129,7 +129,7 @@ struct sx_client {
     char *credential;                        /* credential.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* monitor.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */
-    struct sx_list cleanups;                 /* cleanup.c: struct sx_broom_path */
+    struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path */
     bool cleanup_told;
     struct sx_results results;         /* newest ends of its collectives */
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */

@@ -17,8 +17,8 @@
 
 #define LISTS_MAX 64u /* of a namespace */
 
-struct sx_carried_list {
-    struct sx_carried_list *older;
+struct sx_setup_env_list {
+    struct sx_setup_env_list *older;
     unsigned number; /* in its namespace, from 1 */
     size_t count;
     pmix_info_t all[];
@@ -29,10 +29,10 @@ static uint64_t hash_of(const char *nspace)
     return XXH3_64bits(nspace, sx_name_len(nspace, PMIX_MAX_NSLEN)) | 1;
 }
 
-static struct sx_carried_list *list_free(struct sx_carried_list *list)
+static struct sx_setup_env_list *list_free(struct sx_setup_env_list *list)
 {
     while (list != NULL) {
-        struct sx_carried_list *const older = list->older;
+        struct sx_setup_env_list *const older = list->older;
 
         sx_elements_destruct(list->all, list->count, PMIX_INFO);
         free(list);
@@ -51,9 +51,10 @@ static pmix_status_t judge(const pmix_info_t *directive)
     return rc;
 }
 
-static pmix_status_t list_new(const pmix_info_t info[], size_t ninfo, struct sx_carried_list **ret)
+static pmix_status_t list_new(const pmix_info_t info[], size_t ninfo,
+                              struct sx_setup_env_list **ret)
 {
-    struct sx_carried_list *const list = calloc(1, sizeof(*list) + ninfo * sizeof(list->all[0]));
+    struct sx_setup_env_list *const list = calloc(1, sizeof(*list) + ninfo * sizeof(list->all[0]));
     pmix_status_t rc = list == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
@@ -73,24 +74,24 @@ static pmix_status_t list_new(const pmix_info_t info[], size_t ninfo, struct sx_
     return rc;
 }
 
-/* Return: the slot of @hash, which may be 0; SX_CARRIED_MAX when there is none. */
-static size_t slot_find(struct sx_carried *carried, uint64_t hash)
+/* Return: the slot of @hash, which may be 0; SX_SETUP_ENV_MAX when there is none. */
+static size_t slot_find(struct sx_setup_env *carried, uint64_t hash)
 {
     size_t i = 0;
 
-    /* A0 <- R0 (sx_carried_add): who sees the hash sees the list. */
-    while (i < SX_CARRIED_MAX &&
+    /* A0 <- R0 (sx_setup_env_add): who sees the hash sees the list. */
+    while (i < SX_SETUP_ENV_MAX &&
            atomic_load_explicit(&carried->slots[i].hash, memory_order_acquire) != hash) {
         i++;
     }
     return i;
 }
 
-pmix_status_t sx_carried_add(struct sx_carried *carried, const char *nspace,
-                             const pmix_info_t info[], size_t ninfo)
+pmix_status_t sx_setup_env_add(struct sx_setup_env *carried, const char *nspace,
+                               const pmix_info_t info[], size_t ninfo)
 {
     const uint64_t hash = hash_of(nspace);
-    struct sx_carried_list *list;
+    struct sx_setup_env_list *list;
     const pmix_status_t rc = list_new(info, ninfo, &list);
     size_t slot;
 
@@ -98,13 +99,13 @@ pmix_status_t sx_carried_add(struct sx_carried *carried, const char *nspace,
         return rc;
     }
     slot = slot_find(carried, hash);
-    slot = slot == SX_CARRIED_MAX ? slot_find(carried, 0) : slot;
-    if (slot == SX_CARRIED_MAX) {
+    slot = slot == SX_SETUP_ENV_MAX ? slot_find(carried, 0) : slot;
+    if (slot == SX_SETUP_ENV_MAX) {
         list_free(list);
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                         "variables are kept for %d namespaces already: deregister those that have "
                         "ended",
-                        SX_CARRIED_MAX);
+                        SX_SETUP_ENV_MAX);
     }
     /* relaxed: this thread alone writes it */
     list->older = atomic_load_explicit(&carried->slots[slot].newest, memory_order_relaxed);
@@ -121,7 +122,7 @@ pmix_status_t sx_carried_add(struct sx_carried *carried, const char *nspace,
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t apply(const struct sx_carried_list *list, char ***env)
+static pmix_status_t apply(const struct sx_setup_env_list *list, char ***env)
 {
     pmix_status_t rc = list->older == NULL ? PMIX_SUCCESS : apply(list->older, env);
 
@@ -131,34 +132,34 @@ static pmix_status_t apply(const struct sx_carried_list *list, char ***env)
     return rc;
 }
 
-pmix_status_t sx_carried_apply(struct sx_carried *carried, const char *nspace, char ***env)
+pmix_status_t sx_setup_env_apply(struct sx_setup_env *carried, const char *nspace, char ***env)
 {
     const size_t slot = slot_find(carried, hash_of(nspace));
 
-    return slot == SX_CARRIED_MAX
+    return slot == SX_SETUP_ENV_MAX
                ? PMIX_SUCCESS
                : apply(atomic_load_explicit(&carried->slots[slot].newest, memory_order_acquire),
                        env);
 }
 
-static void slot_clear(struct sx_carried *carried, size_t slot)
+static void slot_clear(struct sx_setup_env *carried, size_t slot)
 {
     atomic_store_explicit(&carried->slots[slot].hash, 0, memory_order_release);
     list_free(atomic_exchange(&carried->slots[slot].newest, NULL));
 }
 
-void sx_carried_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+void sx_setup_env_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     const size_t slot = slot_find(&server->carried, hash_of(nspace->name));
 
-    if (slot < SX_CARRIED_MAX) {
+    if (slot < SX_SETUP_ENV_MAX) {
         slot_clear(&server->carried, slot);
     }
 }
 
-void sx_carried_end(struct sx_server *server)
+void sx_setup_env_end(struct sx_server *server)
 {
-    for (size_t i = 0; i < SX_CARRIED_MAX; i++) {
+    for (size_t i = 0; i < SX_SETUP_ENV_MAX; i++) {
         slot_clear(&server->carried, i);
     }
 }

@@ -17,31 +17,31 @@
 
 #include <pmix_common.h>
 
-#define SX_CARRIED_MAX 256 /* namespaces */
+#define SX_SETUP_ENV_MAX 256 /* namespaces */
 
 struct sx_nspace;
 struct sx_server;
-struct sx_carried_list;
+struct sx_setup_env_list;
 
 /* Zeroed is empty. */
-struct sx_carried {
+struct sx_setup_env {
     struct {
         _Atomic uint64_t hash; /* 0: free */
-        _Atomic(struct sx_carried_list *) newest;
-    } slots[SX_CARRIED_MAX];
+        _Atomic(struct sx_setup_env_list *) newest;
+    } slots[SX_SETUP_ENV_MAX];
 };
 
 /* Keep copies of what in @info changes an environment (base/call/envar.h), for @nspace.  Loop
  * thread. Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a variable that cannot be;
  * PMIX_ERR_OUT_OF_RESOURCE, told, when there are too many namespaces or no memory. */
-pmix_status_t sx_carried_add(struct sx_carried *carried, const char *nspace,
-                             const pmix_info_t info[], size_t ninfo);
+pmix_status_t sx_setup_env_add(struct sx_setup_env *carried, const char *nspace,
+                               const pmix_info_t info[], size_t ninfo);
 
 /* Do it to *@env, the oldest first.  Return: as sx_envar_apply. */
-pmix_status_t sx_carried_apply(struct sx_carried *carried, const char *nspace, char ***env);
+pmix_status_t sx_setup_env_apply(struct sx_setup_env *carried, const char *nspace, char ***env);
 
 /* As a row of lifecycle.c. */
-void sx_carried_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
-void sx_carried_end(struct sx_server *server);
+void sx_setup_env_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+void sx_setup_env_end(struct sx_server *server);
 
 #endif

@@ -62,7 +62,7 @@ struct sx_consumer {
 /* ---- what engines keep of a server; theirs alone -------------------------------------------- */
 
 /* cleanup_queue.h */
-struct sx_brooms {
+struct sx_cleanup_queues {
     struct sx_list list;
     bool ending, killed;
     struct sx_timer deadline;
@@ -176,8 +176,8 @@ struct sx_host {
 };
 
 /* sink.h */
-enum sx_outlet_number { SX_OUTLET_STDOUT, SX_OUTLET_STDERR, SX_OUTLET_SYSLOG, SX_OUTLETS };
-struct sx_outlet {
+enum sx_sink_number { SX_SINK_STDOUT, SX_SINK_STDERR, SX_SINK_SYSLOG, SX_SINKS };
+struct sx_sink {
     struct sx_list jobs; /* the first is being written */
     bool is_open;
     bool is_syslog; /* a datagram each piece */
@@ -255,7 +255,7 @@ struct sx_server {
     struct sx_table lookups; /* publish.c: the keys that somebody waits for */
     struct sx_query_kept query_kept;
     struct sx_support_host support; /* attributes.c */
-    struct sx_brooms brooms;
+    struct sx_cleanup_queues brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */
     struct sx_host host;
@@ -274,8 +274,8 @@ struct sx_server {
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
-    struct sx_carried carried; /* what setup_fork reads as well */
-    struct sx_outlet outlets[SX_OUTLETS];
+    struct sx_setup_env carried; /* what setup_fork reads as well */
+    struct sx_sink outlets[SX_SINKS];
     uint8_t logs;               /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls;   /* the same: that have not ended */
     struct sx_list own_asks;    /* host_requests.c */

@@ -378,7 +378,7 @@ static void nodes_rewind(void)
             }
             sx_memberships_remove(&node->server, it);
         }
-        sx_spans_deinit(&node->server);
+        sx_connect_nodess_deinit(&node->server);
         cr_assert_eq(node->server.rounds.count, 0);
         sx_upcall_forget_all(&node->server);
         node->server.host.forgotten = false;

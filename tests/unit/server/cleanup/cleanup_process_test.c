@@ -21,7 +21,7 @@
 static char base[256];
 static pid_t pid;
 static int fd;
-static struct sx_sweeper_done *done;
+static struct sx_cleanup_process_done *done;
 
 static void begin(void)
 {
@@ -31,7 +31,7 @@ static void begin(void)
     cr_assert_not_null(mkdtemp(base), "%s", strerror(errno));
     done = mmap(NULL, sizeof(*done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     cr_assert(done != MAP_FAILED);
-    pid = sx_sweeper_start(geteuid(), getegid(), done, &fd);
+    pid = sx_cleanup_process_start(geteuid(), getegid(), done, &fd);
     cr_assert_gt(pid, 0, "%s", strerror(errno));
 }
 
@@ -54,7 +54,7 @@ TestSuite(sweeper, .init = begin, .fini = end, .timeout = 60);
 static size_t add(char *packet, size_t at, const char *name)
 {
     char path[300];
-    struct sx_sweep *const sweep = (void *)(packet + at);
+    struct sx_cleanup_unlink *const sweep = (void *)(packet + at);
 
     snprintf(path, sizeof(path), "%s/%s", base, name);
     const size_t size = sx_align_up(sizeof(*sweep) + strlen(path) + 1, 8);
@@ -78,8 +78,8 @@ static void make(const char *name)
 
 Test(sweeper, does_what_a_packet_says_and_tells_what_stays)
 {
-    static _Alignas(8) char packet[SX_SWEEP_PACKET_MAX];
-    struct sx_sweep_report report;
+    static _Alignas(8) char packet[SX_CLEANUP_UNLINK_PACKET_MAX];
+    struct sx_cleanup_unlink_report report;
     char path[300];
     struct stat st;
     size_t size = 0;

@@ -82,7 +82,7 @@ static void begin(enum test_engine engine)
     cr_assert_eq(chmod(base, 0755), 0);
     test_loop_open(&bench, engine);
     server.loop = bench.loop;
-    sx_brooms_init(&server.brooms);
+    sx_cleanup_queues_init(&server.brooms);
     log_fd = test_capture_stderr();
 }
 
@@ -101,7 +101,7 @@ static void end(void)
 {
     char command[300];
 
-    sx_brooms_end(&server, on_ended);
+    sx_cleanup_queues_end(&server, on_ended);
     run_until(has_ended, "the end");
     cr_expect(sx_list_empty(&server.brooms.list));
     cr_expect_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1, "a child is left");
@@ -127,12 +127,13 @@ static bool there(const char *name)
     return lstat(path, &st) == 0;
 }
 
-static struct sx_broom_path *path_for(uid_t uid, const char *name)
+static struct sx_cleanup_queue_path *path_for(uid_t uid, const char *name)
 {
     char path[600];
 
     snprintf(path, sizeof(path), "%s/%s", base, name);
-    struct sx_broom_path *made = sx_broom_path_new(&server, uid, uid, path, strlen(path), 0);
+    struct sx_cleanup_queue_path *made = sx_cleanup_queue_path_new(&server, uid, uid, path,
+                                                                   strlen(path), 0);
 
     cr_assert_not_null(made);
     return made;
@@ -140,8 +141,8 @@ static struct sx_broom_path *path_for(uid_t uid, const char *name)
 
 static void sweep(const char *name)
 {
-    sx_broom_sweep(path_for(geteuid(), name));
-    sx_brooms_go(&server);
+    sx_cleanup_queue_sweep(path_for(geteuid(), name));
+    sx_cleanup_queues_go(&server);
 }
 
 static bool first_is_gone(void)
@@ -164,7 +165,7 @@ static bool no_broom(void)
 EACH_ENGINE(broom, one_process_serves_many_and_waits_some_time_for_more)
 {
     begin(engine);
-    struct sx_broom_path *const kept = path_for(geteuid(), "kept");
+    struct sx_cleanup_queue_path *const kept = path_for(geteuid(), "kept");
 
     for (int i = 0; i < 20; i++) {
         make("first");
@@ -173,7 +174,7 @@ EACH_ENGINE(broom, one_process_serves_many_and_waits_some_time_for_more)
     }
     cr_expect_eq(waitpid(-1, NULL, __WALL | WNOHANG), 0, "it lives, as its user has more to come");
     cr_expect_not(no_broom());
-    sx_broom_path_free(kept);
+    sx_cleanup_queue_path_free(kept);
     cr_expect_not(no_broom(), "it lingers");
     end();
 }
@@ -181,7 +182,7 @@ EACH_ENGINE(broom, one_process_serves_many_and_waits_some_time_for_more)
 static uint64_t later(void *arg)
 {
     (void)arg;
-    return sx_now_ns() + 2 * SX_BROOM_LINGER_NS;
+    return sx_now_ns() + 2 * SX_CLEANUP_QUEUE_LINGER_NS;
 }
 
 EACH_ENGINE(broom, a_process_that_is_not_needed_any_more_ends)
@@ -214,8 +215,8 @@ EACH_ENGINE(broom, what_a_killed_process_has_not_done_is_anothers)
     make("first");
     make("kills while armed");
     make("second");
-    sx_broom_sweep(path_for(geteuid(), "first"));
-    sx_broom_sweep(path_for(geteuid(), "kills while armed"));
+    sx_cleanup_queue_sweep(path_for(geteuid(), "first"));
+    sx_cleanup_queue_sweep(path_for(geteuid(), "kills while armed"));
     sweep("second");
     run_until(second_is_gone, "what was behind it");
     cr_expect_not(there("first"));
@@ -260,7 +261,7 @@ EACH_ENGINE(broom, one_that_is_killed_again_and_again_goes_on_as_the_server_ends
     make("kills while armed");
     sweep("kills while armed");
     run_until(one_has_rested, "the third");
-    sx_brooms_end(&server, on_ended);
+    sx_cleanup_queues_end(&server, on_ended);
     run_until(has_ended, "the end");
     cr_expect_not(there("kills while armed"));
     cr_expect_eq(test_count_lines(log_fd, ""), 0);
@@ -274,7 +275,7 @@ EACH_ENGINE(broom, a_path_that_kills_each_process_is_left)
     make("second");
     sweep("kills");
     sweep("second");
-    sx_brooms_end(&server, on_ended);
+    sx_cleanup_queues_end(&server, on_ended);
     run_until(has_ended, "the end");
     cr_expect_not(there("second"), "what was behind it");
     cr_expect_eq(test_count_lines(log_fd, "kills' is left: 6 processes were killed over it"), 1);
@@ -302,14 +303,15 @@ EACH_ENGINE(broom, a_process_that_hangs_keeps_its_queue_which_is_bounded)
     }
     name[0] = '/';
     sweep("second");
-    while (size_bytes < SX_BROOM_QUEUE_MAX + (1u << 20)) {
-        struct sx_broom_path *const made = sx_broom_path_new(&server, geteuid(), geteuid(), name,
-                                                             sizeof(name) - 1, 0);
+    while (size_bytes < SX_CLEANUP_QUEUE_QUEUE_MAX + (1u << 20)) {
+        struct sx_cleanup_queue_path *const made = sx_cleanup_queue_path_new(&server, geteuid(),
+                                                                             geteuid(), name,
+                                                                             sizeof(name) - 1, 0);
 
         size_bytes += made->sweep.size_bytes;
-        sx_broom_sweep(made);
+        sx_cleanup_queue_sweep(made);
     }
-    sx_brooms_go(&server);
+    sx_cleanup_queues_go(&server);
     sweep("first");
     cr_expect_eq(test_count_lines(log_fd, "hangs in a file system"), 1, "told once");
     cr_expect(there("second") && there("stops"));
@@ -326,14 +328,14 @@ EACH_ENGINE(broom, one_that_cannot_start_is_told)
     begin(engine);
     make("first");
     make("second");
-    struct sx_broom_path *const path = path_for(geteuid(), "first");
+    struct sx_cleanup_queue_path *const path = path_for(geteuid(), "first");
 
     cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = limit;
     none.rlim_cur = 3;
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-    sx_broom_sweep(path);
-    sx_brooms_go(&server);
+    sx_cleanup_queue_sweep(path);
+    sx_cleanup_queues_go(&server);
     cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     cr_expect(no_broom());
     cr_expect_eq(test_count_lines(log_fd, "1 paths are left: Too many open files"), 1);
@@ -356,8 +358,8 @@ EACH_ENGINE(broom, a_server_without_the_right_leaves_what_is_another_users)
         cr_assert_eq(chown(base, NOBODY, NOBODY), 0);
         cr_assert_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
     }
-    sx_broom_sweep(path_for(NOBODY - 1, "first"));
-    sx_brooms_go(&server);
+    sx_cleanup_queue_sweep(path_for(NOBODY - 1, "first"));
+    sx_cleanup_queues_go(&server);
     run_until(is_told, "the line");
     cr_expect(there("first"));
     end();

@@ -25,7 +25,7 @@ static void begin(void)
 {
     bare_init(&server);
     bare_loop(&server);
-    sx_brooms_init(&server.brooms);
+    sx_cleanup_queues_init(&server.brooms);
     client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
     answers_begin(&answers, &server, client);
 }
@@ -33,7 +33,8 @@ static void begin(void)
 static void end(void)
 {
     while (!sx_list_empty(&client->cleanups)) {
-        sx_broom_path_free(SX_LIST_ENTRY(client->cleanups.next, struct sx_broom_path, link));
+        sx_cleanup_queue_path_free(
+            SX_LIST_ENTRY(client->cleanups.next, struct sx_cleanup_queue_path, link));
     }
     cr_expect(sx_list_empty(&server.brooms.list), "no path, no broom");
     answers_end(&answers, client);
@@ -97,7 +98,8 @@ static const char *registered(void)
 
     all[0] = '\0';
     SX_LIST_EACH(it, &client->cleanups) {
-        const struct sx_broom_path *path = SX_LIST_ENTRY(it, struct sx_broom_path, link);
+        const struct sx_cleanup_queue_path *path = SX_LIST_ENTRY(it, struct sx_cleanup_queue_path,
+                                                                 link);
 
         used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%.*s:%u", used > 0 ? " " : "",
                                  (int)path->len, path->sweep.path, path->sweep.flags);
@@ -119,7 +121,7 @@ Test(cleanup, takes_files_and_directories_each_once)
     cr_expect_str_eq(registered(), "/tmp/a:0 /tmp/b:0");
     cr_expect_eq(ask(dirs, 3), PMIX_SUCCESS);
     snprintf(want, sizeof(want), "/tmp/a:0 /tmp/b:0 /tmp/a:%u",
-             SX_SWEEP_DIR | SX_SWEEP_RECURSE | SX_SWEEP_LEAVE_TOP);
+             SX_CLEANUP_UNLINK_DIR | SX_CLEANUP_UNLINK_RECURSE | SX_CLEANUP_UNLINK_LEAVE_TOP);
     cr_expect_str_eq(registered(), want);
 }
 
@@ -176,7 +178,8 @@ Test(cleanup, what_is_to_stay_is_not_removed)
         cr_expect_eq(registered()[0] != '\0', good, "%s", kept_rows[i].why);
         cr_expect_eq(client->nspace->kept_bytes != 0, good, "%s", kept_rows[i].why);
         while (!sx_list_empty(&client->cleanups)) {
-            sx_broom_path_free(SX_LIST_ENTRY(client->cleanups.next, struct sx_broom_path, link));
+            sx_cleanup_queue_path_free(
+                SX_LIST_ENTRY(client->cleanups.next, struct sx_cleanup_queue_path, link));
         }
         sx_cleanup_client_removed(&server, client);
         cr_expect_eq(client->nspace->kept_bytes, 0, "%s", kept_rows[i].why);

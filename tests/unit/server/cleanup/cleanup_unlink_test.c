@@ -76,11 +76,11 @@ static void need_root(void)
 
 /* Sweep @path under the base without what is @kept in it (names with '|' between them).  Return:
  * the report. */
-static struct sx_sweep_report sweep_but(const char *path, uint32_t flags, const char *kept)
+static struct sx_cleanup_unlink_report sweep_but(const char *path, uint32_t flags, const char *kept)
 {
-    static _Alignas(8) char bytes[SX_SWEEP_TEXT_MAX + 4096];
-    struct sx_sweep *wish = (struct sx_sweep *)(void *)bytes;
-    struct sx_sweep_report report = { .left_count = 0 };
+    static _Alignas(8) char bytes[SX_CLEANUP_UNLINK_TEXT_MAX + 4096];
+    struct sx_cleanup_unlink *wish = (struct sx_cleanup_unlink *)(void *)bytes;
+    struct sx_cleanup_unlink_report report = { .left_count = 0 };
 
     wish->flags = flags;
     const int len = snprintf(wish->path, sizeof(bytes) - sizeof(*wish), "%s/%s|%s|", base, path,
@@ -90,16 +90,16 @@ static struct sx_sweep_report sweep_but(const char *path, uint32_t flags, const 
         wish->path[i] = wish->path[i] == '|' ? '\0' : wish->path[i];
     }
     wish->size_bytes = (uint32_t)((sizeof(*wish) + (size_t)len + 8) & ~(size_t)7);
-    sx_sweep_do(wish, geteuid(), &report);
+    sx_cleanup_unlink_do(wish, geteuid(), &report);
     return report;
 }
 
-static struct sx_sweep_report sweep(const char *path, uint32_t flags)
+static struct sx_cleanup_unlink_report sweep(const char *path, uint32_t flags)
 {
     return sweep_but(path, flags, "");
 }
 
-#define ALL (SX_SWEEP_DIR | SX_SWEEP_RECURSE)
+#define ALL (SX_CLEANUP_UNLINK_DIR | SX_CLEANUP_UNLINK_RECURSE)
 
 /* a/ with a file, a link to keep/, and a/b/ with a file; keep/ with a file. */
 static void make_tree(void)
@@ -128,14 +128,16 @@ static const struct {
     { "the name of a directory", ALL, "b", false, true, false },
     { "several, and a link", ALL, "none|/b/file|link", false, true, true },
     { "part of a name", ALL, "fil|/b/fil|/b/file/none|/bb/file|/file/", false, false, false },
-    { "all files", SX_SWEEP_DIR | SX_SWEEP_RECURSE | SX_SWEEP_EMPTY, "", true, true, true },
+    { "all files", SX_CLEANUP_UNLINK_DIR | SX_CLEANUP_UNLINK_RECURSE | SX_CLEANUP_UNLINK_EMPTY, "",
+      true, true, true },
 };
 
 Test(sweep, leaves_what_is_to_stay, .init = make_base, .fini = remove_base)
 {
     for (size_t i = 0; i < SX_COUNT(kept_rows); i++) {
         make_tree();
-        const struct sx_sweep_report report = sweep_but("a", kept_rows[i].flags, kept_rows[i].kept);
+        const struct sx_cleanup_unlink_report report = sweep_but("a", kept_rows[i].flags,
+                                                                 kept_rows[i].kept);
 
         cr_expect_eq(there("a/file"), kept_rows[i].file_left, "%s", kept_rows[i].why);
         cr_expect_eq(there("a/b/file"), kept_rows[i].inner_left, "%s", kept_rows[i].why);
@@ -152,9 +154,9 @@ Test(sweep, empty_directories_alone, .init = make_base, .fini = remove_base)
     dir("a/c");
     dir("a/c/d");
     dir("e");
-    cr_expect_eq(sweep("a", ALL | SX_SWEEP_EMPTY).left_count, 0);
+    cr_expect_eq(sweep("a", ALL | SX_CLEANUP_UNLINK_EMPTY).left_count, 0);
     cr_expect(!there("a/c") && there("a/b/file") && there("a/file"));
-    (void)sweep("e", SX_SWEEP_DIR | SX_SWEEP_EMPTY);
+    (void)sweep("e", SX_CLEANUP_UNLINK_DIR | SX_CLEANUP_UNLINK_EMPTY);
     cr_expect(!there("e"));
     cr_assert_eq(system("rm -rf a keep"), 0);
 }
@@ -169,14 +171,14 @@ static const struct {
 } rows[] = {
     { "a file", "a/file", 0, false, true, true, 0 },
     { "a file that is a directory", "a", 0, true, true, true, EISDIR },
-    { "a directory that is a file", "a/file", SX_SWEEP_DIR, true, true, true, ENOTDIR },
+    { "a directory that is a file", "a/file", SX_CLEANUP_UNLINK_DIR, true, true, true, ENOTDIR },
     { "a directory that is a link", "a/link", ALL, true, true, true, ENOTDIR },
     { "what is not there", "a/none", 0, true, true, true, 0 },
     { "in what is not there", "a/none/file", 0, true, true, true, 0 },
     { "in what is a file", "a/file/none", 0, true, true, true, ENOTDIR },
     { "a tree", "a", ALL, false, false, false, 0 },
-    { "the files of a directory", "a", SX_SWEEP_DIR, false, true, true, 0 },
-    { "a tree without its top", "a", ALL | SX_SWEEP_LEAVE_TOP, false, false, true, 0 },
+    { "the files of a directory", "a", SX_CLEANUP_UNLINK_DIR, false, true, true, 0 },
+    { "a tree without its top", "a", ALL | SX_CLEANUP_UNLINK_LEAVE_TOP, false, false, true, 0 },
     { "with dots and slashes", ".//a/../a/./b/..//b/file", 0, true, false, true, 0 },
 };
 
@@ -184,7 +186,7 @@ static void rows_hold(void)
 {
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         make_tree();
-        const struct sx_sweep_report report = sweep(rows[i].path, rows[i].flags);
+        const struct sx_cleanup_unlink_report report = sweep(rows[i].path, rows[i].flags);
 
         cr_expect_eq(there("a/file"), rows[i].file_left, "%s", rows[i].why);
         cr_expect_eq(there("a/b/file"), rows[i].inner_left, "%s", rows[i].why);
@@ -220,7 +222,7 @@ static void links_are_not_followed(int error)
                                          "home/link/file" };
 
     for (size_t i = 0; i < SX_COUNT(paths); i++) {
-        const struct sx_sweep_report report = sweep(paths[i], i == 1 ? ALL : 0);
+        const struct sx_cleanup_unlink_report report = sweep(paths[i], i == 1 ? ALL : 0);
 
         cr_expect_eq(report.left_count, 1, "%s", paths[i]);
         cr_expect_eq(report.error, error, "%s: %s", paths[i], strerror(report.error));
@@ -280,7 +282,7 @@ Test(sweep, what_belongs_to_others_stays_and_is_counted, .init = make_base, .fin
     file("a/b/theirs/ours");
     cr_assert_eq(chown("a/theirs", 4242, 4242), 0);
     cr_assert_eq(chown("a/b/theirs", 4242, 4242), 0);
-    const struct sx_sweep_report report = sweep("a", ALL);
+    const struct sx_cleanup_unlink_report report = sweep("a", ALL);
 
     cr_expect_eq(report.left_count, 2);
     cr_expect_eq(report.error, EPERM);
@@ -297,11 +299,11 @@ Test(sweep, what_is_nested_too_deep_stays_and_is_told, .init = make_base, .fini 
     char path[4096] = "top";
 
     dir(path);
-    for (unsigned i = 0; i < SX_SWEEP_DEPTH_MAX + 1; i++) {
+    for (unsigned i = 0; i < SX_CLEANUP_UNLINK_DEPTH_MAX + 1; i++) {
         strcat(path, "/d");
         dir(path);
     }
-    const struct sx_sweep_report report = sweep("top", ALL);
+    const struct sx_cleanup_unlink_report report = sweep("top", ALL);
 
     cr_expect_eq(report.left_count, 1);
     cr_expect_eq(report.error, EOVERFLOW);
@@ -320,7 +322,7 @@ Test(sweep, a_mounted_file_system_is_not_entered, .init = make_base, .fini = rem
     dir("a/mounted");
     cr_assert_eq(mount("none", "a/mounted", "tmpfs", 0, NULL), 0, "%s", strerror(errno));
     file("a/mounted/file");
-    const struct sx_sweep_report report = sweep("a", ALL);
+    const struct sx_cleanup_unlink_report report = sweep("a", ALL);
 
     cr_expect_eq(report.left_count, 1);
     cr_expect_eq(report.error, EXDEV);
@@ -331,20 +333,20 @@ Test(sweep, a_mounted_file_system_is_not_entered, .init = make_base, .fini = rem
 
 Test(sweep, a_report_is_printable_and_says_why, .init = make_base, .fini = remove_base)
 {
-    char path[SX_SWEEP_TEXT_MAX + 100] = "\033[2J\n/";
+    char path[SX_CLEANUP_UNLINK_TEXT_MAX + 100] = "\033[2J\n/";
 
-    memset(path + strlen(path), 'x', SX_SWEEP_TEXT_MAX);
+    memset(path + strlen(path), 'x', SX_CLEANUP_UNLINK_TEXT_MAX);
     dir("\033[2J\n");
-    const struct sx_sweep_report report = sweep(path, SX_SWEEP_DIR);
+    const struct sx_cleanup_unlink_report report = sweep(path, SX_CLEANUP_UNLINK_DIR);
 
     cr_expect_eq(report.left_count, 1, "the name is too long");
     cr_expect_eq(report.error, ENAMETOOLONG);
-    cr_expect_eq(strlen(report.path), SX_SWEEP_TEXT_MAX - 1);
+    cr_expect_eq(strlen(report.path), SX_CLEANUP_UNLINK_TEXT_MAX - 1);
     for (const char *at = report.path; *at != '\0'; at++) {
         cr_expect(*at >= ' ', "%d", *at);
     }
-    cr_expect_str_eq(sx_sweep_reason(ELOOP), "a link is on the way to it");
-    cr_expect_str_eq(sx_sweep_reason(ENOSPC), strerror(ENOSPC));
+    cr_expect_str_eq(sx_cleanup_unlink_reason(ELOOP), "a link is on the way to it");
+    cr_expect_str_eq(sx_cleanup_unlink_reason(ENOSPC), strerror(ENOSPC));
 }
 
 /* ---- a user who does not hold still -------------------------------------------------------- */

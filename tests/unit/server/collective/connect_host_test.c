@@ -98,11 +98,12 @@ Test(connect_host, twice_brings_it_once_and_the_last_end_takes_it_back)
     connect_all();
     cr_assert_eq(nodes[0].server.spans.next->next, &nodes[0].server.spans, "one");
     snprintf(name, sizeof(name), "connected-1.node0");
-    cr_assert_not_null(sx_span_find(&nodes[0].server, name), "under the name of the first member");
-    cr_assert_not_null(sx_span_find(&nodes[1].server, name), "on both nodes");
+    cr_assert_not_null(sx_connect_nodes_find(&nodes[0].server, name),
+                       "under the name of the first member");
+    cr_assert_not_null(sx_connect_nodes_find(&nodes[1].server, name), "on both nodes");
     cr_expect_eq(sx_nspace_find(&nodes[0].server, RIGHT)->brought_count, 1);
-    sx_span_end(&nodes[0].server, name);
-    cr_expect_null(sx_span_find(&nodes[0].server, name));
+    sx_connect_nodes_end(&nodes[0].server, name);
+    cr_expect_null(sx_connect_nodes_find(&nodes[0].server, name));
     cr_expect_not_null(sx_nspace_find(&nodes[0].server, RIGHT), "not within the call");
     node_run(&nodes[0], NULL, NULL);
     cr_expect_null(sx_nspace_find(&nodes[0].server, RIGHT));
@@ -119,7 +120,7 @@ Test(connect_host, what_it_brought_yields_to_the_host)
     cr_expect_eq(brought->brought_count + brought->job_size, 0);
     cr_assert_eq(sx_nspace_open(&nodes[0].server, brought), PMIX_SUCCESS);
     cr_expect_gt(brought->store.generation, generation, "readers ask again");
-    sx_span_end(&nodes[0].server, "connected-1.node0");
+    sx_connect_nodes_end(&nodes[0].server, "connected-1.node0");
     node_run(&nodes[0], NULL, NULL);
     cr_expect_not_null(sx_nspace_find(&nodes[0].server, RIGHT), "it is the host's now");
 }

@@ -13,16 +13,16 @@
 
 #define SEED 99
 
-static struct sx_wishes wishes;
+static struct sx_merged_infos wishes;
 
 static void begin(void)
 {
-    sx_wishes_init(&wishes);
+    sx_merged_infos_init(&wishes);
 }
 
 static void end(void)
 {
-    sx_wishes_clear(&wishes);
+    sx_merged_infos_clear(&wishes);
 }
 
 TestSuite(wishes, .init = begin, .fini = end);
@@ -32,7 +32,7 @@ static void add(const char *key, const char *text)
     pmix_info_t info;
 
     cr_assert_eq(PMIx_Info_load(&info, key, text, PMIX_STRING), PMIX_SUCCESS);
-    cr_assert_eq(sx_wishes_add(&wishes, &info, 1, SEED), PMIX_SUCCESS);
+    cr_assert_eq(sx_merged_infos_add(&wishes, &info, 1, SEED), PMIX_SUCCESS);
     PMIx_Info_destruct(&info); /* what was taken out of it is not there any more */
 }
 
@@ -43,7 +43,7 @@ Test(wishes, are_each_keys_first_in_the_order_of_their_coming)
     add("b", "first");
     add("a", "second");
     add("b", "too late");
-    pmix_info_t *const info = sx_wishes_take(&wishes, 2, &count);
+    pmix_info_t *const info = sx_merged_infos_take(&wishes, 2, &count);
 
     cr_assert_not_null(info);
     cr_assert_eq(count, 4);
@@ -79,7 +79,7 @@ Test(wishes, of_many_keys_are_all_there)
             add(key, key);
         }
     }
-    pmix_info_t *const info = sx_wishes_take(&wishes, 0, &count);
+    pmix_info_t *const info = sx_merged_infos_take(&wishes, 0, &count);
 
     cr_assert_eq(count, 1000);
     for (size_t i = 0; i < count; i++) {

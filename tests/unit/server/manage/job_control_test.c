@@ -46,7 +46,7 @@ static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targe
 static void begin(void)
 {
     bare_events_init(&server);
-    sx_brooms_init(&server.brooms);
+    sx_cleanup_queues_init(&server.brooms);
     sx_psets_init(&server);
     job = bare_job(&server, "job", 1, 1);
     client = bare_connect(&server, job, 0);
@@ -58,7 +58,8 @@ static void begin(void)
 static void end(void)
 {
     while (!sx_list_empty(&client->cleanups)) {
-        sx_broom_path_free(SX_LIST_ENTRY(client->cleanups.next, struct sx_broom_path, link));
+        sx_cleanup_queue_path_free(
+            SX_LIST_ENTRY(client->cleanups.next, struct sx_cleanup_queue_path, link));
     }
     answers_end(&answers, client);
     bare_events_deinit(&server);
