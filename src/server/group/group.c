@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group.c - a membership of its own kind, and a number. */
+/* group.c - groups as memberships of a kind of their own, and their context ids. */
 #include "server/group/group.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "server/model/event_block.h"
 
 #define CONTEXT_ORIGIN_DIGITS \
-    8 /* of the server's random origin: the upper half, without its sign */
+    8 /* digits of the server's random origin: the id's upper half, without its sign */
 #define CONTEXT_COUNT_BITS 32
 
 uint64_t sx_group_context_id(struct sx_server *server)
@@ -60,7 +60,7 @@ static bool is_open(struct sx_generation *generation, void *arg)
     return !SX_CONTAINER(generation, struct sx_collective, generation)->is_over;
 }
 
-/* One that is over may stay with the host, and is the oldest then. */
+/* A construct that is over may stay while the host has it, and is then the oldest. */
 struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name)
 {
     const struct sx_op_signature meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };

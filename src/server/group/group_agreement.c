@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_agreement.c - a plan as bytes, and many of them as one plan. */
+/* group_agreement.c - a plan as bytes, and the plans of several servers merged into one. */
 #include "server/group/group_agreement.h"
 
 #include <stdlib.h>
@@ -103,7 +103,7 @@ static pmix_status_t gifts_read(struct sx_group_plan *plan, const struct sx_open
     return rc;
 }
 
-/* The order of the first caller of all counts, and what is said with it. */
+/* The order of the first caller of all counts, and what was sent with it. */
 static pmix_status_t order_read(struct sx_group_plan *plan, const struct sx_opened *body)
 {
     const struct sx_group_agreement *const head = body->head;

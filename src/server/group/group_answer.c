@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_answer.c - which group an answer is about. */
+/* group_answer.c - find the group that an answer is about. */
 #include "server/group/group_answer.h"
 
 #include "control/message.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_answer.h - a process answers an event of a group that comes to be. */
+/* group_answer.h - a process answers an event of a group that is being built. */
 #ifndef SX_SERVER_GROUP_GROUP_ANSWER_H
 #define SX_SERVER_GROUP_GROUP_ANSWER_H
 
@@ -11,8 +11,8 @@ struct sx_client;
 struct sx_frame;
 struct sx_server;
 
-/* GROUP_SAID.  What nobody has asked @client is passed over: the group may be there, or gone, by
- * now.  Return: false for a breach of protocol. */
+/* GROUP_SAID.  An answer to a question that @client was not asked is ignored: the group may exist,
+ * or be gone, by now.  Return: false for a breach of protocol. */
 bool sx_group_on_said(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       uint64_t now_ns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_bootstrap.c - the signature grows with those who come. */
+/* group_bootstrap.c - the signature grows with each process that calls. */
 #include "server/group/group_bootstrap.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "server/group/group_plan.h"
 #include "server/model/proc_list.h"
 
-/* ---- who is meant ---------------------------------------------------------------------------- */
+/* ---- processes that a caller names ----------------------------------------------------------- */
 
 static bool leads(const struct sx_arrival *arrival)
 {
@@ -84,7 +84,7 @@ static pmix_status_t leader_take(struct sx_group_plan *plan, const struct sx_arr
     return PMIX_SUCCESS;
 }
 
-/* ---- those who come later -------------------------------------------------------------------- */
+/* ---- later callers --------------------------------------------------------------------------- */
 
 /* Return: as sx_group_bootstrap_expect. */
 static pmix_status_t is_there(struct sx_collective *open, const pmix_proc_t *proc,
@@ -143,8 +143,8 @@ pmix_status_t sx_group_bootstrap_expect(struct sx_collective *open,
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Those of another node would wait for a construct that no host knows: its processes are not known
- * before all have come. */
+/* Processes of another node would wait for a construct that no host has received: its processes are
+ * unknown until all have called. */
 static pmix_status_t are_here(const struct sx_collective *collective)
 {
     return sx_members_absent(&collective->members).elsewhere

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_construct.c - whom a caller means, and what becomes of it when all have called. */
+/* group_construct.c - find the members that a caller means, and end the call when all have
+ * called. */
 #include "server/group/group_construct.h"
 
 #include <stdlib.h>
@@ -18,17 +19,17 @@
 #include "server/group/group_end.h"
 #include "server/group/group_plan.h"
 
-#define PROCS_PER_UNIT 4u /* to find, copy and sort them: share.h */
+#define PROCS_PER_UNIT 4u /* to find, copy and sort them (share.h) */
 
-/* ---- whom a caller means --------------------------------------------------------------------- */
+/* ---- members that a caller means ------------------------------------------------------------- */
 
 struct order {
     struct sx_server *server;
     struct sx_proc_list *all;
 };
 
-/* A wildcard of a job that is not registered yet stays as it is: sx_group_construct_nspace_added.
- */
+/* A wildcard of a job that is not registered yet stays in the list until
+ * sx_group_construct_nspace_added. */
 static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
 {
     const struct order *const order = arg;
@@ -45,7 +46,7 @@ static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
                                                                   : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Who is there twice stays where he came first.  @sorted: each of them once. */
+/* Drop duplicates; keep the first.  @sorted: each process once. */
 static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc_list *sorted)
 {
     bool *const seen = calloc(sorted->count + 1, sizeof(*seen));
@@ -68,7 +69,7 @@ static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc
     return PMIX_SUCCESS;
 }
 
-/* The members as they were written, and in order. */
+/* Read the members into @order, as they were written, and into @sorted. */
 static pmix_status_t members_read(struct sx_server *server, const pmix_proc_t *written,
                                   size_t count, struct sx_proc_list *order,
                                   struct sx_proc_list *sorted)
@@ -89,8 +90,9 @@ static pmix_status_t members_read(struct sx_server *server, const pmix_proc_t *w
     return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
 }
 
-/* All of one job are named by its wildcard: there are hosts that complete no fence of anything
- * else (Slurm).  With several jobs another node may not know how many processes one of them has. */
+/* If the members are all processes of one job, name them by its wildcard: some hosts (Slurm)
+ * complete no fence of anything else.  This is not done for several jobs, because another node may
+ * not have the size of one of them. */
 static void signature_shorten(struct sx_server *server, struct sx_arrival *arrival)
 {
     pmix_proc_t *const procs = arrival->procs;
@@ -105,7 +107,8 @@ static void signature_shorten(struct sx_server *server, struct sx_arrival *arriv
     }
 }
 
-/* Most callers write what the first one wrote (@open: NULL for him): that is read once. */
+/* Most callers write what the first one wrote, so that list is read once.  @open: NULL for the
+ * first. */
 static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
                                   const struct sx_collective *open, struct sx_arrival *arrival)
 {
@@ -136,7 +139,8 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
     return PMIX_SUCCESS;
 }
 
-/* Others may be building it (@open), and wait for @client, or for whoever comes. */
+/* Others may be building the group (@open), waiting for @client or, in a bootstrap, for any
+ * process. */
 static pmix_status_t name_judge(struct sx_server *server, struct sx_client *client,
                                 const struct sx_collective *open, const struct sx_arrival *arrival)
 {
@@ -173,7 +177,7 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
                : rc;
 }
 
-/* Whether @arrival, unless it has begun the construct, is about the same members. */
+/* Return: whether @arrival names the same members, or is the first call of the construct. */
 static bool means_the_same(const struct sx_members *members, const struct sx_arrival *arrival)
 {
     return arrival->procs == NULL || (members->proc_count == arrival->proc_count &&
@@ -222,8 +226,8 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
 
 /* ---- all have called ------------------------------------------------------------------------- */
 
-/* Over nodes a member may have ended since all servers know that all have called: it ends as a
- * member. */
+/* Over several nodes, a member may end after all servers have learned that all have called.  Such a
+ * process ends as a member of the group. */
 static void members_look(const struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
@@ -235,7 +239,7 @@ static void members_look(const struct sx_members *members)
     }
 }
 
-/* Over nodes all servers have said who has come there. */
+/* Over several nodes, each server has sent the list of processes that have called on its node. */
 static bool has_come(const struct sx_collective *collective, const pmix_proc_t *proc)
 {
     const struct sx_agreed *const agreed = &collective->agreed;
@@ -258,7 +262,7 @@ static bool is_incomplete(const struct sx_collective *collective)
                : collective->members.incomplete;
 }
 
-/* It goes on without those who have ended: they are no members. */
+/* The construct continues without processes that have ended: they do not become members. */
 static pmix_status_t order_complete(const struct sx_collective *collective)
 {
     struct sx_group_plan *const plan = collective->plan;
@@ -353,7 +357,7 @@ pmix_status_t sx_group_destruct_aim(struct sx_server *server, struct sx_client *
     arrival->procs[0].rank = PMIX_RANK_WILDCARD;
     arrival->proc_count = 1;
     if ((group->published.head.flags & SX_MEMBERSHIP_NOTIFY) != 0) {
-        arrival->options.pardons |= SX_PARDON_BEFORE; /* the others hear of it in another way */
+        arrival->options.pardons |= SX_PARDON_BEFORE; /* the others get an event instead */
     }
     return PMIX_SUCCESS;
 }

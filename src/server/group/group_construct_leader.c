@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_construct_leader.c - members as builders, and what all hear of a verdict. */
+/* group_construct_leader.c - members as builders of a group, and the events that a verdict
+ * causes. */
 #include "server/group/group_construct_leader.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ static void *member_next(void *owner, void *at, struct sx_group_builder *ret)
     return member;
 }
 
-/* The host may end the job inside an event: last. */
+/* The host may end the job inside an event, so events are sent last. */
 static void act(void *owner, const struct sx_group_verdict *verdict)
 {
     struct sx_collective *const collective = owner;
@@ -82,7 +83,7 @@ pmix_status_t sx_group_construct_lost(struct sx_collective *collective, struct s
 {
     struct sx_group_lead *const lead = &collective->plan->lead;
 
-    if (collective->with_host) { /* all have called, and the host has heard of all of them */
+    if (collective->with_host) { /* all have called, and the host has received all of them */
         return end;
     }
     if (lead->leader == NULL && (collective->group & SX_GROUP_NOTIFY) == 0 && lead->count == 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_end.c - what those who stay hear of a member's end. */
+/* group_end.c - events to the other members when a member ends. */
 #include "server/group/group_end.h"
 
 #include <stdio.h>

@@ -7,10 +7,10 @@
 #include "server/model/membership.h"
 #include "server/model/state.h"
 
-/* It has finalized, died or was taken away: it is a member of no group any more. */
+/* @client has finalized, died or was removed by the host: remove it from all its groups. */
 void sx_group_client_gone(struct sx_server *server, struct sx_client *client);
 
-/* Return: SX_PARDON_*, what the makers of @group have pardoned its members. */
+/* Return: SX_PARDON_*, which ends of members the makers of @group have pardoned. */
 uint8_t sx_group_pardons(const struct sx_membership_entry *group);
 
 #endif

@@ -27,7 +27,7 @@ static pmix_status_t ask(struct sx_collective *collective, const char *name, int
     return sx_agree_ask(collective, &entry, told);
 }
 
-/* What the host answers to that means nothing any more. */
+/* The host's answer to this call is ignored. */
 static void cancel(const struct sx_collective *collective, const char *name)
 {
     const struct sx_members *const members = &collective->members;
@@ -57,7 +57,7 @@ pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_t
     return ask(collective, collective->id, PMIX_GROUP_CONSTRUCT, told);
 }
 
-/* A host that gives none leaves it to the servers. */
+/* If the host gives no context id, the servers choose one. */
 static void context_id_take(struct sx_group_plan *plan, const struct sx_host_answer *answer)
 {
     for (size_t i = 0; i < answer->ninfo; i++) {

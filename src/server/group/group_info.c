@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_info.c - infos change their owner; each becomes a value in the store. */
+/* group_info.c - infos get a new owner; each becomes a value in the store. */
 #include "server/group/group_info.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "server/group/group_values.h"
 #include "shmem/qualified.h"
 
-/* Move @count infos out of the array @from, which is ours, behind the *ret_count at @to. */
+/* Move @count infos out of the array @from, which this server owns, to @to, behind *ret_count. */
 static void infos_move(pmix_info_t *to, size_t *ret_count, const pmix_info_t *from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -24,7 +24,8 @@ static void infos_move(pmix_info_t *to, size_t *ret_count, const pmix_info_t *fr
     }
 }
 
-/* An element of PMIX_GROUP_INFO_ARRAY: an info, or an array of them.  Return: how many. */
+/* Open an element of PMIX_GROUP_INFO_ARRAY, which is an info or an array of infos.  Return: how
+ * many. */
 static size_t element_open(const pmix_info_t *element, const pmix_info_t **ret_infos)
 {
     const pmix_data_array_t *const array = element->value.type == PMIX_DATA_ARRAY
@@ -98,7 +99,8 @@ static pmix_status_t give_value(struct sx_server *server, struct sx_nspace *nspa
                           : sx_modex_give_elsewhere(nspace, rank, key, value);
 }
 
-/* Give what has been noted.  Return: PMIX_SUCCESS, and how much of the store it takes. */
+/* Give a value that has been noted (sx_group_values_expect).  Return: PMIX_SUCCESS, and in
+ * *ret_bytes how much of the store it takes. */
 static pmix_status_t give_measured(struct sx_server *server, struct sx_nspace *nspace,
                                    uint32_t rank, const pmix_value_t *value, uint64_t *ret_bytes)
 {
@@ -108,13 +110,13 @@ static pmix_status_t give_measured(struct sx_server *server, struct sx_nspace *n
     size_t size = 0;
 
     if (rc == PMIX_SUCCESS && store->generation != generation) {
-        rc = sx_flat_size(value, &size); /* it has become another store on the way */
+        rc = sx_flat_size(value, &size); /* another store has replaced it meanwhile */
     }
     *ret_bytes = size != 0 ? size : store->heap.next_off - before;
     return rc;
 }
 
-/* A value for each context: it may have to go again. */
+/* Give one value per context, and note each, since it may have to be removed again. */
 static pmix_status_t give_qualified(struct sx_server *server, struct sx_nspace *nspace,
                                     uint32_t rank, const pmix_value_t *value, uint64_t subject)
 {
@@ -143,7 +145,7 @@ static pmix_status_t give(struct sx_server *server, const pmix_proc_t *proc,
     const pmix_value_t qualified = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
 
     if (nspace == NULL || !nspace->has_store) {
-        return PMIX_SUCCESS; /* it has gone */
+        return PMIX_SUCCESS; /* the namespace is gone */
     }
     if (group->context_id == 0) {
         return give_value(server, nspace, proc->rank, info->key, &info->value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_leave.c - take a member out, and tell those who stay. */
+/* group_leave.c - remove a member, and send an event to those who stay. */
 #include "server/group/group_leave.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "server/group/group_end.h"
 #include "server/port/reply.h"
 
-#define PROCS_PER_UNIT 4u /* to copy, and to be told: share.h */
+#define PROCS_PER_UNIT 4u /* to copy the list and to send the event (share.h) */
 
 /* Return: PMIX_SUCCESS when *ret is the group of which @client is a member. */
 static pmix_status_t group_find(const struct sx_server *server, const struct sx_client *client,
@@ -31,7 +31,7 @@ static pmix_status_t group_find(const struct sx_server *server, const struct sx_
     return sx_membership_has(entry, client) ? PMIX_SUCCESS : PMIX_ERR_NOT_A_MEMBER;
 }
 
-/* The host may end the job inside the event, and so @client. */
+/* The host may end the job inside the event, and @client with it. */
 static pmix_status_t leave(struct sx_server *server, struct sx_client *client, const char *name,
                            struct sx_membership_entry *group)
 {
@@ -68,7 +68,7 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- ends on other nodes --------------------------------------------------------------------- */
 
-/* Return: the group that @block is about, NULL when there is none. */
+/* Return: the group that @block is about; NULL: there is none. */
 static struct sx_membership_entry *group_meant(struct sx_server *server,
                                                const struct sx_event_block *block)
 {
@@ -108,7 +108,7 @@ void sx_group_event_relayed(struct sx_server *server, const struct sx_event_bloc
     const struct sx_nspace *const nspace = sx_nspace_find(server, source.nspace);
     const bool is_here = nspace != NULL && sx_client_find(nspace, source.rank) != NULL;
 
-    /* Of those here this server has said it itself. */
+    /* for members of this node, this server has sent the event */
     if (group != NULL && !is_here) {
         member_elsewhere_gone(server, group, &source, code == PMIX_GROUP_MEMBER_FAILED);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_plan.c - what each caller has said, until all have called. */
+/* group_plan.c - what each caller has sent, until all have called. */
 #include "server/group/group_plan.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ void sx_group_plan_free(struct sx_group_plan *plan)
     free(plan);
 }
 
-/* Room for one more. */
+/* Reserve space for one more gift. */
 static bool gifts_reserve(struct sx_group_plan *plan)
 {
     if (plan->gift_count == plan->gift_capacity) {
@@ -113,7 +113,7 @@ pmix_status_t sx_group_plan_arrange(pmix_proc_t *order, size_t count, const pmix
             ok = sx_proc_list_add(&arranged, proc->nspace, proc->rank);
         }
     }
-    if (ok && arranged.count == count) { /* each of @order is there once */
+    if (ok && arranged.count == count) { /* @order has no duplicates */
         memcpy(order, arranged.all, count * sizeof(*order));
     }
     sx_proc_list_clear(&sorted);
@@ -122,7 +122,7 @@ pmix_status_t sx_group_plan_arrange(pmix_proc_t *order, size_t count, const pmix
     return ok ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* The members of a bootstrap are not known yet. */
+/* The members of a bootstrap are unknown until all have called. */
 static pmix_status_t final_take(struct sx_group_plan *plan, const struct sx_client *client,
                                 struct sx_arrival *arrival)
 {
@@ -150,7 +150,7 @@ static pmix_status_t final_take(struct sx_group_plan *plan, const struct sx_clie
     return rc;
 }
 
-/* Who has no order of his own has written the one that counts. */
+/* A caller without an order of its own has written the order that counts. */
 static pmix_status_t order_take(struct sx_group_plan *plan, const struct sx_client *client,
                                 struct sx_arrival *arrival)
 {

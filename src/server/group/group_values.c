@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_values.c - a list per namespace, the oldest group first.
  *
- * One that still lives when it is its turn goes behind the others.  LIVING_MAX of them in a row are
- * enough for one turn: the next one goes on.  Memory: a name per value that is in the store. */
+ * If the oldest group still lives, its entry is moved to the end of the list.  A turn ends after
+ * LIVING_MAX such moves in a row, and the next turn continues.  Memory: a name per value that is in
+ * the store. */
 #include "server/group/group_values.h"
 
 #include <stdlib.h>
@@ -20,11 +21,11 @@ struct value {
     char name[SX_QUALIFIED_NAME_LEN + 1];
 };
 
-/* Those of one group. */
+/* Values of one group. */
 struct values {
     struct sx_list link;
     uint64_t subject;
-    uint64_t bytes; /* of the store */
+    uint64_t bytes; /* taken in the store */
     struct value *all;
     size_t count, capacity;
 };
@@ -43,7 +44,7 @@ static void values_free(struct sx_nspace *nspace, struct values *values)
     free(values);
 }
 
-/* ---- what is given --------------------------------------------------------------------------- */
+/* ---- values that are given ------------------------------------------------------------------- */
 
 /* Return: the newest; NULL: there is none. */
 static struct values *values_last(const struct sx_nspace *nspace)
@@ -53,7 +54,7 @@ static struct values *values_last(const struct sx_nspace *nspace)
                : SX_LIST_ENTRY(nspace->group_values.prev, struct values, link);
 }
 
-/* Return: those of @subject, which are the newest; NULL when memory is out. */
+/* Return: the entry of @subject, which is the newest; NULL when memory is out. */
 static struct values *values_of(struct sx_nspace *nspace, uint64_t subject)
 {
     struct values *values = values_last(nspace);
@@ -94,9 +95,9 @@ pmix_status_t sx_group_values_expect(struct sx_nspace *nspace, uint64_t subject,
     return PMIX_SUCCESS;
 }
 
-/* ---- what goes ------------------------------------------------------------------------------- */
+/* ---- values that are removed ----------------------------------------------------------------- */
 
-/* The legend of @name goes with the last value. */
+/* Remove the legend of @name with its last value. */
 static void legend_drop(struct sx_store_writer *store, const char *name)
 {
     const sx_column column = sx_store_column(&store->view, SX_REALM_QUALIFIED, name,

@@ -26,7 +26,7 @@ static uint64_t guest_hash(const struct sx_server *server, const struct sx_invit
     return XXH3_64bits_withSeed(words, sizeof(words), server->seed);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- invitations ----------------------------------------------------------------------------- */
 
 struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *name,
                                         struct sx_client *inviter)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* invite.c - what guests and inviters say, whom it is told, and what comes of it. */
+/* invite.c - answers of guests and inviters, the events that they cause, and their effect. */
 #include "server/group/invite.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static bool is_gone(const struct sx_client *client)
 
 /* ---- invite ---------------------------------------------------------------------------------- */
 
-/* It is in front, unless it has given itself another place. */
+/* The inviter is first, unless it has listed itself at another place. */
 static bool names(const struct sx_invite_named *named, const struct sx_client *client)
 {
     const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
@@ -57,7 +57,7 @@ static bool guests_ask(struct sx_server *server, struct sx_invitation *invitatio
     return ok;
 }
 
-/* Some of the new guests may have ended long ago. */
+/* Some of the new guests may have ended before they were invited. */
 static void guests_look(struct sx_server *server, struct sx_invitation *invitation)
 {
     SX_LIST_EACH(it, &invitation->guests) {
@@ -69,8 +69,8 @@ static void guests_look(struct sx_server *server, struct sx_invitation *invitati
     }
 }
 
-/* The open invitation to @name, or a new one.  Return: PMIX_ERR_EXISTS, told, when it is another
- * process's; as sx_group_name_judge. */
+/* Find the open invitation to @name, or make one.  Return: PMIX_ERR_EXISTS, logged, when it is
+ * another process's; as sx_group_name_judge. */
 static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, const char *name,
                             struct sx_invitation **ret)
 {
@@ -87,7 +87,7 @@ static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, 
     return rc == PMIX_SUCCESS && invitation == NULL ? PMIX_ERR_OUT_OF_RESOURCE : rc;
 }
 
-/* One that can answer nothing is not waited for, either. */
+/* If the inviter can answer no question, do not wait for its answers. */
 static void hears(struct sx_invitation *invitation, uint8_t what)
 {
     invitation->hears = what;
@@ -113,7 +113,7 @@ static void invite(struct sx_server *server, struct sx_invitation *invitation,
     sx_invite_judge(server, invitation);
 }
 
-/* Once the host has registered all whom @call names. */
+/* Begin @call; the host has registered all processes that it names. */
 static void call_begin(struct sx_server *server, struct sx_invite_call *call)
 {
     struct sx_invite_named named = call->named;
@@ -133,7 +133,7 @@ static void call_begin(struct sx_server *server, struct sx_invite_call *call)
     sx_invite_named_clear(&named);
 }
 
-/* It begins now, or when the host has registered more processes. */
+/* Begin @call now, or once the host has registered more processes. */
 static void call_look(struct sx_server *server, struct sx_invite_call *call)
 {
     const pmix_status_t rc = sx_invite_named_judge(&call->named, server);
@@ -193,7 +193,7 @@ void sx_invite_client_added(struct sx_server *server, struct sx_client *client)
     while ((node = sx_list_pop(&ready)) != NULL) {
         struct sx_invite_call *const call = SX_LIST_ENTRY(node, struct sx_invite_call, link);
 
-        call->named.registered = 0; /* some may have been taken away meanwhile */
+        call->named.registered = 0; /* the host may have removed some meanwhile */
         call_look(server, call);
     }
 }
@@ -221,7 +221,7 @@ void sx_invite_name_claimed(struct sx_server *server, const char *name)
 
 /* ---- join ------------------------------------------------------------------------------------ */
 
-/* Whoever has invited it may have ended meanwhile. */
+/* The process that invited the guest may have ended meanwhile. */
 static bool has_led(const struct sx_invitation *invitation, const pmix_proc_t *proc)
 {
     const struct sx_proc_list *const leaders = &invitation->leaders;
@@ -233,8 +233,9 @@ static bool has_led(const struct sx_invitation *invitation, const pmix_proc_t *p
     return i < leaders->count;
 }
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when @client is not invited; PMIX_ERR_BAD_PARAM, told,
- * when another one than it says has invited it; PMIX_ERR_INVALID_OPERATION when it has answered. */
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when @client is not invited; PMIX_ERR_BAD_PARAM, logged,
+ * when @client names an inviter that did not invite it; PMIX_ERR_INVALID_OPERATION when it has
+ * answered. */
 static pmix_status_t guest_find(struct sx_server *server, const struct sx_client *client,
                                 const struct sx_group_join *join, struct sx_guest **ret)
 {
@@ -264,7 +265,7 @@ static pmix_status_t guest_find(struct sx_server *server, const struct sx_client
                           inviter->rank, leader.nspace, leader.rank);
 }
 
-/* @guest has answered. */
+/* Act on the answer of @guest. */
 static void answered(struct sx_server *server, struct sx_guest *guest)
 {
     sx_invite_ask(server, guest);
@@ -324,7 +325,7 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
     return !is_breach;
 }
 
-/* ---- what the inviter says to that ----------------------------------------------------------- */
+/* ---- answers of the inviter ------------------------------------------------------------------ */
 
 void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
                     struct sx_client *client, const struct sx_group_said *said)
@@ -348,7 +349,7 @@ void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
     }
 }
 
-/* The guests about whom its inviter was asked by one of these events. */
+/* Add the guests whose questions were in these events to the inviter. */
 static size_t missed_list(const struct sx_invitation *invitation, uint64_t first, uint64_t next,
                           struct sx_list *ret)
 {
@@ -424,7 +425,7 @@ void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
     }
 }
 
-/* Nobody is left to be told. */
+/* No process is left to send events to. */
 static void client_stop(struct sx_server *server, struct sx_client *client)
 {
     struct sx_list *node;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* invite_end.c - events to the inviter and to the guests, and what is left when all have
- * answered. */
+/* invite_end.c - events to the inviter and to the guests, and the end when all have answered. */
 #include "server/group/invite_end.h"
 
 #include <stdlib.h>
@@ -22,7 +21,7 @@
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* The inviter hears what @guest has done, or become, and may say something to that. */
+/* Send the inviter an event about the change of @guest; the inviter may answer it. */
 void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
 {
     static const struct {
@@ -52,9 +51,9 @@ void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
     }
 }
 
-/* Which guests: in one of some states, and more about them. */
+/* A set of guests: those in some states, with further conditions. */
 #define GUESTS(state) (1u << (state))
-#define GUESTS_NEW 0x100u    /* those who have not heard of it */
+#define GUESTS_NEW 0x100u    /* those without an event yet */
 #define GUESTS_OTHERS 0x200u /* all but the inviter */
 
 static bool is_one_of(const struct sx_guest *guest, unsigned which)
@@ -64,7 +63,7 @@ static bool is_one_of(const struct sx_guest *guest, unsigned which)
            ((which & GUESTS_OTHERS) == 0 || guest->client != guest->invitation->inviter);
 }
 
-/* In their order.  Return: false, told, when memory is out. */
+/* List the guests in their order.  Return: false, logged, when memory is out. */
 static bool guests_list(const struct sx_invitation *invitation, unsigned which,
                         struct sx_proc_list *ret)
 {
@@ -86,7 +85,7 @@ static bool guests_list(const struct sx_invitation *invitation, unsigned which,
     return ok;
 }
 
-/* What the inviter has done, or become, concerns @to. */
+/* Send @to an event about the inviter. */
 static void guests_tell(struct sx_server *server, const struct sx_invitation *invitation,
                         pmix_status_t code, const struct sx_proc_list *to,
                         const struct sx_event_note notes[], size_t count)
@@ -139,11 +138,11 @@ void sx_invite_calls_answer(struct sx_invitation *invitation, pmix_status_t stat
     }
 }
 
-#define ENDPOINTS_BYTES_MAX (UINT64_C(1) << 20) /* in the event; all of them can be got besides */
+#define ENDPOINTS_BYTES_MAX (UINT64_C(1) << 20) /* in the event; the others can still be got */
 
-/* The endpoint data that members give: for each PMIX_PROCID, and the info as it was given. */
+/* The endpoint data that members give: for each a PMIX_PROCID, and the info as it was given. */
 struct endpoints {
-    pmix_info_t *all; /* NULL: none; they borrow all they point to */
+    pmix_info_t *all; /* NULL: none; all pointers are borrowed */
     pmix_proc_t *procs;
     size_t count, capacity;
     uint64_t bytes;
@@ -181,7 +180,7 @@ static void endpoint_add(struct endpoints *ret, const struct sx_guest *guest,
     ret->bytes += size;
 }
 
-/* As many as memory and the event have room for. */
+/* List as many as fit into memory and the event. */
 static struct endpoints endpoints_list(const struct sx_invitation *invitation)
 {
     struct endpoints ret = { .count = 0 };
@@ -225,7 +224,7 @@ static void made_tell(struct sx_server *server, const struct sx_invitation *invi
     free(endpoints.procs);
 }
 
-/* What the members give to each other. */
+/* Publish the data that the members give to each other. */
 static pmix_status_t gifts_give(struct sx_server *server, const struct sx_invitation *invitation,
                                 const struct sx_membership_head *group)
 {
@@ -269,7 +268,7 @@ static pmix_status_t make(struct sx_server *server, struct sx_invitation *invita
     return rc;
 }
 
-/* Whom @block, an event of the inviter, has reached need not hear of it again. */
+/* Drop the processes from @to that @block, an event of the inviter, has reached. */
 static void reached_drop(struct sx_server *server, const struct sx_event_block *block,
                          struct sx_proc_list *to)
 {
@@ -287,8 +286,8 @@ static void reached_drop(struct sx_server *server, const struct sx_event_block *
     to->count = kept;
 }
 
-/* Those who wait, and those who might still answer, hear that there will be no group.  @block: the
- * event that has said so to some; NULL: none has. */
+/* End the waiting calls, and send an event to the guests that have accepted or might still answer.
+ * @block: the event that has reached some of them already; NULL: there was none. */
 static void fail(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status,
                  const struct sx_event_block *block)
 {
@@ -299,7 +298,7 @@ static void fail(struct sx_server *server, struct sx_invitation *invitation, pmi
 
     sx_invite_calls_answer(invitation, status, 0);
     if (invitation->lead != NULL && status == PMIX_GROUP_LEADER_FAILED) {
-        return; /* they have heard it */
+        return; /* the guests have received that event */
     }
     if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS(SX_GUEST_ACCEPTED) | GUESTS_OTHERS,
                     &to)) {
@@ -323,7 +322,7 @@ void sx_invite_lead_end(struct sx_invitation *invitation)
 static void finish(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status,
                    const struct sx_event_block *block)
 {
-    sx_invitation_close(server, invitation); /* what follows may end clients */
+    sx_invitation_close(server, invitation); /* the steps below may end clients */
     if (status == PMIX_SUCCESS) {
         status = make(server, invitation);
     }
@@ -355,7 +354,7 @@ void sx_invite_judge(struct sx_server *server, struct sx_invitation *invitation)
     }
 }
 
-/* ---- those who wait -------------------------------------------------------------------------- */
+/* ---- calls that wait ------------------------------------------------------------------------- */
 
 static void call_closed(struct sx_pending *pending)
 {

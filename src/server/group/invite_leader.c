@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* invite_leader.c - guests as builders, and what follows from their verdict. */
+/* invite_leader.c - guests as builders of a group, and the effects of their verdict. */
 #include "server/group/invite_leader.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "server/group/invite_end.h"
 #include "server/group/leader_failover.h"
 
-/* Those who have accepted, and those who may still do so. */
+/* Builders are the guests that have accepted, and those that may still do so. */
 static void *guest_next(void *owner, void *at, struct sx_group_builder *ret)
 {
     struct sx_list *const guests = &((struct sx_invitation *)owner)->guests;
@@ -31,7 +31,7 @@ static void *guest_next(void *owner, void *at, struct sx_group_builder *ret)
     return NULL;
 }
 
-/* The new inviter hears what the old one has not answered. */
+/* Send the new inviter the questions that the old one has not answered. */
 static void ask_again(struct sx_server *server, struct sx_invitation *invitation)
 {
     struct sx_list open = SX_LIST_INIT(open);
@@ -113,7 +113,7 @@ void sx_invite_lead_hear(struct sx_invitation *invitation, struct sx_client *cli
     const struct sx_guest *const guest = sx_invitation_guest(server, invitation, client);
 
     if (guest == NULL || guest->state != SX_GUEST_ACCEPTED) {
-        return; /* what it says now binds nobody */
+        return; /* a guest that has not accepted has no vote */
     }
     const struct sx_group_verdict verdict = sx_group_lead_hear(invitation->lead, client, said);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* invite_request.c - read an invitation or its answer, and look whether all it names are here. */
+/* invite_request.c - read an invitation or its answer, and check that all processes it names are
+ * here. */
 #include "server/group/invite_request.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "server/group/invitation.h"
 #include "server/model/alias.h"
 
-#define GUESTS_PER_UNIT 2u /* to find, to keep, to tell: share.h */
+#define GUESTS_PER_UNIT 2u /* to find, to store, to send to them (share.h) */
 
 /* ---- gifts ----------------------------------------------------------------------------------- */
 
@@ -39,7 +40,7 @@ void sx_invite_gifts_clear(struct sx_invite_gifts *gifts)
     }
 }
 
-/* ---- whom an invitation names ---------------------------------------------------------------- */
+/* ---- processes that an invitation names ------------------------------------------------------ */
 
 static pmix_status_t judge_one(struct sx_server *server, const pmix_proc_t *proc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* leader_failover.c - questions, and who has still to answer them. */
+/* leader_failover.c - questions, and the processes that have still to answer them. */
 #include "server/group/leader_failover.h"
 
 #include <stdio.h>
@@ -55,14 +55,14 @@ static void question_close(struct sx_group_lead *lead, struct sx_group_question 
     lead->count--;
 }
 
-/* Whether @client is to hear of @code. */
+/* Return: whether @client gets events of @code. */
 static bool is_for(const struct sx_group_lead *lead, pmix_status_t code,
                    const struct sx_client *client)
 {
     return code != PMIX_GROUP_MEMBER_FAILED || lead->leader == NULL || lead->leader == client;
 }
 
-/* Who is waited for.  Return: how many; into @ret, unless it is NULL. */
+/* List the builders whose answers are awaited.  Return: how many; into @ret, unless it is NULL. */
 static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
                          struct sx_group_asked ret[])
 {
@@ -83,7 +83,7 @@ static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
     return count;
 }
 
-/* Without memory nobody is. */
+/* Ask anew.  Without memory, no builder is awaited. */
 static void question_ask(const struct sx_group_lead *lead, struct sx_group_question *question)
 {
     const size_t count = asked_list(lead, question->code, NULL);
@@ -105,7 +105,7 @@ static void question_forget(struct sx_group_question *question, const struct sx_
     }
 }
 
-/* Return: the one about the leader; NULL: none is sought. */
+/* Return: the question about the leader; NULL: no leader is sought. */
 static const struct sx_group_question *question_of_leader(const struct sx_group_lead *lead)
 {
     size_t i = 0;
@@ -116,8 +116,8 @@ static const struct sx_group_question *question_of_leader(const struct sx_group_
     return i < lead->count ? &lead->questions[i] : NULL;
 }
 
-/* Return: one that nobody will answer; NULL: there is none.  While a leader is sought, the others
- * wait for him. */
+/* Return: a question that no builder will answer; NULL: there is none.  While a leader is sought,
+ * the other questions wait for that leader. */
 static const struct sx_group_question *question_silent(const struct sx_group_lead *lead)
 {
     const struct sx_group_question *silent = question_of_leader(lead);
@@ -169,7 +169,7 @@ static struct sx_group_verdict silence(const struct sx_group_question *silent)
     };
 }
 
-/* Whether somebody who is waited for is to hear of it, for the first time or again. */
+/* Return: whether an awaited builder has still to get the event, for the first time or again. */
 static bool is_to_tell(const struct sx_group_question *question)
 {
     bool is = !question->is_told;
@@ -180,7 +180,7 @@ static bool is_to_tell(const struct sx_group_question *question)
     return is;
 }
 
-/* Those who are to hear of it now: all, or who has lost it. */
+/* List the builders that get the event now: all, or those that have lost it. */
 static void listeners(const struct sx_group_lead *lead, struct sx_group_question *question,
                       struct sx_proc_list *ret)
 {
@@ -199,7 +199,7 @@ static void listeners(const struct sx_group_lead *lead, struct sx_group_question
     question->is_told = true;
 }
 
-/* The host may end it inside the event: one at a time, and last. */
+/* The host may end the building inside the event, so one event is sent at a time, and last. */
 static void question_tell(struct sx_group_lead *lead, struct sx_group_question *question)
 {
     struct sx_server *const server = lead->server;
@@ -219,7 +219,7 @@ static void question_tell(struct sx_group_lead *lead, struct sx_group_question *
     sx_proc_list_clear(&to);
 }
 
-/* What is to be told, one at a time; and then, whether somebody is left who can answer. */
+/* Send one event that is due.  If there is none, check that a builder is left that can answer. */
 static void tell(void *arg, uint64_t now_ns)
 {
     struct sx_group_lead *const lead = arg;
@@ -306,7 +306,7 @@ pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *c
     const bool is_sought = question_of_leader(lead) != NULL;
 
     if (question_find(lead, client) != NULL) {
-        return PMIX_SUCCESS; /* it has said good-bye before */
+        return PMIX_SUCCESS; /* this end was handled when it finalized */
     }
     sx_group_lead_forget(lead, client);
     struct sx_group_question *const question = question_new(lead);
@@ -323,13 +323,13 @@ pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *c
     if (question_silent(lead) != NULL && !is_sought) {
         return end;
     }
-    tell_soon(lead); /* those who seek a leader hear that there is none */
+    tell_soon(lead); /* builders that seek a leader learn that there is none */
     return PMIX_SUCCESS;
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
 
-/* @client leads from now on, and without the old leader. */
+/* @client leads from now on, and the old leader is no longer a builder. */
 static struct sx_group_verdict lead_from_now_on(struct sx_group_lead *lead,
                                                 struct sx_group_question *question,
                                                 struct sx_client *client)
@@ -361,7 +361,7 @@ static struct sx_group_question *question_meant(const struct sx_group_lead *lead
     return i < lead->count ? &lead->questions[i] : NULL;
 }
 
-/* Who has ended builds no more. */
+/* Return: whether @client still builds; one that has ended does not. */
 static bool builds(const struct sx_group_lead *lead, const struct sx_client *client)
 {
     struct sx_group_builder builder = { .client = NULL };

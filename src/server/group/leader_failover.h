@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* leader_failover.h - a group that is being built loses somebody, and its builders say what then.
+/* leader_failover.h - a group that is being built loses a builder, and the others decide what then.
  *
  *     (none) --one ends--> ASKED --somebody: go on-----------> (none), without it
  *                            |-----somebody leads from now on-> (none), without the old leader
@@ -9,13 +9,14 @@
  *                            |                                end it
  *                            \-----time limit (the owner's)---> over, TIMEOUT
  *
- * One question per builder that has ended.  Asked are the leader, or without one, and about the
- * leader, all: those who have called and have a handler for the event are waited for, others may
- * answer.  What an end asked of an old leader is asked of the new one.  An answer counts by the
- * number of its question: those of an earlier group of the same name are passed over.
+ * There is one question per builder that has ended.  The leader is asked; without a leader, or
+ * about the leader, all are asked.  Builders that have called and have a handler for the event are
+ * awaited, and others may answer.  Questions that an old leader has not answered are put to the new
+ * one.  An answer counts by the number of its question, so answers about an earlier group of the
+ * same name are ignored.
  *
- * Who builds, and what becomes of it, is the owner's: a construct (group_construct_leader.c), an
- * invitation (invite_leader.c). */
+ * The owner supplies the builders and carries out the verdict.  It is a construct
+ * (group_construct_leader.c) or an invitation (invite_leader.c). */
 #ifndef SX_SERVER_GROUP_LEADER_FAILOVER_H
 #define SX_SERVER_GROUP_LEADER_FAILOVER_H
 
@@ -32,43 +33,45 @@
 struct sx_client;
 struct sx_server;
 
-/* One who builds the group. */
+/* A process that builds the group. */
 struct sx_group_builder {
     struct sx_client *client;
     bool has_called;
     uint8_t hears; /* SX_HEARS_* */
 };
 
-/* What becomes of it: nothing as it is. */
+/* The verdict on a building; zeroed: no change. */
 struct sx_group_verdict {
     bool is_over;
-    pmix_status_t status;   /* then */
-    struct sx_client *lost; /* else it goes on without this one; NULL: it waits on ... */
-    pmix_proc_t proc;       /* ... which was this process, also of one that is over */
-    bool is_choice;         /* of a leader ... */
-    pmix_proc_t leader;     /* ... this one; of rank PMIX_RANK_INVALID: nobody leads */
+    pmix_status_t status;   /* if it is over */
+    struct sx_client *lost; /* else builder to continue without; NULL: keep waiting ... */
+    pmix_proc_t proc;       /* ... and its process, also for a building that is over */
+    bool is_choice;         /* a leader is chosen ... */
+    pmix_proc_t leader;     /* ... this one; of rank PMIX_RANK_INVALID: there is no leader */
 };
 
 struct sx_group_building {
-    /* Return: the builder behind @at (NULL: the first one), told in *ret; NULL: there is none. */
+    /* Return: the builder behind @at (NULL: the first one), described in *ret; NULL: there is
+     * none. */
     void *(*next)(void *owner, void *at, struct sx_group_builder *ret);
-    /* The last one who could answer has ended.  The owner may be gone then. */
+    /* Carry out a verdict: the last builder that could answer has ended.  The owner may be gone
+     * afterwards. */
     void (*decide)(void *owner, const struct sx_group_verdict *verdict);
 };
 
-/* Who is waited for. */
+/* A builder whose answer is awaited. */
 struct sx_group_asked {
     struct sx_client *client; /* a builder */
-    uint64_t told; /* the number of its event, among those of its home; 0: it has not been told, or
-                      has lost that */
+    uint64_t told; /* number of its event, among those of its home; 0: the event is not sent yet, or
+                    * was lost */
 };
 
-/* A builder that has ended, and who is to say what then. */
+/* A builder that has ended, and those who decide what then. */
 struct sx_group_question {
     uint64_t number;
-    struct sx_client *lost; /* the owner keeps it ... */
-    pmix_proc_t proc;       /* ... and which process it was */
-    pmix_status_t end;      /* what its end ends the building with */
+    struct sx_client *lost; /* retained by the owner ... */
+    pmix_proc_t proc;       /* ... and its process */
+    pmix_status_t end;      /* status with which this end would end the building */
     pmix_status_t code;     /* PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED */
     bool is_told;
     struct sx_group_asked *asked;
@@ -83,37 +86,38 @@ struct sx_group_lead {
     struct sx_client *leader; /* a builder; NULL: none */
     struct sx_group_question *questions;
     size_t count;
-    struct sx_timer tell; /* events go out when the loop is next: here others may be ending */
+    struct sx_timer tell; /* sends events in the loop's next turn: other processes may be ending
+                           * now */
 };
 
-/* Nobody leads, and nobody has ended. */
+/* Begin without a leader, and without questions. */
 void sx_group_lead_init(struct sx_group_lead *lead, const struct sx_group_building *building,
                         void *owner, struct sx_server *server, const char *name);
-/* Safe on a zeroed one. */
+/* Safe on a zeroed @lead. */
 void sx_group_lead_clear(struct sx_group_lead *lead);
 
 /* @client, a builder, has ended; this would end the building with @end.  Return: PMIX_SUCCESS when
- * the others have to say; @end; PMIX_ERR_OUT_OF_RESOURCE. */
+ * the others have to decide; @end; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *client,
                                  pmix_status_t end);
-/* Nothing is to be heard of @client any more, and nobody is asked what then. */
+/* Stop waiting for answers of @client, and ask no question about its end. */
 void sx_group_lead_forget(struct sx_group_lead *lead, const struct sx_client *client);
 
-/* @client has lost events of number @first to @next - 1: what they have asked it is asked again. */
+/* @client has lost events of number @first to @next - 1: questions in them are sent to it again. */
 void sx_group_lead_missed(struct sx_group_lead *lead, const struct sx_client *client,
                           uint64_t first, uint64_t next);
 
-/* @client says @said.  What it was not asked is passed over. */
+/* @client answers with @said.  An answer to a question that @client was not asked is ignored. */
 struct sx_group_verdict sx_group_lead_hear(struct sx_group_lead *lead, struct sx_client *client,
                                            const struct sx_group_said *said);
 
-/* Those who are to hear of @code, sorted and without @but (NULL: all), in @ret, which is empty and
- * the caller's to clear. */
+/* List the builders that get events of @code, sorted and without @but (NULL: all).  @ret is empty
+ * before, and the caller clears it. */
 void sx_group_lead_hearers(const struct sx_group_lead *lead, pmix_status_t code,
                            const struct sx_client *but, struct sx_proc_list *ret);
 
-/* Tell @to who leads the group @name, or that nobody does and how it has ended.  The host may end
- * the job inside: last. */
+/* Send @to an event that names the leader of the group @name, or the status with which it ended
+ * without one.  The host may end the job inside the event: call it last. */
 void sx_group_lead_selected(struct sx_server *server, const char *name,
                             const struct sx_group_verdict *verdict, const struct sx_proc_list *to);
 
