@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* alias.c - look a name up among the lists of the node, and say what follows from the list. */
+/* alias.c - find a name among the lists of the node, and the answers that follow from its list. */
 #include "client/data/alias.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ pmix_status_t sx_alias_member(const char *name, uint32_t rank, pmix_proc_t *ret)
     return rc;
 }
 
-/* Return: PMIX_RANK_INVALID when there is no list of that name, or we are not in it. */
+/* Return: PMIX_RANK_INVALID when no list has that name, or this process is not in it. */
 static uint32_t own_rank(const char *name)
 {
     const pmix_proc_t *const self = &sx_process.self;
@@ -83,9 +83,9 @@ bool sx_alias_holds_self(const pmix_proc_t *proc)
     return rank != PMIX_RANK_INVALID && (proc->rank == rank || proc->rank == PMIX_RANK_WILDCARD);
 }
 
-/* ---- what follows from the list ------------------------------------------------------------- */
+/* ---- answers from the list ------------------------------------------------------------- */
 
-/* As in a job, who has ended is counted. */
+/* As in a job, members that have ended are counted. */
 static pmix_status_t size_find(const char *name, pmix_value_t *ret)
 {
     const uint32_t size = sx_alias_size(name);
@@ -170,7 +170,7 @@ pmix_status_t sx_alias_find(const char *name, const struct sx_wanted *wanted, pm
             return of_all[i].find(name, ret);
         }
     }
-    /* Who names no rank means itself. */
+    /* A call without a rank means the calling process. */
     const struct sx_site nowhere = { .self = wanted->rank < PMIX_RANK_VALID ? PMIX_RANK_INVALID
                                                                             : own_rank(name) };
 

@@ -5,7 +5,8 @@
  *     {name, rank}                 the member of that rank, as if it had been named itself
  *     {name, PMIX_RANK_WILDCARD}   the connected namespace: what follows from its list of members
  *
- * A namespace that the process has mapped is none of these, so nobody asks about it here. */
+ * A namespace that the process has mapped is not a connected one, so callers do not ask for it
+ * here. */
 #ifndef SX_CLIENT_DATA_ALIAS_H
 #define SX_CLIENT_DATA_ALIAS_H
 
@@ -16,7 +17,7 @@
 
 struct sx_wanted; /* shmem/wanted.h */
 
-/* How many ranks the list @name has; 0 when there is none of that name. */
+/* The number of ranks of the list @name; 0 when no list has that name. */
 uint32_t sx_alias_size(const char *name);
 
 /* The process that {@name, @rank} is.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is no

@@ -87,8 +87,8 @@ void sx_at_hand_joined(void)
     }
 }
 
-/* No list is left with @view's namespace.  What no list has brought stays at hand: the next Get
- * asks the server for it. */
+/* No list with @view's namespace is left.  Data that no list has brought stays at hand: the next
+ * Get asks the server for it. */
 static void part(struct sx_view *view, const struct sx_link *link)
 {
     /* relaxed: the marks stand for themselves. */
@@ -104,10 +104,10 @@ bool sx_at_hand_parted(struct sx_op *op)
 {
     struct sx_view *view = NULL;
 
-    /* A fetch that the server has answered before this end is shown by now, and has a view. */
+    /* A fetch that the server answered before this list ended is shown by now, and has a view. */
     pthread_mutex_lock(&sx_process.view_lock);
     pthread_mutex_unlock(&sx_process.view_lock);
-    /* Without its server this process has what it has: no list can be read. */
+    /* Without its server this process keeps the stores that it has mapped: no list can be read. */
     while (op->link == sx_primary() && sx_link_is_live(op->link) &&
            (view = next_other(view)) != NULL) {
         if (!sx_members_join(view->nspace)) {

@@ -9,9 +9,9 @@
  * too.  A connect or a construct is known by its list in the node's store.  A fence or a mere
  * exchange leaves no list: it marks the view of each namespace.
  *
- * What is mapped may be another user's.  So each end of a list of this process unmaps every other
- * namespace with which no list is left, however it was mapped and in whatever order its processes
- * have gone; whether it may be mapped again is for the server to judge.  The marks are only about
+ * A mapped store may be another user's.  So each end of a list of this process unmaps every other
+ * namespace with which no list is left.  How it was mapped, and in which order its processes ended,
+ * does not matter.  The server decides whether it may be mapped again.  The marks are only about
  * PMIX_OPTIONAL. */
 #ifndef SX_CLIENT_DATA_AT_HAND_H
 #define SX_CLIENT_DATA_AT_HAND_H
@@ -32,11 +32,11 @@ pmix_status_t sx_at_hand_mark(const pmix_proc_t *procs, size_t nprocs);
  * node's store if that has to be read.  Not between sx_grace_enter and sx_grace_exit. */
 bool sx_at_hand(const char *nspace, const struct sx_view *view);
 
-/* As sx_view_fetch, and what is mapped because of a list is marked so. */
+/* As sx_view_fetch; a store that is mapped because of a list is marked so. */
 pmix_status_t sx_at_hand_fetch(const char *nspace, struct sx_view **ret_view);
 
 /* A list of this process has been made, or a call that takes this process out of one begins: mark
- * what is mapped of those in a list.  Not between sx_grace_enter and sx_grace_exit. */
+ * the mapped namespaces of the list's members.  Not between sx_grace_enter and sx_grace_exit. */
 void sx_at_hand_joined(void);
 
 /* The `finish` of calls that take this process out of a list: unmap the stores of namespaces with

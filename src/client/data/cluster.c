@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cluster.c - whoever writes no colon pays for a look at each name, and for nothing else. */
+/* cluster.c - a call without a colon in its names costs a search of each name, and nothing else. */
 #include "client/data/cluster.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ static bool has_colon(const pmix_proc_t *procs, size_t nprocs)
     return i < nprocs;
 }
 
-/* The name of our cluster and a colon.  Return: its length; 0 when nobody has named the cluster. */
+/* The name of our cluster and a colon.  Return: its length; 0 when the cluster has no name. */
 static size_t own_prefix(char ret[PMIX_MAX_NSLEN + 2])
 {
     pmix_proc_t job = sx_process.self;

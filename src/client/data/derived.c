@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* derived.c - answer from the question itself, or from what is stored under other keys. */
+/* derived.c - answer from the question itself, or from values stored under other keys. */
 #include "client/data/derived.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static bool rank_of(const struct sx_lookup *lookup, uint32_t *ret)
     return sx_wanted_rank(&lookup->wanted, &site, ret);
 }
 
-/* On which side of the node's border is @rank?  Return: false when nobody has said. */
+/* Is @rank on this node or on another?  Return: false when its place is not stored. */
 static bool is_here(const struct sx_lookup *lookup, uint32_t rank, bool *ret)
 {
     uint64_t ours, its;
@@ -78,7 +78,7 @@ static bool is_here(const struct sx_lookup *lookup, uint32_t rank, bool *ret)
     return true;
 }
 
-/* As far as is known: whose places are not told share the node. */
+/* Ranks whose places are not stored count as sharing the node. */
 static pmix_status_t locality_find(const struct sx_lookup *lookup, pmix_value_t *ret)
 {
     pmix_locality_t locality = PMIX_LOCALITY_NONLOCAL;
@@ -101,8 +101,8 @@ static pmix_status_t locality_find(const struct sx_lookup *lookup, pmix_value_t 
     return sx_value_load(ret, &locality, PMIX_UINT16);
 }
 
-/* From where the rank is bound to; one that is not bound is nowhere in particular, but we may ask
- * the kernel about ourselves. */
+/* Distances from the processors that the rank is bound to.  A rank that is not bound has no place;
+ * this process may ask the kernel for its own. */
 static pmix_status_t distances_find(const struct sx_lookup *lookup, pmix_value_t *ret)
 {
     pmix_device_distance_t *distances = NULL;

@@ -21,7 +21,7 @@
 #include "client/link/process.h"
 #include "client/link/request.h"
 
-/* What is asked for, and where. */
+/* The devices that are asked for, and the topology and place to measure from. */
 struct question {
     hwloc_topology_t topology;
     hwloc_const_bitmap_t cpuset;
@@ -56,7 +56,7 @@ static char *uuid_of(const struct question *question, hwloc_obj_t device, size_t
     int len;
 
     if (kinds[kind].type == PMIX_DEVTYPE_NETWORK && address != NULL) {
-        /* Ethernet's address has 6 bytes; what has more is an interface of a fabric. */
+        /* Ethernet's address has 6 bytes; a longer one is an interface of a fabric. */
         len = asprintf(&text, "%s://%s", strlen(address) <= 17 ? "ipv4" : "ipv6", address);
     } else if (kinds[kind].type == PMIX_DEVTYPE_OPENFABRICS && node != NULL && image != NULL) {
         len = asprintf(&text, "%s://%s::%s", kinds[kind].scheme, node, image);
@@ -139,7 +139,7 @@ static void question_close(struct question *question)
     hwloc_bitmap_free(question->own_cpuset);
 }
 
-/* What is not given is this node and this process's place on it.  Close in any case. */
+/* A topology or place that is not given is this node's, or this process's.  Close in any case. */
 static pmix_status_t question_open(struct question *question, const pmix_topology_t *topo,
                                    const pmix_cpuset_t *cpuset)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* epoch.c - the words of the readers, and the list of what waits for them.
+/* epoch.c - the words of the readers, and the list of retired objects that wait for them.
  *     SHOWN --retire--> RETIRED (epoch E) --all readers outside, or in since after E--> over
  *
- * Why it is sound: after the barrier of a collector each reader's word either says that it is
- * inside, or that reader's next enter comes after all that was retired so far, and so does what it
- * is shown.  The list is singly linked and changed by one store at a time, so that a forked child
- * finds it whole.  Bounded by SX_GRACE_READERS_MAX and what is retired. */
+ * Why it is sound: after the barrier of a collector, a reader's word may say that the reader is
+ * inside.  Otherwise the reader's next enter follows all retirements so far, and it can load no
+ * retired object.  The list is singly linked and changed by one store at a time, so that a forked
+ * child finds it whole.  Bounded by SX_GRACE_READERS_MAX and the number of retired objects. */
 #include "client/data/epoch.h"
 
 #include <pthread.h>
@@ -29,10 +29,10 @@
 _Atomic uint64_t sx_grace_epoch = SX_GRACE_EPOCH_STEP;
 _Thread_local struct sx_grace_reader *sx_grace_mine;
 
-/* One more than there are: for those who find no place, and whose words mean nothing. */
+/* One more than there are: for readers that find no free word; its content means nothing. */
 static struct sx_grace_reader readers[SX_GRACE_READERS_MAX + 1];
 static _Atomic uint32_t reader_count;
-static _Atomic bool is_crowded; /* somebody reads without a word of his own */
+static _Atomic bool is_crowded; /* a thread reads without a word of its own */
 static _Atomic(struct sx_retired *) retired_first;
 
 /* ---- readers ------------------------------------------------------------------------------ */
@@ -45,11 +45,11 @@ static uint32_t readers_known(void)
     return count < SX_GRACE_READERS_MAX ? count : SX_GRACE_READERS_MAX;
 }
 
-/* The word of a thread that has ended and was called as this one is, or a free one. */
+/* The word of an ended thread with the same pthread_t as this one, or a free word. */
 static struct sx_grace_reader *reader_find(uintptr_t thread)
 {
     for (uint32_t i = 0; i < readers_known(); i++) {
-        /* relaxed: no two living threads have one name. */
+        /* relaxed: no two living threads have the same pthread_t. */
         if (atomic_load_explicit(&readers[i].thread, memory_order_relaxed) == thread) {
             return &readers[i];
         }
@@ -72,8 +72,8 @@ struct sx_grace_reader *sx_grace_join(void)
 
     sx_grace_mine = reader_find(thread);
     atomic_store_explicit(&sx_grace_mine->thread, thread, memory_order_relaxed);
-    /* F-join -> F-collect (readers_settle): a collector that does not count this thread has shown
-     * before what this thread loads next. */
+    /* F-join -> F-collect (readers_settle): if a collector does not count this thread, this
+     * thread's next loads see what that collector has shown. */
     sx_barrier();
     return sx_grace_mine;
 }
@@ -95,7 +95,8 @@ static bool membarrier_may(void)
     return known > 0 && (known & SX_MEMBARRIER_PRIVATE_EXPEDITED) != 0;
 }
 
-/* To register takes milliseconds where there are threads, so it is not done before it is needed. */
+/* Registering takes milliseconds in a process with threads, so it is done when it is first
+ * needed. */
 static bool membarrier_make(void)
 {
     return syscall(SYS_membarrier, SX_MEMBARRIER_PRIVATE_EXPEDITED, 0, 0) == 0 ||
@@ -112,8 +113,8 @@ void sx_grace_init(void)
                           memory_order_release);
 }
 
-/* After this every reader's word tells, or that reader sees what is shown now.  Return: false when
- * that cannot be had. */
+/* After this each reader's word is visible, or that reader's next loads see what is shown now.
+ * Return: false when the barrier fails. */
 static bool readers_settle(uint64_t epoch)
 {
     /* F-collect <- F-join, F-reader */
@@ -129,7 +130,7 @@ static bool readers_settle(uint64_t epoch)
     return (epoch & SX_GRACE_FENCE) != 0 || membarrier_make();
 }
 
-/* ---- what is retired ------------------------------------------------------------------------ */
+/* ---- retired objects ------------------------------------------------------------------------ */
 
 void sx_grace_retire(struct sx_retired *retired, void (*over)(struct sx_retired *retired))
 {
@@ -140,12 +141,12 @@ void sx_grace_retire(struct sx_retired *retired, void (*over)(struct sx_retired 
                           atomic_load_explicit(&retired_first, memory_order_relaxed),
                           memory_order_relaxed);
     atomic_store_explicit(&retired_first, retired, memory_order_release);
-    /* R-epoch -> A-epoch (sx_grace_enter): something else has been shown before. */
+    /* R-epoch -> A-epoch (sx_grace_enter): the replacement was shown before. */
     atomic_store_explicit(&sx_grace_epoch, retired->epoch + SX_GRACE_EPOCH_STEP,
                           memory_order_release);
 }
 
-/* Since when the one reader is inside that has been there longest. */
+/* The epoch in which the oldest of the readers that are inside has entered. */
 static uint64_t oldest_inside(void)
 {
     const uint32_t count = readers_known();
@@ -160,7 +161,7 @@ static uint64_t oldest_inside(void)
     return oldest;
 }
 
-/* Take those that went before @epoch out of the list and end them. */
+/* Take objects that were retired before @epoch out of the list and end them. */
 static void end_before(uint64_t epoch)
 {
     _Atomic(struct sx_retired *) *link = &retired_first;

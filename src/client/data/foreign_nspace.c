@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign_nspace.c - among the stores that lie open on the node, the one that is wanted.
+/* foreign_nspace.c - find a namespace's store among all memfds that are open on the node.
  *
- * Any process can give a memfd any name.  One of this user's can do no more to us than its maker
- * could anyway.  What other users have made is passed over, even by root, who could see it. */
+ * Any process can give a memfd any name.  A memfd of this user can do no more harm than its maker
+ * could do anyway.  Memfds of other users are skipped, even by root, which could see them. */
 #include "client/data/foreign_nspace.h"
 
 #include <string.h>

@@ -3,14 +3,15 @@
 /* get.c - PMIx_Get and PMIx_Get_nb: read what is mapped, ask the server for the rest.
  *
  *     hit  --> decode, return
- *     miss --another namespace, not mapped, and not optional or at hand--> map it, look again
+ *     miss --another namespace, not mapped, and not optional or at hand--> map it, search again
  *       \--reserved, optional, or our own value--> not found, without a message
  *        |  \--not optional, of another node, and not asked for before--> GET, for the host
- *       \--> GET --the server has it now--> look again
+ *       \--> GET --the server has it now--> search again
  *             \--timeout, not there, link lost--> that status
  *
  * A hit takes no lock and makes no system call, and one allocation for a scalar.  A store that has
- * been replaced is fetched first; when that fails, so does the Get: an old value is no answer. */
+ * been replaced is fetched first.  If the fetch fails, so does the Get: an old value is not an
+ * answer. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +39,8 @@
 
 /* ---- the answer --------------------------------------------------------------------------- */
 
-/* A string or bytes inside the mapping, which stays for it; everything else is decoded and stays
- * ours. */
+/* A string or bytes inside the mapping, which is kept for it; every other value is decoded and
+ * stays the library's. */
 static pmix_status_t point_at(struct sx_lookup *lookup, pmix_value_t *ret,
                               const struct sx_item *item)
 {
@@ -85,7 +86,7 @@ static pmix_status_t fill(struct sx_lookup *lookup, const struct sx_item *item, 
     return sx_flat_decode(ret, &item->cell, item->body, item->cell.len);
 }
 
-/* @made, which is taken over, is no stored value. */
+/* @made, which is taken over, is not a stored value. */
 static pmix_status_t answer_made(const struct sx_lookup *lookup, pmix_value_t made,
                                  pmix_value_t **ret)
 {
@@ -112,7 +113,7 @@ static pmix_status_t answer_made(const struct sx_lookup *lookup, pmix_value_t ma
     return rc;
 }
 
-/* What is not stored may follow from the question. */
+/* A value that is not stored may follow from the question. */
 static pmix_status_t answer_implied(const struct sx_lookup *lookup, pmix_value_t **ret)
 {
     pmix_value_t made;
@@ -148,12 +149,12 @@ static pmix_status_t answer_box(struct sx_lookup *lookup, struct sx_item *item, 
     sx_box_open(item, lookup->wanted.options.is_pointers);
     const pmix_status_t rc = item->cell.type != PMIX_UNDEF
                                  ? answer(lookup, item, ret)
-                                 : PMIX_ERR_NOT_FOUND; /* just taken away */
+                                 : PMIX_ERR_NOT_FOUND; /* its key was just taken away */
     pthread_mutex_unlock(&sx_process.data_lock);
     return rc;
 }
 
-/* Look and answer, from memory. */
+/* Search and answer, from memory. */
 static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
 {
     struct sx_item item;
@@ -163,7 +164,7 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
     }
     const pmix_status_t rc = sx_lookup_find(lookup, &item);
     if (rc == PMIX_ERR_NOT_FOUND && sx_lookup_is_coming(lookup)) {
-        return rc; /* it does not follow yet */
+        return rc; /* it cannot be derived yet */
     }
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_ERR_NOT_FOUND ? answer_implied(lookup, ret) : rc;
@@ -171,8 +172,8 @@ static pmix_status_t look(struct sx_lookup *lookup, pmix_value_t **ret)
     return sx_box_of(&item) != NULL ? answer_box(lookup, &item, ret) : answer(lookup, &item, ret);
 }
 
-/* The same in what is newest: an old value is none.  A namespace that is gone has what this process
- * keeps of it. */
+/* The same in the newest store: an old value is not an answer.  Of a namespace that has ended, the
+ * values that this process keeps are found. */
 static pmix_status_t look_fresh(struct sx_lookup *lookup, pmix_value_t **ret)
 {
     struct sx_grace grace = sx_grace_enter();
@@ -191,9 +192,9 @@ static pmix_status_t look_fresh(struct sx_lookup *lookup, pmix_value_t **ret)
     return rc;
 }
 
-/* ---- what the server knows ---------------------------------------------------------------- */
+/* ---- when the server can have more --------------------------------------------------------- */
 
-/* Can the server know more than is mapped?  Return: PMIX_SUCCESS when it is worth asking. */
+/* Can the server have more than is mapped?  Return: PMIX_SUCCESS when it is worth asking. */
 static pmix_status_t worth_asking(const struct sx_lookup *lookup)
 {
     const struct sx_process *const p = &sx_process;
@@ -207,7 +208,7 @@ static pmix_status_t worth_asking(const struct sx_lookup *lookup)
         lookup->wanted.rank == PMIX_RANK_INVALID) {
         return PMIX_ERR_NOT_FOUND;
     }
-    /* What we put is seen at once, and nobody else puts for us. */
+    /* This process sees its own puts at once, and no other process puts for it. */
     if (lookup->view == p->own && lookup->wanted.rank == p->self.rank) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -219,9 +220,9 @@ static bool is_mapped(const struct sx_lookup *lookup)
     return lookup->view != NULL && sx_view_shared(lookup->view) != NULL;
 }
 
-/* ---- what the host may know ----------------------------------------------------------------- */
+/* ---- when the host can have more ------------------------------------------------------------ */
 
-/* What the host has been asked for in vain: the last ones, by hashes; 0: none. */
+/* The last questions that the host had no answer to, by hashes; 0: none. */
 #define VAIN_COUNT 512u
 static _Atomic uint64_t vain[VAIN_COUNT];
 
@@ -234,7 +235,7 @@ static uint64_t vain_hash(const struct sx_lookup *lookup)
     return (key + 3 * nspace + wanted->rank * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 }
 
-/* It came to nothing. */
+/* Remember that the host had no answer. */
 static void vain_add(const struct sx_lookup *lookup)
 {
     const uint64_t hash = vain_hash(lookup);
@@ -243,8 +244,8 @@ static void vain_add(const struct sx_lookup *lookup)
     atomic_store_explicit(&vain[(hash >> 1) % VAIN_COUNT], hash, memory_order_relaxed);
 }
 
-/* A key of the host's of a process of another node, or of a namespace that is not known here, which
- * was not there: the host may know it, and is asked once. */
+/* A key of the host's that was not found, of a process of another node or of a namespace without a
+ * store here: the host may have it, and is asked once. */
 static bool host_may_know(const struct sx_lookup *lookup)
 {
     const struct sx_wanted *const wanted = &lookup->wanted;
@@ -261,9 +262,9 @@ static bool host_may_know(const struct sx_lookup *lookup)
     return atomic_load_explicit(&vain[(hash >> 1) % VAIN_COUNT], memory_order_relaxed) != hash;
 }
 
-/* ---- what the server knows, first ----------------------------------------------------------- */
+/* ---- the server first ----------------------------------------------------------------------- */
 
-/* What this process has stored of others is its own word, and counts. */
+/* A value that this process has stored for another one counts as found. */
 static bool is_kept_here(const struct sx_lookup *lookup)
 {
     struct sx_grace grace = sx_grace_enter();
@@ -278,8 +279,9 @@ static bool is_kept_here(const struct sx_lookup *lookup)
     return is_kept;
 }
 
-/* What is to be fresh is asked for, as only the server knows which ranks are of other nodes, and
- * what others have committed and it has not yet taken.  What no rank puts is fresh as it is. */
+/* A value that must be fresh is requested from the server: only the server has the list of ranks of
+ * other nodes, and the commits that it has not yet taken.  A value that no rank puts is always
+ * fresh. */
 static bool asks_first(const struct sx_lookup *lookup)
 {
     if (lookup->wanted.key == NULL && sx_lookup_is_coming(lookup)) {
@@ -294,9 +296,9 @@ static pmix_status_t look_first(struct sx_lookup *lookup, pmix_value_t **ret)
     return __builtin_expect(asks_first(lookup), 0) ? PMIX_ERR_NOT_FOUND : look_fresh(lookup, ret);
 }
 
-/* A namespace whose store has not been fetched.  With PMIX_OPTIONAL only what a call has brought to
- * this process is.  Return: PMIX_ERR_NOT_FOUND when there is no
- * need or no such namespace. */
+/* A namespace whose store has not been fetched.  With PMIX_OPTIONAL only data that a call has
+ * brought to this process is fetched.  Return: PMIX_ERR_NOT_FOUND when there is no need or no such
+ * namespace. */
 static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
 {
     if (is_mapped(lookup) ||
@@ -307,7 +309,7 @@ static pmix_status_t fetch_foreign(struct sx_lookup *lookup)
     return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc;
 }
 
-/* The server says that there is something to be found. */
+/* The server has answered that the value can be found. */
 static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
 {
     const pmix_status_t rc = fetch_foreign(lookup);
@@ -317,8 +319,8 @@ static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
 
 #define GET_BYTES_MAX (sizeof(struct sx_get) + PMIX_MAX_KEYLEN + 1)
 
-/* The request for what @lookup wants, or, if that is to come (@is_early), for what it comes with,
- * in @room. */
+/* The request for @lookup's value, in @room.  If that value comes later (@is_early): for the data
+ * that it comes with. */
 static pmix_status_t get_write(const struct sx_lookup *lookup, bool is_early, bool is_hosts,
                                uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)],
                                struct iovec *ret_body)
@@ -349,26 +351,27 @@ static uint64_t deadline_of(const struct sx_lookup *lookup)
                : SX_DEADLINE_NEVER;
 }
 
-/* ---- one that is not found at once ---------------------------------------------------------- */
+/* ---- Gets that are not answered at once ----------------------------------------------------- */
 
 struct get {
     struct sx_op op; /* `value` is what was found */
     struct sx_lookup lookup;
     enum { GET_LOOKED, GET_QUEUED, GET_ASKED } stage;
-    bool is_early;      /* it wants what the host has said it will tell */
-    bool is_hosts;      /* it asks for what the host alone may know */
+    bool is_early;      /* it wants data that the host has announced */
+    bool is_hosts;      /* it asks for a value that only the host may have */
     bool is_member;     /* the name was that of a connected namespace, and the lookup is ... */
     pmix_proc_t member; /* ... about this member of it */
     char strings[];     /* of the lookup, when the caller does not wait */
 };
 
-/* It has a place, which is given back with the answer.  Return: as get_finish. */
+/* The Get has a place of the throttle, which is given back with the answer.  Return: as
+ * get_finish. */
 static bool get_send(struct get *get)
 {
     uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)];
     struct iovec body;
 
-    if (get->op.deadline_ns != SX_DEADLINE_NEVER) { /* what is left of it */
+    if (get->op.deadline_ns != SX_DEADLINE_NEVER) { /* the rest of the time limit */
         const uint64_t now_ns = sx_now_ns();
 
         get->lookup.wanted.options.timeout_ns = get->op.deadline_ns > now_ns
@@ -415,7 +418,7 @@ static pmix_status_t member_take(struct get *get, const char *name, uint32_t ran
     return rc;
 }
 
-/* What any member has put is found, and nothing is waited for.  Return: as look_fresh. */
+/* A value that any member has put is found, without waiting.  Return: as look_fresh. */
 static pmix_status_t members_look(struct get *get, const char *name)
 {
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
@@ -433,7 +436,7 @@ static pmix_status_t members_look(struct get *get, const char *name)
     return rc;
 }
 
-/* Return: false when the namespace is none of these; else the status says how the Get has ended, or
+/* Return: false when the namespace is not a connected one.  Else the status is the Get's result, or
  * it is PMIX_ERR_NOT_FOUND and the lookup is about a member. */
 static bool alias_look(struct get *get)
 {
@@ -464,14 +467,14 @@ static bool alias_look(struct get *get)
     return true;
 }
 
-/* The same, and that was all there is to do. */
+/* The same; true when the Get has ended with it. */
 static bool alias_ends(struct get *get)
 {
     return alias_look(get) && !(get->is_member && get->op.status == PMIX_ERR_NOT_FOUND);
 }
 
-/* What is to come is of what a process has from the start, but that it did not wait for in
- * PMIx_Init.  So it waits here, wherever it may look.  Return: as get_finish. */
+/* Announced data belongs to the data that a process has from the start, although PMIx_Init did not
+ * wait for it.  So the Get waits here, wherever it may search.  Return: as get_finish. */
 static bool get_miss(struct get *get)
 {
     get->is_early = sx_lookup_is_coming(&get->lookup);
@@ -489,8 +492,8 @@ static bool get_miss(struct get *get)
     return true;
 }
 
-/* It waits for a store, on the progress thread too.  A namespace that nobody has met may be a
- * connected one: whoever can say that without a message is asked first.  Return: as get_finish. */
+/* The Get waits for a store, on the progress thread too.  An unknown namespace may be a connected
+ * one: the lists are searched first if that costs no message.  Return: as get_finish. */
 static bool get_fetch(struct get *get)
 {
     const bool is_met = is_mapped(&get->lookup), at_hand = !is_met && sx_members_are_at_hand();
@@ -499,7 +502,7 @@ static bool get_fetch(struct get *get)
         return true;
     }
     get->op.status = fetch_foreign(&get->lookup);
-    /* An optional one has looked at the lists by now, if it has been at hand. */
+    /* An optional Get has searched the lists by now, if its namespace was at hand. */
     if (get->op.status == PMIX_ERR_NOT_FOUND && !is_met && !at_hand &&
         (!get->lookup.wanted.options.optional || sx_members_are_at_hand())) {
         if (alias_ends(get)) {
@@ -516,7 +519,8 @@ static bool get_fetch(struct get *get)
     return true;
 }
 
-/* It has waited for a place, and its value may have come meanwhile.  Return: as get_finish. */
+/* The Get has waited for a place, and its value may have arrived meanwhile.  Return: as
+ * get_finish. */
 static bool get_let_in(struct get *get)
 {
     if (get->op.status == PMIX_ERR_TIMEOUT) {
@@ -546,7 +550,7 @@ static bool get_finish(struct sx_op *op)
     if (op->status == PMIX_SUCCESS || (op->status == PMIX_ERR_NOT_FOUND && get->is_early)) {
         op->status = look_again(&get->lookup, &op->value);
     } else if (get->is_hosts) {
-        op->status = PMIX_ERR_NOT_FOUND; /* why ever the host has not said it */
+        op->status = PMIX_ERR_NOT_FOUND; /* for whatever reason the host has not given it */
     }
     if (get->is_hosts && op->status == PMIX_ERR_NOT_FOUND) {
         vain_add(&get->lookup);
@@ -598,7 +602,7 @@ static pmix_status_t get_missed(const struct sx_lookup *lookup, pmix_value_t **r
     return rc;
 }
 
-/* What follows from the list itself: see alias_look. */
+/* Answers that follow from the list itself: see alias_look. */
 static pmix_status_t alias_ask(const pmix_proc_t *proc, const char *key, const pmix_info_t info[],
                                size_t ninfo, pmix_value_t **val)
 {
@@ -614,7 +618,7 @@ static pmix_status_t alias_ask(const pmix_proc_t *proc, const char *key, const p
     return rc == PMIX_SUCCESS ? answer_made(&lookup, made, val) : rc;
 }
 
-/* A server's answer, from what it has. */
+/* A server's answer, from its own data. */
 static pmix_status_t server_ask(const struct sx_role_server *server, const pmix_proc_t *proc,
                                 const char *key, const pmix_info_t info[], size_t ninfo,
                                 pmix_value_t **val)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* get_throttle.c - places that are taken, and the queue of non-blocking Gets that have none. */
+/* get_throttle.c - taken places, and the queue of non-blocking Gets that have none. */
 #include "client/data/get_throttle.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ static_assert(SX_GATE_RESERVED < SX_GETS_MAX, "non-blocking Gets have places, to
 static struct sx_list queue = SX_LIST_INIT(queue); /* of struct sx_op, oldest first */
 static unsigned taken_count;
 static unsigned blocked_count; /* threads that wait for a place */
-/* No deadline in the queue is earlier.  It may be that of a Get that has left the queue. */
+/* No deadline in the queue is earlier.  This one may belong to a Get that has left the queue. */
 static uint64_t due_ns = SX_DEADLINE_NEVER;
 
 bool sx_gate_enter(struct sx_op *op)
@@ -87,13 +87,13 @@ void sx_gate_leave(void)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* SX_DEADLINE_NEVER: not that it is known. */
+/* SX_DEADLINE_NEVER: the queue has no deadline that is known. */
 static uint64_t due(void)
 {
     return due_ns;
 }
 
-/* Post the tasks of those whose time is over. */
+/* Post the tasks of queued Gets whose deadline has passed. */
 static void expire(void)
 {
     uint64_t next_ns = SX_DEADLINE_NEVER;
@@ -117,7 +117,7 @@ static void expire(void)
         }
     }
     due_ns = next_ns;
-    sx_local_ring_locked(); /* the thread that looks at the clock may not run tasks */
+    sx_local_ring_locked(); /* the thread that checks the clock may not run tasks */
 }
 
 const struct sx_intake sx_gate_intake = { .look = expire, .due = due };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* hostname.c - who knows the name of this node: the server, in its process, or what it has told. */
+/* hostname.c - the name of this node, from the server in this process or from the store of a
+ * server. */
 #include "client/data/hostname.h"
 
 #include <stdio.h>

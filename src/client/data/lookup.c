@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lookup.c - the namespace that is meant, its two stores, and this process as the one who asks.
+/* lookup.c - the namespace that is meant, its two stores, and this process as the reader.
  *
- * In which places is shmem/wanted.h's to say.  Everything here reads mapped memory only; what has
- * to be asked of the server is get.c's. */
+ * shmem/wanted.h decides in which places to search.  Everything here reads mapped memory only;
+ * get.c sends requests to the server. */
 #include "client/data/lookup.h"
 
 #include <string.h>

@@ -7,40 +7,40 @@
 #include "client/link/process.h"
 #include "shmem/wanted.h"
 
-/* What a Get asks.  Strings are borrowed from the caller. */
+/* The question of a Get.  Strings are borrowed from the caller. */
 struct sx_lookup {
-    struct sx_view *view; /* NULL: a namespace this process has not met */
+    struct sx_view *view; /* NULL: a namespace that is new to this process */
     const char *nspace;
-    struct sx_mapped_store *edition; /* of the shared store, that sx_lookup_find has looked into */
+    struct sx_mapped_store *edition; /* of the shared store that sx_lookup_find has searched */
     struct sx_wanted wanted;
 };
 
-/* Judge and parse.  An empty namespace is our own.  Return: as sx_wanted_read. */
+/* Check and parse.  An empty namespace is our own.  Return: as sx_wanted_read. */
 pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, const char *key,
                              const pmix_info_t *info, size_t ninfo);
 
 /* Here and below the caller is between sx_grace_enter and sx_grace_exit.
  *
- * The two stores of @view as they are now, with this process as the one who asks. */
+ * The two stores of @view as they are now, with this process as the reader. */
 struct sx_site sx_lookup_site(const struct sx_view *view);
 
-/* Look into what is mapped, without a lock.  The item may stand for a box (box.h), if its value
- * has a body.  Return: as sx_wanted_find. */
+/* Search the mapped stores, without a lock.  The item may stand for a box (box.h), if its value has
+ * a body.  Return: as sx_wanted_find. */
 pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret);
 
-/* Inside or outside.  Whether it is about one process of another node, or of one that nobody has
- * told. */
+/* Inside or outside.  Whether the lookup is about one process of another node, or of an unknown
+ * node. */
 bool sx_lookup_is_elsewhere(const struct sx_lookup *lookup);
 
-/* Does the answer need the text of the node's topology?  It is that, or everything of the job, or
- * how far devices are. */
+/* Does the answer need the text of the node's topology?  So it is for the text itself, for
+ * everything of the job, and for distances of devices. */
 bool sx_lookup_wants_topology(const struct sx_lookup *lookup);
-/* Inside or outside.  Return: true when it does, and the host has said that it will tell the text
- * later.  What is not there when this is false has come meanwhile, or does not come. */
+/* Inside or outside.  Return: true when the answer needs the text and the host has announced it.
+ * When this is false, a text that was missing has arrived meanwhile, or will not arrive. */
 bool sx_lookup_is_coming(const struct sx_lookup *lookup);
 
-/* Inside.  Everything of the rank or row as one DATA_ARRAY of infos in @ret (uninitialised), the
- * private store's word first.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is nothing. */
+/* Inside.  Everything of the rank or row as one DATA_ARRAY of infos in @ret (uninitialised), values
+ * of the private store first.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is nothing. */
 pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* mapped_store.c - mapped generations: counted, and given back with the last reference.
+/* mapped_store.c - mapped generations: reference-counted, and unmapped with the last reference.
  *
- * Bounded by what is shown, held and kept. */
+ * Bounded by the numbers of generations that are shown, held and kept. */
 #include "client/data/mapped_store.h"
 
 #include <stdlib.h>
@@ -26,7 +26,8 @@ struct sx_mapped_store *sx_mapped_store_new(struct sx_store *store, bool is_firs
     }
     edition->store = *store;
     edition->references = 1;
-    /* What a later one begins with was in the one before, most of it is nobody's first Get. */
+    /* A later generation begins with the content of the one before, most of which was read
+     * already. */
     atomic_init(&edition->warm_bytes, is_first ? 0 : used_bytes_of(edition));
     *store = SX_STORE_NULL;
     return edition;
@@ -73,7 +74,7 @@ void sx_mapped_store_hand_out(struct sx_mapped_store *edition, const void *at)
 {
     const uintptr_t base = (uintptr_t)edition->store.seg.base;
 
-    /* relaxed: read by who unmaps, after this thread has left (R-inside in epoch.h). */
+    /* relaxed: read by the thread that unmaps, after this thread has left (R-inside in epoch.h). */
     if ((uintptr_t)at - base < edition->store.seg.size_bytes &&
         !atomic_load_explicit(&edition->handed_out, memory_order_relaxed)) {
         atomic_store_explicit(&edition->handed_out, true, memory_order_relaxed);
@@ -82,7 +83,7 @@ void sx_mapped_store_hand_out(struct sx_mapped_store *edition, const void *at)
 
 void sx_mapped_store_warm(struct sx_mapped_store *edition)
 {
-    /* relaxed: a mark for ourselves; two threads may warm the same pages. */
+    /* relaxed: only this process uses it; two threads may warm the same pages. */
     const uint64_t warm_bytes = atomic_load_explicit(&edition->warm_bytes, memory_order_relaxed);
 
     if (warm_bytes < used_bytes_of(edition)) {

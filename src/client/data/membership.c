@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* membership.c - the node's store is a view without a namespace's name.
  *
- * A store without a successor has all that was told before it was looked at: what is not in it is
- * not there. */
+ * A store without a successor holds all lists that were published before it was read: a list that
+ * is not in it does not exist. */
 #include "client/data/membership.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "shmem/lists.h"
 #include "shmem/places.h"
 
-/* Return: as sx_members_open, and then nobody is inside. */
+/* Return: as sx_members_open; then the thread is not inside. */
 static pmix_status_t node_enter(struct sx_link *link, struct sx_grace *ret_grace,
                                 const struct sx_store **ret_store)
 {
@@ -65,7 +65,7 @@ pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t ra
         rc = sx_places_find(store, key, nspace, rank, ret);
         sx_grace_exit(&grace);
     }
-    return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc; /* a process on its own is in none */
+    return rc == PMIX_ERR_UNREACH ? PMIX_ERR_NOT_FOUND : rc; /* a singleton is in no list */
 }
 
 bool sx_members_join(const char *nspace)
@@ -89,7 +89,7 @@ pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *
     struct sx_grace grace;
     pmix_status_t rc = node_enter(sx_primary(), &grace, &store);
 
-    if (rc == PMIX_ERR_UNREACH) { /* a process on its own has none */
+    if (rc == PMIX_ERR_UNREACH) { /* a singleton has no list */
         return sx_lists_find(NULL, key, name, ret);
     }
     if (rc == PMIX_SUCCESS) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* private_value.c - values that are replaced in place, counted by who still needs the old ones.
+/* private_value.c - values that are replaced in place; old ones are reference-counted.
  *
- * Bounded by one box a key and what was handed out. */
+ * Bounded by one box a key and the values that were handed out. */
 #include "client/data/private_value.h"
 
 #include <stdlib.h>

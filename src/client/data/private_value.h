@@ -3,10 +3,10 @@
 /* private_value.h - the newest value of a key that this process puts again, or that is large.
  *
  * The private store only grows, because its readers take no lock.  So the first value of a key lies
- * in it; where that is replaced, or large, the store says PMIX_POINTER, which no value there is,
- * and points at a box.  A box has the newest value and lets go of the one before, unless that was
+ * in it; a value that is replaced, or large, has the type PMIX_POINTER there, which no other value
+ * has, and points at a box.  A box has the newest value and frees the one before, unless that was
  * handed out as a pointer or is being committed.  A key that was taken away has a box without a
- * value, which is never committed before that is.  Boxes live until PMIx_Finalize; everything here
+ * value; it is never committed before the removal.  Boxes live until PMIx_Finalize; everything here
  * is under data_lock, unless it says otherwise. */
 #ifndef SX_CLIENT_DATA_PRIVATE_VALUE_H
 #define SX_CLIENT_DATA_PRIVATE_VALUE_H
@@ -22,7 +22,7 @@ struct sx_view;
 
 /* The body of a flat value, as many bytes as its cell says, zeroed to a multiple of 8. */
 struct sx_body {
-    struct sx_body *next; /* of those that were handed out */
+    struct sx_body *next; /* in the list of bodies that were handed out */
     unsigned references;
     bool handed_out;
     _Alignas(8) uint8_t bytes[];
@@ -30,26 +30,26 @@ struct sx_body {
 
 struct sx_box {
     struct sx_box *next;
-    struct sx_view *view; /* whose private store points here, and from where */
+    struct sx_view *view; /* its private store points here; the cell that does */
     enum sx_realm realm;
     uint32_t row;
     struct sx_cell cell;  /* with the scope; bits are 0 where there is a body; PMIX_UNDEF: none */
     struct sx_body *body; /* NULL: none */
-    bool pending;         /* stands in the list of what is not committed yet */
-    pmix_scope_t taken;   /* whom the key was taken away from, and nothing was put for since */
+    bool pending;         /* is in the list of values that are not committed yet */
+    pmix_scope_t taken;   /* the scope that lost the key, if nothing was put for it since */
     size_t key_len;
     char key[]; /* with its NUL, zeroed to a multiple of 8 */
 };
 
 /* Return: NULL when memory is out.  Needs no lock. */
 struct sx_body *sx_body_new(uint64_t size);
-/* One reference less; NULL is none. */
+/* Drop a reference; NULL is allowed. */
 void sx_body_drop(struct sx_body *body);
 
 /* Return: an empty box, NULL when memory is out. */
 struct sx_box *sx_box_new(struct sx_view *view, enum sx_realm realm, uint32_t row, const char *key,
                           size_t key_len);
-/* Free @box, the newest one, which nothing stands for yet. */
+/* Free @box, the newest one, which no store or list points at yet. */
 void sx_box_take_back(struct sx_box *box);
 /* Return: the first of all boxes. */
 struct sx_box *sx_box_first(void);

@@ -4,14 +4,15 @@
  *
  *     put --> private store (own Gets see it) and list of messages --commit--> lane --> server
  *
- * The list has the message of a value, or the box that its newest value is in: so it is bounded by
- * the keys, however often they are put.  A put that takes a key away leaves it a box, perhaps an
- * empty one, whose commit tells first whom it was taken away from.
+ * The list has the message of a value, or the box of its newest value: so it is bounded by the
+ * number of keys, however often they are put.  A put that takes a key away leaves it a box, perhaps
+ * an empty one.  The commit of that box sends first which scope loses the key.
  *
- * A commit makes no system call unless somebody waits for this rank's data, the lane is full, or a
- * value is too large for the lane: that one goes over control, and the next only after its answer,
- * so that the server sees all values in the order of the puts.  For the same reason the commits of
- * several threads come one after the other; meanwhile others may append to the lane. */
+ * A commit makes no system call unless a process waits for this rank's data, the lane is full, or a
+ * value is too large for the lane.  A large value is sent over control, and the next one only after
+ * its answer, so that the server sees all values in the order of the puts.  For the same reason the
+ * commits of several threads are serialised; other records may be appended to the lane
+ * meanwhile. */
 #include "client/data/put.h"
 
 #include <inttypes.h>
@@ -132,7 +133,7 @@ static pmix_status_t puts_append_box(struct sx_puts *puts, struct sx_box *box)
     return rc;
 }
 
-/* ---- what was put while there was no server ------------------------------------------------- */
+/* ---- puts from before there was a server ------------------------------------------------- */
 
 struct gathering {
     struct sx_process *p;
@@ -223,8 +224,8 @@ pmix_status_t sx_puts_gather_locked(struct sx_process *p)
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
-/* Whether a put is for others, and there are any.  data_lock is held: a process on its own that
- * finds a server gathers under it what nobody was told of. */
+/* Whether a put is for others, and there are any.  data_lock is held: under it a singleton that
+ * joins a server collects the puts that no server has received. */
 static bool told_locked(pmix_scope_t scope)
 {
     /* relaxed: a link lost meanwhile makes the commit fail instead. */
@@ -232,7 +233,7 @@ static bool told_locked(pmix_scope_t scope)
            atomic_load_explicit(&sx_primary()->state, memory_order_relaxed) == SX_LINK_LIVE;
 }
 
-/* Into the private store, and into the list if somebody is @told; data_lock is held. */
+/* Put into the private store, and into the list if it is for others; data_lock is held. */
 static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
                                 const pmix_value_t *value, bool told)
 {
@@ -255,7 +256,7 @@ static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
                : rc;
 }
 
-/* The server takes it apart. */
+/* The server splits the message into its parts. */
 static pmix_status_t qualified_size_judge(const struct sx_cell *cell, const void *body)
 {
     const pmix_status_t rc = sx_flat_check_within(cell, body, cell->len,
@@ -269,7 +270,7 @@ static pmix_status_t qualified_size_judge(const struct sx_cell *cell, const void
                : rc;
 }
 
-/* The message has all of it; the private store has the parts.  data_lock is held. */
+/* The message has the whole value; the private store has the parts.  data_lock is held. */
 static pmix_status_t put_qualified_locked(struct sx_process *p, const struct sx_view_put *put,
                                           const struct sx_qualified *qualified,
                                           const pmix_value_t *value, bool told)
@@ -292,7 +293,7 @@ static pmix_status_t put_qualified_locked(struct sx_process *p, const struct sx_
     return rc;
 }
 
-/* A large value is flattened once, into what its box will have. */
+/* A large value is flattened once, into the body that its box will have. */
 static pmix_status_t put_flatten(struct sx_view_put *put, const pmix_value_t *value)
 {
     size_t size;
@@ -391,7 +392,7 @@ static pmix_status_t commit_message(struct sx_link *link, const struct iovec *io
     return rc;
 }
 
-/* Tell whom the key was taken away from. */
+/* Send which scope loses the key. */
 static pmix_status_t commit_taken(struct sx_link *link, const struct sx_box *box,
                                   pmix_scope_t taken)
 {
@@ -402,7 +403,7 @@ static pmix_status_t commit_taken(struct sx_link *link, const struct sx_box *box
     return commit_message(link, iov, 2);
 }
 
-/* What the box has now, which may be newer than the commit. */
+/* Send the value that the box has now, which may be newer than the commit. */
 static pmix_status_t commit_box(struct sx_link *link, struct sx_box *box)
 {
     struct sx_lane_put put = { .key_len = (uint16_t)box->key_len };
@@ -450,7 +451,7 @@ static struct sx_box *puts_next(const struct sx_puts *puts, size_t *off, uint64_
     return (struct sx_box *)(uintptr_t)word;
 }
 
-/* Take the list; what is put from now on is for the next commit. */
+/* Take the list; puts from now on are for the next commit. */
 static void puts_take(struct sx_process *p, struct sx_puts *ret_puts)
 {
     uint8_t *bytes;
@@ -475,12 +476,12 @@ static bool commit_has_ended(void *arg)
 {
     const struct sx_link *const link = arg;
 
-    /* relaxed: decided under lane_lock, by the first to come. */
+    /* relaxed: decided under lane_lock, by the first commit. */
     return !atomic_load_explicit(&link->committing, memory_order_relaxed);
 }
 
-/* Wait until the commit of another thread has ended: what was put before this one is then with the
- * server, no matter who took it along.  lane_lock is given back meanwhile. */
+/* Wait until the commit of another thread has ended: the server then has all puts before this
+ * commit, no matter which commit sent them.  lane_lock is given back meanwhile. */
 static pmix_status_t commit_begin(struct sx_link *link)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -512,8 +513,8 @@ static void commit_end(struct sx_link *link)
     }
 }
 
-/* The last value says that it is, unless a box has it, which may send nothing at all.  A value that
- * is refused holds up none of the others.  Return: PMIX_SUCCESS, the first error. */
+/* The last value carries a mark that it is the last, unless it is in a box, which may send nothing
+ * at all.  A refused value does not delay the others.  Return: PMIX_SUCCESS, the first error. */
 static pmix_status_t commit_send(struct sx_link *link, const struct sx_puts *puts)
 {
     pmix_status_t first = PMIX_SUCCESS, rc = PMIX_SUCCESS;
@@ -556,14 +557,15 @@ static pmix_status_t commit_all(struct sx_link *link)
     struct sx_puts puts = { 0 };
 
     puts_take(&sx_process, &puts);
-    /* The first one is told even if there is nothing: who waits for us need not wait for ever. */
+    /* The first commit is sent even if it is empty, so that processes that wait for this rank do
+     * not wait for ever. */
     if (puts.used_bytes == 0 && link->committed) {
         return PMIX_SUCCESS;
     }
     const pmix_status_t rc = commit_send(link, &puts);
     link->committed = link->committed || rc == PMIX_SUCCESS;
-    /* Pairs with waiting_gets.c: either we see that somebody waits, or the server, which says so
-     * before it looks at our lane, sees what we appended. */
+    /* Pairs with waiting_gets.c: either this process sees that a Get waits, or the server sees what
+     * was appended: it sets that mark before it reads the lane. */
     if (sx_link_is_live(link) && sx_lane_data_wanted(&link->lane)) {
         sx_lane_doorbell(&link->lane);
     }
@@ -580,7 +582,7 @@ pmix_status_t PMIx_Commit(void)
     }
     pmix_status_t rc = sx_link_status(link);
     if (rc != PMIX_SUCCESS) {
-        return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* a singleton tells nobody */
+        return rc == PMIX_ERR_UNREACH ? PMIX_SUCCESS : rc; /* a singleton commits to no server */
     }
     pthread_mutex_lock(&link->lane_lock);
     rc = commit_begin(link);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* resolve.c - PMIx_Resolve_peers and PMIx_Resolve_nodes: who lives where, from job data.
+/* resolve.c - PMIx_Resolve_peers and PMIx_Resolve_nodes: the places of processes, from job data.
  *
- *     this node    the job's local peers, if it says them
- *     a name       ranks that carry it, else the peers or the ranks of the node that is called so
+ *     this node    the job's local peers, if they are stored
+ *     a name       ranks that carry it, else the peers or the ranks of the node with that name
  *
- * A connected namespace has the ranks of its members in it, who live in their own namespaces.
+ * A connected namespace has the ranks of its members in it; the members belong to their own
+ * namespaces.
  *
- * Both read what is mapped; only a namespace that this process has not met is asked for.  A server
+ * Both read mapped stores; only a namespace that is new to this process is requested.  A server
  * answers from the stores it writes, on its own thread. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 #include "client/link/process.h"
 #include "shmem/nspace_read.h"
 
-/* What is known of one namespace. */
+/* The stored places of one namespace. */
 struct place {
     const char *nspace;
     struct sx_site site;
@@ -61,13 +62,13 @@ static bool walk_store(void *arg, const char *nspace, const struct sx_store *sto
     return walk->status == PMIX_SUCCESS;
 }
 
-/* Is there something newer to be had than what is shown of @view, or something at all? */
+/* Can the server have a newer store than the one that @view shows, or any at all? */
 static bool is_behind(const struct sx_view *view)
 {
     return sx_view_shared(view) == NULL ? sx_link_is_live(sx_primary()) : sx_view_is_stale(view);
 }
 
-/* A namespace that nobody knows is none, unless this process keeps something of it. */
+/* A namespace that no server has does not exist, unless this process keeps values of it. */
 static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
 {
     struct sx_grace grace = sx_grace_enter();
@@ -96,7 +97,7 @@ static pmix_status_t walk_view(struct walk *walk, struct sx_view *view)
     return rc;
 }
 
-/* Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
+/* Return: PMIX_ERR_NOT_FOUND when the namespace is unknown. */
 static pmix_status_t walk_nspace(struct walk *walk, const char *nspace)
 {
     struct sx_view *view = sx_view_find(nspace, strlen(nspace));
@@ -132,8 +133,8 @@ static pmix_status_t walk_members(struct walk *walk, const char *name)
     return rc;
 }
 
-/* A name that nobody has met may be a list's: that is looked at first if it costs no message.
- * Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
+/* An unknown name may be a list's: the lists are searched first if that costs no message.  Return:
+ * PMIX_ERR_NOT_FOUND when neither exists. */
 static pmix_status_t walk_name(struct walk *walk, const char *name)
 {
     const bool at_hand = sx_view_find(name, strlen(name)) == NULL && sx_members_are_at_hand();
@@ -147,7 +148,7 @@ static pmix_status_t walk_name(struct walk *walk, const char *name)
                : rc;
 }
 
-/* @nspace is "" for all.  Return: PMIX_ERR_NOT_FOUND when nobody knows it. */
+/* @nspace is "" for all.  Return: PMIX_ERR_NOT_FOUND when the namespace is unknown. */
 static pmix_status_t walk_client(struct walk *walk, const char *nspace)
 {
     struct sx_view *view;
@@ -187,7 +188,7 @@ static bool nspace_is_good(const char *nspace, const char **ret)
 
 struct peers {
     const char *node; /* NULL: this one */
-    char own[256];    /* what the machine calls this one, once it is needed */
+    char own[256];    /* the machine's own name for this one, once it is needed */
     pmix_proc_t *procs;
     size_t count, capacity;
 };
@@ -226,7 +227,7 @@ static int by_rank(const void *left, const void *right)
     return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Ranks as "0,2,5"; what is no number ends the list. */
+/* Ranks as "0,2,5"; anything that is not a number ends the list. */
 static pmix_status_t peers_add_text(struct peers *peers, const struct place *place,
                                     const char *text)
 {
@@ -284,7 +285,7 @@ static pmix_status_t peers_of_node(struct peers *peers, const struct place *plac
     return rc;
 }
 
-/* The server may know this node by another name than the machine does. */
+/* The server may use another name for this node than the machine does. */
 static const char *own_node(struct peers *peers, const struct place *place)
 {
     const char *const told = sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
@@ -373,7 +374,7 @@ static pmix_status_t nodes_add(struct nodes *nodes, const char *name)
     return PMIX_SUCCESS;
 }
 
-/* Where its ranks are; where nobody says that, the nodes that are told of. */
+/* The nodes of its ranks; if those are not stored, the list of nodes that is. */
 static pmix_status_t nodes_visit(void *arg, const struct place *place)
 {
     struct nodes *const nodes = arg;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* topology.c - give a process the node's topology, its own binding, and what it shares with others.
+/* topology.c - give a process the node's topology, its own binding, and the text of what it shares
+ * with others.
  *
  *     a rank        the XML that its server has published, read out of the mapped store
- *     a host, or a process that nobody started
+ *     a host, or a singleton
  *                   the XML of base/system/topology.h, which the first call in the process makes
  *
  * Each caller gets a topology of its own, because programs hand it back to hwloc or change it.
- * What is kept once is the text. */
+ * Only the text is kept, once. */
 #include "client/data/topology.h"
 
 #include <dirent.h>
@@ -61,7 +62,8 @@ static pmix_status_t read_key(struct sx_lookup *lookup, const char *key,
                : SX_RAISE(rc, "\"%s\" is no XML that hwloc understands", key);
 }
 
-/* As it was told of the node: it does not change, so an old store does as well as the newest. */
+/* The text as the server published it: it does not change, so an old store does as well as the
+ * newest. */
 static pmix_status_t look_for_key(const char *key, hwloc_topology_t *ret_topology)
 {
     pmix_proc_t job = sx_process.self;
@@ -93,7 +95,8 @@ static pmix_status_t read_stored(hwloc_topology_t *ret_topology)
     return rc;
 }
 
-/* Where the text is still to come: until it has, or does not.  Return: as sx_request. */
+/* If the host has announced the text, wait until it has arrived or failed.  Return: as
+ * sx_request. */
 static pmix_status_t await_text(void)
 {
     uint64_t room[(sizeof(struct sx_get) + PMIX_MAX_KEYLEN) / sizeof(uint64_t) + 1];
@@ -170,7 +173,7 @@ pmix_status_t PMIx_Load_topology(pmix_topology_t *topo)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    /* A source that the caller has set says the same and stays the caller's. */
+    /* A source that the caller has set means the same and stays the caller's. */
     char *const source = topo->source != NULL ? topo->source : source_new();
     if (source == NULL) {
         hwloc_topology_destroy(made);
@@ -225,7 +228,7 @@ static pmix_status_t process_add(hwloc_bitmap_t bitmap)
     if (dir != NULL) {
         closedir(dir);
     }
-    /* The main thread, for a machine that hides /proc, and to have an error to tell. */
+    /* The main thread, for a machine that hides /proc, and to have an error to return. */
     return thread_add(getpid(), bitmap);
 }
 

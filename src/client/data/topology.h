@@ -9,7 +9,7 @@
 #include <pmix_common.h>
 
 /* A topology of the caller's own, for hwloc_topology_destroy: read from what the server has
- * published, without looking at the machine; a process without a server looks once.  Any thread.
+ * published, without probing the machine; a process without a server probes it once.  Any thread.
  * Return: PMIX_SUCCESS; PMIX_ERR_INIT; PMIX_ERR_NOT_FOUND when nothing was published;
  * PMIX_ERR_UNPACK_FAILURE; as sx_topology_node. */
 pmix_status_t sx_topology_open(hwloc_topology_t *ret_topology);

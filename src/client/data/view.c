@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* view.c - the list of namespaces this process looks into, and what is shown of their stores.
+/* view.c - the list of namespaces that this process reads, and the generation shown of each store.
  *     a shared store: NONE --fetch--> SHOWN --superseded: fetch--> the newer one SHOWN
  *                                        \--its namespace has ended: fetch--> NONE
  *
@@ -17,13 +17,13 @@
 #include "client/link/process.h"
 #include "client/link/request.h"
 
-/* The own view; the rest hang behind it. */
+/* The view of the own namespace; the others follow in the list. */
 static _Atomic(struct sx_view *) view_first;
 
-/* Whose store is meant. */
+/* The namespace, or the node's content, whose store is meant. */
 struct meant {
-    struct sx_link *link; /* who is asked */
-    const char *nspace;   /* "": nobody's, `wanted` alone says what */
+    struct sx_link *link; /* its server is asked */
+    const char *nspace;   /* "": no namespace's: `wanted` alone says which */
     uint32_t wanted;      /* enum sx_segment_wanted */
 };
 
@@ -39,7 +39,7 @@ static struct sx_view *view_new(struct sx_link *link, const char *nspace)
     return view;
 }
 
-/* Show @edition, NULL for none, in place of what was shown, which goes; under view_lock. */
+/* Show @edition, NULL for none, and retire the one that was shown; under view_lock. */
 static void edition_show(struct sx_view *view, struct sx_mapped_store *edition)
 {
     struct sx_mapped_store *const old = sx_view_shared(view);
@@ -230,7 +230,7 @@ static pmix_status_t download_and_show(const struct meant *meant, struct sx_view
         sx_store_detach(&store);
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if ((*ret_view)->link != meant->link) { /* a namespace's; the others are looked for by it */
+    if ((*ret_view)->link != meant->link) { /* others are found by their link */
         (*ret_view)->link = meant->link;
     }
     edition_show(*ret_view, edition);
@@ -427,7 +427,7 @@ pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
     return rc;
 }
 
-/* What is left of the value, perhaps nothing, lies in a box, whose room the next value takes. */
+/* The rest of the value, perhaps nothing, lies in a box; the next value replaces it there. */
 static pmix_status_t box_withdraw(struct sx_view *view, struct sx_view_put *put, pmix_scope_t taken,
                                   struct sx_box **ret_box)
 {
@@ -461,7 +461,7 @@ static pmix_status_t box_withdraw(struct sx_view *view, struct sx_view_put *put,
     }
     box->taken |= taken & PMIX_GLOBAL;
     if (put->scope == PMIX_SCOPE_UNDEF) {
-        sx_box_rescope(box, box->taken & PMIX_LOCAL); /* what peers may still see of it */
+        sx_box_rescope(box, box->taken & PMIX_LOCAL); /* peers may still see it so */
     }
     *ret_box = box;
     return PMIX_SUCCESS;

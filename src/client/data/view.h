@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* view.h - what this process knows of one namespace: its shared store and a private one.
+/* view.h - one namespace as this process has it: its shared store and a private one.
  *
  * The shared store is the server's; the private one holds what this process put or stored for
- * itself.  Views are only ever added, so readers need no lock to find one.  Who looks into a shared
- * store is between sx_grace_enter and sx_grace_exit: a generation that has been replaced is
- * unmapped when nobody is inside any more.  Private ones stay until PMIx_Finalize. */
+ * itself.  Views are only ever added, so readers need no lock to find one.  A reader of a shared
+ * store is between sx_grace_enter and sx_grace_exit: a replaced generation is unmapped when no
+ * reader is inside any more.  Private stores stay until PMIx_Finalize. */
 #ifndef SX_CLIENT_DATA_VIEW_H
 #define SX_CLIENT_DATA_VIEW_H
 
@@ -35,10 +35,10 @@ struct sx_view {
     _Atomic(struct sx_private *) priv;        /* NULL: nothing stored */
     struct sx_store_writer writer;            /* of the private store; under data_lock */
     bool has_writer;
-    bool is_plain; /* no boxes: somebody reads the private store by himself; under data_lock */
-    struct sx_link *link; /* from whose server the shared one is; under view_lock */
-    size_t nspace_len;    /* 0: no namespace's, but what `link`, constant then, tells of ... */
-    uint32_t wanted;      /* ... the node (SX_WANT_STORE), or what is published */
+    bool is_plain; /* no boxes: the program reads the private store by itself; under data_lock */
+    struct sx_link *link;                 /* from whose server the shared one is; under view_lock */
+    size_t nspace_len;                    /* 0: `link`, constant then, has it, and it is of ... */
+    uint32_t wanted;                      /* ... the node (SX_WANT_STORE), or what is published */
     _Atomic bool is_exchanged, is_joined; /* at_hand.c */
     char nspace[PMIX_MAX_NSLEN + 1];
 };
@@ -47,8 +47,8 @@ struct sx_view {
  * Return: NULL when memory is out. */
 struct sx_view *sx_view_open(const char *nspace, struct sx_store *shared);
 
-/* The same for a view that has none yet: what the process itself has stored stays in front of it.
- * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then @shared is the caller's still. */
+/* The same for a view that has none yet: values that the process itself has stored still precede
+ * it.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then @shared is the caller's still. */
 pmix_status_t sx_view_adopt(struct sx_view *view, struct sx_store *shared);
 
 /* Unmap and free all views. */
@@ -69,8 +69,8 @@ pmix_status_t sx_view_obtain(const char *nspace, struct sx_view **ret_view);
 
 /* Ask the server for the newest store of @nspace unless we have it.  Not between sx_grace_enter and
  * sx_grace_exit, or the old one stays.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when the server
- * knows no such namespace (any more: then nothing of it is shown); as sx_link_status, sx_request
- * and sx_store_attach, and then what is shown may be old. */
+ * has no such namespace (any more: then nothing of it is shown).  Or as sx_link_status, sx_request
+ * and sx_store_attach; then the shown store may be old. */
 pmix_status_t sx_view_fetch(const char *nspace, struct sx_view **ret_view);
 /* With view_lock. */
 pmix_status_t sx_view_fetch_locked(const char *nspace, struct sx_view **ret_view);
@@ -83,11 +83,11 @@ pmix_status_t sx_view_fetch_of_locked(struct sx_link *link, uint32_t wanted,
 bool sx_view_hide(struct sx_view *view, const struct sx_link *link);
 
 /* Enter, with the newest such store.  No message while it is the one that we have.  Return: as
- * sx_view_fetch; unless PMIX_SUCCESS nobody is inside. */
+ * sx_view_fetch; unless PMIX_SUCCESS the thread is not inside. */
 pmix_status_t sx_view_enter(struct sx_link *link, uint32_t wanted, struct sx_grace *ret_grace,
                             const struct sx_store **ret_store);
 
-/* Enter what has been published since the last time into our page tables. */
+/* Pre-fault the values that were published since the last time. */
 void sx_view_warm(struct sx_view *view);
 
 /* A value for the private store. */
@@ -106,20 +106,20 @@ struct sx_view_put {
  * *ret_box: where the value lies, NULL when in the store itself. */
 pmix_status_t sx_view_put_locked(struct sx_view *view, struct sx_view_put *put,
                                  struct sx_box **ret_box);
-/* Take a value away from those in @put->scope; @put has no value.  *ret_box: what there is to tell
- * of, NULL: nothing. */
+/* Take a value away from the processes of @put->scope; @put has no value.  *ret_box: the box to
+ * commit, NULL: none. */
 pmix_status_t sx_view_withdraw_locked(struct sx_view *view, struct sx_view_put *put,
                                       struct sx_box **ret_box);
-/* As sx_view_put_locked for values as programs have them; one for PMIX_QUALIFIED_VALUE becomes
- * qualified.  Without the lock. */
+/* As sx_view_put_locked for values in the form that programs use; the key PMIX_QUALIFIED_VALUE
+ * makes a qualified value.  Without the lock. */
 pmix_status_t sx_view_store(struct sx_view *view, uint32_t row, const char *key, pmix_scope_t scope,
                             const pmix_value_t *value);
 /* With the lock, the parts of a qualified value. */
 pmix_status_t sx_view_put_qualified_locked(struct sx_view *view, uint32_t row, pmix_scope_t scope,
                                            const struct sx_qualified *qualified);
 
-/* From now on all values lie in the private store itself, where they can be read without knowing
- * of boxes; what is replaced there stays until PMIx_Finalize.  Without the lock. */
+/* From now on all values lie in the private store itself, where readers need no support for boxes;
+ * replaced values stay there until PMIx_Finalize.  Without the lock. */
 pmix_status_t sx_view_unbox(struct sx_view *view);
 
 /* The two stores of a view as a reader sees them now; NULL where there is none. */
@@ -138,15 +138,15 @@ static inline struct sx_mapped_store *sx_view_shared(const struct sx_view *view)
     return atomic_load_explicit(&view->shared, memory_order_acquire);
 }
 
-/* Whether anything is: the answer may be old at once. */
+/* Whether anything is shown: the answer may be outdated at once. */
 static inline bool sx_view_is_shown(const struct sx_view *view)
 {
     /* relaxed: nothing is read through the pointer. */
     return atomic_load_explicit(&view->shared, memory_order_relaxed) != NULL;
 }
 
-/* Likewise: what is shown of @view, which may be NULL, gets no more news: sx_view_fetch before
- * something is read. */
+/* Whether the store that @view shows receives no more values: call sx_view_fetch before reading.
+ * @view may be NULL.  The answer may be outdated at once. */
 static inline bool sx_view_is_stale(const struct sx_view *view)
 {
     const struct sx_mapped_store *const edition = view != NULL ? sx_view_shared(view) : NULL;
