@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* A tool without a server may ask what its environment says; nothing else is to be had there.
+/* A tool without a server can ask for the contents of its environment, and for nothing else.
  * Return: PMIX_ERR_INIT; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for what is required. */
 static pmix_status_t arguments_judge(enum sx_function function, const char *nspace,
                                      const pmix_info_t info[], size_t ninfo,
@@ -106,7 +106,7 @@ static void setup_free(struct setup *setup)
     free(setup);
 }
 
-/* What a host calls when it has used the list. */
+/* The host calls this function when it has used the list. */
 static void list_released(pmix_status_t status, void *cbdata)
 {
     (void)status;
@@ -158,7 +158,7 @@ pmix_status_t PMIx_server_setup_application(const char *nspace, pmix_info_t info
 
 /* ---- on every node -------------------------------------------------------------------------- */
 
-/* What a host has carried here. */
+/* The data that a host has carried here. */
 struct support {
     pmix_nspace_t nspace;
     pmix_info_t *all; /* copies */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connection.c - equip a client, welcome it, hand on its frames, and take all of it back.
+/* connection.c - equip a client, welcome it, hand on its frames, and take all resources back.
  *
  *     REGISTERED --its HELLO--> CONNECTED --FINALIZE--> FINALIZED --end--> REGISTERED
  *        |                          |                       \--another HELLO--^
@@ -43,7 +43,7 @@ void sx_connection_end(struct sx_connection *connection)
 
 /* ---- frames of a welcomed client ----------------------------------------------------------- */
 
-/* Its frames wait for its turn, and until its lane has been taken up to here. */
+/* The frames of a client wait for its turn, and until its lane has been taken up to here. */
 static void client_is_ready(void *arg, uint64_t now_ns)
 {
     struct sx_client *client = arg;
@@ -66,8 +66,8 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
                     frame->body == NULL ? sx_message_piece_cost(frame->body_size)
                                         : sx_message_cost(frame->header.kind, frame->body_size));
     if (client->state != SX_CLIENT_CONNECTED) {
-        /* Sent by another of its threads while it said good-bye: nothing is done for it, and the
-         * host hears of one good-bye only. */
+        /* Another thread of the client sent this frame during its good-bye.  The server does
+         * nothing for the frame, and the host is called for one good-bye only. */
         sx_reply(server, client, frame->header.id, PMIX_ERR_NOT_AVAILABLE, -1);
         return;
     }
@@ -95,8 +95,8 @@ void sx_connection_take(struct sx_client *client, uint64_t now_ns)
     sx_channel_take(client->channel, now_ns);
 }
 
-/* Its bell rang when the answers were queued.  A client that has read up to there and sleeps is
- * woken again. */
+/* The client's bell rang when the answers were queued.  A client that has read up to there and
+ * sleeps is woken again. */
 static void client_on_sent(void *arg, uint64_t now_ns)
 {
     (void)now_ns;
@@ -112,8 +112,8 @@ static void doorbell_rung(void *arg, uint32_t revents, uint64_t now_ns)
 
     (void)revents;
     (void)now_ns;
-    /* The lanes are looked at in this turn anyway; only the bell has to be silenced.  Its flags are
-     * shared with the client, who may have made it blocking, and emptied it meanwhile. */
+    /* This turn checks the lanes anyway, so only the bell has to be drained.  The client shares the
+     * bell's flags: it may have made the bell blocking, and emptied it meanwhile. */
     do {
         got = preadv2(client->doorbell_fd, &iov, 1, -1, RWF_NOWAIT);
     } while (got < 0 && errno == EINTR);
@@ -224,7 +224,7 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
     /* A failed send ends in client_on_frame(NULL). */
     sx_channel_send(client->channel, SX_MSG_WELCOME, id, &iov, 1, fds, SX_WELCOME_FDS);
     welcome_close(fds);
-    if (client->lane.seg.fd >= 0) { /* the client has it now; nobody else ever gets it */
+    if (client->lane.seg.fd >= 0) { /* now the client's; no other process ever gets it */
         close(client->lane.seg.fd);
         client->lane.seg.fd = -1;
     }
@@ -237,10 +237,10 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     pmix_status_t rc;
 
     if (client->state == SX_CLIENT_FINALIZED) {
-        /* Its good-bye was said; a forked child holds the old socket open. */
+        /* The client has sent its good-bye; a forked child holds the old socket open. */
         server->consumer->ended(server, client, NULL);
     }
-    if (client->state == SX_CLIENT_DEAD) { /* the host has started it again */
+    if (client->state == SX_CLIENT_DEAD) { /* the host has started the process again */
         client->state = SX_CLIENT_REGISTERED;
         SX_FAMILIES_TELL_OF(server, client_expected, client);
     }
@@ -255,7 +255,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
         rc = sx_host_client_connected(server, client);
     }
     if (rc == PMIX_SUCCESS && client->slot == SX_BOARD_SLOT_MAX) {
-        rc = PMIX_ERR_NOT_FOUND; /* the host has taken it away inside */
+        rc = PMIX_ERR_NOT_FOUND; /* the host has removed the client inside the call */
     }
     if (rc != PMIX_SUCCESS) {
         welcome_close(fds);
@@ -271,7 +271,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     client->state = SX_CLIENT_CONNECTED;
     client_show(server, client);
     sx_share_begin(server, client);
-    client->results.count = 0; /* those of the process before have its numbers */
+    client->results.count = 0; /* results of the process before have the same numbers */
     client->no_waitv = (flags & SX_HELLO_NO_WAITV) != 0;
     server->bitset_sleepers += client->no_waitv;
     client->nspace->connected_count++;
@@ -292,7 +292,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
         sx_wake_client(server, client);
     }
     SX_FAMILIES_TELL_OF(server, client_closed, client);
-    struct sx_connection *const connection = client->connection; /* if nobody closed it inside */
+    struct sx_connection *const connection = client->connection; /* if no callback closed it */
 
     sx_share_end(client);
     sx_lanes_remove(server, client);

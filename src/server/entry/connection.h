@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connection.h - the connection of a client: what it is given, what it sends, and its end. */
+/* connection.h - the connection of a client: the descriptors that it receives, its frames, and its
+ * end. */
 #ifndef SX_SERVER_ENTRY_CONNECTION_H
 #define SX_SERVER_ENTRY_CONNECTION_H
 
 #include "server/model/state.h"
 
-/* An accepted socket: a stranger's (stranger.c), then its client's.  The loop buries it, because it
- * may end inside one of its own callbacks. */
+/* An accepted socket: first a stranger's (hello.c), then its client's.  The loop frees the
+ * connection later, because a connection may end inside one of its own callbacks. */
 struct sx_connection {
     struct sx_list link; /* strangers.silent or turn.strangers */
     struct sx_server *server;
@@ -15,7 +16,7 @@ struct sx_connection {
     struct sx_loop_post burial;
 };
 
-/* Close it; it is nobody's any more. */
+/* Close the connection, which has no owner any more. */
 void sx_connection_end(struct sx_connection *connection);
 
 /* Make @connection @client's, and answer its HELLO, which has @flags and number @id.  Return:
@@ -23,14 +24,14 @@ void sx_connection_end(struct sx_connection *connection);
 pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *client,
                                     struct sx_connection *connection, uint32_t flags, uint32_t id);
 
-/* The server ends.  Each client learns it from its closed socket. */
+/* The server ends.  Each client notices the end by its closed socket. */
 void sx_connection_end_all(struct sx_server *server);
 
-/* Close what a connected client holds from us: slot, lane, doorbell, socket.  The client becomes
- * REGISTERED (it may connect again), unless it is already DEAD. */
+/* Close what a connected client holds from this server: slot, lane, doorbell, socket.  The client
+ * becomes REGISTERED (it may connect again), unless it is already DEAD. */
 void sx_connection_close(struct sx_server *server, struct sx_client *client);
 
-/* Take what is in its socket. */
+/* Take the frames that wait in the client's socket. */
 void sx_connection_take(struct sx_client *client, uint64_t now_ns);
 
 #endif

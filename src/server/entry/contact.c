@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* contact.c - a file for each way in which a tool may look for this server. */
+/* contact.c - a contact file for each way in which a tool searches for this server. */
 #include "server/entry/contact.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static pmix_status_t contact_of(const struct sx_server *server, struct sx_contac
     return fits ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* One that tools could do without: it is missing, with a line, where something is in the way. */
+/* An optional file.  When it cannot be written, it is missing, with a log line. */
 static void offer(struct sx_server *server, enum sx_contact_use use, const char *of,
                   const struct sx_contact *contact)
 {
@@ -66,7 +66,7 @@ static void offer(struct sx_server *server, enum sx_contact_use use, const char 
     }
 }
 
-/* One that was asked for by name. */
+/* A file that the host asked for by name; a failure is an error. */
 static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use,
                             const struct sx_contact_place *place, const struct sx_contact *contact)
 {

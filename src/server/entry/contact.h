@@ -3,8 +3,8 @@
 /* contact.h - which contact files (control/contact.h) this server has.
  *
  * Only with tool support: pmix.HOST.tool.NSPACE and pmix.HOST.tool.PID, and pmix.HOST.tool for the
- * first one; of the system server pmix.sys.HOST, which everybody may read; and the file that a
- * launcher was told to make. */
+ * first one; of the system server pmix.sys.HOST, which everybody may read; and the file that the
+ * host or the environment names for a launcher. */
 #ifndef SX_SERVER_ENTRY_CONTACT_H
 #define SX_SERVER_ENTRY_CONTACT_H
 
@@ -14,10 +14,11 @@ struct sx_server_options;
 
 /* Before anything else. */
 void sx_contacts_init(struct sx_server *server);
-/* When somebody accepts.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when there is a system server, or
- * another server has the launcher's file; what else fails of these two.  All with a line. */
+/* Once the rendezvous accepts connections.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when there is a
+ * system server, or another server has the launcher's file; what else fails of these two.  All with
+ * a line. */
 pmix_status_t sx_contacts_open(struct sx_server *server, const struct sx_server_options *options);
-/* Safe twice. */
+/* Calling it twice is safe. */
 void sx_contacts_close(struct sx_server *server);
 
 #endif

@@ -37,7 +37,7 @@
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* The store of lists, while it is filled for the user of who wants to map it. */
+/* The store of lists, while it is filled for the user of the client that wants to map it. */
 struct lists_get {
     struct sx_pending pending;
     struct sx_share_work work;
@@ -275,7 +275,7 @@ static void take_frame(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
 
-/* A lane has no answer: what is not kept is counted for the client. */
+/* A lane message has no answer: values that are not kept are counted for the client. */
 static pmix_status_t on_put(struct sx_server *server, struct sx_client *client,
                             const struct sx_opened *body)
 {

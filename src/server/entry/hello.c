@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* hello.c - a process that has connected and not said who it is, and who it says it is.
+/* hello.c - a process that has connected and not yet sent HELLO, and the check of its HELLO.
  *
  *     SILENT --it sends something--> READY --its turn: HELLO, and it may be so--> welcomed
  *        ^                             | \--anything else: one log line, closed
  *        \-----nothing was there------/
  *     SILENT --too many are: the oldest go--> closed
  *
- * A stranger costs one struct sx_connection and one descriptor.  At the end of a turn there are at
- * most SX_STRANGERS_MAX of them.  The kernel says who the peer is.  The message only says which
- * rank it wants to be, or that it is a tool (tool.h). */
+ * A stranger is such a process; it costs one struct sx_connection and one descriptor.  At the end
+ * of a turn there are at most SX_STRANGERS_MAX of them.  The peer's identity is the kernel's
+ * credentials.  The message only names the rank that the peer wants to be, or states that the peer
+ * is a tool (tool.h). */
 #include "server/entry/hello.h"
 
 #include <errno.h>
@@ -28,7 +29,7 @@
 #include "server/entry/tool_ask.h"
 #include "server/port/host.h"
 
-#define REFUSAL_UNITS 20 /* of one who is refused, or leaves without a word */
+#define REFUSAL_UNITS 20 /* of a peer that is refused, or leaves without a message */
 
 static void stranger_remove(struct sx_connection *connection)
 {
@@ -71,9 +72,9 @@ static void accept_stop(struct sx_server *server)
 
 static void accept_again(void *arg, uint64_t now_ns);
 
-/* A refused peer may come back at once.  So when refused peers have used up a share of a turn, the
- * others have ten times as long for themselves.  A peer that connects meanwhile waits in the
- * backlog.  Accepted peers go on. */
+/* A refused peer may connect again at once.  So when refused peers have used up a share of a turn,
+ * accepting rests for ten times as long.  A peer that connects meanwhile waits in the backlog.
+ * Accepted peers are served on. */
 static void accept_rest(struct sx_server *server, uint64_t now_ns)
 {
     struct sx_strangers *strangers = &server->strangers;
@@ -148,7 +149,7 @@ static void refusal_tell(const struct sx_peer *peer, const char *why)
            (unsigned)peer->uid, why);
 }
 
-/* The host is told of it, and may take it away inside. */
+/* The host receives client_connected, and may deregister the client inside that call. */
 static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *client,
                                     struct sx_connection *connection, uint32_t flags, uint32_t id)
 {
@@ -163,7 +164,7 @@ static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *
     return rc;
 }
 
-/* What @connection, a stranger no more, is told: who it is, or that it is refused. */
+/* The decision about @connection, which is a stranger no more: its identity, or a refusal. */
 static void decided(struct sx_connection *connection, struct sx_client *client, uint32_t flags,
                     uint32_t id, pmix_status_t status, const char *why)
 {
@@ -236,7 +237,7 @@ static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why
     sx_connection_end(connection);
 }
 
-/* ---- those who say nothing ----------------------------------------------------------------- */
+/* ---- strangers that send nothing ----------------------------------------------------------- */
 
 /* Welcomed clients need descriptors, too. */
 static size_t strangers_max(void)
@@ -249,7 +250,7 @@ static size_t strangers_max(void)
     return limit.rlim_cur / 4 < SX_STRANGERS_MIN ? SX_STRANGERS_MIN : limit.rlim_cur / 4;
 }
 
-/* At the end of a turn, after everybody accepted in it has had a chance to say HELLO. */
+/* At the end of a turn, after each peer accepted in it has had a chance to send HELLO. */
 static void crowd_thin_out(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
@@ -288,7 +289,7 @@ void sx_stranger_take(struct sx_server *server, uint64_t now_ns)
                                                      struct sx_connection, link);
 
     sx_list_append(&server->strangers.silent,
-                   &connection->link); /* there may be nothing after all */
+                   &connection->link); /* the socket may be empty after all */
     const struct sx_log_cause before = sx_log_bound_serve(server, connection->channel.peer.uid);
 
     sx_channel_take(&connection->channel, now_ns);
@@ -321,7 +322,8 @@ static void accepted(void *arg, int fd, uint64_t now_ns)
     }
 }
 
-/* Without accept4 nobody would ever get in.  Asked of no descriptor, it takes no connection. */
+/* Without accept4 no peer could ever connect.  Called for an invalid descriptor, it accepts no
+ * connection. */
 static pmix_status_t accept_judge(void)
 {
     if (accept4(-1, NULL, NULL, SOCK_CLOEXEC) >= 0 || errno == EBADF) {

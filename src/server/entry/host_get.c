@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* host_get.c - the host's own Get and Store_internal: no upcall, and no wait for the host.
  *
- * shmem/wanted.h says in which places to look.  The server is the one who asks.  The host's own
+ * shmem/wanted.h lists the places to search.  The server is the asking process.  The host's own
  * data lies in private stores, one per namespace, under one lock.  The jobs' data belongs to the
- * loop thread and is looked up there. */
+ * loop thread, which searches it. */
 #include "server/entry/host_get.h"
 
 #include <pthread.h>
@@ -152,7 +152,7 @@ static pmix_status_t site_ask(const struct sx_server *server, struct question *q
                : sx_wanted_name(&question->wanted, &site, question->nspace, question->ret);
 }
 
-/* What nobody stores about the server itself. */
+/* Keys about the server itself that no store contains. */
 static pmix_status_t server_ask(const struct sx_server *server, const struct question *question)
 {
     const char *key = question->wanted.key;
@@ -169,7 +169,7 @@ static pmix_status_t server_ask(const struct sx_server *server, const struct que
     return rc;
 }
 
-/* What follows from the lists that a process is in. */
+/* Values that follow from the lists that contain a process. */
 static pmix_status_t places_ask(const struct sx_server *server, const struct question *question)
 {
     const struct sx_memberships *const all = &server->memberships;
@@ -217,7 +217,7 @@ static pmix_status_t question_ask(struct sx_server *server, struct question *que
     return rc == PMIX_ERR_NOT_FOUND ? sx_server_call(server, job_ask, question) : rc;
 }
 
-/* The node's, which stays ours: values borrow it, and the process has one. */
+/* The node's topology stays the library's: values borrow it, and the process has one. */
 static pmix_status_t topology_answer(pmix_value_t *ret)
 {
     static pthread_mutex_t topology_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* journal.c - a line for each turn in the life of the server and of those that it serves. */
+/* journal.c - a log line for each step in the life of the server, its namespaces and its
+ * clients. */
 #include "server/entry/journal.h"
 
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* journal.h - the lines of a run that goes well, for SHMIX_LOG=info and debug.
+/* journal.h - the log lines of a successful run, for SHMIX_LOG=info and debug.
  *
  * info has the lives of the server, its namespaces and its clients; debug has each request of a
  * client, too.  The end of a collective is logged where it ends (collective/collective.c), and so

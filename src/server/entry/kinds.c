@@ -16,7 +16,7 @@
 #include "server/group/group_host.h"
 #include "server/group/group_plan.h"
 
-/* Unless it has left the group by which it was named. */
+/* A member may not end, unless it has left the group by which it was named. */
 #define NOBODY_MAY_END(withdrew_)                                             \
     {                                                                         \
         .died = PMIX_ERR_LOST_CONNECTION, .left = PMIX_ERR_PROC_TERM_WO_SYNC, \

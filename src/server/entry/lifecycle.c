@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lifecycle.c - the engines that are told when namespaces and clients come and go.
+/* lifecycle.c - the engines that are called when namespaces and clients begin and end.
  *
- * The order matters when a client goes.  First the collectives that it ends are answered, then its
- * events are published, and the host hears last. */
+ * The order matters when a client ends.  First the collectives that it ends are answered, then its
+ * events are published, and the host is called last. */
 #include "server/model/family.h"
 
 #include <stddef.h>
@@ -73,7 +73,7 @@ const struct sx_family sx_families[] = {
         .client_removed = sx_modex_client_removed,
     },
     {
-        .name = "connect", /* it tells collectives what the end of a member means */
+        .name = "connect", /* it gives collectives the consequence of a member's end */
         .nspace_gone = sx_connect_nspace_gone,
         .client_left = sx_connect_client_gone,
         .client_gone = sx_connect_client_lost,
@@ -100,7 +100,7 @@ const struct sx_family sx_families[] = {
         .stop = sx_collective_end_all,
     },
     {
-        .name = "invite", /* those who wait for the end of one are answered, not dropped */
+        .name = "invite", /* waiters for the end of an invitation are answered, not dropped */
         .nspace_gone = sx_invite_nspace_gone,
         .name_claimed = sx_invite_name_claimed,
         .client_added = sx_invite_client_added,
@@ -151,7 +151,7 @@ const struct sx_family sx_families[] = {
         .end = sx_pendings_deinit,
     },
     {
-        .name = "publish", /* nobody waits for it any more */
+        .name = "publish", /* no process waits for it any more */
         .nspace_gone = sx_publish_nspace_gone,
         .client_left = sx_publish_client_gone,
         .client_closed = sx_publish_client_gone,

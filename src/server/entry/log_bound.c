@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log_bound.c - a row for each user who has caused a line lately, and a timer while lines are left
+/* log_bound.c - a row for each user that has caused a line lately, and a timer while lines are left
  * out. */
 #include "server/entry/log_bound.h"
 
@@ -84,7 +84,7 @@ static void period_ends(void *arg, uint64_t now_ns)
     }
 }
 
-/* Without the timer the next line of anybody, or the end of the server, says it. */
+/* Without the timer the next line of any user, or the end of the server, reports them. */
 static void timer_start(struct sx_server *server, uint64_t at_ns)
 {
     struct sx_timer *const timer = &server->log_bound.timer;

@@ -6,20 +6,20 @@
  *      ^                \--the period ends--> FREE      |
  *      \--the period ends: one line says how many-------/
  *
- * What is refused is told in the log, and a client can have the same thing refused for ever, or
- * come back under other names.  So the lines that come about while the server serves a process
- * count against that process's user.  Lines of the loop that belong to no user have a share of
- * their own; so do, together, the users for whom there is no more room.  Errors and warnings have
- * SHMIX_LOG_LINES in each period, lines of the other levels SX_LOG_BOUND_DETAILS times as many.
- * Clients receive each status in any case. */
+ * Refusals are logged, and a client can have the same request refused for ever, or connect again
+ * under other names.  So the lines that come about while the server serves a process count against
+ * that process's user.  Lines of the loop that belong to no user have a share of their own; so do,
+ * together, the users for whom there is no more room.  Errors and warnings have SHMIX_LOG_LINES in
+ * each period, lines of the other levels SX_LOG_BOUND_DETAILS times as many.  Clients receive each
+ * status in any case. */
 #ifndef SX_SERVER_ENTRY_LOG_BOUND_H
 #define SX_SERVER_ENTRY_LOG_BOUND_H
 
 #include "server/model/state.h"
 
-#define SX_LOG_BOUND_LINES 64u /* without SHMIX_LOG_LINES */
+#define SX_LOG_BOUND_LINES 64u    /* without SHMIX_LOG_LINES */
 #define SX_LOG_BOUND_DETAILS 256u /* a thousand ranks that come, go, and have some fences */
-#define SX_LOG_BOUND_OTHERS 8u /* shares of the lines of no user */
+#define SX_LOG_BOUND_OTHERS 8u    /* shares of the lines of no user */
 #define SX_LOG_BOUND_NS UINT64_C(60000000000)
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when SHMIX_LOG_LINES is no such number. */
@@ -28,12 +28,13 @@ pmix_status_t sx_log_bound_init(struct sx_server *server);
 /* For this process, and for good: without a server nothing is held back. */
 void sx_log_bound_begin(void);
 
-/* What is logged from now on is caused by a process of @uid, until the second call, which is given
- * what the first returned.  Loop thread. */
+/* Lines logged from now on count for a process of @uid, until a second call with the value that the
+ * first returned.  Loop thread. */
 struct sx_log_cause sx_log_bound_serve(struct sx_server *server, uint32_t uid);
 void sx_log_bound_served(struct sx_server *server, struct sx_log_cause before);
 
-/* The server ends: say what has been left out.  No other thread uses @server any more. */
+/* The server ends: log how many lines have been left out.  No other thread uses @server any
+ * more. */
 void sx_log_bound_end(struct sx_server *server);
 
 #endif

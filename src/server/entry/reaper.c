@@ -12,8 +12,8 @@
  *
  * The client can write its life word, so the word decides nothing.  It makes the server ask the
  * kernel whether every thread of the process is exiting, at growing intervals, SX_DEATH_CHECK_MAX
- * times.  The end of a single thread, or an execve, fires the word too.  The same question tells
- * them apart from a death. */
+ * times.  The end of a single thread, or an execve, fires the word too.  The kernel's answer
+ * distinguishes them from a death. */
 #include "server/entry/reaper.h"
 
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
     sx_reaper_client_departed(sx_server_get(), arg);
 }
 
-/* It has said good-bye, and its socket or its process has ended. */
+/* The client has sent its good-bye, and its socket or its process has ended. */
 static void client_left(struct sx_server *server, struct sx_client *client)
 {
     const int pidfd = sx_client_peer(client)->pidfd;
@@ -99,8 +99,8 @@ static void lane_was_taken(struct sx_lane_mark *mark)
     sx_reaper_client_lost(sx_server_get(), SX_CONTAINER(mark, struct sx_client, share.ending));
 }
 
-/* The kernel says that it is gone.  What it had submitted before it died still counts.  Nothing
- * else from it is read meanwhile. */
+/* The kernel reports the client's death.  Messages that the client had submitted before still
+ * count.  Nothing else from the client is read meanwhile. */
 static void client_died(struct sx_server *server, struct sx_client *client)
 {
     if (client->state == SX_CLIENT_FINALIZED) {
@@ -121,7 +121,7 @@ static void check_death(void *arg, uint64_t now_ns)
     const struct sx_peer *peer = sx_client_peer(client);
 
     if (client->state != SX_CLIENT_CONNECTED) {
-        return; /* it has given the word back with its good-bye */
+        return; /* the client has released the word with its good-bye */
     }
     if (sx_process_is_exiting(peer->pidfd)) {
         client_died(server, client);
@@ -217,7 +217,7 @@ bool sx_reaper_client_replaced(struct sx_server *server, struct sx_client *clien
     }
     sx_client_retain(client);
     client_died(server, client);
-    while (client->state == SX_CLIENT_CONNECTED) { /* a lane at most: nobody writes it any more */
+    while (client->state == SX_CLIENT_CONNECTED) { /* at most one lane: its writer has ended */
         sx_lane_take_one(server, client);
     }
     const bool may_come = client->died && client->nspace != NULL;
@@ -238,7 +238,7 @@ void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, 
 {
     if (why == NULL) {
         client_died(server, client);
-    } else { /* a breach, which the channel has logged: nothing more is believed */
+    } else { /* a breach, which the channel has logged: no later message is trusted */
         client->died = false;
         sx_reaper_client_lost(server, client);
     }
@@ -267,8 +267,8 @@ static struct sx_client *first_tool(const struct sx_nspace *nspace)
     return NULL;
 }
 
-/* One that is just going, and for whose end the host is called, is no client of that name from here
- * on. */
+/* A tool that is just ending, and for whose end the host is called, is not a client of that name
+ * from here on. */
 static void tool_drop(struct sx_server *server, struct sx_client *tool)
 {
     sx_log(SX_LOG_WARN,

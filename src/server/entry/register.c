@@ -34,7 +34,7 @@ struct registration {
     void *server_object;
 };
 
-/* Return: a copy of the host's words, NULL with *ret_rc. */
+/* Return: a copy of the host's arguments, NULL with *ret_rc. */
 static struct registration *registration_new(const char *nspace, pmix_status_t *ret_rc)
 {
     struct registration *registration = NULL;
@@ -113,14 +113,15 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
             rc = sx_server_topology_publish(nspace);
         }
-        /* Who is answered looks again, and must not find then that it is still coming. */
+        /* An answered waiter searches again, and must not find the namespace still pending then. */
         sx_gets_nspace_coming(server, nspace, registration->options.coming);
         sx_gets_nspace_filled(nspace);
     }
     if (rc == PMIX_SUCCESS && !nspace->registered) {
         sx_journal_nspace_registered(nspace);
     }
-    /* What cannot be added to a job takes nothing of it back: its processes are known. */
+    /* Data that cannot be added to a job does not undo its registration: its processes are
+     * registered. */
     nspace->registered |= rc == PMIX_SUCCESS;
     sx_event_confine(server);
     if (rc == PMIX_SUCCESS) {
@@ -161,7 +162,7 @@ pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs, p
 
 static void client_take_away(struct sx_server *server, struct sx_client *client)
 {
-    if (client->is_tool && client->state != SX_CLIENT_DEAD) { /* else it is just going */
+    if (client->is_tool && client->state != SX_CLIENT_DEAD) { /* else it is just ending */
         sx_reaper_client_lost(server, client);
         return;
     }
@@ -174,9 +175,9 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
     sx_client_release(client);
 }
 
-/* Tools have this name, or their home there, which may be theirs alone.  One that is just going,
- * and for whose end the host is called, is not connected from here on.  Return: NULL: nothing is
- * left of it. */
+/* Tools have this name, or their home there, which may be theirs alone.  A tool that is just
+ * ending, and for whose end the host is called, is not connected from here on.  Return: the
+ * namespace; NULL when nothing is left of it. */
 static struct sx_nspace *tools_take_away(struct sx_server *server, const char *name)
 {
     struct sx_client *tool;
@@ -198,7 +199,7 @@ static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
     const struct registration *registration = arg;
     struct sx_nspace *const nspace = tools_take_away(server, registration->nspace);
 
-    if (nspace != NULL && !nspace->is_ending) { /* else the host says so again, asked meanwhile */
+    if (nspace != NULL && !nspace->is_ending) { /* else the host deregisters it twice */
         nspace->is_ending = true;
         for (size_t i = 0; i < nspace->client_count; i++) {
             client_take_away(server, nspace->by_rank[i]);

@@ -65,7 +65,7 @@ static pmix_status_t hostname_read(struct sx_server *server, const char *name)
     return PMIX_SUCCESS;
 }
 
-/* Whether the rendezvous has a directory: as the host says, or else the environment. */
+/* Whether the rendezvous has a directory, by the host's option, or else by the environment. */
 static pmix_status_t rendezvous_read(uint8_t said, bool *ret_keep_dir)
 {
     const char *text = getenv("SHMIX_RENDEZVOUS");
@@ -82,7 +82,8 @@ static pmix_status_t rendezvous_read(uint8_t said, bool *ret_keep_dir)
     return PMIX_SUCCESS;
 }
 
-/* What the host says about itself: its identity, where to rendezvous, the user of its clients. */
+/* The host's options about itself: its identity, the place of the rendezvous, the user of its
+ * clients. */
 static pmix_status_t options_take(struct sx_server *server, const struct sx_server_options *options,
                                   struct sx_rendezvous_options *ret_rendezvous)
 {
@@ -120,7 +121,7 @@ static pmix_status_t options_take(struct sx_server *server, const struct sx_serv
     return rc == PMIX_SUCCESS ? hostname_read(server, options->hostname) : rc;
 }
 
-/* As the host says, or else the environment. */
+/* The NUMA policy of the host's option, or else of the environment. */
 static pmix_status_t numa_begin(struct sx_server *server, const struct sx_server_options *options)
 {
     const char *const said = options->numa;
@@ -168,7 +169,7 @@ static void *server_thread(void *arg)
     return NULL;
 }
 
-/* The life word belongs to the loop thread, so it is the thread that reports for duty. */
+/* The life word belongs to the loop thread, so that thread reports that it has started. */
 static pmix_status_t thread_start(struct sx_server *server)
 {
     struct start start = { .server = server };
@@ -214,7 +215,7 @@ static struct sx_server *server_free(struct sx_server *server)
     return NULL;
 }
 
-/* What cannot fail: from here on server_free takes it. */
+/* The part that cannot fail: from here on server_free can free @server. */
 static void server_clear(struct sx_server *server, const pmix_server_module_t *module)
 {
     if (module != NULL) {
@@ -320,7 +321,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
     pmix_status_t rc = sx_options_read(SX_OF_SERVER_INIT, info, ninfo, &options);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_role_may_wait(); /* for one that is just ending */
+        rc = sx_role_may_wait(); /* for a server that is just ending */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -341,7 +342,7 @@ pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[],
             sx_turn_hook(server);
             sx_hostevent_serve(server);
             sx_log_bound_begin();
-            sx_server_set(server); /* a tool may be quicker than this thread */
+            sx_server_set(server); /* a tool may connect before this thread continues */
             rc = thread_start(server);
         }
         if (rc == PMIX_SUCCESS) {
@@ -399,7 +400,7 @@ pmix_status_t PMIx_server_finalize(void)
     }
     sx_role_server_set(NULL);
     sx_contacts_close(server);
-    sx_server_call(server, server_empty, NULL); /* which sees to the loop's end */
+    sx_server_call(server, server_empty, NULL); /* which ends the loop */
     pthread_join(server->thread, NULL);
     sx_server_set(NULL);
     sx_hostget_clear();

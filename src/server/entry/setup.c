@@ -3,9 +3,9 @@
 /* setup.c - the environment of a process to be started.
  *
  * Hosts call PMIx_server_setup_fork in the parent or in the forked child, maybe as another user,
- * with a full environment or an empty one.  So it reads only what is constant since
- * PMIx_server_init, and what the launcher has sent along (server/model/setup_env.h).  It takes no
- * lock of ours and uses only the C library's allocator. */
+ * with a full environment or an empty one.  So this function reads only data that is constant since
+ * PMIx_server_init, and the variables that the launcher has sent (server/model/setup_env.h).  It
+ * takes no lock of this library and uses only the C library's allocator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,9 +85,10 @@ static bool env_has(char *const *env, const char *name)
     return false;
 }
 
-/* Open MPI 4.1 reads the topology's text with hwloc in MPI_Init.  libxml2, which hwloc would take
- * for that, divides zero by zero as it begins: the end of a program that traps it.  hwloc's own
- * reader understands what hwloc has written.  A reader that somebody has chosen stays. */
+/* Open MPI 4.1 reads the topology's text with hwloc in MPI_Init.  libxml2, which hwloc would use
+ * for that, divides zero by zero at its start, which ends a program that traps such divisions.
+ * hwloc's own reader understands what hwloc has written.  A reader that is already set in the
+ * environment stays. */
 static pmix_status_t env_spare_libxml(char ***env)
 {
     return env_has(*env, "HWLOC_LIBXML") || env_has(*env, "HWLOC_LIBXML_IMPORT")

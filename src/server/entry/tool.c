@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* tool.c - who may be a tool, and under which name. */
+/* tool.c - which process may be a tool, and under which name. */
 #include "server/entry/tool.h"
 
 #include <assert.h>
@@ -13,11 +13,11 @@
 #include "server/model/claim.h"
 #include "server/model/family.h"
 
-#define CLIENTS_PER_UNIT 64u /* to look at: share.h */
+#define CLIENTS_PER_UNIT 64u /* clients visited for one unit: share.h */
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-/* What there is of @uid, and who may still come to the host's jobs. */
+/* The number of tools of @uid, and of processes that may still connect to the host's jobs. */
 struct census {
     uid_t uid;
     size_t tools, awaited;
@@ -40,7 +40,7 @@ static void census_add(const struct sx_nspace *nspace, struct census *census)
     }
 }
 
-/* Each look is charged to all who are not welcomed yet. */
+/* Each census is charged to all peers that are not welcomed yet. */
 static struct census census_take(struct sx_server *server, uid_t uid)
 {
     struct census census = { .uid = uid };
@@ -111,7 +111,7 @@ static uint32_t rank_free(const struct sx_nspace *nspace)
     return rank;
 }
 
-/* It goes with its last tool. */
+/* A namespace of tools is removed with its last tool. */
 static void nspace_forget(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (nspace->client_count == 0 && !sx_claim_is_hosts(nspace)) {
@@ -151,7 +151,7 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
 {
     struct sx_nspace *const home = sx_nspace_find(server, hello->home);
 
-    /* Root and the server's own user can do anything to it in any case. */
+    /* Root and the server's own user can do anything to the server in any case. */
     *ret_status = PMIX_ERR_NO_PERMISSIONS;
     *ret_why = "may be no tool: it is neither of this server's user nor root";
     if (peer->uid != 0 && peer->uid != geteuid()) {

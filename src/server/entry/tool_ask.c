@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* tool_ask.c - the question, and what its answer makes of a connection. */
+/* tool_ask.c - the question to the host whether a tool may connect, and what follows from the
+ * answer. */
 #include "server/entry/tool_ask.h"
 
 #include <stdio.h>
@@ -34,7 +35,7 @@ static void asked_free(struct asked *asked)
     free(asked);
 }
 
-/* It has gone, or did not wait for its welcome. */
+/* The tool has gone, or sent a frame before its welcome. */
 static void asked_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
     struct asked *const asked = arg;
@@ -77,7 +78,7 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
     sx_log_bound_served(server, before);
 }
 
-/* What the host needs to judge it. */
+/* The infos by which the host judges the tool. */
 static size_t infos_load(pmix_info_t infos[INFOS_MAX], const struct sx_hello *hello,
                          const struct sx_peer *peer)
 {

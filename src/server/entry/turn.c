@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* turn.c - one round over all clients, each as far as its units go.
  *
- * Before the loop sleeps, the board's epoch becomes odd.  Then every lane is looked at once more.
- * So a client that appends in between is either seen here, or sees the odd epoch and rings. */
+ * Before the loop sleeps, the board's epoch becomes odd.  Then every lane is checked once more.  So
+ * a message appended in between is either found here, or its client sees the odd epoch and
+ * rings. */
 #include "server/entry/turn.h"
 
 #include "base/status.h"
@@ -31,8 +32,8 @@ static bool is_busy(const struct sx_client *client)
            !sx_share_rests(client);
 }
 
-/* What the client wrote before its request comes first.  What it wrote afterwards must not delay
- * the request. */
+/* Lane messages that the client wrote before its request are taken first.  Later ones must not
+ * delay the request. */
 static bool is_frames_turn(const struct sx_client *client)
 {
     return client->share.frame && (client->state != SX_CLIENT_CONNECTED ||
@@ -59,7 +60,7 @@ static bool serve_one(struct sx_server *server, struct sx_client *client)
 
 static void serve(struct sx_server *server, struct sx_client *client)
 {
-    sx_client_retain(client); /* what it says may end it */
+    sx_client_retain(client); /* its message may end it */
     const struct sx_log_cause before = sx_log_bound_serve(server, client->uid);
 
     while (client->connection != NULL && sx_share_affords(server, client) &&
@@ -84,8 +85,8 @@ static void strangers_serve(struct sx_server *server)
     }
 }
 
-/* Clients come and go during a turn.  The last one moves into a hole: it was served already, or it
- * is served in the next turn. */
+/* Clients connect and end during a turn.  The last one moves into a hole: it was served already, or
+ * it is served in the next turn. */
 static void clients_serve(struct sx_server *server)
 {
     const size_t first = server->turn.number;
@@ -125,9 +126,10 @@ static bool somebody_is_busy(const struct sx_server *server)
     return !sx_list_empty(&server->turn.strangers);
 }
 
-/* After activity, more is likely.  Let the others run first, so that they do not have to wake us.
- * A collective of many ranks on few CPUs then costs one wake of the server instead of one for every
- * few arrivals.  Then the loop looks again for a while, if that has paid lately. */
+/* After activity, more is likely.  Let other processes run first, so that they do not have to wake
+ * this one.  A collective of many ranks on few CPUs then costs one wake of the server instead of
+ * one for every few arrivals.  Then the loop polls for a while, if polling has found work
+ * lately. */
 static bool linger(struct sx_server *server)
 {
     if (sx_spin_again(&server->spin, &server->spin_try)) {
@@ -167,7 +169,7 @@ static void awake(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
 
-    server->turn.now_ns = now_ns; /* what is called before the turn may ask as well */
+    server->turn.now_ns = now_ns; /* callbacks before the turn may read the time as well */
     sx_board_wake(&server->board);
 }
 
