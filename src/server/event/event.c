@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event.c - number an event, write it into the rings it concerns, keep it, tell the host.
+/* event.c - number an event, write it into the rings it concerns, keep it, and pass it to the host.
  *
  *     lane, EVENT_BULK --judge--\
  *     host -----------build-----> publish --> ring and log of each namespace --(turn ends)--> wake
@@ -8,7 +8,7 @@
  *                                             leaves the node (never for what came from it)
  *
  * Order is the order of publishing, one for all namespaces.  The history is bounded (event_log.h);
- * a lane that fills faster than this holds up its own client only. */
+ * a lane that fills faster than the server reads it holds up its own client only. */
 #include "server/event/event.h"
 
 #include <stdio.h>
@@ -33,8 +33,8 @@
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 
-#define SWEEP_EVERY 256u   /* events between two looks at who has had them */
-#define UNREAD_CROWD 8192u /* so many kept for readers alone: all are woken, to read on */
+#define SWEEP_EVERY 256u   /* events between two checks for events that every client has had */
+#define UNREAD_CROWD 8192u /* so many kept for slow readers alone: all readers are woken */
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
@@ -85,7 +85,7 @@ void sx_events_deinit(struct sx_server *server)
 
 /* ---- into one namespace -------------------------------------------------------------------- */
 
-/* An event for one process wakes by its target: the others need not even look. */
+/* An event for one process wakes only its target; the other processes stay asleep. */
 static uint32_t class_of(const struct sx_event_block *block, const struct sx_event *head)
 {
     uint32_t rank;
@@ -127,7 +127,7 @@ static void mark_dirty(struct sx_server *server, struct sx_nspace *nspace)
     }
 }
 
-/* Up to which record every local rank of the job has had everything. */
+/* The newest record up to which every local rank of the job has received everything. */
 static uint64_t floor_of(const struct sx_nspace *nspace)
 {
     uint64_t floor = UINT64_MAX;
@@ -145,7 +145,7 @@ static uint64_t floor_of(const struct sx_nspace *nspace)
     return floor;
 }
 
-/* The first record that somebody with a handler has not had. */
+/* The first record that some client with a handler has not received. */
 static uint64_t unread_from(const struct sx_nspace *nspace)
 {
     uint64_t from = UINT64_MAX;
@@ -170,8 +170,8 @@ static void sweep(struct sx_server *server, struct sx_nspace *nspace)
     nspace->event_sweep_at = nspace->events.newest + SWEEP_EVERY;
 }
 
-/* Have the clients say how far they have read: they answer in their lanes and wake nobody.  Who
- * sleeps for other codes is woken when too much is kept for it. */
+/* Ask the clients how far they have read.  They answer in their lanes, without waking anybody. When
+ * too many events are kept for slow readers, clients that sleep for other codes are woken too. */
 static void cursors_ask(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (!sx_nspace_has_ring(nspace)) {
@@ -264,29 +264,29 @@ void sx_event_wake_behind_host(struct sx_server *server)
 
 /* ---- publishing ---------------------------------------------------------------------------- */
 
-/* It was for others than those who hear of it: what its publisher was not told in an answer, it
- * counts. */
+/* An event that was also meant for others did not reach them.  The publisher got no error in its
+ * answer, so the loss is counted in its board slot. */
 static void client_loses(struct sx_server *server, struct sx_client *client, const char *why)
 {
     struct sx_board_slot *slot;
 
     if (client->slot >= SX_BOARD_SLOT_MAX) {
-        return; /* it has gone */
+        return; /* the client has gone */
     }
     slot = &server->board.slots[client->slot];
-    /* relaxed: a count, and nobody else writes it. */
+    /* relaxed: a plain count with one writer. */
     atomic_store_explicit(&slot->events_lost,
                           atomic_load_explicit(&slot->events_lost, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     sx_wake_client(server, client);
     if (!client->event_lost_told) {
-        client->event_lost_told = true; /* one line per client: it could cause many */
+        client->event_lost_told = true; /* one line per client, as a client could cause many */
         sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
                client->rank, why);
     }
 }
 
-/* The answer's id: somebody on another node is meant. */
+/* The id of the answer is not 0 if the event was meant for a process on another node. */
 static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     (void)asker;
@@ -299,8 +299,8 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
     }
 }
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and gets to
- * none. */
+/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if the event was also for other nodes and reaches
+ * none of them. */
 static pmix_status_t host_tell(struct sx_server *server, struct sx_client *client,
                                const struct sx_event_block *block)
 {
@@ -316,7 +316,7 @@ static pmix_status_t host_tell(struct sx_server *server, struct sx_client *clien
     return rc == PMIX_SUCCESS || !leaves ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
 }
 
-/* Whether jobs to come get it, besides the @count that have it. */
+/* Whether jobs that are registered later get the event, besides the @count that have it. */
 static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block *block,
                                 size_t count)
 {
@@ -330,7 +330,8 @@ static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block 
                : head->range != PMIX_RANGE_RM && head->range != PMIX_RANGE_PROC_LOCAL;
 }
 
-/* Whether @nspace may have what a client published: @client, or (NULL) one of another node. */
+/* Whether @nspace may receive what a client published: @client, or (NULL) a client of another
+ * node. */
 static bool is_permitted_to(struct sx_server *server, const struct sx_event_block *block,
                             struct sx_client *client, const struct sx_nspace *nspace)
 {
@@ -344,8 +345,9 @@ static bool is_permitted_to(struct sx_server *server, const struct sx_event_bloc
            (source.nspace[0] != '\0' && sx_memberships_hold_both(server, &source, nspace->name));
 }
 
-/* Into all that it concerns.  *ret_count: so many have it.  Return: false when one of them may not
- * have it, as it is another user's than @client. */
+/* Write the event into all namespaces that it concerns.  *ret_count: the number of them.  Return:
+ * false when the event may not be given to one of them because it belongs to another user than
+ * @client. */
 static bool deliver_to_all(struct sx_server *server, struct sx_event_block *block,
                            struct sx_client *client, size_t *ret_count)
 {
@@ -397,11 +399,11 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
         block->for_host = sx_event_is_for_host(block, origin);
         sx_hostevent_deliver(server, block);
     }
-    /* Deaths and aborts are the host's own business: it hears of them in other ways. */
+    /* Deaths and aborts are not passed on: the host learns of them in other ways. */
     const pmix_status_t rc = origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block)
                                                             : PMIX_SUCCESS;
 
-    /* All others than those that are named are no loss. */
+    /* Only for a CUSTOM range is a refused namespace an error: there the publisher has named it. */
     return is_permitted || sx_event_block_head(block)->range != PMIX_RANGE_CUSTOM
                ? rc
                : PMIX_ERR_NO_PERMISSIONS;
@@ -409,15 +411,16 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
 
 /* ---- from clients -------------------------------------------------------------------------- */
 
-/* Codes that only a host or a server can know come from neither a rank nor another user's tool.
- * Root and the server's user can do anything to the server in any case: their tools try it out. */
+/* Neither a rank nor another user's tool may send codes that only a host or a server can raise.
+ * Tools of root and of the server's user may: they can do anything to the server in any case, and
+ * use it for tests. */
 static bool may_raise(const struct sx_client *client, pmix_status_t code)
 {
     return !sx_event_code_is_hosts(code) ||
            (client->is_tool && (client->uid == 0 || client->uid == geteuid()));
 }
 
-/* *ret_number: the one that it has in the client's home; 0: it is not there. */
+/* *ret_number: the event's number in the client's home; 0: the event is not there. */
 static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
                                       const struct sx_opened *body, uint64_t *ret_number)
 {
@@ -435,7 +438,7 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
         block->has_user = true;
         block->user = client->uid;
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
-        /* The host, which has been told, may have ended the job. */
+        /* The host was called, and may have ended the job. */
         *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
                           ? client->home->events.newest
                           : 0;
@@ -522,7 +525,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     if (server == NULL) {
         return PMIX_ERR_INIT;
     }
-    if (source != NULL && source->nspace[0] != '\0') { /* else: the resource manager */
+    if (source != NULL && source->nspace[0] != '\0') { /* else the source is the resource manager */
         from = *source;
     }
     if (sx_name_len(from.nspace, sizeof(from.nspace)) > PMIX_MAX_NSLEN) {
@@ -532,7 +535,7 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
     if (!is_relayed) {
         rc = sx_event_block_build(code, &from, options, info, ninfo, &block);
     } else if (relay.own) {
-        return PMIX_SUCCESS; /* it is back on the node it has left */
+        return PMIX_SUCCESS; /* the event has returned to the node that it left */
     } else {
         rc = sx_event_relay_open(&relay, &from, &block);
     }
@@ -565,14 +568,16 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
     sx_eventlog_seed(&server->event_history, &nspace->events);
 }
 
-/* No process of a namespace that is new has joined another user's. */
+/* No process of a new namespace is connected with a process of another user, so only events of its
+ * own user, or of root, concern it. */
 static bool concerns(const struct sx_event_block *block, const void *nspace)
 {
     return sx_event_concerns(block, nspace) &&
            (!block->has_user || block->user == 0 || sx_nspace_is_of(nspace, block->user));
 }
 
-/* What was kept for @nspace, and for nobody else who is still to come, it has now. */
+/* Drop the kept events that @nspace has now received, if no other job is still to be registered for
+ * them. */
 static void history_give(struct sx_server *server, const struct sx_nspace *nspace)
 {
     struct sx_event_history *const history = &server->event_history;
@@ -592,14 +597,14 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
     struct sx_eventlog_cursor cursor;
     struct sx_event_entry *entry;
 
-    /* Its session is known by now.  Numbers begin anew: what has been pushed out before anybody
-     * came was never there, and each number has its record. */
+    /* The session of the namespace is set by now.  Numbers begin anew: an event that was dropped
+     * before the first client connected never counted, and each number has its record. */
     sx_eventlog_sift(&server->event_history, &nspace->events, concerns, nspace);
     sx_eventlog_seek(&cursor, &nspace->events, 0);
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
         entry->seq = ring_publish(nspace, entry->block, entry->number);
     }
-    nspace->event_classes = 0; /* nobody has this ring yet, so nobody has to be woken */
+    nspace->event_classes = 0; /* no client has mapped this ring yet, so nobody has to be woken */
     history_give(server, nspace);
 }
 

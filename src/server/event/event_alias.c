@@ -8,7 +8,7 @@
 #include "base/value/value.h"
 #include "server/model/alias.h"
 
-/* As @block, from @source, for @targets and about @affected. */
+/* Copy @block, but from @source, for @targets and about @affected. */
 static pmix_status_t block_rebuild(const struct sx_event_block *block, const pmix_proc_t *source,
                                    const struct sx_alias_list *targets,
                                    const struct sx_alias_list *affected,
@@ -42,7 +42,7 @@ static pmix_status_t block_rebuild(const struct sx_event_block *block, const pmi
     return rc == PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Whom @block is from.  Return: whether that is another than the one in it. */
+/* The real source of @block.  Return: whether it differs from the one in the block. */
 static bool source_find(struct sx_server *server, const struct sx_event_block *block,
                         pmix_proc_t *ret)
 {

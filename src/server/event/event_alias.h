@@ -7,10 +7,10 @@
 #include "server/model/event_block.h"
 #include "server/model/state.h"
 
-/* Let *block name processes themselves where it names them by the name of a connected namespace or
- * a group; its infos stay as they are, and other nodes read them.  *block may be replaced: its
- * reference moves.  @payer, NULL for a host, pays for a long list.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE, and then *block is as it was. */
+/* Rewrite *block so that it names real processes where it named them through a connected namespace
+ * or a group.  The infos stay unchanged, and other nodes read them.  *block may be replaced; its
+ * reference moves to the new one.  @payer, NULL for a host, is charged for a long list.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then *block is unchanged. */
 pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
                                struct sx_event_block **block);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_answer.c - bytes that grow by one event at a time. */
+/* event_answer.c - a buffer that grows by one event at a time. */
 #include "server/event/event_answer.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define FIRST_BYTES SX_FRAME_MAX
 
-/* A list of nothing. */
+/* Write an empty list. */
 static void begin(struct sx_event_answer *answer)
 {
     answer->size = sizeof(struct sx_event_list);
@@ -51,7 +51,7 @@ static char *answer_room(struct sx_event_answer *answer, size_t size)
     return answer->bytes + answer->size - size;
 }
 
-/* What @entry takes of an answer. */
+/* The bytes that @entry takes in an answer. */
 static size_t entry_size(const struct sx_event_entry *entry)
 {
     return sizeof(struct sx_event_kept) + (size_t)sx_align_up(entry->block->size, 8);

@@ -14,30 +14,32 @@ struct sx_event_answer {
 
 #define SX_EVENT_ANSWER_NULL ((struct sx_event_answer){ .bytes = NULL })
 
-/* Return: PMIX_SUCCESS and a list of nothing; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Return: PMIX_SUCCESS and an empty list; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_answer_init(struct sx_event_answer *answer);
 /* Safe on SX_EVENT_ANSWER_NULL and twice. */
 void sx_event_answer_deinit(struct sx_event_answer *answer);
 
-/* Until the next event is added. */
+/* Valid until the next event is added. */
 static inline struct sx_event_list *sx_event_answer_list(const struct sx_event_answer *answer)
 {
     return (struct sx_event_list *)(void *)answer->bytes;
 }
 
-/* Return: true when there is room for @entry within @bytes_max, and always for the first one. */
+/* Return: true if @entry fits within @bytes_max, and always for the first entry. */
 bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry,
                           size_t bytes_max);
-/* Add @entry; before it @lost events are lost.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Add @entry, noting that @lost events before it are lost.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
                                   const struct sx_event_entry *entry, uint64_t lost);
 
-/* Answer request @id with what is in @answer so far, and empty it for the rest.  Return: as
- * sx_channel_send_part; when it is false nothing has changed. */
+/* Answer request @id with the events in @answer so far, and empty it for the rest.  Return: as
+ * sx_channel_send_part; on false nothing has changed. */
 bool sx_event_answer_send_part(struct sx_client *client, uint32_t id,
                                struct sx_event_answer *answer);
 
-/* Answer request @id with @rc and, if that is PMIX_SUCCESS, with @answer, which ends with this. */
+/* Answer request @id with @rc and, if that is PMIX_SUCCESS, with @answer.  @answer is deinitialized
+ * by this. */
 void sx_event_answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
                           pmix_status_t rc, struct sx_event_answer *answer);
 

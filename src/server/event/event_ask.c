@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_ask.c - one question per code at a time; others that want the code wait for its answer. */
+/* event_ask.c - ask the host about a code once at a time; other registrations for the code wait. */
 #include "server/event/event_ask.h"
 
 #include <pmix.h>
@@ -32,8 +32,8 @@ static bool is_refusal(pmix_status_t status)
            status != PMIX_ERR_NOT_IMPLEMENTED;
 }
 
-/* The one who asked has his answer; those who waited for it begin anew: what was refused to one
- * user may be granted to another. */
+/* Finish the registration that asked the question.  Those that waited for the answer start again:
+ * the host may grant one user what it refused to another. */
 static void question_over(struct sx_server *server, uint64_t question, pmix_status_t status)
 {
     const bool refused = is_refusal(status);
@@ -93,7 +93,7 @@ static void want_wait(struct sx_event_want *want, uint64_t question, bool asks, 
     }
 }
 
-/* Return: the open question about one of its codes, 0 when there is none. */
+/* Return: the open question about one of the codes, 0 when there is none. */
 static uint64_t question_open(const struct sx_event_want *want)
 {
     uint64_t question = 0;
@@ -104,7 +104,8 @@ static uint64_t question_open(const struct sx_event_want *want)
     return question;
 }
 
-/* Count its codes.  Return: PMIX_SUCCESS, and those that the host has to be asked for in @ask. */
+/* Count the codes of @want.  Return: PMIX_SUCCESS, and in @ask the codes that the host has to be
+ * asked for. */
 static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, pmix_status_t *ask,
                                  size_t *ret_count)
 {
@@ -127,8 +128,8 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
     return rc;
 }
 
-/* @client, or the host for NULL, has a handler for @codes.  What the host does inside may end it.
- */
+/* Count a handler of @client, or of the host for NULL, for @codes.  The host may end the client
+ * inside its upcall. */
 static void host_ask(struct sx_server *server, struct sx_client *client, pmix_status_t *codes,
                      size_t count, uint64_t question, sx_told_fn told)
 {
@@ -163,7 +164,7 @@ static void want_ask(struct sx_event_want *want, uint64_t now_ns)
                            : PMIX_ERR_OUT_OF_RESOURCE;
 
     if (rc != PMIX_SUCCESS) {
-        sx_event_codes_answered(server, question, true); /* it never was asked */
+        sx_event_codes_answered(server, question, true); /* the question was never asked */
     }
     if (rc != PMIX_SUCCESS || ask_count == 0) {
         sx_pending_answer(&want->pending, rc);
@@ -174,7 +175,7 @@ static void want_ask(struct sx_event_want *want, uint64_t now_ns)
     free(ask);
 }
 
-/* It may be in a list of waiting ones. */
+/* The registration may be in a list of waiting ones. */
 static void want_try(struct sx_event_want *want, uint64_t now_ns)
 {
     const uint64_t open = question_open(want);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_codes.c - sorted counts, and the two moments at which the host hears of them. */
+/* event_codes.c - sorted counts of codes, and the two moments at which the host is called about
+ * them. */
 #include "server/event/event_codes.h"
 
 #include <stdlib.h>
@@ -94,12 +95,13 @@ void sx_event_codes_clear(struct sx_event_codes *codes)
 static bool comes_from_outside(pmix_status_t code, bool environment)
 {
     if (code == SHMIX_ERR_EVENTS_LOST || code == SHMIX_ERR_VALUES_LOST) {
-        return false; /* made in the process that receives it, or by this server */
+        return false; /* raised in the process that receives it, or by this server */
     }
     return code > 0 || code < PMIX_EXTERNAL_ERR_BASE || (environment && PMIX_SYSTEM_EVENT(code));
 }
 
-/* One more wants it.  Return: PMIX_SUCCESS, and *ret_ask when the host has to be asked now. */
+/* Count one more handler for the code.  Return: PMIX_SUCCESS, and *ret_ask when the host has to be
+ * asked now. */
 static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, uint64_t question,
                                   bool *ret_ask)
 {
@@ -129,7 +131,7 @@ static void code_dropped(struct sx_asker *asker, const struct sx_host_answer *an
     told_of_dropping((pmix_status_t)answer->id, answer->status);
 }
 
-/* @client (NULL: the host itself) wants it no more. */
+/* @client (NULL: the host itself) no longer wants the code. */
 static void server_wants_less(struct sx_server *server, const struct sx_client *client,
                               pmix_status_t code)
 {
@@ -174,7 +176,7 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
     if (own == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (own == 1) { /* else the client counts already */
+    if (own == 1) { /* else the client is counted already */
         rc = server_wants(server, code, question, ret_ask);
     }
     if (rc != PMIX_SUCCESS && client != NULL) {

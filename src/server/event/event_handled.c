@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_handled.c - a number that the clients' handlers have to reach, and who waits for it. */
+/* event_handled.c - a number that the clients' handlers have to reach, and the calls that wait for
+ * it. */
 #include "server/event/event_handled.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct asker {
     struct sx_list link; /* server.handled_askers */
     const struct sx_nspace *nspace;
-    uint64_t seq; /* of the last event in its ring */
+    uint64_t seq; /* number of the last event in the ring */
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
 };
@@ -68,7 +69,8 @@ struct question {
     struct asker *asker;
 };
 
-/* Whose handlers are done may sleep, and has not been asked before: all are woken to look. */
+/* A client whose handlers are done may be asleep, and has not been asked before: wake all of them
+ * to check. */
 static pmix_status_t ask(struct sx_server *server, void *arg)
 {
     const struct question *question = arg;
@@ -81,7 +83,7 @@ static pmix_status_t ask(struct sx_server *server, void *arg)
     question->asker->seq = nspace->event_seq_last;
     sx_list_append(&server->handled_askers, &question->asker->link);
     if (sx_nspace_has_ring(nspace) && !all_have_handled(question->asker)) {
-        /* relaxed: it refers to nothing but a number, and the doors are rung behind it. */
+        /* relaxed: it refers to nothing but a number, and the doors are rung after it. */
         atomic_store_explicit(&nspace->ring.header->handled_wanted, question->asker->seq,
                               memory_order_relaxed);
         sx_event_wake_handlers(server, nspace);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_relay.c - make the mark, and read it. */
+/* event_relay.c - write the mark of a relayed event, and read it. */
 #include "server/event/event_relay.h"
 
 #include <inttypes.h>
@@ -14,11 +14,11 @@
 #include "base/status.h"
 #include "server/model/blob.h"
 
-#define ADDED 3u /* infos */
+#define ADDED 3u /* infos that are added */
 
 /* The event's bytes follow. */
 struct mark {
-    char origin[40]; /* ended by zeros */
+    char origin[40]; /* padded with zeros */
     uint64_t session;
     uint32_t user;
     uint32_t has_user; /* 0 or 1 */
@@ -32,7 +32,7 @@ void sx_event_relay_init(struct sx_server *server)
     uint64_t number[2];
 
     if (getrandom(number, sizeof(number), GRND_NONBLOCK) != (ssize_t)sizeof(number)) {
-        number[0] = sx_now_ns(); /* early in a boot; different enough */
+        number[0] = sx_now_ns(); /* nanoseconds since boot: different enough between servers */
         number[1] = (uint64_t)server->pid << 32 ^ (uintptr_t)server;
     }
     snprintf(server->relay_origin, sizeof(server->relay_origin), "%016" PRIx64 "%016" PRIx64,
@@ -45,7 +45,7 @@ static bool is_added(const pmix_info_t *info)
            (strcmp(info->key, PMIX_RANGE) == 0 && info->value.type == PMIX_UINT8);
 }
 
-/* Make *ret.  Return: false when memory is out. */
+/* Create *ret.  Return: false when memory is out. */
 static bool mark_load(const struct sx_server *server, const struct sx_event_block *block,
                       pmix_info_t *ret)
 {
@@ -86,10 +86,10 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     for (size_t i = 0; i < ninfo; i++) {
-        if (is_added(&info[i])) { /* a sender's own would be read for ours */
+        if (is_added(&info[i])) { /* an info of the sender with this key would be read as ours */
             PMIX_INFO_DESTRUCT(&info[i]);
         } else {
-            all[kept++] = info[i]; /* what it owns moves along */
+            all[kept++] = info[i]; /* the ownership of its value moves with it */
         }
     }
     free(info);

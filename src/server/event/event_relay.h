@@ -5,11 +5,11 @@
  *     client's event --infos + range, proxy, mark--> host --> other nodes: the event of the mark
  *                                                      \----> the node it left: dropped
  *
- * A host hands an event to all its nodes, the one it came from included, and loses on the way what
- * it does not know: ORTE makes each range a SESSION, processes of names that are not its jobs other
- * ones, and arrays of processes empty ones.  So each carries a mark, bytes, which every host can
- * carry: who relays it, a number that no draw of another server is likely to be, the user of its
- * publisher, and the event as it was.  The infos are for the host. */
+ * A host delivers an event to all its nodes, the origin included, and drops what it does not
+ * support. ORTE turns each range into SESSION, replaces processes whose names are not its jobs, and
+ * empties arrays of processes.  So each relayed event carries a mark: a byte string, which every
+ * host can carry. The mark holds the relaying server, a random number that is unlikely to be
+ * another server's, the publisher's user, and the original event.  The infos are for the host. */
 #ifndef SX_SERVER_EVENT_EVENT_RELAY_H
 #define SX_SERVER_EVENT_EVENT_RELAY_H
 
@@ -19,33 +19,34 @@
 #define SX_EVENT_RELAY_KEY "shmix.evrelay"
 
 struct sx_event_relay {
-    bool own;         /* this server has sent it */
-    uint64_t session; /* of the range SESSION; SX_SESSION_* */
-    bool has_user;    /* it is a client's, of this user */
+    bool own;         /* this server has relayed it */
+    uint64_t session; /* session of the range SESSION; SX_SESSION_* */
+    bool has_user;    /* the publisher is a client, of this user */
     uid_t user;
     const char *bytes; /* the event; borrowed, at any address */
     size_t size;
 };
 
-/* Draw the number of this server. */
+/* Draw the random number of this server. */
 void sx_event_relay_init(struct sx_server *server);
 
-/* The infos of @block as they are given to the host, for PMIX_INFO_FREE.  Return: PMIX_SUCCESS,
+/* Build the infos of @block for the host; free them with PMIX_INFO_FREE.  Return: PMIX_SUCCESS,
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_relay_infos(const struct sx_server *server,
                                    const struct sx_event_block *block, pmix_info_t **ret_info,
                                    size_t *ret_ninfo);
 
-/* An event of @client (NULL: of a tool's) that concerns others than the processes of this node goes
- * to the host.  @told gets @id.  Return: as sx_upcall. */
+/* Pass to the host an event of @client (NULL: of a tool) that concerns more than the processes of
+ * this node.  The callback receives @id.  Return: as sx_upcall. */
 pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
                              const struct sx_event_block *block, uint64_t id, sx_told_fn told);
 
-/* Any thread.  Return: whether @info is that of an event which a server has relayed. */
+/* Return: whether @info belongs to an event that a server has relayed.  Any thread. */
 bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,
                          struct sx_event_relay *ret);
-/* Any thread.  The event of @relay, from @source.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE,
- * told, when no server of this version has sent it; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Read the event of @relay, from @source.  Any thread.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNPACK_FAILURE, logged, when it was not sent by a server of this version;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_relay_open(const struct sx_event_relay *relay, const pmix_proc_t *source,
                                   struct sx_event_block **ret);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts name nobody, or themselves.  Whatever else they pass on is some process's. */
+/* Hosts name no source, or themselves.  Every other source that they pass on is a process. */
 static bool is_manager(struct sx_server *server, const pmix_proc_t *source)
 {
     return source->nspace[0] == '\0' || strcmp(source->nspace, server->self.nspace) == 0;
@@ -45,7 +45,7 @@ bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspac
     case PMIX_RANGE_NAMESPACE:
         sx_event_block_source(block, &source);
         return strcmp(source.nspace, nspace->name) == 0;
-    case PMIX_RANGE_SESSION: /* of whom no session is known, each may be meant */
+    case PMIX_RANGE_SESSION: /* a source without a known session may mean each session */
         return block->session == nspace->session || block->session == SX_SESSION_UNKNOWN ||
                nspace->session == SX_SESSION_UNKNOWN;
     case PMIX_RANGE_CUSTOM:
@@ -134,7 +134,7 @@ static bool targets_are_here(struct sx_server *server, const struct sx_event_blo
     return here;
 }
 
-/* Whether a job is known to have processes on other nodes. */
+/* Whether the job has processes on other nodes, as far as this server has been informed. */
 static bool nodes_are_elsewhere(const struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->registry.nspaces) {
@@ -179,7 +179,7 @@ void sx_event_confine(struct sx_server *server)
 {
     const bool confined = server->module.notify_event == NULL && nodes_are_elsewhere(server);
 
-    /* relaxed: who has not seen it is told of a loss instead. */
+    /* relaxed: a client that has not read the new value gets a report of the loss instead. */
     atomic_store_explicit(&server->board.header->events_confined, confined ? 1 : 0,
                           memory_order_relaxed);
 }

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* host_handlers.c - the host's table of handlers, and the loop as the thread that runs them.
  *
- *     REGISTERED --activated, by a post to the loop--> hears of events --deregistered--> gone
+ *     REGISTERED --activated, by a post to the loop--> receives events --deregistered--> gone
  *
- * Events for the host are numbered as those of a namespace are, and the newest are kept: what a
- * handler has missed and what it hears of itself meet at the number at which it is activated. */
+ * Events for the host are numbered as those of a namespace are, and the newest are kept.  A handler
+ * gets the kept events up to the number at which it is activated, and each later event as it is
+ * published. */
 #include "server/event/host_handlers.h"
 
 #include <pthread.h>
@@ -20,24 +21,26 @@
 #include "base/status.h"
 #include "server/event/event_ask.h"
 
-/* One handler of the host.  All that its end needs is allocated with it: an end cannot fail. */
+/* One handler of the host.  All that its removal needs is allocated with it, as a removal cannot
+ * fail. */
 struct own {
-    struct sx_list link; /* all_own, until it is deregistered; then the loop thread's to free */
+    struct sx_list link; /* all_own, until it is deregistered; then the loop thread frees it */
     struct sx_loop_post activating, leaving;
-    struct sx_server *server; /* constant, as the next two */
+    struct sx_server *server; /* constant, like the next two */
     size_t id;
     bool environment;
-    size_t counted; /* so many of its codes are; loop thread */
+    size_t counted; /* how many of its codes are counted; loop thread */
     size_t code_count;
     pmix_status_t codes[];
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct sx_handlers table;
-static atomic_bool any_codes; /* a handler with codes was registered since the table was empty */
+static atomic_bool any_codes; /* a handler with codes was registered since the table was last
+                               * empty */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sx_server *serving; /* under lock, as the next; NULL: no loop takes posts */
+static struct sx_server *serving; /* under lock, like the next; NULL: no loop takes posts */
 static struct sx_list all_own = SX_LIST_INIT(all_own);
 
 static void spent(size_t id)
@@ -97,7 +100,7 @@ static bool step_post(struct sx_chain *chain, void *arg)
 }
 static_assert(sizeof(struct sx_loop_post) <= sizeof(union sx_chain_post), "it is posted there");
 
-/* @only: for this handler alone; NULL: for all. */
+/* @only: call this handler alone; NULL: call all. */
 static void deliver(const struct sx_event_block *block, uint64_t number, const size_t *only)
 {
     const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
@@ -112,7 +115,7 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
         return;
     }
     if (!sx_handlers_hear(&table, event->code)) {
-        return; /* most events: they need not be decoded */
+        return; /* true for most events: they need not be decoded */
     }
     sx_event_block_source(block, &source);
     rc = sx_event_block_affected(block, &affected, &affected_count);
@@ -134,7 +137,7 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
             .only = only != NULL ? *only : 0,
         };
         rc = sx_chain_start(&options);
-        info = NULL; /* the chain's */
+        info = NULL; /* owned by the chain */
     }
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "an event of code %d does not reach the host: memory is short",
@@ -197,7 +200,7 @@ pmix_status_t sx_hostevent_register(pmix_status_t codes[], size_t ncodes, pmix_i
     return (pmix_status_t)id;
 }
 
-/* Under lock.  Return: NULL when there is none (any more). */
+/* Call under the lock.  Return: NULL when the handler does not exist (any more). */
 static struct own *own_find(size_t id)
 {
     SX_LIST_EACH(it, &all_own) {
@@ -210,8 +213,8 @@ static struct own *own_find(size_t id)
     return NULL;
 }
 
-/* Under lock.  Have @fn called with @own on the loop thread.  Return: false when the server ends:
- * it tells nobody anything any more. */
+/* Call under the lock.  Have @fn called with @own on the loop thread.  Return: false when the
+ * server is ending: then no handler is called any more. */
 static bool own_post_locked(struct own *own, struct sx_loop_post *post, sx_loop_fn fn)
 {
     *post = (struct sx_loop_post){ .fn = fn, .arg = own };
@@ -245,7 +248,7 @@ static pmix_status_t activate_now(struct sx_server *server, void *arg)
     struct own *const own = own_find(*id);
 
     pthread_mutex_unlock(&lock);
-    if (own != NULL) { /* it goes in a later turn at the earliest */
+    if (own != NULL) { /* it is freed in a later turn at the earliest */
         activate(own, 0);
     }
     return PMIX_SUCCESS;
@@ -256,7 +259,7 @@ void sx_hostevent_activate(size_t id, bool waits)
     struct sx_server *const server = sx_server_get();
 
     if (waits && server != NULL && !sx_loop_is_own_thread(server->loop)) {
-        (void)sx_server_call(server, activate_now, &id); /* a server that ends has no events */
+        (void)sx_server_call(server, activate_now, &id); /* a server that is ending has no events */
         return;
     }
     pthread_mutex_lock(&lock);
@@ -268,7 +271,7 @@ void sx_hostevent_activate(size_t id, bool waits)
     pthread_mutex_unlock(&lock);
 }
 
-/* Behind its activation, as it was posted later. */
+/* It runs after the activation, as it was posted later. */
 static void leave(void *arg, uint64_t now_ns)
 {
     struct own *own = arg;
@@ -284,7 +287,7 @@ pmix_status_t sx_hostevent_deregister(size_t id)
         return PMIX_ERR_INIT;
     }
     if (sx_handlers_remove(&table, id) != PMIX_SUCCESS) {
-        return PMIX_SUCCESS; /* unknown: nothing to do */
+        return PMIX_SUCCESS; /* an unknown id: nothing to do */
     }
     pthread_mutex_lock(&lock);
     struct own *own = own_find(id);

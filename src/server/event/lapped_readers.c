@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lapped_readers.c - a walk through the log from where the reader is, until a frame is full.
+/* lapped_readers.c - a walk through the log from the reader's position, until a frame is full.
  *
- * The server remembers nothing of it: the answer says where the reader goes on.  A number that is
- * not in the log is lost; one that is for others is passed over. */
+ * The server keeps no state between answers: each answer contains the position at which the reader
+ * continues.  A number that is missing from the log is lost; one that is for other processes is
+ * skipped. */
 #include "server/event/lapped_readers.h"
 
 #include <string.h>
@@ -11,14 +12,14 @@
 #include "base/status.h"
 #include "server/model/family.h"
 
-/* Where the walk is. */
+/* The position of the walk. */
 struct walk {
     struct sx_eventlog_cursor cursor;
-    uint64_t next;        /* the number that comes now */
-    uint64_t lost;        /* since the last event of the answer ... */
+    uint64_t next;        /* the next number to visit */
+    uint64_t lost;        /* events lost since the last event of the answer ... */
     uint64_t lost_before; /* ... and before that */
     uint64_t last;
-    uint64_t targets; /* that were looked at */
+    uint64_t targets; /* targets that were compared */
 };
 
 static uint64_t walk_looks(const struct walk *walk)
@@ -26,14 +27,14 @@ static uint64_t walk_looks(const struct walk *walk)
     return walk->cursor.visited + walk->targets;
 }
 
-/* All up to number @before is dealt with. */
+/* All numbers below @before have been handled. */
 static void walk_pass(struct walk *walk, uint64_t before)
 {
     walk->lost += before - walk->next;
     walk->next = before;
 }
 
-/* Return: PMIX_SUCCESS to go on; PMIX_ERR_NOT_FOUND when nothing more fits, or is there. */
+/* Return: PMIX_SUCCESS to continue; PMIX_ERR_NOT_FOUND when nothing more fits, or the log ends. */
 static pmix_status_t walk_on(struct walk *walk, const char *nspace, uint32_t rank,
                              struct sx_event_answer *answer)
 {

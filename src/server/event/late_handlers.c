@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* late_handlers.c - pick the kept events that a client may have and has asked for.
  *
- *     EVENT_REGISTER --the host's word, where it is asked--> the newest of them
+ *     EVENT_REGISTER --the host's answer, where it is asked--> the newest of them
  *     EVENT_REGISTER with `before` ------------------------> the next older ones ... the oldest
  *
- * The server remembers nothing of it.  As the newest come first, what a log gives up meanwhile is
- * the oldest of what it keeps, as ever, and there is no hole in what a client gets. */
+ * The server keeps no state between answers.  The newest events are sent first, and a log drops its
+ * oldest first, so a client gets a sequence without a gap. */
 #include "server/event/late_handlers.h"
 
 #include <stdlib.h>
@@ -20,14 +20,14 @@
 #include "server/model/share.h"
 #include "server/port/reply.h"
 
-/* What an answer costs besides its frame. */
+/* The cost of an answer besides its frame. */
 #define LOOKS_A_UNIT 16u
 #define BYTES_A_UNIT 2048u
 
 /* ---- registrations ------------------------------------------------------------------------- */
 
 struct registration {
-    struct sx_event_want want; /* its codes are sorted; none: a default handler */
+    struct sx_event_want want; /* its codes are sorted; no codes: a default handler */
     uint64_t upto, before;
 };
 
@@ -45,7 +45,7 @@ static int codes_order(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* The handler is called once for an event, however often its list names the code. */
+/* The handler is called once for an event, even if its list names the code twice. */
 static void codes_unique(struct sx_event_want *want)
 {
     size_t kept = 0;
@@ -91,7 +91,7 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
     const struct sx_event *event = sx_event_block_head(entry->block);
 
     if (event->flags & SX_EVENT_DO_NOT_CACHE) {
-        return false; /* kept for its size only */
+        return false; /* the entry is kept for its size only */
     }
     if (registration->want.code_count == 0
             ? (event->flags & SX_EVENT_NON_DEFAULT) != 0
@@ -104,12 +104,12 @@ static bool is_wanted(const struct registration *registration, const struct sx_c
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-/* Where the walk is. */
+/* The position of the walk. */
 struct walk {
     struct sx_eventlog_cursor cursor;
-    const pmix_status_t *code; /* NULL: through all; else through those of this one */
+    const pmix_status_t *code; /* NULL: walk through all events; else through those of this code */
     struct sx_event_entry *entry;
-    uint64_t looked; /* besides what the cursor has visited */
+    uint64_t looked; /* entries visited besides those of the cursor */
 };
 
 static uint64_t walk_looks(const struct walk *walk)
@@ -117,7 +117,8 @@ static uint64_t walk_looks(const struct walk *walk)
     return walk->cursor.visited + walk->looked;
 }
 
-/* Where the last answer ended.  Should that event have gone, only held ones are left before it. */
+/* The end of the last answer.  If that event has been dropped, only held events are left before
+ * it. */
 static void walk_begin(struct walk *walk, const struct registration *registration,
                        const struct sx_eventlog *log)
 {
@@ -135,7 +136,7 @@ static void walk_begin(struct walk *walk, const struct registration *registratio
     }
 }
 
-/* Return: false before the first. */
+/* Return: false before the first event. */
 static bool walk_back(struct walk *walk)
 {
     if (walk->code != NULL) {
@@ -150,17 +151,17 @@ static bool walk_back(struct walk *walk)
     return walk->entry != NULL;
 }
 
-/* An answer on its way. */
+/* An answer that is being sent. */
 struct outgoing {
-    uint32_t id;                 /* of the request */
-    struct sx_event_answer rest; /* what has not been sent */
+    uint32_t id;                 /* id of the request */
+    struct sx_event_answer rest; /* the part that has not been sent */
     size_t sent;                 /* bytes */
-    bool in_frames;              /* so far the socket has taken all parts at once */
+    bool in_frames;              /* so far the socket has accepted all parts at once */
 };
 
-/* Send what there is when @entry would not fit into the same frame; only what is before number
- * @left is to come then.  One memfd of all the rest would cost more than these frames, but it can
- * be sent at any time. */
+/* Send the current part if @entry would not fit into the same frame; after that only events before
+ * number @left remain.  One memfd with all of the rest would cost more than these frames, but it
+ * can be sent at any time. */
 static void frame_end(struct outgoing *out, struct sx_client *client,
                       const struct sx_event_entry *entry, uint64_t left)
 {
@@ -173,7 +174,7 @@ static void frame_end(struct outgoing *out, struct sx_client *client,
     }
 }
 
-/* The kept events up to number upto, the newest first, as many as one answer has. */
+/* Collect the kept events up to number upto, newest first, as many as one answer holds. */
 static pmix_status_t answer_kept(struct outgoing *out, struct sx_client *client,
                                  const struct registration *registration, uint64_t *ret_looks)
 {
@@ -204,7 +205,7 @@ static pmix_status_t answer_kept(struct outgoing *out, struct sx_client *client,
     return rc;
 }
 
-/* Return: the last record of its ring that the client had when it asked. */
+/* Return: the last record of its ring that the client had received when it asked. */
 static uint64_t read_seq(const struct registration *registration, const struct sx_nspace *nspace)
 {
     struct sx_eventlog_cursor cursor;
@@ -241,7 +242,7 @@ static struct registration *registration_of(struct sx_pending *pending)
     return SX_CONTAINER(pending, struct registration, want.pending);
 }
 
-/* The host's word is in, or was not needed. */
+/* The host has answered, or was not needed. */
 static void registration_send(struct sx_pending *pending)
 {
     registration_answer(pending->server, pending->client, pending->id, registration_of(pending),
@@ -267,7 +268,7 @@ bool sx_event_on_register(struct sx_server *server, struct sx_client *client,
         sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
         return true;
     }
-    if (registration->before != 0) { /* it is registered */
+    if (registration->before != 0) { /* the handler is registered already */
         registration_answer(server, client, frame->header.id, registration, PMIX_SUCCESS);
         registration_free(registration);
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* server_events.c - fill in what the Standard says of each, and publish it. */
+/* server_events.c - fill in the infos that the Standard lists for each event, and publish it. */
 #include "server/event/server_events.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static void load(pmix_info_t *info, const char *key, pmix_data_type_t type)
     info->value.type = type;
 }
 
-/* @array lasts as long as @info. */
+/* @array must live as long as @info. */
 static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t procs[], size_t count,
                        pmix_data_array_t *array)
 {
@@ -27,7 +27,7 @@ static void load_procs(pmix_info_t *info, const char *key, const pmix_proc_t pro
     info->value.data.darray = array;
 }
 
-/* @array lasts as long as @info. */
+/* @array must live as long as @info. */
 static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_data_array_t *array)
 {
     if (note->text != NULL) {
@@ -47,9 +47,9 @@ static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_
     }
 }
 
-/* @info has room for one more.  @client: whose doing it is; NULL: the library's.  @user: whose
- * processes alone get it; NULL: all.  @options: the range, and whom @info means, unless it says so
- * itself. */
+/* @info has room for one more.  @client: the client that caused the event; NULL: the library.
+ * @user: only this user's processes receive it; NULL: all.  @options: the range and the targets of
+ * @info, unless it sets them itself. */
 static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                     const uid_t *user, const pmix_proc_t *source, struct sx_notify_options options,
                     pmix_info_t info[], size_t ninfo)
@@ -90,7 +90,7 @@ static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t
 
 /* ---- ends of processes --------------------------------------------------------------------- */
 
-/* @affected: the processes that it touches, none: the whole namespace. */
+/* @affected: the processes that are affected; if empty, the whole namespace. */
 static void make_end(struct sx_server *server, const struct sx_client *client, pmix_status_t code,
                      const pmix_proc_t affected[], size_t count)
 {
@@ -113,11 +113,11 @@ void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
     if (client->is_tool) {
-        return; /* nobody has to do with it, and some hosts end a job for this event */
+        return; /* no process is concerned, and some hosts end a job for this event */
     }
     make_end(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
-    /* Peers may well abort when they hear of it.  The host has to know by then whose death was the
-     * cause; it hears of it in this turn or the next. */
+    /* Peers may abort when they receive this event.  Before that the host must have learned which
+     * death was the cause; it is informed in this turn or the next. */
     sx_event_wake_behind_host(server);
 }
 
@@ -133,10 +133,11 @@ void sx_event_client_aborts(struct sx_server *server, const struct sx_client *cl
 struct crowd {
     const pmix_proc_t *all;
     size_t count;
-    const char *list; /* NULL: none; else {list, WILDCARD} is what they are told of each other */
+    const char *list; /* NULL: no list; else the event names {list, WILDCARD} as the affected
+                       * processes */
 };
 
-/* How many infos @notes are. */
+/* The number of infos for @notes. */
 static size_t infos_count(const struct sx_event_note notes[], size_t note_count)
 {
     size_t count = 0;
@@ -147,7 +148,7 @@ static size_t infos_count(const struct sx_event_note notes[], size_t note_count)
     return count;
 }
 
-/* The arrays last as long as @info, which has room. */
+/* The arrays live as long as @info, which has room. */
 static void notes_load(pmix_info_t info[], const struct sx_event_note notes[], size_t note_count,
                        pmix_data_array_t arrays[])
 {
@@ -163,7 +164,7 @@ static void notes_load(pmix_info_t info[], const struct sx_event_note notes[], s
     }
 }
 
-/* @client as in make_of. */
+/* @client: as in make_of. */
 static void make_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                     pmix_proc_t source, const struct crowd *to, const struct sx_event_note notes[],
                     size_t note_count)
