@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* answer.c - a list of what is to be written, and the thread that empties it. */
+/* answer.c - a list of answers to write, and the thread that empties it. */
 #include "server/port/answer.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ struct answer {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static struct sx_list waiting = SX_LIST_INIT(waiting); /* under lock, as all below */
-static struct sx_list taken = SX_LIST_INIT(taken);     /* until the loop has been told */
+static struct sx_list taken = SX_LIST_INIT(taken);     /* until the loop has received its post */
 static bool is_running;
 
 static void answer_free(struct answer *answer)
@@ -143,7 +143,7 @@ bool sx_answer_write(struct sx_server *server, pmix_status_t reply, const pmix_i
     return is_taken;
 }
 
-/* Those that are written have their posts, which free them. */
+/* Written answers have a post each, which frees them. */
 void sx_answers_stop(struct sx_server *server)
 {
     struct sx_list *it;
@@ -157,7 +157,7 @@ void sx_answers_stop(struct sx_server *server)
         pthread_cond_wait(&idle, &lock);
     }
     pthread_mutex_unlock(&lock);
-    SX_LIST_EACH(next, &taken) { /* this thread alone takes out of it now */
+    SX_LIST_EACH(next, &taken) { /* only this thread removes answers from it now */
         answer_done(SX_LIST_ENTRY(next, struct answer, link), PMIX_ERR_NOT_AVAILABLE);
     }
     while ((it = sx_list_pop(&left)) != NULL) {

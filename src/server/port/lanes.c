@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* lanes.c - take messages out of the lanes of connected clients, hand them to dispatch.
  *
- * A client that has said good-bye keeps its lane until its connection ends, but nothing is taken
- * out of it. */
+ * A client that has sent its good-bye keeps its lane until its connection ends, but no message is
+ * taken from it. */
 #include "server/port/lanes.h"
 
 #include <stdlib.h>
@@ -64,7 +64,7 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
     pmix_status_t rc = sx_lane_take(&client->lane, server->lane_buffer, &kind, &len);
 
     server->lanes_active = true;
-    /* A tail that comes and goes is not taken for nothing. */
+    /* A tail that advances and returns has its cost, too. */
     sx_share_charge(server, client,
                     rc == PMIX_SUCCESS ? server->consumer->lane_cost(kind, len) : 1);
     if (rc == PMIX_SUCCESS) {
@@ -81,7 +81,7 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
     }
 }
 
-/* ---- who has one ---------------------------------------------------------------------------- */
+/* ---- which clients have a lane -------------------------------------------------------------- */
 
 pmix_status_t sx_lanes_add(struct sx_server *server, struct sx_client *client)
 {

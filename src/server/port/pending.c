@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pending.c - who waits for what, from its beginning to its one end. */
+/* pending.c - the requests that wait for an answer, from their beginning to their one end. */
 #include "server/port/pending.h"
 
 #include <stdlib.h>
@@ -18,13 +18,13 @@
 #include "server/model/share.h"
 #include "server/port/reply.h"
 
-/* What one client may have: @max, or as the variable says, at most @most. */
+/* The quota of one client: @max, or the value of the variable, at most @most. */
 static const struct {
     const char *things;
     unsigned max;
     const char *variable; /* NULL: none */
     unsigned most;
-    size_t bytes_max; /* that they keep in all, or one of them more; 0: none keeps what it chose */
+    size_t bytes_max; /* kept by all together, or by a single one; 0: no client data is kept */
 } quotas[SX_PENDING_QUOTAS] = {
     [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0, 0 },
     [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0, 0 },
@@ -66,7 +66,7 @@ void sx_pendings_deinit(struct sx_server *server)
 
 /* ---- quotas -------------------------------------------------------------------------------- */
 
-/* A warning each time is more than a client may cause. */
+/* A client may not cause a warning for each refusal. */
 static void quota_tell(struct sx_client *client, enum sx_pending_quota quota, bool is_full)
 {
     const char *const variable = quotas[quota].variable;
@@ -186,7 +186,7 @@ void sx_pending_limit(struct sx_pending *pending, sx_loop_fn fn, uint64_t deadli
 static void pending_close(struct sx_pending *pending, pmix_status_t status)
 {
     pending->status = status;
-    sx_list_remove(&pending->link); /* whoever ends its client inside does not find it */
+    sx_list_remove(&pending->link); /* a callback that ends its client does not find it */
     sx_timer_remove(&pending->deadline);
     sx_asker_deinit(&pending->asker);
     sx_table_remove(&pending->server->pendings, &pending->node);
@@ -273,13 +273,13 @@ void sx_pending_client_gone(struct sx_server *server, struct sx_client *client)
     sx_client_release(client);
 }
 
-/* ---- what the host answers ----------------------------------------------------------------- */
+/* ---- answers of the host ------------------------------------------------------------------- */
 
 struct asked {
     struct sx_pending pending;
     void *results; /* its infos, flat */
     size_t results_size;
-    sx_pending_judge_fn judge; /* NULL: the host's word is passed on */
+    sx_pending_judge_fn judge; /* NULL: the host's status is passed on */
 };
 
 static pmix_status_t judge(const struct asked *asked, pmix_status_t status)
@@ -305,7 +305,7 @@ static void asked_free(struct sx_pending *pending)
     free(asked);
 }
 
-/* Keep what the host's infos say, which are its own.  Return: the status for the client. */
+/* Keep a flat copy of the host's infos, which the host owns.  Return: the status for the client. */
 static pmix_status_t results_keep(struct asked *asked, const struct sx_host_answer *answer)
 {
     pmix_status_t rc = sx_flat_infos_size(answer->info, answer->ninfo, &asked->results_size);
@@ -374,7 +374,7 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
     up.asker = &pending->asker;
     up.told = host_has_answered;
     rc = sx_upcall(server, kind, &up);
-    /* What the host does inside may end the client, and what it waits for. */
+    /* The host may end the client, and its pending requests, inside the call. */
     pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id, &of_host);
     if (pending != NULL) {
         pending->with_host = false;

@@ -17,7 +17,8 @@ const struct sx_peer *sx_client_peer(const struct sx_client *client)
     return client->channel == NULL ? &nobody : &client->channel->peer;
 }
 
-/* @rc: of what was sent.  Too large for what there is: a few bytes may still go. */
+/* @rc: the status of the send.  When the answer is too large for the memory left, a few bytes may
+ * still be sent. */
 static void reply_sent(struct sx_server *server, struct sx_client *client, uint32_t id,
                        pmix_status_t rc)
 {

@@ -6,10 +6,10 @@
 
 #include "server/model/nspace.h"
 
-/* Who the kernel says the client is; pid -1 when it is not connected. */
+/* The client's credentials from the kernel; pid -1 when it is not connected. */
 const struct sx_peer *sx_client_peer(const struct sx_client *client);
 
-/* Answer a request and ring the client's bell.  @fd < 0: none.  Request id 0 wants no answer, and a
+/* Answer a request and ring the client's bell.  @fd < 0: none.  Request id 0 needs no answer, and a
  * client that is not connected gets none. */
 void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, pmix_status_t status,
               int fd);
@@ -23,8 +23,8 @@ void sx_reply_made(struct sx_server *server, struct sx_client *client, uint32_t 
  * sx_channel_send_part. */
 bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size_t size);
 
-/* The request of @frame has been read, and its answer may take long.  If it came through the
- * client's window, the client has the window back for other requests. */
+/* The request of @frame has been read, and its answer may take long.  If the request used the
+ * client's window, return the window to the client for other requests. */
 void sx_reply_read(struct sx_server *server, struct sx_client *client,
                    const struct sx_frame *frame);
 

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* upcall.c - one row per entry of the host's module, and the questions that are open.
  *
- * The host gets a number, not a pointer: an answer that comes twice, or after the server has
- * forgotten the question, finds nothing and is dropped.  Numbers are found through a table.  A
- * question that a host never answers stays until the server ends.  The row bounds their number,
- * unless those that ask are bounded themselves, and each client has a share of that. */
+ * The host gets a number, not a pointer.  An answer that arrives twice, or after the server has
+ * forgotten the question, matches no question and is dropped.  Numbers are found through a table.
+ * A question that a host never answers stays until the server ends.  The row bounds the number of
+ * its open questions, unless the askers are bounded themselves.  Each client has a share of that
+ * bound. */
 #include "server/port/upcall.h"
 
 #include <pthread.h>
@@ -19,7 +20,7 @@
 #include "server/model/quota.h"
 
 #define EVENTS_MAX 4096u
-#define TOOLS_MAX 1024u /* that have gone before the host has answered, and those that wait */
+#define TOOLS_MAX 1024u /* gone before the host has answered, and still waiting */
 #define TOOLS_BYTES_MAX (UINT64_C(8) << 20)
 #define EVENTS_BYTES_MAX (UINT64_C(64) << 20)
 
@@ -43,7 +44,7 @@ typedef const pmix_server_module_t module_t;
 typedef const struct sx_upcall up_t;
 typedef pmix_status_t (*call_fn)(module_t *module, up_t *up, void *cbdata);
 
-/* Without a callback the host has nothing to say but what it returns. */
+/* Without a callback the host's only answer is its return value. */
 static pmix_status_t call_connected(module_t *module, up_t *up, void *cbdata)
 {
     return module->client_connected(up->proc, up->client->server_object,
@@ -56,7 +57,7 @@ static pmix_status_t call_connected2(module_t *module, up_t *up, void *cbdata)
                                      up->told != NULL ? answer_op : NULL, cbdata);
 }
 
-/* Hosts call back without a look whether they can. */
+/* Some hosts call the callback without checking for NULL. */
 static pmix_status_t call_finalized(module_t *module, up_t *up, void *cbdata)
 {
     return module->client_finalized(up->proc, up->client->server_object, answer_op, cbdata);
@@ -129,7 +130,7 @@ static pmix_status_t call_job_control(module_t *module, up_t *up, void *cbdata)
                                cbdata);
 }
 
-/* It returns nothing: all it says comes by the callback. */
+/* The entry returns nothing: its answer is the callback's status. */
 static pmix_status_t call_log(module_t *module, up_t *up, void *cbdata)
 {
     module->log(up->proc, up->info, up->ndata, up->info + up->ndata, up->ninfo - up->ndata,
@@ -198,7 +199,7 @@ static pmix_status_t call_unpublish(module_t *module, up_t *up, void *cbdata)
                              answer_op, cbdata);
 }
 
-/* Its status are the channels. */
+/* The field status holds the channels. */
 static pmix_status_t call_pull(module_t *module, up_t *up, void *cbdata)
 {
     return module->iof_pull(up->procs, up->nprocs, up->info, up->ninfo,
@@ -216,7 +217,7 @@ struct row {
     const char *name;
     size_t entry; /* in the module */
     call_fn call;
-    unsigned max; /* unanswered ones, 0: no limit but that of those who ask ... */
+    unsigned max; /* unanswered ones, 0: only the askers' limit ... */
     uint64_t bytes_max;
 };
 
@@ -278,11 +279,11 @@ static void called_log(enum sx_upcall_kind kind, const struct sx_upcall *up)
 struct question {
     struct sx_table_node node; /* open ones, until answered; the hash is the number */
     struct sx_list link;       /* the same, in their order */
-    struct sx_list asker_link; /* asker.questions, until told */
+    struct sx_list asker_link; /* asker.questions, until answered */
     struct sx_loop_post post;
     struct sx_server *server;
     enum sx_upcall_kind kind;
-    struct sx_owed *owed;      /* counts it ... */
+    struct sx_owed *owed;      /* its account ... */
     size_t bytes;              /* ... as so many */
     struct sx_quota_row quota; /* owed.clients */
     struct sx_host_answer answer;
@@ -305,7 +306,7 @@ static void contents_destruct(const struct sx_upcall *up)
     sx_elements_destruct(up->apps, up->napps, PMIX_APP);
 }
 
-/* The accounts go when the server asks nothing any more. */
+/* Free the accounts once the server has no question left. */
 static void owed_close_unless_used(struct sx_owed *owed)
 {
     if (owed->count == 0 && owed->clients.what != NULL) {
@@ -372,8 +373,8 @@ static bool question_open(struct question *question)
     return is_open;
 }
 
-/* Count @question for who asks, if its entry has a bound.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE, told, when that one has its share already. */
+/* Count @question for its asker, if its entry has a bound.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, logged, when the asker has its share already. */
 static pmix_status_t question_count(struct question *question, enum sx_upcall_kind kind)
 {
     const struct row *const row = &rows[kind];
@@ -464,21 +465,21 @@ static void question_answered(void *arg, uint64_t now_ns)
         sx_log(SX_LOG_DEBUG, "the host has answered %s: %s", rows[question->kind].name,
                PMIx_Error_string(question->answer.status));
     }
-    sx_list_remove(&question->asker_link); /* who is told may end */
+    sx_list_remove(&question->asker_link); /* the callback may free its owner */
     if (!question->server->host.forgotten) {
         question->up.told(asker, &question->answer);
     }
-    if (question->release_fn != NULL) { /* here, never inside the host's own callback */
+    if (question->release_fn != NULL) { /* released here, never inside the host's own callback */
         question->release_fn(question->release_cbdata);
     }
     question_free(question);
 }
 
-/* With the loop; it is not in the table any more. */
+/* Post the answer to the loop; @question is not in the table any more. */
 static void question_post(struct question *question, const struct sx_host_answer *said)
 {
     question->answer = *said;
-    if (said->status == PMIX_OPERATION_SUCCEEDED) { /* to be returned, but some call back with it */
+    if (said->status == PMIX_OPERATION_SUCCEEDED) { /* some hosts call back with it */
         question->answer.status = PMIX_SUCCESS;
     }
     question->answer.server = question->server;
@@ -490,7 +491,8 @@ static void question_post(struct question *question, const struct sx_host_answer
     (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see below */
 }
 
-/* Infos that the host keeps only while it calls: it does not want to hear that they were used. */
+/* Infos that the host keeps only during its call: a release function of the host is not called for
+ * them. */
 struct copied {
     size_t count;
     pmix_info_t info[];
@@ -524,8 +526,8 @@ static void infos_copy(struct question *question, struct sx_host_answer *said)
     question->release_cbdata = copied;
 }
 
-/* The host's word, on any thread.  It is with the loop before the lock is given back: the server,
- * which ends behind sx_upcall_forget_all, cannot end in between. */
+/* The host's answer, on any thread.  The answer is posted to the loop before the lock is released.
+ * So the server, which ends after sx_upcall_forget_all, cannot end in between. */
 static void answer_question(uintptr_t number, const struct sx_host_answer *answer,
                             pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
@@ -574,7 +576,7 @@ static void answer_validation(pmix_status_t status, pmix_info_t *info, size_t ni
     answer_info(status, info, ninfo, cbdata, NULL, NULL);
 }
 
-/* It becomes the first of the infos, all of which are copied. */
+/* The credential becomes the first of the infos, all of which are copied. */
 static void answer_credential(pmix_status_t status, pmix_byte_object_t *credential,
                               pmix_info_t *info, size_t ninfo, void *cbdata)
 {
@@ -595,7 +597,7 @@ static void answer_credential(pmix_status_t status, pmix_byte_object_t *credenti
     free(infos);
 }
 
-/* As the answer to a LOOKUP: who has published it before each value.  All is copied. */
+/* In the form of a LOOKUP's answer: the publisher before each value.  All is copied. */
 static void answer_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
     const size_t count = data == NULL ? 0 : ndata;
@@ -643,8 +645,8 @@ static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata)
     answer_question((uintptr_t)cbdata, &said, NULL, NULL);
 }
 
-/* What the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host has called
- * back as well: then that one counts. */
+/* Handle @rc, which the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host
+ * has called back as well: then the callback's answer counts. */
 static pmix_status_t question_asked(uintptr_t number, pmix_status_t rc)
 {
     struct question *const question = rc == PMIX_SUCCESS ? NULL : question_take(number);
@@ -705,7 +707,7 @@ void sx_upcall_drop(const struct sx_upcall *upcall)
     contents_destruct(upcall);
 }
 
-/* The host is told, and keeps nothing. */
+/* Notify the host, which keeps nothing. */
 static pmix_status_t notice(const struct sx_server *server, call_fn call, up_t *up)
 {
     const pmix_status_t rc = call(&server->module, up, NULL);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wake.c - ring a client's bell; write one byte to who sleeps in poll(2) and wants what there is.
+/* wake.c - ring a client's bell; write one byte to each client that sleeps in poll(2) and wants the
+ * news.
  *
  *     NONE --WAKE_GET--> a pair of sockets, one end the client's --client goes--> NONE
  *
- * A socket, not an eventfd: an eventfd's flags and counter are shared with the client, who could
- * make a write to it wait for ever; and the client hears the end of a socket when the server dies.
- * The words that say who sleeps are ring/sleeper.h's.  Where memory for a byte is short it is sent
- * SX_WAKE_AGAIN_NS later: there may be no other news to do it. */
+ * A socket is used, not an eventfd.  A client shares the flags and the counter of an eventfd, and
+ * could make a write to it wait for ever.  A client also receives the end of a socket when the
+ * server dies.  The words that mark sleepers are in ring/sleeper.h.  When memory for a byte is
+ * short, the byte is sent SX_WAKE_AGAIN_NS later, because no other news may follow. */
 #include "server/port/wake.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ pmix_status_t sx_wake_fd_open(struct sx_server *server, struct sx_client *client
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no memory to wake %s.%u", client->nspace->name,
                         client->rank);
     }
-    /* One way: what the client would send here could make our end hard to close. */
+    /* One way: bytes that a client sends here could make the server's end hard to close. */
     shutdown(fds[0], SHUT_RD);
     client->wake_fd = fds[0];
     sx_list_append(&client->home->pollers, &client->poller);
@@ -91,7 +92,7 @@ void sx_wake_client(struct sx_server *server, struct sx_client *client)
     const uint32_t rank_class = 1u << SX_CLASS_OF_RANK(client->rank);
 
     if (client->slot >= server->board.slot_count) {
-        return; /* it has no bell: it is not connected */
+        return; /* a client that is not connected has no bell */
     }
     sx_door_ring(&server->board.slots[client->slot].bell, SX_BELL_ALL, 1);
     if (client->no_waitv) {

@@ -7,13 +7,14 @@
 
 #include "server/model/state.h"
 
-/* Wake a client that may be waiting on its bell for an answer; nobody when it is not connected. */
+/* Wake a client that may be waiting on its bell for an answer; no effect when it is not
+ * connected. */
 void sx_wake_client(struct sx_server *server, struct sx_client *client);
 
 /* A new pair of sockets.  Return: PMIX_SUCCESS, the server's end is in the client and the other one
  * in *ret_fd. */
 pmix_status_t sx_wake_fd_open(struct sx_server *server, struct sx_client *client, int *ret_fd);
-/* The client goes; safe when it has none. */
+/* Close the socket of a client that ends; safe when there is none. */
 void sx_wake_fd_close(struct sx_client *client);
 
 /* News of @class_bits for this client, or for all of the namespace, has been published.  At most
