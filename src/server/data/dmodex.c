@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* dmodex.c - everything of one rank that other nodes may see, for the host to carry.
+/* dmodex.c - collect the data of one rank that other nodes may see, for the host to carry.
  *
- * A request names no key, so the answer is all there is; it waits for the rank's first commit. */
+ * A request names no key, so the answer contains all data; it waits for the rank's first commit. */
 #include "server/data/dmodex.h"
 
 #include <stdlib.h>
@@ -17,13 +17,14 @@
 struct request {
     struct sx_list link; /* client.requests while it waits */
     struct sx_client *client;
-    struct sx_lane_mark mark; /* all that the rank had sent when it was asked for belongs to it */
+    struct sx_lane_mark mark; /* everything in the rank's lane at the time of the request belongs to
+                               * the answer */
     pmix_proc_t proc;
     pmix_dmodex_response_fn_t cbfunc;
     void *cbdata;
 };
 
-/* The bytes are ours until the host's function returns. */
+/* This server owns the bytes until the host's function returns. */
 static void request_answer(struct request *request, pmix_status_t status)
 {
     struct sx_client *client = request->client;
@@ -49,7 +50,7 @@ static void request_answer(struct request *request, pmix_status_t status)
     free(request);
 }
 
-/* The host, which is called, may ask for more, or end the job inside. */
+/* The upcall may make the host ask for more, or end the job. */
 static void requests_answer(struct sx_list *requests, pmix_status_t status)
 {
     while (!sx_list_empty(requests)) {
@@ -66,7 +67,7 @@ void sx_dmodex_committed(struct sx_server *server, struct sx_client *client, boo
     SX_LIST_EACH(it, &client->requests) {
         struct request *request = SX_LIST_ENTRY(it, struct request, link);
 
-        if (sx_list_empty(&request->mark.link)) { /* else there is more to come */
+        if (sx_list_empty(&request->mark.link)) { /* else the rank's lane still holds data */
             sx_list_remove(it);
             sx_list_append(&due, it);
         }

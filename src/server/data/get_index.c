@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* get_index.c - a Get lies under its key, a key under its rank; each goes when it is empty. */
+/* get_index.c - Gets are stored by key, and keys by rank; a key or rank without entries is
+ * freed. */
 #include "server/data/get_index.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait
     return XXH3_64bits_withSeed(what->key, strlen(what->key), of_rank);
 }
 
-/* Where @hash, of what the host has been asked for, is remembered. */
+/* The place where @hash, of a key or namespace that the host was asked for, is remembered. */
 static uint64_t *once_place(struct sx_server *server, uint64_t hash)
 {
     return &server->waiting.once[hash % SX_WAITING_ONCE];
@@ -200,7 +201,7 @@ static void key_free_unless_used(struct sx_awaited_key *key)
     }
 }
 
-/* Move those Gets of @key that @which picks; with the last one it is no more. */
+/* Move the Gets of @key that @which picks; without Gets the key is freed. */
 static void key_take(struct sx_awaited_key *key, bool (*which)(struct sx_wait *wait, void *arg),
                      void *arg, struct sx_list *into)
 {
@@ -239,7 +240,7 @@ void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
 
 /* ---- one Get -------------------------------------------------------------------------------- */
 
-/* It waits no longer. */
+/* The Get stops waiting. */
 static void wait_closed(struct sx_pending *pending)
 {
     struct sx_wait *wait = SX_CONTAINER(pending, struct sx_wait, pending);
@@ -356,7 +357,7 @@ void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *wha
     }
 }
 
-/* Whether it came before the host was asked; then it pays. */
+/* Whether the Get arrived before the host was asked; then its client pays. */
 static bool pays(struct sx_wait *wait, void *arg)
 {
     const uint64_t *units = arg;
@@ -383,7 +384,7 @@ void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units)
 
 void sx_awaited_commit(struct sx_awaited *awaited)
 {
-    struct sx_list found = SX_LIST_INIT(found); /* @awaited goes with its last Get */
+    struct sx_list found = SX_LIST_INIT(found); /* @awaited is freed with its last Get */
 
     list_move(&awaited->found, &found);
     answer_each(&found, PMIX_SUCCESS);
@@ -405,7 +406,7 @@ void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status)
 void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
                          void *arg, pmix_status_t status)
 {
-    struct sx_list waits = SX_LIST_INIT(waits); /* a key goes with its last Get, @awaited too */
+    struct sx_list waits = SX_LIST_INIT(waits); /* a key is freed with its last Get, @awaited too */
 
     SX_LIST_EACH(it, &awaited->keys) {
         key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), which, arg, &waits);

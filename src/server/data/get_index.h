@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* get_index.h - Gets whose value is not there yet, found by what they wait for.
+/* get_index.h - Gets whose value is not stored yet, indexed by the rank and key that they wait for.
  *
  *     WAITING --the value is put--> FOUND --the commit ends--> answered, as pending.h says
  *        |\----any other end-----------|----------------------^
  *         \----asker gone, cancelled---\--> dropped
  *
- * A rank that somebody waits for (struct sx_awaited) has the keys that are waited for, and each key
- * has the Gets that wait for it.  Ranks and keys are found through one table each, hashed with a
- * seed that no client knows: no message makes the server walk what others wait for.
+ * An awaited rank (struct sx_awaited) has the awaited keys, and each key has the Gets that wait for
+ * it.  Ranks and keys are found through one table each, hashed with a secret seed.  So no client
+ * can choose colliding keys that make the server walk the waits of others.
  *
- * While somebody waits for a rank, its board slot says so and its commits ring the doorbell.
- * Memory: that of the Gets, which pending.h bounds.  Loop thread. */
+ * While a Get waits for a rank, a flag in the rank's board slot is set, and its commits ring the
+ * doorbell. Memory: that of the Gets, which pending.h bounds.  Loop thread. */
 #ifndef SX_SERVER_DATA_GET_INDEX_H
 #define SX_SERVER_DATA_GET_INDEX_H
 
@@ -25,18 +25,18 @@
 #include "server/port/pending.h"
 #include "shmem/store.h"
 
-/* remote_gets.c: how the host is asked for a rank. */
+/* remote_gets.c: the state of the questions to the host about a rank. */
 struct sx_remote {
-    bool is_active;        /* the host is asked, or will be again, for all who wait */
-    struct sx_asker asker; /* several questions when answers are lost; any answer counts */
+    bool is_active;        /* the host is being asked, or will be again, for all waiting Gets */
+    struct sx_asker asker; /* several questions if answers are lost; any answer counts */
     struct sx_timer timer; /* to ask again */
     uint64_t timer_ns, asked_ns;
-    uint64_t lost_ns;  /* after which an answer counts as lost */
-    uint64_t pause_ns; /* before it is asked again for what it did not have */
-    bool is_asked;     /* an answer is under way */
+    uint64_t lost_ns;  /* time after which an answer counts as lost */
+    uint64_t pause_ns; /* pause before asking again for a value that the host did not have */
+    bool is_asked;     /* an answer is outstanding */
 };
 
-/* A rank that somebody waits for, or that the host has been asked for. */
+/* A rank for which a Get waits, or the host has been asked. */
 struct sx_awaited {
     struct sx_table_node node;
     struct sx_list link; /* nspace.awaited */
@@ -44,11 +44,11 @@ struct sx_awaited {
     struct sx_nspace *nspace;
     uint32_t rank;
     struct sx_list keys;    /* of struct sx_awaited_key ... */
-    size_t qualified_count; /* ... so many of them of realm QUALIFIED */
+    size_t qualified_count; /* ... this number of them of realm QUALIFIED */
     struct sx_list found;   /* of struct sx_wait */
     uint32_t wait_count;    /* FOUND ones included */
     struct sx_remote remote;
-    struct sx_timer patience; /* waiting_gets.c: it has committed, but not what is waited for */
+    struct sx_timer patience; /* waiting_gets.c: the rank has committed, but not the awaited key */
 };
 
 struct sx_awaited_key {
@@ -56,9 +56,9 @@ struct sx_awaited_key {
     struct sx_list link; /* awaited.keys */
     struct sx_awaited *awaited;
     struct sx_list waits;
-    enum sx_realm realm; /* JOB, or QUALIFIED: the key is a name then */
-    bool anew;           /* what is stored does not count, but the host's next answer ... */
-    bool is_brought;     /* ... if it has the value */
+    enum sx_realm realm; /* JOB, or QUALIFIED: then the key is a name */
+    bool anew;           /* the stored value does not count, but the host's next answer ... */
+    bool is_brought;     /* ... if that answer has the value */
     char key[];          /* empty: any data */
 };
 
@@ -68,16 +68,19 @@ struct sx_wait {
     struct sx_list link;       /* key.waits, or awaited.found */
     struct sx_awaited *awaited;
     struct sx_awaited_key *key; /* NULL: FOUND */
-    bool patient;               /* it waits for what may come; else for what was sent before */
-    bool is_announced;          /* waiting_gets.c: the host has said that it comes */
-    bool is_late;               /* remote_gets.c: the next answer may be from before it */
-    size_t lanes_seen;        /* waiting_gets.c: of those who wait for what anybody may have sent */
+    bool patient;               /* it waits for a value that may still be put; else only for what
+                                 * was sent before */
+    bool is_announced;          /* waiting_gets.c: the host has announced that the value will be
+                                 * stored */
+    bool is_late;               /* remote_gets.c: the next answer may be older than this Get */
+    size_t lanes_seen;        /* waiting_gets.c: for a Get that any rank may answer, the lanes that
+                               * were checked */
     struct sx_lane_mark mark; /* of the lane of the rank that it waits for */
 };
 
-void sx_waiting_deinit(struct sx_waiting *waiting); /* nobody waits any more */
+void sx_waiting_deinit(struct sx_waiting *waiting); /* all waits have ended */
 
-/* One more (+1) or one less (-1) waits for the commits of @target: they ring, or no longer. */
+/* One Get more (+1) or less (-1) waits for the commits of @target: turn its doorbell on or off. */
 void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change);
 
 /* ---- one Get -------------------------------------------------------------------------------- */
@@ -90,13 +93,13 @@ struct sx_wait_what {
     bool anew;       /* of another node: the host is asked, even if a value is stored */
 };
 
-/* Is it in the store? */
+/* Whether the value is in the store. */
 bool sx_wait_is_there(const struct sx_wait_what *what);
 
-/* Return: true the first time that it is asked for, of the last ones: one may push out another.
- * All is forgotten when a namespace goes. */
+/* Return: true the first time that this is asked for.  Only recent keys are remembered, and one may
+ * replace another.  All are forgotten when a namespace is removed. */
 bool sx_wait_is_first(struct sx_server *server, const struct sx_wait_what *what);
-/* Whether the host has been asked for a namespace that it does not know. */
+/* Whether the host has been asked for the namespace and does not have it. */
 bool sx_waiting_is_vain(struct sx_server *server, const char *nspace);
 void sx_waiting_was_vain(struct sx_server *server, const char *nspace);
 void sx_waiting_forget(struct sx_server *server);
@@ -108,32 +111,33 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
 
 /* ---- all that wait for a key, a rank -------------------------------------------------------- */
 
-/* The value has been stored: who waits for it is answered with the commit. */
+/* The value has been stored: the commit answers the Gets that wait for it. */
 void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what);
 
-/* Return: NULL when nobody waits for it and the host is not asked. */
+/* Return: NULL when no Get waits for the rank and the host is not asked for it. */
 struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
                                    uint32_t rank);
-/* Find what is in the store by now, no matter who has put it there. */
+/* Mark as found the Gets whose value is in the store by now, no matter how it was stored. */
 void sx_awaited_look(struct sx_awaited *awaited);
-/* The value has come from another node, for those who want it `anew`. */
+/* The value has arrived from another node, for the Gets that want it `anew`. */
 void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *what);
 
-/* The host has answered with all that the rank has: those who want what it has brought anew, and
- * came before the host was asked, find it and pay @units each. */
+/* The host has answered with all data of the rank.  Gets that wanted the answer's values anew, and
+ * arrived before the host was asked, become FOUND and pay @units each. */
 void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units);
-/* FOUND ones are answered.  @awaited may be gone afterwards. */
+/* Answer the FOUND Gets.  @awaited may be freed afterwards. */
 void sx_awaited_commit(struct sx_awaited *awaited);
-/* All are answered: FOUND ones PMIX_SUCCESS, the others @status.  @awaited may be gone. */
+/* Answer all Gets: FOUND ones with PMIX_SUCCESS, the others with @status.  @awaited may be
+ * freed. */
 void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status);
 
-/* Those that @which picks, FOUND ones not among them, are answered @status.  @awaited may be gone
+/* Answer with @status the Gets that @which picks, except FOUND ones.  @awaited may be freed
  * afterwards. */
 void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
                          void *arg, pmix_status_t status);
 
-/* The host is not asked for the rank any more, even if it still answers.  @awaited stays as long
- * as somebody waits. */
+/* Stop asking the host for the rank, even if it still answers.  @awaited stays as long as a Get
+ * waits. */
 void sx_awaited_unasked(struct sx_awaited *awaited);
 
 #endif

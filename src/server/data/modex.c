@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* modex.c - move put data from lanes into the store, and tell those who wait for it.
+/* modex.c - move put data from lanes into the store, and answer the Gets that wait for it.
  *
- * A value that is only for other nodes lies apart.  Gets on this node do not see it, and need not
- * wait for it. */
+ * A value that is only for other nodes is stored separately.  Gets on this node do not see it, and
+ * need not wait for it. */
 #include "server/data/modex.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 /* ---- put ----------------------------------------------------------------------------------- */
 
-/* Where what is for other nodes alone lies: the loop thread's, nobody else reads it. */
+/* The store of values that are for other nodes alone: only the loop thread reads it. */
 static pmix_status_t remote_obtain(struct sx_nspace *nspace)
 {
     const struct sx_store_options options = {
@@ -35,7 +35,7 @@ static pmix_status_t remote_obtain(struct sx_nspace *nspace)
     return rc;
 }
 
-/* A put that has been read. */
+/* A put that has been decoded. */
 struct put {
     const struct sx_lane_put *head;
     char key[PMIX_MAX_KEYLEN + 1];
@@ -44,7 +44,7 @@ struct put {
     char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
 };
 
-/* An array that one put stands for becomes a value under its qualifiers. */
+/* A put of an array of values with qualifiers becomes a value under its qualifiers. */
 static pmix_status_t put_qualified(struct sx_store_writer *store, uint32_t rank, struct put *put)
 {
     pmix_value_t value;
@@ -66,7 +66,7 @@ static pmix_status_t put_store(struct sx_store_writer *store, uint32_t rank, str
                                    &put->cell, put->body);
 }
 
-/* What only this says of an opened put is judged here.  Return: PMIX_SUCCESS with the key
+/* Check what the signature of an opened put does not cover.  Return: PMIX_SUCCESS with the key
  * terminated and the cell cleaned. */
 static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
 {
@@ -86,7 +86,7 @@ static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
     return PMIX_SUCCESS;
 }
 
-/* A value that could not be kept is no breach of protocol. */
+/* Failing to store a value is not a breach of protocol. */
 static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const char *key,
                         pmix_status_t why)
 {
@@ -94,7 +94,7 @@ static void put_is_lost(const struct sx_nspace *nspace, uint32_t rank, const cha
            PMIx_Error_string(why));
 }
 
-/* What a put is found by. */
+/* The rank, realm and key by which a put is found. */
 static struct sx_wait_what what_of(struct sx_nspace *nspace, uint32_t rank, const struct put *put)
 {
     const bool is_qualified = put->name[0] != '\0';
@@ -127,7 +127,7 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const stru
     }
     const bool takes = sx_scope_takes(put.head->scope);
 
-    /* What is not for other nodes any more is not for this one. */
+    /* A value that its rank has withdrawn from other nodes must not stay on this one. */
     rc = takes ? sx_store_withdraw(&nspace->store, SX_REALM_JOB, rank, put.key, PMIX_GLOBAL)
                : put_store(&nspace->store, rank, &put);
     if (rc != PMIX_SUCCESS) {
@@ -141,9 +141,10 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const stru
 
 /* ---- the next generation of a store ---------------------------------------------------------- */
 
-#define COPIED_PER_UNIT 640u /* bytes that are copied, memory that has to be had among them */
+#define COPIED_PER_UNIT 640u /* bytes that are copied; memory to be allocated counts, too */
 
-/* A step for the client whose put has begun it: so it is soon there, and nobody else waits. */
+/* One step, charged to the client whose put began the copy.  So the copy is done soon, and other
+ * clients do not wait. */
 static void copier_step(struct sx_share_work *work)
 {
     struct sx_store_copier *const copier = SX_CONTAINER(work, struct sx_store_copier, work);
@@ -173,7 +174,7 @@ static void copier_begin(struct sx_server *server, struct sx_client *client)
     }
 }
 
-/* The next put of another one goes on. */
+/* The next put of another client continues the copy. */
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
 {
     struct sx_store_copier *const copier = &client->nspace->copier;
@@ -185,7 +186,7 @@ void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
     }
 }
 
-/* A put pays for what it copies to the next generation of its store. */
+/* A put is charged for the bytes that it copies to the next generation of its store. */
 static pmix_status_t put_charged(struct sx_server *server, struct sx_client *client,
                                  struct sx_store_writer *store, struct put *put)
 {
@@ -201,7 +202,7 @@ static pmix_status_t put_charged(struct sx_server *server, struct sx_client *cli
     return rc;
 }
 
-/* What is for other nodes alone from now on, unless a newer value is. */
+/* Keep the value for other nodes alone from now on, unless a newer one is kept already. */
 static pmix_status_t remote_keep(struct sx_nspace *nspace, uint32_t rank, const char *key,
                                  const struct sx_item *item)
 {
@@ -215,7 +216,7 @@ static pmix_status_t remote_keep(struct sx_nspace *nspace, uint32_t rank, const 
                                    &item->cell, item->body);
 }
 
-/* A put that takes a value away; of one that stays for others a copy may have to be made. */
+/* A put that withdraws a value.  If the value stays for other nodes, a copy may have to be made. */
 static pmix_status_t put_take(struct sx_server *server, struct sx_client *client,
                               const struct put *put)
 {
@@ -241,7 +242,7 @@ static pmix_status_t put_take(struct sx_server *server, struct sx_client *client
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
-/* Into the store that its scope names, or out of both. */
+/* Apply the put to the store that its scope names, or withdraw from both. */
 static pmix_status_t put_apply(struct sx_server *server, struct sx_client *client, struct put *put)
 {
     struct sx_nspace *const nspace = client->nspace;
@@ -255,13 +256,14 @@ static pmix_status_t put_apply(struct sx_server *server, struct sx_client *clien
         rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, put);
     }
     if (rc == PMIX_SUCCESS && put->head->scope == PMIX_GLOBAL && nspace->has_remote) {
-        /* The one for other nodes is not the newest any more. */
+        /* The value for other nodes is no longer the newest. */
         (void)sx_store_unset(&nspace->remote, SX_REALM_JOB, client->rank, put->key);
     }
     return rc;
 }
 
-/* Other nodes hear of it with the next fence; a job that has none keeps no news. */
+/* Other nodes receive the change with the next fence.  A job without other nodes records no
+ * changes. */
 static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
 {
     const pmix_scope_t whom = sx_scope_takes(scope) ? sx_scope_taken(scope) : scope;
@@ -269,7 +271,7 @@ static bool is_news(const struct sx_nspace *nspace, pmix_scope_t scope)
     return (whom & PMIX_REMOTE) != 0 && nspace->job_size > nspace->local_count;
 }
 
-/* The commit answers those who wait for what has been put, or for anything of this rank. */
+/* At the commit, answer the Gets that wait for this put, or for any data of this rank. */
 static void put_is_found(struct sx_server *server, const struct sx_client *client,
                          const struct put *put)
 {
@@ -282,7 +284,8 @@ static void put_is_found(struct sx_server *server, const struct sx_client *clien
     }
 }
 
-/* Its next fence or commit returns that, and an event at the end of this commit has the count. */
+/* The client's next fence or commit returns this, and an event at the end of this commit has the
+ * count. */
 static void client_loses(struct sx_server *server, struct sx_client *client, const char *key,
                          pmix_status_t why)
 {
@@ -315,14 +318,14 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
     pmix_status_t rc = put_read(body, &put);
 
     if (rc == PMIX_SUCCESS && !nspace->has_store) {
-        rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's, which has its home elsewhere */
+        rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's put: its home is elsewhere */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     rc = put_apply(server, client, &put);
     if (rc == PMIX_ERR_BAD_PARAM) {
-        return rc; /* of a qualified value, which a client of ours judges before it sends it */
+        return rc; /* a bad qualified value: our client library checks values before sending */
     }
     if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put.head->scope)) {
         put_is_found(server, client, &put);

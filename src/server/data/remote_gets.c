@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* remote_gets.c - one question to the host for all who wait for something of one rank, asked again
- * as long as the answer does not have it and they have time.
+/* remote_gets.c - ask the host once for all Gets that wait for data of one rank.  Ask again while
+ * the answer lacks the data and the Gets have time.
  *
- *     IDLE --a Get--> ASKED --answer, somebody still waits--> PAUSED --a while, a Get--> ASKED
- *                      |  ^--no answer for long, somebody waits--/
- *                      \--answer, or none for long, and nobody waits--> IDLE
+ *     IDLE --a Get--> ASKED --answer, a Get still waits---> PAUSED --a while, a Get--> ASKED
+ *                      |  ^--no answer for long, a Get waits-----/
+ *                      \--answer, or none for long, and no Get waits---> IDLE
  *
- * Hosts drop the key, and the rank's server answers with what there is after its first commit: what
- * the rank commits later has to be asked for.  An answer may be from before a Get that came while
- * it was under way, so that one waits for another answer.  An answer may be lost: after
- * LOST_NS the host is asked once more, sooner if somebody comes meanwhile, and any answer counts.
- * Bounded by one record per rank; the pauses grow.
+ * Hosts drop the key, and the rank's server answers with all data after the rank's first commit.
+ * Data that the rank commits later need another question.  An answer may be older than a Get that
+ * arrived while it was under way, so that Get waits for another answer.  An answer may be lost:
+ * after LOST_NS the host is asked once more, and any answer counts.  A new Get makes this happen
+ * sooner. Bounded by one record per rank; the pauses grow.
  *
- * A Get of a namespace that is not known here is a question of its own, within a time limit: the
- * host may register the namespace before it answers.  It is not asked again for one that it does
- * not know. */
+ * A Get of a namespace that is not registered here is a question of its own, within a time limit.
+ * The host may register the namespace before it answers.  If it does not, it is not asked for that
+ * namespace again. */
 #include "server/data/remote_gets.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
     sx_timer_add(awaited->server->loop, &remote->timer, at_ns);
 }
 
-/* Nobody waits for @proc any more.  The host may have ended its job inside the upcall. */
+/* No Get waits for @proc any more.  The host may have ended its job inside the upcall. */
 static void end_named(struct sx_server *server, const pmix_proc_t *proc, pmix_status_t status)
 {
     const struct sx_nspace *nspace = sx_nspace_find(server, proc->nspace);
@@ -68,13 +68,14 @@ static void end_named(struct sx_server *server, const pmix_proc_t *proc, pmix_st
     }
 }
 
-/* Ask the host, for the newest key.  When it cannot be asked nobody waits any more, and @awaited
- * may be gone. */
+/* Ask the host, for the newest key.  If it cannot be asked, all waits end and @awaited may be
+ * freed. */
 static void ask(struct sx_awaited *awaited, uint64_t now_ns)
 {
     struct sx_server *server = awaited->server;
     struct sx_remote *remote = &awaited->remote;
-    /* Names of qualified values mean nothing to a host; it brings all of the rank anyway. */
+    /* Hosts do not understand names of qualified values; an answer brings all data of the rank
+     * anyway. */
     const char *key = "";
     pmix_info_t info[2];
     const pmix_proc_t proc = sx_nspace_proc(awaited->nspace, awaited->rank);
@@ -87,7 +88,7 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
         anew |= wanted->anew;
     }
     PMIX_INFO_LOAD(&info[0], PMIX_REQUIRED_KEY, key, PMIX_STRING);
-    if (anew) { /* PRRTE answers out of what it has itself, else */
+    if (anew) { /* PRRTE answers from its own cache otherwise */
         PMIX_INFO_LOAD(&info[1], PMIX_GET_REFRESH_CACHE, &anew, PMIX_BOOL);
     }
     remote->is_asked = true;
@@ -122,11 +123,11 @@ static void time_is_over(void *arg, uint64_t now_ns)
 }
 
 struct verdict {
-    bool not_yet; /* what the host says of a value that may still come */
+    bool not_yet; /* by the host's status, the value may still be committed */
     bool any_late;
 };
 
-/* For whom the answer is the last word: for those who have no time, and had asked before it. */
+/* The answer is final for a Get without time to wait that arrived before the question. */
 static bool is_hasty(struct sx_wait *wait, void *arg)
 {
     struct verdict *verdict = arg;
@@ -148,13 +149,13 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         status = sx_blob_read(answer->server, answer->bytes, answer->size, sx_modex_store);
     }
     if (asker == NULL) {
-        return; /* nobody waits any more; who comes finds it in the store */
+        return; /* no Get waits any more; a later one finds the value in the store */
     }
     struct sx_awaited *awaited = SX_CONTAINER(asker, struct sx_awaited, remote.asker);
 
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
-    sx_awaited_look(awaited); /* all that the rank's node had is in the store */
+    sx_awaited_look(awaited); /* all data from the rank's node are in the store */
     if (status == PMIX_SUCCESS && answer->size > 0) {
         sx_awaited_renewed(awaited, answer->size / 1024);
     }
@@ -196,7 +197,7 @@ void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)
     }
 }
 
-/* ---- namespaces that are not known ----------------------------------------------------------- */
+/* ---- namespaces that are not registered ------------------------------------------------------ */
 
 /* One Get. */
 struct unknown {
@@ -204,7 +205,8 @@ struct unknown {
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
-/* Whatever the host says: it has registered the namespace by now, or it does not know it. */
+/* Whichever status the host returns: it has either registered the namespace by now, or does not
+ * have it. */
 static void unknown_answer(struct unknown *unknown)
 {
     struct sx_server *const server = unknown->pending.server;
@@ -237,7 +239,7 @@ static void unknown_timed_out(void *arg, uint64_t now_ns)
     unknown_answer(arg);
 }
 
-/* What the host owes is the client's to pay until it answers, which it may never do. */
+/* The client is charged for the open question until the host answers, which may be never. */
 bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, uint32_t id,
                            const pmix_proc_t *proc, const char *key, uint64_t deadline_ns)
 {
@@ -266,7 +268,7 @@ bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, u
                                                             .proc = proc,
                                                             .info = &info,
                                                             .ninfo = 1 });
-    /* What the host does inside may end the client, and what it waits for. */
+    /* The upcall may have ended the client, and the requests that it waits for. */
     struct sx_pending *const pending = rc == PMIX_SUCCESS
                                            ? NULL
                                            : sx_pending_find(server, client, id, &kind);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* waiting_gets.c - what a Get that misses waits for, and how long.
+/* waiting_gets.c - the conditions for which a Get without a stored value waits, and how long.
  *
  *     WAITING --value stored, commit ends--> answered PMIX_SUCCESS ("look again")
  *        |\--its time limit--> PMIX_ERR_TIMEOUT
- *        |\--no limit: the rank has committed, and not this; then the server's patience-->
+ *        |\--no limit: the rank has committed, without the key; then the server's patience-->
  *        |                                                                  PMIX_ERR_TIMEOUT
- *        |\--no limit, qualified: the rank has committed, and not this--> PMIX_ERR_NOT_FOUND
- *        |\--the value is there, but for other nodes--> PMIX_ERR_NOT_FOUND
+ *        |\--no limit, qualified: the rank has committed, without the key--> PMIX_ERR_NOT_FOUND
+ *        |\--the value is stored, but for other nodes--> PMIX_ERR_NOT_FOUND
  *        |\--the rank has left or died, or its node had no such value--> PMIX_ERR_NOT_FOUND
- *        |\--the host had announced it, and says that nothing more comes--> PMIX_SUCCESS
+ *        |\--the host had announced the value, and reports that none follows--> PMIX_SUCCESS
  *        |\--a host's key of a rank of another node: the host has not answered for a while-->
  *        |                                                                  PMIX_ERR_TIMEOUT
  *         \--the asker is gone, or cancels--> dropped
  *
- * A rank that has not committed anything is waited for without end: it may be slow.  Ranks of other
- * nodes are remote_gets.c's.  What anybody may have put is looked for when all that the ranks here
- * had sent has been taken, and not waited for. */
+ * A Get waits without end for a rank that has not committed anything: it may be slow.
+ * remote_gets.c handles ranks of other nodes.  A Get that names no rank searches after all data
+ * that the local ranks had sent are stored, and does not wait for more. */
 #include "server/data/waiting_gets.h"
 
 #include <ctype.h>
@@ -39,7 +39,7 @@
 
 /* ---- patience ------------------------------------------------------------------------------ */
 
-/* "2", "0.25": seconds.  Return: false for what is none, or more than a year. */
+/* "2", "0.25": seconds.  Return: false for text that is not a number, or more than a year. */
 static bool seconds_read(const char *text, uint64_t *ret_ns)
 {
     const uint64_t max_ns = 366 * 24 * 3600 * SX_NS_PER_SEC;
@@ -96,7 +96,7 @@ static void wait_limit(struct sx_wait *wait, uint64_t timeout_ns, uint64_t now_n
     sx_pending_limit(&wait->pending, get_timed_out, sx_deadline_ns(now_ns, timeout_ns));
 }
 
-/* Its rank has committed, and not what is wanted: it will not wait for ever. */
+/* The rank has committed, without the wanted key: limit the wait. */
 static void wait_lose_patience(struct sx_wait *wait, uint64_t now_ns)
 {
     const uint64_t patience_ns = wait->awaited->server->get_patience_ns;
@@ -118,8 +118,8 @@ static void awaited_timed_out(void *arg, uint64_t now_ns)
     sx_awaited_end_some(arg, has_no_limit, NULL, PMIX_ERR_TIMEOUT);
 }
 
-/* The same for all who wait for a rank that has committed for the first time; those who come later
- * have time limits of their own. */
+/* The same for all Gets that wait for a rank with its first commit.  Gets that arrive later have
+ * time limits of their own. */
 static void awaited_lose_patience(struct sx_awaited *awaited, uint64_t now_ns)
 {
     const uint64_t patience_ns = awaited->server->get_patience_ns;
@@ -132,7 +132,8 @@ static void awaited_lose_patience(struct sx_awaited *awaited, uint64_t now_ns)
     }
 }
 
-/* Most ranks put all values of a key before they commit: other qualifiers are not waited for. */
+/* Most ranks put all values of a key before they commit, so a Get does not wait for other
+ * qualifiers. */
 static bool is_qualified(struct sx_wait *wait, void *arg)
 {
     (void)arg;
@@ -156,7 +157,7 @@ void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool 
     }
     awaited_lose_patience(awaited, sx_now_ns());
     sx_awaited_commit(awaited);
-    awaited = sx_awaited_find(server, client->nspace, client->rank); /* or it has gone */
+    awaited = sx_awaited_find(server, client->nspace, client->rank); /* NULL: freed meanwhile */
     if (awaited != NULL && awaited->qualified_count > 0) {
         sx_awaited_end_some(awaited, is_qualified, NULL, PMIX_ERR_NOT_FOUND);
     }
@@ -164,7 +165,7 @@ void sx_gets_committed(struct sx_server *server, struct sx_client *client, bool 
 
 /* ---- one rank of this node ----------------------------------------------------------------- */
 
-/* Put, for other nodes alone. */
+/* Put for other nodes alone. */
 static bool is_for_others(const struct sx_wait_what *what)
 {
     struct sx_item item;
@@ -174,7 +175,7 @@ static bool is_for_others(const struct sx_wait_what *what)
                PMIX_SUCCESS;
 }
 
-/* All that its rank had sent when it was asked for has been taken. */
+/* All data that the rank had sent before the Get have been stored. */
 static void get_caught_up(struct sx_lane_mark *mark)
 {
     struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
@@ -198,16 +199,16 @@ static void get_caught_up(struct sx_lane_mark *mark)
     }
 }
 
-/* ---- anybody of this node ------------------------------------------------------------------ */
+/* ---- any rank of this node ----------------------------------------------------------------- */
 
-#define RANKS_A_UNIT 128u /* that are looked at */
+#define RANKS_A_UNIT 128u /* ranks that are searched */
 
 static bool is_anybody(uint32_t rank)
 {
     return rank == PMIX_RANK_WILDCARD || rank == PMIX_RANK_UNDEF;
 }
 
-/* Whether a rank has the key of @wait, whose asker pays for the look at each. */
+/* Whether any rank has the key of @wait.  The asking client is charged for each rank searched. */
 static bool anybody_has(const struct sx_wait *wait)
 {
     const struct sx_awaited_key *key = wait->key;
@@ -227,7 +228,7 @@ static bool anybody_has(const struct sx_wait *wait)
     return rc == PMIX_SUCCESS;
 }
 
-/* One lane after the other. */
+/* Wait for one lane after the other. */
 static void anybody_caught_up(struct sx_lane_mark *mark)
 {
     struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
@@ -252,8 +253,8 @@ static bool is_coming(const struct sx_wait_what *what)
     return what->nspace->is_coming && what->realm == SX_REALM_JOB && sx_topology_is_key(what->key);
 }
 
-/* Of the job, whichever process was named.  Any end of the wait says "look again", but that of the
- * namespace or of the time limit. */
+/* Wait for a value of the job, whichever process was named.  Each end of the wait returns
+ * PMIX_SUCCESS ("look again"), except the namespace's removal and the time limit. */
 static pmix_status_t coming_wait(struct sx_server *server, struct sx_client *asker,
                                  const struct sx_wait_what *what, const struct sx_frame *frame,
                                  uint64_t now_ns)
@@ -303,7 +304,7 @@ static enum sx_realm realm_of(const struct sx_get *request)
     return (request->flags & SX_GET_QUALIFIED) != 0 ? SX_REALM_QUALIFIED : SX_REALM_JOB;
 }
 
-/* How long the host has for a key that it alone may know. */
+/* The time that the host has for a key that only it may have. */
 static uint64_t hosts_limit_ns(const struct sx_get *request)
 {
     return request->timeout_ns != 0 && request->timeout_ns < SX_GETS_PATIENCE_NS
@@ -311,7 +312,7 @@ static uint64_t hosts_limit_ns(const struct sx_get *request)
                : SX_GETS_PATIENCE_NS;
 }
 
-/* Return: PMIX_SUCCESS when it will be answered, or has been. */
+/* Return: PMIX_SUCCESS when the request will be answered, or has been. */
 static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
                               const struct sx_wait_what *what, struct sx_client *target,
                               const struct sx_frame *frame, bool patient, uint64_t now_ns)
@@ -340,14 +341,14 @@ static pmix_status_t get_wait(struct sx_server *server, struct sx_client *asker,
         }
         sx_remote_wait(wait, now_ns);
     } else if (target != NULL && target->state == SX_CLIENT_CONNECTED) {
-        /* A commit that came before it could see data_wanted is in the lane now. */
+        /* A commit made before its client could see data_wanted is in the lane now. */
         wait->mark.reached = get_caught_up;
         sx_lane_mark(server, target, &wait->mark);
     }
     return PMIX_SUCCESS;
 }
 
-/* Whether waiting for the value can help. */
+/* Whether the value may still be put, so that waiting can help. */
 static bool may_come(const struct sx_server *server, const struct sx_wait_what *what,
                      const struct sx_client *target, bool immediate)
 {
@@ -362,8 +363,9 @@ static bool may_come(const struct sx_server *server, const struct sx_wait_what *
            (target->state == SX_CLIENT_CONNECTED || target->state == SX_CLIENT_REGISTERED);
 }
 
-/* A key that the host provides, of a rank of another node.  Whether it is asked, or has not
- * answered yet: a key that it has not had is not asked for again. */
+/* Whether the host may have the key, which hosts provide, of a rank of another node.  True if it
+ * has not been asked, or has not answered yet: a key that it did not have is not asked for
+ * again. */
 static bool host_may_know(struct sx_server *server, const struct sx_wait_what *what,
                           const struct sx_client *target)
 {
@@ -376,8 +378,8 @@ static bool host_may_know(struct sx_server *server, const struct sx_wait_what *w
     return sx_wait_is_first(server, what) || (awaited != NULL && awaited->remote.is_asked);
 }
 
-/* Whether it does not wait for what is not there: so it is with other qualifiers than those that
- * the rank has committed. */
+/* Whether the Get does not wait for a missing value.  So it is with qualifiers that the rank has
+ * not committed. */
 static bool is_immediate(const struct sx_get *request, const struct sx_client *target)
 {
     return (request->flags & SX_GET_IMMEDIATE) != 0 ||
@@ -385,7 +387,7 @@ static bool is_immediate(const struct sx_get *request, const struct sx_client *t
             target != NULL && target->has_committed);
 }
 
-/* A Get of the namespace @proc is of, which is not known here.  Return: true when it is answered
+/* A Get of @proc, whose namespace is not registered here.  Return: true when it is answered
  * later. */
 static bool unknown_ask(struct sx_server *server, struct sx_client *asker, const pmix_proc_t *proc,
                         const struct sx_wait_what *what, const struct sx_frame *frame,
@@ -399,8 +401,9 @@ static bool unknown_ask(struct sx_server *server, struct sx_client *asker, const
                                  sx_deadline_ns(now_ns, hosts_limit_ns(request)));
 }
 
-/* What is asked for, and whom @ret_proc it is about: of no namespace (NULL) when that is not known,
- * of none in @ret_proc either when it is a member that a group or connected namespace has not. */
+/* Return: what the Get asks for, and in @ret_proc the process that it is about.  The namespace is
+ * NULL if it is not registered.  @ret_proc has no namespace either if a group or connected
+ * namespace does not have the member that the Get names. */
 static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame,
                                    pmix_proc_t *ret_proc)
 {
@@ -431,7 +434,8 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
 
     if (what.nspace != NULL && sx_nspace_visible(server, what.nspace, client)) {
         target = sx_client_find(what.nspace, what.rank);
-        /* What the rank has sent comes first: it may be this value, or a newer one. */
+        /* Data that the rank has already sent are stored first: they may contain this value, or a
+         * newer one. */
         const bool is_behind = target != NULL && target->state == SX_CLIENT_CONNECTED &&
                                sx_lane_pending(&target->lane);
         const bool patient = (request->flags & SX_GET_HOSTS) != 0
@@ -460,7 +464,7 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
     return true;
 }
 
-/* ---- who comes and goes -------------------------------------------------------------------- */
+/* ---- clients and namespaces ---------------------------------------------------------------- */
 
 void sx_gets_client_added(struct sx_server *server, struct sx_client *client)
 {
@@ -478,7 +482,7 @@ void sx_gets_client_connected(struct sx_server *server, struct sx_client *client
     }
 }
 
-/* Those who look through all lanes go on to the next one: what they take out of that may end some
+/* Gets that check all lanes continue with the next lane.  Taking data from that lane may end some
  * of them. */
 static void lookers_go_on(struct sx_client *client)
 {
@@ -526,7 +530,7 @@ void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
         const bool asked = awaited->remote.is_active;
 
         sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
-        if (asked) { /* else it is gone */
+        if (asked) { /* else it is freed */
             sx_awaited_unasked(awaited);
         }
     }

@@ -24,13 +24,14 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-/* What a client's lookups have found and it has not been sent: all that can be published, and its
- * keys. */
+/* The bytes that a client's lookups have found and that are not sent yet: everything that can be
+ * published, and its keys. */
 #define FOUND_BYTES_MAX (SX_PUBLISHED_BYTES_MAX + (UINT64_C(8) << 20))
 #define BYTES_PER_UNIT 2048u /* of an answer, which is written and sent */
-#define ROWS_PER_UNIT 32u    /* of the table, looked at */
+#define ROWS_PER_UNIT 32u    /* of the table, searched */
 #define STEP_ROWS ((uint64_t)SX_SHARE_STEP_UNITS * ROWS_PER_UNIT)
-/* What a publication does itself of what it lets end; the rest goes on in the waiters' turns. */
+/* The lookups that a publication ends itself; the rest continue in the turns of the waiting
+ * clients. */
 #define WAKE_LOOKUPS_MAX 1024u
 #define WAKE_BYTES_MAX (1u << 20)
 #define WAKES_PER_UNIT 2u
@@ -52,50 +53,51 @@ static bool has_host(struct sx_server *server, enum sx_upcall_kind kind)
     return sx_upcall_judge(server, kind, 0) != PMIX_ERR_NOT_SUPPORTED;
 }
 
-/* ---- keys that somebody waits for ------------------------------------------------------------ */
+/* ---- keys that lookups wait for -------------------------------------------------------------- */
 
 struct awaited {
     struct sx_table_node node; /* server.lookups */
-    struct sx_list wants;      /* the oldest first; it goes with its last one */
+    struct sx_list wants;      /* the oldest first; the key is freed with its last one */
     char key[];
 };
 
-/* One key of a lookup, however often it is named there. */
+/* One key of a lookup, even if the lookup names it several times. */
 struct want {
     struct sx_list link;     /* awaited.wants */
-    struct awaited *awaited; /* NULL: it is not waited for */
+    struct awaited *awaited; /* NULL: it is not waiting */
     struct lookup *lookup;
     const char *key;
-    size_t times;    /* that it is named */
-    uint64_t serial; /* of the row that was found, which may have gone; 0: none */
-    bool is_looked;  /* for; what comes later is found by its publication */
+    size_t times;    /* how many times the key is named */
+    uint64_t serial; /* of the row that was found, which may have been removed; 0: none */
+    bool is_looked;  /* it was searched for; a later publication finds it by itself */
     bool is_written; /* in the answer ... */
     size_t pair;     /* ... as this one of its pairs */
 };
 
 struct lookup {
     struct sx_pending pending;
-    struct sx_share_work work; /* while the search goes on in its client's turns */
-    bool is_queued;            /* it does */
-    struct sx_list ready;      /* while what has been published is tried */
+    struct sx_share_work work; /* while the search continues in its client's turns */
+    bool is_queued;            /* the work is queued */
+    struct sx_list ready;      /* while a new publication is matched */
     pmix_info_t *keys, *info;
     size_t key_count, ninfo;
-    struct sx_lookup_options options; /* point into info */
+    struct sx_lookup_options options; /* its pointers point into info */
     size_t wanted;                    /* keys; 0: it does not wait */
     struct want *wants;
     size_t want_count;
     uint32_t *want_of; /* by the keys' numbers */
-    size_t at;         /* the want at which the search goes on */
+    size_t at;         /* the want at which the search continues */
     size_t found;      /* keys */
     void *results;     /* of the answer, flat */
     size_t results_size;
     bool at_once; /* a large answer is written here, not by a thread */
-    /* While one is written by a thread, and then until it is sent: */
-    struct sx_published_row **rows; /* by its pairs, retained; NULL: the value is in another pair */
+    /* While a thread writes the answer, and then until it is sent: */
+    struct sx_published_row **rows; /* by its pairs, with a reference each; NULL: the value is in
+                                     * another pair */
     pmix_info_t *pairs;
-    pmix_proc_t *procs; /* who has published it, by its pairs */
+    pmix_proc_t *procs; /* publishers, by the answer's pairs */
     size_t pair_count;
-    bool is_written, is_orphan; /* ... and nobody waits for it any more */
+    bool is_written, is_orphan; /* ... and no request waits for it any more */
     int fd;                     /* its body; 0: none */
 };
 
@@ -170,7 +172,7 @@ static pmix_status_t wants_enter(struct sx_server *server, struct lookup *lookup
     return PMIX_SUCCESS;
 }
 
-/* A key, and which one it is of a call's. */
+/* A key, and its position among those of a call. */
 struct named {
     const char *key;
     uint32_t number;
@@ -184,7 +186,7 @@ static int named_order(const void *left, const void *right)
     return order != 0 ? order : one->number < other->number ? -1 : one->number > other->number;
 }
 
-/* The keys in order.  Return: malloc'ed; NULL when memory is out. */
+/* Sort the keys.  Return: malloc'ed; NULL when memory is out. */
 static struct named *keys_sort(const pmix_info_t keys[], size_t count)
 {
     struct named *const named = malloc((count + 1) * sizeof(*named));
@@ -203,7 +205,7 @@ static bool is_again(const struct named named[], size_t at)
     return at > 0 && strcmp(named[at - 1].key, named[at].key) == 0;
 }
 
-/* One want for each key.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Make one want for each key.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t wants_make(struct lookup *lookup)
 {
     struct named *const named = keys_sort(lookup->keys, lookup->key_count);
@@ -237,7 +239,7 @@ static void lookup_closed(struct sx_pending *pending)
     wants_leave(pending->server, lookup);
 }
 
-/* Of an answer that has something. */
+/* The status of an answer that has some keys. */
 static pmix_status_t lookup_status(const struct lookup *lookup)
 {
     return lookup->found == lookup->key_count ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
@@ -296,8 +298,8 @@ static void want_take(struct want *want, uint64_t serial)
     want->serial = serial;
 }
 
-/* Look for the keys from the next one on, until some @rows_max rows have been looked at.  Return:
- * whether all keys have been looked for. */
+/* Search for the keys from the next one on, until some @rows_max rows have been searched.  Return:
+ * whether all keys have been searched for. */
 static bool lookup_search(struct sx_server *server, const struct sx_party *asker, uint64_t rows_max,
                           struct lookup *lookup)
 {
@@ -319,7 +321,8 @@ static bool lookup_search(struct sx_server *server, const struct sx_party *asker
     return lookup->at == lookup->want_count;
 }
 
-/* Whether all that was found is there still; what is not has to be looked for again. */
+/* Whether all rows that were found still exist.  Keys whose row was removed have to be searched for
+ * again. */
 static bool lookup_verify(const struct sx_server *server, struct lookup *lookup)
 {
     bool is_there = true;
@@ -339,7 +342,8 @@ static bool lookup_verify(const struct sx_server *server, struct lookup *lookup)
     return is_there;
 }
 
-/* The @number'th pair of an answer, which is @row for @key; again, it refers to the first one. */
+/* Write pair @number of an answer, which is @row for @key.  A repeated key refers to its first
+ * pair. */
 static void pair_write(struct want *want, const struct sx_published_row *row, const char *key,
                        size_t number, pmix_info_t pair[])
 {
@@ -357,7 +361,7 @@ static void pair_write(struct want *want, const struct sx_published_row *row, co
 }
 
 /* Write the answer, of at most @room bytes.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, also
- * when with what is named again it would be more than FOUND_BYTES_MAX for who asks. */
+ * when repeated keys would make it more than FOUND_BYTES_MAX for the asking client. */
 static pmix_status_t results_write(struct lookup *lookup, struct sx_published_row *const rows[],
                                    size_t count, size_t room)
 {
@@ -379,7 +383,7 @@ static pmix_status_t results_write(struct lookup *lookup, struct sx_published_ro
 
     if (rc == PMIX_SUCCESS &&
         (lookup->results_size > room || lookup->results_size + again > FOUND_BYTES_MAX)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE; /* many may wait for one key, and each gets it */
+        rc = PMIX_ERR_OUT_OF_RESOURCE; /* many lookups may wait for one key, and each gets it */
     }
     lookup->results = rc == PMIX_SUCCESS ? malloc(lookup->results_size) : NULL;
     if (lookup->results != NULL) {
@@ -394,7 +398,7 @@ static pmix_status_t results_write(struct lookup *lookup, struct sx_published_ro
     return rc;
 }
 
-/* What was to be read once has been. */
+/* Values that were to be read once have now been read. */
 static void rows_were_read(struct sx_server *server, const struct lookup *lookup)
 {
     for (size_t i = 0; i < lookup->want_count; i++) {
@@ -407,7 +411,7 @@ static void rows_were_read(struct sx_server *server, const struct lookup *lookup
     }
 }
 
-/* Write the answer with what was found, all of which is there.  Return: its status. */
+/* Write the answer with the rows that were found, all of which still exist.  Return: its status. */
 static pmix_status_t lookup_answer(struct sx_server *server, size_t room, struct lookup *lookup)
 {
     struct sx_published_row **rows;
@@ -434,8 +438,8 @@ static pmix_status_t lookup_answer(struct sx_server *server, size_t room, struct
 
 /* ---- large answers --------------------------------------------------------------------------- */
 
-/* What has been found takes about so much; *ret_again: so much more for who asks, as it is named
- * again. */
+/* The approximate size of what has been found; *ret_again: the additional size for repeated
+ * keys. */
 static uint64_t found_bytes(const struct sx_server *server, const struct lookup *lookup,
                             uint64_t *ret_again)
 {
@@ -469,7 +473,8 @@ static void pairs_clear(struct lookup *lookup)
     lookup->procs = NULL;
 }
 
-/* Have what the answer says where nobody changes it.  Return: false when memory is out. */
+/* Copy what the answer needs to memory that nothing else changes.  Return: false when memory is
+ * out. */
 static bool pairs_make(struct sx_server *server, struct lookup *lookup)
 {
     size_t n = 0;
@@ -521,7 +526,7 @@ static void lookup_written(void *arg, pmix_status_t status, int fd, size_t size)
     }
     struct sx_client *const client = lookup->pending.client;
 
-    client->found_bytes -= lookup->results_size; /* pending_answer counts what it is */
+    client->found_bytes -= lookup->results_size; /* pending_answer counts the real size */
     lookup->results_size = size;
     lookup->fd = fd >= 0 ? fd : 0;
     sx_share_charge(lookup->pending.server, client, size / BYTES_PER_UNIT);
@@ -532,8 +537,8 @@ static void lookup_written(void *arg, pmix_status_t status, int fd, size_t size)
     pending_answer(lookup, status);
 }
 
-/* A thread writes the answer, which is pending, with what was found.  Return: false when it cannot.
- */
+/* Have a thread write the answer, which is pending, with what was found.  Return: false when it
+ * cannot. */
 static bool lookup_write(struct sx_server *server, struct lookup *lookup)
 {
     struct sx_pending *const pending = &lookup->pending;
@@ -553,7 +558,7 @@ static bool lookup_write(struct sx_server *server, struct lookup *lookup)
         }
         return false;
     }
-    wants_leave(server, lookup); /* what comes now is not for it */
+    wants_leave(server, lookup); /* later publications do not go to this lookup */
     sx_timer_remove(&pending->deadline);
     lookup->results_size = bytes;
     pending->client->found_bytes += bytes;
@@ -564,8 +569,8 @@ static bool lookup_write(struct sx_server *server, struct lookup *lookup)
 
 enum outcome { GOES_ON, WAITS, WRITES, ENDS };
 
-/* Search on, of some @rows_max rows, and answer in @room bytes when there is enough.  Return:
- * WRITES, when that is much; ENDS, and *ret_status is the answer's. */
+/* Continue the search, of some @rows_max rows, and answer in @room bytes when enough is found.
+ * Return: WRITES, for a large answer; ENDS, and *ret_status is the answer's. */
 static enum outcome lookup_try(struct sx_server *server, const struct sx_party *asker,
                                uint64_t rows_max, size_t room, struct lookup *lookup,
                                pmix_status_t *ret_status)
@@ -579,7 +584,8 @@ static enum outcome lookup_try(struct sx_server *server, const struct sx_party *
         if (lookup->found < lookup->wanted) {
             return WAITS;
         }
-    } while (!lookup_verify(server, lookup)); /* once: nothing goes meanwhile */
+    } while (!lookup_verify(server, lookup)); /* repeats at most once: no row is removed
+                                               * meanwhile */
     if (!lookup->at_once && found_bytes(server, lookup, &again) >= SX_ANSWER_LARGE_BYTES) {
         return WRITES;
     }
@@ -587,7 +593,7 @@ static enum outcome lookup_try(struct sx_server *server, const struct sx_party *
     return ENDS;
 }
 
-/* The same for @client, a step; it pays for that and for the answer. */
+/* The same as one step of @client, which is charged for the step and for the answer. */
 static enum outcome client_try(struct sx_server *server, struct sx_client *client,
                                struct lookup *lookup, pmix_status_t *ret_status)
 {
@@ -609,8 +615,8 @@ static void pending_answer(struct lookup *lookup, pmix_status_t status)
     sx_pending_answer(&lookup->pending, status);
 }
 
-/* Return: why a spawn of @client has failed that no lookup was told of, and this one is; or
- * PMIX_SUCCESS. */
+/* Return: why a spawn of @client has failed, if no lookup has returned that yet, and this one will;
+ * or PMIX_SUCCESS. */
 static pmix_status_t spawn_failure_take(struct sx_client *client)
 {
     const pmix_status_t why = client->spawn_failed;
@@ -647,7 +653,7 @@ static void lookup_step(struct sx_share_work *work)
     }
 }
 
-/* Its search goes on in its client's turns. */
+/* The search continues in its client's turns. */
 static void lookup_queue(struct lookup *lookup)
 {
     if (!lookup->is_queued) {
@@ -663,8 +669,8 @@ static void lookup_late(void *arg, uint64_t now_ns)
     sx_pending_answer(arg, PMIX_ERR_TIMEOUT);
 }
 
-/* @lookup moves; @goes_on: its search does.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; why a
- * spawn of @client has failed. */
+/* Ownership of @lookup moves; @goes_on: its search continues.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE; why a spawn of @client has failed. */
 static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *client, uint32_t id,
                                  struct lookup *lookup, bool goes_on, uint64_t now_ns)
 {
@@ -691,10 +697,10 @@ static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *cli
     return PMIX_SUCCESS;
 }
 
-/* ---- what is published while they wait ------------------------------------------------------- */
+/* ---- matching new publications --------------------------------------------------------------- */
 
-/* Give the new @row to those who wait for its key, the first @left of them in their order; those
- * who have enough then are @ready.  The others look for themselves. */
+/* Give the new @row to the lookups that wait for its key, the first @left of them in their order.
+ * Those with enough keys then are put into @ready.  The others search by themselves. */
 static void row_offer(struct sx_server *server, const struct awaited *awaited,
                       const struct sx_published_row *row, size_t *left, struct sx_list *ready)
 {
@@ -704,7 +710,7 @@ static void row_offer(struct sx_server *server, const struct awaited *awaited,
 
         if (!want->is_looked ||
             (want->serial != 0 && sx_published_of(&server->published, want->serial) != NULL)) {
-            continue; /* it will look, or has an older one */
+            continue; /* it will search, or has an older row */
         }
         if (*left == 0) {
             want->is_looked = false;
@@ -725,7 +731,7 @@ static void row_offer(struct sx_server *server, const struct awaited *awaited,
     }
 }
 
-/* In the order in which they came. */
+/* In the order of their arrival. */
 static void ready_answer(struct sx_server *server, struct sx_list *ready)
 {
     struct sx_list *it;
@@ -737,7 +743,7 @@ static void ready_answer(struct sx_server *server, struct sx_list *ready)
 
         if (!lookup_verify(server, lookup) || bytes >= WAKE_BYTES_MAX ||
             client_try(server, lookup->pending.client, lookup, &status) != ENDS) {
-            lookup_queue(lookup); /* another one has read it, or it is much */
+            lookup_queue(lookup); /* another lookup has read the row, or the answer is large */
             continue;
         }
         bytes += lookup->results_size;
@@ -782,7 +788,7 @@ struct failure {
     pmix_status_t status;
 };
 
-/* Return: whether @client had a lookup that waited.  One that still searches may find enough. */
+/* Return: whether @client had a waiting lookup.  A lookup that still searches may find enough. */
 static bool lookups_fail(struct sx_client *client, pmix_status_t status)
 {
     bool any = false;
@@ -829,7 +835,7 @@ pmix_status_t sx_publish_spawn_failed(const pmix_proc_t *spawner, const char *ns
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* The values of @info move. */
+/* Ownership of the values of @info moves. */
 static pmix_status_t table_publish(struct sx_server *server, const struct sx_party *party,
                                    pmix_info_t info[], size_t ninfo)
 {
@@ -840,7 +846,7 @@ static pmix_status_t table_publish(struct sx_server *server, const struct sx_par
         return rc;
     }
     if (options.range == PMIX_RANGE_RM) {
-        return PMIX_ERR_NOT_SUPPORTED; /* there is none that we could give it to */
+        return PMIX_ERR_NOT_SUPPORTED; /* there is no resource manager to give it to */
     }
     sx_published_targets_sort(&options.targets);
     return sx_published_add(&server->published, party, &options, info, ninfo);
@@ -854,7 +860,7 @@ static void own_publish(struct sx_server *server, struct sx_client *client, uint
     const pmix_status_t rc = table_publish(server, &party, info, ninfo);
 
     sx_share_charge(server, client, (server->published.walked - before) / ROWS_PER_UNIT);
-    sx_client_retain(client); /* an answer may end it */
+    sx_client_retain(client); /* an answer may end the client */
     sx_reply(server, client, id, rc, -1);
     if (rc == PMIX_SUCCESS) {
         sx_publish_wake(server, client, info, ninfo);
@@ -895,8 +901,8 @@ struct call {
     size_t key_count, ninfo;
 };
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for fewer than @least keys, and for one that is none;
- * PMIX_ERR_OUT_OF_RESOURCE.  Then nothing is to be freed. */
+/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for fewer than @least keys, and for an invalid key;
+ * PMIX_ERR_OUT_OF_RESOURCE.  On an error nothing has to be freed. */
 static pmix_status_t call_read(const struct sx_frame *frame, size_t least, struct call *ret)
 {
     *ret = (struct call){ .keys = NULL };
@@ -918,7 +924,7 @@ static pmix_status_t call_read(const struct sx_frame *frame, size_t least, struc
     return rc;
 }
 
-/* @from may be none. */
+/* @from may be NULL or empty. */
 static void infos_move(pmix_info_t *to, pmix_info_t *from, size_t count)
 {
     if (count > 0) {
@@ -927,7 +933,7 @@ static void infos_move(pmix_info_t *to, pmix_info_t *from, size_t count)
     free(from);
 }
 
-/* Ask the host, whom @call's parts go to. */
+/* Ask the host, which takes over @call's parts. */
 static void call_host(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                       enum sx_upcall_kind kind, struct call *call)
 {
@@ -958,8 +964,8 @@ static void call_host(struct sx_server *server, struct sx_client *client, struct
     free(up.info);
 }
 
-/* What @lookup, which has its keys, is told in @info, its own.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE; as sx_lookup_read. */
+/* Read the directives in @info for @lookup, which has its keys and owns @info.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; as sx_lookup_read. */
 static pmix_status_t lookup_read(struct lookup *lookup, const pmix_info_t info[])
 {
     const pmix_status_t rc = sx_lookup_read(info, lookup->ninfo, lookup->key_count,
@@ -1023,17 +1029,17 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
     return true;
 }
 
-/* ---- taking back ----------------------------------------------------------------------------- */
+/* ---- unpublishing ---------------------------------------------------------------------------- */
 
 struct withdrawal {
     struct sx_pending pending;
-    struct sx_share_work work; /* while it goes on in its client's turns */
+    struct sx_share_work work; /* while it continues in its client's turns */
     struct call call;
-    struct named *named; /* the keys in order; NULL: all are meant */
+    struct named *named; /* the keys in order; NULL: all keys */
     struct sx_party party;
     pmix_data_range_t range;
-    size_t at;    /* the key at which it goes on */
-    size_t count; /* of keys that were taken back */
+    size_t at;    /* the key at which it continues */
+    size_t count; /* of rows that were removed */
     pmix_status_t status;
 };
 
@@ -1055,8 +1061,8 @@ static pmix_status_t withdrawal_begin(struct withdrawal *back)
                                                            : PMIX_SUCCESS;
 }
 
-/* Take back from the next key on, until some @rows_max rows have been walked.  Return: whether it
- * is done. */
+/* Remove from the next key on, until some @rows_max rows have been visited.  Return: whether all
+ * are done. */
 static bool withdrawal_go_on(struct sx_server *server, struct withdrawal *back, uint64_t rows_max)
 {
     struct sx_published *const all = &server->published;
@@ -1093,7 +1099,7 @@ static void withdrawal_free(struct withdrawal *back)
     free(back);
 }
 
-/* A step for @client, which pays.  Return: whether it is done. */
+/* One step of @client, which is charged.  Return: whether all are done. */
 static bool withdrawal_step(struct sx_server *server, struct sx_client *client,
                             struct withdrawal *back)
 {
@@ -1123,7 +1129,7 @@ static void withdrawal_pending_free(struct sx_pending *pending)
     withdrawal_free(SX_CONTAINER(pending, struct withdrawal, pending));
 }
 
-/* Return: whether the rest goes on in the turns of @client, and is answered then; else its status
+/* Return: whether the rest continues in the turns of @client, and is answered then; else its status
  * is the answer's. */
 static bool withdrawal_wait(struct sx_server *server, struct sx_client *client, uint32_t id,
                             struct withdrawal *back)
@@ -1142,7 +1148,7 @@ static bool withdrawal_wait(struct sx_server *server, struct sx_client *client, 
     return rc == PMIX_SUCCESS;
 }
 
-/* The parts of @call move. */
+/* Ownership of the parts of @call moves. */
 static void own_unpublish(struct sx_server *server, struct sx_client *client,
                           const struct sx_frame *frame, struct call *call)
 {
@@ -1192,7 +1198,7 @@ struct host_call {
     size_t *ret_ninfo;
 };
 
-/* What is copied goes into the table, or is freed. */
+/* A copy goes into the table, or is freed. */
 static pmix_status_t host_publish(struct sx_server *server, const struct sx_party *party,
                                   const struct sx_role_publish *call)
 {
@@ -1300,7 +1306,7 @@ pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t
     return server == NULL ? PMIX_ERR_INIT : sx_server_call(server, host_call_run, &host);
 }
 
-/* ---- those who look for themselves ----------------------------------------------------------- */
+/* ---- clients that search by themselves ------------------------------------------------------- */
 
 pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *client, int *ret_fd)
 {
@@ -1322,7 +1328,7 @@ void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *n
     sx_published_session_told(&server->published, nspace->name, nspace->session);
 }
 
-/* ---- those who go ---------------------------------------------------------------------------- */
+/* ---- clients and jobs that leave ------------------------------------------------------------- */
 
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
 {

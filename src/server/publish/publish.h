@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* publish.h - PMIx_Publish, PMIx_Lookup and PMIx_Unpublish: the host's entries, or our own table.
+/* publish.h - PMIx_Publish, PMIx_Lookup and PMIx_Unpublish: by the host's entries, or by our own
+ * table.
  *
- *     lookup --enough is found, or it does not wait--> answered
+ *     lookup --enough keys are found, or it does not wait--> answered
  *        \--> WAITING --published: enough--> answered
  *        |       \--a job that its client has spawned has failed--> answered with that
- *        |       \--its time is over, or its client goes--> answered, or dropped
- *        \--there is much to look at--> SEARCHING, a step in each turn of its client, and then so
+ *        |       \--its time is over, or its client leaves--> answered, or dropped
+ *        \--the search is long--> SEARCHING, a step in each turn of its client, and then as above
  *
- * A host that has the entry of a call is asked each time, and told who asks as the kernel says.
- * Without it the values lie in server/model/published.h, and what waits for a key is found by that
- * key.  Each key of a lookup is looked for once.  What is published later is compared with those
- * that wait for it, the first first; beyond WAKE_LOOKUPS_MAX of them each looks in its own turns.
- * Taking back much goes on in its caller's turns, too.
- * Memory: a client has so many lookups that wait (port/pending.c).  Loop thread. */
+ * A host that has the entry of a call is asked each time, with the caller's identity from the
+ * kernel. Without the entry the values are in server/model/published.h, and waiting lookups are
+ * indexed by key. Each key of a lookup is searched for once.  A later publication is matched with
+ * the lookups that wait for it, in their order.  Beyond WAKE_LOOKUPS_MAX of them, each searches in
+ * its own client's turns. Removing many values continues in its caller's turns, too.  Memory: the
+ * number of a client's waiting lookups is bounded (port/pending.c).  Loop thread. */
 #ifndef SX_SERVER_PUBLISH_PUBLISH_H
 #define SX_SERVER_PUBLISH_PUBLISH_H
 
 #include "base/call/role.h"
 #include "server/model/state.h"
 
-/* PUBLISH, LOOKUP, UNPUBLISH.  Return: true, it is no breach. */
+/* Handle PUBLISH, LOOKUP, UNPUBLISH.  Return: true, as nothing in them is a breach of protocol. */
 bool sx_publish_on_publish(struct sx_server *server, struct sx_client *client,
                            struct sx_frame *frame, uint64_t now_ns);
 bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
@@ -28,8 +29,8 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
 bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns);
 
-/* The data among @info have just been published, by @client unless it is NULL: who waits for them
- * is answered, now or in its turns. */
+/* The data among @info have just been published, by @client unless it is NULL: answer the lookups
+ * that wait for them, now or in their clients' turns. */
 void sx_publish_wake(struct sx_server *server, struct sx_client *client, const pmix_info_t info[],
                      size_t ninfo);
 
@@ -37,23 +38,23 @@ void sx_publish_wake(struct sx_server *server, struct sx_client *client, const p
 pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t **ret_info,
                                  size_t *ret_ninfo);
 
-/* A descriptor of the store in which @client may look for itself.  Return: PMIX_SUCCESS;
+/* Get a descriptor of the store in which @client may search by itself.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND when the host has to be asked; as sx_published_share. */
 pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *client, int *ret_fd);
 
-/* It is known now to which session @nspace belongs. */
+/* The session of @nspace has become known. */
 void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace);
 
 /* The job @nspace, which @spawner has spawned, has failed with @status.  An MPI library waits in a
- * lookup for what its child publishes, which nobody will: unless a process of @nspace has ever been
- * connected with others, the lookups of @spawner that wait end with @status; if there is none, the
- * next one that would wait.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when that was
- * not to be done; PMIX_ERR_INIT without a server. */
+ * lookup for a value of its child, which will not be published.  So the waiting lookups of @spawner
+ * end with @status; if there is none, the next one that would wait does.  Nothing ends if a process
+ * of @nspace has ever been connected with others.  Any thread.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when nothing was to be ended; PMIX_ERR_INIT without a server. */
 pmix_status_t sx_publish_spawn_failed(const pmix_proc_t *spawner, const char *nspace,
                                       pmix_status_t status);
 
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
-/* The same, and its application may have ended with it. */
+/* The same, after which its application may have ended with the job. */
 void sx_publish_client_over(struct sx_server *server, struct sx_client *client);
 void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 void sx_publish_deinit(struct sx_server *server);

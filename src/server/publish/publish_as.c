@@ -20,7 +20,7 @@ struct request {
     size_t size;
 };
 
-/* Ranks are the host's: of its user.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
+/* The ranks belong to the host, and have its user.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
 static pmix_status_t party_read(struct sx_server *server, const struct request *request,
                                 struct sx_party *ret)
 {
