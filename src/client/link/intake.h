@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* intake.h - who takes in what arrives, apart from the answers to calls.
+/* intake.h - the receivers of what arrives, apart from the answers to calls.
  *
  * The pump (link.c) reads the ring and the socket, and calls the rows of this table with
  * what it finds.  Each function may be NULL.  All of them, except a task's run, are called under
@@ -16,16 +16,16 @@ struct sx_link;
 struct sx_task;
 
 struct sx_intake {
-    void (*look)(void);    /* somebody looks for news */
-    uint64_t (*due)(void); /* when to look again if there are none */
+    void (*look)(void);    /* a thread polls for news */
+    uint64_t (*due)(void); /* when to poll again without news */
     uint32_t record_kind;  /* of the ring, 0: none ... */
     void (*ring_begin)(struct sx_link *link);
     void (*record)(struct sx_link *link, const void *body, size_t size);
     void (*ring_lapped)(struct sx_link *link); /* ... some were overwritten before they were read */
     void (*ring_end)(struct sx_link *link);    /* ... it has been read to its end */
-    /* So many events of ours never got to anybody. */
+    /* This many events of this process never reached any receiver. */
     void (*server_lost)(struct sx_link *link, uint64_t count);
-    /* What the server sent cannot be read. */
+    /* A message of the server cannot be read. */
     void (*garbled)(struct sx_link *link, const char *what);
     void (*link_lost)(struct sx_link *link);
     struct sx_task *(*take)(void);  /* the next thing to run, behind the tasks that are queued */
@@ -34,7 +34,7 @@ struct sx_intake {
     bool (*poll_waits)(void);       /* there is something that such a sleeper has not read */
 };
 
-/* Tell all of the process's rows of @stage; the rest are its arguments. */
+/* Call @stage of all rows of the process; the rest are its arguments. */
 #define SX_INTAKES_TELL(stage, ...)                                                             \
     do {                                                                                        \
         for (const struct sx_intake *const *row_ = sx_process.intakes; *row_ != NULL; row_++) { \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* link.c - what arrives from a server, and the end of the link to it: the pump, under lock. */
+/* link.c - arrivals from a server, and the end of the link to it: the pump, under lock. */
 #include "client/link/link.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@
 
 pmix_status_t sx_link_fault(const struct sx_link *link)
 {
-    /* acquire: the mappings are there when the link is. */
+    /* acquire: the mappings exist when the link does. */
     switch (atomic_load_explicit(&link->state, memory_order_acquire)) {
     case SX_LINK_LIVE:
         return PMIX_SUCCESS;
@@ -37,7 +37,7 @@ bool sx_link_pids_are_ours(const struct sx_link *link)
     struct ucred cred;
     socklen_t size = sizeof(cred);
 
-    /* 0: it is of one that this process does not see. */
+    /* 0: the process is in a pid namespace that this process does not see. */
     return getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0;
 }
 
@@ -54,7 +54,7 @@ pmix_status_t sx_link_values_judge(struct sx_link *link)
     if (lost == told) {
         return PMIX_SUCCESS;
     }
-    /* A program that goes on has a line when the count has one more binary digit. */
+    /* A program that continues logs a line when the count has one more binary digit. */
     return (lost ^ told) <= told ? PMIX_ERR_OUT_OF_RESOURCE
                                  : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
                                             "%" PRIu32 " values that were committed are lost by "
@@ -65,7 +65,7 @@ pmix_status_t sx_link_values_judge(struct sx_link *link)
 
 uint32_t sx_link_next_id_locked(struct sx_link *link)
 {
-    do { /* after 2^32 requests, an old one may still wait that has the number */
+    do { /* after 2^32 requests, an old one may still have the number */
         link->ids_again = link->ids_again || link->id_last == UINT32_MAX;
         link->id_last = link->id_last == UINT32_MAX ? 1 : link->id_last + 1;
     } while (link->ids_again && sx_op_find(&link->requests, link->id_last) != NULL);
@@ -163,7 +163,7 @@ static void record_done(struct sx_link *link, const void *body, size_t size)
 
 static void results_ask(struct sx_link *link);
 
-/* The newest ends of our collectives: what the lost records may have said. */
+/* Read the newest ends of this process's collectives, which the lost records may have had. */
 static void results_answered(struct sx_op *op, const struct sx_frame *frame)
 {
     struct sx_link *const link = op->link;
@@ -263,7 +263,7 @@ static void frame_take(struct sx_link *link, struct sx_frame *frame)
     if (frame->header.kind != SX_MSG_REPLY) {
         SX_INTAKES_TELL(garbled, link, "a message that a server does not send");
     } else if (op != NULL && (frame->header.flags & SX_FRAME_MORE) != 0) {
-        if (op->windowed) { /* what it asks has been read */
+        if (op->windowed) { /* its body has been read */
             op->windowed = false;
             sx_window_free_locked(&link->window);
         }
@@ -327,9 +327,10 @@ void sx_link_pump_locked(struct sx_link *link)
     if (!sx_link_is_live(link)) {
         return;
     }
-    /* Asked before looking: what a server said before its end is still heard. */
+    /* Checked before polling, so that messages which a server wrote before its end are still
+     * received. */
     const bool lives = sx_board_server_lives(&link->board);
-    /* acquire: what the server sent before it dropped us is found below. */
+    /* acquire: what the server sent before it dropped this process is found below. */
     const bool dropped = !sx_board_slot_lives(link->slot, link->slot_claims);
 
     pump_ring(link);

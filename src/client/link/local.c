@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* local.c - the door that rings for what happens in this process alone. */
+/* local.c - the door that rings for events of this process alone. */
 #include "client/link/local.h"
 
 #include "client/link/process.h"
@@ -14,8 +14,8 @@ void sx_local_ring_locked(void)
 
     sx_door_ring(&p->local, SX_BELL_ALL, 0);
     sx_wakefd_tell_locked();
-    /* Without waitv our threads sleep on the ring's word.  A thread that is just going to sleep
-     * there may miss this, but it looks again within a second. */
+    /* Without waitv our threads sleep on the ring's word.  A thread that is about to sleep there
+     * may miss this, but it polls again within a second. */
     for (unsigned i = 0; i < p->link_count && !sx_bell_has_waitv(); i++) {
         const struct sx_ring_header *const ring = p->links[i]->ring.header;
 

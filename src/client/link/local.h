@@ -4,7 +4,7 @@
 #ifndef SX_CLIENT_LINK_LOCAL_H
 #define SX_CLIENT_LINK_LOCAL_H
 
-/* Every waiting thread looks again.  Under lock. */
+/* Wake every waiting thread, which checks its condition again.  Under lock. */
 void sx_local_ring_locked(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* op.c - operations that wait for their answers, and the callbacks that tell of them. */
+/* op.c - operations that wait for their answers, and the callbacks that report their ends. */
 #include "client/link/op.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct sx_op *sx_op_find(struct sx_list *list, uint32_t id)
     return NULL;
 }
 
-/* Its waiter sees that it is done. */
+/* The thread that waits for @op sees that it is done. */
 static void hand_on_locked(struct sx_op *op)
 {
     if (sx_callback_is_given(&op->callback)) {
@@ -64,12 +64,13 @@ void sx_op_release_locked(struct sx_op *op)
     op->held = false;
     if (op->done && sx_callback_is_given(&op->callback)) {
         hand_on_locked(op);
-        /* What rang for the answer has rung before the task was posted. */
+        /* The bell for the answer rang before the task was posted, so the local door must ring
+         * too. */
         sx_local_ring_locked();
     }
 }
 
-/* ---- telling ------------------------------------------------------------------------------ */
+/* ---- callbacks ------------------------------------------------------------------------------ */
 
 void sx_op_free(struct sx_op *op)
 {
@@ -146,7 +147,7 @@ static void tell(struct sx_op *op)
         break;
     case SX_SHAPE_DISTANCES:
         c->distances(op->status, op->distances, op->distance_count, c->cbdata, release, op);
-        return; /* its taker frees it */
+        return; /* the thread that takes it frees it */
     case SX_SHAPE_CONNECT:
         c->connect(op->status, op->nspace, op->rank, c->cbdata);
         break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.c - the state of this process as a client, and what every call asks of it first. */
+/* process.c - the state of this process as a client, and the checks that every call makes first. */
 #include "client/link/process.h"
 
 #include <string.h>

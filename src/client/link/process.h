@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.h - this process as a client: who it is, what it has mapped, what it waits for.
+/* process.h - this process as a client: its name, its mappings, its pending operations.
  *
  *     NONE --PMIx_Init--> READY --last PMIx_Finalize--> ENDING --> NONE
  *
- * While READY it has a link to a server (link.h), or is on its own.  A tool may have several: what
- * it asks for goes to the primary one, events come from all.
+ * While READY the process has a link to a server (link.h), or is a singleton.  A tool may have
+ * several links: its requests are sent to the primary server, events arrive from all.
  *
  * There is one state per process, because the ABI has no handle.
  *
@@ -13,7 +13,7 @@
  *   life_lock    PMIx_Init and PMIx_Finalize
  *   lane_lock    appending to the lane
  *   view_lock    fetching a store
- *   lock         what arrives, and who waits for it
+ *   lock         arrivals, and the threads that wait for them
  *   data_lock    private stores, and values not committed yet
  *   the lock of events (client/event/event_state.h)
  * No lock is held while its holder waits for the server.  There are two exceptions, both with a
@@ -63,13 +63,13 @@ struct sx_process {
 
     const struct sx_intake *const *intakes; /* NULL at the end */
 
-    struct sx_link first;              /* what PMIx_Init made, or nobody's yet */
+    struct sx_link first;              /* made by PMIx_Init, or unused yet */
     _Atomic(struct sx_link *) primary; /* whose server is asked; never NULL */
-    /* All since PMIx_Init, by their place; those that are over stay until PMIx_Finalize, since
+    /* All links since PMIx_Init, by their place; ended ones stay until PMIx_Finalize, since
      * operations and readers refer to them.  Under lock. */
     struct sx_link *links[SX_LINKS_EVER_MAX];
     unsigned link_count;
-    pthread_cond_t linked; /* there is one more, or the process ends */
+    pthread_cond_t linked; /* a link was added, or the process ends */
 
     pthread_mutex_t life_lock;
     pthread_cond_t life_cond; /* ENDING is over */
@@ -84,9 +84,9 @@ struct sx_process {
     struct sx_list tasks; /* struct sx_task, for the progress thread, or for PMIx_Progress */
     bool external;        /* no thread: the program calls PMIx_Progress; constant while READY */
     bool progressing;     /* external: a call of PMIx_Progress runs callbacks, on `thread` */
-    bool thread_running;  /* somebody runs the tasks */
+    bool thread_running;  /* a thread runs the tasks */
     bool thread_stop;
-    struct sx_spin event_spin, wait_spin; /* of the progress thread; of those who wait */
+    struct sx_spin event_spin, wait_spin; /* of the progress thread; of waiting threads */
     uint64_t thread_generation;           /* a thread of an older one ends */
     pthread_t thread;
     struct sx_door local; /* rung under lock, for the threads of this process */
@@ -94,8 +94,8 @@ struct sx_process {
     pthread_mutex_t data_lock;
     struct sx_puts puts;
 
-    /* A library that has declared itself (PMIX_MODEL_LIBRARY_NAME) knows the name of a key that is
-     * there already as PMIX_ERR_EXISTS.  For good. */
+    /* A library that has declared itself (PMIX_MODEL_LIBRARY_NAME) expects PMIX_ERR_EXISTS for a
+     * key that is already published.  Set for good. */
     _Atomic bool says_exists;
 
     /* Scratch of the holder of lock. */
@@ -112,15 +112,16 @@ static inline bool sx_process_ready(void)
     return atomic_load_explicit(&sx_process.state, memory_order_acquire) == SX_PROCESS_READY;
 }
 
-/* The link whose server is asked now.  Who uses it twice keeps it: it may change in between. */
+/* The link whose server is asked now.  Read it once and keep the result: the primary link may
+ * change in between. */
 static inline struct sx_link *sx_primary(void)
 {
-    /* acquire: it is whole before it is named. */
+    /* acquire: the link is complete before it is stored here. */
     return atomic_load_explicit(&sx_process.primary, memory_order_acquire);
 }
 
-/* What a call returns when its arguments are wrong.  If the library is not initialised, that
- * error comes first. */
+/* The status that a call returns when its arguments are wrong.  If the library is not initialised,
+ * that error comes first. */
 pmix_status_t sx_process_misused(void);
 
 /* True when @proc is well formed: its namespace ends within the array. */

@@ -9,7 +9,7 @@
 #include "base/value/value.h"
 #include "client/link/process.h"
 
-/* Programs that know only their own job leave the namespace empty. */
+/* Programs that deal only with their own job leave the namespace empty. */
 const char *sx_wire_nspace(const pmix_proc_t *proc)
 {
     return proc->nspace[0] != '\0' ? proc->nspace : sx_process.self.nspace;

@@ -26,9 +26,9 @@ pmix_status_t sx_wire_procs_check(const pmix_proc_t *procs, size_t nprocs);
 const pmix_proc_t *sx_wire_procs_sorted(const pmix_proc_t *procs, size_t *nprocs,
                                         pmix_proc_t **ret_copy);
 
-/* Judge what a request of @kind will be made of (@draft's head and parts; the rest is filled in)
- * and write it: into the @room_size bytes at @room (at a multiple of 8) where it fits, else into
- * malloc'ed memory.  Return: PMIX_SUCCESS; as sx_body_measure, sx_message_size_judge and
+/* Check the head and parts of a request of @kind (in @draft, whose other members are filled in) and
+ * write the body.  The body lies in the @room_size bytes at @room (at a multiple of 8) if it fits,
+ * else in malloc'ed memory.  Return: PMIX_SUCCESS; as sx_body_measure, sx_message_size_judge and
  * sx_body_write. */
 pmix_status_t sx_wire_write(uint16_t kind, struct sx_draft *draft, void *room, size_t room_size,
                             struct iovec *ret_body);

@@ -3,7 +3,7 @@
 /* request.c - operations that travel over the control socket, and the threads that wait for them.
  *
  * The operation is in the list before its frame is sent, so the answer finds it, no matter how
- * early it comes.  Nothing is sent twice: a frame is delivered whole, or the link is lost. */
+ * early it arrives.  Nothing is sent twice: a frame is delivered whole, or the link is lost. */
 #include "client/link/request.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@ pmix_status_t sx_op_judge(const struct sx_op *op)
     return rc == PMIX_SUCCESS && op->callback.shape == SX_SHAPE_NONE ? sx_role_may_wait() : rc;
 }
 
-/* Give @op a number, unless it has one, and put it among those that wait for an answer, before the
- * frame is sent, so that the answer finds it. */
+/* Give @op a number, unless it has one, and add it to the list of pending requests.  The caller
+ * sends the frame afterwards, so that the answer finds @op. */
 static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
 {
     struct sx_process *const p = &sx_process;
@@ -56,17 +56,17 @@ static pmix_status_t op_enlist(struct sx_op *op, bool windowed)
     return rc;
 }
 
-/* Take @op out again: there will be no answer, or nobody waits for it. */
+/* Take @op out again: there will be no answer, or no thread waits for it. */
 static void op_forget_locked(struct sx_op *op)
 {
     sx_list_remove(&op->task.node);
-    if (op->windowed) { /* what is in the window may still be read */
+    if (op->windowed) { /* the server may still read the window */
         op->windowed = false;
         sx_window_forget_locked(&op->link->window);
     }
 }
 
-/* The frame was sent as @rc says.  Return: as sx_request_start. */
+/* Take the result @rc of sending the frame into account.  Return: as sx_request_start. */
 static pmix_status_t op_sent(struct sx_op *op, pmix_status_t rc)
 {
     struct sx_process *const p = &sx_process;
@@ -127,7 +127,7 @@ pmix_status_t sx_op_wait(struct sx_op *op)
     struct sx_process *const p = &sx_process;
     pmix_status_t rc = sx_wait_until(op->link, op_is_done, op, op->yield_count, op->deadline_ns);
 
-    if (rc == PMIX_SUCCESS) { /* it was seen done under lock */
+    if (rc == PMIX_SUCCESS) { /* @op was seen done under lock */
         return op->status;
     }
     pthread_mutex_lock(&p->lock);
@@ -149,7 +149,7 @@ static void window_forget(struct sx_link *link)
     pthread_mutex_unlock(&sx_process.lock);
 }
 
-/* The window is ours: get one where there is none yet. */
+/* This request has the window: get one if the process has none yet. */
 static pmix_status_t window_obtain(struct sx_link *link, uint64_t deadline_ns)
 {
     struct sx_op op = SX_OP_INIT(&sx_op_plain, link);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* results.c - the bytes are kept under the lock, and decoded by whoever ends the call. */
+/* results.c - the bytes are kept under the lock, and decoded by the thread that ends the call. */
 #include "client/link/results.h"
 
 #include <stdlib.h>

@@ -67,8 +67,8 @@ pmix_status_t sx_lane_tell(struct sx_link *link, uint32_t kind, const struct iov
 
 /* ---- arrivals ----------------------------------------------------------------------------- */
 
-/* Put @op among those that wait for their end, before the server can know of it; @arrive says how
- * many these are. */
+/* Add @op to the list of pending collectives before its arrival can reach the server; @arrive
+ * receives their number. */
 static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arrive)
 {
     struct sx_process *const p = &sx_process;
@@ -93,8 +93,8 @@ static pmix_status_t arrive_enlist(struct sx_op *op, struct sx_lane_arrive *arri
     return rc;
 }
 
-/* The arrival was sent, or not, as @status says.  Return: PMIX_SUCCESS when @op has ended or will
- * end; else it has been taken out again. */
+/* Take the result @status of sending the arrival into account.  Return: PMIX_SUCCESS when @op has
+ * ended or will end; else it has been taken out again. */
 static pmix_status_t arrive_sent(struct sx_op *op, pmix_status_t status)
 {
     struct sx_process *const p = &sx_process;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* submit.h - what goes to the server through the lane.
+/* submit.h - messages to the server through the lane.
  *
- * A message of the lane has no answer.  An arrival at a collective has a number, and the ring tells
- * of its end.  A full lane holds up the thread that appends, and nobody else. */
+ * A message of the lane has no answer.  An arrival at a collective has a number, and its end is
+ * read from the ring.  A full lane delays the thread that appends, and no other. */
 #ifndef SX_CLIENT_LINK_SUBMIT_H
 #define SX_CLIENT_LINK_SUBMIT_H
 

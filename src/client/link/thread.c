@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* thread.c - what the first PMIx_Init chooses, and what is used when a thread begins. */
+/* thread.c - the choices of the first PMIx_Init, and their use when a thread begins. */
 #include "client/link/thread.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/system/cpus.h"
 
-#define NAME_SIZE 16 /* what Linux keeps of a thread's name, with the NUL */
+#define NAME_SIZE 16 /* length of a thread's name in Linux, with the NUL */
 
 /* Constant while there is a thread. */
 static char name[NAME_SIZE];

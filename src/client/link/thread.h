@@ -8,12 +8,12 @@
 
 #include "base/call/directive_tables.h"
 
-/* Take what PMIx_Init says about the progress thread.  Call it before the thread is made.  Return:
- * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for CPUs that are none; PMIX_ERR_NOT_AVAILABLE when it must be
- * bound to processors that this process may not use. */
+/* Store the directives of PMIx_Init for the progress thread.  Call it before the thread is made.
+ * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for CPUs that do not exist; PMIX_ERR_NOT_AVAILABLE when
+ * it must be bound to processors that this process may not use. */
 pmix_status_t sx_thread_choose(const struct sx_init_options *options);
 
-/* The progress thread, on the thread itself: take the name and the place. */
+/* Called on the progress thread: set its name and its CPUs. */
 void sx_thread_settle(void);
 
 /* True when @name is the progress thread's name. */

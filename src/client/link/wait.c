@@ -3,16 +3,16 @@
 /* wait.c - the only wait of a client, and the thread that runs callbacks.
  *
  *     PMIX_EXTERNAL_PROGRESS: none --first task--> queue --PMIx_Progress, or the end--> run
- *     else:                   none --first need--> a thread of our own, until the end
+ *     else:                   none --first need--> a thread of the library, until the end
  *
  * Every blocking call enters here (sx_wait_until), and so does the progress thread.  That thread
  * exists from the first non-blocking call or event handler on.
  *
- * A callback may make any blocking call, because whoever waits pumps for itself and runs no
+ * A callback may make any blocking call, because a waiting thread pumps for itself and runs no
  * callbacks meanwhile.  So nothing here may wait until a callback has run.  Where that cannot be
- * helped (PMIx_Finalize waits for those that run), a callback that would wait for itself is refused
- * with PMIX_ERR_NOT_SUPPORTED.  On the thread of a server in this process every wait is refused
- * (base/call/role.h). */
+ * avoided (PMIx_Finalize waits for running callbacks), a callback that would wait for itself is
+ * refused with PMIX_ERR_NOT_SUPPORTED.  On the thread of a server in this process every wait is
+ * refused (base/call/role.h). */
 #include "client/link/wait.h"
 
 #include <stdlib.h>
@@ -29,17 +29,17 @@
 #include "client/link/wakefd.h"
 #include "ring/bell.h"
 
-#define SX_PROGRESS_BATCH 64u /* tasks and events between two looks at ring and socket */
+#define SX_PROGRESS_BATCH 64u /* tasks and events between two polls of ring and socket */
 
 /* ---- sleeping ----------------------------------------------------------------------------- */
 
 #define SX_SLEEP_WORDS_MAX (SX_LINKS_MAX * 3 + 1 + SX_RING_CLASS_MAX / 2)
-#define SX_LOOK_AGAIN_NS UINT64_C(1000000) /* at several rings, where one word alone can wake */
+#define SX_LOOK_AGAIN_NS UINT64_C(1000000) /* for several rings, if one word alone can wake */
 
 struct sx_sleep {
     struct sx_bell_watch watch[SX_SLEEP_WORDS_MAX];
     const struct sx_door
-        *passed[SX_SLEEP_WORDS_MAX]; /* whose next sleeper is woken, too; or NULL */
+        *passed[SX_SLEEP_WORDS_MAX]; /* the next sleeper at this door is woken, too; or NULL */
     size_t count;
     bool looks_again; /* not every word can wake it */
 };
@@ -50,7 +50,7 @@ static void watch_add(struct sx_sleep *sleep, const struct sx_door *door, bool p
     sleep->watch[sleep->count++] = sx_door_watch(door);
 }
 
-/* The words that can tell of news of @link, which is live. */
+/* Watch the words that change when @link, which is live, has news. */
 static void link_watch(struct sx_sleep *sleep, const struct sx_link *link)
 {
     const struct sx_ring_header *const ring = link->ring.header;
@@ -65,7 +65,7 @@ static void link_watch(struct sx_sleep *sleep, const struct sx_link *link)
     };
 }
 
-/* The doors of the event classes that some handler may want: the progress thread's business. */
+/* Watch the doors of the event classes that some handler may want, for the progress thread only. */
 static void classes_watch(struct sx_sleep *sleep, const struct sx_link *link)
 {
     for (uint32_t i = 1; i < SX_RING_CLASS_MAX && !sx_link_sleeps_by_any(link); i++) {
@@ -75,7 +75,7 @@ static void classes_watch(struct sx_sleep *sleep, const struct sx_link *link)
     }
 }
 
-/* Read the words that can tell of news; the caller pumps after it. */
+/* Read all words that change with news; the caller pumps afterwards. */
 static void sleep_prepare(struct sx_sleep *sleep, const struct sx_link *link)
 {
     sleep->count = 0;
@@ -171,7 +171,7 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
     p->waiter_count++;
     pthread_mutex_unlock(&p->lock);
     for (;;) {
-        if (yield_count != 0) { /* nobody has answered yet what was just asked */
+        if (yield_count != 0) { /* the request was just sent, without an answer yet */
             sx_spin_yield(&p->wait_spin);
             yield_count = sx_spin_is_crowded(&p->wait_spin) ? 1 : yield_count; /* then we sleep */
         }
@@ -208,7 +208,7 @@ pmix_status_t sx_wait_until(struct sx_link *link, bool (*done)(void *arg), void 
 
 /* ---- the progress thread ------------------------------------------------------------------ */
 
-/* The next thing to run that is no task of the queue. */
+/* The next task to run that is not in the queue. */
 static struct sx_task *intake_take(const struct sx_process *p)
 {
     struct sx_task *task = NULL;
@@ -219,7 +219,7 @@ static struct sx_task *intake_take(const struct sx_process *p)
     return task;
 }
 
-/* When some row wants to look again, though there are no news. */
+/* The time when some row wants to poll again without news. */
 static uint64_t intake_due(const struct sx_process *p)
 {
     uint64_t due_ns = SX_DEADLINE_NEVER;
@@ -248,7 +248,7 @@ static bool run_some(struct sx_process *p, uint64_t generation)
         }
         pthread_mutex_unlock(&p->lock);
         if (stop) {
-            return true; /* the caller looks again */
+            return true; /* the caller polls again */
         }
         if (task == NULL) {
             return i > 0;
@@ -368,12 +368,12 @@ void sx_progress_run(void)
         } while (task != NULL);
         pthread_mutex_lock(&p->lock);
         p->progressing = false;
-        sx_local_ring_locked(); /* who stops waits for this */
+        sx_local_ring_locked(); /* the stopping thread waits for this */
         pthread_mutex_unlock(&p->lock);
     }
 }
 
-/* Another thread may be in a callback: it is waited for, as the end of the thread is. */
+/* Another thread may be in a callback: this waits for it, as for the end of the thread. */
 static void external_stop(struct sx_process *p)
 {
     if (!sx_progress_is_own_thread()) {
@@ -434,7 +434,7 @@ void sx_task_post(struct sx_task *task)
 
     pthread_mutex_lock(&p->lock);
     sx_task_post_locked(task);
-    if (!is_own_thread_locked(p)) { /* it looks again before it sleeps */
+    if (!is_own_thread_locked(p)) { /* that thread polls again before it sleeps */
         sx_local_ring_locked();
     }
     pthread_mutex_unlock(&p->lock);

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* wakefd.c - an epoll descriptor over two others: the server's socket, and an eventfd of our own.
  *
- *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --the server, or we, write--> RUNG --arm--> ASLEEP
+ *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --a byte is written--> RUNG --arm--> ASLEEP
  *
- * The server writes at most one byte per sleep (ring/sleeper.h).  We write the eventfd for news
- * from this process itself.  The end of the server's socket counts as news once.  Then it is
- * taken out, so that a lost server does not keep the descriptor readable for ever. */
+ * The server writes at most one byte per sleep (ring/sleeper.h).  This process writes the eventfd
+ * for its own news.  The end of the server's socket counts as news once.  Then it is taken out, so
+ * that a lost server does not keep the descriptor readable for ever. */
 #include "client/link/wakefd.h"
 
 #include <errno.h>
@@ -20,14 +20,14 @@
 #include "client/link/process.h"
 #include "ring/sleeper.h"
 
-/* The bell rings for all classes.  This one has events, too: at times one is woken for nothing. */
+/* The bell rings for all classes.  This class has events, too, so some wake-ups are for nothing. */
 #define BELL_BIT (1u << (SX_RING_CLASS_MAX - 1))
 
 /* Under sx_process.lock, but `used`. */
 static struct {
     atomic_bool used;
     bool told;    /* the eventfd has been written and not read */
-    bool opening; /* by a thread that asks the server meanwhile; the others wait for it */
+    bool opening; /* by a thread that waits for the server; others wait for it */
     int epoll_fd, event_fd;
     struct sx_link *link; /* while `used`: of the server */
     int server_fd;        /* -1: without a server, or it is gone */
@@ -35,7 +35,7 @@ static struct {
 
 bool sx_wakefd_is_used(void)
 {
-    /* relaxed: what it guards is looked at under lock. */
+    /* relaxed: the state that it guards is checked under lock. */
     return atomic_load_explicit(&wakefd.used, memory_order_relaxed);
 }
 
@@ -70,7 +70,7 @@ static void server_fd_close(void)
     }
 }
 
-/* What anybody in this process wants to be woken for. */
+/* The classes that any user in this process wants to be woken for. */
 static uint32_t classes_wanted(const struct sx_process *p)
 {
     uint32_t classes = 0;
@@ -87,7 +87,7 @@ static uint32_t classes_wanted(const struct sx_process *p)
 
 static bool server_is_gone(void)
 {
-    /* acquire: what it said before is found by the look that follows. */
+    /* acquire: the poll that follows finds what the server wrote before its end. */
     return !sx_link_is_live(wakefd.link) ||
            !sx_board_slot_lives(wakefd.link->slot, wakefd.link->slot_claims) ||
            !sx_board_server_lives(&wakefd.link->board);
@@ -117,7 +117,7 @@ static bool somebody_is_behind(const struct sx_process *p)
     return false;
 }
 
-/* Return: true when we sleep only from now on, or are alone from now on. */
+/* Return: true when this process sleeps only from now on, or has no server from now on. */
 static bool sleep_begin(struct sx_process *p)
 {
     if (wakefd.server_fd < 0) {
@@ -145,7 +145,7 @@ bool sx_wakefd_arm_locked(void)
         return false;
     }
     const bool armed = sleep_begin(p);
-    /* After arming: what comes later rings again, what has come is theirs to look at. */
+    /* After arming, later news ring again; the callers check for news that arrived before. */
     if (progress_is_due(p) || somebody_is_behind(p)) {
         tell();
     } else {
@@ -251,6 +251,6 @@ pmix_status_t sx_wakefd_open_locked(struct sx_link *link, int server_fd)
     }
     wakefd.server_fd = server_fd;
     atomic_store(&wakefd.used, true);
-    tell(); /* what has come so far is to be looked at */
+    tell(); /* news so far must be checked */
     return PMIX_SUCCESS;
 }

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* wakefd.h - shmix_fd: one descriptor that is readable when this process has something to do.
  *
- * It is for a program that sleeps in poll(2).  When it wakes, it calls PMIx_Progress and reads
- * each reader of events to its end.  A thread that looks for news arms the descriptor first and
- * looks then, so what comes later rings again.  All of this costs one comparison in a process
- * that has not asked for the descriptor. */
+ * It is for a program that sleeps in poll(2).  When it wakes, it calls PMIx_Progress and reads each
+ * reader of events to its end.  A thread that polls for news arms the descriptor first and polls
+ * then, so later news ring again.  All of this costs one comparison in a process that has not asked
+ * for the descriptor. */
 #ifndef SX_CLIENT_LINK_WAKEFD_H
 #define SX_CLIENT_LINK_WAKEFD_H
 
@@ -16,10 +16,10 @@
 
 struct sx_link;
 
-/* Somebody has asked for the descriptor.  Any thread. */
+/* Whether the program has asked for the descriptor.  Any thread. */
 bool sx_wakefd_is_used(void);
 
-/* Sleep from here on, for what anybody in this process wants.  The caller looks for news
+/* Sleep from here on, for all classes that are wanted in this process.  The caller polls for news
  * afterwards.  Return: false when the process sleeps already, and there was nothing to silence.
  * Under lock. */
 bool sx_wakefd_arm_locked(void);
@@ -28,10 +28,11 @@ bool sx_wakefd_arm_locked(void);
  * already.  Under lock. */
 void sx_wakefd_tell_locked(void);
 
-/* From here on this process waits for something new, which is published later.  Under lock. */
+/* From here on this process waits for one more class of news, which is published later.  Under
+ * lock. */
 void sx_wakefd_want_locked(void);
 
-/* There is one more reader.  It may have something to read at once.  Under lock. */
+/* There is one more reader.  The reader may have something to read at once.  Under lock. */
 void sx_wakefd_reader_opened_locked(void);
 
 /* Open the descriptor; one thread at a time may do so.  `begin` is true for the thread that may.

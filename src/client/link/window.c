@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* window.c - which request has the window, and what is written into it.
+/* window.c - which request has the window, and writing into it.
  *
- * What is written for the first time goes through the descriptor, so a lack of memory is an error
- * of the request, not a signal.  Its memory stays, so what is large is then copied into a map. */
+ * Pages are written for the first time through the descriptor, so a lack of memory is an error of
+ * the request, not a signal.  These pages stay, so later large pieces are copied into a map. */
 #include "client/link/window.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define SX_WINDOW_MAP_BYTES ((size_t)64 << 10) /* from here a system call costs more than faults */
 
-/* ---- whose it is --------------------------------------------------------------------------- */
+/* ---- the owner --------------------------------------------------------------------------- */
 
 bool sx_window_take_locked(void *arg)
 {
@@ -54,9 +54,9 @@ void sx_window_forget_locked(struct sx_window *window)
     sx_local_ring_locked();
 }
 
-/* ---- what goes through it ------------------------------------------------------------------ */
+/* ---- pieces ------------------------------------------------------------------ */
 
-/* Asked beforehand, since writing past the limit would kill the process (SIGXFSZ). */
+/* Checked beforehand, since writing past the limit would kill the process (SIGXFSZ). */
 pmix_status_t sx_window_judge(size_t size)
 {
     struct rlimit limit;
@@ -69,8 +69,8 @@ pmix_status_t sx_window_judge(size_t size)
                : PMIX_SUCCESS;
 }
 
-/* Map what has been written so far, unless the server could take it away again.  Return: whether
- * the first @size bytes can be copied into. */
+/* Map the pages written so far, unless the server could truncate them.  Return: whether the first
+ * @size bytes can be copied into. */
 static bool window_map(struct sx_window *window, size_t size)
 {
     if (size < SX_WINDOW_MAP_BYTES || size > window->written) {

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* window.h - memory of the server, for requests that do not fit in a frame.
  *
- *     NONE --WINDOW_GET--> FREE --somebody fills it--> BUSY --answer--> FREE
+ *     NONE --WINDOW_GET--> FREE --a request fills it--> BUSY --answer--> FREE
  *                                                       \--no answer in time--> NONE
  *
  * A process has one window.  One request is in it at a time, and others wait for it.  A body is
  * written in pieces of the window's size.  The server answers each piece, and takes the last one as
- * the request.  If an answer does not come, the window is given up, because the server may still
- * read what is in it. */
+ * the request.  If an answer does not arrive, the window is given up, because the server may still
+ * read its content. */
 #ifndef SX_CLIENT_LINK_WINDOW_H
 #define SX_CLIENT_LINK_WINDOW_H
 
@@ -19,18 +19,18 @@
 
 #include <pmix_common.h>
 
-/* Under the process's lock.  The bytes behind fd, and what is said of them, belong to the request
+/* Under the process's lock.  The bytes behind fd, and their description here, belong to the request
  * that has the window. */
 struct sx_window {
     int fd; /* -1: NONE */
     bool busy;
     uint8_t *map; /* NULL: not mapped */
     size_t map_size;
-    size_t written; /* so many bytes from the beginning have been written: their memory is there */
+    size_t written; /* bytes written from the beginning: their memory exists */
 };
 #define SX_WINDOW_NULL ((struct sx_window){ .fd = -1 })
 
-/* What is left of a body to be sent. */
+/* The rest of a body to be sent. */
 struct sx_window_rest {
     const struct iovec *iov;
     size_t off; /* in *iov */
