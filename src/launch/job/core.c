@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* core.c - the kernel's pattern becomes one of glob(7): what is not known of the process is '*'. */
+/* core.c - the kernel's pattern becomes one of glob(7): '*' stands for each unknown part. */
 #include "launch/job/core.h"
 
 #include <glob.h>
@@ -12,7 +12,7 @@
 
 #include "launch/common/say.h"
 
-#define WHERE_MAX 512 /* bytes: a longer name is not told */
+#define WHERE_MAX 512 /* bytes: a longer name is not shown */
 
 static void literal_put(FILE *out, const char *text)
 {
@@ -24,7 +24,7 @@ static void literal_put(FILE *out, const char *text)
     }
 }
 
-/* What stands behind a '%'. */
+/* Write what @word, the letter behind a '%' of the pattern, stands for. */
 static void word_put(FILE *out, char word, const struct sx_run_core *core)
 {
     char host[65] = "";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* debugger.c - a shell for each command, with the numbers put in. */
+/* debugger.c - a shell for each command, in which the numbers replace their names. */
 #include "launch/job/debugger.h"
 
 #include <signal.h>
@@ -67,7 +67,7 @@ static char *command_of(const struct sx_run_job *job, uint32_t rank, pid_t of)
     return command;
 }
 
-/* It may have read, and been stopped for that, before it had the terminal. */
+/* The debugger may have read, and been stopped for that, before it had the terminal. */
 static void front_give(struct sx_run_debuggers *debuggers, pid_t pid)
 {
     if (debuggers->front == 0 && tcgetpgrp(STDIN_FILENO) == getpgrp() &&
@@ -118,7 +118,7 @@ void sx_run_debugger_start(struct sx_run_job *job, uint32_t rank)
     free(command);
 }
 
-/* Return: the count when it is none of them. */
+/* Return: its index; the count when @pid is not a debugger. */
 static uint32_t place_of(const struct sx_run_debuggers *debuggers, pid_t pid)
 {
     uint32_t i = 0;

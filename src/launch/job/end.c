@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* end.c - said once, and to everybody. */
+/* end.c - each end is reported once, and passed on to every job that it concerns. */
 #include "launch/job/end.h"
 
 #include <signal.h>
@@ -73,7 +73,7 @@ static void job_kill(struct sx_run_job *job)
     }
 }
 
-/* Return: false when it ends already. */
+/* Return: false when the job is ending already. */
 static bool end_begin(struct sx_run_job *job, int code)
 {
     if (job->ending) {
@@ -82,16 +82,16 @@ static bool end_begin(struct sx_run_job *job, int code)
     job->ending = true;
     job->end_code = code;
     sx_run_end_fate(job, PMIX_ERR_JOB_CANCELED);
-    if (!sx_run_child_is_awaited(job)) { /* else it is the caller's to deal with */
+    if (!sx_run_child_is_awaited(job)) { /* else the end is the caller's to deal with */
         sx_run_code(job, code);
     }
     return true;
 }
 
-/* ---- those who are connected ----------------------------------------------------------------- */
+/* ---- connected jobs -------------------------------------------------------------------------- */
 
-/* Return: the code of the failure for which @job ends, its own or another job's, or of the abort,
- * the time limit or whatever else it ends for; 0: for none. */
+/* Return: the exit code for which @job ends; 0: none.  The cause may be a failure of this job or of
+ * another one, an abort, the time limit, or anything else. */
 static int failure_code(const struct sx_run_job *job)
 {
     return job->failed_rank != UINT32_MAX ? job->failed_code : job->end_code;
@@ -107,7 +107,7 @@ static bool depends_on(const struct sx_run_job *job, uint32_t number)
     return false;
 }
 
-/* Ranks of @job depend on one of job @number.  Jobs that have gone are forgotten: there are no
+/* Ranks of @job depend on a rank of job @number.  Jobs that were removed are dropped: there are no
  * more numbers than jobs. */
 static void depends_add(struct sx_run_job *job, uint32_t number)
 {
@@ -125,8 +125,8 @@ static void depends_add(struct sx_run_job *job, uint32_t number)
     job->bereft_count = count;
 }
 
-/* Whether @job goes with @other where that one ends before its time, for whatever reason: it is
- * connected with ranks that have died. */
+/* Whether @job ends with @other when @other ends before its time, for whatever reason.  It does if
+ * it is connected with ranks of @other that have died. */
 static bool is_bereft(const struct sx_run_job *job, const struct sx_run_job *other)
 {
     const bool apart = (job->parent == other && sx_run_child_is_separate(job)) ||
@@ -142,7 +142,7 @@ static void bereft_end(struct sx_run_job *job, const struct sx_run_job *other)
                     "%s goes with %s, with which it is connected", job->name, other->name);
 }
 
-/* Whose parent ends for a cause goes with it, and who depends on its dead. */
+/* End the jobs that @of has spawned, and those that depend on its dead ranks. */
 static void others_end(struct sx_run_job *of, int code)
 {
     for (uint32_t i = 0; i < of->run->jobs->count; i++) {
@@ -179,7 +179,7 @@ static void end_signal(struct sx_run_job *job, int number, uint64_t grace_ns)
     job->term_ns = SX_DEADLINE_NEVER;
     job->kill_ns = sx_deadline_ns(sx_now_ns(), sx_run_end_grace_ns(job->run, grace_ns));
     job_signal(job, number);
-    job_signal(job, SIGCONT); /* a stopped rank hears no other signal */
+    job_signal(job, SIGCONT); /* a stopped rank receives no other signal */
 }
 
 void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
@@ -228,9 +228,9 @@ void sx_run_end_hurry(struct sx_run_job *job)
     }
 }
 
-/* ---- those who have handlers first ----------------------------------------------------------- */
+/* ---- handlers run before the end ------------------------------------------------------------- */
 
-/* What has to be published has been. */
+/* All that has to be published has been: wait for the handlers. */
 static void end_ask(struct sx_run_job *job)
 {
     job->loss_awaited = UINT32_MAX;
@@ -260,7 +260,7 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
     job->kill_ns = SX_DEADLINE_NEVER;
     job->term_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
     if (rank != UINT32_MAX && !job->ranks[rank].loss_heard && sx_run_host_is_client(job, rank)) {
-        job->loss_awaited = rank; /* the server sees its end as we do, a moment before or after */
+        job->loss_awaited = rank; /* the server sees the end too, a moment before or after */
     } else {
         end_ask(job);
     }
@@ -295,7 +295,7 @@ uint64_t sx_run_end_deadline_ns(const struct sx_run_job *job)
 void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns)
 {
     if (now_ns >= job->term_ns) {
-        sx_run_end_handled(job); /* or not: they have had their time */
+        sx_run_end_handled(job); /* or not all: their time is over */
     }
     if (job->ending && now_ns >= job->kill_ns) {
         job_kill(job);

@@ -3,10 +3,11 @@
 /* exec.c - between clone and exec: system calls only.
  *
  * The child borrows the launcher's memory until it executes the program, and the launcher's thread
- * stands still meanwhile, as vfork does it: to copy the page tables of a launcher that serves
- * thousands of ranks costs more than all the rest.  It runs on a stack of its own, and a handled
- * signal cannot reach it: the launcher has no handlers, only blocked signals.  A sanitizer keeps
- * books in the memory that would be shared, so under one it is a plain fork. */
+ * is suspended meanwhile, as with vfork.  Copying the page tables of a launcher that serves
+ * thousands of ranks would cost more than all other steps.  The child runs on a stack of its own.
+ * A handled signal cannot reach the child: the launcher has no handlers, only blocked signals.  A
+ * sanitizer keeps its own state in the memory that would be shared, so a build with one uses a
+ * plain fork. */
 #include "launch/job/exec.h"
 
 #include <errno.h>
@@ -48,7 +49,7 @@ __attribute__((noreturn)) static void fail(const struct start *start, enum sx_ru
     _exit(127);
 }
 
-/* Handlers go with the launcher's memory; what it ignores, a rank would ignore. */
+/* exec resets handlers, but a signal that the launcher ignores would stay ignored in the rank. */
 static void signals_default(const sigset_t *ignored)
 {
     struct sigaction action;
@@ -78,7 +79,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != spawn->launcher) {
-        _exit(127); /* it died before it could have killed us */
+        _exit(127); /* the launcher died before the kernel could have killed us with it */
     }
     sx_janitor_group_add(spawn->janitor, getpid());
     for (int i = 0; i < 3; i++) {
@@ -102,7 +103,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
     setrlimit(RLIMIT_NOFILE, &spawn->files);
     signals_default(&spawn->ignored);
     if (start->rank->is_traced) {
-        (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* no Yama: it need not */
+        (void)prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); /* without Yama: not needed */
     }
     if (start->rank->stops && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
         fail(start, SX_RUN_SPAWN_STOP);
@@ -151,7 +152,7 @@ void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored)
     }
 }
 
-/* Return: what @pid, which is not reaped, does next: si_code. */
+/* Return: si_code of the next event of @pid, which is not reaped. */
 static int change_await(pid_t pid)
 {
     siginfo_t info = { 0 };
@@ -161,8 +162,8 @@ static int change_await(pid_t pid)
     return info.si_code;
 }
 
-/* It executes its program under our eyes, which stops it, and stays so without them.  One that
- * could not is reaped as any other. */
+/* The child executes its program while we trace it, which stops it; it stays stopped when we
+ * detach.  A child that could not execute its program is reaped like any other. */
 static void let_stop(pid_t pid)
 {
     if (change_await(pid) == CLD_TRAPPED) {
@@ -177,7 +178,7 @@ pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_sp
     const pid_t pid = begin(&start);
 
     if (pid > 0 && !BORROW_MEMORY && !rank->at_terminal) {
-        /* Here as well, so that a signal to the group sent from now on arrives. */
+        /* Set the group here as well, so that a signal to the group sent from now on arrives. */
         setpgid(pid, pid);
     }
     if (pid > 0 && rank->stops) {

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* exec.h - start one rank.
  *
- * Everything that needs memory or a lock is prepared before: the launcher has a second thread by
- * then, and until it executes the program its child may only make system calls.  A rank leads a
- * process group of its own, dies with the launcher, and has no descriptors but the standard ones,
- * its connection for PMI-1, and those that the launcher's own parent meant for it.  What goes
- * wrong before exec is reported through a pipe that exec closes. */
+ * Everything that needs memory or a lock is prepared before.  The launcher has a second thread by
+ * then, so its child may only make system calls until it executes the program.  A rank leads a
+ * process group of its own and dies with the launcher.  It has the standard descriptors, its
+ * connection for PMI-1, and those that the launcher's own parent meant for it.  A failure before
+ * exec is reported through a pipe that exec closes. */
 #ifndef SX_LAUNCH_JOB_EXEC_H
 #define SX_LAUNCH_JOB_EXEC_H
 
@@ -20,11 +20,11 @@
 #include "launch/place/place.h"
 #include "launch/place/program.h"
 
-/* What all ranks have in common. */
+/* The settings that all ranks have in common. */
 struct sx_run_spawn {
     struct rlimit files; /* the limit that the user had */
     sigset_t ignored;    /* signals that ranks are not to ignore as the launcher does */
-    int report_fd;       /* close-on-exec; gets struct sx_run_spawn_failure */
+    int report_fd;       /* close-on-exec; receives struct sx_run_spawn_failure */
     pid_t launcher;
     const struct sx_janitor *janitor;
 };
@@ -43,21 +43,21 @@ struct sx_run_spawn_failure {
     int32_t error;
 };
 
-/* What is one rank's own; all of it borrowed. */
+/* The settings of one rank; all pointers are borrowed. */
 struct sx_run_spawn_rank {
     uint32_t job, rank; /* in reports of failure */
     const struct sx_run_program *program;
-    char **argv; /* for it */
+    char **argv; /* the rank's own words */
     const struct sx_run_place *place;
     char **env;
     const int *fds;   /* its three standard descriptors */
-    int pmi1_fd;      /* it inherits this one under its number */
-    bool at_terminal; /* its input, which becomes its controlling one */
-    bool is_traced;   /* by any process of its user, where the system has it otherwise (Yama) */
+    int pmi1_fd;      /* the rank inherits this descriptor under its number */
+    bool at_terminal; /* its input is a terminal, which becomes its controlling one */
+    bool is_traced;   /* by any process of its user, even where the system forbids it (Yama) */
     bool stops;       /* before the first instruction of its program, until SIGCONT or a debugger */
 };
 
-/* The signals that this process ignores, but for SIGHUP if that is to stay so (nohup). */
+/* The signals that this process ignores; without SIGHUP if SIGHUP is to stay ignored (nohup). */
 void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored);
 
 /* Start a rank.  Return: its pid, or -1 and errno. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* failure.c - one place decides whether a job goes on. */
+/* failure.c - one place decides whether a job continues. */
 #include "launch/job/failure.h"
 
 #include <pmix.h>
@@ -20,7 +20,7 @@
 #include "launch/pmi/pmi1.h"
 #include "launch/stdio/push.h"
 
-#define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* for a wrapper to end behind its program */
+#define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* time in which a wrapper can end after its program */
 
 static bool goes_on(const struct sx_run_job *job)
 {
@@ -56,7 +56,7 @@ static struct words who(const struct sx_run_job *job, uint32_t rank)
 
 struct verdict {
     int code;            /* as a shell would have it */
-    pmix_status_t event; /* what the job is told */
+    pmix_status_t event; /* the event that the job receives */
     pmix_status_t fate;  /* of the job */
     pmix_proc_state_t state;
     char text[1024];
@@ -91,7 +91,7 @@ static struct verdict judge(const siginfo_t *info)
     return verdict;
 }
 
-/* Where the core is, if there is one and it is known. */
+/* The file that holds the core, if there is one and it is known. */
 static void core_add(const struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
                      struct verdict *verdict)
 {
@@ -104,13 +104,13 @@ static void core_add(const struct sx_run_job *job, uint32_t rank, const siginfo_
                                              job->programs[app - job->apps].wdir,
                                              time(NULL) - age - 1);
 
-    if (where != NULL) { /* in the place of the ')' */
+    if (where != NULL) { /* replaces the ')' */
         snprintf(verdict->text + used - 1, sizeof(verdict->text) - used + 1, ": %s)", where);
     }
     free(where);
 }
 
-/* Whose spawn says what a code other than 0 does to the others. */
+/* Whether the other ranks continue.  A spawn may say so for exit codes other than 0. */
 static bool goes_on_after(const struct sx_run_job *job, const struct verdict *verdict)
 {
     const uint8_t said = job->request == NULL ? SX_SAID_NOTHING : job->request->said.ends_nonzero;
@@ -120,12 +120,13 @@ static bool goes_on_after(const struct sx_run_job *job, const struct verdict *ve
                : said == SX_SAID_NO;
 }
 
-/* The others, who go on. */
+/* Report the failure to the ranks that continue. */
 static void tell_failure(const struct sx_run_job *job, uint32_t rank, const struct verdict *verdict)
 {
     sx_run_host_rank_failed(job, rank, verdict->event, verdict->code);
     if (sx_run_host_is_client(job, rank) && verdict->event == PMIX_ERR_EXIT_NONZERO_TERM) {
-        /* Both are true of it, and who recovers, as Open MPI does, asks for this one. */
+        /* Both events are true of this rank.  Programs that recover, as Open MPI does, ask for this
+         * one. */
         sx_run_host_rank_failed(job, rank, PMIX_ERR_PROC_TERM_WO_SYNC, verdict->code);
     }
 }
@@ -144,7 +145,7 @@ static void restart_say(struct sx_run_job *job, uint32_t rank, const char *why, 
     }
 }
 
-/* Return: false when it has come back as often as it may. */
+/* Return: false when the rank has been restarted as often as it may be. */
 static bool comes_again(struct sx_run_job *job, uint32_t rank, struct verdict *verdict)
 {
     const uint32_t restarts = job->ranks[rank].restarts;
@@ -197,7 +198,7 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
     tell_failure(job, rank, &verdict);
 }
 
-/* For the table of processes. */
+/* The state that the table of processes shows. */
 static void end_note(struct sx_run_job *job, struct sx_run_rank *rank, const siginfo_t *info,
                      bool good)
 {
@@ -228,8 +229,8 @@ struct status_words {
     char text[SX_RUN_ABORT_TEXT_MAX + 128];
 };
 
-/* "42: no convergence"; "300 (the shell sees 44)"; @whom stands in front of the text.  Without a
- * text Open MPI's is "N/A". */
+/* "42: no convergence"; "300 (the shell sees 44)"; @whom precedes the text.  Without a text Open
+ * MPI's is "N/A". */
 static struct status_words status_of(const struct sx_run_abort *abort, const char *whom)
 {
     const bool none = abort->text[0] == '\0' || strcmp(abort->text, "N/A") == 0;
@@ -272,7 +273,7 @@ static bool all_gone(const struct sx_run_job *job, const struct sx_run_news *new
            (job->alive == 0 && !sx_run_job_is_starting(job) && !sx_run_again_any(job));
 }
 
-/* Let those go on whose request is done. */
+/* Release the callers of aborts that are done. */
 static void answer_aborts(struct sx_run_job *job)
 {
     struct sx_run_news **at = &job->aborts;
@@ -293,7 +294,7 @@ static void answer_aborts(struct sx_run_job *job)
     }
 }
 
-/* To the ranks that aborts have named. */
+/* Send @number to the ranks that aborts have named. */
 static void signal_unwanted(struct sx_run_job *job, int number)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {
@@ -313,7 +314,7 @@ static bool any_stays(const struct sx_run_job *job)
     return false;
 }
 
-/* Those whom @news names are to go, and the others stay.  Return: false when none would stay. */
+/* Mark the ranks that @news names as unwanted.  Return: false when no rank would be left. */
 static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
 {
     for (size_t i = 0; i < news->rank_count; i++) {
@@ -327,7 +328,7 @@ static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
     return any_stays(job);
 }
 
-/* With a grace, unless @number allows for none. */
+/* Grant a grace period, unless @number is SIGKILL. */
 static void ranks_end(struct sx_run_job *job, int number)
 {
     if (job->unwanted_ns == SX_DEADLINE_NEVER && number != SIGKILL) {
@@ -357,8 +358,9 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
     ranks_end(job, SIGTERM);
 }
 
-/* An abort after a loss is what a peer makes of it: the lost rank's end, which the kernel reports
- * when it has freed its memory, is the cause, and gets the message and the exit code. */
+/* An abort that follows a loss is a peer's reaction to it.  The cause is the lost rank's end, which
+ * the kernel reports once it has freed the rank's memory.  So that end gets the message and the
+ * exit code. */
 static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
 {
     const struct sx_run_abort *const abort = news->abort;
@@ -417,7 +419,7 @@ static void control_part(struct sx_run_job *job, const struct sx_run_news *news)
     ranks_end(job, control->status);
 }
 
-/* To the process groups of those whom @news names. */
+/* Send a signal to the process groups of the ranks that @news names. */
 static void control_signal(const struct sx_run_job *job, const struct sx_run_news *news)
 {
     const size_t count = news->whole ? job->spawned : news->rank_count;
@@ -457,7 +459,7 @@ static void rank_lost(struct sx_run_job *job, uint32_t number)
     }
 }
 
-/* The client was not the process that we have started, or that one lives on. */
+/* The client was not the process that we have started, or this process lives on. */
 static void check_lost(struct sx_run_job *job, uint64_t now_ns)
 {
     job->lost_ns = SX_DEADLINE_NEVER;
@@ -467,7 +469,7 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
         if (!rank->lost || !rank->alive) {
             continue;
         }
-        if (sx_proc_is_exiting(rank->pid)) { /* its end will say more */
+        if (sx_proc_is_exiting(rank->pid)) { /* its end will give the reason */
             job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
             continue;
         }
@@ -479,7 +481,7 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
     }
 }
 
-/* It waits for a debugger, as the user wants it to. */
+/* The rank waits for a debugger, as the user wants it to. */
 static void rank_ready(struct sx_run_job *job, uint32_t rank)
 {
     const long pid = (long)sx_run_host_pid(job, rank);
@@ -493,7 +495,7 @@ static void rank_ready(struct sx_run_job *job, uint32_t rank)
     }
 }
 
-/* ---- the doors ------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
 void sx_run_failure_news(struct sx_run_state *run)
 {
@@ -548,7 +550,7 @@ void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, con
 
     *abort = (struct sx_run_abort){ .job = job, .rank = rank, .status = status, .open = 1 };
     snprintf(abort->text, sizeof(abort->text), "%s", text);
-    sx_run_upcall_hold(job); /* of the abort, and of the news */
+    sx_run_upcall_hold(job); /* the number of holders: the abort, and the news */
     sx_run_upcall_hold(job);
     *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT,
                                   .job = job,

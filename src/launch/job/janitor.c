@@ -5,10 +5,10 @@
  *   LISTENING --goodbye--> gone
  *       \------the socket's end or the launcher's pidfd--> CLEANING --> gone
  *
- * A message is one SEQPACKET datagram: a fixed head and up to three strings behind it.  Groups, of
- * which each rank is one, are no messages, which would wake the janitor twice a rank: they stand in
- * memory that both have, and are looked at when the launcher has ended.  What is remembered is
- * bounded: ITEMS_MAX things, and GROUPS_ROOM groups. */
+ * A message is one SEQPACKET datagram: a fixed head and up to three strings behind it.  Process
+ * groups, of which each rank is one, are not sent as messages, which would wake the janitor twice
+ * for each rank.  They are kept in shared memory, and the janitor reads them when the launcher has
+ * ended.  The janitor's memory is bounded: ITEMS_MAX things, and GROUPS_ROOM groups. */
 #include "launch/job/janitor.h"
 
 #include <assert.h>
@@ -39,7 +39,7 @@
 #include "launch/common/proc.h"
 #include "launch/job/session.h"
 
-#define CONTACTS_MAX 2 /* of the system server, and where the user wants one */
+#define CONTACTS_MAX 2 /* of the system server, and the one in a place that the user names */
 #define ITEMS_MAX (3 + CONTACTS_MAX + SX_JANITOR_FILES_A_JOB * SX_RUN_JOBS_MAX)
 #define GROUPS_ROOM 32768u
 #define GROUPS_BYTES (GROUPS_ROOM * sizeof(_Atomic pid_t))
@@ -74,7 +74,7 @@ struct work {
     struct item items[ITEMS_MAX];
     size_t item_count;
     const _Atomic pid_t *shared;
-    pid_t groups[GROUPS_ROOM]; /* what stands there at the end */
+    pid_t groups[GROUPS_ROOM]; /* copied from shared memory when the launcher has ended */
     size_t group_count;
     uid_t uid;
     bool goodbye, orphan;
@@ -82,7 +82,7 @@ struct work {
 
 /* ---- the launcher's side --------------------------------------------------------------------- */
 
-/* One of them: a message as long as its text. */
+/* An item that was sent: a message as long as its text. */
 struct said {
     struct sx_list link;
     struct message message;
@@ -100,7 +100,7 @@ static void tell(const struct sx_janitor *janitor, const struct message *message
     if (janitor->fd < 0) {
         return;
     }
-    /* One that was killed is replaced when the launcher reaps it. */
+    /* A janitor that was killed is replaced when the launcher reaps it. */
     while (send(janitor->fd, message, size, MSG_NOSIGNAL) < 0 && errno == EINTR) {
     }
 }
@@ -111,7 +111,7 @@ static void said_remove(struct said *said)
     free(said);
 }
 
-/* Keep what the next one has to learn, or no longer. */
+/* Keep an item for the next janitor, or drop one that is done. */
 static void keep(struct sx_janitor *janitor, const struct message *message)
 {
     if (message->kind == KIND_FORGET) {
@@ -155,14 +155,14 @@ static void tell_words(struct sx_janitor *janitor, enum kind kind, const char *c
     tell(janitor, &message);
 }
 
-/* A group's place is the first free one from its number on. */
+/* The place of a group is the first free one, counted from the group's number on. */
 static _Atomic pid_t *place(const struct sx_janitor *janitor, pid_t group, uint32_t index)
 {
     return &janitor->groups[((uint32_t)group + index) % GROUPS_ROOM];
 }
 
-/* relaxed, here and below: a number is all there is, and who reads it does when this process has
- * ended. */
+/* relaxed, here and below: the number is the only datum, and the janitor reads it when this process
+ * has ended. */
 void sx_janitor_group_add(const struct sx_janitor *janitor, pid_t group)
 {
     for (uint32_t i = 0; janitor->groups != NULL && i < GROUPS_ROOM; i++) {
@@ -252,7 +252,7 @@ static void groups_take(struct work *work)
 {
     work->group_count = 0;
     for (size_t i = 0; i < GROUPS_ROOM; i++) {
-        /* relaxed: who wrote it has ended. */
+        /* relaxed: the process that wrote the group has ended. */
         const pid_t group = atomic_load_explicit(&work->shared[i], memory_order_relaxed);
 
         if (group > 1) {
@@ -300,7 +300,7 @@ static bool is_same(const struct item *a, const struct item *b)
     return true;
 }
 
-/* It is added as one of its own for that long. */
+/* The message is added as an item of its own meanwhile, to compare it with the others. */
 static void item_forget(struct work *work, const struct message *message)
 {
     const size_t before = work->item_count;
@@ -322,7 +322,7 @@ static void item_forget(struct work *work, const struct message *message)
     work->item_count--;
 }
 
-/* Return: false when there is nothing more for now, or for ever (work->orphan). */
+/* Return: false when there is no message now, or the socket has ended (work->orphan). */
 static bool listen_once(struct work *work, int fd)
 {
     static struct message message;
@@ -360,7 +360,7 @@ static bool listen_once(struct work *work, int fd)
     return true;
 }
 
-/* Is the process @name of /proc in one of the groups, and no mere zombie? */
+/* Whether the process @name of /proc is in one of the groups, and not just a zombie. */
 static bool lives_in_groups(int proc_fd, const char *name, const struct work *work)
 {
     char path[32], text[512], *at;
@@ -384,7 +384,7 @@ static bool lives_in_groups(int proc_fd, const char *name, const struct work *wo
            bsearch(&group, work->groups, work->group_count, sizeof(pid_t), pid_compare) != NULL;
 }
 
-/* kill() cannot tell: it finds zombies, which an idle init may leave for long. */
+/* kill() cannot show this: it finds zombies too, which an idle init may not reap for long. */
 static bool groups_live(const struct work *work)
 {
     DIR *proc = opendir("/proc");
@@ -414,7 +414,7 @@ static void clean_groups(const struct work *work)
         for (size_t i = 0; i < work->group_count; i++) {
             left += kill(-work->groups[i], SIGKILL) == 0;
         }
-        /* One that hangs in the kernel must not keep the rest from being cleaned. */
+        /* A process that hangs in the kernel must not keep the rest from being cleaned. */
         if (left == 0 || !groups_live(work) || sx_now_ns() > deadline_ns) {
             return;
         }
@@ -422,7 +422,7 @@ static void clean_groups(const struct work *work)
     }
 }
 
-/* Return: how many there were. */
+/* Return: how many processes there were. */
 static unsigned strays_kill(const char *nspace)
 {
     DIR *proc = opendir("/proc");
@@ -445,7 +445,7 @@ static unsigned strays_kill(const char *nspace)
     return count;
 }
 
-/* What has left its group. */
+/* Kill processes that have left their group. */
 static void clean_strays(const struct work *work)
 {
     const uint64_t deadline_ns = sx_now_ns() + GROUPS_END_NS;
@@ -483,8 +483,8 @@ void sx_janitor_files_remove(const char *dir, const char *prefix, const char *pa
     closedir(handle);
 }
 
-/* The end of its socket comes before its own: until then its contact files are those of a server
- * that lives. */
+/* The end of the launcher's socket comes before the launcher's own end.  Until then its contact
+ * files belong to a server that lives. */
 static void launcher_wait(int pidfd)
 {
     struct pollfd end = { .fd = pidfd, .events = POLLIN };
@@ -522,11 +522,11 @@ static void clean(struct work *work, int launcher_pidfd)
     }
 }
 
-/* Keep two descriptors, as 3 and 4; the standard ones go nowhere. */
+/* Keep two descriptors, as 3 and 4; the standard ones lead to /dev/null. */
 static void keep_only(int *fd, int *pidfd)
 {
     const int null_fd = open("/dev/null", O_RDWR);
-    /* Moved out of the way first: either may sit on 3 or 4 already. */
+    /* Move both out of the way first: either may be 3 or 4 already. */
     const int high_fd = fcntl(*fd, F_DUPFD, 16);
     const int high_pidfd = *pidfd < 0 ? -1 : fcntl(*pidfd, F_DUPFD, 16);
 
@@ -558,7 +558,8 @@ __attribute__((noreturn)) static void janitor_main(int fd, int pidfd, const _Ato
         if (poll(fds, 2, -1) < 0 && errno != EINTR) {
             work.orphan = true;
         }
-        /* What was sent before the end still lies in the socket and is heard first. */
+        /* Messages that were sent before the end are still in the socket, and are received
+         * first. */
         while (listen_once(&work, fd)) {
         }
         work.orphan = work.orphan || fds[1].revents != 0;
@@ -590,8 +591,8 @@ static int janitor_fork(struct sx_janitor *janitor)
     }
     pid = fork();
     if (pid == 0) {
-        /* Our parent cannot have been reaped and replaced while we have the socket: if it died
-         * already, the socket's end tells. */
+        /* While we have the socket, our parent cannot have been reaped and replaced.  If it died
+         * already, the socket has ended. */
         const int pidfd = (int)syscall(SYS_pidfd_open, launcher, 0);
 
         close(pair[1]);

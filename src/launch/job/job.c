@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job.c - jobs are cut out of the list of applications; the first one has the session's name. */
+/* job.c - jobs are made from the list of applications; the first one has the session's name. */
 #include "launch/job/job.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@ static const struct {
 };
 static_assert(SX_COUNT(kinds) <= SX_JANITOR_FILES_A_JOB, "the janitor has room");
 
-/* ".1a2b3c4d.", which is in the names of those of a job. */
+/* ".1a2b3c4d.", a part of the names of all files of one job. */
 struct shm_part {
     char text[28];
 };

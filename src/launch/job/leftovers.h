@@ -7,11 +7,12 @@
 #include "launch/job/janitor.h"
 #include "launch/job/job.h"
 
-/* The janitor is told before they exist. */
+/* Announce the files to the janitor before they exist. */
 void sx_run_leftovers_announce(struct sx_janitor *janitor, const struct sx_run_job *job);
-/* Those of the job named @nspace go, of which no process is left: nobody else has the name. */
+/* Remove the files of the job named @nspace, of which no process is left.  Nobody else has this
+ * name. */
 void sx_run_leftovers_sweep(const char *nspace);
-/* @job is over: they go, and the janitor forgets them. */
+/* @job is over: remove its files, and let the janitor forget them. */
 void sx_run_leftovers_remove(struct sx_janitor *janitor, const struct sx_run_job *job);
 
 #endif

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* life.c - one loop for the ranks' deaths, output and input, and for the user's signals.
  *
- * A death is seen without reaping (WNOWAIT): while the dead rank holds its number, what is left of
- * its process group can be killed without the risk of meeting another group, and the janitor
- * forgets it. */
+ * A death is noticed without reaping (WNOWAIT).  While the dead rank holds its number, no other
+ * group can have it.  So the rest of its process group can be killed safely, and the janitor
+ * forgets the group. */
 #include "launch/job/life.h"
 
 #include <errno.h>
@@ -57,18 +57,18 @@ void sx_run_signals(sigset_t *ret_set)
 
 uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
 {
-    /* A rank: two pipes and a socket here, a further pipe while it starts or when all read the
-     * input, and two files for its output; in the server a socket, its process, its lane and its
-     * bell, which a connection may hold twice a moment.  A job: its store and its ring, both also
-     * for readers.  What is left of one job without its ranks are 23; the rest is for tools and for
-     * what stores grow by. */
+    /* Descriptors.  A rank takes two pipes and a socket here.  It takes a further pipe while it
+     * starts or when all ranks read the input, and two files for its output.  In the server it
+     * takes a socket, its process, its lane and its bell, which a connection may hold twice for a
+     * moment.  A job takes its store and its ring, both also for readers.  One job without its
+     * ranks takes 23 with that; the rest is for tools and for the growth of stores. */
     const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL) +
                             2 * sx_run_files_wanted(&options->output);
 
     return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
 }
 
-/* ---- what the loop hears --------------------------------------------------------------------- */
+/* ---- events of the loop ---------------------------------------------------------------------- */
 
 static void connected_say(struct sx_run_state *run)
 {
@@ -87,7 +87,7 @@ static void news_read(void *arg, uint32_t events)
     connected_say(run);
 }
 
-/* Its last words come before the message about its death. */
+/* The rank's last output comes before the message about its death. */
 static void streams_drain(struct sx_run_rank *rank)
 {
     for (int i = 0; i < 2; i++) {
@@ -124,7 +124,7 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
         its->at_terminal = false;
         job->run->at_terminal--;
         if (job->run->at_terminal == 0) {
-            sx_run_pty_give_back(); /* before anything is said */
+            sx_run_pty_give_back(); /* before any message is written */
         }
     }
     if (!good && !job->ending) {
@@ -133,7 +133,7 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
     sx_run_failure_rank_ended(job, rank, info, good);
 }
 
-/* The janitor was killed: without one, what a killed launcher leaves would stay. */
+/* The janitor was killed.  Without another one, the leftovers of a killed launcher would stay. */
 static void janitor_again(struct sx_run_state *run, pid_t pid)
 {
     const int why = sx_janitor_replace(run->setup->janitor);
@@ -160,7 +160,7 @@ static void reap(struct sx_run_state *run)
 {
     struct sx_janitor *janitor = run->setup->janitor;
 
-    /* Why a rank ended may lie in these; then its death is a consequence. */
+    /* These reports may have the reason why a rank ended; then its death is a consequence. */
     sx_run_start_reports(run);
     sx_run_failure_news(run);
     for (;;) {
@@ -178,7 +178,7 @@ static void reap(struct sx_run_state *run)
         waitpid(info.si_pid, NULL, 0);
         sx_run_debugger_ended(run, info.si_pid);
         if (info.si_pid == run->setup->look->pid) {
-            run->setup->look->pid = 0; /* its text is in the pipe */
+            run->setup->look->pid = 0; /* the probe's text is in the pipe */
         }
         if (info.si_pid == janitor->pid) {
             janitor_again(run, info.si_pid);
@@ -189,7 +189,7 @@ static void reap(struct sx_run_state *run)
     }
 }
 
-/* Stop with the ranks; the clock of all deadlines stands meanwhile. */
+/* Stop with the ranks.  The clock of all deadlines stops meanwhile. */
 static void stop(struct sx_run_state *run)
 {
     const uint64_t begin_ns = sx_now_ns();
@@ -221,7 +221,7 @@ static bool any_alive(const struct sx_run_state *run)
     return false;
 }
 
-/* The user wants to be rid of all jobs: of those that are ending already, at once. */
+/* The user wants to end all jobs; those that are ending already end at once. */
 static void interrupted(struct sx_run_state *run, int number)
 {
     sx_run_debuggers_end(run, false);
@@ -352,7 +352,7 @@ static void check_deadlines(struct sx_run_state *run)
     }
 }
 
-/* Milliseconds to @deadline_ns, rounded up; -1: there is none. */
+/* Milliseconds to @deadline_ns, rounded up; -1: there is no deadline. */
 static int ms_until(uint64_t deadline_ns)
 {
     const uint64_t now_ns = sx_now_ns();
@@ -399,7 +399,7 @@ static void over_log(const struct sx_run_job *job)
            job->failed_rank != UINT32_MAX ? job->failed_code : job->run->code);
 }
 
-/* Return: false when there is none left. */
+/* Return: false when no job is left. */
 static bool jobs_live(struct sx_run_state *run)
 {
     bool live = run->debuggers.count > 0;
@@ -440,7 +440,7 @@ static void run_loop(struct sx_run_state *run)
     sx_run_start_reports(run);
 }
 
-/* Wait for room in a sink, but not longer than the user who wants to be rid of the jobs. */
+/* Wait for room in a sink, but no longer than the user allows, who may want to end the jobs. */
 static void drain_turn(struct sx_run_state *run)
 {
     sx_run_loop_turn(&run->loop, ms_until(sooner(run->drain_ns, run->timeout_ns)));
@@ -474,7 +474,7 @@ static void drain_job(struct sx_run_job *job)
     }
 }
 
-/* The ranks are gone: take what their pipes hold, and wait until it has been taken from us.  A
+/* The ranks have ended: read the rest of their pipes, and wait until our readers have taken it.  A
  * descendant that left its group may hold a pipe open; its further output is not waited for. */
 static void drain(struct sx_run_state *run)
 {
@@ -591,7 +591,7 @@ int sx_run_life(const struct sx_run_setup *setup)
                              setup->begin_ns);
         sx_run_upcall_await(run.awaited, run.progress.on);
         run_loop(&run);
-        connected_say(&run); /* their ends may have been heard first */
+        connected_say(&run); /* the ranks' ends may have been noticed first */
         sx_run_step(&run, "all ranks have ended");
         drain(&run);
     }

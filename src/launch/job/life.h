@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* life.h - the life of the jobs: their ranks are started, watched, fed, heard, and ended.
+/* life.h - the life of the jobs: their ranks are started, watched, and ended, and their input and
+ * output are served.
  *
  *   every job until it is over (launch/job/job.h) --> DRAINING the output --> the exit code
  *
- * The first cause decides the exit code: a rank that was killed or exited non-zero
- * (launch/job/failure.h says whether it ends its job), an abort, a signal to the launcher, the
- * timeout, or an output that nobody takes any more.  The last three end all jobs. */
+ * The first cause decides the exit code.  Causes are a rank that was killed or exited non-zero, an
+ * abort, a signal to the launcher, the timeout, or an output that nobody reads any more.  The last
+ * three end all jobs; launch/job/failure.h says whether a rank's end does. */
 #ifndef SX_LAUNCH_JOB_LIFE_H
 #define SX_LAUNCH_JOB_LIFE_H
 
@@ -37,14 +38,14 @@ struct sx_run_setup {
     const char *lib_dir; /* of the library that the ranks are to load */
     struct rlimit files; /* the user's own limit, which the ranks get */
     bool keep_hup_ignored;
-    uint64_t begin_ns; /* of the launch */
+    uint64_t begin_ns; /* when the launch began */
     int signal_fd;     /* all signals of sx_run_signals, blocked by the caller */
 };
 
 /* The signals that the launcher handles. */
 void sx_run_signals(sigset_t *ret_set);
 
-/* Descriptors that @job_count jobs take, with all ranks of @options. */
+/* How many descriptors @job_count jobs take, with all ranks of @options. */
 uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count);
 
 /* Run the jobs.  Return: the exit code. */

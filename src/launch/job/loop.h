@@ -2,16 +2,16 @@
 /* Copyright (c) 2026 The shmix authors */
 /* loop.h - the launcher's wait: descriptors with a function each, on epoll.
  *
- * Loops nest: a loop's own descriptor is watched by another one, so that thousands of readers are
- * paused by one call.  One thread. */
+ * Loops nest: a loop can watch the descriptor of another loop, so that one call pauses thousands of
+ * readers.  One thread. */
 #ifndef SX_LAUNCH_JOB_LOOP_H
 #define SX_LAUNCH_JOB_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The owner keeps the storage until the loop is gone: an event may still be on its way to a watch
- * that was removed in the same turn, and is dropped then. */
+/* The owner keeps the storage until the loop is gone.  An event may be pending for a watch that was
+ * removed in the same turn, and is dropped then. */
 struct sx_run_watch {
     int fd; /* -1: not watched */
     void (*fn)(void *arg, uint32_t events);
@@ -32,13 +32,14 @@ void sx_run_loop_deinit(struct sx_run_loop *loop);
  * errno; EPERM: the file is always ready (a regular file). */
 int sx_run_loop_add(struct sx_run_loop *loop, struct sx_run_watch *watch, uint32_t events);
 int sx_run_loop_modify(struct sx_run_loop *loop, struct sx_run_watch *watch, uint32_t events);
-/* Takes the watch out and sets its fd to -1; the descriptor stays open. */
+/* Take the watch out and set its fd to -1; the descriptor stays open. */
 void sx_run_loop_remove(struct sx_run_loop *loop, struct sx_run_watch *watch);
 
-/* Not to be called, not even at its end, until it is added again. */
+/* Do not call the watch's function, not even for the descriptor's end, until it is added again. */
 void sx_run_loop_pause(struct sx_run_loop *loop, struct sx_run_watch *watch);
 
-/* Wait at most @timeout_ms (-1: for ever) and call what is ready.  Return: how many were called. */
+/* Wait at most @timeout_ms (-1: for ever) and call the functions of ready watches.  Return: how
+ * many were called. */
 int sx_run_loop_turn(struct sx_run_loop *loop, int timeout_ms);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* orphans.c - children that are no ranks, killed until there are none.
+/* orphans.c - children of the launcher that are not ranks are killed until there are none.
  *
- * One that forks, ends, and lets its child leave the group may be gone whenever it is to be killed.
- * So each look has many rounds without a pause, and kills groups: a child that was just forked is
- * in its parent's. */
+ * A process that forks and ends, and whose child leaves the group, may be gone whenever it is to be
+ * killed.  So each pass has many rounds without a pause, and kills groups: a child that was just
+ * forked is in its parent's group. */
 #include "launch/job/orphans.h"
 
 #include <fcntl.h>
@@ -24,16 +24,16 @@
 #include "launch/job/state.h"
 #include "launch/place/device_probe.h"
 
-#define ROUNDS_MAX 64               /* of one look */
-#define LIST_BYTES_MAX 65536        /* of numbers in a round; there will be another one */
-#define TIME_NS (2 * SX_NS_PER_SEC) /* for all looks */
+#define ROUNDS_MAX 64               /* of one pass */
+#define LIST_BYTES_MAX 65536        /* of numbers in a round; the next round reads further ones */
+#define TIME_NS (2 * SX_NS_PER_SEC) /* for all passes */
 #define JANITOR_TIME_NS \
-    (500 * SX_NS_PER_MS) /* of it, for the janitor of a launcher that was a
-                                               * rank: it has had the rest to clean up */
+    (500 * SX_NS_PER_MS) /* part of TIME_NS, for the janitor of a launcher that was a rank: it has
+                          * had the rest to clean up */
 
 /* ---- who they are ---------------------------------------------------------------------------- */
 
-/* Our children, as a list of numbers with blanks.  Return: false when it cannot be had. */
+/* Our children, as a list of numbers with blanks.  Return: false when the list cannot be read. */
 static bool children_read(const struct sx_run_survivors *survivors, char list[LIST_BYTES_MAX])
 {
     size_t used = 0;
@@ -44,7 +44,7 @@ static bool children_read(const struct sx_run_survivors *survivors, char list[LI
         used += got > 0 ? (size_t)got : 0;
     } while (got > 0 && used < LIST_BYTES_MAX - 1);
     list[used] = '\0';
-    if (used == LIST_BYTES_MAX - 1) { /* not the half of a number */
+    if (used == LIST_BYTES_MAX - 1) { /* drop a number that may be cut */
         *(strrchr(list, ' ') + 1) = '\0';
     }
     return got >= 0;
@@ -60,7 +60,7 @@ static pid_t child_next(const char **at)
     return (pid_t)pid;
 }
 
-/* Our janitor, our ranks and their debuggers are none. */
+/* Our janitor, our ranks and their debuggers are not orphans. */
 static bool is_survivor(struct sx_run_state *run, pid_t pid)
 {
     return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
@@ -69,7 +69,8 @@ static bool is_survivor(struct sx_run_state *run, pid_t pid)
 
 enum whose { OURS, OTHERS, DYING };
 
-/* Its environment says so, until it is just ending.  @job: NULL for any. */
+/* Whether the environment of @pid names @job (NULL: any job).  A process that is just ending has no
+ * environment any more. */
 static enum whose whose(pid_t pid, const struct sx_run_job *job)
 {
     bool known;
@@ -82,7 +83,7 @@ static enum whose whose(pid_t pid, const struct sx_run_job *job)
 
 /* ---- their end ------------------------------------------------------------------------------- */
 
-/* Its group, too, if that is neither ours nor a rank's. */
+/* Kill @pid, and its group if that is neither ours nor a rank's. */
 static void survivor_kill(struct sx_run_state *run, pid_t pid)
 {
     const pid_t group = getpgid(pid);
@@ -93,11 +94,11 @@ static void survivor_kill(struct sx_run_state *run, pid_t pid)
     kill(pid, SIGKILL);
 }
 
-/* One round.  Return: a process that is not gone yet, or 0. */
+/* One round.  Return: a process that has not ended yet, or 0. */
 static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *job,
                             uint64_t until_ns)
 {
-    static char list[LIST_BYTES_MAX]; /* one thread looks */
+    static char list[LIST_BYTES_MAX]; /* only one thread scans */
     const bool late = sx_now_ns() + JANITOR_TIME_NS >= until_ns;
     const char *at = list;
     pid_t left = 0;
@@ -123,7 +124,7 @@ static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *j
 static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job,
                           uint64_t *until_ns)
 {
-    unsigned without = 0; /* rounds: a list may lack a child whose brother is just being reaped */
+    unsigned without = 0; /* rounds: a list may lack a child whose sibling is being reaped */
     pid_t left = 0;
 
     if (run->survivors.children_fd < 0) {

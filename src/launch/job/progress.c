@@ -12,7 +12,7 @@
 #include "launch/job/state.h"
 #include "launch/pmi/upcall.h"
 
-#define PATIENCE_NS SX_NS_PER_SEC     /* a launch that is over before shows nothing */
+#define PATIENCE_NS SX_NS_PER_SEC     /* a launch that ends sooner shows nothing */
 #define PAUSE_NS (100 * SX_NS_PER_MS) /* between two lines */
 
 void sx_run_progress_init(struct sx_run_progress *progress, bool wanted, uint64_t begin_ns)
@@ -22,7 +22,8 @@ void sx_run_progress_init(struct sx_run_progress *progress, bool wanted, uint64_
                                           .deadline_ns = SX_DEADLINE_NEVER };
 }
 
-/* The ranks of the command line that have been started.  Return: false when the launch is over. */
+/* Count the ranks of the command line that have been started.  Return: false when the launch is
+ * over. */
 static bool ranks_count(const struct sx_run_state *run, uint32_t *ret_up)
 {
     uint32_t left = run->setup->options->rank_count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* record.c - a field a line; times are UTC, as ISO 8601 has them. */
+/* record.c - one field on each line; times are UTC, in the form of ISO 8601. */
 #include "launch/job/record.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ void sx_run_record_reason(struct sx_run_record *record)
 void sx_run_record_said(struct sx_run_record *record, const char *line)
 {
     if (record->reason_due) {
-        const char *const text = strstr(line, ": "); /* behind the command's name */
+        const char *const text = strstr(line, ": "); /* the text that follows the command's name */
 
         record->reason_due = false;
         record->reason = sx_cli_strdup(text == NULL ? line : text + 2);
@@ -124,7 +124,7 @@ static void string_print(FILE *out, const char *text)
     }
 }
 
-/* Of the monotonic clock; 0: it was not reached. */
+/* @ns is a time of the monotonic clock; 0: it was not reached. */
 static void time_print(FILE *out, uint64_t at_ns)
 {
     struct timespec wall;
@@ -296,8 +296,8 @@ void sx_run_record_past(struct sx_run_record *record, const struct sx_run_job *j
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Into @path, which is a new file, or one that is no regular file.  A pipe that nobody reads is not
- * waited for.  Return: 0 or errno. */
+/* Write into @path, which is a new file, or one that is not a regular file.  The launcher does not
+ * wait for a pipe without a reader.  Return: 0 or errno. */
 static int file_write(const char *path, int flags, struct sx_run_record *record,
                       const struct sx_run_jobs *jobs, int code)
 {
@@ -307,7 +307,7 @@ static int file_write(const char *path, int flags, struct sx_run_record *record,
     if (out == NULL) {
         return errno;
     }
-    (void)fcntl(fd, F_SETFL, 0); /* who reads may take its time */
+    (void)fcntl(fd, F_SETFL, 0); /* a reader may take its time */
     record_print(out, record, jobs, code);
     errno = 0;
     const bool bad = fflush(out) != 0 || ferror(out) != 0;
@@ -316,11 +316,11 @@ static int file_write(const char *path, int flags, struct sx_run_record *record,
     return fclose(out) != 0 && why == 0 ? errno : why;
 }
 
-/* Beside @path, whose place it takes when it is whole. */
+/* Write beside @path, and rename the file when it is whole. */
 static int file_replace(const char *path, struct sx_run_record *record,
                         const struct sx_run_jobs *jobs, int code)
 {
-    char *const real = realpath(path, NULL); /* of a link, the file */
+    char *const real = realpath(path, NULL); /* of a link, the file that it leads to */
     const char *const name = real == NULL ? path : real;
     char *const fresh = sx_cli_printf("%s.%ld.tmp", name, (long)getpid());
     int why = file_write(fresh, O_CREAT | O_EXCL | O_NOFOLLOW, record, jobs, code);

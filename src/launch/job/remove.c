@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* remove.c - the way back of launch/job/spawned.c. */
+/* remove.c - undo what launch/job/spawned.c has made. */
 #include "launch/job/remove.h"
 
 #include "launch/ask/spawn_request.h"
@@ -28,7 +28,7 @@ void sx_run_past_close(struct sx_run_job *job)
     }
 }
 
-/* Somebody may still write to them: a process that its ranks have left. */
+/* Whether a process that the ranks have left may still write to the streams. */
 static bool is_heard(const struct sx_run_job *job)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* restart.c - one life after the other, under the same name. */
+/* restart.c - one process after the other, under the same rank. */
 #include "launch/job/restart.h"
 
 #include "base/clock.h"
@@ -12,8 +12,8 @@
 
 #define STARTS_A_TURN 8
 #define DRAIN_BYTES_MAX (2u << 20)        /* more than any pipe holds by default limits */
-#define LOOK_NS (5 * SX_NS_PER_MS)        /* between looks at a rank that may come */
-#define LOSS_TIME_NS (10 * SX_NS_PER_SEC) /* for the server to hear of an end */
+#define LOOK_NS (5 * SX_NS_PER_MS)        /* between checks of a rank that may come back */
+#define LOSS_TIME_NS (10 * SX_NS_PER_SEC) /* for the server to notice an end */
 
 bool sx_run_again_is_pending(const struct sx_run_job *job, uint32_t rank)
 {
@@ -73,8 +73,8 @@ static void forget(struct sx_run_job *job, struct sx_run_rank *its)
     job->again--;
 }
 
-/* What it has written is passed on.  What goes on writing to its pipes was left by it, and is not
- * waited for.  Return: false while somebody who takes it is not ready. */
+/* Pass on the rank's output.  A process that it left may continue to write to its pipes, and is not
+ * waited for.  Return: false while a sink of the output is not ready. */
 static bool stream_end(struct sx_run_stream *stream)
 {
     size_t total = 0, got = 1;
@@ -89,7 +89,7 @@ static bool stream_end(struct sx_run_stream *stream)
     return true;
 }
 
-/* The server has ended what was open with it, and is ready for another process. */
+/* The server has ended all open operations of the rank, and is ready for another process. */
 static bool is_known_to_be_gone(const struct sx_run_job *job, uint32_t rank)
 {
     return job->ranks[rank].loss_heard || !sx_run_host_is_client(job, rank);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* run.c - everything that jobs need, in the order in which it is made, and back.
+/* run.c - make everything that jobs need, and release it in reverse order.
  *
- *   options, programs, library     a mistake in the command line is told before anything
+ *   options, programs, library     a mistake in the command line is reported before anything
  *                                  exists
  *   signals, janitor               while there is one thread and nothing to lose
  *   limits, directory, machine     each may refuse with a reason
  *   server, ranks                  launch/pmi/host.c, launch/job/life.c
  *
- * Failing anywhere unwinds what was made; being killed leaves it to the janitor. */
+ * A failure at any step releases what was made before it.  If the launcher is killed, the janitor
+ * cleans up. */
 #include "launch/job/run.h"
 
 #include <errno.h>
@@ -60,18 +61,19 @@ struct run {
     struct sx_run_host host;
     struct sx_run_record record;
     struct rlimit files;
-    struct sx_run_program *programs; /* one an application */
+    struct sx_run_program *programs; /* one for each application */
     char *lib_dir;
     uint64_t begin_ns;
-    char *uri_file; /* of --report-uri, which the server writes; NULL: none */
+    char *uri_file; /* for --report-uri, written by the server; NULL: none */
     int signal_fd;
     bool hup_ignored;
-    bool reported; /* the process id, to the file of --report-pid */
+    bool reported; /* the process id has been written to the file of --report-pid */
 };
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
-/* Descriptors 0 to 2 are taken for the standard ones everywhere: none may become something else. */
+/* Descriptors 0 to 2 are taken for the standard ones everywhere, so no other file may get their
+ * numbers. */
 static bool standard_fds_open(void)
 {
     int fd;
@@ -106,7 +108,8 @@ static int find_programs(struct run *run)
     return 0;
 }
 
-/* Ranks of Open MPI 4.1 need OMPI_MCA_ess=pmi; its mpirun ends with it at once, without a word. */
+/* Ranks of Open MPI 4.1 need OMPI_MCA_ess=pmi; its mpirun ends at once with this variable, without
+ * a message. */
 static void warn_of_mpirun(const struct run *run)
 {
     const char *ess = getenv("OMPI_MCA_ess");
@@ -147,15 +150,15 @@ static bool open_signals(struct run *run)
     run->hup_ignored = sigaction(SIGHUP, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
     sx_run_signals(&handled);
     blocked = handled;
-    /* A terminal that refuses us while we are in the background answers with an error then. */
+    /* With SIGTTOU ignored, a terminal that refuses us in the background returns an error. */
     sigaddset(&blocked, SIGTTIN);
     sigaddset(&blocked, SIGTTOU);
     sigprocmask(SIG_SETMASK, &blocked, NULL);
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
-    sigaction(SIGXFSZ, &action, NULL); /* of a file of output: write(2) says so as well */
-    /* An ignored SIGCHLD, which a parent may leave us, would let the kernel reap the ranks. */
+    sigaction(SIGXFSZ, &action, NULL); /* of a file of output: write(2) reports this too */
+    /* With an ignored SIGCHLD, which a parent may leave us, the kernel would reap the ranks. */
     action.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &action, NULL);
     run->signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -191,7 +194,7 @@ static bool raise_limit(struct run *run)
     return true;
 }
 
-/* Return: 0, or an errno that says why there can be no file @path in @dir, which may be NULL. */
+/* Return: 0, or an errno that says why the file @path in @dir cannot be made; @dir may be NULL. */
 static int report_fault(const char *dir, const char *path)
 {
     struct stat st;
@@ -205,13 +208,14 @@ static int report_fault(const char *dir, const char *path)
     return S_ISDIR(st.st_mode) ? EISDIR : 0;
 }
 
-/* Return: the stream that "-" or "+" is; -1: it is a file. */
+/* Return: the stream that "-" or "+" means; -1: @path is a file. */
 static int stream_of(const char *path)
 {
     return strcmp(path, "-") == 0 ? STDOUT_FILENO : strcmp(path, "+") == 0 ? STDERR_FILENO : -1;
 }
 
-/* Most contact files are in its own directory.  The janitor is in another one by then. */
+/* Most contact files are in the server's own directory.  The janitor runs in another directory by
+ * then. */
 static bool report_announce(struct run *run, const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -246,8 +250,8 @@ static bool contacts_announce(struct run *run)
            report_announce(run, run->uri_file);
 }
 
-/* Where "-" and "+" write.  The server writes a file in any case: then it is in the directory of
- * the job, from which it is read. */
+/* For "-" and "+", which name streams, the server writes a file too: it is in the job's directory,
+ * and is read from there. */
 static void uri_file_choose(struct run *run)
 {
     const char *const said = run->options.report_uri;
@@ -269,7 +273,7 @@ static bool write_line(int fd, const char *line)
     return good;
 }
 
-/* Into the file @path, or to a stream.  Return: false with a message. */
+/* Write into the file @path, or to a stream.  Return: false with a message. */
 static bool report_pid(const char *path)
 {
     const int stream = stream_of(path);
@@ -290,7 +294,7 @@ static bool report_pid(const char *path)
     return good;
 }
 
-/* What --report-uri and --report-pid ask for, when the server is there. */
+/* Write what --report-uri and --report-pid ask for, when the server runs. */
 static bool reports_write(const struct run *run)
 {
     const struct sx_run_options *const options = &run->options;
@@ -325,7 +329,7 @@ static bool make_session(struct run *run)
     }
     sx_run_jobs_name(&run->jobs, run->session.nspace, run->session.dir);
     uri_file_choose(run);
-    /* The janitor hears of it first: we may be killed between any two lines. */
+    /* Tell the janitor first: we may be killed between any two lines. */
     sx_janitor_tree_add(&run->janitor, run->session.parent, run->session.name);
     sx_janitor_nspace_add(&run->janitor, run->session.nspace);
     if (!contacts_announce(run)) {
@@ -442,7 +446,8 @@ static void print(char *text)
     free(text);
 }
 
-/* What is left out here makes something that others see: the janitor, the directory, the server. */
+/* The dry run ends before everything that others can see: the janitor, the directory, the
+ * server. */
 static int dry_run(struct run *run)
 {
     const struct sx_run_display display = { &run->options, &run->machine, run->host.name };
@@ -474,7 +479,7 @@ static int dry_run(struct run *run)
     return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the whole run --------------------------------------------------------------------------- */
 
 static int run_all(struct run *run)
 {
@@ -520,7 +525,7 @@ static int run_all(struct run *run)
 static void run_deinit(struct run *run)
 {
     pid_file_remove(run);
-    sx_run_log_end(); /* while there is somebody to answer */
+    sx_run_log_end(); /* while the server can still answer */
     sx_run_host_deinit(&run->host);
     sx_run_log_deinit();
     sx_run_look_deinit(&run->look);

@@ -18,8 +18,8 @@
 
 #include "launch/common/say.h"
 
-#define DEPTH_MAX 128  /* one descriptor a level */
-#define SWEEP_MAX 1024 /* names of TMPDIR that are looked at */
+#define DEPTH_MAX 128  /* one descriptor for each level */
+#define SWEEP_MAX 1024 /* at most so many names of TMPDIR are read */
 
 bool sx_session_init(struct sx_session *session, const char *tmpdir,
                      char message[SX_RUN_MESSAGE_MAX])
@@ -37,7 +37,7 @@ bool sx_session_init(struct sx_session *session, const char *tmpdir,
         return false;
     }
     if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random)) {
-        random = (unsigned)time(NULL); /* early boot; the process id tells jobs apart as well */
+        random = (unsigned)time(NULL); /* early boot; the process id differs for each job too */
     }
     random &= 0xffffffu;
     session->name = sx_cli_printf("shmix-%u-%ld-%06x", (unsigned)geteuid(), (long)getpid(), random);
@@ -51,8 +51,8 @@ static int open_dir(int parent_fd, const char *name)
     return openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Return: whose session of @uid has the name; 0: it is none.  A rendezvous has eight digits at its
- * end. */
+/* Return: the process id of the launcher of @uid whose session has the name; 0: it is not a
+ * session.  (A rendezvous has eight digits at its end.) */
 static pid_t launcher_of(const char *name, uid_t uid)
 {
     unsigned name_uid, random;
@@ -65,12 +65,12 @@ static pid_t launcher_of(const char *name, uid_t uid)
     return is_one && pid > 0 && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* Call the session's function for each job whose directory is in the one of @parent_fd. */
+/* Call the session's function for each job whose directory is in the directory @name. */
 static void jobs_tell(const struct sx_session *session, int parent_fd, const char *name)
 {
     const int fd = session->job_deserted == NULL ? -1 : open_dir(parent_fd, name);
     DIR *const dir = fd < 0 ? NULL : fdopendir(fd);
-    const char *const random = strrchr(name, '-'); /* launcher_of has seen it */
+    const char *const random = strrchr(name, '-'); /* not NULL: launcher_of has checked the name */
     const struct dirent *entry;
 
     if (dir == NULL) {
@@ -89,7 +89,7 @@ static void jobs_tell(const struct sx_session *session, int parent_fd, const cha
     closedir(dir);
 }
 
-/* Remove it if its launcher, in any container, no longer holds it. */
+/* Remove the session if its launcher, in any container, no longer holds its lock. */
 static bool remove_if_deserted(void *arg, int parent_fd, const char *name, pid_t launcher)
 {
     const int fd = open_dir(parent_fd, name);
@@ -105,7 +105,7 @@ static bool remove_if_deserted(void *arg, int parent_fd, const char *name, pid_t
     return true;
 }
 
-/* Among the first names of @parent_fd. */
+/* Call @each for the sessions among the first names of @parent_fd. */
 static void sessions_each(int parent_fd,
                           bool (*each)(void *arg, int parent_fd, const char *name, pid_t launcher),
                           void *arg)
@@ -129,8 +129,8 @@ static void sessions_each(int parent_fd,
     }
 }
 
-/* Make the directory and lock it.  Another launcher that comes between the two takes it for
- * deserted, and removes it before it gives the lock back: then it is made again. */
+/* Make the directory and lock it.  Another launcher may take it for deserted between these two
+ * steps, and remove it before it releases the lock.  Then it is made again. */
 static bool make_locked(struct sx_session *session, int parent_fd)
 {
     struct stat st = { .st_nlink = 0 };
@@ -142,7 +142,7 @@ static bool make_locked(struct sx_session *session, int parent_fd)
         session->made = mkdirat(parent_fd, session->name, 0700) == 0;
         session->lock_fd = session->made ? open_dir(parent_fd, session->name) : -1;
         if (session->lock_fd >= 0) {
-            (void)flock(session->lock_fd, LOCK_EX); /* a file system without locks has no sweep */
+            (void)flock(session->lock_fd, LOCK_EX); /* without locks, no directory is deserted */
             (void)fstat(session->lock_fd, &st);
         } else if (!session->made || errno != ENOENT) {
             return false;
@@ -151,7 +151,8 @@ static bool make_locked(struct sx_session *session, int parent_fd)
     return true;
 }
 
-/* Return: the bits of the umask that take the owner's access away.  Before there are threads. */
+/* Return: the bits of the umask that take the owner's access away.  Call it before there are
+ * threads. */
 static mode_t mask_of_owner(void)
 {
     const mode_t mask = umask(077);
@@ -276,7 +277,7 @@ void sx_session_remove_inner(const char *dir)
 
 static bool empty_dir(int fd, dev_t dev, uid_t uid, unsigned depth);
 
-/* @name may be anything; what is no directory of ours is unlinked or left. */
+/* @name may be anything.  A file that is not a directory of ours is unlinked or left. */
 static bool remove_entry(int parent_fd, const char *name, dev_t dev, uid_t uid, unsigned depth)
 {
     struct stat st;
@@ -293,7 +294,7 @@ static bool remove_entry(int parent_fd, const char *name, dev_t dev, uid_t uid, 
     }
     fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == EACCES && fchmodat(parent_fd, name, 0700, AT_SYMLINK_NOFOLLOW) == 0) {
-        /* A rank had taken its own permissions away. */
+        /* A rank had taken its own permissions away from the directory. */
         fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     }
     if (fd < 0 || depth == 0) {
@@ -307,7 +308,7 @@ static bool remove_entry(int parent_fd, const char *name, dev_t dev, uid_t uid, 
     return unlinkat(parent_fd, name, AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
-/* Takes @fd over. */
+/* Take @fd over. */
 static bool empty_dir(int fd, dev_t dev, uid_t uid, unsigned depth)
 {
     DIR *dir = fdopendir(fd);

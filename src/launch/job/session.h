@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* session.h - the launcher's private directory: made 0700 under TMPDIR, removed with all it holds.
+/* session.h - the launcher's private directory: made 0700 under TMPDIR, removed with all it
+ * contains.
  *
  *   TMPDIR/shmix-UID-PID-XXXXXX/          the server's, while it starts
- *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   what the own libraries of a job's ranks put there
+ *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   the files of a job's ranks' libraries
  *
- * The launcher holds a lock on it, which the kernel gives back when it is killed.  Its janitor
- * removes what it leaves; where that was killed as well, as with a container, the next launcher of
- * this user finds a directory that nobody holds.  Removal follows no link, leaves other file
- * systems and other users' files alone. */
+ * The launcher holds a lock on the directory, which the kernel releases when the launcher is
+ * killed.  The janitor removes the directory of a killed launcher.  If the janitor was killed too,
+ * as with a container, the next launcher of this user finds a directory without a lock.  Removal
+ * follows no link, and leaves other file systems and other users' files alone. */
 #ifndef SX_LAUNCH_JOB_SESSION_H
 #define SX_LAUNCH_JOB_SESSION_H
 
@@ -21,36 +22,36 @@ struct sx_session {
     char *parent; /* absolute */
     char *name;   /* "shmix-1000-4711-a1b2c3" */
     char *dir;    /* parent/name */
-    char *nspace; /* "shmix-4711-a1b2c3", with which the names of its jobs begin */
+    char *nspace; /* "shmix-4711-a1b2c3": the names of its jobs begin with it */
     bool made;
-    int lock_fd; /* of dir while made; -1: none */
-    /* NULL, or called for each job of a launcher that was killed with its janitor. */
+    int lock_fd; /* of dir, once it is made; -1: none */
+    /* NULL, or called for each job of a launcher that was killed with its janitor */
     void (*job_deserted)(const char *nspace);
 };
 
-/* Choose the names; nothing is made yet, so that the janitor can hear of them first.  @tmpdir is
- * the value of TMPDIR, NULL or empty: /tmp.  Return: false with one line in @message. */
+/* Choose the names; nothing is made yet, so that the janitor can receive the names first.  @tmpdir
+ * is the value of TMPDIR, NULL or empty: /tmp.  Return: false with one line in @message. */
 bool sx_session_init(struct sx_session *session, const char *tmpdir,
                      char message[SX_RUN_MESSAGE_MAX]);
 /* Make the directory, and remove those that killed launchers left.  Return: false with one line
- * that names directory, cause and remedy. */
+ * that names the directory, the cause and the remedy. */
 bool sx_session_make(struct sx_session *session, char message[SX_RUN_MESSAGE_MAX]);
-/* Make @dir inside of it.  Return: as above. */
+/* Make the directory @dir inside it.  Return: as above. */
 bool sx_session_make_inner(const char *dir, char message[SX_RUN_MESSAGE_MAX]);
-/* Remove @dir, which was made there. */
+/* Remove @dir, which sx_session_job_make has made. */
 void sx_session_remove_inner(const char *dir);
-/* Where the contact file of a system server is; @session has its names. */
+/* The directory of a system server's contact file; @session holds the names. */
 const char *sx_session_system_dir(const struct sx_session *session);
-/* Remove what was made.  Safe on a zeroed one and twice. */
+/* Remove the directory.  Safe on a zeroed session and twice. */
 void sx_session_deinit(struct sx_session *session);
 
-/* Call @each with the process whose name each other directory of this user beside it has; @each
- * returns false to stop. */
+/* Call @each with the process id in the name of each other session directory of this user beside
+ * it.  @each returns false to stop. */
 void sx_session_each_other(const struct sx_session *session,
                            bool (*each)(void *arg, pid_t launcher), void *arg);
 
-/* Remove the directory @name under @parent_fd and all below it that belongs to @uid.  Return:
- * true when it is gone. */
+/* Remove the directory @name under @parent_fd and all below it that belongs to @uid.  Return: true
+ * when it is removed. */
 bool sx_session_remove_tree(int parent_fd, const char *name, uid_t uid);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawned.c - what launch/job/run.c does for the jobs of a command line, for one more while they
- * run. */
+/* spawned.c - make one more job while others run, as launch/job/run.c does for a command line. */
 #include "launch/job/spawned.h"
 
 #include <pmix.h>
@@ -55,7 +54,7 @@ bool sx_run_child_ends_apart(const struct sx_run_job *job)
 
 /* ---- before it is a job ---------------------------------------------------------------------- */
 
-/* Those that take something: also one that is over, while something of it is left. */
+/* Count the jobs that hold resources: also those that are over, while something of them is left. */
 static uint32_t jobs_held(const struct sx_run_jobs *jobs)
 {
     uint32_t count = 0;
@@ -66,7 +65,7 @@ static uint32_t jobs_held(const struct sx_run_jobs *jobs)
     return count;
 }
 
-/* Unless its output has marks of its own. */
+/* Take the parent's marks, unless the output has marks of its own. */
 static void marks_inherit(struct sx_output_options *output, const struct sx_run_job *parent)
 {
     if (output->inherits && parent != NULL && !sx_marks_any(&output->marks)) {
@@ -74,7 +73,7 @@ static void marks_inherit(struct sx_output_options *output, const struct sx_run_
     }
 }
 
-/* There are numbers, descriptors and an answer to who may ask. */
+/* Check that there are numbers and descriptors for the job, and that the requester may spawn. */
 static pmix_status_t judge_room(const struct sx_run_state *run,
                                 const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message)
@@ -127,7 +126,7 @@ static struct sx_run_program *programs_free(struct sx_run_program *programs, uin
     return NULL;
 }
 
-/* One may have 10,000 applications, and each gets an environment of its own. */
+/* A spawn may have 10,000 applications, and each gets an environment of its own. */
 #define ENVIRONMENTS_BYTES_MAX ((size_t)128 << 20)
 
 static pmix_status_t judge_size(const struct sx_run_program *program, size_t *sum, char *message)
@@ -148,7 +147,7 @@ static pmix_status_t judge_size(const struct sx_run_program *program, size_t *su
     return PMIX_SUCCESS;
 }
 
-/* The program is looked for along the PATH of its own environment. */
+/* The program is searched along the PATH of its own environment. */
 static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_app *app,
                                   char **env, char *message)
 {
@@ -167,8 +166,8 @@ static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_
                                             : PMIX_ERR_JOB_WDIR_NOT_FOUND;
 }
 
-/* The environment that a spawn starts from: that of the program whose rank asks for it, with what
- * the user has set for that one.  A tool has no program here: the launcher's. */
+/* The environment that a spawn starts from.  For a rank it is that of the rank's program, with what
+ * the user has set for it.  A tool has no program here, so it gets the launcher's. */
 static char *const *env_of_asker(const struct sx_run_request *request,
                                  const struct sx_run_job *parent)
 {
@@ -232,7 +231,7 @@ static void job_display(struct sx_run_job *job)
     sx_run_display_job(&display, job->run, job);
 }
 
-/* It is one that was over before it began. */
+/* Mark a job that was over before it began. */
 static pmix_status_t job_fail(struct sx_run_job *job, pmix_status_t status)
 {
     job->over = job->ending = true;
@@ -264,7 +263,7 @@ static pmix_status_t job_make(struct sx_run_job *job, struct sx_run_place *place
     return PMIX_SUCCESS;
 }
 
-/* Where its ranks are to be; NULL with one line in @message. */
+/* The places of the job's ranks; NULL with one line in @message. */
 static struct sx_run_place *places_find(const struct sx_run_machine *machine,
                                         const struct sx_run_request *request, char *message)
 {
@@ -276,7 +275,7 @@ static struct sx_run_place *places_find(const struct sx_run_machine *machine,
                         : sx_run_machine_place_on(machine, cpus, options, message);
 }
 
-/* Return: how many ranks @proc means; 0: there is no such one. */
+/* Return: how many ranks @proc means; 0: no such rank exists. */
 static uint32_t ranks_of(const struct sx_run_jobs *jobs, const pmix_proc_t *proc)
 {
     for (uint32_t i = 0; i < jobs->count; i++) {
@@ -291,7 +290,7 @@ static uint32_t ranks_of(const struct sx_run_jobs *jobs, const pmix_proc_t *proc
 }
 
 /* Return: PMIX_SUCCESS, and the number of ranks that @procs mean; PMIX_ERR_NOT_FOUND with a line in
- * @message that says what for. */
+ * @message that names the purpose. */
 static pmix_status_t ranks_find(const struct sx_run_jobs *jobs, const struct sx_some_procs *procs,
                                 const char *what_for, uint32_t *ret_count, char *message)
 {
@@ -317,7 +316,8 @@ static pmix_status_t ranks_find(const struct sx_run_jobs *jobs, const struct sx_
     return PMIX_SUCCESS;
 }
 
-/* Those whom debugger's daemons look at, and those beside whom ranks are to be. */
+/* Find the processes that a debugger's daemons examine, and those beside which ranks are to be
+ * placed. */
 static pmix_status_t others_find(const struct sx_run_state *run, struct sx_run_request *request,
                                  char *message)
 {
@@ -336,8 +336,8 @@ static void set_session_cwd(struct sx_run_request *request, const char *dir)
     }
 }
 
-/* Return: PMIX_SUCCESS, and it is started from now on; or why not, with one line in @message.
- * @ret_job: whose the request is from then on, if it was made. */
+/* Return: PMIX_SUCCESS when the job is being started, or the error, with one line in @message.
+ * @ret_job: the job, if it was made; it owns the request from then on. */
 static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *request,
                            struct sx_run_job *parent, struct sx_run_job **ret_job, char *message)
 {
@@ -378,7 +378,7 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     return job_make(*ret_job, places, message);
 }
 
-/* Return: the job, or NULL: there is none, and it has been answered why. */
+/* Return: the job, or NULL when there is none; then the requester has received the reason. */
 static struct sx_run_job *spawn_said(struct sx_run_state *run, struct sx_run_request *request,
                                      struct sx_run_job *parent)
 {
@@ -409,7 +409,7 @@ void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request
         return;
     }
     if (apart != NULL) {
-        if (!job->over) { /* it was not to be started */
+        if (!job->over) { /* a spawn that was not to be started */
             sx_run_request_look_at(apart, job->nspace);
         }
         if (spawn_said(run, apart, parent) == NULL) {
@@ -429,7 +429,7 @@ void sx_run_child_started(struct sx_run_job *job)
     sx_run_child_acts(job);
 }
 
-/* What a spawn says in words of its own. */
+/* The directives that a spawn gave in its own infos. */
 static void words_follow(struct sx_run_job *job)
 {
     const struct sx_run_request *const request = job->request;
@@ -511,14 +511,14 @@ void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)
 }
 
 /* Whether @job, over PMI-1, has failed by a rank that has not called PMI's init.  MPICH's parent
- * then waits for a connection, and asks nothing that could be answered. */
+ * then waits for a connection, and makes no request that could be answered. */
 static bool leaves_parent_waiting(const struct sx_run_job *job)
 {
     return job->request->over_pmi1 && job->failed_rank != UINT32_MAX &&
            !sx_run_upcall_has_come(job, job->failed_rank);
 }
 
-/* The parent of @job, which has failed, may wait for it in MPI_Comm_spawn. */
+/* The parent of @job, which has failed, may be waiting for it in MPI_Comm_spawn. */
 static void parent_let_go(const struct sx_run_job *job)
 {
     struct sx_run_job *const parent = job->parent;
@@ -543,7 +543,7 @@ void sx_run_child_over(struct sx_run_job *job)
     if (request == NULL) {
         return;
     }
-    sx_run_child_started(job); /* where nobody has heard of the last exec */
+    sx_run_child_started(job); /* if the last exec has not been noticed */
     parent_let_go(job);
     if (job->spawned > 0) {
         sx_run_note(job, PMIX_EVENT_JOB_END, PMIX_RANK_WILDCARD);

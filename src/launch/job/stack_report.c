@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* stack_report.c - a line for each rank, and a shell that asks for the rest. */
+/* stack_report.c - write a line for each rank, and start a shell that reports the rest. */
 #include "launch/job/stack_report.h"
 
 #include <poll.h>
@@ -20,7 +20,7 @@
 #include "launch/pmi/upcall.h"
 
 #define TRACES_NS (10 * SX_NS_PER_SEC)
-#define TRACES_MAX 64u /* ranks, of the first ones */
+#define TRACES_MAX 64u /* the first ranks only */
 
 extern char **environ;
 
@@ -36,7 +36,7 @@ static const char *state_of(pid_t pid)
                                        : "sleeping";
 }
 
-/* What the server, or PMI-1, has of it. */
+/* The state of the rank's client, as the server or PMI-1 has it. */
 static const char *presence_of(const struct sx_run_job *job, uint32_t rank)
 {
     return sx_run_host_is_client(job, rank)    ? "connected (PMIx_Init)"
@@ -65,8 +65,8 @@ static void states_say(struct sx_run_job *job)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* $1 and $2: the command and the server, whose open collectives are listed; "": not wanted.  Then
- * a name and a process for each rank. */
+/* $1 and $2: the command, and the server whose open collectives are listed; "": not wanted.  A name
+ * and a process for each rank follow. */
 static char script[] = "[ -z \"$1\" ] || \"$1\" ls collectives \"$2\"\n"
                        "shift 2\n"
                        "for tool in eu-stack gstack pstack gdb none; do\n"
@@ -95,7 +95,7 @@ struct words {
     uint32_t count;
 };
 
-/* Those behind the first four are malloc'ed. */
+/* The words behind the first four are malloc'ed. */
 static void words_begin(struct words *words, bool collectives)
 {
     static char shell[] = "sh", command[] = "-c";
@@ -160,7 +160,7 @@ static void traces_over(void *arg, uint32_t events)
     *late->deadline_ns = sx_now_ns();
 }
 
-/* Without the watch it takes all of its time.  Return: false when there are none. */
+/* If the watch fails, the report takes all of its time.  Return: false when there are no traces. */
 static bool traces_begin(struct sx_run_late *late, struct words *words)
 {
     const pid_t pid = sx_run_shell_start(words->all, true);
@@ -181,9 +181,9 @@ static bool traces_begin(struct sx_run_late *late, struct words *words)
     return true;
 }
 
-/* ---- the doors ------------------------------------------------------------------------------- */
+/* ---- entry points ---------------------------------------------------------------------------- */
 
-/* Return: false when that has been done before. */
+/* Return: false when the report has been made before. */
 static bool late_begin(struct sx_run_late *late, struct sx_run_state *run, uint64_t *deadline_ns)
 {
     if (late->reported) {
@@ -246,7 +246,7 @@ void sx_run_report_deinit(struct sx_run_late *late)
     struct pollfd ended = { .fd = late->watch.fd, .events = POLLIN };
 
     if (ended.fd >= 0) {
-        if (poll(&ended, 1, 0) == 0) { /* it is there, and so its group is its own */
+        if (poll(&ended, 1, 0) == 0) { /* the process has not ended, so the group is its own */
             kill(-late->tracer, SIGKILL);
         }
         sx_run_loop_remove(&late->run->loop, &late->watch);

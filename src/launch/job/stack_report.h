@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* stack_report.h - what the ranks do whose time is over, if its spawn or the user wants to know.
+/* stack_report.h - report what ranks do when their time is over, if the spawn or the user asks for
+ * it.
  *
- *   the time is over --states said, more wanted--> TRACING --no more, or 10 s--> the job ends
+ *   the time is over --states shown, more wanted--> TRACING --no more, or 10 s--> the job ends
  *          \-- no more --------------------------------------------------------------^
  *
- * A process of its own lists the open collectives.  It asks eu-stack, gstack, pstack or gdb,
- * whichever is there, for the stacks. */
+ * A separate process lists the open collectives, and the stacks with eu-stack, gstack, pstack or
+ * gdb, whichever is installed. */
 #ifndef SX_LAUNCH_JOB_STACK_REPORT_H
 #define SX_LAUNCH_JOB_STACK_REPORT_H
 
@@ -19,27 +20,27 @@
 struct sx_run_job;
 struct sx_run_state;
 
-/* One for the limit of each spawned job, and one for that of all; zeroed at first. */
+/* One for the time limit of each spawned job, and one for that of all jobs; zeroed at first. */
 struct sx_run_late {
     struct sx_run_state *run;
     bool reported;
     pid_t tracer;              /* 0: none */
-    struct sx_run_watch watch; /* its end, ... */
-    uint64_t *deadline_ns;     /* ... when this becomes now */
+    struct sx_run_watch watch; /* watches the tracer's end, at which ... */
+    uint64_t *deadline_ns;     /* ...  this becomes the current time */
 };
 
-/* Start /bin/sh with @words in a group of its own; @reports: what it writes goes to our stderr.
+/* Start /bin/sh with @words in a group of its own.  @reports: its output goes to our stderr.
  * Return: its pid, or -1. */
 pid_t sx_run_shell_start(char **words, bool reports);
 
-/* The time of @job is over.  Return: true when it is to go on until its timeout_ns, which has been
- * set; any job. */
+/* The time of @job is over.  Return: true when the job continues until its timeout_ns, which has
+ * been set; any job. */
 bool sx_run_report_late(struct sx_run_job *job);
 
-/* The time of all jobs of @run is over.  Return: the same of its timeout_ns. */
+/* The time of all jobs of @run is over.  Return: the same for the timeout_ns of @run. */
 bool sx_run_report_all_late(struct sx_run_state *run);
 
-/* Nobody wants to know any more; safe twice, and on a zeroed one. */
+/* The report is not wanted any more.  Safe twice, and on a zeroed one. */
 void sx_run_report_deinit(struct sx_run_late *late);
 
 #endif

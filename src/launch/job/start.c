@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* start.c - descriptors, an environment and a process for each rank.
  *
- * What goes wrong between fork and exec comes back through one pipe for all; when the last rank
- * has been started it is closed here, and the last exec ends it. */
+ * An error between fork and exec is reported through one pipe for all ranks.  When the last rank
+ * has been started, the launcher closes its end, and the last exec ends the pipe. */
 #include "launch/job/start.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 
-/* ---- whose process it is --------------------------------------------------------------------- */
+/* ---- which process is a rank's --------------------------------------------------------------- */
 
 void sx_run_bearer_add(struct sx_run_state *run, struct sx_run_rank *rank)
 {
@@ -67,7 +67,7 @@ static bool input_goes_to(const struct sx_run_options *options, uint32_t place)
            (options->stdin_mode == SX_RUN_STDIN_RANK && options->stdin_rank == place);
 }
 
-/* The launcher's end does not block, the rank's does.  Return: 0 or errno. */
+/* The launcher's end does not block, the rank's end does.  Return: 0 or errno. */
 static int pipe_make(int pair[2], int own)
 {
     if (pipe2(pair, O_CLOEXEC) != 0) {
@@ -77,13 +77,13 @@ static int pipe_make(int pair[2], int own)
     return 0;
 }
 
-/* One process: what it writes need not be told from anything. */
+/* With one process, its output need not be distinguished from any other. */
 static bool run_is_alone(const struct sx_run_state *run)
 {
     return run->jobs->count == 1 && run->jobs->at[0]->rank_count == 1;
 }
 
-/* The job goes on; that something of it is lost is the exit code, unless a rank has failed. */
+/* The job continues.  That output was lost decides the exit code, unless a rank has failed. */
 static void file_failed(void *arg, const struct sx_run_file *file)
 {
     struct sx_run_state *const run = arg;
@@ -93,7 +93,7 @@ static void file_failed(void *arg, const struct sx_run_file *file)
                strerror(file->error));
 }
 
-/* The file for stream @which, where files are wanted.  Return: false with one line in @message. */
+/* The file for stream @which, if files are wanted.  Return: false with one line in @message. */
 static bool file_for(struct sx_run_job *job, uint32_t rank, int which, char *message,
                      struct sx_run_file **ret_file)
 {
@@ -123,7 +123,7 @@ static bool file_for(struct sx_run_job *job, uint32_t rank, int which, char *mes
     return true;
 }
 
-/* The reading end of its pipe is @fd, which is taken over.  Return: 0 or errno. */
+/* Take over @fd, the reading end of the stream's pipe.  Return: 0 or errno. */
 static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int fd,
                           struct sx_run_file *file)
 {
@@ -155,7 +155,7 @@ static int connect_stream(struct sx_run_job *job, uint32_t rank, int which, int 
     return why;
 }
 
-/* Which of them is to be a terminal where the job's own request says nothing. */
+/* Whether stream @which is to be a terminal when the job's own request says nothing. */
 static bool terminal_suits(const struct sx_run_job *job, uint32_t rank, int which)
 {
     const struct sx_run_state *const run = job->run;
@@ -189,7 +189,7 @@ static void no_terminal_say(struct sx_run_state *run, int why)
     }
 }
 
-/* What a rank writes to, and the end that is read here.  Return: 0 or errno. */
+/* Make the end that a rank writes to, and the end that is read here.  Return: 0 or errno. */
 static int output_make(const struct sx_run_job *job, uint32_t rank, int which, int pair[2])
 {
     static const struct sx_launch_options nothing;
@@ -238,7 +238,7 @@ static bool connect_output(struct sx_run_job *job, uint32_t rank, int fds[3], ch
     return why == 0 || no_pipes(why, message);
 }
 
-/* @fd is taken over.  The launcher's own input is for the command line's jobs. */
+/* Take @fd over.  The launcher's own input is for the command line's jobs. */
 static void connect_input(struct sx_run_job *job, uint32_t rank, int fd)
 {
     if (job->request == NULL) {
@@ -293,7 +293,7 @@ static bool connect_terminal(struct sx_run_job *job, uint32_t rank, int fds[3], 
     return why == 0 || no_pipes(why, message);
 }
 
-/* Make the three descriptors of @rank in @fds and keep the other ends; null_fd stays everybody's.
+/* Make the three descriptors of @rank in @fds and keep the other ends; null_fd stays shared.
  * Return: false with one line in @message. */
 static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char *message)
 {
@@ -358,7 +358,7 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     }
 }
 
-/* Somebody who is no ancestor of it may want to see its stack. */
+/* A process that is not an ancestor of the rank may want to read its stack. */
 static bool is_traced(const struct sx_run_job *job, uint32_t rank)
 {
     const struct sx_run_options *const options = job->options;
@@ -373,7 +373,8 @@ static bool stops_on_exec(const struct sx_run_job *job, uint32_t rank)
            (job->request != NULL && sx_run_request_stops(job->request->said.stop_on_exec, rank));
 }
 
-/* The words of @rank's program with the rank behind the first one, which is made for it. */
+/* The words of @rank's program, with the rank's number appended to the first one, which is
+ * malloc'ed. */
 static char **argv_indexed(const struct sx_run_job *job, uint32_t rank)
 {
     char *const *const words = program_of(job, rank)->argv;
@@ -424,7 +425,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
     }
 }
 
-/* What the server has for a rank is what it has for all of its program, but for the rank. */
+/* The server's variables are the same for all ranks of a program, but for the rank itself. */
 static bool program_serve(struct sx_run_job *job, uint32_t rank, char *message)
 {
     struct sx_run_program *const program = program_of(job, rank);
@@ -436,7 +437,7 @@ static bool program_serve(struct sx_run_job *job, uint32_t rank, char *message)
     return program->is_served;
 }
 
-/* Its own variables, before its connections are made. */
+/* The rank's own variables, before its connections are made. */
 static char **own_env(const struct sx_run_job *job, uint32_t rank)
 {
     char **env = sx_cli_calloc(1, sizeof(*env));
@@ -460,7 +461,7 @@ static int reports_open(struct sx_run_job *job)
     return sx_run_loop_add(&job->run->loop, &job->reports, EPOLLIN);
 }
 
-/* What is left of the reports of former starts would get lost. */
+/* Otherwise the remaining reports of former starts would be lost. */
 bool sx_run_start_can(const struct sx_run_job *job)
 {
     return job->report_fd >= 0 || job->reports.fd < 0;
@@ -499,7 +500,7 @@ void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Return: NULL when there is none. */
+/* Return: NULL when no job is starting. */
 static struct sx_run_job *next_job(const struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
@@ -515,7 +516,7 @@ bool sx_run_is_starting(const struct sx_run_state *run)
     return next_job(run) != NULL;
 }
 
-/* The last exec ends the pipe, when there is nobody left here to write to it. */
+/* The last exec ends the pipe, once no writing end is left here. */
 static void reports_end(struct sx_run_job *job)
 {
     if (job->report_fd >= 0 && !sx_run_job_is_starting(job)) {
@@ -530,7 +531,7 @@ void sx_run_start_some(struct sx_run_state *run)
 
     for (int i = 0; i < STARTS_A_TURN && job != NULL; i++, job = next_job(run)) {
         if (job->ranks[job->spawned].unwanted) {
-            sx_run_pmi1_rank_gone(job, job->spawned++); /* an abort was faster */
+            sx_run_pmi1_rank_gone(job, job->spawned++); /* an abort came first */
         } else {
             sx_run_start_rank(job, job->spawned++);
         }
@@ -604,7 +605,7 @@ void sx_run_start_reports(struct sx_run_state *run)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* Else somebody is just about to execute a program, or to fail. */
+/* Otherwise a rank is just about to execute its program, or to fail. */
 bool sx_run_start_is_done(const struct sx_run_job *job)
 {
     return job->reports.fd < 0 && job->report_fd < 0;

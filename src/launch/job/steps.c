@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* steps.c - one clock a launcher, read where a step has ended. */
+/* steps.c - one clock for each launcher, read when a step has ended. */
 #include "launch/job/steps.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "launch/common/say.h"
 #include "launch/job/end.h"
 
-static uint64_t begin_ns; /* 0: nobody wants to know */
+static uint64_t begin_ns; /* 0: steps are not wanted */
 
 void sx_run_steps_begin(bool told)
 {

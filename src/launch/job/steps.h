@@ -8,10 +8,10 @@
 
 struct sx_run_state;
 
-/* From now on steps are told, if @told, with the time since this call. */
+/* From now on print each step with the time since this call, if wanted. */
 void sx_run_steps_begin(bool told);
 
-/* A step is done.  @run: the jobs' life, whose output comes in order; NULL: it has not begun. */
+/* A step is done.  @run: its queue keeps the output in order; NULL: it has not begun. */
 void sx_run_step(struct sx_run_state *run, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
