@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query.c - what the server does not know, its host is asked for, in one call.
+/* query.c - answer what the server has, and ask the host for the rest, in one call.
  *
- *     QUERY --> what the server knows --all of it--> results
+ *     QUERY --> what the server has ----all of it--> results
  *                 |   ^--\            \--some is missing--> the host's `query`, if any --> results
  *                 \------/ a step a turn, while there is more
  *
- * Nobody waits for the host but who has asked.  The host gets copies, to which the asker's user and
- * group are added.  What it says is judged piece by piece; what cannot be passed on is left out. */
+ * Only the asking client waits for the host.  The host gets copies, to which the asker's user and
+ * group are added.  The host's answer is checked info by info; infos that cannot be passed on are
+ * left out. */
 #include "server/query/query.h"
 
 #include <stdlib.h>
@@ -24,23 +25,23 @@
 #include "server/query/query_cache.h"
 #include "server/query/query_keys.h"
 
-#define KEYS_PER_UNIT 32u /* of those that an answer may be for, compared */
+#define KEYS_PER_UNIT 32u /* keys compared to find those that an answer is for */
 
 struct query {
     struct sx_pending pending;
-    pmix_info_t *info; /* the message's: what the queries are made of */
+    pmix_info_t *info; /* the infos of the message, from which the queries are made */
     size_t ninfo;
     struct sx_queries queries;
     struct sx_query_progress progress;
-    struct sx_share_work work; /* there: what the server knows takes longer than a turn */
-    bool begun;                /* it is pending */
-    pmix_status_t missed;      /* when no key is answered */
+    struct sx_share_work work; /* queued: the server's own answer takes longer than a turn */
+    bool begun;                /* the request is pending */
+    pmix_status_t missed;      /* the status when no key is answered */
     pmix_info_t *results;      /* of the answer; NULL: there are none, or not yet */
     size_t result_count;
     pmix_status_t status;       /* of the answer */
-    bool is_made;               /* these three are */
-    bool is_written, is_orphan; /* by a thread; and nobody waits for it any more */
-    int fd;                     /* the body that it has made; 0: none */
+    bool is_made;               /* these three are set */
+    bool is_written, is_orphan; /* by a thread; and no request waits for it any more */
+    int fd;                     /* the body that the thread has made; 0: none */
     size_t size;
 };
 
@@ -123,7 +124,7 @@ static bool is_large(struct query *query)
            size >= SX_ANSWER_LARGE_BYTES;
 }
 
-/* It is pending.  A large answer is written by a thread. */
+/* The request is pending.  A large answer is written by a thread. */
 static void query_answer(struct query *query)
 {
     query->is_written = is_large(query) &&
@@ -158,7 +159,7 @@ static const struct sx_pending_kind query_kind = {
 
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    if (asker == NULL) { /* its client has gone */
+    if (asker == NULL) { /* the client is gone */
         sx_pending_uncount(answer->client, query_kind.quota, (size_t)answer->id);
         return;
     }
@@ -177,7 +178,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     query_answer(query);
 }
 
-/* A copy of @query, with who asks. */
+/* A copy of @query, with the asker's identity added. */
 static pmix_status_t query_copy(const pmix_query_t *query, const struct sx_client *client,
                                 pmix_query_t *ret)
 {
@@ -234,7 +235,8 @@ static pmix_status_t query_begin(struct query *query, struct sx_server *server,
     return rc;
 }
 
-/* Return: PMIX_SUCCESS when it is answered later; why the host is not asked. */
+/* Return: PMIX_SUCCESS when it is answered later; otherwise the reason why the host is not
+ * asked. */
 static pmix_status_t host_ask(struct query *query, struct sx_server *server,
                               struct sx_client *client, uint32_t id)
 {
@@ -258,7 +260,7 @@ static pmix_status_t host_ask(struct query *query, struct sx_server *server,
     sx_client_retain(client);
     rc = sx_upcall(server, SX_UPCALL_QUERY, &up);
     free(up.queries);
-    /* What the host does inside may end the client, and what it waits for. */
+    /* The upcall may have ended the client, and the requests that it waits for. */
     struct sx_pending *const pending = rc == PMIX_SUCCESS
                                            ? NULL
                                            : sx_pending_find(server, client, id, &query_kind);
@@ -276,7 +278,7 @@ static pmix_status_t host_ask(struct query *query, struct sx_server *server,
 
 /* ---- the message ----------------------------------------------------------------------------- */
 
-/* The array of queries in the one info.  Return: NULL when there is none. */
+/* Find the array of queries in the one info.  Return: NULL when there is none. */
 static const pmix_data_array_t *queries_find(const struct query *query)
 {
     const pmix_value_t *const value = query->ninfo == 1 ? &query->info[0].value : NULL;
@@ -301,7 +303,7 @@ static pmix_status_t query_open(struct query *query, const struct sx_frame *fram
     return rc;
 }
 
-/* What it means when nothing more is found; PMIX_SUCCESS when there is a host to be asked. */
+/* The status if nothing more is found; PMIX_SUCCESS when there is a host to be asked. */
 static pmix_status_t host_judge(const struct query *query, const struct sx_server *server)
 {
     const struct sx_queries *const queries = &query->queries;
@@ -318,7 +320,7 @@ static pmix_status_t host_judge(const struct query *query, const struct sx_serve
     return server->module.query != NULL ? PMIX_SUCCESS : rc;
 }
 
-/* Answer with what there is; @status: what it means when that is nothing. */
+/* Answer with the results so far; @status: the status if there are none. */
 static void query_end(struct query *query, struct sx_server *server, struct sx_client *client,
                       uint32_t id, pmix_status_t status)
 {
@@ -335,7 +337,8 @@ static void query_end(struct query *query, struct sx_server *server, struct sx_c
     query_free(&query->pending);
 }
 
-/* What the server knows has been answered, as @rc says; @frame is NULL when it has been read. */
+/* The server has answered from its own data, with status @rc.  @frame is NULL when it has been
+ * read. */
 static void query_go_on(struct query *query, struct sx_server *server, struct sx_client *client,
                         uint32_t id, const struct sx_frame *frame, pmix_status_t rc)
 {
@@ -354,7 +357,7 @@ static void query_go_on(struct query *query, struct sx_server *server, struct sx
     }
 }
 
-/* A turn of the client's. */
+/* One step, in a turn of the client. */
 static void query_step(struct sx_share_work *work)
 {
     struct query *const query = SX_CONTAINER(work, struct query, work);
@@ -368,8 +371,8 @@ static void query_step(struct sx_share_work *work)
     }
 }
 
-/* The first step is done at once.  Return: PMIX_SUCCESS when it has gone on from there; why it is
- * not answered later. */
+/* Do the first step at once.  Return: PMIX_SUCCESS when the request continues by itself; otherwise
+ * the reason why it is not answered later. */
 static pmix_status_t query_take(struct query *query, struct sx_server *server,
                                 struct sx_client *client, const struct sx_frame *frame)
 {

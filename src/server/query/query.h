@@ -11,8 +11,8 @@ struct sx_queries;
 bool sx_query_on_query(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns);
 
-/* The host's own: the server answers what it knows, and asks nobody.  Any thread.  Return: as
- * sx_query_known. */
+/* Answer the host's own query from the data of this server, without asking the host.  Any thread.
+ * Return: as sx_query_known. */
 pmix_status_t sx_query_by_host(struct sx_queries *queries);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_cache.c - a ring of answers; the oldest makes room. */
+/* query_cache.c - a ring of answers; a new answer replaces the oldest. */
 #include "server/query/query_cache.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 
-/* What was asked, by whom: the bytes tell it from everything else. */
+/* The question and the asking process: these bytes distinguish it from all others. */
 struct sx_query_question {
     char nspace[256];
     uint32_t rank;
@@ -29,18 +29,19 @@ struct sx_query_answer {
     struct sx_query_question *question;
 };
 
-/* The same while it is asked: the qualifiers of a query are encoded once for all of its keys. */
+/* The same while it is being asked: the qualifiers of a query are encoded once for all of its
+ * keys. */
 struct question {
     const struct sx_client *client;
     const char *key;
     uint64_t hash;
-    uint32_t query; /* whose qualifiers they are */
-    uint8_t *bytes; /* malloc'ed; NULL: nothing is kept of such ones */
+    uint32_t query; /* the query that has these qualifiers */
+    uint8_t *bytes; /* malloc'ed; NULL: answers to this query are not kept */
     size_t size;
     uint64_t bytes_hash;
 };
 
-/* The qualifiers without the wish for something newer; borrowed, but for the array.  Return: NULL
+/* The qualifiers without the request for a newer answer; borrowed, but for the array.  Return: NULL
  * when memory is out. */
 static pmix_info_t *qualifiers_of(const pmix_query_t *query, size_t *ret_count)
 {
@@ -78,8 +79,7 @@ static void qualifiers_encode(struct question *question, const pmix_query_t *que
     free(infos);
 }
 
-/* @question, zeroed at first, is about @asked from now on.  Return: whether an answer to it may be
- * kept. */
+/* Set @question, zeroed at first, to @asked.  Return: whether an answer to it may be kept. */
 static bool question_set(struct question *question, const struct sx_server *server,
                          const struct sx_client *client, const struct sx_queries *queries,
                          const struct sx_asked *asked)
@@ -106,7 +106,7 @@ static bool answers(const struct sx_query_answer *answer, const struct question 
            memcmp(key + kept->key_size, question->bytes, question->size) == 0;
 }
 
-/* Return: NULL when it was never answered. */
+/* Return: NULL when no answer is kept. */
 static struct sx_query_answer *answer_find(struct sx_server *server,
                                            const struct question *question)
 {

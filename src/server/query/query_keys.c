@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_keys.c - a row a key. */
+/* query_keys.c - one row per key. */
 #include "server/query/query_keys.h"
 
 #include <stdlib.h>
@@ -21,25 +21,25 @@
 #include "shmem/lists.h"
 #include "shmem/nspace_read.h"
 
-/* What one call may cost, or one key more: a key may be asked for again and again. */
+/* The maximum cost of one call, exceeded by one key at most: a call may name a key many times. */
 #define UNITS_MAX 65536u
-#define BYTES_PER_UNIT 256u /* of what is answered */
+#define BYTES_PER_UNIT 256u /* of the answer */
 #define UNITS_PER_READ 20u  /* of a file of /proc */
 #define ROWS_PER_UNIT 8u    /* of namespaces, groups, sets */
 #define ROWS_AT_ONCE 64u
 #define PROCS_AT_ONCE 32u /* of a job: about a unit each */
 
-/* What is asked, of whom, and by whom. */
+/* A question: its subject and its asker. */
 struct question {
     struct sx_server *server;
     struct sx_client *client; /* NULL: the host */
     struct sx_question asked;
     struct sx_query_progress *progress;
-    uint64_t units; /* that this step has cost */
-    uint64_t mark;  /* of the namespaces that the client has joined; 0: not found yet */
+    uint64_t units; /* the cost of this step */
+    uint64_t mark;  /* of the namespaces that the client is connected with; 0: not computed yet */
 };
 
-/* Whether an answer may go on in this step. */
+/* Whether this step may continue. */
 static bool may_go_on(const struct question *question)
 {
     return question->client == NULL || question->units < SX_SHARE_STEP_UNITS;
@@ -51,7 +51,7 @@ static void cost(struct question *question, uint64_t units)
     question->progress->units += units;
 }
 
-/* Root may ask about all, as it may inspect all of a server's memory. */
+/* Root may query all, as it may inspect all memory of a server. */
 static bool sees_all(const struct question *question)
 {
     return question->client == NULL || question->client->uid == 0;
@@ -70,7 +70,7 @@ static bool may_see(struct question *question, const struct sx_nspace *nspace)
 
 /* ---- namespaces ------------------------------------------------------------------------------ */
 
-/* Those that a host has registered, with commas. */
+/* The namespaces that a host has registered, comma-separated. */
 static pmix_status_t namespaces_answer(struct question *question, pmix_value_t *ret)
 {
     size_t size = 1, rows = 0;
@@ -97,8 +97,7 @@ static pmix_status_t namespaces_answer(struct question *question, pmix_value_t *
     return PMIX_SUCCESS;
 }
 
-/* @ret is an array of @count infos, the array of which is returned.  Return: NULL when memory is
- * out. */
+/* @ret becomes an array of @count infos, which is returned.  Return: NULL when memory is out. */
 static pmix_info_t *infos_make(size_t count, pmix_value_t *ret)
 {
     pmix_data_array_t *const array = PMIx_Data_array_create(count, PMIX_INFO);
@@ -111,7 +110,8 @@ static pmix_info_t *infos_make(size_t count, pmix_value_t *ret)
     return array->array;
 }
 
-/* Return: the namespace that the qualifiers name, NULL when there is none that may be seen. */
+/* Return: the namespace that the qualifiers name, NULL when there is none that the asker may
+ * see. */
 static const struct sx_nspace *nspace_meant(struct question *question)
 {
     const struct sx_query_options *const options = question->asked.options;
@@ -123,7 +123,7 @@ static const struct sx_nspace *nspace_meant(struct question *question)
     return nspace != NULL && nspace->registered && may_see(question, nspace) ? nspace : NULL;
 }
 
-/* Its name, and the command that started it when that is known. */
+/* The name of the namespace, and the command that started it if that is set. */
 static bool nspace_tell(const struct sx_nspace *nspace, pmix_info_t *ret)
 {
     const struct sx_site site = { .shared = nspace->has_store ? &nspace->store.view : NULL };
@@ -145,7 +145,7 @@ static bool is_told(struct question *question, const struct sx_nspace *nspace)
            (only == NULL || strcmp(only, nspace->name) == 0);
 }
 
-/* Of the one that is named, else of all. */
+/* For the namespace that the query names, else for all. */
 static pmix_status_t namespace_info_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_list *const nspaces = &question->server->registry.nspaces;
@@ -175,7 +175,7 @@ static pmix_status_t namespace_info_answer(struct question *question, pmix_value
     return told ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* As the server sees it, from this node. */
+/* As this server sees it, from this node. */
 static pmix_status_t job_status_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_nspace *const nspace = nspace_meant(question);
@@ -209,7 +209,7 @@ static pmix_status_t procs_answer(struct question *question, pmix_value_t *ret)
     }
     if (progress->table == NULL ||
         progress->table->size !=
-            sx_query_procs_count(nspace, here)) { /* also when some have come */
+            sx_query_procs_count(nspace, here)) { /* also when some were added meanwhile */
         table_begin(progress, sx_query_procs_count(nspace, here));
     }
     while (progress->table != NULL && progress->walked < progress->table->size) {
@@ -224,7 +224,7 @@ static pmix_status_t procs_answer(struct question *question, pmix_value_t *ret)
         cost(question, PROCS_AT_ONCE);
     }
     *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = progress->table };
-    progress->table = NULL; /* moved */
+    progress->table = NULL; /* its ownership has moved */
     return ret->data.darray != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
@@ -238,7 +238,8 @@ static pmix_status_t uri_answer(struct question *question, pmix_value_t *ret)
     return uri != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* What the host has registered for its `spawn` and begins with @prefix, with commas. */
+/* The attributes that the host has registered for its `spawn` and that begin with @prefix,
+ * comma-separated. */
 static pmix_status_t spawn_names(struct question *question, const char *prefix, pmix_value_t *ret)
 {
     const struct sx_support_host *const host = &question->server->support;
@@ -276,7 +277,7 @@ static pmix_status_t support_answer(struct question *question, pmix_value_t *ret
     return sx_support_find(question->asked.query, &question->server->support, ret);
 }
 
-/* What this server uses.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
+/* The resources that this server uses.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
 static pmix_status_t daemon_memory_answer(struct question *question, pmix_value_t *ret)
 {
     struct sx_query_progress *const progress = question->progress;
@@ -289,7 +290,7 @@ static pmix_status_t daemon_memory_answer(struct question *question, pmix_value_
     return progress->has_memory ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* Whether it asks for the memory of @client, one of its own user's, or root asks. */
+/* Whether the query asks for the memory of @client, and the asker has the same user or is root. */
 static bool is_meant(struct question *question, const struct sx_client *client)
 {
     const struct sx_query_options *const options = question->asked.options;
@@ -301,7 +302,7 @@ static bool is_meant(struct question *question, const struct sx_client *client)
                        (of.rank == PMIX_RANK_WILDCARD || of.rank == client->rank)));
 }
 
-/* The processes: whoever asks looks at them (client/query/query_memory.h). */
+/* The processes whose memory the asker reads itself (client/query/query_memory.h). */
 static pmix_status_t client_memory_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_server *const server = question->server;
@@ -327,7 +328,7 @@ static pmix_status_t client_memory_answer(struct question *question, pmix_value_
     return PMIX_SUCCESS;
 }
 
-/* With room for the limits, if they are asked for. */
+/* With room for the limits, if the query asks for them. */
 static pmix_status_t memory_answer(struct question *question, pmix_value_t *ret)
 {
     const bool minmax = question->asked.options->minmax;
@@ -366,7 +367,7 @@ static uint32_t kind_of(const struct question *question)
                : SX_MEMBERSHIP_GROUP;
 }
 
-/* Return: false when memory is out, or for more than one call may have. */
+/* Return: false when memory is out, or for more than one call may return. */
 static bool name_add(struct sx_query_progress *progress, const char *name)
 {
     const size_t size = strlen(name) + 1;
@@ -394,7 +395,7 @@ static uid_t asker_of(const struct question *question)
     return question->client != NULL ? question->client->uid : 0;
 }
 
-/* Return: PMIX_ERR_WOULD_BLOCK while what the asker may see of the lists is still to be found. */
+/* Return: PMIX_ERR_WOULD_BLOCK while the lists that the asker may see are still being searched. */
 static pmix_status_t lists_find(struct question *question)
 {
     uint64_t units;
@@ -417,7 +418,7 @@ static pmix_status_t lists_count_answer(struct question *question, pmix_value_t 
     return PMIX_SUCCESS;
 }
 
-/* The names of all lists of the kind that may be seen, in the order of their rows. */
+/* The names of all lists of the kind that the asker may see, in the order of their rows. */
 static pmix_status_t names_walk(struct question *question)
 {
     const struct sx_memberships *const lists = &question->server->memberships;
@@ -458,7 +459,7 @@ static pmix_status_t pset_names_answer(struct question *question, pmix_value_t *
     }
     *ret = (pmix_value_t){ .type = PMIX_STRING,
                            .data.string = progress->text != NULL ? progress->text : strdup("") };
-    progress->text = NULL; /* moved */
+    progress->text = NULL; /* its ownership has moved */
     return ret->data.string != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
@@ -525,7 +526,7 @@ static const struct row {
     { PMIX_QUERY_NUM_GROUPS, lists_count_answer },
     { PMIX_QUERY_GROUP_NAMES, group_names_answer },
     { PMIX_QUERY_GROUP_MEMBERSHIP, members_answer },
-    /* These are a host's to know. */
+    /* Only a host can answer these keys. */
     { PMIX_QUERY_QUEUE_LIST, NULL },
     { PMIX_QUERY_QUEUE_STATUS, NULL },
     { PMIX_QUERY_AUTHORIZATIONS, NULL },
@@ -540,7 +541,7 @@ static const struct row {
     { PMIX_TIME_REMAINING, NULL },
 };
 
-/* Also those that a client answers itself. */
+/* Includes keys that a client answers itself. */
 static pmix_status_t keys_answer(struct question *question, pmix_value_t *ret)
 {
     static const char of_clients[] = PMIX_QUERY_STABLE_ABI_VERSION
@@ -598,8 +599,8 @@ void sx_query_progress_clear(struct sx_query_progress *progress)
     progress->text_size = progress->text_capacity = progress->text_count = progress->walked = 0;
 }
 
-/* A client has the answer to what it asks again from the first one, and gets none with it.  It is
- * counted: so much of one call is answered, in all places. */
+/* A client takes the answer to a repeated key from the first answer, so none is sent again.  Its
+ * size is counted nevertheless, as the total answer of one call is bounded. */
 static pmix_status_t again_answer(const struct question *question, const struct sx_queries *queries,
                                   const struct sx_asked *asked, pmix_value_t *ret)
 {
@@ -613,8 +614,8 @@ static pmix_status_t again_answer(const struct question *question, const struct 
     return first->answered ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* Return: PMIX_SUCCESS with *ret; PMIX_ERR_NOT_FOUND; PMIX_ERR_WOULD_BLOCK; why no more is
- * answered. */
+/* Return: PMIX_SUCCESS with *ret; PMIX_ERR_NOT_FOUND; PMIX_ERR_WOULD_BLOCK; the reason why no more
+ * is answered. */
 static pmix_status_t key_answer(struct question *question, const struct sx_queries *queries,
                                 struct sx_asked *asked, pmix_value_t *ret)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_procs.c - where they are, what they run, and in which state they are.
+/* query_procs.c - the node, command and state of each process.
  *
- * What the host has told of a process counts.  Otherwise its state is what the server has seen:
+ * The state that the host has set for a process takes precedence.  Otherwise the server derives it:
  *
  *     LAUNCH_UNDERWAY --PMIx_Init--> CONNECTED --PMIx_Finalize--> RUNNING --its end--> TERMINATED
  *                                        \--its end--> TERM_WO_SYNC */
@@ -20,7 +20,7 @@
 static pmix_proc_state_t client_state(const struct sx_client *client)
 {
     if (client->departed || (client->left && sx_process_has_gone(client->exit_fd))) {
-        return PMIX_PROC_STATE_TERMINATED; /* also when the host has taken it away since */
+        return PMIX_PROC_STATE_TERMINATED; /* also when the host has removed it since */
     }
     if (client->died || client->state == SX_CLIENT_DEAD) {
         return PMIX_PROC_STATE_TERM_WO_SYNC;
@@ -32,7 +32,7 @@ static pmix_proc_state_t client_state(const struct sx_client *client)
                                                                 : PMIX_PROC_STATE_LAUNCH_UNDERWAY;
 }
 
-/* A text of the process, else of the application that it is of. */
+/* A text of the process, else of its application. */
 static const char *executable_of(const struct sx_site *site, uint32_t rank)
 {
     uint32_t app = 0;
@@ -81,7 +81,8 @@ static bool info_fill(const struct sx_nspace *nspace, const struct sx_site *site
                      command != NULL);
 }
 
-/* The ranks that are told of are the job's, or those that are here when its size is not known. */
+/* The ranks in the answer are those of the job, or the local ones when the job's size is not
+ * set. */
 static bool is_of_job(const struct sx_nspace *nspace, bool here)
 {
     return !here && nspace->job_size != 0;
