@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* logging.c - one call from its infos to its answer. */
+/* logging.c - one call, from its infos to its answer. */
 #include "server/log/logging.h"
 
 #include <pthread.h>
@@ -37,8 +37,8 @@ struct call {
     struct sx_list link; /* server.log_calls */
     struct sx_server *server;
     struct sx_client *client; /* retained; NULL: the host */
-    struct asking *asking;    /* NULL: nobody waits any more */
-    size_t bytes;             /* that it keeps, for the quota */
+    struct asking *asking;    /* NULL: no request waits any more */
+    size_t bytes;             /* the memory that it holds, for the quota */
     pmix_op_cbfunc_t cbfunc;  /* of the host */
     void *cbdata;
     pmix_info_t *data, *directives; /* its own */
@@ -49,14 +49,14 @@ struct call {
     time_t when;
     struct sx_asker asker;
     size_t next;   /* of the data */
-    unsigned open; /* parts that are under way, and whoever goes on with it */
+    unsigned open; /* parts in progress, and a loop that starts more */
     bool any_required_asked;
     bool any_logged, any_missed;
-    pmix_status_t status; /* of the first that was missed; of a required one in any case */
+    pmix_status_t status; /* of the first part that failed; of a required one in any case */
     bool required_missed;
 };
 
-/* ---- its end --------------------------------------------------------------------------------- */
+/* ---- the end of a call ----------------------------------------------------------------------- */
 
 static void call_free(struct call *call)
 {
@@ -99,7 +99,7 @@ static pmix_status_t call_status(const struct call *call)
     return call->any_logged && !call->required_missed ? PMIX_ERR_PARTIAL_SUCCESS : call->status;
 }
 
-/* Some of it ended with @status. */
+/* A part of the call ended with @status. */
 static void call_note(struct call *call, pmix_status_t status, bool required)
 {
     if (status == PMIX_SUCCESS) {
@@ -115,7 +115,7 @@ static void call_note(struct call *call, pmix_status_t status, bool required)
 
 static void call_go(struct call *call);
 
-/* One of those that are under way is not any more. */
+/* One part in progress has ended. */
 static void call_close(struct call *call)
 {
     if (--call->open > 0) {
@@ -194,7 +194,8 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     call_close(call);
 }
 
-/* The parts from @first to before @end that the host serves, the directives, and who asks. */
+/* Pass to the host the parts from @first to before @end that it serves, the directives, and the
+ * asker's identity. */
 static pmix_status_t question_build(const struct call *call, size_t first, size_t end,
                                     struct sx_upcall *up)
 {
@@ -236,13 +237,13 @@ static void host_ask(struct call *call, size_t first, size_t end)
     }
     free(up.info);
     if (rc == PMIX_SUCCESS) {
-        call->open++; /* it is not told before this thread has come back */
+        call->open++; /* the answer is handled only after this function has returned */
     } else {
         call_note(call, rc, call->any_required_asked);
     }
 }
 
-/* ---- its way --------------------------------------------------------------------------------- */
+/* ---- the destination of each part ------------------------------------------------------------ */
 
 static enum sx_log_way way_of(const struct call *call, const pmix_info_t *info)
 {
@@ -258,7 +259,7 @@ static enum sx_log_way way_of(const struct call *call, const pmix_info_t *info)
     return way;
 }
 
-/* What is said beside a record belongs to it. */
+/* Infos that describe a record belong to that record. */
 static void matter_follow(struct call *call)
 {
     bool any_record = false;
@@ -276,7 +277,7 @@ static void matter_follow(struct call *call)
     }
 }
 
-/* Return: PMIX_ERR_NOT_SUPPORTED when nobody serves a required one. */
+/* Return: PMIX_ERR_NOT_SUPPORTED when a required channel is not served. */
 static pmix_status_t ways_find(struct call *call)
 {
     for (size_t i = 0; i < call->ndata; i++) {
@@ -292,7 +293,7 @@ static pmix_status_t ways_find(struct call *call)
     return PMIX_SUCCESS;
 }
 
-/* The next part goes its way.  Return: true when that is the host's. */
+/* Start the next part.  Return: true when it is for the host. */
 static bool part_go(struct call *call)
 {
     struct part *const part = &call->parts[call->next++];
@@ -308,7 +309,7 @@ static bool part_go(struct call *call)
     return part->way == SX_LOG_HOST;
 }
 
-/* With PMIX_LOG_ONCE: until one is under way. */
+/* With PMIX_LOG_ONCE: until one is in progress. */
 static void call_go(struct call *call)
 {
     const size_t first = call->next;
@@ -323,7 +324,7 @@ static void call_go(struct call *call)
         host_ask(call, first, call->next);
     }
     call_close(call);
-    outlets_go(server); /* what it tells may free the call */
+    outlets_go(server); /* a callback may free the call */
 }
 
 static void call_begin(struct call *call)
@@ -353,7 +354,7 @@ static struct call *call_new(struct sx_server *server)
     return call;
 }
 
-/* Its infos are there.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM and PMIX_ERR_NOT_SUPPORTED as
+/* The infos are decoded.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM and PMIX_ERR_NOT_SUPPORTED as
  * sx_log_data_judge and sx_options_read; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t call_judge(struct call *call)
 {
@@ -371,7 +372,7 @@ static pmix_status_t call_judge(struct call *call)
 
 /* ---- of clients ------------------------------------------------------------------------------ */
 
-/* Its client has gone, or has its answer. */
+/* The client is gone, or has its answer. */
 static void asking_free(struct sx_pending *pending)
 {
     struct asking *const asking = SX_CONTAINER(pending, struct asking, pending);
@@ -384,7 +385,7 @@ static void asking_free(struct sx_pending *pending)
 
 static const struct sx_pending_kind asking_kind = { .quota = SX_PENDING_LOG, .free = asking_free };
 
-/* Request @id of @client waits for @call. */
+/* Let request @id of @client wait for @call. */
 static pmix_status_t asking_begin(struct call *call, struct sx_client *client, uint32_t id)
 {
     struct asking *const asking = calloc(1, sizeof(*asking));
@@ -453,7 +454,7 @@ static pmix_status_t host_begin(struct sx_server *server, void *arg)
     return PMIX_SUCCESS;
 }
 
-/* Whoever waits for a callback. */
+/* A caller that waits for a callback. */
 struct waiter {
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -486,7 +487,7 @@ static pmix_status_t infos_copy(pmix_info_t **ret, size_t *ret_count, const pmix
     return sx_elements_copy(*ret, info, ninfo, PMIX_INFO);
 }
 
-/* With @cbfunc: it may be called before this returns. */
+/* With @cbfunc: the callback may be called before this returns. */
 static pmix_status_t host_log(struct sx_server *server, const pmix_info_t data[], size_t ndata,
                               const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                               void *cbdata)
@@ -560,7 +561,7 @@ void sx_logging_init(struct sx_server *server, const struct sx_server_options *o
 void sx_logging_stop(struct sx_server *server)
 {
     sx_sinks_end(server);
-    while (!sx_list_empty(&server->log_calls)) { /* those that wait for the host */
+    while (!sx_list_empty(&server->log_calls)) { /* calls that wait for the host */
         call_end(SX_LIST_ENTRY(server->log_calls.next, struct call, link), PMIX_ERR_NOT_AVAILABLE);
     }
 }
