@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* abort.c - read the request, ask the host, answer with what it says. */
+/* abort.c - read the request, ask the host, and return its answer. */
 #include "server/manage/abort.h"
 
 #include <stdlib.h>

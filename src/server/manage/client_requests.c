@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* client_requests.c - one row per request: the entry of the host's module that answers it, and what
- * this server can do without. */
+ * this server can do without that entry. */
 #include "server/manage/client_requests.h"
 
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-/* What this server answers itself when its host has no such entry. */
+/* The function by which this server answers itself when its host has no such entry. */
 typedef void (*own_fn)(struct sx_server *server, struct sx_client *client, uint32_t id,
                        const pmix_info_t info[], size_t ninfo);
 
 static const struct {
     enum sx_upcall_kind upcall;
     const char *argument; /* NULL, or the key of the first info: bytes */
-    own_fn own;           /* NULL: it cannot */
+    own_fn own;           /* NULL: this server cannot answer */
 } rows[SX_ASK_KINDS] = {
     [SX_ASK_ALLOCATION] = { SX_UPCALL_ALLOCATE, NULL, NULL },
     [SX_ASK_FABRIC] = { SX_UPCALL_FABRIC, NULL, NULL },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* credential.c - one is written for each process, and one that is shown is compared with it. */
+/* credential.c - write one for each process, and compare those that are presented with it. */
 #include "server/manage/credential.h"
 
 #include <stdio.h>
@@ -19,10 +19,10 @@
 #define SECRET_BYTES 32u
 #define TEXT_MAX (sizeof(KIND "::::4294967295") + 32 + 2 * SECRET_BYTES + PMIX_MAX_NSLEN)
 
-/* Where its namespace begins. */
+/* The offset at which the namespace begins. */
 #define PARTS_BEFORE 4u
 
-/* Return: whether @types, a list with commas, names ours; NULL: any will do. */
+/* Return: whether @types, a comma-separated list, names ours; NULL: any type will do. */
 static bool is_wanted(const char *types)
 {
     const size_t len = strlen(KIND);
@@ -107,7 +107,7 @@ void sx_credential_give(struct sx_server *server, struct sx_client *client, uint
 
 /* ---- validating ------------------------------------------------------------------------------ */
 
-/* How long it takes does not tell how much is right. */
+/* Constant-time comparison: its duration does not reveal how many bytes match. */
 static bool is_same(const char *one, const char *other, size_t size)
 {
     uint8_t difference = 0;
@@ -118,8 +118,7 @@ static bool is_same(const char *one, const char *other, size_t size)
     return difference == 0;
 }
 
-/* Take the name of whoever it would be out of @text.  Return: false when it is not written as one
- * of ours. */
+/* Read the process that @text claims to be of.  Return: false when it does not have our format. */
 static bool name_read(char *text, const char **ret_server, uint32_t *ret_rank,
                       const char **ret_nspace)
 {
@@ -141,8 +140,8 @@ static bool name_read(char *text, const char **ret_server, uint32_t *ret_rank,
     return strcmp(parts[0], KIND) == 0 && *end == '\0' && rank <= UINT32_MAX;
 }
 
-/* Find whose @shown is.  Return: PMIX_SUCCESS; PMIX_ERR_INVALID_CRED; PMIX_ERR_UNREACH when another
- * server has to be asked. */
+/* Find the owner of the credential @shown.  Return: PMIX_SUCCESS; PMIX_ERR_INVALID_CRED;
+ * PMIX_ERR_UNREACH when another server has to be asked. */
 static pmix_status_t owner_find(struct sx_server *server, const pmix_byte_object_t *shown,
                                 const struct sx_client **ret_owner)
 {

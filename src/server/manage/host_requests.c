@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host_requests.c - a row per request: the entry, and what this server does of it itself. */
+/* host_requests.c - one row per request: the host's entry, and the part that this server does
+ * itself. */
 #include "server/manage/host_requests.h"
 
 #include <stdbool.h>
@@ -24,8 +25,9 @@ struct own {
 
 static const struct {
     enum sx_upcall_kind upcall;
-    pmix_status_t (*part)(const struct sx_role_ask *ask); /* that is done here; NULL: none */
-    bool (*is_ours)(const char *key);                     /* and these the host is not told */
+    pmix_status_t (*part)(const struct sx_role_ask *ask); /* the part that is done here; NULL:
+                                                           * none */
+    bool (*is_ours)(const char *key);                     /* keys that the host does not receive */
 } rows[SX_ROLE_ASKS] = {
     [SX_ROLE_ASK_CONTROL] = { SX_UPCALL_JOB_CONTROL, sx_control_by_host, sx_control_is_ours },
     [SX_ROLE_ASK_ALLOCATION] = { SX_UPCALL_ALLOCATE, NULL, NULL },
@@ -47,8 +49,9 @@ static void told(struct sx_asker *asker, const struct sx_host_answer *answer)
     }
 }
 
-/* Copy what is for the host, and put who asks behind it, as for a client.  Return: PMIX_SUCCESS;
- * PMIX_OPERATION_SUCCEEDED when nothing is left for it; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Copy the infos for the host, and append the asker's identity, as for a client.  Return:
+ * PMIX_SUCCESS; PMIX_OPERATION_SUCCEEDED when nothing is left for the host;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t infos_copy(const struct sx_role_ask *ask, struct sx_upcall *up)
 {
     const uint32_t uid = geteuid(), gid = getegid();
@@ -73,7 +76,7 @@ static pmix_status_t infos_copy(const struct sx_role_ask *ask, struct sx_upcall 
     return rc;
 }
 
-/* @up is filled, and what moves with it moves in any case. */
+/* @up is filled; the ownership of its contents moves in any case. */
 static pmix_status_t host_ask(struct sx_server *server, struct own *own, const struct sx_upcall *up)
 {
     sx_asker_init(&own->asker);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job_control.c - judge the targets, do what is ours, ask the host. */
+/* job_control.c - check the targets, do the server's part, ask the host. */
 #include "server/manage/job_control.h"
 
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-#define SET_AT_ONCE_MAX 1024u /* members that a set may have which is defined in one turn */
+#define SET_AT_ONCE_MAX 1024u /* the largest set that is defined within one turn */
 
-/* ---- what the host is asked ------------------------------------------------------------------ */
+/* ---- the request to the host --------------------------------------------------------------- */
 
 bool sx_control_is_ours(const char *key)
 {
@@ -40,8 +40,8 @@ bool sx_control_is_ours(const char *key)
     return false;
 }
 
-/* Take the host's out of @info, and say who asks.  Return: PMIX_SUCCESS, with *ret_ninfo 0 when
- * there is nothing for it; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Move the host's infos out of @info, and add the asker's identity.  Return: PMIX_SUCCESS, with
+ * *ret_ninfo 0 when there are none for the host; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t question_build(const struct sx_client *client, const pmix_info_t info[],
                                     size_t ninfo, pmix_info_t **ret_info, size_t *ret_ninfo)
 {
@@ -64,13 +64,13 @@ static pmix_status_t question_build(const struct sx_client *client, const pmix_i
     return rc;
 }
 
-/* ---- who is meant ---------------------------------------------------------------------------- */
+/* ---- the targets ----------------------------------------------------------------------------- */
 
-#define TARGETS_PER_UNIT 128u /* that are looked at: share.h */
+#define TARGETS_PER_UNIT 128u /* targets that are checked: share.h */
 
-/* Whether what is ours can be done for all targets: files are removed at the end of processes that
- * there are, and a set may have some of a job to come.  Others are the host's to judge.  Return:
- * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
+/* Whether this server's part can be done for all targets.  Cleanup needs processes that exist; a
+ * set may have processes of a job to come.  The host checks the targets of the other directives.
+ * Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */
 static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *client,
                                    const struct sx_control_options *options,
                                    const struct sx_alias_list *targets)
@@ -112,7 +112,7 @@ struct control {
     pmix_info_t *info;
     size_t ninfo;
     struct sx_control_options options; /* point into info */
-    struct sx_upcall up;               /* what the host is asked; without infos: nothing */
+    struct sx_upcall up;               /* the request to the host; without infos: none */
     struct sx_pset_definition set;
 };
 
@@ -129,8 +129,9 @@ static void control_free(struct control *control)
     free(control);
 }
 
-/* Is there something to do, and can it be done?  Beside what is ours, the host is asked for
- * directives of job control only: other wishes are passed over, and so is the request's name. */
+/* Whether there is something to do, and it can be done.  Besides the server's part, the host is
+ * asked for directives of job control only.  Other infos are ignored, and so is the request's
+ * name. */
 static pmix_status_t question_judge(struct sx_server *server,
                                     const struct sx_control_options *options, struct sx_upcall *up)
 {
@@ -151,7 +152,7 @@ static pmix_status_t question_judge(struct sx_server *server,
                           : sx_upcall_judge(server, SX_UPCALL_JOB_CONTROL, 0);
 }
 
-/* Read and judge it: nothing is done yet. */
+/* Read and check the request, without any action yet. */
 static pmix_status_t control_read(struct sx_server *server, struct sx_client *client,
                                   const struct sx_frame *frame, struct control *control)
 {
@@ -184,7 +185,7 @@ static pmix_status_t control_read(struct sx_server *server, struct sx_client *cl
     return rc == PMIX_SUCCESS ? question_judge(server, &control->options, &control->up) : rc;
 }
 
-/* What this server does itself; a set is defined then.  Return: as sx_cleanup_take. */
+/* Do the part of this server; a set is defined afterwards.  Return: as sx_cleanup_take. */
 static pmix_status_t ours_begin(struct sx_server *server, struct sx_client *client,
                                 struct control *control)
 {
@@ -200,7 +201,7 @@ static pmix_status_t ours_begin(struct sx_server *server, struct sx_client *clie
     return sx_cleanup_take(server, client, control->info, control->ninfo);
 }
 
-/* All is done but what the host does: @frame is NULL when it has been read. */
+/* Everything but the host's part is done: @frame is NULL when it has been read. */
 static void control_go_on(struct sx_server *server, struct sx_client *client, uint32_t id,
                           const struct sx_frame *frame, struct control *control)
 {
@@ -212,7 +213,7 @@ static void control_go_on(struct sx_server *server, struct sx_client *client, ui
         sx_reply_read(server, client, frame);
     }
     sx_pending_ask_host(server, client, id, SX_UPCALL_JOB_CONTROL, &control->up);
-    control->up.ninfo = 0; /* the host's */
+    control->up.ninfo = 0; /* the host owns them now */
 }
 
 /* ---- sets in steps --------------------------------------------------------------------------- */
@@ -222,7 +223,7 @@ static void control_closed(struct sx_pending *pending)
     sx_share_work_remove(&SX_CONTAINER(pending, struct control, pending)->work);
 }
 
-/* What goes on when it waits no longer has been moved before. */
+/* Everything that is still needed when it stops waiting has been moved before. */
 static void control_pending_free(struct sx_pending *pending)
 {
     control_free(SX_CONTAINER(pending, struct control, pending));
@@ -255,15 +256,15 @@ static void control_step(struct sx_share_work *work)
         control->procs = NULL;
         control->targets = (struct sx_alias_list){ .all = NULL };
         control->up = (struct sx_upcall){ .ninfo = 0 };
-        sx_pending_drop(pending); /* the host's answer has its number */
+        sx_pending_drop(pending); /* the host's answer uses its request id */
         control_go_on(server, client, id, NULL, rest);
         control_free(rest);
     }
     sx_client_release(client);
 }
 
-/* Define the set, a large one in the turns of @client.  Return: PMIX_ERR_WOULD_BLOCK when @control
- * has its own life now; as sx_pset_define. */
+/* Define the set; a large one in the turns of @client.  Return: PMIX_ERR_WOULD_BLOCK when @control
+ * continues by itself; as sx_pset_define. */
 static pmix_status_t set_define(struct sx_server *server, struct sx_client *client,
                                 const struct sx_frame *frame, struct control *control)
 {

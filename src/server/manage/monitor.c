@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* monitor.c - a timer for each, and a question to the host for what is none of ours. */
+/* monitor.c - a timer for each monitor, and a request to the host for other kinds of monitoring. */
 #include "server/manage/monitor.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ bool sx_monitor_look(struct sx_monitor *monitor, uint32_t beats)
     return true;
 }
 
-/* Its namespace hears of it: a program that wants to act on it is there. */
+/* The namespace of the process receives the event: a program that wants to react is there. */
 static void silence_tell(const struct sx_monitor *monitor)
 {
     struct sx_client *const client = monitor->client;
@@ -53,13 +53,13 @@ static uint32_t beats_of(const struct sx_monitor *monitor)
 {
     const struct sx_lane_line *const line = monitor->client->lane.line;
 
-    /* relaxed: a count, which may come a period late. */
+    /* relaxed: a plain count, which may be seen one period late. */
     return monitor->sign == 0
                ? atomic_load_explicit(&line->beats, memory_order_relaxed)
                : atomic_load_explicit(&line->signs[monitor->sign - 1], memory_order_relaxed);
 }
 
-/* The host may end the client inside the event: last. */
+/* The host may end the client inside the event, so this is the last step. */
 static void period_over(void *arg, uint64_t now_ns)
 {
     struct sx_monitor *const monitor = arg;
@@ -78,7 +78,7 @@ static void monitor_free(struct sx_monitor *monitor)
     free(monitor);
 }
 
-/* Return: how many there are with @id (NULL: in all). */
+/* Return: the number of monitors with @id (NULL: of all). */
 static size_t monitors_count(const struct sx_client *client, const char *id)
 {
     size_t count = 0;
@@ -138,7 +138,7 @@ static pmix_status_t client_watch(struct sx_server *server, struct sx_client *cl
     return PMIX_SUCCESS;
 }
 
-/* Empty: all of them. */
+/* An empty id means all of them. */
 static pmix_status_t cancel(struct sx_client *client, const char *id)
 {
     const size_t before = monitors_count(client, NULL);
@@ -165,7 +165,7 @@ void sx_monitor_client_gone(struct sx_server *server, struct sx_client *client)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Of the infos the first says what is to be monitored; the host gets them apart. */
+/* The first info is the kind of monitoring; the host gets it separately. */
 static void host_ask(struct sx_server *server, struct sx_client *client, uint32_t id,
                      pmix_status_t code, pmix_info_t *info, size_t ninfo)
 {
@@ -195,7 +195,8 @@ bool sx_monitor_on_monitor(struct sx_server *server, struct sx_client *client,
 
     if (is_hosts && options.cancel != NULL) {
         rc = cancel(client, options.cancel);
-        is_hosts = rc == PMIX_ERR_NOT_FOUND && server->module.monitor != NULL; /* one of its? */
+        is_hosts = rc == PMIX_ERR_NOT_FOUND && server->module.monitor != NULL; /* whether it is one
+                                                                                * of the host's */
     } else if (is_hosts && (options.heartbeats || options.file != NULL)) {
         rc = client_watch(server, client, request, &options, now_ns);
         is_hosts = false;

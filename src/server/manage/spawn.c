@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawn.c - what is said of the job goes on as it is, and behind it who asks, as the kernel has
- * told: no client can name another parent.  A job whose parent has gone before the host answers is
- * the host's: it hears of the end of the parent by its other entries. */
+/* spawn.c - pass the infos of the job on unchanged, followed by the asker's identity from the
+ * kernel.  So no client can name another parent.  A job whose parent is gone before the host
+ * answers belongs to the host, which learns of the parent's end by its other entries. */
 #include "server/manage/spawn.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-/* What this server alone says. */
+/* Keys that only this server may set. */
 static const char *const own_keys[] = { PMIX_SPAWNED,          PMIX_PARENT_ID,
                                         PMIX_USERID,           PMIX_GRPID,
                                         PMIX_REQUESTOR,        PMIX_REQUESTOR_IS_CLIENT,
@@ -44,7 +44,8 @@ static void own_remove(pmix_info_t *info, size_t *ninfo)
     *ninfo = kept;
 }
 
-/* *info is another array then.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Append the asker's identity.  *info is another array then.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t parent_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo)
 {
     const pmix_proc_t parent = sx_nspace_proc(client->nspace, client->rank);
@@ -71,7 +72,7 @@ static pmix_status_t parent_add(const struct sx_client *client, pmix_info_t **in
     return rc;
 }
 
-/* Take the applications out of the one info that has them.  Return: PMIX_SUCCESS;
+/* Move the applications out of the one info that has them.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM: there are none, too many, or one without a command. */
 static pmix_status_t apps_take(pmix_info_t *info, size_t ninfo, struct sx_upcall *up)
 {
