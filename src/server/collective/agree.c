@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* agree.c - first the host's word, then the servers'. */
+/* agree.c - the host is asked first, then the servers agree. */
 #include "server/collective/agree.h"
 
 #include <stdlib.h>
@@ -36,9 +36,10 @@ pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret
     return here;
 }
 
-/* ---- the way --------------------------------------------------------------------------------- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
-/* By which processes the host knows it: those who end a list are named as they have made it. */
+/* Return: the processes by which the host identifies the operation.  The end of a list is asked
+ * with the processes with which the list was made. */
 static pmix_proc_t *procs_of(const struct sx_collective *collective, size_t *ret_count)
 {
     const struct sx_members *const members = &collective->members;
@@ -84,7 +85,7 @@ pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agr
     return rc;
 }
 
-/* The answer of the entry has no bytes. */
+/* The entry's answer has no bytes, so an answer with bytes is that of the rounds. */
 bool sx_agree_goes_on(struct sx_collective *collective, const struct sx_host_answer *answer,
                       pmix_status_t *ret_status)
 {
@@ -104,9 +105,9 @@ bool sx_agree_goes_on(struct sx_collective *collective, const struct sx_host_ans
     return *ret_status == PMIX_SUCCESS;
 }
 
-/* ---- what a server says ---------------------------------------------------------------------- */
+/* ---- what a server contributes --------------------------------------------------------------- */
 
-/* Append what is known here of @nspace. */
+/* Append the data that this server has of @nspace. */
 static pmix_status_t contribute_nspace(const struct sx_nspace *nspace, struct sx_blob *blob)
 {
     const struct sx_agreement_nspace head = { .job_size = nspace->job_size };
@@ -129,7 +130,7 @@ static pmix_status_t contribute_nspace(const struct sx_nspace *nspace, struct sx
     return rc;
 }
 
-/* One namespace alone is known to all servers. */
+/* If there is only one namespace, all servers have it already. */
 static bool has_several_nspaces(const struct sx_alias_list *procs)
 {
     return procs->count > 0 &&
@@ -189,7 +190,7 @@ pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const 
     return rc;
 }
 
-/* ---- what all have said ---------------------------------------------------------------------- */
+/* ---- what all servers contribute ------------------------------------------------------------- */
 
 struct reading {
     struct sx_collective *collective;
@@ -211,8 +212,8 @@ static pmix_status_t read_said(const struct sx_opened_part *said, void *arg)
     return reading->on_said != NULL ? reading->on_said(said, reading->collective) : PMIX_SUCCESS;
 }
 
-/* How many processes @procs are: of a job that nobody knows one.  Its wildcard, which has all that
- * are named besides, is its last. */
+/* Return: the number of processes in @procs; a job that is not registered counts as one.  The
+ * wildcard of a job is its last entry, and includes its ranks that are named besides. */
 static size_t meant_count(struct sx_server *server, const struct sx_alias_list *procs)
 {
     size_t count = 0, of_job = 0;
@@ -234,7 +235,7 @@ static size_t meant_count(struct sx_server *server, const struct sx_alias_list *
 
 /* Return: PMIX_ERR_WOULD_BLOCK when a namespace is missing that the host may register yet.
  *
- * There are hosts that complete a fence on each node without the others (Slurm, of some ranks). */
+ * Some hosts complete a fence on each node without the others (Slurm, for some sets of ranks). */
 static pmix_status_t have_all_called(const struct sx_collective *collective)
 {
     const struct sx_agreed *const agreed = &collective->agreed;

@@ -61,7 +61,8 @@ static pmix_status_t nspaces_read(const struct sx_opened_part *nspaces,
     return rc;
 }
 
-/* The members of one server more.  The name stands with the first of all, in *first. */
+/* Add the members of one more server.  The name is that of the server with the first member,
+ * *first. */
 static pmix_status_t members_add(struct sx_agreed *agreed, const struct sx_opened *agreement,
                                  pmix_proc_t *first)
 {

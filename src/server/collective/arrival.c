@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* arrival.c - processes in order, and what the directives ask. */
+/* arrival.c - the processes in order, and the values of the directives. */
 #include "server/collective/arrival.h"
 
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "base/message/payloads.h"
 #include "base/value/value.h"
 
-/* A client sorts the list that its caller gave: it costs the server one look at each. */
+/* A client sorts the list that its caller gave, so the server only compares each entry with the
+ * next. */
 static bool procs_are_canonical(const pmix_proc_t *procs, size_t count)
 {
     for (size_t i = 1; i < count; i++) {

@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* collective.c - gather the local members of an operation, then release them together.
  *
- * An arrival finds its operation by the hash of its signature; nobody walks those of others.  A
- * second arrival of the same client with the same signature belongs to the next operation, its next
- * generation.  One that has ended, as by its time limit, has gone for everybody: who comes late
- * opens another, with a limit of its own, where the others' next try meets it (X21).  Who is
- * expected and who is told: members.h.  Memory: one struct and one member entry per expected
- * client; a client has so many operations, and what it says in them takes so many bytes
- * (pending.c). */
+ * An arrival finds its operation by the hash of its signature, without a walk over other
+ * operations.  A second arrival of the same client with the same signature belongs to the next
+ * generation of the operation.  An operation that has ended, for example by its time limit, has
+ * ended for all.  A member that calls later opens another, with a time limit of its own, and the
+ * others' next call joins that (X21).  The members, and the release of those that wait, are in
+ * members.h.  Memory: one struct, and one member entry per expected client.  A client's number of
+ * operations, and the bytes that it sends for them, are limited (pending.c). */
 #include "server/collective/collective.h"
 
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct sx_table *table_of(const struct sx_collective *collective)
     return collective->is_owed ? &server->owed : &server->signatures;
 }
 
-/* The oldest of the signature of @of, and in the table of @of. */
+/* Return: the oldest operation with the signature of @of, in the same table as @of. */
 static struct sx_collective *collective_oldest_like(struct sx_collective *of)
 {
     const struct sx_op_signature meeting = meeting_of(of->kind, of->members.procs,
@@ -64,7 +64,7 @@ static bool is_behind(struct sx_generation *generation, void *arg)
     return SX_CONTAINER(generation, struct sx_collective, generation)->serial > *serial;
 }
 
-/* The first behind @oldest that has come after @serial. */
+/* Return: the first operation after @oldest whose serial is above @serial. */
 static struct sx_collective *collective_behind(struct sx_collective *oldest, uint64_t serial)
 {
     struct sx_generation *const next = sx_generation_first(&oldest->generation, is_behind, &serial);
@@ -81,7 +81,7 @@ static bool may_join(struct sx_generation *generation, void *arg)
     return member != NULL && !member->arrived;
 }
 
-/* The oldest from @oldest on that @client has not joined yet. */
+/* Return: the oldest operation, from @oldest on, that @client has not joined yet. */
 static struct sx_collective *collective_find(struct sx_collective *oldest, struct sx_client *client)
 {
     struct sx_generation *const found = oldest == NULL ? NULL
@@ -93,8 +93,8 @@ static struct sx_collective *collective_find(struct sx_collective *oldest, struc
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-/* Through all that are open, while any of them may end: the host's entries may end others.  Such a
- * walk is in the server's list until it is over. */
+/* A walk over all open operations, any of which may end meanwhile: the host's entries may end
+ * others.  Such a walk is in the server's list until it is over. */
 struct sx_collective_walk {
     struct sx_list *next;
     struct sx_collective_walk *outer;
@@ -107,7 +107,7 @@ static void walk_begin(struct sx_server *server, struct sx_collective_walk *walk
     server->collective_walk = walk;
 }
 
-/* Return: NULL when there are no more. */
+/* Return: the next operation; NULL: there are no more. */
 static struct sx_collective *walk_next(const struct sx_server *server,
                                        struct sx_collective_walk *walk)
 {
@@ -122,7 +122,7 @@ static void walk_end(struct sx_server *server, const struct sx_collective_walk *
     server->collective_walk = walk->outer;
 }
 
-/* Take it out of the list of all, and out of the way of those who go through that. */
+/* Take @collective out of the list of all, and move each walk that would visit it next past it. */
 static void collective_unlink(struct sx_collective *collective)
 {
     struct sx_collective_walk *walk = collective->members.server->collective_walk;
@@ -133,7 +133,7 @@ static void collective_unlink(struct sx_collective *collective)
     sx_list_remove(&collective->link);
 }
 
-/* It is not open, or the server ends. */
+/* Free @collective, which is in no table of open operations, unless the server ends. */
 static void collective_free(struct sx_collective *collective)
 {
     sx_shown_remove(collective->members.server, &collective->shown);
@@ -154,7 +154,7 @@ static void collective_free(struct sx_collective *collective)
     free(collective);
 }
 
-/* At once, unless somebody holds it. */
+/* Free @collective, at once unless it is held. */
 static void collective_close(struct sx_collective *collective)
 {
     if (collective->holds > 0) {
@@ -168,13 +168,13 @@ static void collective_close(struct sx_collective *collective)
     collective_free(collective);
 }
 
-/* What the host does inside may end it: it is there until this is taken back. */
+/* Keep @collective allocated until collective_let_go: calls of the host may end it meanwhile. */
 static void collective_hold(struct sx_collective *collective)
 {
     collective->holds++;
 }
 
-/* Return: false when it is no more. */
+/* Return: false when @collective has been freed. */
 static bool collective_let_go(struct sx_collective *collective)
 {
     const bool is_gone = --collective->holds == 0 && collective->is_closing;
@@ -195,7 +195,7 @@ static void begun_log(const struct sx_collective *collective)
     }
 }
 
-/* A run has many fences, and few of the others. */
+/* Log fences at debug level: a run has many of them, and few operations of other kinds. */
 static void ended_log(const struct sx_collective *collective, pmix_status_t status)
 {
     const bool is_fence = collective->kind->number == SX_COLLECTIVE_FENCE;
@@ -211,7 +211,7 @@ static void ended_log(const struct sx_collective *collective, pmix_status_t stat
     }
 }
 
-/* Release everybody who has arrived with @status. */
+/* Release all members that have arrived with @status. */
 static void collective_tell(struct sx_collective *collective, pmix_status_t status)
 {
     uint64_t subject = 0;
@@ -237,8 +237,8 @@ static void collective_tell(struct sx_collective *collective, pmix_status_t stat
     }
 }
 
-/* The operation is no more, unless the host has it: then the next one of its kind and signature
- * waits for the answer. */
+/* End @collective, and free it unless the host has it.  In that case the next operation of its kind
+ * and signature waits for the host's answer. */
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
     collective_hold(collective);
@@ -262,13 +262,13 @@ static void deadline_passed(void *arg, uint64_t now_ns)
     collective_end(collective, collective->late);
 }
 
-/* What would be an error is none where it is pardoned: it goes on without the member. */
+/* A pardoned end is not an error: the operation continues without the member. */
 static pmix_status_t pardon(pmix_status_t end)
 {
     return end == PMIX_SUCCESS ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS;
 }
 
-/* What becomes of it when a member goes that has @arrived, or has not. */
+/* Return: how the operation ends when a member leaves that has @arrived, or has not. */
 static struct sx_member_ends ends_of(const struct sx_collective *collective, bool arrived)
 {
     const struct sx_member_ends ends = arrived                ? collective->kind->after
@@ -291,7 +291,7 @@ static bool reaches_others(const struct sx_collective *collective)
     return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
 }
 
-/* Return: PMIX_ERR_NOT_SUPPORTED, told once. */
+/* Return: PMIX_ERR_NOT_SUPPORTED, logged once. */
 static pmix_status_t refuse_elsewhere(const struct sx_collective *collective)
 {
     struct sx_host *const host = &collective->members.server->host;
@@ -313,8 +313,8 @@ static bool hears_of_all(const struct sx_collective *collective)
     return kind->host_hears != NULL && kind->host_hears(collective);
 }
 
-/* Let it be found by those who name the same processes in other words.  Return: false when memory
- * is out. */
+/* Index @collective by its real members too, for callers that name the same processes in another
+ * way.  Return: false when memory is out. */
 static bool meaning_add(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
@@ -326,8 +326,8 @@ static bool meaning_add(struct sx_collective *collective)
            sx_table_add(&server->meant, &collective->meant, sx_op_signature_hash(server, &meeting));
 }
 
-/* Whether it names all processes of a job that nobody here knows: a kind that needs them one by one
- * waits for the registration. */
+/* Return: whether the operation names all processes of a job that is not registered here.  A kind
+ * that needs them one by one waits for the registration. */
 static bool has_open_wildcard(const struct sx_collective *collective)
 {
     const struct sx_members *const members = &collective->members;
@@ -340,7 +340,8 @@ static bool has_open_wildcard(const struct sx_collective *collective)
     return found;
 }
 
-/* Find its members, and let it be found.  Return: an error when it is not open. */
+/* Find the members of @collective, and add it to the tables.  Return: PMIX_SUCCESS; an error when
+ * it is not open. */
 static pmix_status_t collective_open(struct sx_collective *collective, uint64_t hash,
                                      struct sx_collective *oldest)
 {
@@ -368,8 +369,8 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
 static const struct sx_collective_engine engine;
 
-/* Make one, whose signature has @hash, behind those of @oldest (NULL: there is none).  Takes the
- * processes out of @arrival. */
+/* Make an operation, whose signature has @hash, behind those of @oldest (NULL: there is none).  It
+ * takes the processes out of @arrival. */
 static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
                                     struct sx_collective *oldest, struct sx_arrival *arrival,
                                     struct sx_collective **ret)
@@ -418,7 +419,8 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
 
 static bool collective_try(struct sx_collective *collective);
 
-/* The host has it no longer, and takes the next one of its signature. */
+/* The host is done with @collective: end it, and hand the next operation of its signature to the
+ * host. */
 static void collective_leave_host(struct sx_collective *collective, pmix_status_t status)
 {
     uint64_t tried = collective->serial;
@@ -435,16 +437,17 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
     (void)collective_let_go(collective);
 }
 
-/* Whether the host, which has been asked, has had no more than the processes that are known here:
- * then it leads to no others, and the namespace that nobody knows will be registered. */
+/* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
+ * and has completed no more than the processes that are registered here, so it reaches no
+ * others. */
 static bool collective_awaits(const struct sx_collective *collective)
 {
     return collective->members.has_unknown && collective->members.admits_unknown &&
            !collective->is_over && !collective->is_abandoned;
 }
 
-/* The host has it no longer, until all of its namespaces are registered.  Some may have been
- * meanwhile, with clients that have gone again. */
+/* Take @collective back from the host until all of its namespaces are registered.  Some may have
+ * been registered meanwhile, with clients that are gone again. */
 static void collective_take_back(struct sx_collective *collective)
 {
     collective->members.admits_unknown = false;
@@ -469,7 +472,7 @@ static void collective_take_back(struct sx_collective *collective)
 
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    if (asker != NULL) { /* else its namespace has gone */
+    if (asker != NULL) { /* else the namespace is gone */
         struct sx_collective *const collective = SX_CONTAINER(asker, struct sx_collective, asker);
 
         pmix_status_t status;
@@ -490,7 +493,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
 static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
-    collective->with_host = true; /* so it stays, even if the host ends the job inside */
+    collective->with_host = true; /* keeps the operation, even if the host ends the job inside */
     collective->is_asking = true;
     sx_shown_changed(collective->members.server, &collective->shown);
     const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
@@ -500,9 +503,9 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
     return collective->is_abandoned ? PMIX_ERR_LOST_CONNECTION : rc;
 }
 
-/* ---- ends that some have to hear of yet ----------------------------------------------------- */
+/* ---- failed operations that some members have not called yet -------------------------------- */
 
-/* Whether a member may still come. */
+/* Return: whether a member may still call. */
 static bool is_awaited(const struct sx_collective *collective)
 {
     const struct sx_members *const members = &collective->members;
@@ -517,7 +520,7 @@ static bool is_awaited(const struct sx_collective *collective)
     return awaited;
 }
 
-/* Nobody joins it from now on; those who come hear how it has ended. */
+/* Keep a failed operation: no call joins it, and each member that calls later gets its status. */
 static void collective_owe(struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
@@ -538,9 +541,10 @@ static void collective_owe(struct sx_collective *collective)
     }
 }
 
-/* It ends with @status for want of @member.  Where it was named by what has no such member from now
- * on, a call that comes later would find nothing wrong, and would meet the next calls of those who
- * are told now: so it waits for the others. */
+/* End @collective with @status because @member is missing.  If it was named by a list that has lost
+ * the member, a later call would find nothing wrong.  That call would be matched with the next
+ * calls of the members that are released now.  So the failed operation is kept until the others
+ * have called. */
 static void collective_break(struct sx_collective *collective, struct sx_member *member,
                              pmix_status_t status)
 {
@@ -559,8 +563,8 @@ static void collective_break(struct sx_collective *collective, struct sx_member 
     }
 }
 
-/* @client comes to it no more.  It stays with those that have come, whose quotas it takes, while
- * others are awaited. */
+/* @client does not call any more, or has got its status.  The failed operation is kept while others
+ * are awaited.  It counts in the quotas of the members that have called. */
 static void owed_leave(struct sx_collective *collective, struct sx_client *client)
 {
     struct sx_member *const member = sx_members_find(&collective->members, client);
@@ -574,8 +578,8 @@ static void owed_leave(struct sx_collective *collective, struct sx_client *clien
     }
 }
 
-/* Return: one of @meeting whose end @client has to hear of before it joins @next (NULL: a new one);
- * NULL: none. */
+/* Return: the failed operation of @meeting whose status @client must get before it joins @next
+ * (NULL: a new one); NULL: none. */
 static struct sx_collective *owed_find(struct sx_server *server,
                                        const struct sx_op_signature *meeting, uint64_t hash,
                                        struct sx_client *client, const struct sx_collective *next)
@@ -602,8 +606,8 @@ static bool host_has(struct sx_generation *generation, void *arg)
     return other->with_host && sx_procs_are_equal(here->all, here->count, there->all, there->count);
 }
 
-/* Hosts tell operations apart by their processes: one at a time.  Those of a list that has shrunk
- * since are others. */
+/* Hosts distinguish operations by their processes, and have one of each set at a time.  If a list
+ * has shrunk since, its processes are another set. */
 static bool is_in_the_way(struct sx_collective *collective)
 {
     struct sx_collective *const oldest = collective_oldest_like(collective);
@@ -614,7 +618,8 @@ static bool is_in_the_way(struct sx_collective *collective)
                                          collective);
 }
 
-/* Everybody here?  Return: true when the operation has ended. */
+/* Check whether all members are here, and go on if so.  Return: true when the operation has
+ * ended. */
 static bool collective_try(struct sx_collective *collective)
 {
     if (collective->members.arrived_count < collective->members.count) {
@@ -644,7 +649,7 @@ static bool collective_try(struct sx_collective *collective)
     return true;
 }
 
-/* It ends at the first of its members' time limits. */
+/* The operation ends at the earliest of its members' time limits. */
 static void deadline_set(struct sx_collective *collective, uint64_t timeout_ns)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), timeout_ns);
@@ -656,7 +661,7 @@ static void deadline_set(struct sx_collective *collective, uint64_t timeout_ns)
     }
 }
 
-/* What @client says, for its kind and for the host. */
+/* Take what @client has sent, for the kind and for the host. */
 static pmix_status_t take_in(struct sx_collective *collective, struct sx_client *client,
                              struct sx_arrival *arrival)
 {
@@ -670,7 +675,8 @@ static pmix_status_t take_in(struct sx_collective *collective, struct sx_client 
                : rc;
 }
 
-/* The host, which may be told, may end it inside.  Return: whether it goes on. */
+/* The host may get an event, and may end @collective inside it.  Return: whether @collective
+ * continues. */
 static bool arrived_tell(struct sx_collective *collective, struct sx_client *client,
                          uint8_t connect)
 {
@@ -681,13 +687,13 @@ static bool arrived_tell(struct sx_collective *collective, struct sx_client *cli
     return collective_let_go(collective) && !collective->is_over;
 }
 
-/* Return: PMIX_SUCCESS when @client has joined; else nothing is left of an operation that was made
- * for it alone. */
+/* Return: PMIX_SUCCESS when @client has joined.  Otherwise an operation that was made for this call
+ * alone is freed. */
 static pmix_status_t join(struct sx_collective *collective, struct sx_client *client,
                           struct sx_arrival *arrival)
 {
     struct sx_member *const member = sx_members_find(&collective->members, client);
-    pmix_status_t rc = PMIX_ERR_NOT_A_MEMBER; /* it lists others only */
+    pmix_status_t rc = PMIX_ERR_NOT_A_MEMBER; /* the list does not hold the caller */
 
     if (member != NULL) {
         rc = take_in(collective, client, arrival);
@@ -701,7 +707,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
     if (!arrived_tell(collective, client, arrival->options.connect)) {
-        return PMIX_SUCCESS; /* as all of it have been told */
+        return PMIX_SUCCESS; /* all members have been released */
     }
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
@@ -713,8 +719,8 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     return PMIX_SUCCESS;
 }
 
-/* One that is open is about the processes of @arrival, but others have named these in other words.
- * Return: NULL when there is none. */
+/* Find an open operation over the processes of @arrival whose callers have named them in another
+ * way.  Return: NULL when there is none. */
 static const struct sx_collective *meant_find(struct sx_server *server, struct sx_client *client,
                                               const struct sx_kind *kind,
                                               const struct sx_arrival *arrival)
@@ -741,7 +747,7 @@ static const struct sx_collective *meant_find(struct sx_server *server, struct s
     return found;
 }
 
-/* Let @arrival name its processes as they are named in @other. */
+/* Make @arrival name its processes as @other does. */
 static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_collective *other)
 {
     const struct sx_members *const members = &other->members;
@@ -757,7 +763,7 @@ static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_coll
     return PMIX_SUCCESS;
 }
 
-/* @client joins the operation that it means, a new one if there is none. */
+/* @client joins the operation that its signature matches; if there is none, it opens one. */
 static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
                                struct sx_arrival *arrival)
 {
@@ -806,7 +812,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     return rc == PMIX_SUCCESS ? join(collective, client, arrival) : rc;
 }
 
-/* A client of ours puts them in order where their order means nothing. */
+/* A client of this library sorts its processes, unless their order matters. */
 static bool may_be_written_so(const struct sx_server *server, const struct sx_arrival *arrival)
 {
     const struct sx_kind *const kind = sx_kind_of(server, arrival->kind);
@@ -844,7 +850,7 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
     return PMIX_SUCCESS;
 }
 
-/* ---- members that come late, members that go ------------------------------------------------ */
+/* ---- members that are registered late, members that leave ----------------------------------- */
 
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
 {
@@ -859,7 +865,7 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     }
 }
 
-/* Without it, the operation would have waited. */
+/* Continue an operation that may have waited for @nspace. */
 static void nspace_added(struct sx_collective *collective, const struct sx_nspace *nspace)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -908,13 +914,13 @@ void sx_collective_client_connected(struct sx_server *server, struct sx_client *
     }
 }
 
-/* @member may no longer be there, which means @end. */
+/* @member may have gone; @end is what this means for the operation. */
 static void member_ends(struct sx_collective *collective, struct sx_member *member,
                         pmix_status_t end)
 {
     const struct sx_client *const client = member->client;
     const bool had_arrived = member->arrived;
-    /* Behind a mere good-bye somebody may come in its place. */
+    /* After a mere PMIx_Finalize, another process may take the place of this one. */
     const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
     bool others_say = false;
 
@@ -944,7 +950,7 @@ static void member_look(struct sx_collective *collective, struct sx_member *memb
     member_ends(collective, member, sx_member_end(&ends, member->client));
 }
 
-/* What has waited for the answer of a round, see rounds.h. */
+/* Act on the events that have waited for the answer of a round, see rounds.h. */
 static void collective_resume(struct sx_collective *collective)
 {
     const struct sx_members *const members = &collective->members;
@@ -979,7 +985,8 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
     walk_end(server, &walk);
 }
 
-/* An end for want of @member is one for those, too, who call later and find it missing nowhere. */
+/* If the operation ends because @member is missing, it must fail for later callers too, whose lists
+ * no longer have @member. */
 static void member_withdraws(struct sx_collective *collective, struct sx_member *member)
 {
     const pmix_status_t end = ends_of(collective, false).withdrew;
@@ -1011,7 +1018,7 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
     walk_end(server, &walk);
 }
 
-/* Whether anybody is on another node whom it would mean now. */
+/* Return: whether the signature, as its lists are now, has a process on another node. */
 static bool means_others_yet(const struct sx_collective *collective)
 {
     struct sx_members now = collective->members;
@@ -1023,8 +1030,8 @@ static bool means_others_yet(const struct sx_collective *collective)
     return elsewhere;
 }
 
-/* What the host has of it stays, as the member may have called before it went; unless nobody is
- * left who could call. */
+/* The host keeps the operation, since the member may have called before it left.  If no process
+ * that could still call is on another node, the operation is taken from the host. */
 static void go_on_without_one_elsewhere(struct sx_collective *collective)
 {
     collective->members.incomplete = true;
@@ -1048,7 +1055,7 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
     }
 }
 
-/* The first in the list behind @serial. */
+/* Return: the first operation of @list that is newer than @serial. */
 static struct sx_collective *first_of_list(const struct sx_server *server, const char *list,
                                            uint64_t serial)
 {
@@ -1070,7 +1077,7 @@ void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *l
     uint64_t last = 0;
 
     while ((collective = first_of_list(server, list, last)) != NULL) {
-        last = collective->serial; /* it may end here, and others with it */
+        last = collective->serial; /* the operation may end here, and others with it */
         one_elsewhere_gone(collective, died, pardons);
     }
 }
@@ -1098,7 +1105,7 @@ static bool names(const struct sx_collective *collective, const struct sx_nspace
 
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    struct sx_list gone = SX_LIST_INIT(gone); /* the next ones may end, and are in the list */
+    struct sx_list gone = SX_LIST_INIT(gone); /* one may end the next ones, which are in the list */
     struct sx_list *link;
 
     SX_LIST_EACH(it, &server->collectives) {

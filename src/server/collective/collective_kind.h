@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* collective_kind.h - what tells one kind of collective operation from the others: a row each.
+/* collective_kind.h - the differences between kinds of collective operations: a row for each.
  *
- * The engine (collective.c) reads these rows and knows no kind by name. */
+ * The engine (collective.c) reads these rows and contains no name of a kind. */
 #ifndef SX_SERVER_COLLECTIVE_COLLECTIVE_KIND_H
 #define SX_SERVER_COLLECTIVE_COLLECTIVE_KIND_H
 
@@ -23,47 +23,47 @@ struct sx_collective_engine;
 struct sx_group_plan;
 struct sx_kind;
 
-/* One operation that is open. */
+/* An open operation. */
 struct sx_collective {
     struct sx_list link;             /* server.collectives */
     struct sx_generation generation; /* server.signatures or server.owed */
     struct sx_table_node meant;      /* server.meant */
-    uint64_t serial;                 /* an older one has a lower one */
-    uint64_t begun_ns;               /* at the turn of its first arrival */
+    uint64_t serial;                 /* older operations have lower ones */
+    uint64_t begun_ns;               /* time of the turn of its first arrival */
     struct sx_shown shown;
     const struct sx_kind *kind;
     char *id; /* NULL: none */
     struct sx_members members;
-    struct sx_merged_infos wishes; /* for the host */
+    struct sx_merged_infos wishes; /* infos for the host */
     struct sx_asker asker;
-    struct sx_round_part part; /* in what the servers of several nodes say to each other */
-    unsigned holds;            /* of those who look at it again behind a call of the host */
-    bool with_host;    /* everybody here has arrived; it stays until the host has answered */
-    bool is_asking;    /* within the upcall */
-    bool is_abandoned; /* its job has gone: the answer means nothing */
-    bool is_over;      /* its members have been told ... */
-    bool is_owed;      /* ... those that have come: the others are told when they come */
-    bool is_closing;   /* it goes when nobody holds it any more */
-    bool is_unlisted;  /* no table has it */
-    bool is_bound;     /* a member has left those that it names by their common name */
-    bool collect;      /* somebody asked for the data */
-    bool is_late;      /* its time limit has passed, and it may not end */
-    uint8_t pardons;   /* SX_PARDON_*, of anybody */
-    uint8_t connect;   /* SX_CONNECT_*, of anybody */
-    uint8_t group;     /* SX_GROUP_*, of anybody */
+    struct sx_round_part part; /* state in the rounds of the servers of several nodes */
+    unsigned holds;            /* callers that still use it after a call of the host */
+    bool with_host;            /* all here have arrived; kept until the host has answered */
+    bool is_asking;            /* within the upcall */
+    bool is_abandoned;         /* its job is gone: the answer is dropped */
+    bool is_over;              /* its members have been released ... */
+    bool is_owed;     /* ... those that had arrived; others get the status when they call */
+    bool is_closing;  /* freed when the last hold ends */
+    bool is_unlisted; /* in no table */
+    bool is_bound;    /* a member has left the list by which it is named */
+    bool collect;     /* a caller asked for the data */
+    bool is_late;     /* its time limit has passed, and it may not end yet */
+    uint8_t pardons;  /* SX_PARDON_*, of all callers */
+    uint8_t connect;  /* SX_CONNECT_*, of all callers */
+    uint8_t group;    /* SX_GROUP_*, of all callers */
     pmix_status_t ended;
-    struct sx_group_plan *plan; /* of a group that is being built: group_plan.h; else NULL */
-    struct sx_agreed agreed; /* by the servers of several nodes; without members: there are none */
+    struct sx_group_plan *plan; /* for a group that is being built: group_plan.h; else NULL */
+    struct sx_agreed agreed;    /* by the servers of several nodes; no members: not agreed */
     struct sx_timer deadline;
-    pmix_status_t late; /* how it ends then */
+    pmix_status_t late; /* status at the time limit */
     const struct sx_collective_engine *engine;
 };
 
-/* What the engine does with one when those below it say so. */
+/* Functions of the engine, for the code that it calls. */
 struct sx_collective_engine {
-    /* Its time limit and its members count again. */
+    /* Let the time limit and the ends of members count again. */
     void (*resume)(struct sx_collective *collective);
-    /* It goes on without @client, which its kind's `lost` has kept, or it ends with @status. */
+    /* Continue without @client, which the kind's `lost` has kept, or end with @status. */
     void (*go_on)(struct sx_collective *collective, struct sx_client *client);
     void (*stop)(struct sx_collective *collective, pmix_status_t status);
 };
@@ -73,69 +73,72 @@ struct sx_arrival;
 struct sx_kind {
     enum sx_collective_kind number;
     enum sx_function function; /* whose directives its callers may give */
-    /* What becomes of an operation when a member goes that has not arrived, or that has.  Where it
-     * is pardoned, it goes on without the member. */
+    /* How the operation ends when a member leaves that has not arrived, or that has.  A pardoned
+     * operation continues without the member. */
     struct sx_member_ends before, after;
-    /* How it ends where it would end well, but somebody is missing. */
+    /* The status instead of PMIX_SUCCESS when a member is missing. */
     pmix_status_t incomplete;
 
-    /* The id alone says which operation it is: its callers write their processes in any order. */
+    /* The id alone identifies the operation: its callers write their processes in any order. */
     bool known_by_id;
-    /* The name of a list does: its callers have been brought to {name, WILDCARD}. */
+    /* The name of a list identifies it: `aim` has changed the processes to {name, WILDCARD}. */
     bool known_by_list;
-    /* The processes do, in whichever words: by their own names, or as the members of groups. */
+    /* The processes identify it, in whichever way they are named: by their own names, or as the
+     * members of groups. */
     bool known_by_meaning;
-    /* Namespaces that nobody here knows are taken for those of other nodes, where the host leads
-     * there ... */
+    /* Namespaces that are not registered here are taken for those of other nodes, if the host
+     * reaches other nodes ... */
     bool admits_unknown;
-    /* ... and are waited for otherwise: their registration says who is meant. */
+    /* ... and are waited for otherwise: their registration gives the processes. */
     bool awaits_unknown;
     /* The host has registered a namespace that the operation has waited for.  NULL: nothing to do.
-     * Return: how the operation ends; PMIX_SUCCESS: it goes on. */
+     * Return: the status with which the operation ends; PMIX_SUCCESS: it continues. */
     pmix_status_t (*nspace_added)(struct sx_collective *collective);
-    /* Bring what @client gave to the processes and the id by which the operation is known.  NULL:
-     * they are as they were given.  Return: an error when there can be no such operation. */
+    /* Change what @client gave to the processes and the id that identify the operation.  NULL: they
+     * are used as they were given.  Return: an error when there can be no such operation. */
     pmix_status_t (*aim)(struct sx_server *server, struct sx_client *client,
                          struct sx_arrival *arrival);
-    /* Take out of @arrival what only its kind understands; the rest is for the host.  NULL: there
-     * is nothing.  Return: an error when @client cannot join with that. */
+    /* Take out of @arrival what only this kind reads; the rest is for the host.  NULL: nothing.
+     * Return: an error when @client cannot join with it. */
     pmix_status_t (*takes)(struct sx_collective *collective, struct sx_client *client,
                            struct sx_arrival *arrival);
-    /* @client has just arrived, and said @connect (SX_CONNECT_*).  NULL: nothing to do. */
+    /* @client has just arrived, with the directives @connect (SX_CONNECT_*).  NULL: nothing to
+     * do. */
     void (*arrived)(struct sx_collective *collective, struct sx_client *client, uint8_t connect);
-    /* All who are expected have arrived: whether others will come that nobody has named yet.  NULL:
-     * no. */
+    /* All members that are expected have arrived.  Return: whether more will arrive that have not
+     * been named yet.  NULL: none will. */
     bool (*awaits_more)(const struct sx_collective *collective);
-    /* @member has gone, which would end it with @end.  NULL: so it does.  Return: how it ends;
-     * PMIX_SUCCESS when it waits for what the others say, and @member is awaited: its kind ends it
-     * when nobody is left who could say anything. */
+    /* @member has gone, which would end the operation with @end.  NULL: it ends so.  Return: the
+     * status with which it ends; PMIX_SUCCESS when the others decide, and @member is awaited until
+     * then.  The kind ends the operation when no process is left that could decide. */
     pmix_status_t (*lost)(struct sx_collective *collective, struct sx_member *member,
                           pmix_status_t end);
-    /* It ends well.  NULL: there is nothing to do.  Return: how it ends for all of them;
-     * *ret_subject is what came of it (ring/record.h), 0 as it is: nothing. */
+    /* The operation succeeds.  NULL: nothing to do.  Return: the status for all members;
+     * *ret_subject is the subject of the result (ring/record.h), or stays 0: none. */
     pmix_status_t (*conclude)(struct sx_collective *collective, uint64_t *ret_subject);
 
-    /* The way to members on other nodes; NULL: there is none. */
+    /* Return: whether the host reaches members on other nodes.  NULL: it does not. */
     bool (*host_reaches)(const struct sx_server *server);
-    /* Whether the host is asked even if all members are here; NULL: it is not. */
+    /* Return: whether the host is called even if all members are here.  NULL: it is not. */
     bool (*host_hears)(const struct sx_collective *collective);
     /* All members here have arrived.  Return: PMIX_SUCCESS when @told will be called. */
     pmix_status_t (*host_ask)(struct sx_collective *collective, sx_told_fn told);
-    /* Take in what the host has brought.  Return: false when it will be called again; else
-     * *ret_status is how it ends for the members here. */
+    /* Read the host's answer.  Return: false when it will be called again; else the operation ends
+     * for the members here with *ret_status. */
     bool (*host_said)(struct sx_collective *collective, const struct sx_host_answer *answer,
                       pmix_status_t *ret_status);
-    /* It has ended for its members while the host had it.  NULL: the host is not told. */
+    /* The operation has ended for its members while the host had it.  NULL: the host is not
+     * called. */
     void (*host_cancel)(const struct sx_collective *collective);
-    /* Free collective.plan.  NULL: no such operation has one. */
+    /* Free collective.plan.  NULL: operations of this kind have none. */
     void (*plan_free)(struct sx_group_plan *plan);
-    /* What the servers of other nodes get of it, in rounds. */
+    /* Write what the servers of other nodes get of the operation, in rounds. */
     pmix_status_t (*contribute)(struct sx_collective *collective, struct sx_blob *blob);
-    /* In rounds: it ends once all servers know that all have called. */
+    /* In rounds: it ends once all servers have learned that all have called. */
     bool commits;
 };
 
-/* It ends with @status when the loop is next: here others may be ending. */
+/* End with @status in the loop's next turn: other operations may be ending now. */
 static inline void sx_collective_end_soon(struct sx_collective *collective, pmix_status_t status)
 {
     sx_timer_remove(&collective->deadline);
@@ -143,14 +146,14 @@ static inline void sx_collective_end_soon(struct sx_collective *collective, pmix
     sx_timer_add(collective->members.server->loop, &collective->deadline, sx_now_ns());
 }
 
-/* For those that stand together: no member may end, in whichever way, without having said so. */
+/* For operations in which no member may end in any way before it has called. */
 extern const struct sx_member_ends sx_nobody_may_go;
 
 /* The rows of all kinds, by their numbers: entry/kinds.c. */
 #define SX_COLLECTIVE_KINDS (SX_COLLECTIVE_GROUP_DESTRUCT + 1)
 extern const struct sx_kind sx_kinds[SX_COLLECTIVE_KINDS];
 
-/* Return: the row of @number (enum sx_collective_kind), NULL when there is none. */
+/* Return: the row of @number (enum sx_collective_kind); NULL: there is none. */
 const struct sx_kind *sx_kind_of(const struct sx_server *server, uint32_t number);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* collective_upcall.c - the infos that a host gets with it: the server's, then the members'. */
+/* collective_upcall.c - the infos that a host gets with a call: the server's, then the members'. */
 #include "server/collective/collective_upcall.h"
 
 #include <stdlib.h>
 
-#define OWN_INFOS 2u /* and one more of a fence, and of those that are here */
+#define OWN_INFOS 2u /* plus one for a fence, and one for members here */
 
 pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                               struct sx_joint *joint)
@@ -35,8 +35,8 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     at = up.info;
-    /* Always there, with at least a header of data: some hosts make no barrier without.  It stands
-     * first because others look at nothing else. */
+    /* A fence always has data, at least a header: some hosts make no barrier without.  This info is
+     * the first because other hosts read only the first one. */
     if (kind == SX_UPCALL_FENCE_NB) {
         PMIX_INFO_LOAD(at, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
         at++;

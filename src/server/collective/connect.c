@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connect.c - names and ranks for those who connect, and the ends of their namespaces. */
+/* connect.c - names and ranks of connected namespaces, and their ends. */
 #include "server/collective/connect.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static pmix_proc_t proc_of(const char *nspace, uint32_t rank)
     return proc;
 }
 
-/* Add what of @proc is not on this node. */
+/* Add the processes of @proc that are not on this node. */
 static bool procs_add_elsewhere(struct sx_proc_list *procs, const struct sx_nspace *nspace,
                                 const pmix_proc_t *proc)
 {
@@ -45,7 +45,7 @@ static bool procs_add_elsewhere(struct sx_proc_list *procs, const struct sx_nspa
 
 enum who { EVERYBODY, THE_OTHERS, THE_MISSING };
 
-/* Those who take part, in order: all, all but @client, or those who have not arrived.  Return:
+/* List the participants in order: all, all but @client, or those that have not arrived.  Return:
  * false when memory is out. */
 static bool procs_of(const struct sx_collective *collective, enum who who,
                      const struct sx_client *client, struct sx_proc_list *ret)
@@ -68,7 +68,7 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
 
         if (nspace != NULL && nspace->registered) {
             ok = procs_add_elsewhere(ret, nspace, proc);
-        } else if (who != EVERYBODY) { /* it is not known yet how many they are */
+        } else if (who != EVERYBODY) { /* their number is not known yet */
             ok = sx_proc_list_add(ret, proc->nspace, proc->rank);
         }
     }
@@ -81,7 +81,7 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
 
 /* ---- connect -------------------------------------------------------------------------------- */
 
-/* Those who are asked to come hear what to say. */
+/* Send the missing processes an event with the processes and the id that they have to give. */
 static void ask_for_the_others(const struct sx_collective *collective, struct sx_client *client,
                                const struct sx_proc_list *to)
 {
@@ -96,7 +96,7 @@ static void ask_for_the_others(const struct sx_collective *collective, struct sx
                 notes, collective->id != NULL ? 2 : 1);
 }
 
-/* Whether @proc is beyond the last process of a job that is known here. */
+/* Return: whether the rank of @proc is above the last one of a job that is registered here. */
 static bool is_beyond(struct sx_server *server, const pmix_proc_t *proc)
 {
     const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
@@ -139,7 +139,7 @@ void sx_connect_arrived(struct sx_collective *collective, struct sx_client *clie
                     NULL, 0);
         sx_proc_list_clear(&to);
     }
-    /* Once is enough. */
+    /* The event is sent once only. */
     if ((connect & ~collective->connect & SX_CONNECT_ASKS) != 0 &&
         procs_of(collective, THE_MISSING, client, &to)) {
         ask_for_the_others(collective, client, &to);
@@ -147,7 +147,7 @@ void sx_connect_arrived(struct sx_collective *collective, struct sx_client *clie
     }
 }
 
-/* By what its callers wrote a connect is known to a disconnect. */
+/* Return: the hash of a connect as its callers wrote it, with which a disconnect finds it. */
 static uint64_t written_hash(const struct sx_server *server, const pmix_proc_t *procs,
                              size_t proc_count, const char *id)
 {
@@ -185,12 +185,12 @@ static pmix_status_t namespace_make(struct sx_collective *collective, const char
 
 void sx_connect_name(struct sx_server *server, char ret[PMIX_MAX_NSLEN + 1])
 {
-    /* No other server has this origin. */
+    /* Each server has an origin of its own. */
     snprintf(ret, PMIX_MAX_NSLEN + 1, "connected-%" PRIu64 ".%s", ++server->connect_last,
              server->relay_origin);
 }
 
-/* Of this node alone. */
+/* Conclude a connect whose members are all on this node. */
 static pmix_status_t conclude_here(struct sx_collective *collective,
                                    struct sx_membership_entry **ret)
 {
@@ -207,8 +207,8 @@ static pmix_status_t conclude_here(struct sx_collective *collective,
     return rc;
 }
 
-/* Over nodes a member may have ended since all servers know that all have called: it ends as a
- * member. */
+/* Over several nodes, a member may end after all servers have learned that all have called.  Such a
+ * process ends as a member of the namespace. */
 static void members_look(const struct sx_members *members)
 {
     for (size_t i = 0; i < members->count; i++) {
@@ -252,14 +252,15 @@ static const char *name_of(const struct sx_membership_entry *entry)
     return sx_membership_name(&entry->published);
 }
 
-/* Whether @client waits for the others to disconnect from @entry. */
+/* Return: whether @client waits for the others to disconnect from @entry. */
 static bool has_called(const struct sx_server *server, const struct sx_membership_entry *entry,
                        struct sx_client *client)
 {
     return sx_membership_is_waited_for(server, entry, client, SX_COLLECTIVE_DISCONNECT);
 }
 
-/* Return: the oldest of those connected in these words that @client has not called for. */
+/* Return: the oldest namespace that was connected as @arrival names it, and that @client has not
+ * called to disconnect. */
 static struct sx_membership_entry *entry_by_words(const struct sx_server *server,
                                                   struct sx_client *client,
                                                   const struct sx_arrival *arrival)
@@ -282,7 +283,7 @@ static struct sx_membership_entry *entry_by_words(const struct sx_server *server
     return oldest;
 }
 
-/* Return: why there is none. */
+/* Return: the reason why there is no such namespace. */
 static pmix_status_t words_judge(struct sx_server *server, const struct sx_client *client,
                                  const struct sx_arrival *arrival)
 {
@@ -300,7 +301,8 @@ static pmix_status_t words_judge(struct sx_server *server, const struct sx_clien
     return holds_client ? PMIX_ERR_INVALID_OPERATION : PMIX_ERR_NOT_A_MEMBER;
 }
 
-/* By its name, which is all that @arrival says.  Return: NULL when it says something else. */
+/* Find the namespace by its name, when that is all that @arrival gives.  Return: NULL when @arrival
+ * gives something else. */
 static struct sx_membership_entry *entry_by_name(const struct sx_server *server,
                                                  const struct sx_arrival *arrival)
 {
@@ -370,9 +372,10 @@ void sx_connects_deinit(struct sx_server *server)
     sx_membership_leavers_deinit(server);
 }
 
-/* ---- members that go ------------------------------------------------------------------------ */
+/* ---- members that leave --------------------------------------------------------------------- */
 
-/* Return: NULL when no member of that job has ended without a disconnect. */
+/* Return: the entry of @nspace in the unsaid jobs; NULL: no member of that job has ended without a
+ * disconnect. */
 static pmix_proc_t *unsaid_of(const struct sx_membership_entry *entry, const char *nspace)
 {
     for (size_t i = 0; i < entry->unsaid.count; i++) {
@@ -396,7 +399,8 @@ static void job_gone(struct sx_server *server, const struct sx_membership_entry 
     sx_proc_list_clear(&left);
 }
 
-/* Its job may have gone before it has left all of its lists: then nobody tells of the job later. */
+/* The job of the member may end before the member has left all of its lists.  No later event would
+ * be sent for the job then, so it is sent here. */
 static void member_gone(struct sx_server *server, struct sx_membership_entry *entry,
                         const struct sx_leaver *leaver)
 {
@@ -427,7 +431,7 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
     }
 }
 
-/* Each other job once. */
+/* Call the watcher once for each other job. */
 static void watcher_tell(struct sx_server *server, const struct sx_membership_entry *entry,
                          const pmix_proc_t *lost)
 {
@@ -465,7 +469,8 @@ void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
         if (unsaid != NULL) {
             job_gone(server, entry, nspace->name);
-            *unsaid = entry->unsaid.all[--entry->unsaid.count]; /* it may come again */
+            *unsaid = entry->unsaid.all[--entry->unsaid.count]; /* the job may be registered
+                                                                 * again */
         }
     }
 }
@@ -493,9 +498,9 @@ pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *n
     return server != NULL ? sx_server_call(server, watch, &fn) : PMIX_ERR_INIT;
 }
 
-/* ---- members that part ---------------------------------------------------------------------- */
+/* ---- members that separate ------------------------------------------------------------------ */
 
-/* Whether @members, who are here, are all of @entry. */
+/* Return: whether @members, which are here, are all of @entry. */
 static bool are_all_of(struct sx_server *server, const struct sx_members *members,
                        const struct sx_membership_entry *entry)
 {
@@ -525,7 +530,7 @@ pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_
 
     (void)ret_subject;
     if (server->connect_lost == NULL || members->count == 0 || members->proc_count < 2) {
-        return PMIX_SUCCESS; /* nobody would ask */
+        return PMIX_SUCCESS; /* no watcher needs it */
     }
     SX_LIST_EACH(it, &members->all[0].client->belongings[SX_MEMBERSHIP_CONNECTED]) {
         struct sx_membership_entry *const entry =

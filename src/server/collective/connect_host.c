@@ -66,7 +66,7 @@ pmix_status_t sx_disconnect_host_ask(struct sx_collective *collective, sx_told_f
     return sx_agree_ask(collective, &entry, told);
 }
 
-/* That all have called is all there is to say. */
+/* Contribute nothing but the fact that all here have called. */
 pmix_status_t sx_disconnect_contribute(struct sx_collective *collective, struct sx_blob *blob)
 {
     (void)collective;

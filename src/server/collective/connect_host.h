@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connect_host.h - the rows of connect and disconnect: the way to members on other nodes.
+/* connect_host.h - the rows of connect and disconnect that concern members on other nodes.
  *
- * A host that has the entry is asked even if all members are here.  How the rest goes: agree.h. */
+ * A host that has the entry is called even if all members are here.  The further steps are in
+ * agree.h. */
 #ifndef SX_SERVER_COLLECTIVE_CONNECT_HOST_H
 #define SX_SERVER_COLLECTIVE_CONNECT_HOST_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* connect_nodes.c - spans by name, and the count of a namespace that was brought. */
+/* connect_nodes.c - spans by name, and reference counts of namespaces that were brought. */
 #include "server/collective/connect_nodes.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct sx_connect_nodes {
 
 /* ---- namespaces that are brought ------------------------------------------------------------- */
 
-/* Room for one more name. */
+/* Reserve space for one more name. */
 static bool brought_reserve(struct sx_brought *brought)
 {
     if (brought->count == brought->capacity) {
@@ -42,7 +42,7 @@ static bool brought_reserve(struct sx_brought *brought)
     return true;
 }
 
-/* Fill a namespace that is new here. */
+/* Fill a namespace that is new to this server. */
 static pmix_status_t nspace_fill(struct sx_server *server, struct sx_nspace *nspace,
                                  const struct sx_opened *body)
 {
@@ -82,7 +82,7 @@ pmix_status_t sx_connect_nodes_bring(struct sx_server *server, const struct sx_o
     if (head->job_size > SX_STORE_ROW_MAX || strlen(name) != part->size) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    sx_claim_by_host(server, name); /* another node's host has registered it */
+    sx_claim_by_host(server, name); /* the host of another node has registered it */
     struct sx_nspace *nspace = sx_nspace_find(server, name);
 
     if (nspace != NULL && nspace->brought_count == 0) {
@@ -127,8 +127,8 @@ void sx_connect_nodes_leave(struct sx_brought *brought)
     *brought = (struct sx_brought){ .names = NULL };
 }
 
-/* The one on whose node the first of its processes is; where somebody may be missing, all that have
- * one. */
+/* The server with the namespace's first process brings it.  If processes may be missing, all
+ * servers that have the namespace bring it. */
 bool sx_connect_nodes_brings(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
     const struct sx_alias_list *const real = &collective->members.real;
@@ -211,7 +211,7 @@ void sx_connect_nodes_end(struct sx_server *server, const char *name)
 {
     struct sx_connect_nodes *const span = sx_connect_nodes_find(server, name);
 
-    if (span != NULL) { /* not here: those who disconnect are being told */
+    if (span != NULL) { /* freed later: members that disconnect are being released now */
         span->is_over = true;
         sx_timer_add(server->loop, &span->end, 0);
     }

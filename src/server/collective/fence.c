@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* fence.c - what the members here have put goes to the other nodes, and theirs comes back.
+/* fence.c - values that the members here have put go to the other nodes, and theirs are stored
+ * here.
  *
- * A client's news are what it has put since all nodes had them last.  They are taken away when the
- * host has answered well. */
+ * The news of a client are the values that it has put since all nodes last received its values.
+ * They are removed when the host has answered with PMIX_SUCCESS. */
 #include "server/collective/fence.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "server/data/modex.h"
 #include "server/model/blob.h"
 
-/* Whether every node with processes of @nspace takes part, so that all of them hear the news. */
+/* Return: whether all nodes with processes of @nspace take part, so that all receive the news. */
 static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {
     const struct sx_alias_list *const real = &collective->members.real;
@@ -27,7 +28,7 @@ static bool covers(const struct sx_collective *collective, const struct sx_nspac
     return false;
 }
 
-/* What another operation has brought in the meantime is not there any more. */
+/* Remove the news that were sent.  Another operation may have removed some in the meantime. */
 static void news_have_arrived(struct sx_collective *collective)
 {
     for (size_t i = 0; i < collective->members.count; i++) {
@@ -79,7 +80,7 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn tol
     struct sx_members *const members = &collective->members;
     struct sx_joint joint = { .told = told,
                               .asker = &collective->asker,
-                              .procs = members->real.all, /* hosts know no others */
+                              .procs = members->real.all, /* hosts have only these */
                               .proc_count = members->real.count,
                               .wishes = &collective->wishes,
                               .is_partial = members->incomplete };

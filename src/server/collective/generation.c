@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* generation.c - one operation alone, which is the rule, takes no memory of its own. */
+/* generation.c - a single operation, which is the usual case, takes no memory of its own. */
 #include "server/collective/generation.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ bool sx_generation_add(struct sx_table *table, struct sx_generation *oldest,
     return true;
 }
 
-/* Take out what stands at @index. */
+/* Remove the entry at @index. */
 static void younger_remove(struct sx_generation *oldest, size_t index)
 {
     struct sx_generation **const place = &oldest->younger[index];

@@ -85,8 +85,8 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
     return here;
 }
 
-/* What the host does not have yet is asked of it with the processes that @list has now: so it is on
- * all nodes. */
+/* Operations that the host does not have yet will be sent to it with the processes that @list has
+ * now: all nodes do so. */
 static void collectives_mean_anew(struct sx_server *server, const char *list)
 {
     SX_LIST_EACH(it, &server->collectives) {
@@ -116,7 +116,7 @@ pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership
     return rc;
 }
 
-/* Whether one of @procs is on another node. */
+/* Return: whether one of @procs is on another node. */
 static bool is_elsewhere(struct sx_server *server, const struct sx_proc_list *procs)
 {
     for (size_t i = 0; i < procs->count; i++) {
@@ -137,7 +137,7 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
 
     collectives_tell(server, entry, leaver->client, gone->pardons);
     if (sx_membership_leave(server, entry, &leaver->proc, &left) != PMIX_SUCCESS) {
-        sx_membership_end(server, entry); /* memory is out: better none than a wrong one */
+        sx_membership_end(server, entry); /* memory is out: better no list than a wrong one */
     } else if (gone->code != PMIX_SUCCESS && !gone->is_quiet) {
         sx_event_to_list(server, gone->code, known, &leaver->proc, gone->name, &left, gone->note);
     } else if (gone->code != PMIX_SUCCESS && is_elsewhere(server, &left)) {
@@ -154,7 +154,7 @@ bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_
 
 /* ---- members of many lists ------------------------------------------------------------------ */
 
-/* Move the links of lists of @kind in whose names @client does something to @busy. */
+/* Move the links of lists of @kind to @busy whose names are in an operation of @client. */
 static void busy_take(struct sx_server *server, const struct sx_leaver *leaver,
                       enum sx_membership_kind kind, const struct sx_collective *collective,
                       struct sx_list *busy)
@@ -195,7 +195,8 @@ static void busy_find(struct sx_server *server, const struct sx_leaver *leaver,
     }
 }
 
-/* Who goes pays for leaving @entry; once it has gone, the owner of the list does. */
+/* The client that leaves is charged for leaving @entry; once it is gone, the owner of the list
+ * is. */
 static void leaving_charge(struct sx_server *server, const struct sx_membership_entry *entry,
                            const struct sx_leaver *leaver)
 {
@@ -209,7 +210,7 @@ static void leaving_charge(struct sx_server *server, const struct sx_membership_
     }
 }
 
-/* Leave @max of @lists, fewer when they are long.  Return: whether nothing is left. */
+/* Leave up to @max of @lists, fewer when they are long.  Return: whether none is left. */
 static bool lists_leave(struct sx_server *server, const struct sx_leaver *leaver,
                         struct sx_list *lists, size_t max)
 {
@@ -274,7 +275,7 @@ static void leavers_step(void *arg, uint64_t now_ns)
     }
 }
 
-/* The rest of @lists goes in later turns.  Return: false when that cannot be. */
+/* Leave the rest of @lists in later turns.  Return: false when this is not possible. */
 static bool rest_keep(struct sx_server *server, const struct sx_leaver *leaver,
                       struct sx_list *lists)
 {
@@ -321,7 +322,7 @@ bool sx_membership_answers_later(struct sx_server *server, const struct sx_clien
         struct sx_leaver *const leaver = SX_LIST_ENTRY(it, struct sx_leaver, link);
 
         if (leaver->client == client) {
-            leaver->owes = false; /* to the process before */
+            leaver->owes = false; /* the reply was for the process before */
             last = leaver;
         }
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* members.c - gathered when the first one arrives, completed as the host registers more. */
+/* members.c - members are gathered at the first arrival, and completed as the host registers
+ * more. */
 #include "server/collective/members.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 #include "server/port/pending.h"
 
-/* It waits in this operation no more. */
+/* @member waits in this operation no more. */
 static void member_release(struct sx_member *member)
 {
     if (member->arrived) {
@@ -70,7 +71,7 @@ struct sx_member *sx_members_find(const struct sx_members *members, struct sx_cl
 {
     const struct sx_member key = { .client = client };
 
-    if (members->count == 0) { /* and no array to search */
+    if (members->count == 0) { /* there is no array to search */
         return NULL;
     }
     return bsearch(&key, members->all, members->count, sizeof(key), members_order);
@@ -129,7 +130,7 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
     return PMIX_SUCCESS;
 }
 
-/* Each once, by its address: as it is, more often than not. */
+/* Return: whether the members are sorted by address without duplicates, as they usually are. */
 static bool members_are_in_order(const struct sx_members *members)
 {
     for (size_t i = 1; i < members->count; i++) {
@@ -140,7 +141,7 @@ static bool members_are_in_order(const struct sx_members *members)
     return true;
 }
 
-/* Sort them, each once: a wildcard and a rank may both name it. */
+/* Sort the members, and drop duplicates: a wildcard and a rank may both name a process. */
 static void members_sort(struct sx_members *members)
 {
     size_t kept = 0;
@@ -159,14 +160,15 @@ static void members_sort(struct sx_members *members)
     members->count = kept;
 }
 
-/* Whether the host has told which processes of @nspace @proc means, all of them or one. */
+/* Return: whether the host has registered the processes of @nspace that @proc means, one or all. */
 static bool is_known(const struct sx_nspace *nspace, const pmix_proc_t *proc)
 {
     return nspace->registered || sx_client_find(nspace, proc->rank) != NULL ||
            (nspace->client_count > 0 && nspace->by_rank[0]->is_tool);
 }
 
-/* Whether @proc, of @nspace (NULL: the server has none of its name), waits for a registration. */
+/* Return: whether @proc, of @nspace (NULL: the server has none of its name), waits for a
+ * registration. */
 static bool is_unknown(const struct sx_members *members, const struct sx_nspace *nspace,
                        const pmix_proc_t *proc)
 {
@@ -212,7 +214,7 @@ bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace
     return i < members->real.count;
 }
 
-/* Whether another namespace is still to be registered. */
+/* Return: whether another namespace is still to be registered. */
 static bool others_are_unknown(const struct sx_members *members)
 {
     bool unknown = false;
@@ -285,7 +287,7 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
             absent.announced += expected;
             absent.elsewhere |= nspace->job_size > nspace->client_count + expected;
         } else if (members->has_unknown && !is_known(nspace, proc)) {
-            continue; /* the registration has to say where it is */
+            continue; /* the registration will give its node */
         } else if (sx_client_find(nspace, proc->rank) == NULL) {
             absent.announced += expected > 0;
             absent.elsewhere |= expected == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* members_release.c - the end of a collective operation, told to its local members (members.h). */
+/* members_release.c - release the local members of a collective operation at its end
+ * (members.h). */
 #include <stdlib.h>
 
 #include "server/collective/members.h"
@@ -14,7 +15,7 @@ static int entries_order(const void *a, const void *b)
     return left->slot < right->slot ? -1 : left->slot > right->slot;
 }
 
-/* As clients have connected in the order in which they were registered, more often than not. */
+/* Entries usually are in order, because clients connect in the order of their registration. */
 static bool entries_are_in_order(const struct sx_record_done_entry *entries, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -25,7 +26,7 @@ static bool entries_are_in_order(const struct sx_record_done_entry *entries, siz
     return true;
 }
 
-/* @done says how it ended; its count is counted here. */
+/* Publish the status in @done; this function sets the count in it. */
 static void entries_publish(struct sx_nspace *nspace, struct sx_record_done done,
                             struct sx_record_done_entry *entries, size_t count)
 {
@@ -46,7 +47,7 @@ static void entries_publish(struct sx_nspace *nspace, struct sx_record_done done
     }
 }
 
-/* Tell those members whose home is @nspace that have arrived and are still there. */
+/* Release the members with home @nspace that have arrived and are still connected. */
 static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
                            struct sx_record_done done, struct sx_record_done_entry *entries)
 {
@@ -91,7 +92,7 @@ void sx_members_release(struct sx_members *members, pmix_status_t status, uint64
     const struct sx_record_done done = { .status = status, .subject = subject };
     struct sx_record_done_entry *entries = malloc((members->count + 1) * sizeof(*entries));
 
-    if (entries == NULL) { /* nothing may hang for want of a list: each by itself */
+    if (entries == NULL) { /* without a list, release each by itself, so that none hangs */
         struct sx_record_done_entry one;
 
         for (size_t i = 0; i < members->count; i++) {

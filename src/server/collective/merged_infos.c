@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* merged_infos.c - infos change their owner, none is copied. */
+/* merged_infos.c - infos change their owner and are never copied. */
 #include "server/collective/merged_infos.h"
 
 #include <stdlib.h>

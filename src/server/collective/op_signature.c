@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* op_signature.c - hash and compare. */
+/* op_signature.c - hash and compare signatures. */
 #include "server/collective/op_signature.h"
 
 #include <string.h>

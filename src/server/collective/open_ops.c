@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* open_ops.c - one list of what is due, in the order of its time, since all wait as long.
+/* open_ops.c - one list of the rows that are due, in the order of their times, since all delays are
+ * equal.
  *
- * A turn of the loop writes few rows, so that many operations at once delay nobody.  There is a
- * timer only while the loop sleeps and something is due.  What a row costs: a walk over the
- * operation's members. */
+ * A turn of the loop writes few rows, so that many operations at once delay no other work.  There
+ * is a timer only while the loop sleeps and a row is due.  A row costs a walk over the operation's
+ * members. */
 #include "server/collective/open_ops.h"
 
 #include <string.h>
@@ -15,9 +16,9 @@
 
 #define ROWS_A_TURN 4u
 
-/* ---- what a row says ------------------------------------------------------------------------- */
+/* ---- the contents of a row ------------------------------------------------------------------- */
 
-/* Return: where @string is in the text; 0: there is no room for it. */
+/* Return: the offset of @string in the text; 0: there is no room for it. */
 static uint16_t text_add(struct sx_open_op *op, const char *string)
 {
     const size_t size = strlen(string) + 1;
@@ -60,7 +61,7 @@ static bool comes_before(const struct sx_client *client, const struct sx_client 
     return order < 0 || (order == 0 && client->rank < other->rank);
 }
 
-/* The first by namespace and rank who have not arrived.  Return: how many. */
+/* Find the first members, by namespace and rank, that have not arrived.  Return: how many. */
 static size_t missing_find(const struct sx_members *members,
                            const struct sx_client *ret[SX_OPEN_MISSING])
 {
@@ -142,7 +143,7 @@ static struct sx_open_op op_of(const struct sx_collective *collective)
     return op;
 }
 
-/* ---- when it is written ---------------------------------------------------------------------- */
+/* ---- when a row is written ------------------------------------------------------------------- */
 
 static struct sx_shown *shown_of(struct sx_list *link)
 {
@@ -197,7 +198,7 @@ void sx_shown_write(struct sx_server *server, uint64_t now_ns)
 
 static void woken(void *arg, uint64_t now_ns)
 {
-    (void)arg; /* the turn has been begun: that is all */
+    (void)arg; /* the timer only has to begin a turn */
     (void)now_ns;
 }
 
@@ -213,7 +214,7 @@ void sx_shown_watch(struct sx_server *server)
     }
 }
 
-/* ---- what happens to an operation ------------------------------------------------------------ */
+/* ---- changes of an operation ----------------------------------------------------------------- */
 
 void sx_shown_add(struct sx_server *server, struct sx_shown *shown)
 {
@@ -235,7 +236,7 @@ static void rowless_leave(struct sx_shown_ops *ops, struct sx_shown *shown)
     rowless_count(ops, ops->rowless_count - 1);
 }
 
-/* Its row is for the oldest that has none. */
+/* Give the row of @shown to the oldest operation that has none. */
 static void row_give(struct sx_server *server, struct sx_shown *shown)
 {
     struct sx_shown_ops *const ops = &server->shown;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* open_ops.h - operations that stay open are shown in a table that others read.
+/* open_ops.h - operations that stay open are shown in a table that other processes read.
  *
  *     opened --SX_OPEN_DELAY_NS--> has a row --changed, and as long again--> written anew
  *        \                            |
  *         \---ended: never shown      \---ended: the row is free
  *
- * So what ends soon costs two links of a list.  The rows say how things stood at most that delay
- * ago, also while the server hangs.  The oldest have rows; the others are counted. */
+ * So an operation that ends sooner costs two list operations.  A row shows a state that is at most
+ * that delay old, also while the server hangs.  The oldest operations have rows; the others are
+ * counted. */
 #ifndef SX_SERVER_COLLECTIVE_OPEN_OPS_H
 #define SX_SERVER_COLLECTIVE_OPEN_OPS_H
 
 #include "server/model/state.h"
 
-/* Of one operation. */
+/* State of one operation in the table. */
 struct sx_shown {
     struct sx_list link; /* server.shown.due or .rowless, or in neither */
     uint64_t since_ns, due_ns;
@@ -21,17 +22,18 @@ struct sx_shown {
     bool is_rowless;
 };
 
-/* The server knows its name.  Return: PMIX_SUCCESS, or as sx_open_ops_create. */
+/* Make the table; the server must have its name.  Return: PMIX_SUCCESS, or as
+ * sx_open_ops_create. */
 pmix_status_t sx_shown_init(struct sx_server *server);
-/* Safe on one whose table is SX_OPEN_OPS_NULL, and twice. */
+/* Safe on a server whose table is SX_OPEN_OPS_NULL, and twice. */
 void sx_shown_deinit(struct sx_server *server);
 
 /* An operation is being opened.  @shown is zeroed, and a member of its struct sx_collective. */
 void sx_shown_add(struct sx_server *server, struct sx_shown *shown);
-/* It has ended. */
+/* The operation has ended. */
 void sx_shown_remove(struct sx_server *server, struct sx_shown *shown);
 
-/* Those of the next functions that have something to do. */
+/* The slow paths of the next functions. */
 void sx_shown_renew(struct sx_server *server, struct sx_shown *shown);
 void sx_shown_write(struct sx_server *server, uint64_t now_ns);
 void sx_shown_watch(struct sx_server *server);
@@ -41,7 +43,7 @@ static inline bool sx_shown_has_row(const struct sx_shown *shown)
     return shown->row != 0;
 }
 
-/* Who is missing in an operation has changed, or who has it. */
+/* The missing members of an operation have changed, or whether the host has it. */
 static inline void sx_shown_changed(struct sx_server *server, struct sx_shown *shown)
 {
     if (sx_shown_has_row(shown)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* round_blob.c - entries into bytes; opening them is the signature's. */
+/* round_blob.c - entries into bytes; the signature of the body opens them. */
 #include "server/collective/round_blob.h"
 
 #include <string.h>

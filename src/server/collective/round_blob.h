@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* round_blob.h - what one server says in a round (collective/rounds.h): a blob of the operations
- * over one set of processes in which all members on its node have called.
+/* round_blob.h - the blob that one server sends in a round (collective/rounds.h).  It has the
+ * operations over one set of processes in which all members on its node have called.
  *
  *   blob:  its header (blob.h), entries
  *   entry: struct sx_round_entry, id with its NUL, what the node contributes to the operation
  *
- * A server with nothing but a fence says it in the fence's own bytes, a blob of puts. */
+ * A server that only has a fence sends the fence's own bytes, a blob of puts. */
 #ifndef SX_SERVER_COLLECTIVE_ROUND_BLOB_H
 #define SX_SERVER_COLLECTIVE_ROUND_BLOB_H
 
@@ -15,13 +15,13 @@
 
 enum sx_round_step {
     SX_ROUND_READY = 1, /* all have called here */
-    SX_ROUND_COMMIT,    /* ... and so they have everywhere: this node does not go back */
+    SX_ROUND_COMMIT,    /* ... and on all nodes: this server will not withdraw */
 };
 
 struct sx_round_entry {
-    uint32_t kind;   /* enum sx_collective_kind; one that nobody here knows is passed over */
+    uint32_t kind;   /* enum sx_collective_kind; unknown ones are skipped */
     uint32_t step;   /* enum sx_round_step */
-    int32_t status;  /* how it has failed here; PMIX_SUCCESS: it has not */
+    int32_t status;  /* error with which it failed here; PMIX_SUCCESS: none */
     uint32_t id_len; /* with its NUL; 0: none */
     uint64_t size;   /* of the contribution */
 };

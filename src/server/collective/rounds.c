@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* rounds.c - what is said in a round, and what follows from what all have said.
+/* rounds.c - what a server sends in a round, and what follows from the answers of all.
  *
- * A round begins in the loop, never within the call that gives cause to it: what becomes complete
- * in one turn goes in one round, and an operation may join while another is told its end. */
+ * A round begins in the loop, never within the call that causes it.  So all operations that become
+ * complete in one turn go in one round, and an operation may join while another is released. */
 #include "server/collective/rounds.h"
 
 #include <stdlib.h>
@@ -28,8 +28,8 @@ struct sx_rounds {
     struct sx_timer next; /* added, unless the host has a round */
     uint64_t pause_ns;
     bool is_asked; /* the host has a round */
-    bool is_busy;  /* it is not freed */
-    bool has_news; /* since the last round began */
+    bool is_busy;  /* must not be freed */
+    bool has_news; /* a part has joined since the last round began */
 };
 
 static struct sx_collective *collective_of(struct sx_round_part *part)
@@ -42,7 +42,8 @@ static struct sx_round_part *part_of(struct sx_list *link)
     return SX_LIST_ENTRY(link, struct sx_round_part, link);
 }
 
-/* What tells it from others of its kind over the same processes.  Return: NULL: nothing. */
+/* Return: the id that distinguishes it from others of its kind over the same processes; NULL:
+ * none. */
 static const char *id_of(const struct sx_collective *collective)
 {
     return collective->kind->known_by_list ? collective->members.procs[0].nspace : collective->id;
@@ -111,7 +112,7 @@ static struct sx_rounds *rounds_new(struct sx_server *server, const pmix_proc_t 
     return rounds;
 }
 
-/* Without parts it is no more. */
+/* Free @rounds if it has no parts. */
 static void rounds_look(struct sx_rounds *rounds)
 {
     if (rounds->is_busy || !sx_list_empty(&rounds->parts)) {
@@ -124,7 +125,7 @@ static void rounds_look(struct sx_rounds *rounds)
     free(rounds);
 }
 
-/* The next round begins when the host has none: at once, or after a pause. */
+/* Begin the next round, when the host has none: at once, or after a pause. */
 static void rounds_schedule(struct sx_rounds *rounds, bool at_once)
 {
     if (rounds->is_asked) {
@@ -150,7 +151,7 @@ static void part_add(struct sx_rounds *rounds, struct sx_collective *collective,
     sx_list_append(&rounds->parts, &collective->part.link);
 }
 
-/* The fence that the host has is a round. */
+/* The fence that the host has counts as a round. */
 static void part_add_fence(struct sx_rounds *rounds, struct sx_collective *fence)
 {
     part_add(rounds, fence, fence->part.told);
@@ -164,7 +165,7 @@ static void part_remove(struct sx_round_part *part)
     part->rounds = NULL;
 }
 
-/* It ends here; what is told may free it. */
+/* End @part here; this may free it. */
 static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_status_t status,
                      const struct sx_blob *contributions)
 {
@@ -180,8 +181,8 @@ static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_
     part->told(&collective->asker, &answer);
 }
 
-/* The first for which @is holds: what is told of one's end may end others.  Return: NULL when there
- * is none. */
+/* Return: the first part for which @is holds; NULL: none.  The walk restarts each time, since
+ * ending one part may end others. */
 static struct sx_round_part *part_first(const struct sx_rounds *rounds,
                                         bool (*is)(struct sx_round_part *part))
 {
@@ -207,7 +208,7 @@ static void parts_end_named(struct sx_rounds *rounds, pmix_status_t status)
     }
 }
 
-/* Those that join meanwhile have a round of their own. */
+/* End all parts; those that join meanwhile get a round of their own. */
 static void parts_end(struct sx_rounds *rounds, pmix_status_t status)
 {
     SX_LIST_EACH(it, &rounds->parts) {
@@ -216,7 +217,7 @@ static void parts_end(struct sx_rounds *rounds, pmix_status_t status)
     parts_end_named(rounds, status);
 }
 
-/* Whether others have to be told that it has failed here. */
+/* Return: whether the other servers have still to get the failure here. */
 static bool has_to_tell(struct sx_round_part *part)
 {
     return part->is_known && !part->is_told && collective_of(part)->ended != PMIX_ERR_TIMEOUT;
@@ -270,7 +271,7 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
         return rc;
     }
     rounds->is_asked = true;
-    sx_timer_remove(&rounds->next); /* one has joined as another was told its end */
+    sx_timer_remove(&rounds->next); /* a part has joined while another was released */
     return sx_joint_upcall(rounds->server, SX_UPCALL_FENCE_NB, &fence);
 }
 
@@ -303,9 +304,9 @@ static void round_begin(void *arg, uint64_t now_ns)
     rounds_look(rounds);
 }
 
-/* ---- what all have said --------------------------------------------------------------------- */
+/* ---- the answers of all servers ------------------------------------------------------------- */
 
-/* Something that is said of an operation. */
+/* Called for each entry that a server has sent. */
 typedef pmix_status_t (*said_fn)(struct sx_rounds *rounds, uint32_t server,
                                  const struct sx_round_entry *entry, const char *id,
                                  const char *contribution, void *arg);
@@ -328,7 +329,7 @@ static pmix_status_t entries_each(struct sx_rounds *rounds, uint32_t server,
     return rc;
 }
 
-/* Hand all that is said in these bytes (at a multiple of 8) to @fn, by the servers 1 to
+/* Call @fn for each entry in these bytes (at a multiple of 8), with servers numbered 1 to
  * *ret_count. */
 static pmix_status_t said_each(struct sx_rounds *rounds, const char *bytes, size_t size, said_fn fn,
                                void *arg, uint32_t *ret_count)
@@ -364,7 +365,7 @@ static bool is_of(struct sx_round_part *part, const struct sx_round_entry *entry
            (id == NULL || strcmp(own, id) == 0);
 }
 
-/* Of one kind and id there is but one. */
+/* A server names each kind and id once only. */
 static pmix_status_t count_said(struct sx_rounds *rounds, uint32_t server,
                                 const struct sx_round_entry *entry, const char *id,
                                 const char *contribution, void *arg)
@@ -385,7 +386,7 @@ static pmix_status_t count_said(struct sx_rounds *rounds, uint32_t server,
         part->named_last = server;
         part->named_count++;
         part->commit_count += entry->step == SX_ROUND_COMMIT;
-        if (entry->status < part->status) { /* of several the same one everywhere */
+        if (entry->status < part->status) { /* of several, all servers choose the same one */
             part->status = entry->status;
         }
     }
@@ -416,7 +417,7 @@ static pmix_status_t gather_said(struct sx_rounds *rounds, uint32_t server,
     return PMIX_SUCCESS;
 }
 
-/* It ends everywhere. */
+/* End @part, as all servers do. */
 static void part_conclude(struct sx_rounds *rounds, struct sx_round_part *part, const char *bytes,
                           size_t size)
 {
@@ -428,7 +429,7 @@ static void part_conclude(struct sx_rounds *rounds, struct sx_round_part *part, 
     sx_blob_clear(&gathering.blob);
 }
 
-/* What follows from what @server_count servers have said.  Return: whether that is anything. */
+/* Act on the entries of @server_count servers.  Return: whether the next round begins at once. */
 static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uint32_t server_count,
                        const char *bytes, size_t size)
 {
@@ -455,7 +456,7 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     return by_all || (collective->is_over && has_to_tell(part));
 }
 
-/* The host has no round any more. */
+/* The host has answered, and has no round any more. */
 static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answer *answer)
 {
     const char *bytes = answer->bytes;
@@ -498,14 +499,14 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
 
 static void round_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    if (asker != NULL) { /* else nobody takes part any more */
+    if (asker != NULL) { /* else no operation takes part any more */
         rounds_answered(SX_CONTAINER(asker, struct sx_rounds, asker), answer);
     }
 }
 
-/* ---- who takes part ------------------------------------------------------------------------- */
+/* ---- operations that take part -------------------------------------------------------------- */
 
-/* The host has a fence over these processes. */
+/* If the host has a fence over these processes, add it as a part. */
 static void fence_adopt(struct sx_rounds *rounds)
 {
     SX_LIST_EACH(it, &rounds->server->collectives) {
@@ -538,7 +539,7 @@ pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t
     return PMIX_SUCCESS;
 }
 
-/* Whether anybody has said more than that it has a fence. */
+/* Return: whether a server has sent more than the bytes of its fence. */
 static bool is_said_more(const struct sx_host_answer *answer)
 {
     const char *at = answer->bytes;
@@ -565,7 +566,7 @@ bool sx_rounds_fence_was_alone(struct sx_collective *fence, const struct sx_host
         rounds = rounds_new(fence->members.server, fence->members.real.all,
                             fence->members.real.count);
         if (rounds == NULL) {
-            return true; /* and refuses what it reads */
+            return true; /* the fence's reader will refuse the bytes */
         }
         part_add_fence(rounds, fence);
     }
@@ -585,7 +586,7 @@ void sx_rounds_leave(struct sx_collective *collective)
         return;
     }
     part_remove(part);
-    if (was_alone) { /* the host has nothing of them any more */
+    if (was_alone) { /* the host has no round any more */
         rounds->is_asked = false;
         rounds_schedule(rounds, true);
     }

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* rounds.h - several operations over the same processes, where the host has but one fence for them.
+/* rounds.h - several operations over the same processes, where the host has only one fence for
+ * them.
  *
- * Hosts tell fences apart by their processes alone, and have one of each set at a time.  A fence
- * that has its processes for itself is that fence (fence.c).  Whatever else there is goes in
- * rounds: in each, every server says which operations over the set are complete on its node, and
- * reads the same list of what all have said.
+ * Hosts distinguish fences by their processes alone, and have one of each set at a time.  A fence
+ * that is the only operation of its processes is that fence (fence.c).  All other operations go in
+ * rounds.  In each round, every server sends the list of operations over the set that are complete
+ * on its node.  All servers then read the same list of answers.
  *
  *     READY --all have named it, a fence--> ended, with what all have contributed
  *       \-----all have named it, another kind--> COMMIT --all are in COMMIT--> ended, likewise
  *       READY, COMMIT --a server names it as failed--> ended, with that status
  *
- * An operation is known by its kind and id, or the name of the list that it ends.  Of several
- * generations the oldest goes alone: the next one follows when it has ended, so the first that is
- * open here meets the first that is open there.  Nobody waits for an operation that another server
- * has not named, so no order in which they come to be complete can hold up any of them.  In COMMIT
- * a server does not go back: until the round is answered no time limit and no death ends the
- * operation for the members of its node.
+ * An operation is identified by its kind and id, or by the name of the list that it ends.  Of
+ * several generations, only the oldest takes part, and the next one follows when that has ended.
+ * So the first that is open here is matched with the first that is open there.  No server waits for
+ * an operation that another server has not named.  So the order in which operations become complete
+ * cannot block any of them.  In COMMIT a server does not withdraw.  Until the round is answered, no
+ * time limit and no death ends the operation for the members of its node.
  *
- * When the next round begins: at once where an operation has gone to COMMIT, or one is new here.
- * Else there are operations that others have not named yet, and a server that has news cannot tell
- * those who do not ask: they ask again, after a pause that doubles with each round in vain.
+ * The next round begins at once where an operation has gone to COMMIT, or one is new here.
+ * Otherwise there are operations that others have not named yet, and a server with news cannot
+ * reach servers that do not ask.  So these ask again, after a pause that doubles with each round in
+ * vain.
  *
  *     what happens                                 what becomes of it
  *     -------------------------------------------  ----------------------------------------------
@@ -28,14 +30,14 @@
  *     order on another node                        other one
  *     a plain fence here, a round there            the fence takes part in the next round
  *     two with different ids                       each is named for itself
- *     members here run into their time limit,      it is named no more: the others go on waiting,
+ *     members here run into their time limit,      it is named no more: the others keep waiting,
  *     before all are in COMMIT                     until their limit or until the retry here is
- *                                                  complete, which meets them
+ *                                                  complete, which is matched with theirs
  *     the same, in COMMIT                          the limit waits for the answer, but not longer
  *                                                  than SX_ROUNDS_GRACE_NS
- *     a member here dies before all here call      as without other nodes: they hear nothing of it
- *     a member here dies behind a round that       the next round says so, once: it ends for those
- *     named it, before COMMIT                      who wait, with the same status
+ *     a member here dies before all here call      as without other nodes, which do not learn it
+ *     a member here dies behind a round that       the next round names it as failed, once: it ends
+ *     named it, before COMMIT                      for those that wait, with the same status
  *     the same, in COMMIT                          it is a member, and has died as one
  *     the host answers with an error               all that the round named end with it
  *     the host answers late, or never              time limits end the operations for the members;
@@ -43,9 +45,8 @@
  *     the host answers twice                       the second answer is dropped (port/upcall.c)
  *     bytes of another version, or none            all that the round named end with
  *                                                  PMIX_ERR_UNPACK_FAILURE
- *     a kind that this server does not know        is passed over
- *     a namespace of the set goes                  so do its rounds
- */
+ *     a kind that this server does not know        is ignored
+ *     a namespace of the set ends                  its rounds end too */
 #ifndef SX_SERVER_COLLECTIVE_ROUNDS_H
 #define SX_SERVER_COLLECTIVE_ROUNDS_H
 
@@ -61,20 +62,20 @@
 struct sx_collective;
 struct sx_rounds;
 
-/* What is known of an operation while it takes part. */
+/* The state of an operation while it takes part. */
 struct sx_round_part {
     struct sx_list link;      /* rounds.parts */
     struct sx_rounds *rounds; /* NULL: it takes no part */
     sx_told_fn told;
     enum sx_round_step step;
     bool is_named; /* in the round that the host has ... */
-    bool is_alone; /* ... which is this fence, and not one of the rounds' */
-    bool is_known; /* others have named it too */
+    bool is_alone; /* ... which is this fence, and not a round */
+    bool is_known; /* other servers have named it too */
     bool is_told;  /* it was named as failed */
 
-    /* while an answer is read */
-    uint32_t named_count, commit_count; /* of the servers */
-    uint32_t named_last;                /* by this one, from 1 */
+    /* used while an answer is read */
+    uint32_t named_count, commit_count; /* by how many servers */
+    uint32_t named_last;                /* by this server, from 1 */
     pmix_status_t status;
 };
 static inline bool sx_round_part_commits(const struct sx_round_part *part)
@@ -82,24 +83,25 @@ static inline bool sx_round_part_commits(const struct sx_round_part *part)
     return part->rounds != NULL && part->is_named && part->step == SX_ROUND_COMMIT;
 }
 
-/* All members of @collective that are here have called, and it is the oldest of its kind and id: it
- * takes part in the rounds over @procs (in order, each once).  Its asker is @told how it ends, with
- * what all servers have contributed, glued together.  When a round in COMMIT has not ended it, its
- * time limit and its members count again (sx_collective_engine.resume).  Return: PMIX_SUCCESS,
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* @collective takes part in the rounds over @procs (in order, each once).  All its members here
+ * have called, and it is the oldest of its kind and id.  @told is called with its status, and with
+ * the contributions of all servers, concatenated.  If a round in COMMIT has not ended it, its time
+ * limit and the ends of its members count again (sx_collective_engine.resume).  Return:
+ * PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
                              size_t proc_count, sx_told_fn told);
 
-/* Whether there are rounds over the processes of a fence, which takes part in them then. */
+/* Return: whether there are rounds over the processes of a fence, which must then take part in
+ * them. */
 bool sx_rounds_are_over(const struct sx_server *server, const pmix_proc_t *procs,
                         size_t proc_count);
 
-/* @fence had its processes for itself when the host was asked (part.is_alone, and part.told is
- * set), and this is the answer.  Return: false when others have something else to say: it takes
- * part in the rounds from now on, or has ended. */
+/* @fence was the only operation of its processes when the host was called, and this is the answer.
+ * part.is_alone and part.told are set.  Return: false when other servers have sent more than a
+ * fence: it takes part in the rounds from now on, or has ended. */
 bool sx_rounds_fence_was_alone(struct sx_collective *fence, const struct sx_host_answer *answer);
 
-/* It is no more.  Safe on one that takes no part. */
+/* @collective has ended.  Safe on one that takes no part. */
 void sx_rounds_leave(struct sx_collective *collective);
 
 #endif

@@ -4,8 +4,8 @@
  * ends (leader_failover.h).
  *
  * The member that ended stays in the list as one that has not called, so the construct is not
- * complete.  Members are not asked when there is no leader and no caller has given
- * PMIX_GROUP_NOTIFY_TERMINATION, nor while the host has the request for all of them. */
+ * complete.  Members are not asked while the host has the request for all of them.  Nor are they
+ * asked when there is no leader and no caller has given PMIX_GROUP_NOTIFY_TERMINATION. */
 #ifndef SX_SERVER_GROUP_GROUP_CONSTRUCT_LEADER_H
 #define SX_SERVER_GROUP_GROUP_CONSTRUCT_LEADER_H
 

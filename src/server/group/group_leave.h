@@ -6,7 +6,7 @@
  *       |                                                                          > a gap
  *       \--ends: PMIX_GROUP_MEMBER_FAILED, if the group has events for it---------/
  *
- * The group goes with its last member here. */
+ * The group ends with its last member here. */
 #ifndef SX_SERVER_GROUP_GROUP_LEAVE_H
 #define SX_SERVER_GROUP_GROUP_LEAVE_H
 
