@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup.c - what each client wants removed, and when the time has come.
+/* cleanup.c - the paths that each client wants removed, and the time at which they are.
  *
- *   REGISTERED in its client's list --its process is gone--> swept (cleanup_queue.h)
+ *   REGISTERED in its client's list --its process is gone--> removed (cleanup_queue.h)
  *        a directory: --the last client of the job is gone-->
  *
  * A client has at most SX_CLEANUP_PATHS_MAX paths of SX_CLEANUP_BYTES_MAX bytes; a call that would
- * exceed this changes nothing.  What processes of a job want to stay is left by the cleanups of all
- * processes of the job and of their user: SX_CLEANUP_KEPT_MAX bytes of it. */
+ * exceed this changes nothing.  Paths that a process of a job wants to keep are left by the
+ * cleanups of all processes of the job with the same user.  Their texts take at most
+ * SX_CLEANUP_KEPT_MAX bytes. */
 #include "server/cleanup/cleanup.h"
 
 #include <limits.h>
@@ -19,13 +20,13 @@
 #include "base/status.h"
 #include "server/cleanup/cleanup_queue.h"
 
-/* ---- what stays ---------------------------------------------------------------------------- */
+/* ---- paths to keep ------------------------------------------------------------------------- */
 
-/* A path, or a name in any directory. */
+/* A path to keep, or a name to keep in any directory. */
 struct kept {
-    struct sx_list link; /* nspace.kept, in the order in which they came */
+    struct sx_list link; /* nspace.kept, in the order of registration */
     uid_t uid;
-    uint32_t rank; /* whose wish it is */
+    uint32_t rank; /* the rank that registered it */
     size_t len;
     char text[]; /* with its NUL */
 };
@@ -61,7 +62,7 @@ static bool is_kept(const struct sx_client *client, const char *path, size_t len
     SX_LIST_EACH(it, &client->nspace->kept) {
         const struct kept *const kept = kept_of(it);
         const bool is_name = kept->text[0] != '/';
-        const size_t at = len - kept->len; /* of what has to be the same */
+        const size_t at = len - kept->len; /* the offset in @path of the part that must match */
 
         if (kept->uid == client->uid && kept->len <= len &&
             (is_name ? at > 0 && path[at - 1] == '/' : at == 0) &&
@@ -72,8 +73,8 @@ static bool is_kept(const struct sx_client *client, const char *path, size_t len
     return false;
 }
 
-/* @path with what stays in it, as struct sx_cleanup_unlink has it.  Return: NULL when memory is
- * out. */
+/* @path followed by the paths to keep in it, in the format of struct sx_cleanup_unlink.  Return:
+ * NULL when memory is out. */
 static struct sx_cleanup_queue_path *path_with_kept(struct sx_server *server,
                                                     const struct sx_client *client,
                                                     const struct sx_cleanup_queue_path *path)
@@ -100,7 +101,7 @@ static struct sx_cleanup_queue_path *path_with_kept(struct sx_server *server,
 
 /* ---- the end of processes ------------------------------------------------------------------ */
 
-/* The path is its own from here. */
+/* This function owns @path. */
 static void sweep_path(struct sx_server *server, const struct sx_client *client,
                        struct sx_cleanup_queue_path *path)
 {
@@ -168,10 +169,10 @@ void sx_cleanup_client_removed(struct sx_server *server, struct sx_client *clien
 struct taking {
     struct sx_server *server;
     struct sx_client *client;
-    struct sx_list *last_before; /* what this call adds comes behind it */
-    struct sx_list *kept_before; /* the same */
+    struct sx_list *last_before; /* paths of this call are appended after it */
+    struct sx_list *kept_before; /* the same for paths to keep */
     size_t count, size_bytes;    /* with what this call has added */
-    size_t named_count;          /* by this call, again and again the same or not */
+    size_t named_count;          /* paths that this call names, repeated ones included */
 };
 
 static void taking_begin(struct taking *taking, struct sx_server *server, struct sx_client *client)
@@ -197,7 +198,8 @@ static void taking_undo(struct taking *taking)
     }
 }
 
-/* It was, or was to be, removed: that is not said again, and stays. */
+/* Take a path to keep.  If its removal was registered before, or is done already, no error is
+ * reported: the path is kept from now on. */
 static pmix_status_t kept_take(struct taking *taking, const struct sx_path *path)
 {
     const struct sx_client *const client = taking->client;
@@ -246,7 +248,7 @@ static pmix_status_t path_take(struct taking *taking, const struct sx_path *path
     struct sx_client *client = taking->client;
     struct sx_cleanup_queue_path *made;
 
-    if (sx_path_fault(path) != NULL) { /* its library has said why */
+    if (sx_path_fault(path) != NULL) { /* the client library has logged the reason */
         return PMIX_ERR_BAD_PARAM;
     }
     if (taking->named_count++ == SX_CLEANUP_PATHS_MAX) {
@@ -305,7 +307,7 @@ static pmix_status_t directives_take(struct taking *taking, const pmix_info_t in
                                (options.empty ? SX_CLEANUP_UNLINK_EMPTY | SX_CLEANUP_UNLINK_RECURSE
                                               : 0);
 
-    /* First what stays: the others are judged by it. */
+    /* First take the paths to keep: the others are checked against them. */
     for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
         if (strcmp(info[i].key, PMIX_CLEANUP_IGNORE) == 0) {
             rc = paths_keep(taking, info[i].value.data.string);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup_process.c - become the user, then remove what the server names until it closes its end.
+/* cleanup_process.c - become the user, then remove the paths that the server sends until it closes
+ * its end.
  *
  * Everything behind the clone is the child of a process with threads: plain system calls, no
- * malloc, no lock.  The C library must not be asked to change identities here, as it would look for
+ * malloc, no lock.  Identities must not be changed through the C library here, as it would wait for
  * the threads that the parent had. */
 #include "server/cleanup/cleanup_process.h"
 
@@ -22,8 +23,8 @@
 #include "base/system/descriptors.h"
 #include "server/cleanup/cleanup_unlink.h"
 
-/* Give up all capabilities; who has none need not be allowed to.  A server has them as root, or
- * without being root from its file. */
+/* Give up all capabilities; a process without any needs no permission for that.  A server has them
+ * as root, or from its executable file without being root. */
 static bool capabilities_drop(void)
 {
     struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -35,12 +36,13 @@ static bool capabilities_drop(void)
            syscall(SYS_capset, &header, none) == 0;
 }
 
-/* Take the rights in file systems that the user has, and no others, for good.  The user id itself
- * stays: this process has the server's memory, and the user must not be able to trace or signal it.
+/* Take on the user's rights in file systems, and no others, for good.  The user id itself stays.
+ * This process has the server's memory, and the user must not be able to trace or signal it.
  * Return: false when this server may not act for that user. */
 static bool become(uid_t uid, gid_t gid)
 {
-    if ((uid_t)setfsuid((uid_t)-1) == uid) { /* its own user, who as root may all that it may */
+    if ((uid_t)setfsuid((uid_t)-1) == uid) { /* the server's own user; if that is root, it has all
+                                              * rights */
         return uid == 0 || capabilities_drop();
     }
     if (syscall(SYS_setgroups, 0, NULL) != 0) {
@@ -66,7 +68,7 @@ static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed,
         } else {
             sx_cleanup_unlink_leave(sweep, EPERM, &report);
         }
-        /* R0 -> A0 (cleanup_queue.c): what is counted is removed. */
+        /* R0 -> A0 (cleanup_queue.c): what is counted has been removed. */
         atomic_fetch_add_explicit(&done->count, 1, memory_order_release);
         at += sweep->size_bytes;
     }
@@ -108,9 +110,9 @@ pid_t sx_cleanup_process_start(uid_t uid, gid_t gid, struct sx_cleanup_process_d
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         return -1;
     }
-    /* relaxed: the clone is behind it. */
+    /* relaxed: the clone follows it. */
     atomic_store_explicit(&done->count, 0, memory_order_relaxed);
-    /* As fork, but with no signal at its end and without what others have asked to run at forks. */
+    /* As fork, but without a signal at its end and without fork handlers. */
     const pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
 
     if (pid == 0) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup_process.h - the process that removes for one user.
+/* cleanup_process.h - the process that removes files for one user.
  *
- * A process and not a thread: a thread's user and groups are changed behind its back when the host
- * calls seteuid, which the C library then does in every thread; and the host would wait in that
- * call for a thread that hangs in a file system.  wait(2) does not find it unless it is asked for
- * clones (its end sends no signal); it has no descriptor but one socket, and ends with that.
+ * This is a process and not a thread for two reasons.  When the host calls seteuid, the C library
+ * changes the user and groups of every thread.  And the host would wait in that call for a thread
+ * that hangs in a file system.  The process's end sends no signal, so wait(2) returns it only with
+ * __WCLONE or __WALL.  Its only descriptor is one socket, and it ends when that is closed.
  *
  *   server -> process   packets of struct sx_cleanup_unlink, each of at most
  *                       SX_CLEANUP_UNLINK_PACKET_MAX bytes
@@ -18,11 +18,12 @@
 #include <sys/types.h>
 
 #define SX_CLEANUP_UNLINK_PACKET_MAX \
-    16384u /* the longest path, with all that a job wants to stay */
+    16384u /* the longest path, with all that a job wants to keep */
 
-/* In memory that server and sweeper have; one process after the other writes it. */
+/* In memory shared by the server and the cleanup processes; one process after the other writes
+ * it. */
 struct sx_cleanup_process_done {
-    _Atomic uint64_t count; /* of struct sx_cleanup_unlink, since it began */
+    _Atomic uint64_t count; /* of struct sx_cleanup_unlink done, since this process began */
 };
 
 /* Start it, with @done, which the caller owns, at 0.  Return: its process id and the server's end

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup_queue.c - the server's side of the processes that remove: queue, send, hear, reap.
+/* cleanup_queue.c - the server's side of the cleanup processes: queue, send, receive, reap.
  *
- * The process counts what it has done in memory that both have.  What was sent to one that was
- * killed and is not counted goes to the next: hosts kill all children of a job, and mean the ranks.
+ * The process counts the paths done in memory that it shares with the server.  If it is killed,
+ * paths that were sent and not counted are sent to the next process.  This happens as hosts kill
+ * all children of a job, although they mean the ranks.
  *
  *     killed --at most LOST_MAX times without a path done--> another one at once
  *         --then--> after SX_CLEANUP_QUEUE_RETRY_NS, at the next path, or at the server's end
@@ -28,7 +29,7 @@
 #include "server/cleanup/cleanup_process.h"
 #include "server/model/state.h"
 
-#define SX_CLEANUP_QUEUE_KILL_NS SX_NS_PER_SEC /* for a process that was killed to be gone */
+#define SX_CLEANUP_QUEUE_KILL_NS SX_NS_PER_SEC /* wait for a process that was killed */
 #define LOST_MAX 3u
 #define LOST_LAST (2 * LOST_MAX)
 
@@ -37,19 +38,19 @@ struct sx_cleanup_queue {
     struct sx_server *server;
     uid_t uid;
     gid_t gid;
-    size_t registered;    /* paths that are not swept yet */
+    size_t registered;    /* paths that are not removed yet */
     struct sx_list queue; /* to be sent */
     size_t queue_bytes;
-    struct sx_list sent; /* and not known to be done; as much as the socket holds */
+    struct sx_list sent; /* but not done as far as counted; bounded by the socket */
     struct sx_cleanup_process_done *done; /* NULL before the first process */
-    uint64_t done_known;                  /* of it */
-    unsigned lost;        /* processes that were killed, one after the other, with nothing done */
-    size_t dropped_count; /* of the queue, since it was full */
-    pid_t pid;            /* 0: no process */
+    uint64_t done_known;                  /* the count in it when last read */
+    unsigned lost;                        /* processes killed in a row with nothing done */
+    size_t dropped_count;                 /* paths dropped from the queue since it was full */
+    pid_t pid;                            /* 0: no process */
     int fd;
-    bool ending; /* it was told that nothing more comes */
-    bool full;   /* it does not read: the poll tells when it does */
-    bool told;   /* that something of this user's had to stay */
+    bool ending; /* its socket was shut down: nothing more is sent */
+    bool full;   /* it does not read; the poll reports when it does */
+    bool told;   /* the log has a line that something of this user was left */
     struct sx_poll poll;
     struct sx_timer linger;
 };
@@ -132,7 +133,7 @@ struct sx_cleanup_queue_path *sx_cleanup_queue_path_new(struct sx_server *server
     return made;
 }
 
-/* ---- its life ------------------------------------------------------------------------------ */
+/* ---- the life of the process --------------------------------------------------------------- */
 
 static void told_end(struct sx_server *server)
 {
@@ -159,10 +160,10 @@ static size_t paths_free(struct sx_list *paths)
     return count;
 }
 
-/* What the process has done is over. */
+/* Free the paths that the process has removed. */
 static void sent_settle(struct sx_cleanup_queue *broom)
 {
-    /* A0 <- R0 (cleanup_process.c): what is counted is removed. */
+    /* A0 <- R0 (cleanup_process.c): what is counted has been removed. */
     const uint64_t done = broom->done == NULL
                               ? 0
                               : atomic_load_explicit(&broom->done->count, memory_order_acquire);
@@ -173,7 +174,7 @@ static void sent_settle(struct sx_cleanup_queue *broom)
     }
 }
 
-/* The process was killed: the rest of what it was sent comes first in the queue again. */
+/* The process was killed: put the rest of what it was sent at the front of the queue again. */
 static void sent_return(struct sx_cleanup_queue *broom)
 {
     broom->lost += !sx_list_empty(&broom->sent);
@@ -188,7 +189,7 @@ static void sent_return(struct sx_cleanup_queue *broom)
     }
 }
 
-/* Nothing of the queue, nor of what was sent and is not done, will be swept. */
+/* Drop the queue, and what was sent and is not done: none of it will be removed. */
 static void queue_drop(struct sx_cleanup_queue *broom, const char *why)
 {
     sent_settle(broom);
@@ -201,7 +202,7 @@ static void queue_drop(struct sx_cleanup_queue *broom, const char *why)
     }
 }
 
-/* Nothing more will be sent to it: it removes what it was sent and ends. */
+/* Send nothing more to the process: it removes what it was sent and ends. */
 static void broom_dismiss(struct sx_cleanup_queue *broom)
 {
     sx_timer_remove(&broom->linger);
@@ -215,7 +216,7 @@ static void linger_over(void *arg, uint64_t now_ns)
     broom_dismiss(arg);
 }
 
-/* The process has closed its end, so that it is gone but for the last steps. */
+/* The process has closed its end, so it is about to exit. */
 static void broom_reap(struct sx_cleanup_queue *broom)
 {
     int status = 0;
@@ -242,7 +243,7 @@ static void broom_reap(struct sx_cleanup_queue *broom)
 static void report_tell(struct sx_cleanup_queue *broom,
                         const struct sx_cleanup_unlink_report *report)
 {
-    /* Once a process: who leaves many things behind does not fill the log. */
+    /* Log once per process, so that many paths left behind do not fill the log. */
     sx_log(broom->told ? SX_LOG_INFO : SX_LOG_WARN,
            "cleanup for uid %u: %" PRIu64 " things are left, the first in '%s': %s",
            (unsigned)broom->uid, report->left_count, report->path,
@@ -275,7 +276,7 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 
         broom_reap(broom);
         if (broom->lost < LOST_MAX || server->brooms.ending) {
-            broom_flush(broom); /* what came meanwhile, and what was not done */
+            broom_flush(broom); /* paths queued meanwhile, and those not done */
         } else if (!sx_list_empty(&broom->queue)) {
             broom->linger.fn = rest_over;
             broom->linger.arg = broom;
@@ -341,7 +342,8 @@ static size_t packet_make(const struct sx_cleanup_queue *broom, char *packet, si
     return count;
 }
 
-/* Return: whether the process took a packet; false: it is full, or gone, which its poll tells. */
+/* Return: whether the process took a packet.  False: it is full, or gone, and its poll reports
+ * which. */
 static bool packet_send(struct sx_cleanup_queue *broom)
 {
     _Alignas(8) char packet[SX_CLEANUP_UNLINK_PACKET_MAX];
@@ -371,7 +373,7 @@ static void broom_set_full(struct sx_cleanup_queue *broom, bool full)
     }
 }
 
-/* All is sent: is it needed any longer? */
+/* All is sent: decide whether the process is still needed. */
 static void broom_rest(struct sx_cleanup_queue *broom)
 {
     broom->dropped_count = 0;
@@ -384,7 +386,7 @@ static void broom_rest(struct sx_cleanup_queue *broom)
     }
 }
 
-/* The first path of the queue has cost so many processes that it is left. */
+/* So many processes were killed at the first path of the queue that it is left. */
 static void fatal_drop(struct sx_cleanup_queue *broom)
 {
     struct sx_cleanup_queue_path *const path = SX_LIST_ENTRY(sx_list_pop(&broom->queue),
@@ -445,7 +447,7 @@ struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue
     sx_list_remove(&path->link);
     free(path);
     broom->registered--;
-    broom_flush(broom); /* it may have been the last that kept the process */
+    broom_flush(broom); /* this path may have been the last one that kept the process */
     broom_free_unused(broom);
     return NULL;
 }
@@ -462,7 +464,8 @@ void sx_cleanup_queues_go(struct sx_server *server)
 
 /* ---- the server's end ---------------------------------------------------------------------- */
 
-/* Killed and not gone: the kernel holds it in a file system.  Let it be. */
+/* The process was killed and has not exited, as the kernel holds it in a file system.  Abandon
+ * it. */
 static void broom_abandon(struct sx_cleanup_queue *broom)
 {
     sx_poll_remove(&broom->poll);
@@ -487,7 +490,7 @@ static void deadline_over(void *arg, uint64_t now_ns)
                "cleanup for uid %u has not ended %u s after the server: the rest is left",
                (unsigned)broom->uid, (unsigned)(SX_CLEANUP_QUEUE_END_NS / SX_NS_PER_SEC));
         queue_drop(broom, "the server ends");
-        sx_assert(broom->pid > 0); /* else it would not be here, see broom_free_unused */
+        sx_assert(broom->pid > 0); /* else it was freed already, see broom_free_unused */
         kill(broom->pid, SIGKILL);
     }
     if (!brooms->killed) {

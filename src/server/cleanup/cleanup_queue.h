@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup_queue.h - for each user whose files are to be removed, the process that does it.
+/* cleanup_queue.h - one cleanup process for each user whose files are to be removed.
  *
- *   IDLE --first path to sweep--> SWEEPING --nothing more for a while, or the server ends-->
+ *   IDLE --first path to remove--> BUSY --nothing more for a while, or the server ends-->
  *        ENDING --its end--> IDLE, or gone when no path of its user is registered
  *
- * A file system that hangs holds up its user's other removals and nothing else: what waits is
- * bounded (SX_CLEANUP_QUEUE_QUEUE_MAX bytes a user), and at the server's end brooms have
- * SX_CLEANUP_QUEUE_END_NS. The process has a copy of the server's private memory as it was when it
- * began, page by page as the server writes to its own. */
+ * A file system that hangs delays its user's other removals and nothing else.  The queue is bounded
+ * (SX_CLEANUP_QUEUE_QUEUE_MAX bytes a user), and at the server's end the processes have
+ * SX_CLEANUP_QUEUE_END_NS. The process has a copy-on-write image of the server's private memory
+ * from the time of its start. */
 #ifndef SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
 #define SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
 
@@ -22,13 +22,13 @@
 #include "server/cleanup/cleanup_unlink.h"
 #include "server/model/state.h"
 
-#define SX_CLEANUP_QUEUE_QUEUE_MAX (16u << 20) /* bytes that wait for one user */
+#define SX_CLEANUP_QUEUE_QUEUE_MAX (16u << 20) /* bytes queued for one user */
 #define SX_CLEANUP_QUEUE_END_NS UINT64_C(2000000000)
 #define SX_CLEANUP_QUEUE_LINGER_NS \
-    UINT64_C(10000000000) /* so that ranks that come and go start few */
+    UINT64_C(10000000000) /* long, so that short-lived ranks start few processes */
 #define SX_CLEANUP_QUEUE_RETRY_NS UINT64_C(1000000000) /* between processes that are killed */
 
-/* A path that a client has registered: in a list of its owner's until it is swept or freed. */
+/* A path that a client has registered: in a list of its owner until it is removed or freed. */
 struct sx_cleanup_queue;
 struct sx_cleanup_queue_path {
     struct sx_list link;
@@ -39,21 +39,22 @@ struct sx_cleanup_queue_path {
 
 void sx_cleanup_queues_init(struct sx_cleanup_queues *brooms);
 
-/* Return: the path for the broom of that user, in no list; NULL when memory is out.  @flags:
- * SX_CLEANUP_UNLINK_*. */
+/* Return: the path for the cleanup process of that user, in no list; NULL when memory is out.
+ * @flags: SX_CLEANUP_UNLINK_*. */
 struct sx_cleanup_queue_path *sx_cleanup_queue_path_new(struct sx_server *server, uid_t uid,
                                                         gid_t gid, const char *path, size_t len,
                                                         uint32_t flags);
-/* It will not be swept.  Return: NULL, always. */
+/* Free the path without removing it.  Return: NULL, always. */
 struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue_path *path);
 
-/* Take @path, which must be in no list, to be swept; sx_cleanup_queues_go sends all that was
+/* Take @path, which must be in no list, for removal.  sx_cleanup_queues_go sends all that was
  * taken. */
 void sx_cleanup_queue_sweep(struct sx_cleanup_queue_path *path);
 void sx_cleanup_queues_go(struct sx_server *server);
 
-/* Sweep what was taken, for SX_CLEANUP_QUEUE_END_NS at most, then call @ended once, maybe at once.
- * What is not done by then is told and stays.  No path is left registered. */
+/* Remove all paths that were taken, for SX_CLEANUP_QUEUE_END_NS at most.  Then call @ended once,
+ * maybe at once. Paths not done by then are logged and left.  At this point no path is
+ * registered. */
 void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server));
 
 #endif

@@ -3,11 +3,11 @@
 /* cleanup_unlink.c - reach a directory without following a link, and empty it through its
  * descriptor.
  *
- * Between two steps the user may put anything in the place of what was looked at.  So no step takes
- * a path of more than one component, except the first, and that one follows no link: what is
- * removed is what lies in the directory that was reached.  Whether the user may do that is the
- * kernel's to say, since the process has that user's rights; the owner is looked at so that a
- * directory which several users share keeps what is the others'. */
+ * Between two steps the user may replace what was checked.  So no step takes a path of more than
+ * one component, except the first, and that one follows no link.  Only entries of the directory
+ * that was reached are removed.  The kernel checks whether the user may do that, since the process
+ * has that user's rights.  The owner is checked too, so that a directory which several users share
+ * keeps the files of the others. */
 #include "server/cleanup/cleanup_unlink.h"
 
 #include <dirent.h>
@@ -23,9 +23,9 @@
 
 #define ENTRIES_BYTES 2048 /* of a directory, read at once; on the stack, once per level */
 
-/* Where a removal is in its directory: "" or "/dir/dir". */
+/* The position of a removal below the path that was sent: "" or "/dir/dir". */
 struct place {
-    size_t len; /* sizeof(text): it is longer than a path can be */
+    size_t len; /* sizeof(text): the position is longer than a path can be */
     char text[PATH_MAX];
 };
 
@@ -37,7 +37,7 @@ struct work {
     struct place *place;
 };
 
-/* ---- what stays ---------------------------------------------------------------------------- */
+/* ---- paths to keep ------------------------------------------------------------------------- */
 
 void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
                              struct sx_cleanup_unlink_report *report)
@@ -58,7 +58,7 @@ void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
 
 static void leave(const struct work *work, int error)
 {
-    if (error != ENOENT) { /* somebody else was faster */
+    if (error != ENOENT) { /* ENOENT: another process has removed it first */
         sx_cleanup_unlink_leave(work->sweep, error, work->report);
     }
 }
@@ -79,22 +79,22 @@ const char *sx_cleanup_unlink_reason(int error)
     }
 }
 
-/* ---- the way ------------------------------------------------------------------------------- */
+/* ---- reaching the directory ---------------------------------------------------------------- */
 
-/* Return: as openat2; with -1 and ENOSYS where the kernel has none, or a filter refuses it. */
+/* Return: as openat2; -1 and ENOSYS where the kernel does not have it, or a filter refuses it. */
 static int open_resolving(int dir_fd, const char *path, int flags, uint64_t resolve)
 {
     const struct open_how how = { .flags = (uint64_t)(flags | O_DIRECTORY | O_CLOEXEC),
                                   .resolve = resolve | RESOLVE_NO_SYMLINKS };
     const int fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
 
-    if (fd < 0 && errno == EPERM) { /* what filters of old say to a call that they do not know */
+    if (fd < 0 && errno == EPERM) { /* old filters return this for a call that they do not have */
         errno = ENOSYS;
     }
     return fd;
 }
 
-/* The same by hand: component after component of an absolute @path. */
+/* The same without openat2: open component after component of an absolute @path. */
 static int walk(const char *path)
 {
     char name[NAME_MAX + 1];
@@ -120,7 +120,7 @@ static int walk(const char *path)
     return fd;
 }
 
-/* The directory that @path lies in.  Return: a descriptor; -1 and errno. */
+/* Open the directory that contains @path.  Return: a descriptor; -1 and errno. */
 static int open_parent(const char *path, const char *name)
 {
     char parent[PATH_MAX];
@@ -137,7 +137,7 @@ static int open_parent(const char *path, const char *name)
     return fd < 0 && errno == ENOSYS ? walk(parent) : fd;
 }
 
-/* The directory @name in @dir_fd, for reading. */
+/* Open the directory @name in @dir_fd, for reading. */
 static int open_below(int dir_fd, const char *name, uint64_t resolve)
 {
     const int fd = open_resolving(dir_fd, name, O_RDONLY, resolve);
@@ -147,9 +147,9 @@ static int open_below(int dir_fd, const char *name, uint64_t resolve)
                : fd;
 }
 
-/* ---- what is to stay ----------------------------------------------------------------------- */
+/* ---- names to keep ------------------------------------------------------------------------- */
 
-/* Return: where the names end that follow the path of @sweep. */
+/* Return: the end of the names that follow the path of @sweep. */
 static const char *kept_end(const struct sx_cleanup_unlink *sweep, const char *kept)
 {
     const char *const end = (const char *)sweep + sweep->size_bytes;
@@ -175,7 +175,7 @@ static bool is_kept(const struct work *work, const char *name)
     return false;
 }
 
-/* Return: the length before, to go back to. */
+/* Return: the former length, to which the caller resets it. */
 static size_t place_enter(struct place *place, const char *name)
 {
     const size_t before = place->len, len = strlen(name);
@@ -210,7 +210,8 @@ static bool is_own(const struct work *work, int dir_fd, const char *name, mode_t
 
 static void remove_name(const struct work *work, int dir_fd, const char *name, int flags)
 {
-    /* A directory that is not empty has kept something: that was counted, or was not asked for. */
+    /* A directory that is not empty has kept something: that was counted already, or the caller did
+     * not ask to empty it. */
     if (unlinkat(dir_fd, name, flags) != 0 && errno != ENOTEMPTY && errno != EEXIST) {
         leave(work, errno);
     }

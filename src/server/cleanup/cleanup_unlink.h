@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup_unlink.h - remove what one path names, and say what had to stay.
+/* cleanup_unlink.h - remove what one path names, and report what had to stay.
  *
- * Runs in a process of its own (cleanup_process.h) that has the rights of the user who asked.  Safe
- * in the child of a process with threads: nothing is allocated, no lock is taken. */
+ * This runs in a process of its own (cleanup_process.h) that has the rights of the user who asked.
+ * It is safe in the child of a process with threads: nothing is allocated, no lock is taken. */
 #ifndef SX_SERVER_CLEANUP_CLEANUP_UNLINK_H
 #define SX_SERVER_CLEANUP_CLEANUP_UNLINK_H
 
@@ -14,30 +14,30 @@
 #define SX_CLEANUP_UNLINK_TEXT_MAX 256u
 
 #define SX_CLEANUP_UNLINK_DIR 0x1u       /* a directory with the files in it; else a file */
-#define SX_CLEANUP_UNLINK_RECURSE 0x2u   /* and with the directories in it */
-#define SX_CLEANUP_UNLINK_LEAVE_TOP 0x4u /* not the directory itself */
-#define SX_CLEANUP_UNLINK_EMPTY 0x8u     /* no file: directories that are empty, or come to be */
+#define SX_CLEANUP_UNLINK_RECURSE 0x2u   /* and its subdirectories */
+#define SX_CLEANUP_UNLINK_LEAVE_TOP 0x4u /* keep the directory itself */
+#define SX_CLEANUP_UNLINK_EMPTY 0x8u     /* only directories that are or become empty */
 
-/* One wish, as it travels to that process. */
+/* One request, as it is sent to that process. */
 struct sx_cleanup_unlink {
     uint32_t size_bytes; /* of all of it, a multiple of 8 */
     uint32_t flags;      /* SX_CLEANUP_UNLINK_* */
-    /* Absolute, with its NUL.  Behind it may be what stays in the directory, with a NUL each: its
-     * path from the directory on, which begins with a slash, or the name of anything; then one NUL
-     * more, or the end. */
+    /* Absolute, with its NUL.  Then names to keep may follow, with a NUL each: a path from the
+     * directory on, which begins with a slash, or the name of any entry.  One more NUL, or the end,
+     * terminates them. */
     char path[];
 };
 
-/* What stays, and why the first of it does. */
+/* The number of paths that stay, and the reason for the first of them. */
 struct sx_cleanup_unlink_report {
     uint64_t left_count;
     int32_t error;                         /* errno, as sx_cleanup_unlink_reason reads it */
-    char path[SX_CLEANUP_UNLINK_TEXT_MAX]; /* of the wish, cut off; printable */
+    char path[SX_CLEANUP_UNLINK_TEXT_MAX]; /* path of the request, cut off; printable */
 };
 
-/* Remove what @sweep names as far as it belongs to @uid.  Links are removed, never followed, on the
- * way to it as well; no file system is entered that is mounted inside a directory.  What is not
- * there is no failure.  Adds to @report. */
+/* Remove what @sweep names as far as it belongs to @uid.  Links are removed, never followed, also
+ * on the way to the path.  No file system that is mounted inside a directory is entered.  A missing
+ * path is not a failure.  Adds to @report. */
 void sx_cleanup_unlink_do(const struct sx_cleanup_unlink *sweep, uid_t uid,
                           struct sx_cleanup_unlink_report *report);
 
@@ -45,7 +45,7 @@ void sx_cleanup_unlink_do(const struct sx_cleanup_unlink *sweep, uid_t uid,
 void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
                              struct sx_cleanup_unlink_report *report);
 
-/* Return: what @error means here, for a message. */
+/* Return: the meaning of @error here, for a message. */
 const char *sx_cleanup_unlink_reason(int error);
 
 #endif
