@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* input.c - producers, and pushes that wait until theirs goes on. */
+/* input.c - producers, and pushes that are parked until their producer may continue. */
 #include "server/iof/input.h"
 
 #include <stdlib.h>
@@ -19,12 +19,13 @@ struct producer {
     struct sx_list link; /* server.producers */
     struct sx_client *client;
     bool stopped;
-    struct sx_list parked; /* its pushes, in their order */
-    pmix_proc_t *targets;  /* of its own standard input; NULL: it pushes none, or it is complete */
+    struct sx_list parked; /* its parked pushes, in order */
+    pmix_proc_t *targets;  /* of its own standard input; NULL: it does not push it, or the input is
+                            * complete */
     size_t target_count;
 };
 
-/* A push of one that is stopped. */
+/* A push of a producer that is stopped. */
 struct parked {
     struct sx_pending pending;
     struct sx_list link;
@@ -84,8 +85,8 @@ static void producer_free(struct producer *producer)
     free(producer);
 }
 
-/* Whom its own input goes to: the same ones each time, until it is complete.  Return: is that all
- * that is said?  It is the first of it, and no input. */
+/* Store the targets of the producer's own input: they are the same each time, until it is complete.
+ * Return: true if the push does nothing else: it is the first one, and has no bytes. */
 static bool targets_note(struct producer *producer, const struct sx_upcall *up)
 {
     struct sx_iof_options options = { 0 };
@@ -103,7 +104,7 @@ static bool targets_note(struct producer *producer, const struct sx_upcall *up)
     return !options.complete && up->info[0].value.data.bo.size == 0;
 }
 
-/* Nothing comes behind what it has pushed. */
+/* Mark the producer's input as complete: nothing follows what it has pushed. */
 static void targets_end(struct sx_server *server, struct producer *producer)
 {
     struct sx_upcall up = { .client = producer->client,
@@ -126,7 +127,7 @@ static void targets_end(struct sx_server *server, struct producer *producer)
 
 /* ---- pushes ---------------------------------------------------------------------------------- */
 
-/* The host has taken it, and wants no more for now. */
+/* The host has taken the push; XOFF means that it wants no more for now. */
 static pmix_status_t answer_judge(struct sx_server *server, struct sx_client *client,
                                   pmix_status_t status)
 {
@@ -138,7 +139,7 @@ static pmix_status_t answer_judge(struct sx_server *server, struct sx_client *cl
     return status == PMIX_ERR_IOF_XOFF ? PMIX_SUCCESS : status;
 }
 
-/* Return: PMIX_SUCCESS, and what @up holds is kept; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Return: PMIX_SUCCESS, and the parts of @up are kept; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t push_park(struct sx_server *server, struct producer *producer, uint32_t id,
                                const struct sx_upcall *up)
 {
@@ -219,7 +220,7 @@ bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct
 
 /* ---- flow control ---------------------------------------------------------------------------- */
 
-/* One that may go on and has something parked.  Return: NULL when there is none. */
+/* A producer that may continue and has something parked.  Return: NULL when there is none. */
 static struct producer *producer_ready(struct sx_server *server)
 {
     SX_LIST_EACH(it, &server->producers) {
@@ -232,8 +233,8 @@ static struct producer *producer_ready(struct sx_server *server)
     return NULL;
 }
 
-/* What was parked goes to the host, until that stops it again.  Not inside the host's call.  The
- * host's entry may end any producer, so none is held on to. */
+/* Pass parked pushes to the host, until it stops the producer again.  Not inside the host's call.
+ * The host's entry may end any producer, so no pointer to one is kept across the call. */
 static void all_go_on(void *arg, uint64_t now_ns)
 {
     struct sx_server *const server = arg;
@@ -274,7 +275,7 @@ static pmix_status_t flow_set(struct sx_server *server, void *arg)
 
     if (flow->source == NULL ||
         (flow->source->nspace[0] == '\0' && flow->source->rank == PMIX_RANK_WILDCARD)) {
-        server->producers_stopped = flow->xoff; /* those who come later, too */
+        server->producers_stopped = flow->xoff; /* also for producers that are added later */
     }
     SX_LIST_EACH(it, &server->producers) {
         struct producer *const producer = SX_LIST_ENTRY(it, struct producer, link);
@@ -315,7 +316,7 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t *source, pmix_iof_c
     if (rc == PMIX_SUCCESS) {
         rc = sx_server_call(server, flow_set, &flow);
     }
-    return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, and nobody is called */
+    return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, no callback follows */
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -332,7 +333,7 @@ void sx_input_client_gone(struct sx_server *server, struct sx_client *client)
     if (producer == NULL) {
         return;
     }
-    sx_list_remove(&producer->link); /* the host's call may come back here */
+    sx_list_remove(&producer->link); /* the host's call may come back to this function */
     sx_list_init(&producer->link);
     if (producer->targets != NULL) {
         targets_end(server, producer);

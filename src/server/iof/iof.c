@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* iof.c - pulls, which the host is asked about, and output, which goes to all that are about it. */
+/* iof.c - pulls, for which the host is asked, and output, which is passed to all pulls that match
+ * it. */
 #include "server/iof/iof.h"
 
 #include <poll.h>
@@ -28,29 +29,29 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-#define LOOKS_PER_UNIT 2u   /* at output that is kept, with what becomes of it */
-#define NAMES_PER_UNIT 4u   /* of processes, which are put in order and found by */
-#define COPIES_PER_UNIT 2u  /* of names, out of a message */
+#define LOOKS_PER_UNIT 2u   /* kept outputs checked, and the handling of each */
+#define NAMES_PER_UNIT 4u   /* names of processes, sorted and searched */
+#define COPIES_PER_UNIT 2u  /* names copied out of a message */
 #define MESSAGES_A_STEP 64u /* SX_TURN_ANSWER_UNITS each */
 
 #define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
 
-/* A pull, from the call until the host has heard of its end. */
+/* A pull, from the call until the host has confirmed its end. */
 struct pull {
     struct sx_pull pull; /* its link: server.pulls */
     struct sx_server *server;
     struct sx_asker asker;
-    struct asking *asking;     /* the answer that is owed; NULL: none */
-    struct sx_share_work work; /* there: something is queued, and the socket has room */
-    size_t bytes;              /* that it keeps */
-    bool agreed;               /* by the host, which is told of its end */
+    struct asking *asking;     /* the answer that is due; NULL: none */
+    struct sx_share_work work; /* queued: there is output, and the socket has room */
+    size_t bytes;              /* its memory */
+    bool agreed;               /* the host has agreed, and will be called at its end */
     bool redirects;
 };
 
-/* The call. */
+/* The call that opens a pull. */
 struct asking {
     struct sx_pending pending;
-    struct pull *pull; /* NULL: it has been answered, or will be without one */
+    struct pull *pull; /* NULL: answered already, or to be answered without a pull */
     int fd;            /* of the answer */
 };
 
@@ -79,14 +80,14 @@ static void host_stopped(struct sx_asker *asker, const struct sx_host_answer *an
     pull_free(SX_CONTAINER(asker, struct pull, asker));
 }
 
-/* As it was told of the pull.  Return: whether it answers. */
+/* Ask the host to stop the pull, as it was asked to start it.  Return: whether it will answer. */
 static bool host_stop(struct pull *pull)
 {
     struct sx_client *const client = pull->pull.client;
     struct sx_upcall up = { .told = host_stopped,
                             .asker = &pull->asker,
                             .client = client,
-                            .proc = pull->pull.procs, /* the client's job may have gone */
+                            .proc = pull->pull.procs, /* the client's job may be gone */
                             .procs = pull->pull.procs,
                             .nprocs = pull->pull.proc_count,
                             .status = pull->pull.channels,
@@ -94,7 +95,7 @@ static bool host_stop(struct pull *pull)
                             .ninfo = pull->redirects ? 2 : 1 };
 
     if (up.info == NULL) {
-        return false; /* it goes on for nobody */
+        return false; /* the host continues in vain */
     }
     PMIx_Info_load(&up.info[0], PMIX_IOF_STOP, NULL, PMIX_BOOL);
     PMIx_Info_load(&up.info[1], PMIX_IOF_REDIRECT, NULL, PMIX_BOOL);
@@ -105,8 +106,9 @@ static bool host_stop(struct pull *pull)
     return answers;
 }
 
-/* Its process has no more of it; what the host delivers until it has heard of that goes with it.
- * Until then it counts as a pull of its process: a host that never answers costs no more. */
+/* The process wants no more of this pull.  Output that the host delivers before it confirms the end
+ * is dropped with the pull.  Until then it counts as a pull of its process, so a host that never
+ * answers does not lift that bound. */
 static void pull_end(struct pull *pull)
 {
     if (pull->asking != NULL) {
@@ -125,7 +127,7 @@ static void pull_ended(struct sx_pull *pull)
     pull_end(SX_CONTAINER(pull, struct pull, pull));
 }
 
-/* A turn of its client's.  What is sent may end the pull. */
+/* One step, in a turn of its client.  Sending may end the pull. */
 static void pull_step(struct sx_share_work *work)
 {
     struct pull *const pull = SX_CONTAINER(work, struct pull, work);
@@ -140,7 +142,7 @@ static void pull_step(struct sx_share_work *work)
     sx_share_charge(server, client, 1 + (uint64_t)sent * SX_TURN_ANSWER_UNITS);
 }
 
-/* Its client's next turns send what is queued. */
+/* Let the client's next turns send what is queued. */
 static void pull_go_on(struct sx_pull *of)
 {
     struct pull *const pull = SX_CONTAINER(of, struct pull, pull);
@@ -168,10 +170,10 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
     return pull;
 }
 
-/* ---- output that nobody has pulled yet ------------------------------------------------------- */
+/* ---- output without a pull ------------------------------------------------------------------- */
 
-/* Whether its process may have @output of @nspace (NULL: it is not here, and its output is its
- * user's); it may have ended. */
+/* Whether the pull's process may have @output of @nspace.  NULL: the namespace is not registered,
+ * and the output is its user's.  True if the pull has ended. */
 static bool may_have(struct sx_server *server, const struct pull *pull,
                      const struct sx_nspace *nspace, const struct sx_output *output)
 {
@@ -184,7 +186,7 @@ static bool may_have(struct sx_server *server, const struct pull *pull,
                           : client->uid == 0 || client->uid == output->user;
 }
 
-/* An end that was kept, and the pull has. */
+/* A kept end of a channel that the pull has received. */
 struct end {
     pmix_proc_t source;
     pmix_iof_channel_t channel;
@@ -193,18 +195,18 @@ struct end {
 struct giving {
     struct pull *pull;
     bool is_open;
-    struct end *ends; /* NULL: there is no room for any; SX_KEPT_COUNT at most */
+    struct end *ends; /* at most SX_KEPT_COUNT; NULL: memory is out, or none is kept */
     size_t end_count;
-    bool in_order;  /* they are */
-    uint64_t looks; /* at what is kept */
-    /* What is kept comes job by job: */
-    pmix_nspace_t nspace; /* the last one's; empty: none yet */
-    bool is_here;         /* else each output says whose it is */
-    bool may_have;        /* output of it, if it is here */
-    size_t first, end;    /* in the pull's processes: those of it */
+    bool in_order;  /* the ends are sorted */
+    uint64_t looks; /* kept outputs checked */
+    /* Kept outputs are ordered by job: */
+    pmix_nspace_t nspace; /* the last one's job; empty: none yet */
+    bool is_here;         /* registered; else each output has its user */
+    bool may_have;        /* output of the job, if it is registered */
+    size_t first, end;    /* range in the pull's processes: those of the job */
 };
 
-/* Where the pull's processes from @proc on begin. */
+/* The index of the first of the pull's processes that is not before @proc. */
 static size_t lower_bound(const struct sx_pull *pull, const pmix_proc_t *proc)
 {
     size_t low = 0, high = pull->proc_count;
@@ -241,7 +243,7 @@ static void job_set(struct giving *giving, const struct sx_output *output)
     giving->end = lower_bound(&pull->pull, &to);
 }
 
-/* By name and channel, and as far as its process may have it. */
+/* Whether the output matches by name and channel, and the pull's process may have it. */
 static bool is_about(struct giving *giving, const struct sx_output *output)
 {
     const struct sx_pull *const pull = &giving->pull->pull;
@@ -255,7 +257,7 @@ static bool is_about(struct giving *giving, const struct sx_output *output)
         return false;
     }
     if (pull->procs[high - 1].rank == PMIX_RANK_WILDCARD) {
-        return true; /* it is behind all ranks */
+        return true; /* the wildcard is sorted after all ranks */
     }
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -269,7 +271,7 @@ static bool is_about(struct giving *giving, const struct sx_output *output)
     return low < giving->end && pull->procs[low].rank == output->source.rank;
 }
 
-/* That of a whole job (PMIX_RANK_WILDCARD) is like that of any process of it. */
+/* The end of a whole job (PMIX_RANK_WILDCARD) compares as equal to that of any process of it. */
 static int end_order(const void *left, const void *right)
 {
     const struct end *const a = left, *const b = right;
@@ -293,8 +295,8 @@ static void end_note(struct giving *giving, const struct sx_output *output)
     }
 }
 
-/* Has the pull had the end that is there again?  That of a whole job is of no use to who has had
- * that of a process. */
+/* Whether the pull has received the end that is repeated.  The end of a whole job is not sent to a
+ * pull that has received the end of one of its processes. */
 static bool has_had(struct giving *giving, const struct sx_output *again)
 {
     const struct end end = { .source = again->source, .channel = again->channel };
@@ -309,8 +311,8 @@ static bool has_had(struct giving *giving, const struct sx_output *again)
     return bsearch(&end, giving->ends, giving->end_count, sizeof(end), end_order) != NULL;
 }
 
-/* The first pull that is about it has it.  What is there again for this pull goes, even if the pull
- * could not be opened. */
+/* The first pull that matches takes the output.  An output that is repeated for this pull is
+ * dropped even if the pull could not be opened. */
 static bool kept_takes(void *arg, struct sx_output *output)
 {
     struct giving *const giving = arg;
@@ -329,7 +331,7 @@ static bool kept_takes(void *arg, struct sx_output *output)
     return true;
 }
 
-/* Whoever pulls pays for it, with the ends that the host has delivered for it. */
+/* The pulling client is charged, also for ends that the host has repeated for it. */
 static void kept_give(struct pull *pull)
 {
     struct sx_server *const server = pull->server;
@@ -346,7 +348,7 @@ static void kept_give(struct pull *pull)
 
 void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
 {
-    sx_kept_forget(server, nspace->name); /* it is of another one of that name */
+    sx_kept_forget(server, nspace->name); /* kept output is of an older job of that name */
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -371,7 +373,7 @@ static void asking_free(struct sx_pending *pending)
     free(asking);
 }
 
-/* The call ends with @status; the pull is open, or is freed. */
+/* The call ends with @status; the pull is opened, or is freed. */
 static void call_end(struct pull *pull, pmix_status_t status, int fd)
 {
     struct asking *const asking = pull->asking;
@@ -383,7 +385,7 @@ static void call_end(struct pull *pull, pmix_status_t status, int fd)
     } else if (fd >= 0) {
         close(fd);
     }
-    if (asking != NULL) { /* first: the host, told of the end of the pull, may end its process */
+    if (asking != NULL) { /* first: the host, asked to end the pull, may end its process */
         sx_pending_answer(&asking->pending, status);
     }
     if (status != PMIX_SUCCESS) {
@@ -403,7 +405,7 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     }
     sx_share_charge(pull->server, pull->pull.client, pull->pull.proc_count / NAMES_PER_UNIT);
     if (rc == PMIX_SUCCESS && pull->asking == NULL) {
-        rc = PMIX_ERR_LOST_CONNECTION; /* nobody waits for it any more */
+        rc = PMIX_ERR_LOST_CONNECTION; /* no request waits for it any more */
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
@@ -412,8 +414,8 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     call_end(pull, rc, fd);
 }
 
-/* Its user's own processes, or those of jobs that are not here.  They are in order: a job is looked
- * at once. */
+/* Whether all are processes of the client's user, or of jobs that are not registered here.  They
+ * are sorted: each job is checked once. */
 static pmix_status_t procs_judge(struct sx_server *server, struct sx_client *client,
                                  const struct sx_proc_list *procs)
 {
@@ -523,7 +525,7 @@ static pmix_status_t asking_begin(struct pull *pull, uint32_t id)
     return PMIX_SUCCESS;
 }
 
-/* What it tells may free the pull. */
+/* The answer may free the pull. */
 static void host_ask(struct pull *pull, struct sx_upcall *up)
 {
     up->told = host_answered;
@@ -533,7 +535,7 @@ static void host_ask(struct pull *pull, struct sx_upcall *up)
     up->nprocs = pull->pull.proc_count;
     up->status = pull->pull.channels;
     up->info_bytes = pull->bytes;
-    pmix_info_t *const info = up->info; /* the array stays ours */
+    pmix_info_t *const info = up->info; /* this server keeps the array */
     const pmix_status_t rc = sx_upcall(pull->server, SX_UPCALL_IOF_PULL, up);
 
     free(info);
@@ -575,8 +577,8 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-/* Return: the user of the process at @source.  Once a job of several users has gone, its output is
- * root's alone. */
+/* Return: the user of the process at @source.  The output of a job of several users that was
+ * removed is root's alone. */
 static uid_t user_of(struct sx_server *server, const pmix_proc_t *source)
 {
     const struct sx_nspace *const nspace = sx_nspace_find(server, source->nspace);
@@ -590,11 +592,12 @@ static uid_t user_of(struct sx_server *server, const pmix_proc_t *source)
 }
 
 struct handing {
-    const struct sx_nspace *nspace; /* NULL: it is not there */
+    const struct sx_nspace *nspace; /* NULL: not registered */
     bool is_wanted;
 };
 
-/* Whether the client of @pull may have @output; each client is judged once for all of its pulls. */
+/* Whether the client of @pull may have @output; each client is checked once for all of its
+ * pulls. */
 static bool may_have_it(const struct handing *handing, const struct pull *pull,
                         const struct sx_output *output)
 {
@@ -611,7 +614,7 @@ static bool may_have_it(const struct handing *handing, const struct pull *pull,
     return client->output_may;
 }
 
-/* The pull's client pays, and its turns send it. */
+/* The pull's client is charged, and its turns send the output. */
 static void output_put(void *arg, struct sx_pull *of, struct sx_output *output)
 {
     struct handing *const handing = arg;
@@ -620,7 +623,7 @@ static void output_put(void *arg, struct sx_pull *of, struct sx_output *output)
     if (!pull->agreed || !may_have_it(handing, pull, output)) {
         return;
     }
-    handing->is_wanted = true; /* or was, and the host does not know yet that it is not */
+    handing->is_wanted = true; /* also for an ended pull whose end the host has not confirmed */
     if (sx_pull_is_open(of)) {
         sx_pull_put(of, output);
         sx_share_charge(pull->server, of->client, 1);
@@ -635,7 +638,7 @@ static void output_hand_on(void *arg, uint64_t now_ns)
     struct handing handing = { .nspace = sx_nspace_find(server, output->source.nspace) };
 
     (void)now_ns;
-    output->user = server->client_uid; /* of a job that is not here yet */
+    output->user = server->client_uid; /* for a job that is not registered yet */
     if (handing.nspace != NULL) {
         sx_output_user_set(output, user_of(server, &output->source));
     }
@@ -650,7 +653,7 @@ static void output_hand_on(void *arg, uint64_t now_ns)
     sx_output_release(output);
 }
 
-/* Whoever waits for a callback. */
+/* A caller that waits for a callback. */
 struct waiter {
     pthread_mutex_t lock;
     pthread_cond_t cond;
@@ -668,7 +671,7 @@ static void waiter_wake(pmix_status_t status, void *cbdata)
     pthread_mutex_unlock(&waiter->lock);
 }
 
-/* @again: it may be the end of a whole job. */
+/* @again: the source may be a whole job, as for its end. */
 static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
                                   const pmix_byte_object_t *bo, bool again)
 {
@@ -684,7 +687,7 @@ static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t 
                : PMIX_ERR_BAD_PARAM;
 }
 
-/* Hand on @size bytes, or the end; @cbfunc NULL: nobody is told. */
+/* Post @size bytes, or the end, to the loop; @cbfunc NULL: no callback. */
 static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *source,
                                  pmix_iof_channel_t channel, const void *bytes, size_t size,
                                  const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
@@ -722,7 +725,7 @@ static pmix_status_t deliver(struct sx_server *server, const pmix_proc_t *source
                                    cbdata);
 
     if (rc == PMIX_SUCCESS && in_two) {
-        /* It has no bytes, and costs none of the bound; without memory the reader misses an end. */
+        /* The end has no bytes, and does not count; without memory the reader misses an end. */
         (void)output_post(server, source, channel, NULL, 0, options, NULL, NULL);
     }
     return rc;
@@ -759,7 +762,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
         pthread_cond_wait(&waiter.cond, &waiter.lock);
     }
     pthread_mutex_unlock(&waiter.lock);
-    return PMIX_OPERATION_SUCCEEDED; /* done, and nobody is called */
+    return PMIX_OPERATION_SUCCEEDED; /* done, no callback follows */
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -770,7 +773,7 @@ void sx_iof_init(struct sx_server *server)
     sx_kept_init(server);
 }
 
-/* One that the host is asked about goes when the host has answered. */
+/* A pull with an open question to the host is freed when the host has answered. */
 void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
 {
     struct sx_list own;
@@ -784,7 +787,7 @@ void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
             sx_list_append(&own, &pull->pull.link);
         }
     }
-    while (!sx_list_empty(&own)) { /* the host's call may come back here, and end others */
+    while (!sx_list_empty(&own)) { /* the host's call may come back here, and end other pulls */
         struct pull *const pull = pull_of(own.next);
 
         sx_list_remove(&pull->pull.link);
@@ -803,7 +806,7 @@ static size_t pulls_count(const struct sx_server *server)
     return count;
 }
 
-/* Return: how many of @ready are to be waited for. */
+/* Return: how many pulls of @ready must be waited for. */
 static size_t all_flush(struct sx_server *server, struct pollfd *ready)
 {
     size_t count = 0;
@@ -839,7 +842,7 @@ void sx_iof_stop(struct sx_server *server)
         struct pull *const pull = pull_of(it);
         const bool has_ended = pull->agreed && pull->pull.socket.fd < 0;
 
-        (has_ended ? pull_free : pull_end)(pull); /* the host is told of nothing any more */
+        (has_ended ? pull_free : pull_end)(pull); /* the host is not called any more */
     }
     sx_table_deinit(&server->pull_names);
     sx_kept_clear(server);

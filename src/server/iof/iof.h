@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* iof.h - output of processes, from the host that has it to those who pull it.
+/* iof.h - output of processes, from the host that delivers it to the processes that pull it.
  *
  *     PMIx_IOF_pull: ASKED --the host agrees--> OPEN --its process wants no more, or ends--> ENDED
- *                      |                                  gone <--the host has heard of it--/
+ *                      |                                  gone <--the host has confirmed----/
  *                       \--the host refuses----------------^
  *
- * What the host delivers for one that has ended, before it has heard of that, is dropped: the next
- * pull would have it, and then a gap.
- * Bounds: SX_PULLS_MAX pulls of a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h), and those of
- * unclaimed.h. */
+ * Output that the host delivers for a pull after its end, but before the host confirms it, is
+ * dropped.  Otherwise the next pull would receive it, and then a gap. Bounds: SX_PULLS_MAX pulls of
+ * a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h), and those of unclaimed.h. */
 #ifndef SX_SERVER_IOF_IOF_H
 #define SX_SERVER_IOF_IOF_H
 
@@ -17,25 +16,26 @@
 
 void sx_iof_init(struct sx_server *server);
 
-/* So long PMIx_server_finalize gives those who read what is on its way to them. */
+/* The time that PMIx_server_finalize gives readers for output that is on its way to them. */
 #define SX_IOF_END_NS (2 * SX_NS_PER_SEC)
 
-/* IOF_PULL.  Return: true, it is no breach. */
+/* Handle IOF_PULL.  Return: true, as this is not a breach of protocol. */
 bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns);
 
-/* Whom a list of a body means, in the order of sx_proc_order, each once; *ret_procs is malloc'ed,
- * also after a failure, or NULL.  @client pays.  Return: PMIX_ERR_NOT_FOUND;
- * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE, also for more than SX_IOF_PROCS_MAX names. */
+/* Resolve the list of processes in a body, in the order of sx_proc_order, without duplicates.
+ * *ret_procs is malloc'ed, also after a failure, or NULL.  @client is charged.  Return:
+ * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_OUT_OF_RESOURCE, also for more than
+ * SX_IOF_PROCS_MAX names. */
 pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *client,
                                 const struct sx_opened_part *part, pmix_proc_t **ret_procs,
                                 size_t *ret_count);
 
-/* What is kept of one of that name that has gone is nobody's. */
+/* A namespace was added: drop the output kept of a removed one with that name. */
 void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
-/* It reads no more. */
+/* The client reads no more. */
 void sx_iof_client_gone(struct sx_server *server, struct sx_client *client);
-/* What is on its way to those who read still comes, within SX_IOF_END_NS. */
+/* The server ends: output on its way to readers is still sent, within SX_IOF_END_NS. */
 void sx_iof_finish(struct sx_server *server);
 void sx_iof_stop(struct sx_server *server);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* output.c - its bytes, counted, and the callback of who has delivered it.
+/* output.c - the bytes of an output, counted, and the callback of the host that delivered it.
  *
- * The host delivers on any thread, and who the user of a job is the loop's thread knows: it notes
- * that with the job, for as long as some output of the job is there.  Before, its user is nobody.
- */
+ * The host delivers on any thread, but only the loop's thread can find the user of a job.  It
+ * stores the user with the job's record, which exists as long as some output of the job does.
+ * Before that, the job has no user. */
 #include "server/iof/output.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ struct sx_output_job {
 };
 
 static pthread_mutex_t books_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sx_table jobs; /* under the lock, as the books */
+static struct sx_table jobs; /* under the lock, like the counts */
 static struct sx_quota books;
 
 static _Atomic uint64_t bytes_made;
@@ -141,7 +141,7 @@ void sx_output_user_set(struct sx_output *output, uid_t user)
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* What is alone may be as large as it is, and what has no bytes costs nothing. */
+/* A single output may have any size, and one without bytes costs nothing. */
 pmix_status_t sx_output_new(struct sx_server *server, const pmix_proc_t *source, const void *bytes,
                             size_t size, struct sx_output **ret)
 {
@@ -197,7 +197,7 @@ void sx_output_settle(struct sx_output *output)
     if (output->taken == NULL || output->hold_count > 0 || output->post.fn == tell) {
         return;
     }
-    /* What the host does inside its callback may end the pull that lets it go just now. */
+    /* The callback runs in a later turn: it may end the pull that is releasing this output now. */
     output->reference_count++;
     output->post = (struct sx_loop_post){ .fn = tell, .arg = output };
     if (sx_loop_post(output->server->loop, &output->post) != PMIX_SUCCESS) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pull.c - entries of a queue, and what the socket takes of them. */
+/* pull.c - the entries of a queue, and how they are sent to the socket. */
 #include "server/iof/pull.h"
 
 #include <errno.h>
@@ -17,13 +17,13 @@
 #include "base/value/value.h"
 #include "control/oneway.h"
 
-#define MESSAGES_A_TURN 64u /* then others have theirs */
+#define MESSAGES_A_TURN 64u /* then other pulls have their turn */
 
 struct entry {
     struct sx_list link;
     struct sx_output *output;
-    size_t at, end; /* what is left of it */
-    bool holds;     /* there was no room */
+    size_t at, end; /* the part that is not sent or dropped yet */
+    bool holds;     /* it did not fit: the host's callback waits for it */
 };
 
 static struct entry *first_of(struct sx_pull *pull)
@@ -31,7 +31,7 @@ static struct entry *first_of(struct sx_pull *pull)
     return SX_LIST_ENTRY(pull->queue.next, struct entry, link);
 }
 
-/* ---- its reader's patience -------------------------------------------------------------------
+/* ---- the reader's time limit -----------------------------------------------------------------
  *
  * A period is SX_PULL_PATIENCE_NS during which something is held, in one part or several. */
 
@@ -41,7 +41,7 @@ static void period_begin(struct sx_pull *pull)
     pull->held_ns = 0;
 }
 
-/* Something is held from now on.  Return: false when there is no memory for a timer. */
+/* From now on an entry is held.  Return: false when there is no memory for a timer. */
 static bool hold_begin(struct sx_pull *pull)
 {
     pull->hold_begin_ns = sx_now_ns();
@@ -50,7 +50,7 @@ static bool hold_begin(struct sx_pull *pull)
            PMIX_SUCCESS;
 }
 
-/* Nothing is. */
+/* No entry is held any more. */
 static void hold_end(struct sx_pull *pull)
 {
     sx_timer_remove(&pull->patience);
@@ -91,7 +91,7 @@ static void entry_free(struct sx_pull *pull, struct entry *entry)
     free(entry);
 }
 
-/* There is room again. */
+/* The queue has room again: release the held outputs. */
 static void queue_let_go(struct sx_pull *pull)
 {
     if (pull->queue_bytes <= pull->queue_max / 2) {
@@ -120,8 +120,7 @@ bool sx_pull_is_about(const struct sx_pull *pull, const struct sx_output *output
     return names(pull, &all) || names(pull, &output->source);
 }
 
-/* Drop the oldest bytes that are @excess too many, as far as they are whole entries or parts of one
- * that has not begun to be sent. */
+/* Drop the oldest @excess bytes that are not sent yet: whole entries, or the beginning of one. */
 static void oldest_drop(struct sx_pull *pull, size_t excess)
 {
     SX_LIST_EACH(it, &pull->queue) {
@@ -142,7 +141,7 @@ static void oldest_drop(struct sx_pull *pull, size_t excess)
     }
 }
 
-/* Its reader has taken too little: those who are held go on. */
+/* The reader has taken too little: release the outputs that are held. */
 static void reader_stuck(struct sx_pull *pull)
 {
     pull->stuck = true;
@@ -158,7 +157,7 @@ static void reader_stuck(struct sx_pull *pull)
            SX_PULL_PATIENCE_BYTES >> 10, (unsigned)(SX_PULL_PATIENCE_NS / SX_NS_PER_SEC));
 }
 
-/* There is no room for @entry: whoever delivers more has to wait. */
+/* There is no room for @entry: the host's callback has to wait. */
 static void entry_hold(struct sx_pull *pull, struct entry *entry)
 {
     entry->holds = true;
@@ -174,7 +173,7 @@ static void entry_hold(struct sx_pull *pull, struct entry *entry)
     }
 }
 
-/* There is too much: what has come last is @entry, which may go. */
+/* The queue is too long.  The newest entry is @entry, which may be freed. */
 static void queue_bound(struct sx_pull *pull, struct entry *entry)
 {
     const size_t excess = pull->queue_bytes - pull->queue_max;
@@ -265,7 +264,7 @@ static int queue_send(struct sx_pull *pull, unsigned max, unsigned *ret_sent)
     return why;
 }
 
-/* Return: false when that was all, or nobody reads any more. */
+/* Return: false when all is sent, or the reader is gone. */
 static bool some_send(struct sx_pull *pull, unsigned max, unsigned *ret_sent)
 {
     const int why = queue_send(pull, max, ret_sent);
@@ -298,7 +297,7 @@ void sx_pull_send(struct sx_pull *pull)
     }
 }
 
-/* Nothing is called when there is room. */
+/* No callback is called when there is room. */
 static void writable_forget(struct sx_pull *pull)
 {
     (void)sx_poll_modify(&pull->socket, pull->ending ? 0 : POLLIN);
@@ -326,8 +325,9 @@ bool sx_pull_flush(struct sx_pull *pull)
     return why == EAGAIN && (pull->took > 0 || !pull->stuck);
 }
 
-/* Has the reader taken enough in this period?  The socket says that it has room only when most of
- * it is empty, so what fits is sent first; one who has read all that there was waits for us. */
+/* Whether the reader has taken enough in this period.  The socket reports room only when most of it
+ * is empty, so this first sends what fits.  A reader that has read everything was waiting for the
+ * server. */
 static bool took_enough(struct sx_pull *pull)
 {
     unsigned sent;
@@ -336,7 +336,7 @@ static bool took_enough(struct sx_pull *pull)
     if (ioctl(pull->socket.fd, SIOCOUTQ, &unread) == 0 && unread == 0) {
         return true;
     }
-    (void)queue_send(pull, UINT_MAX, &sent); /* an error comes back when it is sent to again */
+    (void)queue_send(pull, UINT_MAX, &sent); /* an error recurs at the next send */
     queue_let_go(pull);
     return pull->took >= SX_PULL_PATIENCE_BYTES;
 }

@@ -15,7 +15,8 @@
 
 struct sx_pull_name {
     struct sx_table_node node; /* server.pull_names */
-    struct sx_pull *pull;      /* the process is its one at the same place */
+    struct sx_pull *pull;      /* the name's index in pull->names is that of its process in
+                                * pull->procs */
 };
 
 static uint64_t hash_of(const struct sx_server *server, const pmix_proc_t *proc)
@@ -52,7 +53,7 @@ void sx_pull_index_remove(struct sx_server *server, struct sx_pull *pull)
     pull->names = NULL;
 }
 
-/* Whether it is the name of @proc, and not of one with the same hash. */
+/* Whether this is the name of @proc, and not another one with the same hash. */
 static bool is_name(const struct sx_pull_name *name, const pmix_proc_t *proc)
 {
     const struct sx_pull *const pull = name->pull;
@@ -77,7 +78,7 @@ void sx_pull_index_each(struct sx_server *server, struct sx_output *output,
 
             if (pull->output_last != serial && (pull->channels & output->channel) != 0 &&
                 is_name(name, &procs[i])) {
-                pull->output_last = serial; /* it may name both */
+                pull->output_last = serial; /* a pull may name both */
                 fn(arg, pull, output);
             }
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* sink.c - a queue of texts, a piece at a time.
+/* sink.c - a queue of texts, written a piece at a time.
  *
- * SIGPIPE is blocked on the server's thread, as all signals are: a reader that has gone is an
+ * SIGPIPE is blocked on the server's thread, as all signals are, so a reader that is gone is an
  * error of the write. */
 #include "server/iof/sink.h"
 
@@ -19,7 +19,7 @@
 #include "base/status.h"
 
 #define SYSLOG_PATH "/dev/log"
-#define PIECES_A_TURN 64u /* then others have theirs */
+#define PIECES_A_TURN 64u /* then other outlets have their turn */
 
 static const char *const names[SX_SINKS] = { "stdout", "stderr", "the system log" };
 
@@ -48,7 +48,8 @@ static int syslog_connect(struct sx_sink *outlet)
     return 0;
 }
 
-/* It has ended, and another one may have come in its place.  Return: false when none has. */
+/* The system log has ended, and another may have taken its place.  Return: false when there is
+ * none. */
 static bool syslog_again(struct sx_sink *outlet)
 {
     sx_poll_remove(&outlet->room);
@@ -90,7 +91,7 @@ static void job_end(struct sx_sink *outlet, pmix_status_t status)
     job->done(job, status);
 }
 
-/* Have the next piece of the first job in the outlet.  Return: false when it has no more. */
+/* Load the next piece of the first job into the outlet.  Return: false when there is none. */
 static bool piece_ready(struct sx_sink *outlet)
 {
     struct sx_sink_job *const job = SX_LIST_ENTRY(outlet->jobs.next, struct sx_sink_job, link);
@@ -106,7 +107,7 @@ static bool piece_ready(struct sx_sink *outlet)
     return outlet->piece_size != 0;
 }
 
-/* Return: 0; EAGAIN when there is no room; errno of what will not be written. */
+/* Return: 0; EAGAIN when there is no room; errno for a text that will not be written. */
 static int piece_write(struct sx_sink *outlet)
 {
     const size_t left = outlet->piece_size - outlet->piece_at;
@@ -139,7 +140,8 @@ static bool first_write(struct sx_sink *outlet)
     return why != EAGAIN;
 }
 
-/* The host may give itself other streams, so none is held while there is nothing to write. */
+/* The host may replace its streams, so the outlet keeps none open while there is nothing to
+ * write. */
 static void outlet_rest(struct sx_sink *outlet)
 {
     sx_poll_remove(&outlet->room);
@@ -172,7 +174,7 @@ static void outlet_wait(struct sx_server *server, struct sx_sink *outlet)
     outlet->room.events = POLLOUT;
     outlet->room.fn = outlet_progress;
     outlet->room.arg = server;
-    /* What cannot be waited for, as a file, always takes it all. */
+    /* A descriptor that cannot be polled, such as a file, never returns EAGAIN. */
     while (sx_poll_add(server->loop, &outlet->room) != PMIX_SUCCESS) {
         if (!outlet_write(outlet)) {
             return;
@@ -187,7 +189,7 @@ void sx_sink_go(struct sx_server *server, enum sx_sink_number number)
     if (outlet->is_busy || outlet->room.source.loop != NULL || sx_list_empty(&outlet->jobs)) {
         return;
     }
-    (void)outlet_open(outlet, number); /* or the first write says why not */
+    (void)outlet_open(outlet, number); /* else the first write returns the error */
     if (outlet_write(outlet)) {
         outlet_wait(server, outlet);
     }
@@ -228,7 +230,7 @@ void sx_sink_put(struct sx_server *server, enum sx_sink_number number, struct sx
     sx_list_append(&server->outlets[number].jobs, &job->link);
 }
 
-/* Return: how many were not written. */
+/* Return: the number of jobs that were not written. */
 static unsigned outlet_drain(struct sx_sink *outlet, uint64_t deadline_ns)
 {
     unsigned lost = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* unclaimed.c - a list of jobs, and for each of them a list of outputs, the oldest first. */
+/* unclaimed.c - a list of jobs, each with a list of outputs, the oldest first. */
 #include "server/iof/unclaimed.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct job {
     struct sx_table_node node; /* server.kept_jobs */
     pmix_nspace_t nspace;
     struct sx_list outputs;
-    size_t bytes, count; /* that are counted */
+    size_t bytes, count; /* of those that are counted */
 };
 
 static struct job *job_of(struct sx_list *it)
@@ -87,9 +87,10 @@ static void job_free_if_empty(struct sx_server *server, struct job *job)
     }
 }
 
-/* ---- too much -------------------------------------------------------------------------------- */
+/* ---- dropping
+ * ---------------------------------------------------------------------------------- */
 
-/* The one that has the most bytes, or pieces; the oldest of those that are equal. */
+/* The job with the most bytes, or pieces; among equal ones, the oldest. */
 static struct job *largest_find(struct sx_server *server, bool by_bytes)
 {
     struct job *largest = NULL;
@@ -105,7 +106,7 @@ static struct job *largest_find(struct sx_server *server, bool by_bytes)
     return largest;
 }
 
-/* The oldest that has bytes, else the oldest end.  Return: NULL when nothing is counted. */
+/* The oldest output with bytes, else the oldest end.  Return: NULL when none is counted. */
 static struct sx_output *oldest_find(struct job *job)
 {
     struct sx_output *end = NULL;
@@ -131,7 +132,7 @@ static void bound(struct sx_server *server)
     }
 }
 
-/* ---- the list of them ------------------------------------------------------------------------ */
+/* ---- the list of outputs --------------------------------------------------------------------- */
 
 void sx_kept_init(struct sx_server *server)
 {
