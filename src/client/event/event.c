@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event.c - PMIx_Register_event_handler, PMIx_Deregister_event_handler.
  *
- *     registration: in the table --server's list of kept events--> acknowledged, then delivered to
+ *     registration: in the table --server's list of kept events--> acknowledged, then called
  *
- * A registration reads how many events the ring has had, tells the server, and gets those kept up
- * to there, the newest first and as many at a time as the server gives; the ring brings the rest.
- * A process without a server has its own events only. */
+ * A registration reads the ring's count of events and sends it to the server.  The server returns
+ * the events kept up to there, the newest first, in parts of a size that it chooses.  Later events
+ * arrive by the ring.  A process without a server has its own events only. */
 #include "client/event/event.h"
 #include "client/event/event_state.h"
 
@@ -28,7 +28,7 @@
 #include "client/link/wait.h"
 #include "ring/record.h"
 
-/* What a handler asked for, to take it back from the server. */
+/* The wishes of a handler, kept to withdraw them from the server. */
 struct registered {
     struct sx_list node;
     size_t id, code_count;
@@ -67,18 +67,18 @@ struct registration {
     const pmix_status_t *codes;
     size_t code_count;
     uint64_t upto;        /* older events come from the server, newer ones from the ring */
-    uint64_t before;      /* of these, those before it are still to come; 0: none */
-    struct sx_list items; /* the others */
-    uint64_t in_hand;     /* the declaration in whose handler this is done, 0: none */
-    bool again;           /* its acknowledgement was given before there was a server */
-    bool alone;           /* there was no server when it began: who joins one asks again */
-    bool unasked;         /* there is no server to tell of kept events */
-    bool refused;         /* before it was counted: there is nothing to end */
+    uint64_t before;      /* older events than this one are still to be fetched; 0: none */
+    struct sx_list items; /* the events fetched so far */
+    uint64_t in_hand;     /* the declaration whose handler makes this registration, 0: none */
+    bool again;           /* acknowledged before there was a server */
+    bool alone;           /* there was no server when it began: joining one asks again */
+    bool unasked;         /* there is no server with kept events */
+    bool refused;         /* refused before it was counted: there is nothing to end */
 };
 
 static struct registered *registered_take(size_t id);
 
-/* A request that is about a handler for these codes; the caller frees ret_body->iov_base. */
+/* A request about a handler for these codes; the caller frees ret_body->iov_base. */
 static pmix_status_t request_write(uint16_t kind, struct sx_event_register head, bool environment,
                                    const pmix_status_t *codes, size_t code_count,
                                    struct iovec *ret_body)
@@ -90,7 +90,7 @@ static pmix_status_t request_write(uint16_t kind, struct sx_event_register head,
     return sx_wire_write(kind, &draft, NULL, 0, ret_body);
 }
 
-/* Tell the server, or ask for more; the answer goes on with it. */
+/* Send the registration to the server, or request more events; the answer continues it. */
 static pmix_status_t registration_send(struct registration *registration)
 {
     const struct sx_event_register head = { .upto = registration->upto,
@@ -106,8 +106,8 @@ static pmix_status_t registration_send(struct registration *registration)
     return rc;
 }
 
-/* A server that is gone keeps nothing; the handler still hears of that.  One that refuses means
- * that there is no such handler: none of its events has been handed out. */
+/* A lost server keeps no events; the handler still receives the event of the loss.  If the server
+ * refuses, the handler does not exist: no event has been handed out to it. */
 static void registration_end_locked(struct registration *registration)
 {
     const pmix_status_t status = registration->op.status;
@@ -153,7 +153,7 @@ static void registration_part(struct sx_op *op, const struct sx_frame *frame)
     }
 }
 
-/* The server's word, perhaps with more to ask for. */
+/* The server's answer, perhaps with more events to request. */
 static void registration_answered(struct sx_op *op, const struct sx_frame *frame)
 {
     struct registration *const registration = SX_CONTAINER(op, struct registration, op);
@@ -165,8 +165,8 @@ static void registration_answered(struct sx_op *op, const struct sx_frame *frame
     }
 }
 
-/* Ask for more, or let what follows the acknowledgement go.  The thread that calls callbacks hands
- * events out as well: the acknowledgement is first (EV3). */
+/* Request more, or release the events that follow the acknowledgement.  The thread that calls
+ * callbacks hands events out as well, so the acknowledgement is first (EV3). */
 static bool registration_finish(struct sx_op *op)
 {
     struct registration *const registration = SX_CONTAINER(op, struct registration, op);
@@ -193,17 +193,17 @@ uint64_t sx_event_published(const struct sx_link *link)
     uint64_t count = 0;
 
     for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
-        /* A-count <- R-count (ring.c): what is counted is in the ring. */
+        /* A-count <- R-count (ring.c): counted events are in the ring. */
         count += atomic_load_explicit(&link->ring.header->class_count[i], memory_order_acquire);
     }
     return count;
 }
 
-/* From now on the events of @link's ring of @codes are taken in.  Return: the newest one so far. */
+/* From now on the events with @codes in @link's ring are read.  Return: the newest one so far. */
 static uint64_t classes_open_locked(struct sx_link *link, const pmix_status_t *codes, size_t ncodes)
 {
     uint32_t classes = (ncodes == 0 ? SX_CLASSES_OF_CODES : 0) |
-                       1u << SX_CLASS_OF_RANK(link->self.rank); /* those for this process alone */
+                       1u << SX_CLASS_OF_RANK(link->self.rank); /* events for this process alone */
 
     for (size_t i = 0; i < ncodes; i++) {
         classes |= 1u << SX_CLASS_OF_CODE(codes[i]);
@@ -235,7 +235,7 @@ static pmix_status_t registered_keep(const struct registration *registration)
     return PMIX_SUCCESS;
 }
 
-/* Return: @wanted in memory of its own, with its codes; NULL when memory is out. */
+/* Return: a copy of @wanted with its codes; NULL when memory is out. */
 static struct registration *registration_new(const struct registration *wanted)
 {
     const size_t codes_bytes = wanted->code_count * sizeof(wanted->codes[0]);
@@ -252,8 +252,8 @@ static struct registration *registration_new(const struct registration *wanted)
     return registration;
 }
 
-/* Tell the server.  Without one, or when it is gone, own events are left.  Return: as
- * sx_op_settle. */
+/* Send the registration to the server.  Without one, or when it is lost, only own events remain.
+ * Return: as sx_op_settle. */
 static pmix_status_t registration_run(struct registration *registration)
 {
     struct sx_process *const p = &sx_process;
@@ -268,7 +268,7 @@ static pmix_status_t registration_run(struct registration *registration)
     }
     if (waits) {
         pthread_mutex_lock(&p->lock);
-        sx_local_ring_locked(); /* what was held back may go now */
+        sx_local_ring_locked(); /* events that were held back may be handed out now */
         pthread_mutex_unlock(&p->lock);
     }
     return rc;
@@ -281,7 +281,7 @@ static void handler_spent(size_t id)
     (void)handler_deregister(id);
 }
 
-/* Into the table, and among those to ask a server for. */
+/* Add the handler to the table, and to the list of wishes for servers. */
 static pmix_status_t handler_keep_locked(struct registration *registration,
                                          const struct sx_handler_options *options,
                                          pmix_notification_fn_t fn)
@@ -304,7 +304,7 @@ static pmix_status_t handler_keep_locked(struct registration *registration,
     return rc;
 }
 
-/* The acknowledgement of a further server: the handler was told of the primary's. */
+/* The acknowledgement of a further server: the caller received the primary's. */
 static void other_acknowledged(pmix_status_t status, size_t id, void *cbdata)
 {
     (void)status;
@@ -351,9 +351,9 @@ static void others_run(struct sx_list *others)
     }
 }
 
-/* Begin.  *ret_others: what is to be run for servers besides the primary.  A process that joins
- * a server does so before this or behind it, and then it asks for this handler as well
- * (sx_event_register_again).  Return: PMIX_SUCCESS; an error, and nothing is registered. */
+/* Begin a registration.  *ret_others: the registrations to be run for servers besides the primary.
+ * If the process joins a server after this, sx_event_register_again asks for this handler as well.
+ * Return: PMIX_SUCCESS; an error, and nothing is registered. */
 static pmix_status_t handler_add(struct registration *registration,
                                  const struct sx_handler_options *options,
                                  pmix_notification_fn_t fn, struct sx_list *ret_others)
@@ -454,7 +454,7 @@ void sx_event_register_again(struct sx_link *link, size_t before)
         }
         pthread_mutex_unlock(&p->lock);
         if (live) {
-            (void)registration_run(next); /* its own events are left in any case */
+            (void)registration_run(next); /* own events remain in any case */
         }
     }
 }
@@ -489,7 +489,7 @@ static pmix_status_t server_register(const struct sx_role_server *server, pmix_s
     }
     op->handler = id >= 0 ? (size_t)id : SIZE_MAX;
     rc = sx_op_answer(op, id >= 0 ? PMIX_SUCCESS : id);
-    if (rc != PMIX_SUCCESS && id >= 0) { /* nobody would ever learn its number */
+    if (rc != PMIX_SUCCESS && id >= 0) { /* its number would never be used */
         server->deregister_handler((size_t)id);
     }
     return rc;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event.h - the handlers of this process, and the events that wait for them.
+/* event.h - the handlers of this process, and the queue of events for them.
  *
  *     ring record, replay, own event --> queue --progress thread--> chain (base/call/chain.h)
- *     what a late handler has missed --> queue --------/
+ *     events before a late handler --> queue --------/
  *
- * Each handler hears of events in the order of the ring.  What a late one has missed is for that
- * handler alone and has a queue of its own, from which events are taken in turns; while a
- * registration is under way nothing is handed out, so nothing of it is delivered before its
- * acknowledgement or out of order. */
+ * Each handler receives events in the order of the ring.  Events from before a late handler are for
+ * that handler alone and have a separate queue; the two queues take turns.  While a registration is
+ * under way no event is handed out, so none is delivered before its acknowledgement or out of
+ * order. */
 #ifndef SX_CLIENT_EVENT_EVENT_H
 #define SX_CLIENT_EVENT_EVENT_H
 
@@ -22,88 +22,92 @@
 #include "base/list.h"
 #include "client/link/intake.h"
 
-/* What the pump finds of events. */
+/* The functions that receive events from the pump. */
 extern const struct sx_intake sx_event_intake;
 
 /* The table, made at its first use. */
 struct sx_handlers *sx_event_handlers(void);
 
-/* False while no handler is registered: what is told then waits for the first one. */
+/* False while no handler is registered: events that are kept then wait for the first one. */
 bool sx_event_has_handlers(void);
 
-/* There is a server now, at the end of @link: tell it of the handlers with ids below @before,
- * which hear what it has kept and will have for them. */
+/* @link now has a server: register there the handlers with ids below @before, which receive its
+ * kept and later events. */
 void sx_event_register_again(struct sx_link *link, size_t before);
 
-/* Forget all handlers and all that waits.  The progress thread has stopped. */
+/* Drop all handlers and all queued events.  The progress thread has stopped. */
 void sx_event_deinit(void);
 
-/* In the child of a fork: what waits is the parent's. */
+/* In the child of a fork: queued events belong to the parent. */
 void sx_event_forked(void);
 
-/* Events that the ring of @link has had so far, of all classes that carry any. */
+/* The number of events that the ring of @link has had so far, in all classes that carry events. */
 uint64_t sx_event_published(const struct sx_link *link);
 
 /* ---- the queue ----------------------------------------------------------------------------- */
 
-/* An event of this process's own making, for its own handlers only; everything is copied.
- * Return: as sx_event_encode. */
+/* An event that this process makes, for its own handlers only; everything is copied.  Return: as
+ * sx_event_encode. */
 pmix_status_t sx_event_local(pmix_status_t code, const struct sx_notify_options *options,
                              const pmix_info_t info[], size_t ninfo);
 
-/* The same for an event that is kept: each handler that comes later hears of it once. */
+/* The same for an event that is kept: each handler that is registered later receives it once. */
 pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], size_t ninfo);
-/* What has been declared, for the late handler @only, but for the one with number @in_hand.  Under
+/* Queue all declarations for the late handler @only, except the one with number @in_hand.  Under
  * lock. */
 void sx_event_declared_locked(size_t only, uint64_t in_hand);
 
-/* The server is gone: tell the handlers.  Under lock. */
+/* The server is lost: queue an event for the handlers.  Under lock. */
 void sx_event_lost_locked(struct sx_link *link);
-/* What the server sent cannot be read: say so, and tell the handlers (PMIX_ERR_COMM_FAILURE); what
- * comes while this waits to be handed out is part of it.  Nobody else hears of either event.  Under
- * lock. */
+/* A message of the server cannot be read: log it, and queue PMIX_ERR_COMM_FAILURE for the handlers.
+ * Further ones are part of the same event until it is handed out.  No other process receives this
+ * event or the one of a lost server.  Under lock. */
 void sx_event_garbled_locked(struct sx_link *link, const char *what);
 
-/* The server has counted @count events of ours as lost so far: tell the handlers.  Under lock. */
+/* The server has counted @count events of this process as lost so far: queue an event for the
+ * handlers.  Under lock. */
 void sx_event_unreached_locked(struct sx_link *link, uint64_t count);
 
 /* A record of the ring: struct sx_event and what follows it.  Under lock. */
 void sx_event_record_locked(struct sx_link *link, const void *bytes, size_t size);
-/* The ring has been read to where it was when `newest` of @link was counted.  Under lock. */
+/* The ring has been read up to its end at the time when `newest` of @link was counted.  Under
+ * lock. */
 void sx_event_read_to_locked(struct sx_link *link);
 
 /* A list of kept events (struct sx_event_list of EVENT_REGISTER), before those in @items.  Under
- * lock.  Return: the number before which more are to come; 0: none. */
+ * lock.  Return: the number before which more are to be requested; 0: none. */
 uint64_t sx_event_kept_locked(struct sx_link *link, const void *bytes, size_t size,
                               struct sx_list *items);
-/* They are for handler @only, which hears of newer ones than @upto from the ring.  Under lock. */
+/* The @items are for handler @only, which receives events newer than @upto from the ring.  Under
+ * lock. */
 void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t only, uint64_t upto);
-/* Or they are for nobody. */
+/* Or no handler wants the @items. */
 void sx_event_items_free(struct sx_list *items);
 
 /* Take out the next event, as a task that hands it to its handlers.  Under lock.  Return: NULL when
  * nothing may be handed out now. */
 struct sx_task *sx_event_take_locked(void);
-/* Whether there is one to take out.  Under lock. */
+/* Whether there is an event to take out.  Under lock. */
 bool sx_event_waits_locked(void);
-/* Whether the handlers have been called for all that has been read.  Under lock. */
+/* Whether the handlers have been called for all events that have been read.  Under lock. */
 bool sx_event_all_handled_locked(void);
-/* Wait until the handlers have been called for all events of our own that have been posted; in the
- * thread that calls them, or without one: return at once.  Needs no lock. */
+/* Wait until the handlers have been called for all own events that have been posted.  In the thread
+ * that calls handlers, or without such a thread: return at once.  Needs no lock. */
 void sx_event_locals_wait(void);
-/* Forget what waits.  Under lock. */
+/* Drop all queued events.  Under lock. */
 void sx_event_queue_clear_locked(void);
 
-/* Encode an event as it travels; *ret_bytes malloc'ed.  @options are those of @info.  Return:
+/* Encode an event for the wire; *ret_bytes malloc'ed.  @options are those of @info.  Return:
  * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a custom range without targets, a process without a name);
- * PMIX_ERR_NOT_SUPPORTED (a value that cannot travel); PMIX_ERR_OUT_OF_RESOURCE. */
+ * PMIX_ERR_NOT_SUPPORTED (a value that cannot be encoded); PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo, void **ret_bytes, size_t *ret_size);
 
-/* Publish what was encoded so by the server of @link, and wait for the server's answer.
- * *ret_number: that it has in our ring, 0 when it is not there.  Return: PMIX_SUCCESS;
- * PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and gets to none; as sx_request. */
+/* Have the server of @link publish an event that was encoded so, and wait for its answer.
+ * *ret_number: its number in our ring, 0 when it is not there.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_PARTIAL_SUCCESS when it was for other nodes, too, and reaches no other node; as
+ * sx_request. */
 pmix_status_t sx_event_submit(struct sx_link *link, const void *bytes, size_t size,
                               uint64_t deadline_ns, uint64_t *ret_number);
 

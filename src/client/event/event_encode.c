@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_encode.c - an event as it travels: struct sx_event and what follows it. */
+/* event_encode.c - the encoding of an event: struct sx_event and its variable part. */
 #include <stdlib.h>
 
 #include "base/message/payloads.h"
@@ -17,7 +17,7 @@ pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
     size_t size;
 
     if (options->range == PMIX_RANGE_CUSTOM && options->targets.count == 0) {
-        return PMIX_ERR_BAD_PARAM; /* for whom? */
+        return PMIX_ERR_BAD_PARAM; /* a custom range without targets */
     }
     sx_event_draft(&draft, &event, code, source, options, info, ninfo);
     draft.nspace = sx_process.self.nspace;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_intake.c - what the pump finds of events, and what it tells the server of them. */
+/* event_intake.c - the events that the pump finds, and the server's notice of how far they are
+ * read. */
 #include "client/event/event.h"
 #include "client/event/event_state.h"
 #include "client/link/process.h"
@@ -17,9 +18,10 @@ static void ring_lapped(struct sx_link *link)
     link->events.gap = link->classes != 0;
 }
 
-/* Tell the server how far we have read, when it wants to know: a lane message, and nobody is woken.
- * Not while we still have to ask for events below, or wait for the kept ones of a registration: it
- * would not keep them.  When the lane is full or in use the next pump tries again. */
+/* Report to the server how far events are read, when it asks for that: a lane message that wakes no
+ * process.  Not while older events are still to be requested, or a registration waits for kept
+ * ones: the server would not keep them.  When the lane is full or in use the next pump tries
+ * again. */
 static void cursor_tell(struct sx_link *link)
 {
     /* relaxed: it refers to nothing but a number. */
@@ -30,7 +32,7 @@ static void cursor_tell(struct sx_link *link)
 
     if (wanted <= link->events.cursor_told || cursor.seq < wanted || link->events.ranges != 0 ||
         sx_events.registrations != 0 ||
-        pthread_mutex_trylock(&link->lane_lock) != 0) { /* it comes before the lock we have */
+        pthread_mutex_trylock(&link->lane_lock) != 0) { /* its order is before the held lock */
         return;
     }
     if (sx_lane_append(&link->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
@@ -39,7 +41,7 @@ static void cursor_tell(struct sx_link *link)
     pthread_mutex_unlock(&link->lane_lock);
 }
 
-/* The server asks when somebody waits for it (server/event/event_handled.h). */
+/* The server asks when a process waits for the handlers (server/event/event_handled.h). */
 static void handled_tell(struct sx_link *link)
 {
     const uint64_t seq = link->cursor.seq_next - 1;
@@ -62,7 +64,7 @@ static void ring_end(struct sx_link *link)
     }
 }
 
-/* Without a next one all that was read has been handled. */
+/* If no event is queued, all events that were read have been handled. */
 static struct sx_task *take(void)
 {
     struct sx_process *const p = &sx_process;

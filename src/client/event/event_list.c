@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_list.c - take a list apart, one event at a time. */
+/* event_list.c - read a list, one event at a time. */
 #include "client/event/event_list.h"
 
 #include <stdlib.h>
@@ -60,7 +60,7 @@ pmix_status_t sx_event_list_next(struct sx_event_list_rest *rest, struct sx_even
     return PMIX_SUCCESS;
 }
 
-/* ---- asking --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 struct asking {
     struct sx_op op;
@@ -78,7 +78,7 @@ static void asking_answered(struct sx_op *op, const struct sx_frame *frame)
     }
     asking->size = frame->body_size - sizeof(struct sx_reply);
     asking->bytes = malloc(asking->size +
-                           1); /* a list of no bytes is none, but no want of memory */
+                           1); /* an empty list is invalid, but does not mean that memory is out */
     if (asking->bytes != NULL) {
         memcpy(asking->bytes, (const uint8_t *)frame->body + sizeof(struct sx_reply), asking->size);
     }

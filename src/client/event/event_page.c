@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_page.c - count the users of a page; the newest one has us for a user, too.
+/* event_page.c - reference-counted pages; this file has a reference to the newest one.
  *
  *     newest --full, or alone in use--> full --the last user goes--> spare, or freed
  *        ^------------------------------------------------------------'
@@ -15,7 +15,7 @@
 #include "base/util.h"
 
 #define PAGE_BYTES ((size_t)16384)
-#define SPARES_MAX 16u /* what the kept events of a late handler take, twice */
+#define SPARES_MAX 16u /* twice the pages of a late handler's kept events */
 
 struct sx_event_page {
     atomic_uint users;
@@ -26,8 +26,8 @@ struct sx_event_page {
 
 static struct sx_event_page *newest; /* under lock */
 
-/* Pages that nobody uses: malloc would give their memory back to the kernel, which clears each page
- * of it when it comes again.  Any thread. */
+/* Spare pages: malloc would give their memory back to the kernel, which clears each page of it
+ * before the next use.  Any thread. */
 static _Atomic(struct sx_event_page *) spares[SPARES_MAX];
 
 static struct sx_event_page *page_new(size_t size, bool is_alone)
@@ -48,7 +48,7 @@ static struct sx_event_page *spare_take(void)
     struct sx_event_page *page = NULL;
 
     for (size_t i = 0; i < SPARES_MAX && page == NULL; i++) {
-        /* relaxed: only a look.  A-spare <- R-spare (page_end). */
+        /* relaxed: only a first check.  A-spare <- R-spare (page_end). */
         if (atomic_load_explicit(&spares[i], memory_order_relaxed) != NULL) {
             page = atomic_exchange_explicit(&spares[i], NULL, memory_order_acquire);
         }
@@ -56,13 +56,14 @@ static struct sx_event_page *spare_take(void)
     return page;
 }
 
-/* Nobody uses it. */
+/* The page has no user. */
 static void page_end(struct sx_event_page *page)
 {
     for (size_t i = 0; i < SPARES_MAX && !page->is_alone; i++) {
         struct sx_event_page *none = NULL;
 
-        /* R-spare -> A-spare: its taker fills it after its last user.  relaxed: a place in use. */
+        /* R-spare -> A-spare: its next user fills it after its last user.  relaxed: a slot in
+         * use. */
         if (atomic_compare_exchange_strong_explicit(&spares[i], &none, page, memory_order_release,
                                                     memory_order_relaxed)) {
             return;
@@ -73,7 +74,7 @@ static void page_end(struct sx_event_page *page)
 
 void sx_event_page_release(struct sx_event_page *page)
 {
-    /* R-page -> A-page: it is freed or filled again after all its users. */
+    /* R-page -> A-page: the page is freed or filled again after all its users. */
     if (atomic_fetch_sub_explicit(&page->users, 1, memory_order_acq_rel) == 1) {
         page_end(page);
     }
@@ -83,7 +84,7 @@ static void newest_release(void)
 {
     struct sx_event_page *const page = newest;
 
-    newest = NULL; /* first: a child that is forked meanwhile does not find a page that is gone */
+    newest = NULL; /* first, so that a child that is forked meanwhile finds no freed page */
     if (page != NULL) {
         sx_event_page_release(page);
     }
@@ -102,7 +103,7 @@ void sx_event_page_drop_locked(void)
 /* Return: the newest page, which has room for @size bytes; NULL when memory is short. */
 static struct sx_event_page *newest_with_room(size_t size)
 {
-    /* A-page <- R-page: nobody but us, and nobody else can become a user without the lock. */
+    /* A-page <- R-page: this is the only user, and no other can be added without the lock. */
     if (newest != NULL && atomic_load_explicit(&newest->users, memory_order_acquire) == 1) {
         newest->used = 0;
     }
@@ -110,7 +111,7 @@ static struct sx_event_page *newest_with_room(size_t size)
         newest_release();
     }
     if (newest == NULL && (newest = spare_take()) != NULL) {
-        /* relaxed: nobody else knows of it. */
+        /* relaxed: no other thread has this page yet. */
         atomic_store_explicit(&newest->users, 1, memory_order_relaxed);
         newest->used = 0;
     } else if (newest == NULL) {
@@ -128,7 +129,7 @@ void *sx_event_page_take_locked(size_t size, struct sx_event_page **ret_page)
     if (page == NULL) {
         return NULL;
     }
-    if (page == newest) { /* relaxed: it is used for the first time where this is seen */
+    if (page == newest) { /* relaxed: only this thread has used it so far */
         atomic_fetch_add_explicit(&page->users, 1, memory_order_relaxed);
     }
     void *const at = page->bytes + page->used;

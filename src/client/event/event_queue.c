@@ -5,15 +5,15 @@
  *     the ring, this process --> events --\
  *     kept ones for a late handler --> late --in turns--> handed out
  *
- * A late handler gets all its kept events before any newer one; beyond that neither waits for the
- * other, so one that registers again and again holds up nobody but itself.
+ * A late handler gets all its kept events before any newer one; beyond that neither queue waits for
+ * the other, so a handler that is registered again and again delays only itself.
  *
- * Items are judged when they are taken out; what came from the server and contradicts itself is
- * dropped with one line, and becomes an event of our own, PMIX_ERR_COMM_FAILURE.  A range of
- * numbers that is missing (the ring has lapped us, or an event was too large for a record) waits in
- * the queue like an event: its turn asks the server for what comes first of it, and what is left of
- * it waits behind that.  What the server no longer has becomes an event of our own,
- * SHMIX_ERR_EVENTS_LOST, with the count. */
+ * Items are checked when they are taken out.  An item of the server that contradicts itself is
+ * dropped with one line, and becomes an own event, PMIX_ERR_COMM_FAILURE.  A range of missing
+ * numbers (a lapped reader, or an event too large for a record) waits in the queue like an event.
+ * At its turn the server is asked for the first part of the range; the rest waits behind that part.
+ * Events that the server no longer has become an own event, SHMIX_ERR_EVENTS_LOST, with the
+ * count. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,25 +37,25 @@
 
 struct sx_event_item {
     struct sx_task task;
-    struct sx_event_page *page; /* where it lies */
-    struct sx_link *link;       /* from whose server it is; NULL: of our own */
+    struct sx_event_page *page; /* the page in which the item lies */
+    struct sx_link *link;       /* the event is from its server; NULL: an own event */
     uint64_t
-        number;    /* of the event; one of our own: 0, and that of the server's end: the highest */
+        number; /* of the event; 0 for an own event, and the highest number for the end of the server */
     bool is_range; /* ask for number..last instead of delivering */
     uint64_t last;
-    bool has_only; /* late: for the handler `only`, before it hears of newer ones than `upto` */
+    bool has_only; /* late: for the handler `only`, before events newer than `upto` */
     size_t only;
     uint64_t upto;
     bool is_local;
-    uint64_t local_number; /* events.locals_posted; 0: it is not counted */
+    uint64_t local_number; /* events.locals_posted; 0: the item is not counted */
     bool is_failure;       /* PMIX_ERR_COMM_FAILURE */
-    bool is_unreached;     /* tells how many events of our own are lost by now */
-    uint64_t declared; /* its number among those that PMIx_Init declared, 0: it is none of them */
-    size_t before;  /* declared: for handlers below this id, as those above get it as late ones */
-    uint64_t lists; /* of late events so far: one of our own comes behind all of them */
-    uint8_t word;   /* enum sx_group_word: the strongest of its handlers */
+    bool is_unreached;     /* reports how many own events are lost by now */
+    uint64_t declared; /* its number among the declarations of PMIx_Init, 0: not a declaration */
+    size_t before;  /* declared: for handlers below this id; later ones get it as late handlers */
+    uint64_t lists; /* lists of late events so far: an own event follows all of them */
+    uint8_t word;   /* enum sx_group_word: the strongest answer of its handlers */
     size_t size;
-    _Alignas(8) uint8_t bytes[]; /* struct sx_event and what follows it */
+    _Alignas(8) uint8_t bytes[]; /* struct sx_event and its variable part */
 };
 
 /* ---- in ------------------------------------------------------------------------------------ */
@@ -142,9 +142,9 @@ void sx_event_read_to_locked(struct sx_link *link)
     e->last = e->newest > e->last ? e->newest : e->last;
 }
 
-/* The events of a list of @link's server as items, in its order.  Return: false when it
- * contradicts itself: the items are those before that.  *ret_lost: how many are lost between and
- * behind them. */
+/* The events of a list of @link's server as items, in its order.  Return: false when the list
+ * contradicts itself: @ret has the items before that.  *ret_lost: how many events are lost between
+ * and behind the items. */
 static bool list_read(struct sx_link *link, struct sx_event_list_rest *rest,
                       struct sx_list *ret_items, uint64_t *ret_lost)
 {
@@ -176,7 +176,7 @@ uint64_t sx_event_kept_locked(struct sx_link *link, const void *bytes, size_t si
     if (!list_read(link, &rest, &read, &lost)) {
         sx_event_garbled_locked(link, "a list of kept events that contradicts itself");
     }
-    while ((node = sx_list_pop(&read)) != NULL) { /* the newest comes first */
+    while ((node = sx_list_pop(&read)) != NULL) { /* the newest is popped first */
         sx_list_append(items->next, node);
     }
     return rest.next;
@@ -187,7 +187,7 @@ void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t on
     struct sx_list *const late = &sx_events.late;
     struct sx_list *node = late->prev;
 
-    /* An older registration may be answered later: what it waits for waits for those before it. */
+    /* An older registration may be answered later: its events wait for those before them. */
     for (; node != late; node = node->prev) {
         if (item_of(node)->link == link && item_of(node)->upto <= upto) {
             break;
@@ -206,7 +206,7 @@ void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t on
     }
 }
 
-/* An item of our own making.  Return: as sx_event_local. */
+/* Make an item for an own event.  Return: as sx_event_local. */
 static pmix_status_t item_local(pmix_status_t code, const struct sx_notify_options *options,
                                 const pmix_info_t info[], size_t ninfo, struct sx_event_item **ret)
 {
@@ -255,11 +255,11 @@ pmix_status_t sx_event_local(pmix_status_t code, const struct sx_notify_options 
     return rc;
 }
 
-/* ---- what PMIx_Init declares ---------------------------------------------------------------- */
+/* ---- declarations of PMIx_Init -------------------------------------------------------------- */
 
 #define SX_DECLARED_MAX 16u
 
-/* For handlers that come later; what is declared twice is kept once. */
+/* Keep a declaration for later handlers; a duplicate is dropped. */
 static void declared_keep_locked(const struct sx_event_item *item)
 {
     struct sx_events *const e = &sx_events;
@@ -330,7 +330,7 @@ void sx_event_declared_locked(size_t only, uint64_t in_hand)
     }
 }
 
-/* SHMIX_ERR_EVENTS_LOST; @own: they were published here. */
+/* SHMIX_ERR_EVENTS_LOST; @own: the lost events were published here. */
 static struct sx_event_item *lost_item(uint64_t count, bool own)
 {
     const struct sx_notify_options options = { 0 };
@@ -348,7 +348,7 @@ static struct sx_event_item *lost_item(uint64_t count, bool own)
     return item;
 }
 
-/* Where the lost ones would have been: in front of what waits. */
+/* Insert it where the lost events would have been: before the queued ones. */
 static void lost_add(uint64_t count)
 {
     struct sx_process *const p = &sx_process;
@@ -380,7 +380,7 @@ void sx_event_unreached_locked(struct sx_link *link, uint64_t count)
     }
 }
 
-/* The server is the source of what becomes of the link to it. */
+/* The server is the source of events about the link to it. */
 static void link_event_add_locked(struct sx_link *link, pmix_status_t code)
 {
     struct sx_event event = { .code = code,
@@ -411,7 +411,7 @@ void sx_event_garbled_locked(struct sx_link *link, const char *what)
 {
     struct sx_process *const p = &sx_process;
 
-    if (!sx_events.failure_waits) { /* else it has been said, and is to be handled first */
+    if (!sx_events.failure_waits) { /* else it is queued, and handled first */
         sx_log(SX_LOG_ERROR, "%s.%" PRIu32 " cannot read what its server sent: %s", p->self.nspace,
                p->self.rank, what);
         link_event_add_locked(link, PMIX_ERR_COMM_FAILURE);
@@ -429,7 +429,7 @@ struct decoded {
     pmix_proc_t *affected; /* malloc'ed */
 };
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for bytes that are no event;
+/* Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for bytes that are not an event;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t item_decode(const struct sx_event_item *item, struct decoded *ret)
 {
@@ -445,13 +445,13 @@ static pmix_status_t item_decode(const struct sx_event_item *item, struct decode
     return sx_part_procs(&ret->body.parts[SX_EVENT_AFFECTED], &ret->affected);
 }
 
-/* Who this process is to the server that @item is from. */
+/* The name of this process at the server that @item is from. */
 static const pmix_proc_t *self_of(const struct sx_event_item *item)
 {
     return item->link != NULL ? &item->link->self : &sx_process.self;
 }
 
-/* A custom range names whom an event is for. */
+/* A custom range names the receivers of an event. */
 static bool is_for_us(const struct sx_event_item *item, const struct decoded *d)
 {
     struct sx_opened_part targets = d->body.parts[SX_EVENT_TARGETS];
@@ -509,7 +509,7 @@ static void item_ended(void *arg)
     item_free(arg);
 }
 
-/* The server waits for an answer, also from those who have none. */
+/* The server waits for an answer, also from processes without handlers. */
 static void item_answer(void *arg)
 {
     const struct sx_event_item *const item = arg;
@@ -531,8 +531,8 @@ static uint64_t number_of(const struct sx_event_item *item, const struct decoded
                : sx_event_of_ring(item->link->place, d->event->number);
 }
 
-/* The handlers who want it, if any, hear of it; it is theirs from here.  Return: as sx_chain_start,
- * and then the item is the caller's still. */
+/* Start the chain of the handlers that want @item, if any, and pass ownership to it.  Return: as
+ * sx_chain_start, and then the item is still the caller's. */
 static pmix_status_t chain_start(struct sx_event_item *item, const struct decoded *d,
                                  struct sx_handlers *handlers)
 {
@@ -575,9 +575,9 @@ static void item_deliver(struct sx_event_item *item)
     memcpy(&event, item->bytes, sizeof(event));
     if (!sx_handlers_hear(handlers, event.code)) {
         if (sx_group_code_asks(event.code)) {
-            item_answer(item); /* its handler has gone meanwhile */
+            item_answer(item); /* its handler was deregistered meanwhile */
         } else {
-            item_free(item); /* one of its class that nobody asked for */
+            item_free(item); /* in a wanted class, but without a handler */
         }
         return;
     }
@@ -601,8 +601,8 @@ static void item_deliver(struct sx_event_item *item)
 
 /* ---- what is missing ----------------------------------------------------------------------- */
 
-/* What the server had to say of @range takes the place where it would have been; what is left of
- * the range, from @next on, waits behind it.  Return: true when something is left. */
+/* Insert the server's answer about @range in place of it; the rest of the range, from @next on,
+ * waits behind it.  Return: true when there is a rest. */
 static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint64_t next)
 {
     struct sx_events *const e = &sx_events;
@@ -621,7 +621,7 @@ static bool range_go_on(struct sx_event_item *range, struct sx_list *items, uint
     return true;
 }
 
-/* Ask for what comes first of @range.  Return: true when the rest of it waits for its next turn. */
+/* Ask for the first part of @range.  Return: true when the rest waits for its next turn. */
 static bool range_ask(struct sx_event_item *range)
 {
     struct sx_process *const p = &sx_process;
@@ -636,7 +636,7 @@ static bool range_ask(struct sx_event_item *range)
     if (rc == PMIX_SUCCESS) {
         next = batch.rest.next;
         good = list_read(range->link, &batch.rest, &items, &lost);
-    } else { /* one that cannot be carried is lost, or nobody has them for us any more */
+    } else { /* an event that cannot be sent is lost, or the server has none of them any more */
         good = rc != PMIX_ERR_UNPACK_FAILURE;
         next = rc == PMIX_ERR_OUT_OF_RESOURCE ? first + 1 : next;
         lost = next - first;
@@ -653,14 +653,14 @@ static bool range_ask(struct sx_event_item *range)
     return waits;
 }
 
-/* The handler of @late is to hear of @item, too, and later. */
+/* The handler of @late receives @item, too, and later. */
 static bool comes_behind(const struct sx_event_item *item, const struct sx_event_item *late)
 {
     return item->is_local ? item->lists >= late->lists
                           : item->link == late->link && item->number > late->upto;
 }
 
-/* Which of the two has its turn. */
+/* The queue whose turn it is. */
 static struct sx_list *queue_next(struct sx_events *e)
 {
     if (sx_list_empty(&e->waiting) || sx_list_empty(&e->late)) {
@@ -686,7 +686,7 @@ void sx_event_locals_wait(void)
     struct sx_process *const p = &sx_process;
 
     if (sx_progress_is_own_thread()) {
-        return; /* it would wait for itself */
+        return; /* this thread would wait for itself */
     }
     pthread_mutex_lock(&p->lock);
     const uint64_t upto = sx_events.locals_posted;
@@ -715,7 +715,7 @@ struct sx_task *sx_event_take_locked(void)
     struct sx_events *const e = &sx_events;
     struct sx_list *const node = e->registrations == 0 ? sx_list_pop(queue_next(e)) : NULL;
 
-    e->in_hand = node != NULL; /* the taker is done with the one before */
+    e->in_hand = node != NULL; /* the thread has finished the one before */
     if (e->locals_handled != e->locals_taken) {
         locals_are_handled_locked(e->locals_taken);
     }
@@ -725,7 +725,7 @@ struct sx_task *sx_event_take_locked(void)
     struct sx_event_item *const item = item_of(node);
     e->locals_taken = item->local_number != 0 ? item->local_number : e->locals_taken;
     e->failure_waits = e->failure_waits && !item->is_failure;
-    if (item->declared != 0 && !item->has_only) { /* who registers from now on is late */
+    if (item->declared != 0 && !item->has_only) { /* later handlers are late ones */
         item->before = sx_handlers_next(sx_event_handlers());
         declared_keep_locked(item);
     }
@@ -747,7 +747,7 @@ bool sx_event_all_handled_locked(void)
            sx_list_empty(&e->late); /* ranges wait there, too */
 }
 
-/* All that have been counted until now, in one. */
+/* Report all events counted as lost until now in one event. */
 static void unreached_tell(struct sx_link *link)
 {
     struct sx_process *const p = &sx_process;

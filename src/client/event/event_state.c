@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_state.c - the handlers of this process, and what becomes of events when it forks. */
+/* event_state.c - the state of events of this process, and what a fork does to it. */
 #include "client/event/event_state.h"
 
 #include "client/event/event.h"

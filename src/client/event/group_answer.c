@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_answer.c - one message, without a reply: what comes of it are events, and the construct's
- * end. */
+/* group_answer.c - one message, without a reply: events and the construct's end follow from it. */
 #include "client/event/group_answer.h"
 
 #include <stdlib.h>
@@ -72,7 +71,7 @@ uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t 
     return word;
 }
 
-/* What one info of the event says of the question. */
+/* Read one info of the event for the server's question. */
 static void question_read(struct sx_group_said *said, const pmix_info_t *info)
 {
     if (strcmp(info->key, PMIX_GROUP_ID) == 0 && info->value.type == PMIX_STRING &&

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* notify.c - PMIx_Notify_event: an event, encoded once, into the lane.
  *
- * The server says who sent it and orders it; the sender's own handlers hear of it as everybody
- * else's do, from the ring.  Only the range PMIX_RANGE_PROC_LOCAL never leaves the process. */
+ * The server adds the sender and orders the event.  The sender's own handlers receive it as all
+ * others do, from the ring.  Only the range PMIX_RANGE_PROC_LOCAL never leaves the process. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +15,14 @@
 #include "client/link/submit.h"
 #include "ring/record.h"
 
-/* Whether only the server can say if the event is permitted, or reaches all it is for.  It says so
- * in answer to a request; a lane carries no answers. */
+/* Whether only the server can decide if the event is permitted, or reaches all its receivers.  The
+ * server answers that to a request; a lane carries no answers. */
 static bool asks_for_reach(const struct sx_link *link, const struct sx_event *event)
 {
     if (sx_event_code_is_hosts(event->code)) {
         return true;
     }
-    /* relaxed: an event that is sent meanwhile is told of later, as a loss. */
+    /* relaxed: an event that is sent meanwhile is reported later, as a loss. */
     if (atomic_load_explicit(&link->board.header->events_confined, memory_order_relaxed) == 0 ||
         (event->flags & SX_EVENT_STAYS_LOCAL) != 0) {
         return false;
@@ -67,7 +67,7 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
     size_t size = 0;
     uint64_t number;
 
-    if (rc == PMIX_ERR_UNREACH) { /* alone: there is nobody else to tell */
+    if (rc == PMIX_ERR_UNREACH) { /* a singleton: there is no other receiver */
         return sx_event_local(code, options, info, ninfo);
     }
     if (rc == PMIX_SUCCESS) {
