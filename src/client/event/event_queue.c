@@ -40,7 +40,7 @@ struct sx_event_item {
     struct sx_event_page *page; /* the page in which the item lies */
     struct sx_link *link;       /* the event is from its server; NULL: an own event */
     uint64_t
-        number; /* of the event; 0 for an own event, and the highest number for the end of the server */
+        number; /* of the event; 0 for an own event, and the highest number for the server's end */
     bool is_range; /* ask for number..last instead of delivering */
     uint64_t last;
     bool has_only; /* late: for the handler `only`, before events newer than `upto` */

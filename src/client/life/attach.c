@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* attach.c - PMIx_Init and PMIx_Finalize: become a client or a tool, and cease to be one.
+/* attach.c - PMIx_Init and PMIx_Finalize: the beginning and the end of a client or tool.
  *
  *     environment --connect, HELLO--> WELCOME with five descriptors --map, close--> READY
  *         \--no server named or reachable--> READY as a singleton (PMIX_ERR_UNREACH)
@@ -64,7 +64,8 @@ static const struct sx_intake *const intakes[] = {
 
 /* ---- fork --------------------------------------------------------------------------------- */
 
-/* A child must find private stores and handlers whole; other locks guard what it gives up. */
+/* A child must find private stores and handlers in a consistent state; other locks guard state that
+ * the child drops. */
 static void fork_prepare(void)
 {
     pthread_mutex_lock(&sx_process.data_lock);
@@ -79,8 +80,8 @@ static void fork_parent(void)
     pthread_mutex_unlock(&sx_process.data_lock);
 }
 
-/* The child keeps what is mapped and reads it.  Lane and socket are the parent's: the server
- * knows one process behind them. */
+/* The child keeps the mappings and reads them.  Lane and socket belong to the parent: for the
+ * server they are of one process. */
 static void link_forked(struct sx_link *link)
 {
     pthread_mutex_init(&link->lane_lock, NULL);
@@ -100,7 +101,7 @@ static void fork_child(void)
     struct sx_process *const p = &sx_process;
     pthread_mutex_t *const locks[] = { &p->life_lock, &p->view_lock, &p->lock };
 
-    fork_parent(); /* what fork_prepare took is this thread's to give back here as well */
+    fork_parent(); /* this thread releases the locks of fork_prepare here as well */
     sx_grace_forked();
     for (size_t i = 0; i < SX_COUNT(locks); i++) {
         pthread_mutex_init(locks[i], NULL);
@@ -124,13 +125,13 @@ static void fork_child(void)
     p->thread_running = p->progressing = false;
     p->thread_generation++;
     if (atomic_load(&p->state) == SX_PROCESS_ENDING) {
-        atomic_store(&p->state, SX_PROCESS_NONE); /* the thread that was ending it is not here */
+        atomic_store(&p->state, SX_PROCESS_NONE); /* its ending thread is not here */
     }
 }
 
 static void fork_handlers_add(void)
 {
-    static bool added; /* under life_lock; there is no way to take them back */
+    static bool added; /* under life_lock; fork handlers cannot be removed */
 
     if (!added) {
         added = pthread_atfork(fork_prepare, fork_parent, fork_child) == 0;
@@ -139,7 +140,7 @@ static void fork_handlers_add(void)
 
 /* ---- attach ------------------------------------------------------------------------------- */
 
-/* Who the launcher says we are.  Return: PMIX_ERR_UNREACH when there was none. */
+/* The name of this process, from the launcher.  Return: PMIX_ERR_UNREACH without a launcher. */
 static pmix_status_t identity_read(pmix_proc_t *ret_self)
 {
     const char *const nspace = getenv("PMIX_NAMESPACE");
@@ -188,7 +189,7 @@ static pmix_status_t hello_send(const struct sx_link *link, const struct sx_intr
     return sx_frame_send(link->socket_fd, SX_MSG_HELLO, 1, &iov, 1, deadline_ns);
 }
 
-/* Map what the server gave.  The frame keeps the descriptors that are not taken over. */
+/* Map the descriptors of the server.  The frame keeps those that are not taken over. */
 static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
                                  struct sx_store *ret_store)
 {
@@ -212,7 +213,7 @@ static pmix_status_t welcome_map(struct sx_link *link, struct sx_frame *frame,
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    frame->fds[SX_WELCOME_DOORBELL] = -1; /* the lane's now */
+    frame->fds[SX_WELCOME_DOORBELL] = -1; /* the lane has it now */
     link->committed = false;
     rc = sx_lane_live(&link->lane);
     if (rc == PMIX_SUCCESS) {
@@ -229,7 +230,8 @@ static const char *name_of(const struct sx_link *link)
     return link->self.nspace[0] != '\0' ? link->self.nspace : "its tools";
 }
 
-/* In the log, where a server has its own name. */
+/* Set the rank as this process's name in log lines, unless a server in this process has set its
+ * own. */
 static void speaker_name(const pmix_proc_t *self)
 {
     char name[32];
@@ -240,8 +242,8 @@ static void speaker_name(const pmix_proc_t *self)
     }
 }
 
-/* The server has said who this process is.  The first one names it, unless it has its name, and
- * threads that look at it. */
+/* The server has given this process a name.  The first server's name is used, unless the process
+ * has one already, which threads may be reading. */
 static void names_take(struct sx_process *p, struct sx_link *link, const struct sx_welcome *welcome)
 {
     link->self.rank = welcome->rank;
@@ -254,7 +256,7 @@ static void names_take(struct sx_process *p, struct sx_link *link, const struct 
     }
 }
 
-/* Of a server that gives no reason: one of another version. */
+/* The reason for a server that gives none: it is of another version. */
 static const char *refusal_remedy(pmix_status_t status)
 {
     switch (status) {
@@ -304,7 +306,7 @@ static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
                       "%s.%" PRIu32 " already: attach first",
                       welcome->nspace, welcome->rank, p->self.nspace, p->self.rank);
     } else {
-        pthread_mutex_lock(&p->lock); /* a process on its own may have threads that look there */
+        pthread_mutex_lock(&p->lock); /* a singleton may have threads that read it */
         rc = welcome_map(link, &frame, ret_store);
         names_take(p, link, welcome);
         pthread_mutex_unlock(&p->lock);
@@ -313,15 +315,16 @@ static pmix_status_t welcome_receive(struct sx_process *p, struct sx_link *link,
     return rc;
 }
 
-/* The link is there for everybody from here on.  A process that was alone until now tells what it
- * put.  *ret_before: handlers that were registered before it have smaller ids. */
+/* From here on all threads may use the link.  A process that was a singleton until now queues its
+ * earlier puts for the next commit.  *ret_before: handlers that were registered before it have
+ * smaller ids. */
 static pmix_status_t link_begin(struct sx_process *p, struct sx_link *link, size_t *ret_before)
 {
-    const bool joins = sx_process_ready(); /* else nobody is here yet */
+    const bool joins = sx_process_ready(); /* else there are no other threads here yet */
 
     pthread_mutex_lock(&p->lock);
     sx_ring_seek_now(&link->cursor, &link->ring);
-    /* Nothing is asked yet, so what the bell rang for was not an answer. */
+    /* No request is sent yet, so the bell did not ring for an answer. */
     link->bell_seen = sx_door_epoch(&link->slot->bell);
     *ret_before = joins ? sx_handlers_next(sx_event_handlers()) : 0;
     pthread_mutex_lock(&p->data_lock);
@@ -330,13 +333,13 @@ static pmix_status_t link_begin(struct sx_process *p, struct sx_link *link, size
         if (link != &p->first) {
             p->links[p->link_count++] = link;
         }
-        /* release: a thread that sees the link sees what it is made of. */
+        /* release: a thread that sees the link sees its content. */
         atomic_store_explicit(&link->state, SX_LINK_LIVE, memory_order_release);
         pthread_cond_broadcast(&p->linked);
     }
     pthread_mutex_unlock(&p->data_lock);
     if (joins) {
-        sx_local_ring_locked(); /* who sleeps has more to watch now */
+        sx_local_ring_locked(); /* sleeping threads have more words to watch now */
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
@@ -373,7 +376,7 @@ pmix_status_t sx_life_introduce(struct sx_process *p, struct sx_link *link,
     if (rc == PMIX_SUCCESS && is_first && p->own != NULL) {
         rc = sx_view_adopt(p->own, &store);
     } else if (rc == PMIX_SUCCESS && is_first) {
-        /* A job's store is got like any other by who is none of its processes. */
+        /* A process that does not belong to the job fetches its store like any other. */
         p->own = sx_view_open(p->self.nspace, as->home == NULL ? &store : NULL);
         rc = p->own != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -389,8 +392,8 @@ pmix_status_t sx_life_introduce(struct sx_process *p, struct sx_link *link,
 
 static const struct sx_introduction as_client = { .role = SX_PEER_CLIENT };
 
-/* @uri: NULL: of the server that the environment names.  Return: PMIX_ERR_UNREACH when nobody is
- * there. */
+/* @uri: NULL: the URI of the server that the environment names.  Return: PMIX_ERR_UNREACH when no
+ * server listens there. */
 static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_before)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_HELLO_TIMEOUT_NS);
@@ -403,7 +406,7 @@ static pmix_status_t attach(struct sx_process *p, const char *uri, size_t *ret_b
 }
 
 /* A thread that gets lane_lock from here on finds that there is no link.  A commit that waited for
- * the server has been told so, and gives back what it holds. */
+ * the server has returned from its wait, and releases its resources. */
 static void lane_close(struct sx_link *link)
 {
     pthread_mutex_lock(&link->lane_lock);
@@ -416,7 +419,7 @@ static void lane_close(struct sx_link *link)
     pthread_mutex_unlock(&link->lane_lock);
 }
 
-/* What the link was made of. */
+/* Unmap and close the parts of the link. */
 static void link_discard(struct sx_link *link)
 {
     sx_ring_deinit(&link->ring);
@@ -436,7 +439,7 @@ static void link_free(struct sx_link *link)
     free(link);
 }
 
-/* From here on nobody uses any but the first, which stays. */
+/* From here on no thread uses any link but the first, which stays. */
 static void links_forget(struct sx_process *p)
 {
     for (unsigned i = 0; i < p->link_count; i++) {
@@ -468,7 +471,7 @@ static void process_close(struct sx_process *p)
     links_forget(p);
 }
 
-/* Nothing is mapped yet. */
+/* Reset the process before anything is mapped. */
 static void link_reset(struct sx_link *link)
 {
     link->socket_fd = -1;
@@ -487,7 +490,7 @@ static void process_begin(struct sx_process *p)
     link_reset(&p->first);
     p->thread_stop = false;
     p->intakes = intakes;
-    (void)sx_spin_init(&p->wait_spin); /* what is wrong is said once */
+    (void)sx_spin_init(&p->wait_spin); /* an error is logged once */
     p->event_spin = p->wait_spin;
     fork_handlers_add();
     sx_grace_init();
@@ -496,13 +499,13 @@ static void process_begin(struct sx_process *p)
 static void process_show(struct sx_process *p)
 {
     p->nspace_len = strlen(p->self.nspace);
-    /* R-ready -> A-ready (sx_process_ready): everything above is there. */
+    /* R-ready -> A-ready (sx_process_ready): everything above is in place. */
     atomic_store_explicit(&p->state, SX_PROCESS_READY, memory_order_release);
 }
 
 pmix_status_t sx_life_attach_rank(struct sx_process *p)
 {
-    size_t handlers; /* there are none yet */
+    size_t handlers; /* there are no handlers yet */
     pmix_status_t rc = identity_read(&p->self);
 
     if (rc == PMIX_SUCCESS) {
@@ -547,7 +550,7 @@ pmix_status_t sx_tool_attach(int fd, const char *home, uint64_t deadline_ns)
     p->first.socket_fd = fd;
     p->self = (pmix_proc_t){ .nspace = "" };
     const pmix_status_t rc = sx_life_introduce(p, &p->first, &as, deadline_ns,
-                                               &handlers); /* none yet */
+                                               &handlers); /* no handlers yet */
     if (rc == PMIX_SUCCESS) {
         p->init_count = 1;
         process_show(p);
@@ -573,7 +576,7 @@ static pmix_status_t ending_wait(struct sx_process *p)
     return PMIX_SUCCESS;
 }
 
-/* The first call says whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
+/* The first call decides whether there will be a thread.  Return: PMIX_ERR_NOT_SUPPORTED for a
  * later one that insists on something else. */
 static pmix_status_t progress_choose(struct sx_process *p, const struct sx_init_options *options)
 {
@@ -592,7 +595,7 @@ static pmix_status_t progress_choose(struct sx_process *p, const struct sx_init_
     return PMIX_SUCCESS;
 }
 
-/* Open MPI, all versions, tests for this status alone when a name is published twice. */
+/* Open MPI, in all versions, checks for this status alone when a name is published twice. */
 static void library_note(const pmix_info_t *info)
 {
     if (strcmp(info->key, PMIX_MODEL_LIBRARY_NAME) == 0 && info->value.type == PMIX_STRING &&
@@ -601,9 +604,9 @@ static void library_note(const pmix_info_t *info)
     }
 }
 
-/* Any Init may declare a programming model: the libraries of this process that ask for such events,
- * now or later, hear all that it said, as far as it can be copied.  It is none of a default
- * handler's business. */
+/* Any Init may declare a programming model: libraries of this process with handlers for such
+ * events, now or later, receive all its infos that can be copied.  Default handlers do not receive
+ * this event. */
 static void model_declare(const struct sx_init_options *options, const pmix_info_t *info,
                           size_t ninfo)
 {
@@ -623,11 +626,11 @@ static void model_declare(const struct sx_init_options *options, const pmix_info
     memcpy(told[count].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
     told[count].value.type = PMIX_BOOL;
     told[count++].value.data.flag = true;
-    (void)sx_event_declare(PMIX_MODEL_DECLARED, told, count); /* else nobody hears of it */
+    (void)sx_event_declare(PMIX_MODEL_DECLARED, told, count); /* else no handler receives it */
     free(told);
 }
 
-/* May the process, which is on its own, join a server? */
+/* May the process, which is a singleton, join a server? */
 static pmix_status_t join_judge(const struct sx_process *p)
 {
     return sx_wakefd_is_used() || p->own->is_plain
@@ -645,7 +648,7 @@ static void join_undo(struct sx_process *p)
     pthread_mutex_unlock(&p->lock);
 }
 
-/* Is there a place for one more? */
+/* Is there a place for one more link? */
 static pmix_status_t place_judge(struct sx_process *p)
 {
     unsigned live = 0;
@@ -722,8 +725,8 @@ pmix_status_t sx_life_join(struct sx_process *p, int fd, const struct sx_introdu
     return rc;
 }
 
-/* A process on its own joins the server at @uri, under the name that it has given itself: the host
- * of that server has registered it. */
+/* A singleton joins the server at @uri, under the name that it has given itself: the host of that
+ * server has registered that name. */
 static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, size_t *ret_before)
 {
     const char *const address = uri->value.type == PMIX_STRING && uri->value.data.string != NULL
@@ -747,8 +750,8 @@ static pmix_status_t server_join(struct sx_process *p, const pmix_info_t *uri, s
     return rc;
 }
 
-/* What an Init says of a server.  *ret_before: as attach, when one was joined.  Return: @rc, which
- * it has come to so far, when it says nothing. */
+/* Follow the infos of an Init that name a server.  *ret_before: as attach, when one was joined.
+ * Return: @rc, the result so far, when no info names one. */
 static pmix_status_t server_choose(struct sx_process *p, const pmix_info_t *uri, pmix_status_t rc,
                                    size_t *ret_before)
 {
@@ -857,14 +860,15 @@ int PMIx_Initialized(void)
 
 /* ---- finalize ----------------------------------------------------------------------------- */
 
-/* With the good-bye: has the server's process started this one itself?  Then there is no wrapper
+/* Sent with FINALIZE: has the server's process started this one itself?  Then there is no wrapper
  * that may start another one in its place. */
 static void say_parent(struct sx_link *link)
 {
     struct ucred cred;
     socklen_t size = sizeof(cred);
 
-    /* 0 is any process outside of our pid namespace: they need not be the same. */
+    /* 0 stands for any process outside of our pid namespace: two zeros need not mean the same
+     * process. */
     if (getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
         cred.pid == getppid()) {
         /* relaxed: FINALIZE is sent behind it. */
@@ -878,7 +882,7 @@ void sx_life_good_bye(struct sx_link *link)
 
     if (sx_link_is_live(link)) {
         say_parent(link);
-        /* Whatever the answer: the server learns of our end by the socket too. */
+        /* The answer does not matter: the server detects our end by the socket, too. */
         (void)sx_request(&op, SX_MSG_FINALIZE, NULL, 0,
                          sx_deadline_ns(sx_now_ns(), SX_FINALIZE_TIMEOUT_NS));
     }
@@ -892,7 +896,7 @@ static void tear_down(struct sx_process *p)
     sx_launcher_end();
     sx_input_stop();
     sx_pulls_stop();                               /* while the server may still send */
-    for (unsigned i = 0; i < p->link_count; i++) { /* none comes while this process is ENDING */
+    for (unsigned i = 0; i < p->link_count; i++) { /* none is added while this process is ENDING */
         sx_life_good_bye(p->links[i]);
     }
     sx_links_close();
@@ -902,7 +906,7 @@ static void tear_down(struct sx_process *p)
     process_close(p);
 }
 
-/* May this call end anything?  With life_lock, which is given back at times. */
+/* May this call of PMIx_Finalize proceed?  With life_lock, which is released at times. */
 static pmix_status_t finalize_judge(struct sx_process *p)
 {
     pmix_status_t rc = sx_role_may_wait();
@@ -928,7 +932,7 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
         rc = sx_options_read(SX_OF_FINALIZE, info, ninfo, &options);
     }
     if (rc == PMIX_SUCCESS && p->init_count == 1) {
-        pthread_mutex_unlock(&p->life_lock); /* it lasts as long as others, and handlers, like */
+        pthread_mutex_unlock(&p->life_lock); /* other threads and handlers may take any time */
         fenced = options.barrier ? PMIx_Fence(NULL, 0, NULL, 0) : PMIX_SUCCESS;
         sx_event_locals_wait();
         pthread_mutex_lock(&p->life_lock);
@@ -939,8 +943,8 @@ pmix_status_t PMIx_Finalize(const pmix_info_t info[], size_t ninfo)
         pthread_mutex_unlock(&p->life_lock);
         return rc != PMIX_SUCCESS ? rc : fenced;
     }
-    /* First of all: calls that come from now on are refused, and those that read what is about
-     * to be unmapped have the time of a round trip to get out. */
+    /* First of all: calls from now on are refused, and calls that read mappings to be unmapped have
+     * the time of a round trip to finish. */
     atomic_store(&p->state, SX_PROCESS_ENDING);
     p->init_count = 0;
     pthread_mutex_unlock(&p->life_lock);

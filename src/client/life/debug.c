@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* debug.c - heard before it is said: the handler is there when the debugger is told. */
+/* debug.c - stop for a debugger: the handler for the release is registered before the debugger is
+ * notified. */
 #include "client/life/debug.h"
 
 #include <poll.h>
@@ -48,7 +49,7 @@ static bool is_one_of(const pmix_data_array_t *array, pmix_rank_t rank)
     return false;
 }
 
-/* A host says it of the rank (a flag), or of the job: which ranks. */
+/* A host stores the key for the rank (a flag), or for the job (the ranks). */
 static bool is_to_stop(const pmix_proc_t *self)
 {
     pmix_value_t *value = NULL;
@@ -105,7 +106,7 @@ pmix_status_t sx_debug_stop(const pmix_proc_t *self)
     }
     atomic_store(&released, false);
     id = PMIx_Register_event_handler(&code, 1, NULL, 0, on_release, NULL, NULL);
-    if (id < 0) { /* nobody could let it go on */
+    if (id < 0) { /* no event could release this rank */
         return sx_link_status(link);
     }
     PMIx_Info_load(&info[0], PMIX_BREAKPOINT, "pmix-init", PMIX_STRING);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign.c - say why a process is on its own: its server is of another PMIx library, or the host
- * has not told it of one.
+/* foreign.c - log why a process is a singleton: its server is of another PMIx library, or the host
+ * has not named one to it.
  *
- * Nothing is asked of such a server.  OpenPMIx names it to its processes in PMIX_SERVER_URI and the
- * like, where ours sets nothing, and its own version in PMIX_VERSION. */
+ * No request is sent to such a server.  OpenPMIx names its server to processes in PMIX_SERVER_URI
+ * and the like, which this library does not set, and its version in PMIX_VERSION. */
 #include "client/life/foreign.h"
 
 #include <dlfcn.h>
@@ -33,8 +33,8 @@ static const char *const foreign_names[] = {
     "PMIX_SERVER_URI21", "PMIX_SERVER_URI2", "PMIX_SERVER_URI",
 };
 
-/* PRRTE, which is Open MPI 5's mpirun, calls functions that only its own library has.  Its names
- * begin so. */
+/* PRRTE, which is Open MPI 5's mpirun, calls functions that only its own library has.  The names of
+ * its functions begin so. */
 static const char *advice_for(const char *nspace)
 {
     return strncmp(nspace, "prte", 4) == 0
@@ -74,7 +74,7 @@ void sx_foreign_server_tell(const pmix_proc_t *self)
            advice_for(self->nspace));
 }
 
-/* Abstract sockets of this network namespace; a line of another form is none of ours. */
+/* Abstract sockets of this network namespace; a line of another form is not one of ours. */
 static bool is_server(pid_t pid)
 {
     FILE *const sockets = fopen("/proc/net/unix", "re");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign.h - why a process is on its own although it was launched. */
+/* foreign.h - why a process is a singleton although it was launched. */
 #ifndef SX_CLIENT_LIFE_FOREIGN_H
 #define SX_CLIENT_LIFE_FOREIGN_H
 
 #include <pmix_common.h>
 
-/* For a process with a name that no server of ours is named to: log which libraries meet here and
- * what to set, or what the host has to call. */
+/* For a process with a name but without a server of this library in its environment.  Log which two
+ * libraries are in use and what to set, or which function the host must call. */
 void sx_foreign_server_tell(const pmix_proc_t *self);
 
 /* For a process without a name: the same if its parent has a server. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* info.c - what this library is, and progress by hand. */
+/* info.c - the version of this library, and progress by hand. */
 #include <string.h>
 
 #include "base/call/directive_tables.h"
@@ -15,7 +15,7 @@ const char *PMIx_Get_version(void)
     return "shmix " SHMIX_VERSION " (PMIx 4.2 ABI)";
 }
 
-/* Where callbacks have a thread of their own, taking in what has arrived is all there is to do. */
+/* If callbacks have a thread of their own, this only reads what has arrived. */
 void PMIx_Progress(void)
 {
     if (sx_process_ready()) {
@@ -26,7 +26,8 @@ void PMIx_Progress(void)
     }
 }
 
-/* End the thread after what is queued; what other threads have queued meanwhile wants another. */
+/* End the thread after its queued tasks; tasks that other threads queue meanwhile need a new
+ * one. */
 static void thread_stop(struct sx_process *p)
 {
     static pthread_mutex_t stopping = PTHREAD_MUTEX_INITIALIZER;
@@ -36,7 +37,7 @@ static void thread_stop(struct sx_process *p)
         return;
     }
     if (pthread_mutex_trylock(&stopping) != 0) {
-        return; /* somebody else does it */
+        return; /* another thread does it */
     }
     sx_progress_stop();
     pthread_mutex_lock(&p->lock);

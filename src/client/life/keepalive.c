@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* keepalive.c - a thread that reads a pipe to its end.
  *
- *     NONE --PMIx_tool_init, the variable is set--> WATCHED --closed--> told, once
+ *     NONE --PMIx_tool_init, the variable is set--> WATCHED --closed--> event, once
  *                                                      \--the last finalize--> NONE
  *
- * What is written into the pipe means nothing. */
+ * Bytes that are written into the pipe mean nothing. */
 #include "client/life/keepalive.h"
 
 #include <errno.h>
@@ -25,11 +25,12 @@
 #include "client/link/thread.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t thread; /* under lock, as the next; what it uses is constant while it runs */
+static pthread_t thread; /* under lock, as the next; its arguments are constant while it runs */
 static bool has_thread;
 static int pipe_fd = -1, stop_fd = -1;
 
-/* The affected process is called as the variable: so a handler tells this from a job's end. */
+/* The affected process has the name of the variable: so a handler can distinguish this from a job's
+ * end. */
 static void tell(void)
 {
     pmix_proc_t affected;
@@ -47,7 +48,7 @@ static void tell(void)
         }
         PMIx_Info_destruct(&infos[0]);
     }
-    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_INIT) { /* it is just ending */
+    if (rc != PMIX_SUCCESS && rc != PMIX_ERR_INIT) { /* the process is just ending */
         sx_log(SX_LOG_WARN, "who has started this tool is gone, and nobody can be told: %s",
                PMIx_Error_string(rc));
     }

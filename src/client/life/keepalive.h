@@ -6,11 +6,11 @@
 
 /* Watch the pipe that the variable PMIX_KEEPALIVE_PIPE names, if there is one, until it is closed:
  * that is PMIX_EVENT_JOB_END for the handlers of this process.  The variable is taken out of the
- * environment, and no program that this one starts has the pipe. */
+ * environment, and programs that this one starts do not inherit the pipe. */
 void sx_keepalive_begin(void);
 /* Stop watching. */
 void sx_keepalive_end(void);
-/* In the child of a fork: the thread is not there. */
+/* In the child of a fork: the thread does not exist there. */
 void sx_keepalive_forked(void);
 
 #endif

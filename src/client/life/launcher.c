@@ -27,7 +27,7 @@ static pmix_status_t server_start(const struct sx_tool_options *options, const p
     const bool yes = true;
     const struct {
         const char *key;
-        const void *value; /* NULL: the tool did not say it */
+        const void *value; /* NULL: the tool did not give it */
         pmix_data_type_t type;
     } says[] = {
         { PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL },
@@ -81,7 +81,7 @@ void sx_launcher_end(void)
     has_server = false;
     pthread_mutex_unlock(&lock);
     if (had_server) {
-        (void)PMIx_server_finalize(); /* no thread of the server's own comes here */
+        (void)PMIx_server_finalize(); /* threads of the server never call this */
     }
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* tool.c - PMIx_tool_*: a process that no job started, and the server that it finds.
+/* tool.c - PMIx_tool_*: a process outside of any job, and the server that it finds.
  *
- *     PMIx_tool_init --finds a server, which takes it--> CONNECTED --disconnect--> LEFT
+ *     PMIx_tool_init --finds a server, which accepts it--> CONNECTED --disconnect--> LEFT
  *        |   \--none is wanted, or needed--> ALONE --attach_to_server--> CONNECTED
  *        \--none is found, or it refuses: the error, and nothing has happened
  *
- * A process that a server has started is what it was started as.  It may attach to further servers:
- * what it asks for goes to the primary one, events come from all.  Each server has its own name for
- * it, unless it has given itself one; PMIx calls speak of the first. */
+ * A process that a server has started keeps its role.  It may attach to further servers: its
+ * requests are sent to the primary one, events arrive from all.  Each server has its own name for
+ * the process, unless the process has chosen one; PMIx calls return the first. */
 #include <pmix_tool.h>
 
 #include <stdlib.h>
@@ -30,11 +30,11 @@
 #include "client/life/tool_search.h"
 #include "control/rendezvous.h"
 
-#define ANSWER_NS (30 * SX_NS_PER_SEC) /* of a host that thinks */
+#define ANSWER_NS (30 * SX_NS_PER_SEC) /* for a host that takes its time */
 
 static const struct sx_introduction as_tool = { .role = SX_PEER_TOOL };
 
-static bool named; /* this process by itself, not by its server; under life_lock */
+static bool named; /* this process was named by itself, not by its server; under life_lock */
 
 static uint64_t answer_deadline_ns(const struct sx_tool_options *options)
 {
@@ -50,7 +50,7 @@ static bool is_set(const char *name)
     return value != NULL && *value != '\0';
 }
 
-/* A server has started it as one of a job, and it says nothing else. */
+/* A server has started the process as one of a job, and its infos name no other role. */
 static bool is_started(const struct sx_tool_options *options)
 {
     const bool is_directed = options->attachment_file != NULL || options->uri != NULL ||
@@ -158,7 +158,8 @@ bool PMIx_tool_is_connected(void)
 
 /* ---- its servers ----------------------------------------------------------------------------- */
 
-/* Return: the process that listens at the other end of @fd; 0: it is of another container. */
+/* Return: the process that listens at the other end of @fd; 0: the process is in another
+ * container. */
 static pid_t listener_of(int fd)
 {
     struct ucred cred;
@@ -168,7 +169,7 @@ static pid_t listener_of(int fd)
 }
 
 /* The live link to the server at the other end of @fd: a process has one server.  With life_lock,
- * under which links come. */
+ * under which links are added. */
 static struct sx_link *link_same(struct sx_process *p, int fd)
 {
     const pid_t pid = listener_of(fd);
@@ -183,7 +184,7 @@ static struct sx_link *link_same(struct sx_process *p, int fd)
     return NULL;
 }
 
-/* Over @fd, which is taken over.  With life_lock. */
+/* Attach over @fd, which is taken over.  With life_lock. */
 static pmix_status_t attach_over(struct sx_process *p, int fd,
                                  const struct sx_tool_options *options, struct sx_link **ret_link,
                                  size_t *ret_before)
@@ -273,7 +274,7 @@ static struct sx_link *link_to_locked(struct sx_process *p, const pmix_proc_t *s
     return NULL;
 }
 
-/* Return: PMIX_SUCCESS when @server may name one. */
+/* Return: PMIX_SUCCESS when @server may name a server. */
 static pmix_status_t server_judge(const pmix_proc_t *server)
 {
     if (!sx_process_ready()) {
@@ -306,7 +307,7 @@ pmix_status_t PMIx_tool_disconnect(const pmix_proc_t *server)
     return PMIX_SUCCESS;
 }
 
-/* The primary one first, the others as they came.  Under lock. */
+/* List the servers: the primary one first, the others in the order of attaching.  Under lock. */
 static size_t servers_list_locked(const struct sx_process *p, pmix_proc_t servers[SX_LINKS_MAX])
 {
     const struct sx_link *const primary = sx_primary();

@@ -23,12 +23,12 @@ struct search {
     const struct sx_tool_options *options;
     char host[256];
     char *why; /* SX_TOOL_WHY_MAX */
-    /* What directories are looked through for. */
-    char name[SX_CONTACT_NAME_MAX]; /* of one file; empty: of any server's */
-    struct sx_contact found;        /* the first one */
+    /* The contact files that are searched for in directories. */
+    char name[SX_CONTACT_NAME_MAX]; /* of one file; empty: of the file of any server */
+    struct sx_contact found;        /* the first one that fits */
     unsigned found_count;
-    unsigned others_count; /* files of other users, when any server's are looked for */
-    pmix_status_t status; /* of the file, if it is there and is not fit */
+    unsigned others_count; /* files of other users, if any server will do */
+    pmix_status_t status;  /* of a file that exists but does not fit */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -52,7 +52,7 @@ static const char *system_dir(const struct search *search)
     return sx_contact_dir(search->options->system_tmpdir, SX_ENV_SYSTEM_DIR);
 }
 
-/* @what: for the library's own line, when nobody is there. */
+/* @what: for the library's log line, when no server listens there. */
 static pmix_status_t contact_connect(const char *what, const struct sx_contact *contact,
                                      int *ret_fd)
 {
@@ -61,7 +61,7 @@ static pmix_status_t contact_connect(const char *what, const struct sx_contact *
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
-/* The server that the file @path is of. */
+/* Connect to the server of the file @path. */
 static pmix_status_t by_path(struct search *search, const char *what, const char *path, int *ret_fd)
 {
     const char *why;
@@ -139,7 +139,7 @@ static pmix_status_t by_order(struct search *search, const char *order, int *ret
 
 /* ---- directories ----------------------------------------------------------------------------- */
 
-/* Take the file @name in @dir_fd into account. */
+/* Check the file @name in @dir_fd. */
 static void file_look(struct search *search, int dir_fd, const char *name)
 {
     struct sx_contact contact;
@@ -163,7 +163,7 @@ static void file_look(struct search *search, int dir_fd, const char *name)
     }
 }
 
-/* Every server has a file with the number of its process. */
+/* Every server has a file with its process id. */
 static bool is_by_process(const struct search *search, const char *name)
 {
     char prefix[SX_CONTACT_NAME_MAX];
@@ -207,7 +207,7 @@ static void sessions_look(struct search *search)
     }
 }
 
-/* The one server whose files have @of in their name. */
+/* Find the one server whose files have @of in their name. */
 static pmix_status_t by_name(struct search *search, const char *what, const char *of, int *ret_fd)
 {
     sx_contact_tool_name(search->name, search->host, of);
@@ -231,7 +231,7 @@ static pmix_status_t by_process(struct search *search, uint32_t pid, int *ret_fd
     if (rc != PMIX_ERR_UNREACH) {
         return rc;
     }
-    /* It may have its files elsewhere. */
+    /* The server may have its files elsewhere. */
     const pmix_status_t tried = sx_rendezvous_connect_process((pid_t)pid, ret_fd);
 
     return tried == PMIX_SUCCESS || tried == PMIX_ERR_NO_PERMISSIONS ? tried : rc;
@@ -291,7 +291,7 @@ static pmix_status_t search_once(struct search *search, int *ret_fd)
     }
     pmix_status_t rc = by_role(search, SX_CONTACT_ROLE_SYSTEM, ret_fd);
 
-    /* What is there and not fit is not passed over in silence: its line stays. */
+    /* A file that exists but does not fit is not skipped in silence: its line stays. */
     if (rc != PMIX_SUCCESS && !options->to_system) {
         rc = by_session(search, ret_fd);
     }
