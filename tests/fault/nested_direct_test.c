@@ -171,6 +171,16 @@ static int role_listens(const char *arg)
     return 0;
 }
 
+static int role_listens_to_two(const char *arg)
+{
+    (void)arg;
+    begin();
+    CHECK(listen_to(CODE) >= 0, "no handler");
+    server_has_it();
+    stay();
+    return 0;
+}
+
 /* ---- the host -------------------------------------------------------------------------------- */
 
 static _Atomic unsigned entered; /* the entry that ends something */
@@ -410,6 +420,34 @@ static int case_ending_job(void)
     return job_finish(1, pids);
 }
 
+/* ---- the host, told that one of two codes is dropped, ends the job of who has dropped them ---- */
+
+static pmix_status_t on_deregister_end_job(pmix_status_t *codes, size_t ncodes,
+                                           pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)ncodes, (void)cbfunc, (void)cbdata;
+    if (codes[0] == CODE) {
+        atomic_fetch_add(&entered, 1);
+    } else { /* the first one */
+        fault_job_end(JOB);
+    }
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static int case_dropped_codes(void)
+{
+    static const char *const roles[] = { "listens_to_two" };
+    pid_t pids[RANKS];
+
+    fault_module.register_events = on_register;
+    fault_module.deregister_events = on_deregister_end_job;
+    fault_server_start();
+    job_start(1, 2, roles, pids);
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) != 0, "its handlers");
+    take(0);
+    return job_finish(1, pids);
+}
+
 /* ---- the server ends; the host, told that data will not come, ends the next job --------------- */
 
 static void on_data(pmix_status_t status, char *data, size_t size, void *cbdata)
@@ -440,7 +478,7 @@ int main(int argc, char **argv)
         { "next_operation", case_next_operation },   { "own_operation", case_own_operation },
         { "next_generation", case_next_generation }, { "unopened_pull", case_unopened_pull },
         { "going_tool", case_going_tool },           { "ending_job", case_ending_job },
-        { "ending_server", case_ending_server },
+        { "dropped_codes", case_dropped_codes },     { "ending_server", case_ending_server },
     };
     static const struct fault_role roles[] = {
         { "has_two_operations", role_has_two_operations },
@@ -451,6 +489,7 @@ int main(int argc, char **argv)
         { "pulls", role_pulls },
         { "tool", role_tool },
         { "listens", role_listens },
+        { "listens_to_two", role_listens_to_two },
     };
 
     return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,

@@ -131,20 +131,16 @@ static void code_dropped(struct sx_asker *asker, const struct sx_host_answer *an
     told_of_dropping((pmix_status_t)answer->id, answer->status);
 }
 
-/* @client (NULL: the host itself) no longer wants the code. */
-static void server_wants_less(struct sx_server *server, const struct sx_client *client,
+/* A client of @owner, or (NULL) the host itself, no longer wants the code. */
+static void server_wants_less(struct sx_server *server, const struct sx_quota_owner *owner,
                               pmix_status_t code)
 {
     bool asked = false;
 
     if (sx_event_codes_remove(&server->event_codes, code, &asked) && asked) {
-        const struct sx_quota_owner owner = client != NULL ? sx_quota_owner_of(client)
-                                                           : (struct sx_quota_owner){ .uid = 0 };
-        const struct sx_upcall up = { .told = code_dropped,
-                                      .id = (uint64_t)code,
-                                      .codes = &code,
-                                      .ncodes = 1,
-                                      .owner = client != NULL ? &owner : NULL };
+        const struct sx_upcall up = {
+            .told = code_dropped, .id = (uint64_t)code, .codes = &code, .ncodes = 1, .owner = owner
+        };
 
         told_of_dropping(code, sx_upcall(server, SX_UPCALL_DEREGISTER_EVENTS, &up));
     }
@@ -188,9 +184,15 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
 void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, pmix_status_t code,
                             bool environment)
 {
-    if (comes_from_outside(code, environment) &&
-        (client == NULL || sx_event_codes_remove(&client->event_codes, code, NULL))) {
-        server_wants_less(server, client, code);
+    if (!comes_from_outside(code, environment)) {
+        return;
+    }
+    if (client == NULL) {
+        server_wants_less(server, NULL, code);
+    } else if (sx_event_codes_remove(&client->event_codes, code, NULL)) {
+        const struct sx_quota_owner owner = sx_quota_owner_of(client);
+
+        server_wants_less(server, &owner, code);
     }
 }
 
@@ -210,9 +212,15 @@ void sx_event_codes_client_left(struct sx_server *server, struct sx_client *clie
 {
     struct sx_event_codes codes = client->event_codes;
 
+    if (codes.count == 0) {
+        return;
+    }
+    /* The host may end its job inside. */
+    const struct sx_quota_owner owner = sx_quota_owner_of(client);
+
     memset(&client->event_codes, 0, sizeof(client->event_codes));
     for (size_t i = 0; i < codes.count; i++) {
-        server_wants_less(server, client, codes.all[i].code);
+        server_wants_less(server, &owner, codes.all[i].code);
     }
     sx_event_codes_clear(&codes);
 }
