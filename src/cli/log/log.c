@@ -163,7 +163,11 @@ static void refusal_say(const struct wish *wish, pmix_status_t rc, uint64_t line
 
     switch (rc) {
     case PMIX_ERR_NOT_SUPPORTED:
-        sx_say("%snobody takes what is logged there; 'shmix run --log FILE' takes records", where);
+        sx_say("%snobody takes what is logged there; %s", where,
+               wish->to[TO_SYSLOG] || wish->to[TO_GLOBAL_SYSLOG]
+                   ? "the job's node has no system log at /dev/log, or at SHMIX_SYSLOG of its "
+                     "launcher"
+                   : "'shmix run --log FILE' takes records");
         break;
     case PMIX_ERR_PARTIAL_SUCCESS:
         sx_say("%snot all of the places took it; each one by itself says which", where);

@@ -94,7 +94,8 @@ fi
 job_end
 
 # A job without --log has no records, and says so; the other place has it.
-job_start
+SHMIX_SYSLOG=$work/nowhere job_start
+expect_refuses 1 "the job's node has no system log at /dev/log, or at SHMIX_SYSLOG of its launcher" --syslog x
 expect_refuses 1 "nobody takes what is logged there; 'shmix run --log FILE' takes records" --record x
 log --json --record x
 expect_out '{"status":"PMIX_ERR_NOT_SUPPORTED","logged":0}' "no records"
