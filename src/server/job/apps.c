@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* apps.c - the ranks sorted by application and node, and each application told from its part.
+/* apps.c - sort the ranks by application and node, and derive each application's keys from its
+ * part.
  *
- * An application of a job that has no other says nothing that the job does not say, so that the
- * host's own words for the job hold for it.  Entered from derived_keys.c, on the loop thread. */
+ * The only application of a job gets no value that the job already has, so that the host's own
+ * values for the job hold for it.  Entered from derived_keys.c, on the loop thread. */
 #include "server/job/apps.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #include "base/status.h"
 
-/* One rank, and where it belongs. */
+/* One rank, with its application and node. */
 struct member {
     uint32_t app, node, rank;
 };
@@ -112,7 +113,7 @@ pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *
     return rc;
 }
 
-/* Return: 0 when it is not told. */
+/* Return: 0 when it is not set. */
 static uint32_t count_of(const struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
                          const char *key)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* derived_keys.c - from maps and counts to the cells that programs look for.
+/* derived_keys.c - derive from maps and counts the cells that programs read.
  *
- *     both maps             every rank's node is known
+ *     both maps             every rank's node is given
  *     all ranks are local   one node, ours, with all of them
- *     else                  what the registered clients tell
+ *     else                  derived from the registered clients
  *
- * Nothing that the host gave itself is touched.  Entered at registration, on the loop thread. */
+ * No value that the host gave itself is changed.  Entered at registration, on the loop thread. */
 #include "server/job/derived_keys.h"
 
 #include <stdio.h>
@@ -19,11 +19,11 @@
 #include "server/job/apps.h"
 #include "server/port/reply.h"
 
-#define SX_RANK_DIGITS 11u /* with a comma */
+#define SX_RANK_DIGITS 11u /* one rank in a list, with a comma */
 
-/* ---- what is missing ------------------------------------------------------------------------ */
+/* ---- missing cells -------------------------------------------------------------------------- */
 
-/* One cell to be filled unless it is. */
+/* One cell to be filled if it is empty. */
 struct cell {
     struct sx_nspace *nspace;
     enum sx_realm realm;
@@ -77,7 +77,7 @@ static struct cell rank_of(struct sx_nspace *nspace, uint32_t rank)
 
 /* ---- this node ------------------------------------------------------------------------------ */
 
-/* The number that the host gave the node of this server; UINT32_MAX: none. */
+/* The number that the host gave the node of this server; UINT32_MAX: none was given. */
 static uint32_t own_number(const struct sx_nspace *nspace)
 {
     struct sx_item item;
@@ -90,7 +90,7 @@ static uint32_t own_number(const struct sx_nspace *nspace)
     return (uint32_t)item.cell.bits;
 }
 
-/* "n1" and "n1.cluster" are one node, "n1.a" and "n1.b" are not. */
+/* "n1" and "n1.cluster" are the same node, "n1.a" and "n1.b" are not. */
 static bool names_agree(const char *one, const char *other)
 {
     const size_t one_len = strcspn(one, "."), other_len = strcspn(other, ".");
@@ -122,7 +122,7 @@ uint32_t sx_derive_own_node(const struct sx_server *server, const struct sx_nspa
 
 /* The ranks of each node in rising order: those of node n begin at first[n]. */
 struct peers {
-    uint32_t *first; /* node_count + 1 of them */
+    uint32_t *first; /* node_count + 1 entries */
     uint32_t *ranks;
     char *text; /* room for the longest list */
 };
@@ -144,7 +144,7 @@ static pmix_status_t peers_init(struct peers *peers, const struct sx_nodemap *ma
     if (peers->first == NULL || peers->ranks == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    uint32_t *const ends = peers->first + 1; /* of each node, once it is filled */
+    uint32_t *const ends = peers->first + 1; /* end of each node's ranks, once it is filled */
     for (uint32_t rank = 0; rank < map->rank_count; rank++) {
         if (map->node_of_rank[rank] != UINT32_MAX) {
             ends[map->node_of_rank[rank] + 1]++;
@@ -174,7 +174,7 @@ static const char *peers_text(struct peers *peers, uint32_t node)
     return peers->text;
 }
 
-/* A node, its @count ranks, and what the job's own cells say if it is this one. */
+/* A node and its @count ranks, and the job's own cells if it is this one. */
 static pmix_status_t derive_node(struct sx_nspace *nspace, const struct sx_nodemap *map,
                                  struct peers *peers, uint32_t node, bool own)
 {
@@ -198,7 +198,7 @@ static pmix_status_t derive_node(struct sx_nspace *nspace, const struct sx_nodem
     if (rc == PMIX_SUCCESS) {
         rc = put_u32(&cell, PMIX_NUM_NODES, 1);
     }
-    /* What the host says of the job holds for its only node. */
+    /* A value that the host gave the job holds for its only node. */
     if (rc == PMIX_SUCCESS && map->node_count > 1) {
         rc = put_u32(&cell, PMIX_MAX_PROCS, count);
     }
@@ -252,7 +252,7 @@ static pmix_status_t derive_nodes(struct sx_nspace *nspace, const struct sx_node
     return rc;
 }
 
-/* "n1,n2": the names that the map was read from, once more in one text. */
+/* "n1,n2": the names from which the map was read, joined into one text again. */
 static pmix_status_t derive_node_list(struct sx_nspace *nspace, const struct sx_nodemap *map)
 {
     const struct cell job = job_of(nspace);
@@ -296,7 +296,7 @@ static pmix_status_t derive_all_local(struct sx_server *server, struct sx_nspace
     return rc;
 }
 
-/* The local ranks from the clients that are registered, once all are. */
+/* Derive the local ranks from the registered clients, once all are registered. */
 static pmix_status_t derive_from_clients(struct sx_nspace *nspace)
 {
     const struct cell job = job_of(nspace);
@@ -321,7 +321,7 @@ static pmix_status_t derive_from_clients(struct sx_nspace *nspace)
     return rc;
 }
 
-/* Application 0, unless the host gave all of the job a number. */
+/* Set application 0, unless the host gave the whole job a number. */
 static pmix_status_t derive_appnum(struct sx_nspace *nspace, uint32_t rank)
 {
     const struct cell job = job_of(nspace), cell = rank_of(nspace, rank);
@@ -350,7 +350,7 @@ void sx_derive_process(struct sx_server *server, struct sx_client *client)
 
     (void)server;
     if (pid <= 0 || !nspace->has_store || (!client->pid_told && is_stored(&cell, PMIX_PROC_PID))) {
-        return; /* of another pid namespace, or the host knows better */
+        return; /* of another pid namespace, or the host has set the pid */
     }
     const pmix_status_t rc = sx_store_put(&nspace->store, cell.realm, cell.row, PMIX_PROC_PID,
                                           PMIX_GLOBAL, &value);
@@ -374,7 +374,7 @@ static pmix_status_t derive_server(const struct sx_server *server, struct sx_nsp
     return rc;
 }
 
-/* A host that gives one size means them all. */
+/* A host that gives one size means all sizes to be equal. */
 static pmix_status_t derive_sizes(struct sx_nspace *nspace, uint32_t node_count, uint32_t app_count)
 {
     const struct cell job = job_of(nspace);

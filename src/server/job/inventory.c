@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* inventory.c - what this node is, and what others are.
+/* inventory.c - the inventory of this node, and of others.
  *
  *     collect --> one PMIX_NODE_INFO_ARRAY: PMIX_HOSTNAME, and hwloc's XML of the hardware, devices
  *                 included (PMIX_HWLOC_XML_V2)
  *     deliver --> such arrays, of any node, are data of that node in every job (resources.h)
  *
- * The machine is looked at on the host's thread, once in a process; the loop goes on meanwhile. */
+ * The machine is probed on the host's thread, once per process; the loop continues meanwhile. */
 #include <stdlib.h>
 
 #include <pmix.h>
@@ -23,7 +23,7 @@
 struct collection {
     pmix_info_cbfunc_t cbfunc;
     void *cbdata;
-    pmix_info_t *info; /* one; the host's from the callback until it calls list_released */
+    pmix_info_t *info; /* one; owned by the host from the callback until it calls list_released */
 };
 
 static void list_released(void *cbdata)
@@ -33,7 +33,7 @@ static void list_released(void *cbdata)
     PMIx_Info_free(info, 1);
 }
 
-/* This node, as the infos that a host gets. */
+/* Describe this node in the infos that a host gets. */
 static pmix_status_t node_describe(const struct sx_server *server, pmix_info_t **ret)
 {
     pmix_info_t *const parts = PMIx_Info_create(2);
@@ -45,7 +45,8 @@ static pmix_status_t node_describe(const struct sx_server *server, pmix_info_t *
     if (rc == PMIX_SUCCESS) {
         rc = PMIx_Info_load(&parts[0], PMIX_HOSTNAME, server->hostname, PMIX_STRING);
     }
-    if (rc == PMIX_SUCCESS && sx_topology_node(&xml) == PMIX_SUCCESS) { /* else it has but a name */
+    if (rc == PMIX_SUCCESS && sx_topology_node(&xml) == PMIX_SUCCESS) { /* else the node has only a
+                                                                         * name */
         rc = PMIx_Info_load(&parts[array.size++], PMIX_HWLOC_XML_V2, xml, PMIX_STRING);
         free(xml);
     }
@@ -116,7 +117,7 @@ pmix_status_t PMIx_server_collect_inventory(pmix_info_t directives[], size_t ndi
 
 /* ---- delivering ----------------------------------------------------------------------------- */
 
-/* What the host gives, kept by it until the callback. */
+/* The host's arrays, which it keeps until the callback. */
 struct delivery {
     const pmix_info_t *info;
     size_t ninfo;

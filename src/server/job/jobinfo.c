@@ -23,7 +23,7 @@
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
 
-/* The infos inside a DATA_ARRAY value.  Return: NULL when it is none. */
+/* Return: the infos inside a DATA_ARRAY value; NULL when it is not such a value. */
 static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_count)
 {
     const pmix_data_array_t *array = value->data.darray;
@@ -38,8 +38,8 @@ static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_cou
 
 #define SX_JOBINFO_DEPTH_MAX 4u /* arrays inside arrays */
 
-/* The keys by which the library computes, or which MPI libraries need of their type.  A number may
- * have any integer type: hosts give PMIX_APPNUM as int, and -1. */
+/* Keys with which the library computes, or whose type MPI libraries rely on.  A number may have any
+ * integer type: hosts give PMIX_APPNUM as int, and -1. */
 enum form { FORM_NUMBER, FORM_TEXT, FORM_MAP };
 static const struct typed_key {
     const char *key;
@@ -85,7 +85,7 @@ static pmix_status_t judge_type(const pmix_info_t *info)
 {
     for (size_t i = 0; i < SX_COUNT(typed_keys); i++) {
         const struct typed_key *const row = &typed_keys[i];
-        const size_t at = sizeof("pmix.") - 1; /* where keys begin to differ */
+        const size_t at = sizeof("pmix.") - 1; /* the offset at which keys begin to differ */
 
         if (info->key[at] == row->key[at] && strcmp(info->key, row->key) == 0 &&
             !has_form(&info->value, row->form)) {
@@ -168,19 +168,19 @@ uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo)
 
 /* ---- given keys ---------------------------------------------------------------------------- */
 
-/* A registration under way. */
+/* A registration in progress. */
 struct reading {
     struct sx_server *server;
     struct sx_nspace *nspace;
     enum sx_jobinfo_way way;
-    struct sx_nodemap map; /* no nodes: not read yet, or none given */
-    uint32_t node_count;   /* rows of nodes that have been told of, by whichever means */
-    uint32_t rank_count;   /* highest rank told of, plus 1 */
-    /* The name by which an array has picked its node, which keeps the one that it has. */
+    struct sx_nodemap map; /* without nodes: not read yet, or none given */
+    uint32_t node_count;   /* rows of nodes given so far, by any array or map */
+    uint32_t rank_count;   /* highest rank given, plus 1 */
+    /* The name with which an array has named its node; the node keeps the name that it has. */
     const pmix_info_t *node_name;
 };
 
-/* Take the value away unless it has changed since. */
+/* Remove the value unless it has changed since. */
 static pmix_status_t put_back(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
                               const pmix_info_t *info)
 {
@@ -196,7 +196,7 @@ static pmix_status_t put_back(struct sx_nspace *nspace, enum sx_realm realm, uin
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
-/* Of a process or the job, in a registration of that. */
+/* Store a qualified value of a process or the job, which only their registration may give. */
 static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm realm, uint32_t row,
                                    const pmix_info_t *info)
 {
@@ -210,7 +210,7 @@ static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm 
     return sx_qualified_put(&nspace->store, row, PMIX_GLOBAL, &info->value, NULL);
 }
 
-/* The arrays that stand for one row of a realm, and what tells which row. */
+/* The arrays that stand for one row of a realm, and the key that identifies the row. */
 static const struct realm_form {
     const char *key;
     enum sx_realm realm;
@@ -232,7 +232,7 @@ bool sx_jobinfo_names_row(const char *key)
     return names;
 }
 
-/* What says of which node, application, session or process a row is, stays with the row. */
+/* Keys that identify the node, application, session or process of a row stay with the row. */
 static bool is_rows_name(enum sx_realm realm, const char *key)
 {
     return realm != SX_REALM_JOB && sx_jobinfo_names_row(key);
@@ -279,7 +279,7 @@ static struct sx_site site_of(const struct sx_nspace *nspace)
     return (struct sx_site){ .shared = &nspace->store.view, .self = PMIX_RANK_INVALID };
 }
 
-/* Return: the row of the node that is called @name, a new one if nobody has told of it. */
+/* Return: the row of the node with the name @name, a new one if it was not given before. */
 static uint32_t node_named(const struct reading *reading, const char *name)
 {
     const struct sx_site site = site_of(reading->nspace);
@@ -292,7 +292,7 @@ static uint32_t node_named(const struct reading *reading, const char *name)
     return sx_site_node(&site, reading->node_count, name);
 }
 
-/* Return: the rank of the process of @nspace that an array is about by PMIX_PROCID; UINT64_MAX:
+/* Return: the rank of the process of @nspace that an array names by PMIX_PROCID; UINT64_MAX:
  * none. */
 static uint64_t rank_of_procid(const struct sx_nspace *nspace, const pmix_info_t *inner,
                                size_t count)
@@ -307,9 +307,9 @@ static uint64_t rank_of_procid(const struct sx_nspace *nspace, const pmix_info_t
                : UINT64_MAX;
 }
 
-/* An array without the number of its row: a process may be named whole, a node goes by its name or
- * is this one, of applications and sessions there is but one.  Return: UINT64_MAX when the number
- * is needed. */
+/* Find the row of an array without a number.  A process may be named by PMIX_PROCID.  A node is
+ * found by its name, and without a name it is this one.  Without a number there is only one
+ * application and session.  Return: UINT64_MAX when the number is needed. */
 static uint64_t row_without_id(struct reading *reading, enum sx_realm realm,
                                const pmix_info_t *inner, size_t count)
 {
@@ -329,7 +329,7 @@ static uint64_t row_without_id(struct reading *reading, enum sx_realm realm,
     return own != UINT32_MAX ? own : 0;
 }
 
-/* The row that @id names.  Return: UINT64_MAX when it is no number that may stand there. */
+/* The row that @id names.  Return: UINT64_MAX when it is not a number that is valid there. */
 static uint64_t row_of_id(const struct reading *reading, enum sx_realm realm,
                           const pmix_value_t *id)
 {
@@ -369,7 +369,7 @@ static pmix_status_t row_refuse(const struct reading *reading, const pmix_info_t
 static pmix_status_t given_list(struct reading *reading, const pmix_info_t *infos, size_t count,
                                 enum sx_realm realm, uint32_t row, unsigned depth);
 
-/* A realm's array: its id picks the row. */
+/* An array of a realm: its id selects the row. */
 static pmix_status_t given_array(struct reading *reading, const pmix_info_t *info,
                                  const struct realm_form *form, unsigned depth)
 {
@@ -413,7 +413,7 @@ static pmix_status_t given_list(struct reading *reading, const pmix_info_t *info
     return rc;
 }
 
-/* The keys of the job itself, which the arrays of the second pass may need. */
+/* Store the keys of the job itself, which the arrays of the second pass may need. */
 static pmix_status_t given_job(struct reading *reading, const pmix_info_t *info)
 {
     size_t count = 0;
@@ -462,8 +462,8 @@ static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *in
 
 /* ---- the maps ------------------------------------------------------------------------------- */
 
-/* A map as the host gave it: a string; a regex, bytes with their NUL; or what names its method.
- * *ret is the caller's, NULL when there is no map. */
+/* A map as the host gave it: a string; a regex, bytes with their NUL; or a value with its method
+ * name. The caller owns *ret, which is NULL when there is no map. */
 static pmix_status_t map_text(const struct sx_nspace *nspace, const char *key, char **ret)
 {
     pmix_value_t value;
@@ -509,7 +509,7 @@ static pmix_status_t maps_read(struct reading *reading)
     return PMIX_SUCCESS;
 }
 
-/* A rank reads the size as it was given, and servers count by the map. */
+/* A rank reads the size as it was given, while servers count by the map. */
 static void size_judge(const struct reading *reading)
 {
     struct sx_nspace *const nspace = reading->nspace;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* jobinfo_collect.c - cells back into infos: those of the job, then an array for each row. */
+/* jobinfo_collect.c - turn cells back into infos: those of the job, then an array for each row. */
 #include "server/job/jobinfo_collect.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "base/value/value.h"
 
-/* What a server says of its own node; another one knows better. */
+/* Keys that describe the server's own node; the server of another node sets its own. */
 static const char *const of_this_node[] = {
     PMIX_AVAIL_PHYS_MEMORY, PMIX_HOSTNAME,    PMIX_LOCALITY,      PMIX_LOCALLDR,
     PMIX_LOCAL_CPUSETS,     PMIX_LOCAL_PEERS, PMIX_LOCAL_PROCS,   PMIX_LOCAL_SIZE,
@@ -28,7 +28,7 @@ struct infos {
     pmix_status_t status;
 };
 
-/* Return: room for one more, NULL when memory is out. */
+/* Return: an info to fill, NULL when memory is out. */
 static pmix_info_t *infos_extend(struct infos *infos)
 {
     if (infos->count == infos->capacity) {
@@ -64,7 +64,8 @@ static bool travels(const struct infos *infos, const char *key)
     return i == SX_COUNT(of_this_node);
 }
 
-/* One key of the row; what cannot leave the process, as a pointer, stays. */
+/* Add one key of the row.  A value that is valid only in this process, such as a pointer, is left
+ * out. */
 static bool collect(void *arg, const char *key, const struct sx_item *item)
 {
     struct infos *const infos = arg;
@@ -95,7 +96,7 @@ static void collect_row(struct infos *infos, enum sx_realm realm, uint32_t row)
     sx_store_each(&infos->nspace->store.view, realm, row, collect, infos);
 }
 
-/* A row as the array that stands for it, with its number. */
+/* Add a row as the array that stands for it, with its number. */
 static void collect_array(struct infos *infos, enum sx_realm realm, uint32_t row, const char *key,
                           const char *id_key)
 {
@@ -123,7 +124,7 @@ static void collect_array(struct infos *infos, enum sx_realm realm, uint32_t row
     PMIX_INFO_FREE(inner.all, inner.count);
 }
 
-/* Return: how many rows a realm has by this key of the job; 0: nobody has said it. */
+/* Return: the number of rows of a realm, by this key of the job; 0: the key is not set. */
 static uint32_t rows_of(const struct sx_nspace *nspace, const char *key)
 {
     pmix_value_t value;

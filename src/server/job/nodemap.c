@@ -22,8 +22,8 @@
 
 /* ---- texts --------------------------------------------------------------------------------- */
 
-/* The list with the prefix that says whose format it is: a C string, the same for the same input
- * on every node. */
+/* The list with the prefix that identifies our format: a C string, the same for the same input on
+ * every node. */
 static pmix_status_t generate(const char *input, char **ret)
 {
     if (input == NULL || ret == NULL) {
@@ -52,7 +52,7 @@ pmix_status_t PMIx_generate_ppn(const char *input, char **ret_ppn)
     return generate(input, ret_ppn);
 }
 
-/* The method is the simplest that OpenPMIx has: the list as it is, with its NUL. */
+/* The method is the simplest one of OpenPMIx: the list as it is, with its NUL. */
 pmix_status_t PMIx_generate_regex2(const char *input, pmix_info_t info[], size_t ninfo,
                                    pmix_regex2_t *regex)
 {

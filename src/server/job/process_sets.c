@@ -2,23 +2,25 @@
 /* Copyright (c) 2026 The shmix authors */
 /* process_sets.c - process sets: lists of the node's store, which the host and its clients define.
  *
- *     define --> a list of those that are meant so far; an event
- *     a namespace is registered --> sets that mean all of it get its processes;
- *         it turns out to be another user's --> a client's set has none of its processes any more
- *     the host deletes it, or the client that has defined it goes --> an event; no list
+ *     define --> a list of the processes that it matches so far; an event
+ *     a namespace is registered --> sets that name all of it get its processes;
+ *         it belongs to another user --> a client's set loses its processes
+ *     the host deletes it, or the client that has defined it leaves --> an event; no list
  *
- * A client may name processes of jobs to come.  Whose these are is known when the first of them is
- * registered, or with the namespace, when none is here: it is judged then, and again when one of
- * another user is added.  The host's sets, and root's, mean whom they name.
+ * A client may name processes of jobs to come.  Their user is set when the first of them is
+ * registered, or with the namespace, if it has no process here.  The set is checked then, and again
+ * when a process of another user is added.  Sets of the host, and of root, contain all that they
+ * name.
  *
- * A user's set is for its own processes: other users may have one of that name, and are told of
- * none.  The host's, and root's, are for all, and take the name from users' sets, which go.
+ * A user's set is for its own processes: other users may have one of that name, and get no event
+ * about it. Sets of the host, and of root, are for all.  They take the name from users' sets, which
+ * are deleted.
  *
- * Nobody else leaves a set, and a rank in it stays.  The Standard has no call by which a client
- * deletes a set, so its sets go with it: GONE_MAX at once, and as many in each turn, fewer when
- * they are long.  A tool defines a set for others to use, and ends: its set goes with the job of
- * its first process.  All of it happens on the loop thread.  Bounded with the other lists
- * (server/model/membership.h). */
+ * No other process leaves a set, and a rank in it stays the same.  The Standard has no call by
+ * which a client deletes a set, so its sets are deleted when it leaves.  GONE_MAX are deleted at
+ * once, and as many in each turn, fewer when they are long.  A tool defines a set for others to
+ * use, and ends: its set is deleted with the job of its first process.  All of it happens on the
+ * loop thread.  Bounded with the other lists (server/model/membership.h). */
 #include "server/job/process_sets.h"
 
 #include <stdlib.h>
@@ -30,15 +32,15 @@
 #include "server/model/membership.h"
 #include "server/model/membership_store.h"
 
-#define GONE_MAX 32u           /* sets of those who have gone, in one turn ... */
-#define GONE_MEMBERS_MAX 4096u /* ... until they have had so many members in all */
-#define PROCS_PER_UNIT 4u      /* to copy, to put in a record and to be told: share.h */
+#define GONE_MAX 32u           /* sets of clients that have left, in one turn ... */
+#define GONE_MEMBERS_MAX 4096u /* ... until they have had this many members in all */
+#define PROCS_PER_UNIT 4u      /* to copy, to put in a record and to publish: share.h */
 
-/* ---- whose processes they may be ------------------------------------------------------------- */
+/* ---- the users of processes ------------------------------------------------------------------ */
 
-/* What is known of whose a namespace's processes are. */
+/* The users of a namespace's processes, as far as they are set. */
 struct whose {
-    bool is_open;  /* nothing yet: the first of them is to be registered here */
+    bool is_open;  /* not set yet: the first of them is still to be registered here */
     bool is_mixed; /* they are of several users */
     uid_t uid;
 };
@@ -55,21 +57,21 @@ static struct whose whose_are(const struct sx_nspace *nspace)
     return whose;
 }
 
-/* Sets of @owner (NULL: of the host, or root's) may have them. */
+/* Whether sets of @owner (NULL: of the host, or root) may have them. */
 static bool may_have(const uid_t *owner, const struct whose *whose)
 {
     return owner == NULL || (!whose->is_open && !whose->is_mixed && whose->uid == *owner);
 }
 
-/* Return: @ret, the user whose processes alone may be in @entry; NULL: anybody's may. */
+/* Return: @ret, the only user whose processes may be in @entry; NULL: processes of any user may. */
 static const uid_t *owner_of(const struct sx_membership_entry *entry, uid_t *ret)
 {
     return sx_quota_uid(&entry->quota, ret) && *ret != 0 ? ret : NULL;
 }
 
-/* ---- who is meant --------------------------------------------------------------------------- */
+/* ---- the members ----------------------------------------------------------------------------- */
 
-/* Add the processes of @nspace (NULL: it is not there) that @proc means to @list. */
+/* Add to @list the processes of @nspace (NULL: it is not registered) that @proc matches. */
 static bool meant_add(const struct sx_nspace *nspace, const pmix_proc_t *proc,
                       struct sx_proc_list *list)
 {
@@ -84,8 +86,8 @@ static bool meant_add(const struct sx_nspace *nspace, const pmix_proc_t *proc,
     return added;
 }
 
-/* All of @told, which is sorted, that a set of @owner may have; in order and each once.  Return:
- * false when memory is out. */
+/* Add to @ret the processes named in the sorted list that a set of @owner may have.  The result is
+ * sorted, without duplicates.  Return: false when memory is out. */
 static bool meant_list(struct sx_server *server, const uid_t *owner,
                        const struct sx_proc_list *told, struct sx_proc_list *ret)
 {
@@ -110,7 +112,7 @@ static bool meant_list(struct sx_server *server, const uid_t *owner,
     return added;
 }
 
-/* Whether all of @told, and nobody else, are meant by a set of @owner. */
+/* Whether a set of @owner has exactly the processes that are named. */
 static bool are_as_told(struct sx_server *server, const uid_t *owner,
                         const struct sx_proc_list *told)
 {
@@ -134,8 +136,8 @@ static bool are_as_told(struct sx_server *server, const uid_t *owner,
     return are;
 }
 
-/* Add the members of @now to @ret, in their places: with a gap in place of one that is not there,
- * or is of @without.  Return: false when memory is out. */
+/* Add the members of @now to @ret, in their places.  A gap replaces a missing member, or one of
+ * @without.  Return: false when memory is out. */
 static bool members_copy(const struct sx_membership *now, const char *without,
                          struct sx_proc_list *ret)
 {
@@ -153,7 +155,8 @@ static bool members_copy(const struct sx_membership *now, const char *without,
     return added;
 }
 
-/* No process of @nspace is in the set any more.  If that cannot be said, there is no set. */
+/* Remove all processes of @nspace from the set.  If the change cannot be written, remove the
+ * set. */
 static void set_strike(struct sx_server *server, struct sx_membership_entry *entry,
                        const char *nspace)
 {
@@ -168,7 +171,7 @@ static void set_strike(struct sx_server *server, struct sx_membership_entry *ent
     }
 }
 
-/* The members that are there, in their places, and behind them who is meant as well now. */
+/* Keep the current members in their places, and append the processes that now match as well. */
 static pmix_status_t set_complete(struct sx_server *server, struct sx_membership_entry *entry)
 {
     const struct sx_membership *const now = &entry->published;
@@ -206,7 +209,8 @@ static bool means_all_of(const struct sx_proc_list *told, const char *nspace)
     return i < told->count;
 }
 
-/* A client's set keeps nobody from registering: it is not told whether that could be done. */
+/* A client's set does not keep a namespace or process from being registered, so an error is not
+ * returned. */
 static void clients_set_judge(struct sx_server *server, struct sx_membership_entry *entry,
                               const struct sx_nspace *nspace, const struct whose *whose)
 {
@@ -250,7 +254,7 @@ void sx_pset_client_added(struct sx_server *server, struct sx_client *client)
     const struct whose whose = whose_are(nspace);
 
     if (client->is_tool || !nspace->registered || (nspace->client_count > 1 && !whose.is_mixed)) {
-        return; /* it says nothing new of whose they are */
+        return; /* the namespace's users have not changed */
     }
     for (entry = sx_memberships_next(server, NULL); entry != NULL; entry = next) {
         next = sx_memberships_next(server, entry);
@@ -281,7 +285,7 @@ static pmix_status_t set_add(struct sx_server *server, const struct sx_pset_defi
     return sx_memberships_add(server, &options, ret);
 }
 
-/* Return: the list with which the set goes. */
+/* Return: the list whose owner the set is deleted with. */
 static struct sx_list *sets_of(struct sx_server *server,
                                const struct sx_pset_definition *definition)
 {
@@ -292,7 +296,7 @@ static struct sx_list *sets_of(struct sx_server *server,
     return job != NULL ? &job->tool_sets : &definition->client->sets;
 }
 
-/* Each must name something: "nspace", a rank or all of them. */
+/* Each must name a process or job: "nspace", and a rank or all of them. */
 static bool procs_are_good(const pmix_proc_t procs[], size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -312,7 +316,7 @@ static bool name_is_good(const char *name)
     return len > 0 && len <= SX_MEMBERSHIP_NAME_MAX;
 }
 
-/* Copy who is meant.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Copy the members.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t definition_read(struct sx_pset_definition *definition)
 {
     const size_t count = definition->count;
@@ -328,7 +332,7 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
     return PMIX_SUCCESS;
 }
 
-/* Tell it, and remove it. */
+/* Publish the deletion, and remove the set. */
 static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_entry *entry)
 {
     pmix_proc_t *const members = sx_memberships_procs(entry);
@@ -346,7 +350,7 @@ static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_e
     return PMIX_SUCCESS;
 }
 
-/* Other users lose a name that the host, or root, gives to a set. */
+/* Sets of other users are deleted if the host, or root, gives a set their name. */
 static void name_take(struct sx_server *server, const char *name)
 {
     struct sx_membership_entry *entry;
@@ -354,12 +358,12 @@ static void name_take(struct sx_server *server, const char *name)
     while ((entry = sx_memberships_find_set(server, name)) != NULL &&
            !sx_membership_is_hosts(entry)) {
         if (set_delete(server, entry) != PMIX_SUCCESS) {
-            sx_memberships_remove(server, entry); /* memory is out: nobody is told */
+            sx_memberships_remove(server, entry); /* memory is out: no event */
         }
     }
 }
 
-/* Make the list.  Return: as sx_memberships_add. */
+/* Create the list.  Return: as sx_memberships_add. */
 static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_definition *definition)
 {
     struct sx_proc_list meant = { .all = NULL };
@@ -372,7 +376,7 @@ static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_def
     if (owner == NULL) {
         name_take(server, definition->name);
     }
-    if (are_as_told(server, owner, &definition->told)) { /* no copy of them is needed */
+    if (are_as_told(server, owner, &definition->told)) { /* they are used without a copy */
         rc = set_add(server, definition, &definition->told, &entry);
     } else if (meant_list(server, owner, &definition->told, &meant)) {
         rc = set_add(server, definition, &meant, &entry);
@@ -395,7 +399,7 @@ static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_def
     return PMIX_SUCCESS;
 }
 
-/* Whoever wants to know of sets is told, unless it has gone meanwhile. */
+/* Publish the event of the definition, unless the set has been deleted meanwhile. */
 static void definition_tell(struct sx_server *server, const struct sx_pset_definition *definition)
 {
     const struct sx_membership_entry *const entry = sx_memberships_of(server, definition->subject);
@@ -490,7 +494,7 @@ static void ownerless_remove(void *arg, uint64_t now_ns)
         members += size;
         sx_memberships_charge_owner(server, entry, 1 + size / SX_MEMBERS_PER_UNIT);
         if (set_delete(server, entry) != PMIX_SUCCESS) {
-            sx_memberships_remove(server, entry); /* memory is out: nobody is told */
+            sx_memberships_remove(server, entry); /* memory is out: no event */
         }
     }
     if (!sx_list_empty(&psets->ownerless) && !psets->posted) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* resources.c - PMIx_server_register_resources: kept here, and copied into the store of each job.
+/* resources.c - PMIx_server_register_resources: keep the resources, and copy them into each job's
+ * store.
  *
- *     register --> in the list; every namespace with data has it, last word first
- *     a namespace gets data --> it gets what it does not say itself
- *     deregister --> out of the list, and out of the stores where it still is what was said:
- *                    a key with its value, a key alone, an array that names what it is about and,
+ *     register --> in the list; every namespace with data gets it, the latest value first
+ *     a namespace gets data --> it gets the values that it does not have itself
+ *     deregister --> out of the list, and out of the stores where the value has not changed:
+ *                    a key with its value, a key alone, an array that names its subject and,
  *                    if only these are meant, members of it
  *
  * On the loop thread.  Bounded by SX_RESOURCE_COUNT_MAX entries. */
@@ -24,11 +25,11 @@
 struct resource {
     struct sx_list link; /* server.resources */
     pmix_info_t info;
-    const char *host; /* in info: of a node that was delivered; NULL: registered */
-    uint64_t bytes;   /* if delivered */
+    const char *host; /* in info: the node that it was delivered for; NULL: registered */
+    uint64_t bytes;   /* size, if delivered */
 };
 
-/* What a host gives, kept by it until the callback. */
+/* The host's infos, which it keeps until the callback. */
 struct request {
     const pmix_info_t *info;
     size_t ninfo;
@@ -40,7 +41,8 @@ static void resource_free(struct resource *resource)
     free(resource);
 }
 
-/* Whether @nspace has the node that is called @host; NULL: it is about no certain one. */
+/* Whether @nspace has the node with the name @host; NULL: the resource is not of one node, so
+ * true. */
 static bool has_node(const struct sx_nspace *nspace, const char *host)
 {
     const struct sx_site site = { .shared = &nspace->store.view, .self = PMIX_RANK_INVALID };
@@ -126,9 +128,9 @@ static bool infos_agree(const pmix_info_t *one, const pmix_info_t *other)
     return strcmp(one->key, other->key) == 0 && sx_value_compare(&one->value, &other->value) == 0;
 }
 
-/* ---- what is delivered of nodes -------------------------------------------------------------- */
+/* ---- delivered data of nodes ----------------------------------------------------------------- */
 
-/* Return: the name of the node that @info is about, NULL: it is about something else. */
+/* Return: the name of the node that @info describes, NULL: it describes something else. */
 static const char *host_of(const pmix_info_t *info)
 {
     const pmix_data_array_t *const array = info->value.data.darray;
@@ -142,7 +144,7 @@ static const char *host_of(const pmix_info_t *info)
     return name != NULL && name->value.type == PMIX_STRING ? name->value.data.string : NULL;
 }
 
-/* Return: what was delivered of @host before, NULL: nothing; *ret_bytes are those of all others. */
+/* Return: the data delivered of @host before, NULL: none; *ret_bytes are those of all others. */
 static struct resource *delivered_find(struct sx_server *server, const char *host,
                                        uint64_t *ret_bytes, size_t *ret_count)
 {
@@ -214,7 +216,7 @@ pmix_status_t sx_resources_deliver(struct sx_server *server, const pmix_info_t i
     return rc;
 }
 
-/* ---- taking back ----------------------------------------------------------------------------- */
+/* ---- removing -------------------------------------------------------------------------------- */
 
 /* Return: the infos of an array; NULL when @info has none. */
 static pmix_data_array_t *infos_of(const pmix_info_t *info)
@@ -227,14 +229,14 @@ static pmix_data_array_t *infos_of(const pmix_info_t *info)
                : NULL;
 }
 
-/* Whether @asked means @info: it has no value, or the same one. */
+/* Whether @asked matches @info: it has no value, or the same one. */
 static bool takes(const pmix_info_t *asked, const pmix_info_t *info)
 {
     return strcmp(asked->key, info->key) == 0 &&
            (asked->value.type == PMIX_UNDEF || sx_value_compare(&asked->value, &info->value) == 0);
 }
 
-/* Whether @whole is about what @asked names; *ret_members: that names members, too. */
+/* Whether @whole has the subject that @asked names; *ret_members: @asked names members, too. */
 static bool is_about(const pmix_data_array_t *whole, const pmix_data_array_t *asked,
                      bool *ret_members)
 {
@@ -264,8 +266,8 @@ static bool is_asked(const pmix_data_array_t *asked, const pmix_info_t *member)
     return is && !sx_jobinfo_names_row(member->key);
 }
 
-/* Take what @asked names out of @resource and out of the stores.  *ret_found: there was such a
- * member. */
+/* Remove the values that @asked names from @resource and from the stores.  *ret_found: there was
+ * such a member. */
 static pmix_status_t members_remove(struct sx_server *server, struct resource *resource,
                                     const pmix_data_array_t *asked, bool *ret_found)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* topology.c - one text for all namespaces, and the host's questions about places.
+/* topology.c - one text for all namespaces, and the host's calls about locality.
  *
- *     CLOSED --PMIx_server_init--> OPEN --prepare--> READY: the text is there, or cannot be had
+ *     CLOSED --PMIx_server_init--> OPEN --prepare--> READY: the text exists, or cannot be obtained
  *        ^-----------------PMIx_server_finalize--------/
  *
  * Each namespace's store holds the text under two keys, because programs ask for either: 12 KiB
@@ -25,7 +25,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_ready, is_private; /* under lock */
 static char *text;                /* under lock; NULL: none */
-static hwloc_topology_t parsed;   /* under lock; of text, made when it is first asked */
+static hwloc_topology_t parsed;   /* under lock; parsed from text at its first use */
 
 /* ---- the text ----------------------------------------------------------------------------- */
 
@@ -38,8 +38,8 @@ static void ready_make(void)
     is_ready = true;
 }
 
-/* The host's own topology, in whichever of its forms.  Return: NULL with PMIX_SUCCESS when there
- * is none. */
+/* The host's own topology, in any of its forms.  Return: NULL with PMIX_SUCCESS when there is
+ * none. */
 static pmix_status_t given_find(const struct sx_server_options *options, hwloc_topology_t *ret)
 {
     const pmix_info_t *const raw = options->topology;
@@ -64,7 +64,7 @@ static pmix_status_t given_find(const struct sx_server_options *options, hwloc_t
     return PMIX_SUCCESS;
 }
 
-/* Its text is taken at once: how long the host keeps the topology is not said. */
+/* Its text is made at once, as the host may free the topology at any time. */
 static void given_take(hwloc_topology_t topology)
 {
     char *xml = NULL;
@@ -112,7 +112,7 @@ void sx_server_topology_close(void)
 
 /* ---- namespaces --------------------------------------------------------------------------- */
 
-/* Return: whether the job's info brings a text under one of the keys. */
+/* Return: whether the job's info contains a text under one of the keys. */
 static bool info_has_text(const pmix_info_t info[], size_t ninfo, bool nested)
 {
     for (size_t i = 0; i < ninfo; i++) {
@@ -173,9 +173,9 @@ pmix_status_t sx_server_topology_publish(struct sx_nspace *nspace)
     return rc;
 }
 
-/* ---- the host's questions ----------------------------------------------------------------- */
+/* ---- the host's calls ---------------------------------------------------------------------- */
 
-/* Under the lock.  Where the host shares nothing with ranks it may still ask for itself. */
+/* Under the lock.  Where the host shares nothing with ranks it may still call for itself. */
 static pmix_status_t parsed_make(void)
 {
     if (parsed != NULL) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* topology.h - publish the node's topology once, so that no rank looks at the machine again.
+/* topology.h - publish the node's topology once, so that no rank probes the machine again.
  *
- * The text is the host's, if it brought a topology to PMIx_server_init; else the server looks by
- * itself, in PMIx_server_init when the host asks for that (PMIX_SERVER_SHARE_TOPOLOGY true), at the
- * first namespace with local processes otherwise, and never when that is false. */
+ * The text is the host's, if it passed a topology to PMIx_server_init; else the server probes the
+ * machine. It does so in PMIx_server_init if the host asks for that (PMIX_SERVER_SHARE_TOPOLOGY
+ * true), and never if that is false.  Without that info it does so at the first namespace with
+ * local processes. */
 #ifndef SX_SERVER_JOB_TOPOLOGY_H
 #define SX_SERVER_JOB_TOPOLOGY_H
 
@@ -14,13 +15,14 @@
 
 struct sx_nspace;
 
-/* Take what the host says of the topology.  On the thread of PMIx_server_init.  A topology that
- * cannot be had is no error, it is logged.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for one of a
- * wrong type. */
+/* Take the topology from the host's infos.  On the thread of PMIx_server_init.  A topology that
+ * cannot be obtained is logged and is not an error.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for
+ * one of a wrong type. */
 pmix_status_t sx_server_topology_open(const struct sx_server_options *options);
 
-/* Look at the machine now if registering a namespace with @info, whose @options are these, and
- * @local_count processes needs it.  On the host's thread, so that the loop goes on meanwhile. */
+/* Probe the machine now if it is needed for registering a namespace with @info, whose @options are
+ * these, and @local_count processes.  On the host's thread, so that the loop continues
+ * meanwhile. */
 void sx_server_topology_prepare(int local_count, const struct sx_nspace_options *options,
                                 const pmix_info_t info[], size_t ninfo);
 
@@ -29,7 +31,7 @@ void sx_server_topology_prepare(int local_count, const struct sx_nspace_options 
  * sx_store_put. */
 pmix_status_t sx_server_topology_publish(struct sx_nspace *nspace);
 
-/* Forget what the host said.  Nobody publishes any more. */
+/* Free the topology of the host.  It is not published any more. */
 void sx_server_topology_close(void);
 
 #endif
