@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign.c - a socket that listens for clients of OpenPMIx, and has no answer for them. */
+/* foreign.c - a socket that clients of OpenPMIx connect to; it reads, and never answers. */
 #include "launch/pmi/foreign.h"
 
 #include <arpa/inet.h>
@@ -26,18 +26,18 @@
 #include "launch/pmi/upcall.h"
 
 #define BACKLOG 128
-#define PROGRAM_MAX (16 << 20) /* bytes of a file, among which the names of libraries are */
+#define PROGRAM_MAX (16 << 20) /* bytes of a file that are searched for names of libraries */
 #define WORDS_SEARCHED 64
-#define WORDS_MAX 1024      /* of a client; more is not looked at */
-#define SPEAKS_WITHIN_SEC 1 /* before that it is not accepted */
+#define WORDS_MAX 1024      /* of a client; further words are not read */
+#define SPEAKS_WITHIN_SEC 1 /* a connection is accepted when data arrive, or after this time */
 
-/* Those that servers of OpenPMIx set for clients of each version; PMIX_SERVER_URI, by which others
- * judge who has launched them, is not among them. */
+/* The variables that servers of OpenPMIx set for clients of each version.  PMIX_SERVER_URI is not
+ * among them: programs decide by it which launcher has started them. */
 static const char *const names[] = { "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
                                      "PMIX_SERVER_URI21", "PMIX_SERVER_URI2" };
 
-/* Seen on the wire of 4.2: lengths and flags, then texts with their zeros; among them the
- * namespace, behind it the rank in network order, and then the version. */
+/* Taken from messages of version 4.2: lengths and flags, then texts with their zeros.  The
+ * namespace is among them; the rank follows in network order, and then the version. */
 bool sx_run_foreign_parse(const uint8_t *bytes, size_t size, const char *nspace, uint32_t *ret_rank,
                           const char **ret_version)
 {
@@ -65,7 +65,7 @@ bool sx_run_foreign_parse(const uint8_t *bytes, size_t size, const char *nspace,
     return true;
 }
 
-/* Is it a rank of @job that speaks?  The user is told of the first one. */
+/* Whether the client is a rank of @job.  Only the first one is reported to the user. */
 static void job_listen(struct sx_run_foreign *foreign, const struct sx_run_job *job,
                        const uint8_t *words, size_t size)
 {
@@ -131,8 +131,8 @@ static const char *library_of(const char *path)
     return found;
 }
 
-/* A program that the words of @app start by way of another one, as env does.  Return: NULL when
- * there is none; else its word. */
+/* A program that the words of @app start through another one, as env does.  Return: NULL when there
+ * is none; else its word. */
 static const char *started_by(const struct sx_run_app *app, const struct sx_run_program *program,
                               const char **ret_library)
 {
@@ -161,7 +161,7 @@ static const char *started_by(const struct sx_run_app *app, const struct sx_run_
     return NULL;
 }
 
-/* No rank has been killed, and none by us. */
+/* No rank was killed by a signal, and the launcher has ended none. */
 static bool has_left(const struct sx_run_job *job)
 {
     return job->failed_rank == UINT32_MAX ? !job->ending : job->failed_code < SX_RUN_EXIT_SIGNAL;

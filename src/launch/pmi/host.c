@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host.c - one server for all jobs, told at the start of them and then of their ranks' ends. */
+/* host.c - one server for all jobs: it receives their data at the start and then their ranks'
+ * ends. */
 #include "launch/pmi/host.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@
 #include "server/publish/publish.h"
 #include "shmem/nspace_read.h"
 
-/* Registrations that are on their way. */
+/* Registrations that have not completed. */
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t done;
@@ -56,7 +57,7 @@ static void client_registered(pmix_status_t status, void *arg)
     pthread_mutex_unlock(&registrations.mutex);
 }
 
-/* All are on their way at once: one wait for thousands of ranks. */
+/* All registrations run at the same time: one wait for thousands of ranks. */
 static pmix_status_t register_clients(const struct sx_run_job *job)
 {
     const uid_t uid = geteuid();
@@ -70,7 +71,7 @@ static pmix_status_t register_clients(const struct sx_run_job *job)
         PMIx_Load_procid(&proc, job->nspace, rank);
         status = PMIx_server_register_client(&proc, uid, gid, NULL, client_registered, NULL);
         if (status != PMIX_SUCCESS) {
-            client_registered(status, NULL); /* will not be called */
+            client_registered(status, NULL); /* the callback is not called then */
         }
     }
     pthread_mutex_lock(&registrations.mutex);
@@ -107,7 +108,7 @@ static pmix_status_t register_data(struct sx_run_job_facts *facts)
     return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
 }
 
-/* Where the ranks of each application start. */
+/* The directory in which the ranks of each application start. */
 static char **wdirs_make(const struct sx_run_job *job)
 {
     char **wdirs = sx_cli_calloc(job->app_count, sizeof(*wdirs));
@@ -141,8 +142,8 @@ static pmix_status_t register_job(struct sx_run_job_facts *facts, const char **r
     return status;
 }
 
-/* Which directives of a spawn are acted upon (launch/ask/spawn_request.h): whoever asks for them
- * gets a list. */
+/* Register which directives of a spawn are honoured (launch/ask/spawn_request.h), for clients that
+ * query the list. */
 static pmix_status_t spawn_register(void)
 {
     const struct sx_directives *const table = &sx_directives_of[SX_OF_LAUNCH];
@@ -157,7 +158,7 @@ static pmix_status_t spawn_register(void)
     return status;
 }
 
-/* What it says about tools. */
+/* The server's directives about tools. */
 static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *options,
                          const struct sx_session *session)
 {
@@ -193,7 +194,8 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
     PMIx_Info_load(&info[3], SX_SERVER_INHERIT_FD, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[4], SX_SERVER_LOG_STREAMS, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[5], SX_SERVER_LOG_RECORDS, &records, PMIX_BOOL);
-    /* It is told by us (launch/place/device_probe.h), and need not look itself. */
+    /* The launcher gives the server its topology (launch/place/device_probe.h), so the server need
+     * not discover it. */
     PMIx_Info_load(&info[6], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
     count = 7 + tools_load(&info[7], options, session);
     if (options->numa != NULL) {
@@ -417,7 +419,7 @@ static void nothing_more(pmix_status_t status, void *arg)
     (void)arg;
 }
 
-/* Not waited for: there may be thousands. */
+/* Do not wait for the deregistration: there may be thousands. */
 void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
 {
     pmix_proc_t proc;
@@ -438,7 +440,7 @@ void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank)
     pmix_proc_t proc;
 
     sx_run_upcall_forget(job, rank);
-    /* A rank that the server has cut off is let in only when it is registered again. */
+    /* The server accepts a rank that it has cut off only when the rank is registered again. */
     PMIx_Load_procid(&proc, job->nspace, rank);
     (void)PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL);
     PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
@@ -450,7 +452,7 @@ void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank)
     PMIx_Info_destruct(&info);
 }
 
-/* What a registration adds to a job. */
+/* The infos that a registration adds to a job. */
 struct told {
     size_t count;
     pmix_info_t all[];
@@ -469,7 +471,7 @@ static void news_register(const struct sx_run_job *job, struct told *news)
 {
     if (PMIx_server_register_nspace(job->nspace, (int)job->rank_count, news->all, news->count,
                                     told_free, news) != PMIX_SUCCESS) {
-        told_free(PMIX_SUCCESS, news); /* will not be called */
+        told_free(PMIX_SUCCESS, news); /* the callback is not called then */
     }
 }
 
@@ -515,7 +517,8 @@ void sx_run_host_tell_pids(struct sx_run_job *job)
     }
 }
 
-/* Many in one registration, as many end at once; not the last ones, whose job ends with them. */
+/* One registration reports many ends, as many end at once.  The last ends are not reported: the job
+ * ends with them. */
 void sx_run_host_tell_ends(struct sx_run_job *job)
 {
     struct told *told;
@@ -552,7 +555,7 @@ void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run
 
 void sx_run_host_job_over(struct sx_run_job *job)
 {
-    sx_run_upcall_hold(job); /* what the server finds then is still news of it */
+    sx_run_upcall_hold(job); /* for news that the server may still have of the job */
     PMIx_server_deregister_nspace(job->nspace, sx_run_upcall_gone, job);
 }
 
@@ -571,7 +574,7 @@ bool sx_run_host_await_handlers(struct sx_run_job *job)
 void sx_run_host_rank_failed(const struct sx_run_job *job, uint32_t rank, pmix_status_t code,
                              int exit_code)
 {
-    const bool yes = true; /* a default handler might end a rank that is to go on */
+    const bool yes = true; /* a default handler might end a rank that is to continue */
     pmix_info_t info[3];
     pmix_proc_t proc;
 
@@ -630,7 +633,7 @@ static size_t rank_end_say(const struct sx_run_rank *rank, pmix_info_t *info)
     return 3;
 }
 
-/* About @rank of @job, or all. */
+/* About @rank of @job, or about all of its ranks. */
 static void tell_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_status_t code)
 {
     const bool yes = true;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* info.c - job info, filled into arrays of exact size.
  *
- * A bag is an array being filled; it is made with the room that its builder needs at most, and
+ * A bag is an array that is being filled.  It is made with the room that its builder needs at most;
  * an overflow is a mistake in this file. */
 #include "launch/pmi/info.h"
 
@@ -73,7 +73,7 @@ static void add_string(struct bag *bag, const char *key, const char *value)
     add(bag, key, PMIX_STRING)->data.string = sx_cli_strdup(value);
 }
 
-/* Takes @inner over. */
+/* Take @inner over. */
 static void add_array(struct bag *bag, const char *key, pmix_data_type_t type, void *inner,
                       size_t count)
 {
@@ -154,7 +154,7 @@ static char *local_cpusets(const struct sx_run_job_facts *facts)
     return text;
 }
 
-/* Of all jobs: this is how one finds the others. */
+/* Add the processes of all jobs: a rank finds the other jobs by them. */
 static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
 {
     pmix_proc_t *procs = sx_cli_calloc(sx_run_jobs_places(facts->jobs), sizeof(*procs));
@@ -170,8 +170,8 @@ static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
     add_array(bag, PMIX_LOCAL_PROCS, PMIX_PROC, procs, count);
 }
 
-/* What is true of the node, as the job's own values and again inside the node's array: clients
- * ask for it either way. */
+/* The values of the node, once as the job's own values and again inside the node's array: clients
+ * ask for them either way. */
 static void add_node_values(struct bag *bag, const struct sx_run_job_facts *facts,
                             const char *peers)
 {
@@ -195,7 +195,7 @@ static struct bag app_bag(const struct sx_run_job_facts *facts, uint32_t index)
     const struct sx_run_app *app = &facts->job->apps[index];
     struct bag bag = bag_new(APP_MAX);
 
-    add_u32(&bag, PMIX_APPNUM, index); /* first: it says whose values follow */
+    add_u32(&bag, PMIX_APPNUM, index); /* first: names the application whose values follow */
     add_u32(&bag, PMIX_APP_SIZE, app->rank_count);
     add_rank(&bag, PMIX_APPLDR, app->first_rank);
     add_string(&bag, PMIX_WDIR, facts->wdirs[index]);
@@ -234,7 +234,7 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     const struct sx_run_app *app = sx_run_job_app(facts->job, rank);
     struct bag bag = bag_new(RANK_MAX);
 
-    add_rank(&bag, PMIX_RANK, rank); /* first: it says whose values follow */
+    add_rank(&bag, PMIX_RANK, rank); /* first: names the rank whose values follow */
     add_u32(&bag, PMIX_APPNUM, (uint32_t)(app - facts->job->apps));
     add_rank(&bag, PMIX_APPLDR, app->first_rank);
     add_rank(&bag, PMIX_GLOBAL_RANK, facts->job->first + rank);
@@ -259,7 +259,7 @@ static struct bag rank_bag(const struct sx_run_job_facts *facts, uint32_t rank,
     return bag;
 }
 
-/* What a spawn says that is for its ranks to find: launchers and debuggers, above all. */
+/* Keys of a spawn that its ranks are to find: mainly for launchers and debuggers. */
 static const char *const kept[] = { PMIX_LAUNCH_DIRECTIVES,    PMIX_LAUNCHER_DAEMON,
                                     PMIX_DEBUG_JOB_DIRECTIVES, PMIX_DEBUG_APP_DIRECTIVES,
                                     PMIX_MEM_ALLOC_KIND,       PMIX_BREAKPOINT };

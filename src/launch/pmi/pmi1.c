@@ -33,7 +33,7 @@
 #include "launch/pmi/pmi1_words.h"
 #include "launch/pmi/upcall.h"
 
-#define NAME_MAX_BYTES 256 /* of a job or a service; these are what MPICH's own launcher says */
+#define NAME_MAX_BYTES 256 /* of a job or a service; MPICH's own launcher has the same limits */
 #define KEY_MAX_BYTES SX_RUN_PMI1_KEY_MAX_BYTES
 #define VALUE_MAX_BYTES SX_RUN_PMI1_VALUE_MAX_BYTES
 #define READ_BYTES 4096
@@ -43,7 +43,7 @@ enum state { NEW = 0, CLIENT, DONE };
 
 struct line {
     size_t used, room; /* room: for its end as well */
-    bool is_long;      /* longer than it may be: what is there is not all */
+    bool is_long;      /* longer than the limit: the text is only a part of it */
     char *text;        /* NULL: none */
 };
 
@@ -53,22 +53,22 @@ struct rank {
     struct line line; /* the unfinished one */
     enum state state;
     bool waits;                      /* in a barrier */
-    bool gone;                       /* no barrier can have it */
-    bool spawns;                     /* and has not been answered */
+    bool gone;                       /* barriers cannot complete with this rank */
+    bool spawns;                     /* its spawn has not been answered */
     bool many;                       /* inside of an mcmd */
-    bool aborted;                    /* what follows are more lines of its message */
-    struct sx_run_pmi1_spawn *spawn; /* of this mcmd, or of one whose next one follows; or NULL */
+    bool aborted;                    /* further lines belong to its abort message */
+    struct sx_run_pmi1_spawn *spawn; /* of this mcmd, or of one before it; or NULL */
     char many_name[16];
 };
 
-/* Of one job. */
+/* The state of one job. */
 struct sx_run_pmi1 {
-    struct sx_run_pmi1_words words; /* what ranks have put */
-    uint32_t waiting, gone;         /* in the barrier; without which there is none */
+    struct sx_run_pmi1_words words; /* pairs that ranks have put */
+    uint32_t waiting, gone;         /* ranks in the barrier; ranks that make barriers fail */
     struct rank ranks[];
 };
 
-/* One question, and room for what its answer says more than that all is well. */
+/* One request, and room for the parts of its answer besides success. */
 struct ask {
     struct sx_run_job *job;
     struct rank *rank;
@@ -99,7 +99,8 @@ static struct sx_run_pmi1 *pmi1_of(struct sx_run_job *job)
     return job->pmi1;
 }
 
-/* Over PMI-1: a program that is told so asks for what its parent has put for it. */
+/* Whether the job was spawned over PMI-1.  A program that was asks for the pairs that its parent
+ * has put for it. */
 static bool was_spawned(const struct sx_run_job *job)
 {
     return job->request != NULL && job->request->over_pmi1;
@@ -113,7 +114,7 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return errno;
     }
-    if (its->gone) { /* it comes again */
+    if (its->gone) { /* the rank is restarted */
         its->gone = false;
         job->pmi1->gone--;
     }
@@ -178,8 +179,8 @@ static void lost(struct rank *rank)
     }
 }
 
-/* A rank that is told what is not to be told waits for one answer at most, so a socket that has no
- * room for it is not read from. */
+/* A rank waits for one answer at most before it sends another request.  So if its socket has no
+ * room for an answer, the rank does not read, and loses the connection. */
 __attribute__((format(printf, 2, 3))) static void say_line(struct rank *rank, const char *fmt, ...)
 {
     char text[ANSWER_MAX + 64];
@@ -245,8 +246,8 @@ static bool key_universe(struct ask *ask)
     return true;
 }
 
-/* A rank that reads the machine's topology there need not discover it, which costs it more than all
- * else together.  The file is this process's memory, and nobody can change it. */
+/* A rank that reads the machine's topology from this file need not discover it, which costs more
+ * than the rest of its start.  The file is this process's memory, and nobody can change it. */
 static bool key_topology(struct ask *ask)
 {
     struct sx_run_state *const run = ask->job->run;
@@ -261,7 +262,7 @@ static bool key_topology(struct ask *ask)
     return run->xml_fd >= 0;
 }
 
-/* Those that have failed, or were never started; as many of them as a value has room for. */
+/* Ranks that have failed, or were never started; as many as a value has room for. */
 static bool key_dead(struct ask *ask)
 {
     size_t used = (size_t)snprintf(ask->more, sizeof(ask->more), "value=");
@@ -458,7 +459,7 @@ static const char *do_spawn(struct ask *ask)
     }
     if (rank->spawn != NULL) {
         rank->spawns = true;
-        sx_run_upcall_hold(rank->job); /* until the answer */
+        sx_run_upcall_hold(rank->job); /* held until the answer */
         wrong = sx_run_pmi1_spawn_start(rank->spawn, rank->job, ask->number, spawn_done, rank);
         if (wrong != NULL) {
             rank->spawns = false;
@@ -482,7 +483,7 @@ enum need {
 
 static const struct {
     const char *key;
-    size_t size_max; /* with its end */
+    size_t size_max; /* including the end */
 } needs[] = {
     { "pmi_version", 16 },          { "kvsname", NAME_MAX_BYTES }, { "key", KEY_MAX_BYTES },
     { "value", VALUE_MAX_BYTES },   { "service", NAME_MAX_BYTES }, { "port", VALUE_MAX_BYTES },
@@ -511,7 +512,7 @@ static const struct command {
     { "spawn", "spawn_result", 0, false, do_spawn },
 };
 
-/* Return: what is wrong, or NULL. */
+/* Return: the error, or NULL. */
 static const char *check(const struct command *command, const struct ask *ask)
 {
     if (!command->before_init && ask->rank->state != CLIENT) {
@@ -573,8 +574,8 @@ static const char no_pmi1[] = "what is no PMI-1";
 static const char long_line[] = "a line of more than 4096 bytes";
 static_assert(SX_RUN_PMI1_LINE_MAX == 4096, "it is said above");
 
-/* The folder of the rank's process, which PMI-1 does not carry.  Return: NULL if it has none that
- * can be entered. */
+/* The working directory of the rank's process, which PMI-1 does not transmit.  Return: NULL if the
+ * directory cannot be entered. */
 static const char *folder_of(const struct rank *rank, char folder[PATH_MAX])
 {
     char link[64];
@@ -610,7 +611,7 @@ static void many_line(struct rank *rank, char *text)
     }
 }
 
-/* Return: NULL, or what is wrong with it. */
+/* Return: NULL, or the error in it. */
 static const char *take_line(struct rank *rank, char *text)
 {
     struct sx_run_pmi1_line line;
@@ -643,7 +644,7 @@ static void line_room(struct line *line, size_t need)
 
 static const char abort_command[] = "cmd=abort ";
 
-/* MPICH's message of an abort may have any length: its beginning will do. */
+/* MPICH's message of an abort may have any length: its beginning is enough. */
 static bool is_abort(const struct line *line)
 {
     return line->used >= strlen(abort_command) &&
@@ -657,7 +658,7 @@ static void line_add(struct line *line, const char *bytes, size_t size)
     line->used += size;
 }
 
-/* A part of a line.  Return: NULL, or what is wrong with it. */
+/* Take a part of a line.  Return: NULL, or the error in it. */
 static const char *take_part(struct rank *rank, const char *bytes, size_t size)
 {
     struct line *const line = &rank->line;
@@ -677,7 +678,7 @@ static const char *take_part(struct rank *rank, const char *bytes, size_t size)
     return NULL;
 }
 
-/* The unfinished line has come to its end.  Return: NULL, or what is wrong with it. */
+/* The unfinished line is complete.  Return: NULL, or the error in it. */
 static const char *finish_line(struct rank *rank)
 {
     struct line line = rank->line;
@@ -694,7 +695,7 @@ static const char *finish_line(struct rank *rank)
     return wrong;
 }
 
-/* Return: NULL, or what is wrong with it. */
+/* Return: NULL, or the error in them. */
 static const char *take_bytes(struct rank *rank, const char *bytes, size_t size)
 {
     const char *const end = bytes + size, *wrong = NULL;
@@ -712,7 +713,7 @@ static const char *take_bytes(struct rank *rank, const char *bytes, size_t size)
     return wrong;
 }
 
-/* Read once.  Return: false when there was nothing, and will be nothing. */
+/* Read once.  Return: false when nothing was read, now or because the connection has ended. */
 static bool read_some(struct rank *rank)
 {
     char bytes[READ_BYTES];

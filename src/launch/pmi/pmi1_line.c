@@ -7,8 +7,8 @@
 
 #define MESSAGE " message="
 
-/* A message is a text for people, in which what is not printable is a question mark.  Return: false
- * when something else is not printable. */
+/* Make the text of a message printable: a question mark replaces each other character.  Return:
+ * false when something outside the message is not printable. */
 static bool make_printable(char *text)
 {
     char *const message = strstr(text, MESSAGE);
@@ -25,7 +25,7 @@ static bool make_printable(char *text)
     return true;
 }
 
-/* Where the value ends: at a blank, or the text's end. */
+/* The end of the value: a blank, or the text's end. */
 static char *value_end(char *value)
 {
     while (*value != '\0' && *value != ' ') {
@@ -34,7 +34,7 @@ static char *value_end(char *value)
     return value;
 }
 
-/* Cut the word that begins at @at.  Return: what is behind it, or NULL when it is none. */
+/* Cut the word that begins at @at.  Return: the text behind it, or NULL when it is not a word. */
 static char *word_cut(struct sx_run_pmi1_word *word, char *at)
 {
     const size_t key_len = strcspn(at, "= ");

@@ -7,8 +7,8 @@
  *     nprocs=2
  *     endcmd                                       ... up to here
  *
- * Words are apart by one blank or more.  A value ends at a blank, unless a backslash stands before
- * it; the value of "message" takes the rest of the line. */
+ * One blank or more separates words.  A value ends at a blank, unless a backslash stands before it;
+ * the value of "message" takes the rest of the line. */
 #ifndef SX_LAUNCH_PMI_PMI1_LINE_H
 #define SX_LAUNCH_PMI_PMI1_LINE_H
 
@@ -28,9 +28,9 @@ struct sx_run_pmi1_line {
     size_t count;
 };
 
-/* Cut @text, which is one line without its end, into words; they point into it.  Return: false when
- * it is empty, has a word that is not KEY=VALUE, a character that is not printable outside of its
- * message, or too many words. */
+/* Cut @text, one line without its end, into words that point into it.  Return: false when the line
+ * is empty, has too many words, a word that is not KEY=VALUE, or a character that is not printable
+ * outside of its message. */
 bool sx_run_pmi1_line_parse(struct sx_run_pmi1_line *line, char *text);
 
 /* Return: the value of the first word with @key, or NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pmi1_names.c - a word for each status of the server's. */
+/* pmi1_names.c - a word for each status of the server. */
 #include "launch/pmi/pmi1_names.h"
 
 #include <pmix.h>

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* pmi1_names.h - names of services that ranks publish over PMI-1: the server's published data.
  *
- * What a rank publishes here is found by PMIx_Lookup, and the other way round, within a session.
- * Each function returns NULL, or what is wrong in one word. */
+ * Within a session, PMIx_Lookup finds the names that ranks publish here, and the other way round.
+ * Each function returns NULL, or the error in one word. */
 #ifndef SX_LAUNCH_PMI_PMI1_NAMES_H
 #define SX_LAUNCH_PMI_PMI1_NAMES_H
 
@@ -13,10 +13,10 @@
 
 const char *sx_run_pmi1_name_publish(const struct sx_run_job *job, uint32_t rank,
                                      const char *service, const char *port);
-/* Only its own. */
+/* Withdraw a name that the rank itself has published. */
 const char *sx_run_pmi1_name_withdraw(const struct sx_run_job *job, uint32_t rank,
                                       const char *service);
-/* A name that has no port which an answer could carry is not found. */
+/* A name whose port does not fit into an answer counts as not found. */
 const char *sx_run_pmi1_name_find(const struct sx_run_job *job, uint32_t rank, const char *service,
                                   char *ret_port, size_t size);
 

@@ -19,7 +19,7 @@
 #include "launch/job/spawned.h"
 #include "launch/place/program.h"
 
-#define WORD_COST 64 /* of a word, besides its text */
+#define WORD_COST 64 /* of each word, besides its text */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -52,7 +52,7 @@ struct sx_run_pmi1_spawn *sx_run_pmi1_spawn_free(struct sx_run_pmi1_spawn *spawn
     return NULL;
 }
 
-/* @word: for the rank; the rest is for the user.  The first reason counts. */
+/* @word is for the rank; the rest is for the user.  The first reason is kept. */
 __attribute__((format(printf, 3, 4))) static void refuse(struct sx_run_pmi1_spawn *spawn,
                                                          const char *word, const char *fmt, ...)
 {
@@ -134,7 +134,7 @@ static void key_hostfile(struct sx_run_pmi1_spawn *spawn, const char *value)
     put_info(last(spawn), PMIX_HOSTFILE, value);
 }
 
-/* NAME=VALUE; a key is there once, and a value has one line. */
+/* NAME=VALUE; a key occurs once, and a value has one line. */
 static void key_env(struct sx_run_pmi1_spawn *spawn, const char *value)
 {
     pmix_app_t *const app = last(spawn);
@@ -180,7 +180,7 @@ static void word_argument(struct sx_run_pmi1_spawn *spawn, const char *value)
 {
     pmix_app_t *const app = last(spawn);
 
-    /* In front of them is room for the program's name. */
+    /* Leave room for the program's name in front of the arguments. */
     app->argv = sx_cli_realloc(app->argv, spawn->arg_count + 3, sizeof(*app->argv));
     if (spawn->arg_count == 0) {
         app->argv[0] = sx_cli_strdup("");
@@ -194,7 +194,7 @@ static void word_key(struct sx_run_pmi1_spawn *spawn, const char *value)
     put_text(&spawn->key, value);
 }
 
-/* Others' are taken without effect, as MPI has it. */
+/* Keys of other implementations are accepted without effect, as MPI requires. */
 static void word_info(struct sx_run_pmi1_spawn *spawn, const char *value)
 {
     for (size_t i = 0; i < SX_COUNT(info_keys) && spawn->key != NULL; i++) {
@@ -238,7 +238,7 @@ static const struct {
     { "info_val_", true, word_info },
 };
 
-/* Is @key a word with @name, and with a number behind it where that belongs there? */
+/* Whether @key is the word @name, with a number behind it if @numbered. */
 static bool is_word(const char *key, const char *name, bool numbered)
 {
     const size_t len = strlen(name);
@@ -247,7 +247,7 @@ static bool is_word(const char *key, const char *name, bool numbered)
            key[len + strspn(key + len, "0123456789")] == '\0';
 }
 
-/* Counts are for others: what is there has been counted. */
+/* Words that announce counts are ignored: the items themselves are counted. */
 static void take_word(struct sx_run_pmi1_spawn *spawn, const char *key, const char *value)
 {
     spawn->bytes += strlen(value) + WORD_COST;
@@ -263,7 +263,7 @@ static void take_word(struct sx_run_pmi1_spawn *spawn, const char *key, const ch
     }
 }
 
-/* Return: false when @key is none of the two. */
+/* Return: false when @key is neither of the two. */
 static bool take_count(struct sx_run_pmi1_spawn *spawn, const char *key, const char *value)
 {
     const bool total = strcmp(key, "totspawns") == 0;
@@ -281,7 +281,7 @@ static bool take_count(struct sx_run_pmi1_spawn *spawn, const char *key, const c
     return true;
 }
 
-/* `path` says where a program without a folder is looked for first. */
+/* `path` names the directories that are searched first for a program without a directory. */
 static void command_end(struct sx_run_pmi1_spawn *spawn)
 {
     pmix_app_t *const app = spawn->wrong == NULL ? last(spawn) : NULL;
@@ -345,7 +345,7 @@ const char *sx_run_pmi1_spawn_start(struct sx_run_pmi1_spawn *spawn, struct sx_r
     request->fn = fn;
     request->arg = arg;
     request->over_pmi1 = true;
-    request->preputs = spawn->preputs; /* moves */
+    request->preputs = spawn->preputs; /* ownership moves */
     spawn->preputs = (struct sx_run_pmi1_words){ .used = NULL };
     sx_run_child_spawn(job->run, request, job);
     return NULL;

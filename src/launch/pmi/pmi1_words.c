@@ -12,9 +12,9 @@
 
 struct pair {
     struct sx_table_node node;
-    uint32_t rank; /* whose it is */
+    uint32_t rank; /* the rank that owns it */
     size_t size_bytes;
-    const char *value; /* behind the key */
+    const char *value; /* stored behind the key */
     char key[];
 };
 

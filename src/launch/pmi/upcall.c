@@ -18,25 +18,25 @@
 #include "launch/stdio/log.h"
 #include "launch/stdio/push.h"
 
-/* What is heard of one job's clients. */
+/* The state of one job's clients. */
 struct sx_run_clients {
-    struct sx_run_job *job; /* what is read of it here does not change */
+    struct sx_run_job *job; /* only fields that do not change are read here */
     uint32_t holds;
-    bool lost; /* a rank is gone without a good-bye */
+    bool lost; /* a rank has gone without PMIx_Finalize */
     struct {
         bool is_client;
-        bool counted;        /* among those that have connected, in any way */
-        uint8_t breakpoints; /* that it has waited at for a debugger */
+        bool counted;        /* among the ranks that have connected, in any way */
+        uint8_t breakpoints; /* at which the rank has waited for a debugger */
     } ranks[];
 };
 
 static struct {
     pthread_mutex_t mutex;
-    struct sx_run_clients **clients; /* one per job */
+    struct sx_run_clients **clients; /* one for each job */
     uint32_t count, room;
     uint32_t connected, awaited; /* ranks */
     bool each_awaited;
-    int come_fd; /* to be written when so many ranks have come, or a tool; 0: nobody listens */
+    int come_fd; /* written when come_ranks have connected, or a tool has; 0: not wanted */
     uint32_t come_ranks;
     uint64_t come_number;
     int event_fd;
@@ -47,7 +47,7 @@ static struct {
     .last = &upcall.first,
 };
 
-/* Under the lock.  Return: NULL when @proc is in none of them. */
+/* Under the lock.  Return: NULL when @proc is not in any job. */
 static struct sx_run_clients *clients_of(const pmix_proc_t *proc)
 {
     for (uint32_t i = 0; i < upcall.count; i++) {
@@ -117,7 +117,7 @@ void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks)
 
 /* ---- clients --------------------------------------------------------------------------------- */
 
-/* Return: whether somebody waits for that. */
+/* Return: whether this connection must be reported. */
 static bool count_locked(struct sx_run_clients *clients, uint32_t rank)
 {
     const bool before = clients->ranks[rank].counted;
@@ -320,7 +320,7 @@ static bool means_all(pmix_rank_t rank)
            rank == PMIX_RANK_LOCAL_PEERS;
 }
 
-/* The news of @job among @list, made when there are none. */
+/* The news of @job among @list; made when @list has none. */
 static struct sx_run_news *news_of(struct sx_run_news **list, struct sx_run_abort *abort,
                                    struct sx_run_job *job)
 {
@@ -350,8 +350,8 @@ static void name_rank(struct sx_run_news *news, pmix_rank_t rank)
     }
 }
 
-/* Once per job that @procs name; where none is named, it is the caller's.  Return: false when there
- * is no such process. */
+/* One news for each job that @procs name; without @procs, for the caller's job.  Return: false when
+ * a process does not exist. */
 static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
                       struct sx_run_job *caller, const pmix_proc_t *procs, size_t count)
 {
@@ -377,8 +377,8 @@ static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
     return true;
 }
 
-/* @abort is news of those whom it names, and holds @caller.  Return: PMIX_SUCCESS, and it will be
- * answered; PMIX_ERR_NOT_FOUND. */
+/* Post the news of @abort to the jobs that it names; @abort holds @caller.  Return: PMIX_SUCCESS,
+ * and the abort will be answered; PMIX_ERR_NOT_FOUND. */
 static pmix_status_t news_post(struct sx_run_abort *abort, struct sx_run_job *caller,
                                const pmix_proc_t *procs, size_t count)
 {
@@ -422,9 +422,9 @@ static pmix_status_t job_abort(const pmix_proc_t *proc, void *server_object, int
 
 /* ---- job control ----------------------------------------------------------------------------- */
 
-/* Which signal does what @options say?  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a request that
- * is to be cancelled, as all are done when they are answered; PMIX_ERR_BAD_PARAM for more than one
- * directive; PMIX_ERR_NOT_SUPPORTED. */
+/* Find the signal for @options.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a request that is to
+ * be cancelled, as all requests are done when they are answered; PMIX_ERR_BAD_PARAM for more than
+ * one directive; PMIX_ERR_NOT_SUPPORTED. */
 static pmix_status_t control_judge(const struct sx_control_options *options,
                                    struct sx_run_abort *ret)
 {
@@ -517,8 +517,8 @@ static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t tar
 
 /* ---- tools ----------------------------------------------------------------------------------- */
 
-/* Any of this user and of root, under the name that it wants; else the server names it.  Others
- * find the file of a system server, and are not wanted. */
+/* Accept any tool of this user and of root, under the name that it asks for; else the server names
+ * it.  Other users' tools may find the file of a system server, and are refused. */
 static void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
                            void *cbdata)
 {
@@ -554,7 +554,7 @@ pmix_server_module_t sx_run_upcall_module = {
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-/* @job was held for it. */
+/* @job was held for this news. */
 static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t rank)
 {
     struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
@@ -563,7 +563,7 @@ static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t ra
     news_add(news);
 }
 
-/* The library tells of a loss before it lets the peers know. */
+/* The library reports a loss here before it reports it to the peers. */
 void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
@@ -584,7 +584,7 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
-/* Return: false when @rank of @job has been there often enough: it may publish it for ever. */
+/* Return: false when @rank of @job has used up its breakpoints, which it could publish for ever. */
 static bool count_ready(struct sx_run_job *job, uint32_t rank)
 {
     bool counts;
@@ -639,7 +639,7 @@ void sx_run_upcall_gone(pmix_status_t status, void *arg)
 {
     (void)status;
     sx_run_upcall_drop(arg);
-    wake(); /* now it may be forgotten */
+    wake(); /* the job may be removed now */
 }
 
 void sx_run_upcall_handled(pmix_status_t status, void *arg)
@@ -714,7 +714,7 @@ void sx_run_upcall_deinit(void)
 {
     struct sx_run_news *news;
 
-    while ((news = sx_run_upcall_take()) != NULL) { /* came after the last answer */
+    while ((news = sx_run_upcall_take()) != NULL) { /* queued after the last answer */
         sx_run_news_free(news);
     }
     for (uint32_t i = 0; i < upcall.count; i++) {

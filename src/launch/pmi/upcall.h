@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* upcall.h - what the server tells its host, queued for the launcher's thread.
+/* upcall.h - upcalls of the server, queued for the launcher's thread.
  *
  *   library's thread: upcall or event --> news, in order --> launcher's thread: take
  *
- * Upcalls answer at once, but for abort, job control and spawn: these are news, and their caller
- * waits until the launcher answers.  Memory is bounded by the calls that clients wait in, and by
- * one loss a rank, SX_RUN_BREAKPOINTS of its breakpoints, and one answer to the launcher. */
+ * Upcalls are answered at once, except abort, job control and spawn.  These become news, and their
+ * caller waits until the launcher answers.  Memory is bounded by the calls in which clients wait.
+ * Each rank adds one loss and SX_RUN_BREAKPOINTS breakpoints at most, and there is one answer to
+ * the launcher. */
 #ifndef SX_LAUNCH_PMI_UPCALL_H
 #define SX_LAUNCH_PMI_UPCALL_H
 
@@ -17,26 +18,26 @@
 #include "launch/job/job.h"
 
 #define SX_RUN_ABORT_TEXT_MAX 256
-#define SX_RUN_BREAKPOINTS 2 /* in PMIx_Init, and behind it */
+#define SX_RUN_BREAKPOINTS 2 /* in PMIx_Init, and one after it */
 
 enum sx_run_news_kind {
-    SX_RUN_NEWS_ABORT,   /* somebody asks for it */
-    SX_RUN_NEWS_CONTROL, /* the same, of job control */
+    SX_RUN_NEWS_ABORT,   /* a request for an abort */
+    SX_RUN_NEWS_CONTROL, /* a request for job control */
     SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
     SX_RUN_NEWS_READY,   /* @rank waits for a debugger */
-    SX_RUN_NEWS_SPAWN,   /* somebody asks for a job */
-    SX_RUN_NEWS_PUSH,    /* somebody has input for ranks */
-    SX_RUN_NEWS_HANDLED, /* what sx_run_upcall_handled was given for has happened */
-    SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on one of the job @by, which has died */
+    SX_RUN_NEWS_SPAWN,   /* a request for a job */
+    SX_RUN_NEWS_PUSH,    /* input for ranks */
+    SX_RUN_NEWS_HANDLED, /* the event that sx_run_upcall_handled waits for has happened */
+    SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on a rank of the job @by, which has died */
 };
 
-/* One call of PMIx_Abort or PMIx_Job_control: news of every job that it names. */
+/* One call of PMIx_Abort or PMIx_Job_control, and its news for each job that it names. */
 struct sx_run_abort {
-    struct sx_run_job *job; /* the caller's, held; NULL: a tool */
+    struct sx_run_job *job; /* the caller's job, held; NULL: a tool */
     uint32_t rank;
     int status; /* of job control: a signal */
-    bool ends;  /* of job control: the signal is to end them ... */
-    bool apart; /* ... and not what they have spawned */
+    bool ends;  /* of job control: the signal is to end the ranks ... */
+    bool apart; /* ... and not the jobs that they have spawned */
     char text[SX_RUN_ABORT_TEXT_MAX];
     uint32_t open; /* news that have not been answered */
     pmix_op_cbfunc_t fn;
@@ -45,34 +46,34 @@ struct sx_run_abort {
 };
 
 struct sx_run_news {
-    struct sx_run_news *next; /* of the queue, then the owner's to use */
+    struct sx_run_news *next; /* in the queue; then for the owner's use */
     enum sx_run_news_kind kind;
-    struct sx_run_job *job; /* held: whose ranks they are about; of a spawn: the parent, or NULL */
+    struct sx_run_job *job; /* held: the job of the ranks; of a spawn: the parent, or NULL */
     struct sx_run_request *request; /* of a spawn */
     struct sx_run_push *push;       /* of a push */
-    struct sx_run_job *by;          /* the same; NULL: none */
+    struct sx_run_job *by;          /* the job that is named by BEREFT, held; NULL: none */
     uint32_t rank;
-    bool after_loss; /* a rank of the job had been lost: this may be what its peers make of it */
+    bool after_loss; /* the job had lost a rank before: this may be a reaction of its peers */
     struct sx_run_abort *abort;
-    bool whole; /* it names the job; else ... */
+    bool whole; /* all ranks of the job; else ... */
     uint32_t *ranks;
     size_t rank_count;
 };
 
-/* The upcalls carry no pointer of the host, so there is one of these a process.  @event_fd is
- * written when there is news. */
+/* Upcalls carry no pointer to the host, so each process has one of these.  @event_fd is written
+ * when there is news. */
 void sx_run_upcall_init(int event_fd);
-/* Hear of @job from now on, which stays where it is until it was removed. */
+/* Receive upcalls of @job from now on.  The job keeps its address until it is removed. */
 void sx_run_upcall_add(struct sx_run_job *job);
-/* Hear of it no more.  Return: false while somebody holds it, as each news of it and each answer
- * that is owed does: try again later. */
+/* Receive no more upcalls of @job.  Return: false while it is held, as by each of its news and by
+ * each pending answer: try again later. */
 bool sx_run_upcall_remove(struct sx_run_job *job);
-/* Hold @job (NULL: none) once more, and once less. */
+/* Add a holder of @job (NULL: none), and remove one. */
 void sx_run_upcall_hold(struct sx_run_job *job);
 void sx_run_upcall_drop(struct sx_run_job *job);
-/* Answer what nobody has taken; while the server runs. */
+/* Answer all news that nobody has taken; call it while the server runs. */
 void sx_run_upcall_answer_all(void);
-/* When the server has ended. */
+/* Call it when the server has ended. */
 void sx_run_upcall_deinit(void);
 
 /* For PMIx_server_init, and afterwards for PMIX_ERR_LOST_CONNECTION. */
@@ -103,20 +104,20 @@ bool sx_run_upcall_has_come(const struct sx_run_job *job, uint32_t rank);
 void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank);
 /* Whether any rank of @job has ever connected, in either way. */
 bool sx_run_upcall_any_counted(const struct sx_run_job *job);
-/* @rank has ended as one, and another process has its place. */
+/* @rank's client has ended, and another process takes its place. */
 void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
 
 /* Write @number to @fd, an eventfd, once: when @ranks ranks have connected, or a tool has. */
 void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks);
 
-/* How many ranks have become clients; @event_fd is written as well when they are @awaited, or with
- * @each. */
+/* Ask for a write to @event_fd when @awaited ranks have become clients, or with @each at every
+ * rank. */
 void sx_run_upcall_await(uint32_t awaited, bool each);
 uint32_t sx_run_upcall_connected(void);
 
-/* Return: the oldest news, the caller's now, or NULL. */
+/* Return: the oldest news, or NULL.  The caller owns the news. */
 struct sx_run_news *sx_run_upcall_take(void);
-/* Free; the caller of an abort goes on when that was the last of its news. */
+/* Free the news.  The caller of an abort continues when it was the last news of that abort. */
 void sx_run_news_answer(struct sx_run_news *news);
 void sx_run_news_free(struct sx_run_news *news);
 
