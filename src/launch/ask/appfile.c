@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* appfile.c - the text is read whole, then cut; words go into a buffer that is as large. */
+/* appfile.c - the text is read whole and then cut; words go into a buffer of the same size. */
 #include "launch/ask/appfile.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static bool refuse(char *message, const char *path, const char *why)
     return false;
 }
 
-/* Read all of @fd into @ret_text, behind which there is a NUL.  Return: 0 or errno. */
+/* Read all of @fd into @ret_text, and add a NUL behind it.  Return: 0 or errno. */
 static int read_all(int fd, char **ret_text, size_t *ret_len)
 {
     size_t room = ROOM_FIRST, len = 0;
@@ -74,8 +74,8 @@ static bool text_read(const char *path, char **ret_text, size_t *ret_len, char *
 /* ---- words ----------------------------------------------------------------------------------- */
 
 struct cutter {
-    char *at, *to;         /* what is read, and where it goes */
-    uint32_t number, open; /* lines: this one, and the one where the quote begins that is open */
+    char *at, *to;         /* at: the next byte; to: the end of the words */
+    uint32_t number, open; /* lines: this one, and the one where the open quote begins */
     size_t word_count, word_room, line_room;
 };
 
@@ -90,7 +90,8 @@ static void keep(struct cutter *cutter, char c)
     *cutter->to++ = c;
 }
 
-/* The inside of a quote, which begins behind @cutter->at.  Return: false: it does not end. */
+/* Cut the inside of a quote, which begins behind @cutter->at.  Return: false: the quote does not
+ * end. */
 static bool quote_cut(struct cutter *cutter)
 {
     const char quote = *cutter->at++;
@@ -110,7 +111,7 @@ static bool quote_cut(struct cutter *cutter)
     return true;
 }
 
-/* The word at @cutter->at goes to @cutter->to.  Return: false: its quote does not end. */
+/* Copy the word at @cutter->at to @cutter->to.  Return: false: its quote does not end. */
 static bool word_cut(struct cutter *cutter)
 {
     while (!is_blank(*cutter->at) && *cutter->at != '\n' && *cutter->at != '\0') {
@@ -147,7 +148,7 @@ static void line_append(struct sx_run_appfile *file, struct cutter *cutter, uint
     file->lines[file->line_count++] = (struct sx_run_appline){ .number = number };
 }
 
-/* Move over what parts words.  Return: false at the end of a line. */
+/* Skip the blanks between words.  Return: false at the end of a line. */
 static bool blanks_skip(struct cutter *cutter)
 {
     for (;; cutter->at++) {
@@ -160,7 +161,7 @@ static bool blanks_skip(struct cutter *cutter)
     }
 }
 
-/* The words of one line.  Return: false: a quote does not end. */
+/* Cut the words of one line.  Return: false: a quote does not end. */
 static bool line_cut(struct sx_run_appfile *file, struct cutter *cutter)
 {
     const uint32_t number = cutter->number;
@@ -175,7 +176,7 @@ static bool line_cut(struct sx_run_appfile *file, struct cutter *cutter)
         if (!word_cut(cutter)) {
             return false;
         }
-        *cutter->to++ = '\0'; /* there is room: a blank, a line's end or the text's was read */
+        *cutter->to++ = '\0'; /* there is room for it: a blank or an end was read */
         word_append(file, cutter, word);
     }
     if (cutter->word_count > before) {
@@ -187,7 +188,7 @@ static bool line_cut(struct sx_run_appfile *file, struct cutter *cutter)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* The words of lines, once none of them moves any more. */
+/* Point at the words of each line, once the array of words no longer moves. */
 static void lines_point(struct sx_run_appfile *file)
 {
     char **at = file->words;

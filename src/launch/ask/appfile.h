@@ -6,9 +6,9 @@
  *     -n 2 --wdir run/ocean ./ocean "two words"
  *     -n 3 ./ice
  *
- * Blanks part words.  '...' and "..." keep all between them, also ends of lines; in "..." a
+ * Blanks separate words.  '...' and "..."  keep all between them, also ends of lines; in "..."  a
  * backslash keeps " or itself.  Elsewhere it keeps any character, and at the end of a line it joins
- * the next line to it.  What a line means is for launch/ask/options.c to say. */
+ * the next line to it.  launch/ask/options.c defines the meaning of a line. */
 #ifndef SX_LAUNCH_ASK_APPFILE_H
 #define SX_LAUNCH_ASK_APPFILE_H
 
@@ -22,7 +22,7 @@
 
 struct sx_run_appline {
     char **words;    /* at least one; ends with NULL */
-    uint32_t number; /* in the file, from 1; of its first, if it has several */
+    uint32_t number; /* in the file, from 1; the first one, if the entry has several lines */
 };
 
 struct sx_run_appfile {
@@ -33,7 +33,8 @@ struct sx_run_appfile {
 };
 
 /* Read the file, or pipe, at @path.  Return: true; false with one line in @message, and nothing to
- * deinit: it cannot be read, is too large, is no text, leaves a quote open, or names no program. */
+ * deinit.  It fails when it cannot be read, is too large, is not text, leaves a quote open, or
+ * names no program. */
 bool sx_run_appfile_init(struct sx_run_appfile *file, const char *path,
                          char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_appfile_deinit(struct sx_run_appfile *file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* batch.c - a batch system is a row: its variables, and where it says what each node has. */
+/* batch.c - a batch system is a row: its variables, and where its list of nodes is. */
 #include "launch/ask/batch.h"
 
 #include <limits.h>
@@ -19,12 +19,12 @@
 #include "launch/common/say.h"
 
 #define BLANKS " \t\r\n"
-#define HOSTS_MAX 65536u /* in a list */
-#define NODES_MAX 4096u  /* that are told apart */
+#define HOSTS_MAX 65536u /* names in a list */
+#define NODES_MAX 4096u  /* nodes that are distinguished */
 
 /* ---- numbers and names ----------------------------------------------------------------------- */
 
-/* Of the variable @name, which may be NULL.  Return: 0 when it has none. */
+/* The number in the variable @name, which may be NULL.  Return: 0 when there is none. */
 static uint32_t number_of(const char *name)
 {
     const char *const text = name == NULL ? NULL : getenv(name);
@@ -33,7 +33,7 @@ static uint32_t number_of(const char *name)
     return text != NULL && sx_cli_number(text, 1, UINT32_MAX, &number) ? (uint32_t)number : 0;
 }
 
-/* One of them may have a domain. */
+/* Compare two names of nodes; one of them may have a domain. */
 static bool is_same(const char *name, const char *own)
 {
     const size_t len = strcspn(name, "."), own_len = strcspn(own, ".");
@@ -65,7 +65,8 @@ uint32_t sx_run_batch_tasks_at(const char *text, uint32_t index)
     return 0;
 }
 
-/* The place of @own among @count names, of which this is a word of a list, as "a[01-03,7]". */
+/* Find the place of @own among the names of @word, a word of a list as "a[01-03,7]".  *count counts
+ * all names of the list. */
 static bool word_find(const char *word, const char *own, uint32_t *count)
 {
     const char *const open = strchr(word, '['), *at = open;
@@ -143,8 +144,8 @@ static void tally_add(struct tally *tally, const char *name, uint32_t tasks)
     tally->batch->here += is_same(name, tally->own) ? tasks : 0;
 }
 
-/* "NAME" or, if it is counted, "NAME NUMBER", at *@text, which moves behind it.  Return: false when
- * there is none. */
+/* Read "NAME" or, if counted, "NAME NUMBER", at *@text, and advance *@text.  Return: false when
+ * there is no word. */
 static bool tally_word(struct tally *tally, char **text, bool counted)
 {
     const char *const name = strtok_r(NULL, BLANKS, text);
@@ -161,7 +162,7 @@ static bool tally_word(struct tally *tally, char **text, bool counted)
 
 static void tally_file(struct tally *tally, const char *path, bool counted)
 {
-    struct stat st; /* a pipe that nobody writes would be waited for */
+    struct stat st; /* not a pipe: reading one without a writer would wait */
     FILE *const file = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
     char line[1024];
 
@@ -172,23 +173,24 @@ static void tally_file(struct tally *tally, const char *path, bool counted)
         char *rest = line;
 
         (void)tally_word(tally, &rest,
-                         counted); /* what follows on a line is about something else */
+                         counted); /* the rest of the line has another meaning; skip it */
     }
     if (file != NULL) {
         fclose(file);
     }
 }
 
-/* Where a system lists the nodes. */
+/* The form of a system's list of nodes. */
 enum list {
     LIST_SLURM,  /* "a[01-03],b" and "2(x3),1" */
     LIST_FILE,   /* a line "NAME" for each task */
     LIST_COUNTS, /* a file of lines "NAME NUMBER ..." */
     LIST_PAIRS,  /* "NAME NUMBER NAME NUMBER" */
-    LIST_EVEN,   /* nowhere: they have equally many; so where a list cannot be read */
+    LIST_EVEN,   /* no list: all nodes have equally many tasks; also when a list cannot be read */
 };
 
-/* @value is that of the variable, a path or the list itself.  Return: false when it names none. */
+/* @value is the value of the variable: a path, or the list itself.  Return: false when it names no
+ * node. */
 static bool list_read(enum list kind, const char *value, struct sx_run_batch *batch,
                       const char *own)
 {
@@ -221,7 +223,7 @@ static bool list_read(enum list kind, const char *value, struct sx_run_batch *ba
     return any;
 }
 
-/* In a batch script and in a step the node has a number; else it is looked for by its name. */
+/* In a batch script and in a step the node has a number; elsewhere its name is searched. */
 static void slurm_read(struct sx_run_batch *batch, const char *own)
 {
     const char *const id = getenv("SLURM_NODEID"), *const list = getenv("SLURM_JOB_NODELIST");
@@ -246,11 +248,11 @@ static void slurm_read(struct sx_run_batch *batch, const char *own)
 /* ---- the systems ----------------------------------------------------------------------------- */
 
 static const struct system {
-    const char *name, *mark, *job, *starter; /* it is this one where the mark is set */
-    const char *nodes, *tasks, *cpus;        /* of all nodes; of a task; NULL: there is none */
-    const char *step, *step_tasks;           /* where it is set, this is one of so many tasks */
+    const char *name, *mark, *job, *starter; /* an allocation of this system has @mark */
+    const char *nodes, *tasks, *cpus;        /* of all nodes; of a task; NULL: no variable */
+    const char *step, *step_tasks;           /* if set, this process is one of step_tasks tasks */
     enum list kind;
-    const char *list; /* where that is not set, tasks and nodes alone count */
+    const char *list; /* if not set, only tasks and nodes count */
 } systems[] = {
     { "Slurm", "SLURM_JOB_ID", "SLURM_JOB_ID", "srun", "SLURM_NNODES", "SLURM_NTASKS",
       "SLURM_CPUS_PER_TASK", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS", LIST_SLURM, NULL },
@@ -309,7 +311,8 @@ static uint32_t cpus_usable(void)
     return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 0;
 }
 
-/* Hardware threads, as srun counts them.  What does not fit, or has its policy, stays unbound. */
+/* Take hardware threads, as srun counts them.  Ranks stay unbound if the CPUs do not suffice, or a
+ * policy is given. */
 static bool cpus_take(struct sx_run_options *options, const struct sx_run_batch *batch)
 {
     if (batch->cpus_each == 0 || batch->cpus_each > SX_RUN_RANKS_MAX || options->cpus_each > 0 ||
@@ -381,7 +384,7 @@ static void ranks_take(struct sx_run_options *options, const struct sx_run_batch
     }
 }
 
-/* No number is given, and no allocation has one. */
+/* Neither the user nor an allocation has given a number. */
 static void one_say(const struct sx_run_options *options)
 {
     if (options->cpus_each > 0) {
@@ -399,7 +402,7 @@ void sx_run_batch_take(struct sx_run_options *options)
     struct sx_run_batch batch;
 
     if (getenv("OMPI_COMM_WORLD_SIZE") != NULL) {
-        return; /* a rank of a launcher, perhaps of this one */
+        return; /* this process is a rank of a launcher, perhaps of this one */
     }
     sx_process_nodename(own);
     sx_run_batch_read(&batch, own);

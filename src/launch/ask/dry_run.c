@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* dry_run.c - each word as a shell would read it; a variable that was here and is not passed on
- * comes as "unset NAME". */
+/* dry_run.c - write each word as a shell would read it; "unset NAME" stands for a variable that
+ * ranks do not inherit. */
 #include "launch/ask/dry_run.h"
 
 #include <ctype.h>
@@ -39,13 +39,13 @@ static const char *value_of(char *const *env, const char *word)
     return value;
 }
 
-/* Is it here, and not in @env? */
+/* Whether the variable of @word is set here, and not in @env. */
 static bool goes(char *const *env, const char *word)
 {
     return value_of(env, word) == NULL;
 }
 
-/* Is it in a rank's environment, and another one or none here?  Return: its value, or NULL. */
+/* Whether a rank's variable is not set here, or has another value.  Return: its value, or NULL. */
 static const char *differs(const char *word)
 {
     const char *const value = strchr(word, '='), *const here = value_of(environ, word);
@@ -118,7 +118,7 @@ void sx_run_dry_write(const struct sx_run_job *job, uint32_t rank, FILE *to)
 
 /* ---- for a program --------------------------------------------------------------------------- */
 
-/* One more element of an array or an object. */
+/* Add an element to an array or an object. */
 static void element_json(bool *first, const char *text, size_t len, FILE *to)
 {
     if (!*first) {

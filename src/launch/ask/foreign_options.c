@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign_options.c - the words of other launchers: taken as an option of here, taken with a value
- * of their own, or answered with what to write instead. */
+/* foreign_options.c - options of other launchers.  Each is taken as an option of shmix, or with its
+ * own values, or the answer names the option to write instead. */
 #include "launch/ask/foreign_options.h"
 
 #include <stdlib.h>
@@ -122,7 +122,7 @@ const struct sx_habit sx_run_habits[] = {
 
 /* ---- values of their own --------------------------------------------------------------------- */
 
-/* The ranks have PMIx and PMI-1 in any case. */
+/* The ranks have PMIx and PMI-1 with any value. */
 static bool set_mpi(void *at, const char *value)
 {
     (void)at;
@@ -130,7 +130,7 @@ static bool set_mpi(void *at, const char *value)
            strcmp(value, "openmpi") == 0;
 }
 
-/* srun's "ALL,A=1,B".  All of the environment is passed on. */
+/* srun's "ALL,A=1,B".  The whole environment is passed on. */
 static bool set_export(void *at, const char *value)
 {
     char *const copy = sx_cli_strdup(value), *rest = copy;
@@ -170,7 +170,8 @@ static bool set_unset(void *at, const char *value)
     return value[0] != '\0' && strchr(value, '=') == NULL;
 }
 
-/* prterun's "NAME[c] VALUE"; @kind: before what there is, or behind it, with c between. */
+/* prterun's "NAME[c] VALUE".  @kind: put VALUE before the present value, or behind it, with c
+ * between them. */
 static bool set_joined(void *at, const char *value, char kind)
 {
     const size_t len = strcspn(value, " ");
@@ -217,7 +218,7 @@ static bool same_find(const struct same *rows, size_t count, const char *word,
     return false;
 }
 
-/* srun's, with commas between. */
+/* srun's values, with commas between them. */
 static bool set_cpu_bind(void *at, const char *value)
 {
     static const struct same rows[] = {
@@ -282,7 +283,7 @@ static bool set_per_node(void *at, const char *value)
     return good;
 }
 
-/* One is what there is. */
+/* One node is all there is. */
 static bool set_nodes_count(void *at, const char *value)
 {
     (void)at;
@@ -293,7 +294,7 @@ static bool set_nodes_count(void *at, const char *value)
     return true;
 }
 
-/* prterun's runtime options, each of which is an option here. */
+/* prterun's runtime options; each one is an option of shmix. */
 static bool runtime_take(struct sx_run_options *options, const char *word)
 {
     static const char *const so_anyway[] = { "abort-nonzero-status", "error-nonzero-status",

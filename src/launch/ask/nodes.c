@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nodes.c - no resolver is asked, as one that hangs would hang the launch; files and the kernel
- * are. */
+/* nodes.c - only files and the kernel are read.  No resolver is called: one that hangs would hang
+ * the launch. */
 #include "launch/ask/nodes.h"
 
 #include <arpa/inet.h>
@@ -23,20 +23,20 @@
 #include "launch/common/say.h"
 
 #define BLANKS " \t\r\n"
-#define FILE_LINES_MAX 65536u /* of a system's file that are read */
+#define FILE_LINES_MAX 65536u /* lines of a system's file that are read */
 #define INTERFACES_MAX 65536u
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 struct address {
-    int family; /* AF_UNSPEC: none */
+    int family; /* AF_UNSPEC: no address */
     union {
         struct in_addr four;
         struct in6_addr six;
     };
 };
 
-/* An address, which may name its interface behind a '%'. */
+/* Parse an address, which may name its interface behind a '%'. */
 static struct address address_of(const char *text)
 {
     struct address address = { .family = AF_UNSPEC };
@@ -92,7 +92,7 @@ static bool is_own_address(const char *text)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* Whether @fn returns true for a line of the file @path, without what follows its '#'. */
+/* Whether @fn returns true for a line of the file @path, without the comment that a '#' begins. */
 static bool any_line(const char *path, bool (*fn)(char *line, const void *arg), const void *arg)
 {
     FILE *const file = fopen(path, "re");
@@ -114,7 +114,7 @@ static bool any_line(const char *path, bool (*fn)(char *line, const void *arg), 
     return any;
 }
 
-/* "ADDRESS NAME...": whether it gives the name @arg to an address of this machine. */
+/* For "ADDRESS NAME...": whether the line gives the name @arg to an address of this machine. */
 static bool hosts_line(char *line, const void *arg)
 {
     char *rest = NULL, *const address = strtok_r(line, BLANKS, &rest), *name;
@@ -131,7 +131,7 @@ bool sx_run_nodes_in_hosts(const char *path, const char *name)
     return any_line(path, hosts_line, name);
 }
 
-/* "search DOMAIN..." or "domain DOMAIN": whether the domain @arg is among them. */
+/* For "search DOMAIN..."  or "domain DOMAIN": whether the domain @arg is among them. */
 static bool domains_line(char *line, const void *arg)
 {
     char *rest = NULL, *const word = strtok_r(line, BLANKS, &rest), *domain;
@@ -211,12 +211,12 @@ bool sx_run_nodes_word(char *word, const char *own, const char **ret_slots)
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-/* Where the reason goes; the place in a file before it. */
+/* Receives the slots and the reason of a failure, which begins with the place in a file. */
 struct reader {
     char own[HOST_NAME_MAX + 1];
-    uint32_t *slots, max, line; /* line 0: it is not a file */
+    uint32_t *slots, max, line; /* line 0: the list is not a file */
     char *message;
-    enum sx_run_nodes *why; /* beside the message */
+    enum sx_run_nodes *why; /* the status that goes with the message */
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(const struct reader *reader,
@@ -226,7 +226,7 @@ __attribute__((format(printf, 2, 3))) static bool refuse(const struct reader *re
     va_list args;
     int len;
 
-    *reader->why = SX_RUN_NODES_WRONG; /* unless the caller has a better word */
+    *reader->why = SX_RUN_NODES_WRONG; /* unless the caller sets a more precise one */
     if (reader->line > 0) {
         snprintf(place, sizeof(place), "line %u: ", reader->line);
     }
@@ -251,7 +251,7 @@ static bool slots_add(const struct reader *reader, uint32_t *slots, const char *
     return true;
 }
 
-/* "NODE" or "NODE:SLOTS"; @count, if it is not NULL, says it instead.  @word is cut. */
+/* Add "NODE" or "NODE:SLOTS"; @count, if not NULL, replaces SLOTS.  @word is changed. */
 static bool node_add(const struct reader *reader, char *word, const char *count)
 {
     const char *said;
@@ -280,7 +280,7 @@ enum sx_run_nodes sx_run_nodes_list(uint32_t *slots, const char *list, uint32_t 
     return why;
 }
 
-/* Leave out the blanks around each '='. */
+/* Remove the blanks around each '='. */
 static void equals_join(char *line)
 {
     char *to = line;
@@ -325,8 +325,8 @@ static bool line_add(const struct reader *reader, char *line)
     return node_add(reader, node, count);
 }
 
-/* Return: the bytes of @file, of which there are *ret_size, to be freed; NULL when it has too many,
- * or cannot be read. */
+/* Return: the *ret_size bytes of @file, which the caller frees; NULL when there are too many, or
+ * the file cannot be read. */
 static char *bytes_read(const struct reader *reader, FILE *file, size_t *ret_size)
 {
     char *const bytes = sx_cli_calloc(SX_RUN_NODES_BYTES_MAX + 1, 1);
@@ -346,8 +346,8 @@ static char *bytes_read(const struct reader *reader, FILE *file, size_t *ret_siz
     return NULL;
 }
 
-/* A device or a directory is no list, and one without an end is not read to it.  Return: the whole
- * text, of *ret_size bytes and to be freed; NULL when it is refused. */
+/* Refuse a device or a directory, and stop reading a file that is too large.  Return: the whole
+ * text, of *ret_size bytes, which the caller frees; NULL when it is refused. */
 static char *text_read(const struct reader *reader, const char *path, size_t *ret_size)
 {
     struct stat st;
@@ -380,7 +380,7 @@ enum sx_run_nodes sx_run_nodes_file(uint32_t *slots, const char *path, uint32_t 
     bool good = text != NULL;
 
     sx_process_nodename(reader.own);
-    while (good && (line = strsep(&at, "\n")) != NULL) { /* it ends with a zero */
+    while (good && (line = strsep(&at, "\n")) != NULL) { /* a NUL ends it */
         reader.line++;
         line[strcspn(line, "#")] = '\0';
         good = line_add(&reader, line);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* options.c - the options of `shmix run`: a row and, for a value of its own kind, a setter each. */
+/* options.c - the options of `shmix run`: each has a row and, for a value of its own kind, a
+ * setter. */
 #include "launch/ask/options.h"
 
 #include <assert.h>
@@ -23,7 +24,7 @@
 
 #define EVENT_GRACE_NS (100 * SX_NS_PER_MS) /* for --event-grace */
 #define TIMEOUT_WANTS "seconds, from 0.001 to 100000000, or 0 for no limit"
-#define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT" /* as mpirun and MPICH's mpiexec have it */
+#define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT" /* the variable that mpirun and MPICH's mpiexec read */
 
 static const struct {
     const char *name, *noun;
@@ -80,7 +81,7 @@ static bool set_ranks(void *at, const char *value)
     return good;
 }
 
-/* Of one program it is said once: srun's -c and mpirun's -c are different things. */
+/* A program accepts one number only: srun's -c and mpirun's -c have different meanings. */
 static bool set_count(void *at, const char *value)
 {
     struct sx_run_app *const app = at;
@@ -142,7 +143,7 @@ static bool set_hostfile(void *at, const char *value)
     return set_nodes(at, value, sx_run_nodes_file);
 }
 
-/* A level before @end, where @none is the word for none. */
+/* A level before @end; @none is the word for no level. */
 static bool set_level(enum sx_run_level *at, const char *value, const char *none, int end)
 {
     if (strcmp(value, "socket") == 0) {
@@ -207,10 +208,10 @@ void sx_run_app_env_add(struct sx_run_app *app, char *word)
 static bool set_env(void *at, const char *value)
 {
     if (value[0] == '\0' || value[0] == '=' || value[0] == '-') {
-        return false; /* also an option where the NAME was left out */
+        return false; /* also when the NAME was left out and an option follows */
     }
     if (value[strlen(value) - 1] == '*' && strchr(value, '=') == NULL) {
-        return true; /* all that begin so; the whole environment is passed on */
+        return true; /* a prefix: the whole environment is passed on */
     }
     if (strchr(value, '=') == NULL && getenv(value) == NULL) {
         sx_say("warning: --env %.80s: that variable is not set here, and the ranks do not get it",
@@ -221,7 +222,7 @@ static bool set_env(void *at, const char *value)
     return true;
 }
 
-/* "KEY VALUE".  Values of one key are a list, as mpirun has it. */
+/* "KEY VALUE".  Several values of one key become a list, as with mpirun. */
 static bool set_mca(void *at, const char *value)
 {
     struct sx_run_app *const app = at;
@@ -261,7 +262,7 @@ static bool set_timeout(void *at, const char *value)
         return false;
     }
     if (*timeout_ns == 0 && strspn(value, "0.") == strlen(value)) {
-        *timeout_ns = SX_DEADLINE_NEVER; /* and not what the environment says */
+        *timeout_ns = SX_DEADLINE_NEVER; /* overrides the environment variable */
     }
     return *timeout_ns >= SX_NS_PER_MS;
 }
@@ -335,7 +336,7 @@ static bool set_on_failure(void *at, const char *value)
     return notify || strcmp(value, "abort") == 0;
 }
 
-/* As prterun has it; "none" is what is so in any case. */
+/* The values of prterun; "none" is the default. */
 static bool set_with_ft(void *at, const char *value)
 {
     struct sx_run_options *const options = at;
@@ -353,13 +354,13 @@ static bool is_word(const char *text, size_t len, const char *word)
     return strlen(word) == len && strncmp(text, word, len) == 0;
 }
 
-/* A word of --display.  Return: false when there is no such one. */
+/* A word of --display.  Return: false when no word matches. */
 static bool display_word(struct sx_display_options *display, const char *word, size_t len)
 {
     const struct {
-        const char *word, *mpirun; /* as mpirun of Open MPI 5 has it */
+        const char *word, *mpirun; /* the word of mpirun of Open MPI 5 */
         bool *at;
-        const char **of; /* nodes: this one */
+        const char **of; /* nodes: this one only */
     } words[] = {
         { "map", "map", &display->map, NULL },
         { "map-detailed", "map-devel", &display->detailed, NULL },
@@ -400,7 +401,7 @@ static bool set_display(void *at, const char *value)
     }
 }
 
-/* A word of --output: its field in the options. */
+/* Find the option field for a word of --output. */
 static bool *output_word(struct sx_output_options *output, const char *word, size_t len)
 {
     const struct {
@@ -428,8 +429,8 @@ static bool *output_word(struct sx_output_options *output, const char *word, siz
     return NULL;
 }
 
-/* "file=NAME" or "dir=NAME", which ends before a ':' or ','.  Return: the name, and where it is to
- * be kept. */
+/* Cut "file=NAME" or "dir=NAME", which ends before a ':' or ','.  Return: the name, and the field
+ * for it. */
 static char *output_name(struct sx_output_options *output, char *word, const char ***ret_at)
 {
     static const char file[] = "file=", dir[] = "dir=";
@@ -480,7 +481,7 @@ static_assert(SX_RUN_RANKS_MAX == 16384 && SX_RUN_JOBS_MAX == 256 &&
 
 #define OF_APP(member) offsetof(struct sx_run_app, member), true
 #define OF_JOB(member) offsetof(struct sx_run_options, member), false
-#define APP 0, true /* the setter is given the whole of it */
+#define APP 0, true /* the setter receives the whole struct */
 #define JOB 0, false
 
 static const struct sx_option rows[] = {
@@ -737,10 +738,10 @@ const struct sx_verb sx_run_verb = {
 
 /* ---- applications ---------------------------------------------------------------------------- */
 
-/* Where words come from: the command line, or a line of an app file. */
+/* The source of words: the command line, or a line of an app file. */
 struct source {
-    const struct sx_verb *verb;      /* that refuses them */
-    const struct sx_run_app *common; /* what the file's own options say; NULL: the command line */
+    const struct sx_verb *verb;      /* named in error messages */
+    const struct sx_run_app *common; /* the app file's own options; NULL: the command line */
 };
 
 static void app_deinit(struct sx_run_app *app)
@@ -772,7 +773,7 @@ static struct sx_run_app *app_begin(struct sx_run_options *options, const struct
     return app;
 }
 
-/* Unless the user has said something else of it. */
+/* Set the variable, unless the user has set it. */
 static void app_with_ft(struct sx_run_app *app)
 {
     static const char name[] = "OMPI_MCA_mpi_ft_enable=";
@@ -798,7 +799,8 @@ static int refuse_no_program(const struct sx_run_options *options, const struct 
     return sx_options_refuse(verb, "-n", "no program given");
 }
 
-/* The program at **words and its arguments; *words moves to the ':' behind it, or to the end. */
+/* Take the program at **words and its arguments.  *words advances to the ':' behind them, or to the
+ * end. */
 static int take_program(struct sx_run_options *options, const struct sx_verb *verb,
                         struct sx_run_app *app, char ***words)
 {
@@ -845,7 +847,7 @@ static int take_program(struct sx_run_options *options, const struct sx_verb *ve
 
 static int take_words(struct sx_run_options *options, const struct source *source, char **words);
 
-/* One line of the app file that @common names. */
+/* Take one line of the app file that @common names. */
 static int take_line(struct sx_run_options *options, const struct sx_run_app *common,
                      const struct sx_run_appline *line)
 {
@@ -860,7 +862,7 @@ static int take_line(struct sx_run_options *options, const struct sx_run_app *co
     return code;
 }
 
-/* The app file that the last application is; it makes way for those of its lines. */
+/* The last application is an app file: replace it by the applications of the file's lines. */
 static int take_file(struct sx_run_options *options, const struct source *source, char **words)
 {
     struct sx_run_app common = options->apps[--options->app_count];
@@ -912,7 +914,7 @@ static int take_words(struct sx_run_options *options, const struct source *sourc
     return SX_OPTIONS_TAKEN;
 }
 
-/* Where no option says how long the jobs may take, the environment may, in the same words. */
+/* Without an option for the time limit, take it from the environment, in the same format. */
 static int take_environment(struct sx_run_options *options)
 {
     const char *const value = getenv(TIMEOUT_VARIABLE);
@@ -945,7 +947,7 @@ static int judge_reports(const struct sx_run_options *options)
                                    said);
 }
 
-/* The terminal is the debugger's. */
+/* The debugger has the terminal. */
 static int judge_debugger(struct sx_run_options *options)
 {
     if (options->debugger_one && options->debugger == NULL) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* runtime_options.c - a word is a row; the words are those that prterun takes for the same. */
+/* runtime_options.c - each word is a row; the words are prterun's words for the same attributes. */
 #include "launch/ask/runtime_options.h"
 
 #include <stdlib.h>
@@ -17,19 +17,19 @@
 #define WORDS_MAX 64u
 
 static const struct row {
-    const char *word, *key; /* the key is NULL: it is so anyway */
+    const char *word, *key; /* key NULL: this is the default */
     pmix_data_type_t type;  /* PMIX_BOOL: also without a value */
-    const char *text_key;   /* of a value that is neither true nor false; NULL: there is none */
+    const char *text_key;   /* for a value that is neither true nor false; NULL: none */
 } rows[] = {
     { "abort-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL, NULL },
     { "aggregate-help-messages", PMIX_AGGREGATE_HELP, PMIX_BOOL, NULL },
-    { "autorestart", SX_RUN_AUTORESTART, PMIX_BOOL, NULL }, /* as often as max-restarts says */
+    { "autorestart", SX_RUN_AUTORESTART, PMIX_BOOL, NULL }, /* as often as max-restarts allows */
     { "continuous", PMIX_JOB_CONTINUOUS, PMIX_BOOL, NULL },
     { "default-exec-agent", NULL, PMIX_BOOL, NULL },
     { "donotlaunch", PMIX_DO_NOT_LAUNCH, PMIX_BOOL, NULL },
     { "error-nonzero-status", PMIX_ABORT_NON_ZERO_TERM, PMIX_BOOL, NULL },
     { "exec-agent", PMIX_EXEC_AGENT, PMIX_STRING, NULL },
-    { "fwd-environment", NULL, PMIX_BOOL, NULL }, /* it is the asker's */
+    { "fwd-environment", NULL, PMIX_BOOL, NULL }, /* the environment is the requester's */
     { "get-stack-traces", PMIX_TIMEOUT_STACKTRACES, PMIX_BOOL, NULL },
     { "max-restarts", PMIX_MAX_RESTARTS, PMIX_UINT32, NULL },
     { "notifyerrors", PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, PMIX_BOOL, NULL },
@@ -68,14 +68,14 @@ static void info_load(const char *key, const void *data, pmix_data_type_t type, 
     }
 }
 
-/* What a word becomes. */
+/* The infos that a word becomes. */
 struct made {
-    pmix_info_t *infos; /* INFOS_A_WORD more fit */
+    pmix_info_t *infos; /* with room for INFOS_A_WORD more */
     size_t count;
 };
 #define INFOS_A_WORD 2u
 
-/* @value: NULL: there is none.  Return: false: it is of another kind. */
+/* @value NULL: none.  Return: false: the value is of another kind. */
 static bool info_make(const struct row *row, const char *value, struct made *made)
 {
     const void *data = value;

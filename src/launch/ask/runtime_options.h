@@ -8,13 +8,13 @@
 #include <pmix_common.h>
 #include <stddef.h>
 
-/* Of words that no attribute of the Standard says. */
+/* Keys of words for which the Standard has no attribute. */
 #define SX_RUN_AUTORESTART "shmix.run.autorestart"
 #define SX_RUN_PROCTABLE "shmix.run.proctable"
 #define SX_RUN_PROCTABLE_TO "shmix.run.proctable.to" /* a file, or "-", "+" for our streams */
 
-/* Make the infos that @text means, which the caller destructs and frees.  Return: PMIX_SUCCESS;
- * PMIX_ERR_BAD_PARAM, with a line that names the word, for one that is not known or has a value of
+/* Make the infos that @text stands for; the caller destructs and frees them.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM, with a line that names the word, for one that is unknown or has a value of
  * another kind. */
 pmix_status_t sx_run_runtime_read(const char *text, pmix_info_t **ret_info, size_t *ret_ninfo);
 

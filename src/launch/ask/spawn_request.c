@@ -47,7 +47,7 @@ static pmix_status_t copy_of(const void *from, size_t count, size_t size_bytes,
     return PMIX_SUCCESS;
 }
 
-/* What PMIX_RUNTIME_OPTIONS says is as if it had been said without it. */
+/* Add the infos of PMIX_RUNTIME_OPTIONS, as if the spawn had given them directly. */
 static pmix_status_t runtime_add(struct sx_run_request *request)
 {
     const pmix_info_t *const info = sx_info_find(request->info, request->ninfo,
@@ -56,7 +56,7 @@ static pmix_status_t runtime_add(struct sx_run_request *request)
     size_t count = 0;
 
     if (info == NULL || info->value.type != PMIX_STRING || info->value.data.string == NULL) {
-        return PMIX_SUCCESS; /* its row has its word on that */
+        return PMIX_SUCCESS; /* the directive's row has checked the value */
     }
     const pmix_status_t rc = sx_run_runtime_read(info->value.data.string, &more, &count);
 
@@ -92,7 +92,7 @@ static pmix_status_t request_copy(struct sx_run_request *request, const pmix_inf
     return rc;
 }
 
-/* true is all of them; else a rank, or several. */
+/* true means all ranks; other values name one rank, or several. */
 bool sx_run_request_stops(const pmix_info_t *info, uint32_t rank)
 {
     const pmix_value_t *const value = info == NULL ? NULL : &info->value;
@@ -213,7 +213,7 @@ struct sx_run_request *sx_run_request_free(struct sx_run_request *request)
     return NULL;
 }
 
-/* Whose caller hears of the other one. */
+/* The callback of the other request: the spawn's caller gets one answer only. */
 static void nobody_hears(pmix_status_t status, pmix_nspace_t nspace, void *arg)
 {
     (void)status;
@@ -221,7 +221,7 @@ static void nobody_hears(pmix_status_t status, pmix_nspace_t nspace, void *arg)
     (void)arg;
 }
 
-/* Those that stay go to the front.  Return: how many they are. */
+/* Move the applications that stay to the front.  Return: how many stay. */
 static size_t apps_sort(struct sx_run_request *request)
 {
     const size_t all = request->napps;
@@ -278,7 +278,7 @@ void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* The first @len bytes of @name, behind which slots may follow, are this node. */
+/* Whether the first @len bytes of @name, before any slots, name this node. */
 static bool is_here(const char *name, size_t len, const char *host)
 {
     char *const word = sx_cli_printf("%.*s", (int)len, name);
@@ -310,8 +310,8 @@ static pmix_status_t judge_hosts(const char *hosts, const char *host, char *mess
     return PMIX_SUCCESS;
 }
 
-/* Whoever spawns names it, and the launcher waits for nobody: not for a pipe that has no writer,
- * and not for a file without an end.  Return: NULL with errno. */
+/* Any client that spawns can name the file, so opening it must not block: neither for a pipe
+ * without a writer, nor for a file without an end.  Return: NULL with errno. */
 static FILE *hostfile_open(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -337,7 +337,7 @@ static FILE *hostfile_open(const char *path)
     return file;
 }
 
-/* A node a line; what stands behind its name is for others. */
+/* One node on each line; the text behind its name is for other launchers. */
 static pmix_status_t judge_hostfile(const char *path, const char *host, char *message)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -455,8 +455,8 @@ static pmix_status_t judge_policies(struct sx_run_request *request, char *messag
 
 /* ---- applications ---------------------------------------------------------------------------- */
 
-/* The words of @app, with its command in front unless they begin with it, and before all that of
- * who is to execute it. */
+/* The words of @app: first @agent's, which executes it, then its command, unless its argv begins
+ * with that. */
 static char **words_of(const pmix_app_t *app, const char *agent)
 {
     const char *const slash = strrchr(app->cmd, '/');
@@ -500,7 +500,7 @@ static pmix_status_t judge_count(const pmix_app_t *app, uint32_t ppr, uint32_t *
     return PMIX_SUCCESS;
 }
 
-/* What is to be brought to the nodes is here, or nowhere. */
+/* Files for the nodes exist here, or the spawn is refused. */
 static pmix_status_t judge_files(const char *files, const char *wdir, char *message)
 {
     char **const names = files == NULL ? NULL : PMIx_Argv_split(files, ',');
@@ -586,7 +586,8 @@ static pmix_status_t judge_input(const struct sx_launch_options *said,
     return PMIX_SUCCESS;
 }
 
-/* How many ranks an application has that has no number: those of a debugger, or beside others. */
+/* The number of ranks of an application that has no number: those of a debugger, or ranks beside
+ * others. */
 static uint64_t ranks_beside(const struct sx_run_request *request)
 {
     const struct sx_launch_options *const said = &request->said;
@@ -620,7 +621,7 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
         return PMIX_ERR_BAD_PARAM;
     }
     if (said->output.here == SX_SAID_NO) {
-        options->output.file_only = true; /* or nowhere, if no file is named */
+        options->output.file_only = true; /* or nowhere, without a file */
     }
     rc = judge_policies(request, message);
     ppr = options->per_node;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawn_request.h - what a spawn asks for, and who waits for the answer.
+/* spawn_request.h - the request of a spawn, and the caller that waits for its answer.
  *
  *   library's thread: infos and apps --copied, read--> request --news--> launcher's thread:
  *   judged (options of a job) --> its job's, until that goes; answered once */
@@ -16,29 +16,29 @@
 #include "launch/pmi/pmi1_words.h"
 
 struct sx_run_request {
-    pmix_proc_t parent; /* who asks */
+    pmix_proc_t parent; /* the requester */
     pmix_info_t *info;
     size_t ninfo;
     pmix_app_t *apps;
     size_t napps;
-    struct sx_launch_options said;     /* of the job */
-    struct sx_launch_options *of_apps; /* of each application, with what the job says of all */
-    struct sx_run_options options;     /* the same, in the launcher's words */
+    struct sx_launch_options said;     /* for the whole job */
+    struct sx_launch_options *of_apps; /* for each application, with the job's values for all */
+    struct sx_run_options options;     /* the same, as options of the launcher */
     char ***words;                     /* argv of each application */
-    uint64_t started_ns;               /* when it came */
-    uint64_t progress_ns;              /* when it is told next how far it is; 0: not yet */
-    pmix_proc_t target;                /* for what is said, when a name is all that is */
-    uint32_t target_count;             /* ranks of the job that a debugger's daemons look at */
-    uint32_t beside_count;             /* ranks beside which others are to be */
-    struct sx_run_late late;           /* what its ranks did when their time was over */
-    bool over_pmi1;                    /* it came that way, with ... */
-    struct sx_run_pmi1_words preputs;  /* ... what its ranks find there; zeroed: none */
-    bool has_started;                  /* that was the answer */
+    uint64_t started_ns;               /* when the request arrived */
+    uint64_t progress_ns;              /* when the next progress report is due; 0: none */
+    pmix_proc_t target;                /* the job of directives that name only a process */
+    uint32_t target_count;             /* ranks of the job that a debugger's daemons examine */
+    uint32_t beside_count;             /* ranks beside which others are to be placed */
+    struct sx_run_late late;           /* the report on its ranks at the end of their time */
+    bool over_pmi1;                    /* the request came over PMI-1, with ... */
+    struct sx_run_pmi1_words preputs;  /* ... these pairs for its ranks; zeroed: none */
+    bool has_started;                  /* the answer was a success */
     pmix_spawn_cbfunc_t fn;            /* NULL: answered */
     void *arg;
 };
 
-/* Copy what @parent asks for, and read it.  Return: PMIX_SUCCESS, and the caller sets fn and arg;
+/* Copy and parse the request of @parent.  Return: PMIX_SUCCESS, and the caller sets fn and arg;
  * PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for a required directive that is not known;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix_proc_t *parent,
@@ -46,26 +46,26 @@ pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix
                                  size_t napps);
 struct sx_run_request *sx_run_request_free(struct sx_run_request *request);
 
-/* Take the applications out that are to be a job of their own (PMIX_COSPAWN_APP), if others are
- * left.  Return: a request for them, whose answer nobody hears; NULL: there are none. */
+/* Take out the applications that are to be a job of their own (PMIX_COSPAWN_APP), if others are
+ * left.  Return: a request for them, whose answer is dropped; NULL: there are none. */
 struct sx_run_request *sx_run_request_part(struct sx_run_request *request);
 
-/* Its ranks look at the job @nspace, unless they look at another one. */
+/* The ranks of @request examine the job @nspace, unless they examine another one. */
 void sx_run_request_look_at(struct sx_run_request *request, const char *nspace);
 
-/* Make the options of it, on the node @host.  Return: PMIX_SUCCESS; or why there cannot be such a
- * job, with one line in @message. */
+/* Make the options of the request, on the node @host.  Return: PMIX_SUCCESS, or why such a job is
+ * impossible, with one line in @message. */
 pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
                                    char message[SX_RUN_MESSAGE_MAX]);
 
-/* Is @rank to stop where @info, one of the request's, says?  @info: NULL: nowhere. */
+/* Whether @rank is to stop where @info, one of the request's, says.  @info NULL: nowhere. */
 bool sx_run_request_stops(const pmix_info_t *info, uint32_t rank);
 
-/* Do to @env what the request says for application @index.  Return: PMIX_SUCCESS, or as
+/* Change @env as the request says for application @index.  Return: PMIX_SUCCESS, or as
  * sx_envar_apply. */
 pmix_status_t sx_run_request_env(const struct sx_run_request *request, uint32_t index, char ***env);
 
-/* Once: a second answer is dropped.  @nspace: NULL for an error. */
+/* Answer once: a second answer is dropped.  @nspace: NULL for an error. */
 void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
                            const char *nspace);
 
