@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* abort.c - PMIx_Abort: ask the host to end processes.
  *
- * The host usually ends the caller with the others, so the answer often never comes; it is waited
- * for no longer than SX_ABORT_TIMEOUT_NS. */
+ * The host usually ends the caller with the others, so the answer often never arrives; the call
+ * waits for it no longer than SX_ABORT_TIMEOUT_NS. */
 #include <string.h>
 
 #include "base/clock.h"

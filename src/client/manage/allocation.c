@@ -16,7 +16,7 @@ static pmix_status_t request(struct sx_results_op *results, pmix_alloc_directive
                        ninfo);
 }
 
-/* The same of a host. */
+/* The same call in a host. */
 #define OF_OWN(directive, infos, count)                    \
     ((struct sx_role_ask){ .kind = SX_ROLE_ASK_ALLOCATION, \
                            .detail = (directive),          \

@@ -15,7 +15,7 @@
 #include "client/manage/host_request.h"
 #include "client/manage/request.h"
 
-/* ---- getting one ----------------------------------------------------------------------------- */
+/* ---- get ---------------------------------------------------------------------------- */
 
 static bool has_credential(const struct sx_op *op)
 {
@@ -27,7 +27,7 @@ static bool get_finish(struct sx_op *op)
 {
     (void)sx_results_finish(op);
     if (op->status == PMIX_SUCCESS && !has_credential(op)) {
-        op->status = PMIX_ERR_NOT_FOUND; /* a host that had nothing to give */
+        op->status = PMIX_ERR_NOT_FOUND; /* the host had no credential to give */
     }
     return true;
 }
@@ -74,7 +74,7 @@ pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
     return cbfunc != NULL ? get(&results, info, ninfo) : sx_process_misused();
 }
 
-/* ---- showing one ----------------------------------------------------------------------------- */
+/* ---- validate ---------------------------------------------------------------------------- */
 
 static const struct sx_op_kind validate_kind = SX_ASK_KIND;
 

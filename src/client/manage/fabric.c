@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* fabric.c - what the host knows of a fabric, in the caller's pmix_fabric_t.
+/* fabric.c - the host's data of a fabric, in the caller's pmix_fabric_t.
  *
  *     constructed --PMIx_Fabric_register--> registered --PMIx_Fabric_deregister--> as constructed
  *                                             \--PMIx_Fabric_update--^
  *
- * A call that fails leaves it as it was.  The name and what lies at it stay the caller's. */
+ * A call that fails leaves the fabric unchanged.  The name and the memory it points at stay the
+ * caller's. */
 #include <pmix.h>
 
 #include "base/value/value.h"
@@ -14,7 +15,7 @@
 #include "client/manage/host_request.h"
 #include "client/manage/request.h"
 
-/* `module` of one that is registered. */
+/* `module` of a registered fabric. */
 static const char registered[] = "registered";
 
 static bool is_registered(const pmix_fabric_t *fabric)
@@ -35,7 +36,7 @@ struct fabric_op {
     pmix_fabric_t *fabric;
 };
 
-/* The results become the fabric's, unless the host refused. */
+/* The fabric takes over the results, unless the host refused. */
 static bool fabric_finish(struct sx_op *op)
 {
     pmix_fabric_t *const fabric = SX_CONTAINER(op, struct fabric_op, results.op)->fabric;
@@ -110,7 +111,7 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric, const pmix_info_t d
                           : sx_process_misused();
 }
 
-/* ---- what is registered ---------------------------------------------------------------------- */
+/* ---- registered fabrics --------------------------------------------------------------------- */
 
 static pmix_status_t judge(const pmix_fabric_t *fabric)
 {
@@ -120,7 +121,7 @@ static pmix_status_t judge(const pmix_fabric_t *fabric)
     return is_registered(fabric) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }
 
-/* The host knows it by its index. */
+/* The host identifies the fabric by its index. */
 static pmix_status_t update(pmix_fabric_t *fabric, struct sx_callback callback)
 {
     pmix_info_t which = { .value = { .type = PMIX_SIZE } };
@@ -145,7 +146,7 @@ pmix_status_t PMIx_Fabric_update_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t cbfu
                           : sx_process_misused();
 }
 
-/* Nobody has to be asked. */
+/* No request is needed. */
 static pmix_status_t deregister(pmix_fabric_t *fabric, struct sx_callback callback)
 {
     struct sx_op on_stack = SX_OP_INIT(&sx_op_plain, sx_primary(), .callback = callback);

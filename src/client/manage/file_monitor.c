@@ -25,7 +25,7 @@ struct file_monitor {
     char path[];
 };
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------- */
 
 static bool moment_differs(const struct timespec *a, const struct timespec *b)
 {
@@ -81,7 +81,7 @@ static void monitor_run(struct sx_periodic *periodic)
     }
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
+/* ---- start and end ---------------------------------------------------------------------- */
 
 static void monitor_free(struct sx_periodic *periodic)
 {
@@ -99,7 +99,7 @@ static bool is_said(const pmix_info_t *info)
 static struct file_monitor *monitor_new(const char *path)
 {
     const bool is_relative = path[0] != '/' && path[0] != '\0';
-    char *const here = is_relative ? getcwd(NULL, 0) : NULL; /* without one it is not found */
+    char *const here = is_relative ? getcwd(NULL, 0) : NULL; /* without it the file is not found */
     const size_t size = strlen(path) + 2 + (here != NULL ? strlen(here) : 0);
     struct file_monitor *const monitor = calloc(1, sizeof(*monitor) + size);
 

@@ -2,12 +2,12 @@
 /* Copyright (c) 2026 The shmix authors */
 /* forkexec.c - the processes that a tool without a server has spawned.
  *
- *     PMIx_Spawn --registered, if this tool is a server--> STARTED --the last ends--> OVER, told
+ *     PMIx_Spawn --registered, if this tool is a server--> STARTED --the last ends--> OVER, event
  *         \--one cannot be started: the others are killed         /
  *              the last finalize --SIGTERM, a grace, SIGKILL-----/
- *                  one that another user has become: left alone-/
+ *                  one that now is another user's: left alone---/
  *
- * A thread per job waits for its processes, each by its own number: the tool may have others.
+ * A thread per job waits for its processes, each by its own process id: the tool may have others.
  * Bounded: JOBS_MAX at once, PROCS_MAX processes each. */
 #include "client/manage/forkexec.h"
 
@@ -41,16 +41,16 @@
 #define JOBS_MAX 256u
 #define PROCS_MAX 4096u
 #define GRACE_NS (500 * SX_NS_PER_MS) /* between SIGTERM and SIGKILL */
-#define CODE_OF_SIGNAL 128            /* as a shell has it */
+#define CODE_OF_SIGNAL 128            /* as in a shell */
 
 struct job {
     struct sx_list link;
     pthread_t thread;
     pmix_nspace_t nspace;
-    bool registered; /* this process's server has it */
+    bool registered; /* registered with this process's server */
     bool over;       /* under lock: the thread is to be joined */
     pmix_status_t fate;
-    int code; /* of the first that has failed */
+    int code; /* of the first process that has failed */
     size_t count;
     struct pollfd *fds; /* their pidfds; -1: none, or reaped; and leave_fd */
     pid_t pids[];       /* under lock once the thread runs; 0: reaped, or not started */
@@ -60,7 +60,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct sx_list jobs = { &jobs, &jobs }; /* under lock, as the next */
 static uint32_t numbered;
-static int leave_fd = -1; /* an eventfd: those that may not be signalled are not waited for */
+static int leave_fd = -1; /* an eventfd: processes that may not be signalled are not waited for */
 
 /* ---- their ends ------------------------------------------------------------------------------ */
 
@@ -75,7 +75,7 @@ static void job_free(struct job *job)
     free(job);
 }
 
-/* For the handlers of this process alone.  @code: NULL, if it is not known. */
+/* Queue an event for the handlers of this process alone.  @code: NULL, if it is not known. */
 static void tell(const struct job *job, pmix_rank_t rank, pmix_status_t status, const int *code)
 {
     const bool yes = true;
@@ -100,8 +100,8 @@ static void tell(const struct job *job, pmix_rank_t rank, pmix_status_t status, 
     }
 }
 
-/* Wait for one, and then reap it under lock: nobody signals a number that is somebody else's.
- * Return: its code; -1: not known, since the tool has reaped it, or ignores SIGCHLD. */
+/* Wait for one process, and then reap it under lock, so that no thread signals a process id that
+ * was reused.  Return: its code; -1: unknown, since the tool has reaped it, or ignores SIGCHLD. */
 static int child_reap(struct job *job, size_t index, bool *ret_by_signal)
 {
     const id_t pid = (id_t)job->pids[index];
@@ -134,7 +134,8 @@ static void child_ended(struct job *job, size_t index)
     tell(job, (pmix_rank_t)index, PMIX_EVENT_PROC_TERMINATED, code < 0 ? NULL : &code);
 }
 
-/* Return: whether the child, which runs, is another user's, and nobody waits for it any more. */
+/* Return: whether the child, which runs, is another user's, and the thread need not wait for it any
+ * more. */
 static bool child_leave(struct job *job, size_t index)
 {
     pthread_mutex_lock(&lock);
@@ -157,7 +158,7 @@ static void *job_wait(void *arg)
     struct job *const job = arg;
     size_t left = job->count;
 
-    for (size_t i = 0; i < job->count; i++) { /* without a pidfd: in their order, and first */
+    for (size_t i = 0; i < job->count; i++) { /* first those without a pidfd, in order */
         if (job->fds[i].fd < 0) {
             child_ended(job, i);
             left--;
@@ -198,7 +199,7 @@ static void job_signal_locked(const struct job *job, int number)
     }
 }
 
-/* Forget those that are over.  Return: how many are not.  Under lock. */
+/* Drop the jobs that are over.  Return: how many are not.  Under lock. */
 static size_t jobs_collect_locked(void)
 {
     struct sx_list *it = jobs.next;
@@ -211,7 +212,7 @@ static size_t jobs_collect_locked(void)
         count += !job->over;
         if (job->over) {
             sx_list_remove(&job->link);
-            pthread_join(job->thread, NULL); /* it has given the lock back */
+            pthread_join(job->thread, NULL); /* it has released the lock */
             job_free(job);
         }
     }
@@ -234,7 +235,7 @@ void sx_forkexec_end(void)
             SX_LIST_EACH(it, &jobs) {
                 job_signal_locked(SX_LIST_ENTRY(it, struct job, link), SIGKILL);
             }
-            deadline_ns = sx_now_ns() + GRACE_NS; /* one that hangs in the kernel is waited for */
+            deadline_ns = sx_now_ns() + GRACE_NS; /* wait even for one that hangs in the kernel */
             (void)eventfd_write(leave_fd, 1);
         }
     }
@@ -250,7 +251,7 @@ void sx_forkexec_forked(void)
     pthread_mutex_init(&lock, NULL);
     pthread_cond_init(&changed, NULL);
     leave_fd = -1;
-    sx_list_init(&jobs); /* their pidfds close when this one executes something */
+    sx_list_init(&jobs); /* their pidfds are close-on-exec */
 }
 
 /* ---- their starts ---------------------------------------------------------------------------- */
@@ -337,7 +338,7 @@ static pmix_status_t env_direct(char ***env, const pmix_info_t info[], size_t ni
     return rc;
 }
 
-/* With @env, which has what its job and its application say. */
+/* Start with @env, which includes the variables of the job and the application. */
 static pmix_status_t rank_start(struct job *job, size_t rank, const pmix_app_t *app,
                                 const char *folder, char *const *env)
 {
@@ -367,7 +368,7 @@ static pmix_status_t app_start(struct job *job, size_t *rank, const pmix_info_t 
     struct sx_forkexec_options options = { .wdir = NULL };
     char **env = PMIx_Argv_copy(app->env);
 
-    (void)sx_options_read(SX_OF_FORKEXEC, job_info, ninfo, &options); /* they have been judged */
+    (void)sx_options_read(SX_OF_FORKEXEC, job_info, ninfo, &options); /* they were checked */
     (void)sx_options_read(SX_OF_FORKEXEC, app->info, app->ninfo, &options);
     const char *const folder = app->cwd != NULL && app->cwd[0] != '\0' ? app->cwd : options.wdir;
     pmix_status_t rc = folder_judge(folder);
@@ -381,7 +382,7 @@ static pmix_status_t app_start(struct job *job, size_t *rank, const pmix_info_t 
     return rc;
 }
 
-/* With this process's server, if it is one. */
+/* Register with this process's server, if it is one. */
 static pmix_status_t job_register(struct job *job)
 {
     const uint32_t size = (uint32_t)job->count;
@@ -426,7 +427,7 @@ static struct job *job_new(size_t count)
     return job;
 }
 
-/* It is none after all. */
+/* Kill the started processes and undo the registration. */
 static void job_undo(struct job *job)
 {
     for (size_t i = 0; i < job->count; i++) {

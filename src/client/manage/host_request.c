@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host_request.c - judged here, as a client's are; a blocking call waits for the callback. */
+/* host_request.c - checks as for a client's calls; a blocking call waits for the callback. */
 #include "client/manage/host_request.h"
 
 #include <pthread.h>
@@ -37,7 +37,7 @@ pmix_status_t sx_ask_own_nb(enum sx_function function, const struct sx_role_ask 
                             pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_role_server *const server = sx_role_server_get();
-    struct sx_control_options options = { 0 }; /* the only ones that are read into anything */
+    struct sx_control_options options = { 0 }; /* the only options that are used */
     const pmix_status_t rc = sx_options_read(function, ask->info, ask->ninfo,
                                              function == SX_OF_JOB_CONTROL ? &options : NULL);
 
@@ -55,7 +55,7 @@ struct waiter {
     pthread_cond_t cond;
     bool done;
     pmix_status_t status;
-    pmix_info_t *info; /* a copy; NULL: there are none */
+    pmix_info_t *info; /* a copy; NULL: no infos */
     size_t ninfo;
 };
 

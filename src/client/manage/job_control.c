@@ -43,7 +43,7 @@ static pmix_status_t control(struct sx_results_op *results, const pmix_proc_t ta
     return rc;
 }
 
-/* The same of a host. */
+/* The same call in a host. */
 #define OF_OWN(targets, ntargets, directives, ndirs)    \
     ((struct sx_role_ask){ .kind = SX_ROLE_ASK_CONTROL, \
                            .procs = (targets),          \
@@ -69,7 +69,7 @@ pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
     return rc;
 }
 
-/* Open MPI does not ask how it went. */
+/* Open MPI does not ask for the result. */
 pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)

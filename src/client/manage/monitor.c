@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  What this
- * process has to do for a monitor is in files of its own; what the host monitors may have results,
- * which are passed on. */
+/* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  This
+ * process's own part of a monitor is in other files.  The host's monitors may have results, which
+ * are passed on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ void PMIx_Heartbeat(void)
     pthread_mutex_unlock(&link->lane_lock);
 }
 
-/* A cancel of all of them. */
+/* A cancel of all monitors. */
 static char no_id[] = "";
 
 static bool is_about(const pmix_info_t *monitor, const char *key)
@@ -39,7 +39,7 @@ static bool is_about(const pmix_info_t *monitor, const char *key)
     return strncmp(monitor->key, key, sizeof(monitor->key)) == 0;
 }
 
-/* What is monitored stands before the directives.  Its value may be anything where none is
+/* The monitored thing is placed before the directives.  Its value may be anything if none is
  * needed.  Return: NULL when memory is out; else the array is the caller's to free. */
 static pmix_info_t *infos_with(const pmix_info_t *monitor, const pmix_info_t directives[],
                                size_t ndirs)
@@ -66,17 +66,17 @@ static pmix_info_t *infos_with(const pmix_info_t *monitor, const pmix_info_t dir
 
 struct monitor {
     struct sx_results_op results;
-    uint64_t periodic; /* what this process does for it; 0: nothing */
-    bool ended;        /* of a cancel: something in this process */
+    uint64_t periodic; /* the task of this process for it; 0: none */
+    bool ended;        /* of a cancel: a task of this process has ended */
 };
 
-/* What was prepared goes on with the server's word, or ends. */
+/* A prepared task starts with the server's success, or ends. */
 static bool monitor_finish(struct sx_op *op)
 {
     struct monitor *const monitor = SX_CONTAINER(op, struct monitor, results.op);
 
     (void)sx_results_finish(op);
-    if (monitor->ended) { /* the server, or the host, need not know it */
+    if (monitor->ended) { /* the server and the host need not have it */
         op->status = PMIX_SUCCESS;
     }
     if (op->status == PMIX_SUCCESS) {
@@ -111,7 +111,7 @@ static pmix_status_t period_judge(const struct sx_monitor_options *options)
                                         : PMIX_MONITOR_FILE_CHECK_TIME);
 }
 
-/* The part of this process.  Return: PMIX_SUCCESS; as sx_file_monitor_prepare. */
+/* Prepare the part of this process.  Return: PMIX_SUCCESS; as sx_file_monitor_prepare. */
 static pmix_status_t begin_here(struct monitor *monitor, const struct sx_monitor_options *options,
                                 uint32_t *ret_sign)
 {
@@ -162,7 +162,7 @@ static pmix_status_t monitor_ask(struct monitor *monitor, pmix_status_t error,
     return rc;
 }
 
-/* Nobody has to be asked. */
+/* No request is needed. */
 static pmix_status_t beat(struct sx_op *op)
 {
     const pmix_status_t rc = sx_op_open(&op);
@@ -180,7 +180,8 @@ static pmix_status_t monitor_start(struct monitor *monitor, const pmix_info_t *m
 {
     const bool waits = !sx_callback_is_given(&monitor->results.op.callback);
 
-    /* A server alone reads /proc in the caller's thread, and has no other one for it. */
+    /* A process that is only a server reads /proc in the caller's thread, as it has no other one
+     * for it. */
     if (!sx_process_ready() && (sx_role_server_get() == NULL || !waits)) {
         return PMIX_ERR_INIT;
     }
@@ -210,7 +211,7 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t err
     return rc;
 }
 
-/* The answer is wanted even if nobody asks how it went: what was prepared waits for it. */
+/* The answer is needed even if the caller wants no result: the prepared task waits for it. */
 static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                            pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {

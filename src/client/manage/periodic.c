@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* periodic.c - a list, of which a thread runs what is due. */
+/* periodic.c - a list of tasks, and a thread that runs those that are due. */
 #include "client/manage/periodic.h"
 
 #include <assert.h>
@@ -53,7 +53,8 @@ static void run_locked(struct sx_periodic *periodic)
     periodic->run(periodic);
     pthread_mutex_lock(&lock);
     running = NULL;
-    /* Not from when it was due: after a long stop it runs once, and not for each period. */
+    /* Not counted from the due time: after a long stop the task runs once, and not for each
+     * period. */
     periodic->due_ns = sx_deadline_ns(sx_now_ns(), periodic->period_ns);
     if (periodic->ended) {
         end_locked(periodic);
@@ -126,7 +127,7 @@ void sx_periodics_forked(void)
     has_thread = stopping = false;
 }
 
-/* ---- what it runs ---------------------------------------------------------------------------- */
+/* ---- its tasks --------------------------------------------------------------------------- */
 
 static struct sx_periodic *find_locked(uint64_t number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* request.c - the directives are judged here, so that the caller's own log tells of them. */
+/* request.c - the directives are checked here, so that mistakes are in the caller's own log. */
 #include "client/manage/request.h"
 
 #include "client/link/process.h"

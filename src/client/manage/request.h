@@ -8,12 +8,12 @@
 #include "client/link/results.h"
 #include "control/message.h"
 
-/* Of the row of such a call. */
+/* Functions for the row of such a call. */
 #define SX_ASK_KIND SX_RESULTS_KIND(SX_MSG_ASK_HOST)
 
-/* Judge @info by the directives of @function, and ask: @results is on the caller's stack.  Return:
- * as sx_op_ask; PMIX_ERR_INIT; as sx_options_read; PMIX_ERR_NOT_SUPPORTED when the host has no such
- * entry. */
+/* Check @info by the directives of @function, and send the request: @results is on the caller's
+ * stack.  Return: as sx_op_ask; PMIX_ERR_INIT; as sx_options_read; PMIX_ERR_NOT_SUPPORTED when the
+ * host has no such entry. */
 pmix_status_t sx_ask_host(struct sx_results_op *results, enum sx_function function,
                           const struct sx_ask *ask, const pmix_info_t info[], size_t ninfo);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* session_control.c - PMIx_Session_control: what job control can do, for all jobs of a session.
+/* session_control.c - PMIx_Session_control: the directives of job control, for all jobs of a
+ * session.
  *
  * The host's own entry for sessions lies behind the 28 members of its module, where releases
- * differ.  So its `job_control` is asked, for each job of the session that the server knows. */
+ * differ.  So its `job_control` is called, for each job of the session that the server has
+ * registered. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 #include "base/util.h"
 #include "client/link/process.h"
 
-/* ---- what is to be done ---------------------------------------------------------------------- */
+/* ---- directives --------------------------------------------------------------------- */
 
 static const struct {
     const char *of_session, *of_job;
@@ -38,14 +40,14 @@ static const char *job_key(const char *key)
     return NULL;
 }
 
-/* Any other key of sessions: they are begun, extended, taken away and provided with nodes by a
- * scheduler. */
+/* Any other key of sessions: only a scheduler creates, extends and ends sessions, and gives them
+ * nodes. */
 static bool is_schedulers(const char *key)
 {
     return job_key(key) == NULL && strncmp(key, "pmix.ssn.", strlen("pmix.ssn.")) == 0;
 }
 
-/* The directives of job control, borrowed.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED (told);
+/* The directives of job control, borrowed.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED (logged);
  * PMIX_ERR_BAD_PARAM; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t directives_translate(const pmix_info_t info[], size_t ninfo,
                                           pmix_info_t **ret_info, size_t *ret_ninfo)
@@ -79,7 +81,7 @@ static pmix_status_t directives_translate(const pmix_info_t info[], size_t ninfo
     return rc != PMIX_SUCCESS ? rc : made == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-/* ---- whom it is done to ---------------------------------------------------------------------- */
+/* ---- jobs --------------------------------------------------------------------- */
 
 static bool is_in(const char *nspace, uint32_t session)
 {
@@ -105,7 +107,7 @@ static bool is_in(const char *nspace, uint32_t session)
     return found;
 }
 
-/* All jobs of @session that the server knows, malloc'ed. */
+/* All jobs of @session that the server has registered, malloc'ed. */
 static pmix_status_t jobs_find(uint32_t session, pmix_proc_t **ret, size_t *ret_count)
 {
     static char key[] = PMIX_QUERY_NAMESPACES;
@@ -157,7 +159,7 @@ pmix_status_t PMIx_Session_control(uint32_t session_id, const pmix_info_t *direc
     pmix_status_t rc = directives_translate(directives, ndirs, &info, &ninfo);
 
     if (rc == PMIX_SUCCESS && ninfo == 0) {
-        rc = PMIX_ERR_NOT_SUPPORTED; /* nothing that anybody could do */
+        rc = PMIX_ERR_NOT_SUPPORTED; /* no directive that job control has */
     }
     if (rc == PMIX_SUCCESS) {
         rc = jobs_find(session_id, &jobs, &count);

@@ -3,8 +3,8 @@
 /* spawn.c - PMIx_Spawn, blocking or not: the host starts a job, or a tool without a server does
  * (forkexec.c), and its namespace is the answer.
  *
- * The applications travel as one info, whose value is an array of PMIX_APP.  The answer is an info,
- * too: PMIX_NSPACE.  An application without a folder gets the caller's. */
+ * The applications are sent as one info, whose value is an array of PMIX_APP.  The answer is an
+ * info, too: PMIX_NSPACE.  An application without a folder gets the caller's. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static const struct sx_op_kind spawn_kind = { .size = sizeof(struct sx_results_o
 
 extern char **environ;
 
-/* What says whose process the caller is: not so of others. */
+/* Variables that identify the caller as a process of its job: not for others. */
 static bool is_own(const char *variable)
 {
     static const char *const own[] = { "PMIX_", "PMI_", "OMPI_COMM_WORLD_", "SHMIX_SERVER" };
@@ -75,8 +75,8 @@ static bool has_name_of(char *const *env, const char *variable)
     return false;
 }
 
-/* Those of @env, and of ours what they leave open.  Return: an array to be freed, whose words stay
- * others'; NULL: there is no memory. */
+/* The variables of @env, and those of ours that @env does not set.  Return: an array to be freed,
+ * whose strings are borrowed; NULL: there is no memory. */
 static char **env_with_ours(char **env)
 {
     size_t count = 0, room = 1;
@@ -108,14 +108,14 @@ static bool has_folder(const pmix_info_t *info, size_t ninfo)
            sx_info_find(info, ninfo, PMIX_SET_SESSION_CWD) != NULL;
 }
 
-/* Return: the caller's folder in @room, for applications of a job that names none; NULL if the job
- * names one, or the caller's folder has no name. */
+/* Return: the caller's folder in @room, for applications of a job that names no folder; NULL if the
+ * job names one, or the caller's folder has no path. */
 static char *folder_for(const pmix_info_t *info, size_t ninfo, char room[PATH_MAX])
 {
     return has_folder(info, ninfo) ? NULL : getcwd(room, PATH_MAX);
 }
 
-/* ---- what the caller leaves out -------------------------------------------------------------- */
+/* ---- defaults of applications ------------------------------------------------------------- */
 
 static void apps_drop(pmix_app_t *apps, size_t napps, bool forwards)
 {
@@ -125,8 +125,8 @@ static void apps_drop(pmix_app_t *apps, size_t napps, bool forwards)
     free(apps);
 }
 
-/* The applications with the folder @folder (NULL: none) where they name none, and with our
- * environment if @forwards.  Return: what apps_drop frees; NULL: there is no memory. */
+/* The applications with the folder @folder (NULL: none) if they name none, and with our environment
+ * if @forwards.  Return: an array for apps_drop; NULL: there is no memory. */
 static pmix_app_t *apps_with_ours(const pmix_app_t *apps, size_t napps, char *folder, bool forwards)
 {
     pmix_app_t *const with = calloc(napps, sizeof(*with));
@@ -146,7 +146,8 @@ static pmix_app_t *apps_with_ours(const pmix_app_t *apps, size_t napps, char *fo
     return with;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- requests
+ * --------------------------------------------------------------------------------- */
 
 static pmix_status_t apps_judge(const pmix_app_t *apps, size_t napps)
 {
@@ -249,7 +250,7 @@ pmix_status_t PMIx_Spawn(const pmix_info_t *job_info, size_t ninfo, const pmix_a
     struct sx_results_op results = { .op = SX_OP_INIT(&spawn_kind, sx_primary()) };
     const pmix_status_t rc = spawn(&results, job_info, ninfo, apps, napps);
 
-    if (nspace != NULL) { /* whoever does not ask has started a job all the same */
+    if (nspace != NULL) { /* a caller without interest in it has started a job all the same */
         PMIx_Load_nspace(nspace, rc == PMIX_SUCCESS ? results.op.info[0].value.data.string : "");
     }
     sx_results_told(&results.op);

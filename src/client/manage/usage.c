@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* usage.c - whose usage, and who is told of it. */
+/* usage.c - measure usage, and report it to the caller and to handlers. */
 #include "client/manage/usage.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@
 
 struct usage {
     struct sx_periodic periodic;
-    struct sx_op *op;   /* to be answered with the first report; NULL: it has been */
+    struct sx_op *op;   /* answered with the first report; NULL: already answered */
     bool goes_on;       /* with a report each period ... */
     pmix_status_t code; /* ... of this code */
     sx_query_fn ask;
@@ -49,7 +49,7 @@ static bool is_target(const struct usage *usage, const pmix_proc_t *proc)
     return found;
 }
 
-/* Of one process of the table.  One that has ended meanwhile is left out. */
+/* Add the usage of one process of the table.  One that has ended meanwhile is left out. */
 static pmix_status_t process_add(const struct usage *usage, const pmix_proc_info_t *process,
                                  const struct sx_usage_fields *wanted, void *list)
 {
@@ -62,7 +62,7 @@ static pmix_status_t process_add(const struct usage *usage, const pmix_proc_info
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
-/* The others of @nspace that are here. */
+/* Add the other processes of @nspace on this node. */
 static pmix_status_t others_add(const struct usage *usage, const char *nspace,
                                 const struct sx_usage_fields *wanted, void *list)
 {
@@ -87,10 +87,10 @@ static pmix_status_t others_add(const struct usage *usage, const char *nspace,
     }
     PMIx_Info_free(info, ninfo);
     return rc == PMIX_ERR_OUT_OF_RESOURCE ? rc
-                                          : PMIX_SUCCESS; /* whoever is not known is not here */
+                                          : PMIX_SUCCESS; /* an unknown one is not on this node */
 }
 
-/* By a server that sees the processes by the numbers that we see. */
+/* Whether there is a server whose process ids are valid in this process's pid namespace. */
 static bool pids_are_told(void)
 {
     return sx_role_server_get() != NULL ||
@@ -168,7 +168,7 @@ static pmix_status_t report_fill(const struct usage *usage, void *list)
         wanted = (struct sx_usage_fields){ .all = array->array, .count = array->size };
     }
     while (!PMIx_Check_key(usage->monitored.key, subjects[i].key)) {
-        i++; /* it is one of them */
+        i++; /* this process is one of them */
     }
     if (usage->devices.value.type == PMIX_DATA_ARRAY) {
         wanted.names = usage->devices.value.data.darray->array;
@@ -221,7 +221,7 @@ pmix_status_t sx_usage_report(const char *key, const pmix_proc_t *target, sx_que
     return PMIX_SUCCESS;
 }
 
-/* This process hears of it, by a handler that knows the code. */
+/* Queue the report as an event for this process's handlers of the code. */
 static void report_tell(const struct usage *usage, const pmix_info_t report[], size_t count)
 {
     const bool yes = true;
@@ -240,7 +240,7 @@ static void report_tell(const struct usage *usage, const pmix_info_t report[], s
     free(info);
 }
 
-/* ---- beginning and end ----------------------------------------------------------------------- */
+/* ---- start and end ---------------------------------------------------------------------- */
 
 static void usage_run(struct sx_periodic *periodic)
 {
@@ -270,7 +270,7 @@ static void usage_free(struct sx_periodic *periodic)
 {
     struct usage *const usage = SX_CONTAINER(periodic, struct usage, periodic);
 
-    if (usage->op != NULL) { /* the process leaves before the first report */
+    if (usage->op != NULL) { /* the process finalizes before the first report */
         (void)sx_op_answer(usage->op, PMIX_ERR_NOT_AVAILABLE);
     }
     PMIx_Info_destruct(&usage->monitored);
@@ -278,7 +278,7 @@ static void usage_free(struct sx_periodic *periodic)
     free(usage);
 }
 
-/* The names that @options has for the kind of device that is asked about.  Return: PMIX_SUCCESS;
+/* The names in @options for the kind of device that is asked about.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM for anything else than an array of strings. */
 static pmix_status_t devices_find(const struct sx_monitor_options *options,
                                   const pmix_info_t **ret_devices)
@@ -298,7 +298,7 @@ static pmix_status_t devices_find(const struct sx_monitor_options *options,
     return PMIX_SUCCESS;
 }
 
-/* Of nobody in particular: all of the caller's job that are here.  Return: NULL when memory is
+/* Without a process: all processes of the caller's job on this node.  Return: NULL when memory is
  * out. */
 static struct usage *usage_new(const struct sx_monitor_options *options, const pmix_info_t *devices,
                                pmix_status_t code)
@@ -334,7 +334,7 @@ static struct usage *usage_new(const struct sx_monitor_options *options, const p
     return usage;
 }
 
-/* Its thread answers, if there is anything to be answered. */
+/* The thread of periodic tasks answers, if an answer is due. */
 static pmix_status_t leave_to_thread(struct usage *usage)
 {
     uint64_t number;
