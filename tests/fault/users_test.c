@@ -733,7 +733,7 @@ static int role_setter(const char *arg)
 {
     const enum who who = (enum who)atoi(arg);
     pmix_status_t codes[] = { PMIX_PROCESS_SET_DEFINE };
-    const pmix_info_t info = info_of(PMIX_JOB_CTRL_DEFINE_PSET, "mine", PMIX_STRING);
+    pmix_info_t info = info_of(PMIX_JOB_CTRL_DEFINE_PSET, "mine", PMIX_STRING);
     pmix_info_t *results = NULL;
     size_t count = 0;
     pmix_proc_t self;
@@ -741,6 +741,7 @@ static int role_setter(const char *arg)
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     PMIx_Register_event_handler(codes, 1, NULL, 0, on_set, NULL, NULL);
     CHECK_STATUS(PMIx_Job_control(&self, 1, &info, 1, &results, &count), PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
     atomic_store(&fault_shared->state[who], 1);
     WAIT_FOR(atomic_load(&fault_shared->go) != 0, "the others");
     expect_member("mine", whos[who].job);

@@ -212,7 +212,7 @@ void sx_event_codes_client_left(struct sx_server *server, struct sx_client *clie
 {
     struct sx_event_codes codes = client->event_codes;
 
-    if (codes.count == 0) {
+    if (codes.all == NULL) {
         return;
     }
     /* The host may end its job inside. */

@@ -139,6 +139,9 @@ Test(event_codes, ask_the_host_once_and_tell_it_when_the_last_has_gone)
     sx_event_code_unwanted(&server, second, CODE, false);
     cr_expect_eq(dropped, 1);
     cr_expect(asks(first, CODE, false), "and anew for the next one");
+    sx_event_code_unwanted(&server, first, CODE, false);
+    sx_event_codes_client_left(&server, first);
+    cr_expect_null(first->event_codes.all, "who has dropped all keeps no room for them");
 }
 
 Test(event_codes, wait_for_an_open_question_and_are_asked_for_again_when_refused)
