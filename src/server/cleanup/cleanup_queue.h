@@ -53,7 +53,7 @@ void sx_cleanup_queue_sweep(struct sx_cleanup_queue_path *path);
 void sx_cleanup_queues_go(struct sx_server *server);
 
 /* Remove all paths that were taken, for SX_CLEANUP_QUEUE_END_NS at most.  Then call @ended once,
- * maybe at once. Paths not done by then are logged and left.  At this point no path is
+ * maybe at once.  Paths not done by then are logged and left.  At this point no path is
  * registered. */
 void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server));
 

@@ -22,9 +22,9 @@
 struct sx_cleanup_unlink {
     uint32_t size_bytes; /* of all of it, a multiple of 8 */
     uint32_t flags;      /* SX_CLEANUP_UNLINK_* */
-    /* Absolute, with its NUL.  Then names to keep may follow, with a NUL each: a path from the
-     * directory on, which begins with a slash, or the name of any entry.  One more NUL, or the end,
-     * terminates them. */
+    /* Absolute, with its NUL.  Then names to keep may follow, with a NUL each.  They are paths from
+     * the directory on, which begin with a slash, or the name of any entry.  One more NUL, or the
+     * end, terminates them. */
     char path[];
 };
 

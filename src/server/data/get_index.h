@@ -11,7 +11,7 @@
  * can choose colliding keys that make the server walk the waits of others.
  *
  * While a Get waits for a rank, a flag in the rank's board slot is set, and its commits ring the
- * doorbell. Memory: that of the Gets, which pending.h bounds.  Loop thread. */
+ * doorbell.  Memory: that of the Gets, which pending.h bounds.  Loop thread. */
 #ifndef SX_SERVER_DATA_GET_INDEX_H
 #define SX_SERVER_DATA_GET_INDEX_H
 

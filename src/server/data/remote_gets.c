@@ -11,7 +11,7 @@
  * Data that the rank commits later need another question.  An answer may be older than a Get that
  * arrived while it was under way, so that Get waits for another answer.  An answer may be lost:
  * after LOST_NS the host is asked once more, and any answer counts.  A new Get makes this happen
- * sooner. Bounded by one record per rank; the pauses grow.
+ * sooner.  Bounded by one record per rank; the pauses grow.
  *
  * A Get of a namespace that is not registered here is a question of its own, within a time limit.
  * The host may register the namespace before it answers.  If it does not, it is not asked for that

@@ -170,8 +170,9 @@ static void sweep(struct sx_server *server, struct sx_nspace *nspace)
     nspace->event_sweep_at = nspace->events.newest + SWEEP_EVERY;
 }
 
-/* Ask the clients how far they have read.  They answer in their lanes, without waking anybody. When
- * too many events are kept for slow readers, clients that sleep for other codes are woken too. */
+/* Ask the clients how far they have read.  They answer in their lanes, without waking anybody.
+ * When too many events are kept for slow readers, clients that sleep for other codes are woken
+ * too. */
 static void cursors_ask(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (!sx_nspace_has_ring(nspace)) {
@@ -568,8 +569,8 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
     sx_eventlog_seed(&server->event_history, &nspace->events);
 }
 
-/* No process of a new namespace is connected with a process of another user, so only events of its
- * own user, or of root, concern it. */
+/* A new namespace has no process that is connected with another user's.  So only events of its own
+ * user, or of root, concern it. */
 static bool concerns(const struct sx_event_block *block, const void *nspace)
 {
     return sx_event_concerns(block, nspace) &&

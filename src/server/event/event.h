@@ -29,9 +29,9 @@ pmix_status_t sx_event_notify(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],
                               size_t ninfo);
 /* Publish any block; the maker keeps its reference.  @client: the publisher; NULL: not a client of
- * this server. Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if the event was also for other nodes
- * and reaches none of them; PMIX_ERR_NO_PERMISSIONS when some of the processes that it names are of
- * another user. */
+ * this server.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if the event was also for other
+ * nodes and reaches none of them; PMIX_ERR_NO_PERMISSIONS when some of the processes that it names
+ * are of another user. */
 pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
                                enum sx_event_origin origin, struct sx_client *client);
 

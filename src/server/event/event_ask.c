@@ -12,7 +12,7 @@
 
 static void want_try(struct sx_event_want *want, uint64_t now_ns);
 
-/* ---- its end ------------------------------------------------------------------------------- */
+/* ---- the end of a registration --------------------------------------------------------------- */
 
 void sx_event_want_closed(struct sx_pending *pending)
 {

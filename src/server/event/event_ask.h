@@ -8,7 +8,7 @@
  *
  * A refusal of the host fails the registration, and none of its codes are counted.  A host without
  * support (PMIX_ERR_NOT_SUPPORTED, or no entry) refuses nothing: events of this node arrive all the
- * same. After SX_EVENT_ASK_NS without an answer, the server stops waiting for the host. */
+ * same.  After SX_EVENT_ASK_NS without an answer, the server stops waiting for the host. */
 #ifndef SX_SERVER_EVENT_EVENT_ASK_H
 #define SX_SERVER_EVENT_EVENT_ASK_H
 

@@ -11,12 +11,12 @@
 
 #include "server/model/state.h"
 
-/* Have @cbfunc called once, on the loop thread, when every client of @nspace with event handlers
- * has called them for all events published to the namespace so far.  A client that is stopped, or
- * makes no progress, may never be done.  Any thread.  Status: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when
- * the namespace is removed first.  Return: PMIX_SUCCESS when @cbfunc will be or has been called;
- * PMIX_ERR_INIT without a server; PMIX_ERR_NOT_FOUND for an unknown namespace;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* Have @cbfunc called once, on the loop thread, when all events published to @nspace so far have
+ * been handled.  Handled means that every client with event handlers has called them.  A client
+ * that is stopped, or makes no progress, may never be done.  Any thread.  Status: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when the namespace is removed first.  Return: PMIX_SUCCESS when @cbfunc will
+ * be or has been called; PMIX_ERR_INIT without a server; PMIX_ERR_NOT_FOUND for an unknown
+ * namespace; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_eventhandled_ask(const char *nspace, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
 /* Answer the calls whose number has been reached; each turn. */

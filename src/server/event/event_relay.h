@@ -6,9 +6,9 @@
  *                                                      \----> the node it left: dropped
  *
  * A host delivers an event to all its nodes, the origin included, and drops what it does not
- * support. ORTE turns each range into SESSION, replaces processes whose names are not its jobs, and
- * empties arrays of processes.  So each relayed event carries a mark: a byte string, which every
- * host can carry. The mark holds the relaying server, a random number that is unlikely to be
+ * support.  ORTE turns each range into SESSION, replaces processes whose names are not its jobs,
+ * and empties arrays of processes.  So each relayed event carries a mark: a byte string, which
+ * every host can carry.  The mark holds the relaying server, a random number that is unlikely to be
  * another server's, the publisher's user, and the original event.  The infos are for the host. */
 #ifndef SX_SERVER_EVENT_EVENT_RELAY_H
 #define SX_SERVER_EVENT_EVENT_RELAY_H

@@ -19,7 +19,7 @@ pmix_status_t sx_event_replay(const struct sx_eventlog *log, const char *nspace,
                               struct sx_event_replayed *ret);
 
 /* Handle EVENT_REPLAY.  A lost event may have been a request to @client: see struct sx_family's
- * events_missed. Return: false for a breach of protocol. */
+ * events_missed.  Return: false for a breach of protocol. */
 bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                         uint64_t now_ns);
 

@@ -128,7 +128,7 @@ void sx_event_client_aborts(struct sx_server *server, const struct sx_client *cl
     sx_event_wake(server); /* before the host ends them */
 }
 
-/* ---- those who do something together -------------------------------------------------------- */
+/* ---- processes of one operation -------------------------------------------------------------- */
 
 struct crowd {
     const pmix_proc_t *all;

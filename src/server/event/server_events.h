@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* server_events.h - the events that the server makes: ends of processes, connects, process sets.
  *
- * None of them reaches a handler without codes in a client: there programs end themselves, and
+ * None of them reaches a handler without codes in a client: there, programs end themselves.  They
  * would do so before their host has acted, or without need. */
 #ifndef SX_SERVER_EVENT_SERVER_EVENTS_H
 #define SX_SERVER_EVENT_SERVER_EVENTS_H
@@ -49,7 +49,7 @@ void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_p
                       const struct sx_proc_list *to, const struct sx_event_note notes[],
                       size_t note_count);
 /* All processes of this node receive the event that a set exists, or (@defined false) that it was
- * removed. Only processes of user *@owner do, unless it is NULL. */
+ * removed.  Only processes of user *@owner do, unless it is NULL. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
                    const pmix_proc_t members[], size_t count);
 

@@ -6,7 +6,7 @@
  *                 ^--the host lets it continue-------------------------------/
  *     push: passed to the host --its answer--> answered;  STOPPED: parked until the producer GOES
  *
- * A stopped producer gets no answer, and so sends no more: unsent input stays in its process. A
+ * A stopped producer gets no answer, and so sends no more: unsent input stays in its process.  A
  * producer is a process that has pushed.  When a producer of its own standard input leaves, the
  * host receives that this input is complete.  Bounds: a client's unanswered requests
  * (pending.h). */

@@ -7,8 +7,8 @@
  *                       \--the host refuses----------------^
  *
  * Output that the host delivers for a pull after its end, but before the host confirms it, is
- * dropped.  Otherwise the next pull would receive it, and then a gap. Bounds: SX_PULLS_MAX pulls of
- * a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h), and those of unclaimed.h. */
+ * dropped.  Otherwise the next pull would receive it, and then a gap.  Bounds: SX_PULLS_MAX pulls
+ * of a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h), and those of unclaimed.h. */
 #ifndef SX_SERVER_IOF_IOF_H
 #define SX_SERVER_IOF_IOF_H
 

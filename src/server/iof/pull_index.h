@@ -3,7 +3,7 @@
 /* pull_index.h - an index from processes to the pulls of their output.
  *
  * An output is for the pulls that name its process, or all of its job.  They are found through one
- * table, hashed with a secret seed: no number of other pulls makes it slower. Memory: that of the
+ * table, hashed with a secret seed: no number of other pulls makes it slower.  Memory: that of the
  * pulls, an entry for each process that a pull names.  Loop thread. */
 #ifndef SX_SERVER_IOF_PULL_INDEX_H
 #define SX_SERVER_IOF_PULL_INDEX_H

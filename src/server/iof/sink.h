@@ -5,8 +5,8 @@
  *     job: QUEUED --the first--> BEGUN --written, or it cannot be--> done, once
  *
  * The server waits for no reader: text that an outlet does not take now is written when there is
- * room. The logging client waits instead, and its quota (SX_PENDING_LOG) bounds the queue. One job
- * is written after the other, whole lines at a time.  Loop thread. */
+ * room.  The logging client waits instead, and its quota (SX_PENDING_LOG) bounds the queue.  One
+ * job is written after the other, whole lines at a time.  Loop thread. */
 #ifndef SX_SERVER_IOF_SINK_H
 #define SX_SERVER_IOF_SINK_H
 

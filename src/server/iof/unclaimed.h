@@ -6,7 +6,7 @@
  *                                   \--there is too much, and its job has the most--> gone
  *
  * A job that writes much displaces its own output, and not the few lines of another job.  An end
- * takes no room, and is dropped only when there are too many ends. Bounds: SX_KEPT_BYTES,
+ * takes no room, and is dropped only when there are too many ends.  Bounds: SX_KEPT_BYTES,
  * SX_KEPT_COUNT.  An output that is repeated for one pull is not counted: it is given, or dropped,
  * as soon as that pull has been answered.  Loop thread. */
 #ifndef SX_SERVER_IOF_UNCLAIMED_H

@@ -3,8 +3,8 @@
 /* apps.c - sort the ranks by application and node, and derive each application's keys from its
  * part.
  *
- * The only application of a job gets no value that the job already has, so that the host's own
- * values for the job hold for it.  Entered from derived_keys.c, on the loop thread. */
+ * The only application of a job gets no value that the job already has.  So the host's own values
+ * for the job hold for it.  Entered from derived_keys.c, on the loop thread. */
 #include "server/job/apps.h"
 
 #include <stdlib.h>

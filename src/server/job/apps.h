@@ -10,7 +10,7 @@
 /* Store the missing keys of each application: its size and leader.  Where the job has several
  * applications, also the number of its nodes and of the processes that it may have.  @map gives the
  * ranks' nodes; without ranks in it they are unknown.  *ret_count: the number of applications, by
- * their highest number. Return: PMIX_SUCCESS; the error of the store. */
+ * their highest number.  Return: PMIX_SUCCESS; the error of the store. */
 pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *map,
                              uint32_t *ret_count);
 

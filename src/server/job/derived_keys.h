@@ -16,8 +16,8 @@ uint32_t sx_derive_own_node(const struct sx_server *server, const struct sx_nspa
 /* Store the missing values.  For the job: its sizes, nodes and local peers.  For each node: its
  * name, its peers and their number.  For each application: the keys of apps.h.  For each rank: host
  * name, node, local and node rank, and application 0.  @map has no nodes when the host gave none;
- * @node_count is the number of nodes that it gave otherwise. Return: PMIX_SUCCESS; the error of the
- * store. */
+ * @node_count is the number of nodes that it gave otherwise.  Return: PMIX_SUCCESS; the error of
+ * the store. */
 pmix_status_t sx_derive(struct sx_server *server, struct sx_nspace *nspace,
                         const struct sx_nodemap *map, uint32_t node_count);
 

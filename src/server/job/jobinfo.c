@@ -463,7 +463,7 @@ static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *in
 /* ---- the maps ------------------------------------------------------------------------------- */
 
 /* A map as the host gave it: a string; a regex, bytes with their NUL; or a value with its method
- * name. The caller owns *ret, which is NULL when there is no map. */
+ * name.  The caller owns *ret, which is NULL when there is no map. */
 static pmix_status_t map_text(const struct sx_nspace *nspace, const char *key, char **ret)
 {
     pmix_value_t value;

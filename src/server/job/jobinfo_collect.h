@@ -9,7 +9,7 @@
 
 /* Collect the values that hold for the job on every node: the job's keys, its nodes and its
  * applications, in the forms that sx_jobinfo_store reads.  The receiving server derives the values
- * of each process from the maps. Return: PMIX_SUCCESS, and an array for PMIX_INFO_FREE;
+ * of each process from the maps.  Return: PMIX_SUCCESS, and an array for PMIX_INFO_FREE;
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_jobinfo_collect(const struct sx_nspace *nspace, pmix_info_t **ret_info,
                                  size_t *ret_ninfo);

@@ -13,8 +13,8 @@
  * name.
  *
  * A user's set is for its own processes: other users may have one of that name, and get no event
- * about it. Sets of the host, and of root, are for all.  They take the name from users' sets, which
- * are deleted.
+ * about it.  Sets of the host, and of root, are for all.  They take the name from users' sets,
+ * which are deleted.
  *
  * No other process leaves a set, and a rank in it stays the same.  The Standard has no call by
  * which a client deletes a set, so its sets are deleted when it leaves.  GONE_MAX are deleted at

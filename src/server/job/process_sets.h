@@ -35,13 +35,13 @@ void sx_pset_definition_clear(struct sx_pset_definition *definition);
 pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
                              const pmix_proc_t members[], size_t count, const char *name);
 
-/* The client has left. The sets that it has defined are deleted, the first at once and the others
+/* The client has left.  The sets that it has defined are deleted, the first at once and the others
  * soon.  A tool's set is not: it is deleted with the job of its first process. */
 void sx_pset_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_pset_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
 /* A client was added.  If it is the first one of its namespace here, or has another user than the
- * others, the sets of clients are checked: they have processes of their own user alone. */
+ * others, the sets of clients are checked.  They have processes of their own user alone. */
 void sx_pset_client_added(struct sx_server *server, struct sx_client *client);
 
 /* The namespace has its data now: sets that name all of it, and may have its processes, get them.

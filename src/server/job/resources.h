@@ -12,7 +12,7 @@
 /* The namespace has its data now: the resources fill in values that it does not have. */
 pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspace *nspace);
 
-/* Make data that a host delivers of nodes part of jobs that have this node, in place of data
+/* Add the data that a host delivers of nodes to the jobs that have this node.  They replace data
  * delivered before of a node of that name.  They are arrays PMIX_NODE_INFO_ARRAY with a
  * PMIX_HOSTNAME; other infos are ignored.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE above
  * SX_INVENTORY_BYTES_MAX, logged; as sx_jobinfo_apply. */

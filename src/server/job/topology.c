@@ -5,8 +5,8 @@
  *     CLOSED --PMIx_server_init--> OPEN --prepare--> READY: the text exists, or cannot be obtained
  *        ^-----------------PMIx_server_finalize--------/
  *
- * Each namespace's store holds the text under two keys, because programs ask for either: 12 KiB
- * here, 106 KiB on 128 processors, once for all ranks. */
+ * Each namespace's store holds the text under two keys, because programs ask for either.  Its size
+ * is 12 KiB here and 106 KiB on 128 processors, once for all ranks. */
 #include "server/job/topology.h"
 
 #include <hwloc.h>

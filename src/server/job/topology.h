@@ -3,7 +3,7 @@
 /* topology.h - publish the node's topology once, so that no rank probes the machine again.
  *
  * The text is the host's, if it passed a topology to PMIx_server_init; else the server probes the
- * machine. It does so in PMIx_server_init if the host asks for that (PMIX_SERVER_SHARE_TOPOLOGY
+ * machine.  It does so in PMIx_server_init if the host asks for that (PMIX_SERVER_SHARE_TOPOLOGY
  * true), and never if that is false.  Without that info it does so at the first namespace with
  * local processes. */
 #ifndef SX_SERVER_JOB_TOPOLOGY_H

@@ -6,7 +6,7 @@
  *     "sx:" server ":" secret ":" rank ":" namespace      server, secret: hexadecimal
  *
  * Each process has one while it is connected, made at its first request.  Its server keeps and
- * compares it; no other server can validate it.  So there is no key, and nothing to sign. Any
+ * compares it; no other server can validate it.  So there is no key, and nothing to sign.  Any
  * process that obtains it can present it, as its owner can. */
 #ifndef SX_SERVER_MANAGE_CREDENTIAL_H
 #define SX_SERVER_MANAGE_CREDENTIAL_H

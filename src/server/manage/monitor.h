@@ -11,9 +11,9 @@
  *
  * The client checks a file itself, with its own rights, and counts the changes in its lane.  So the
  * server touches no file that a client names, and no file system makes it wait.  A client that
- * stops checking causes an event as well.  Client and server each have a clock: a file that changes
- * once a period may be counted zero times in one of the server's periods and twice in the next.  So
- * one more period is allowed. */
+ * stops checking causes an event as well.  Client and server each have a clock.  So a file that
+ * changes once a period may be counted zero times in one period of the server and twice in the
+ * next.  Therefore one more period is allowed. */
 #ifndef SX_SERVER_MANAGE_MONITOR_H
 #define SX_SERVER_MANAGE_MONITOR_H
 

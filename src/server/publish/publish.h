@@ -10,10 +10,10 @@
  *        \--the search is long--> SEARCHING, a step in each turn of its client, and then as above
  *
  * A host that has the entry of a call is asked each time, with the caller's identity from the
- * kernel. Without the entry the values are in server/model/published.h, and waiting lookups are
- * indexed by key. Each key of a lookup is searched for once.  A later publication is matched with
+ * kernel.  Without the entry the values are in server/model/published.h, and waiting lookups are
+ * indexed by key.  Each key of a lookup is searched for once.  A later publication is matched with
  * the lookups that wait for it, in their order.  Beyond WAKE_LOOKUPS_MAX of them, each searches in
- * its own client's turns. Removing many values continues in its caller's turns, too.  Memory: the
+ * its own client's turns.  Removing many values continues in its caller's turns, too.  Memory: the
  * number of a client's waiting lookups is bounded (port/pending.c).  Loop thread. */
 #ifndef SX_SERVER_PUBLISH_PUBLISH_H
 #define SX_SERVER_PUBLISH_PUBLISH_H
@@ -29,7 +29,7 @@ bool sx_publish_on_lookup(struct sx_server *server, struct sx_client *client,
 bool sx_publish_on_unpublish(struct sx_server *server, struct sx_client *client,
                              struct sx_frame *frame, uint64_t now_ns);
 
-/* The data among @info have just been published, by @client unless it is NULL: answer the lookups
+/* The data among @info have just been published, by @client unless it is NULL.  Answer the lookups
  * that wait for them, now or in their clients' turns. */
 void sx_publish_wake(struct sx_server *server, struct sx_client *client, const pmix_info_t info[],
                      size_t ninfo);
