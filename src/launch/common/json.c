@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* json.c - JSON is UTF-8, and what a process has published need not be. */
+/* json.c - JSON is UTF-8, but texts that a process has published need not be. */
 #include "launch/common/json.h"
 
 #include <stdint.h>
 #include <stdio.h>
 
-/* The character at @text, of @left bytes.  Return: how many bytes it has; 0: there is none. */
+/* Decode the character at @text, of @left bytes.  Return: how many bytes it has; 0: it is not a
+ * character. */
 static size_t character_read(const unsigned char *text, size_t left, uint32_t *ret)
 {
     static const uint32_t first_of[] = { 0, 0, 0x80, 0x800,
@@ -41,7 +42,7 @@ void sx_json_string_to(FILE *out, const char *text, size_t len)
         if (size == 1 && (code == '"' || code == '\\')) {
             fprintf(out, "\\%c", (char)code);
         } else if (size == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-            fprintf(out, "\\u%04x", (unsigned)code); /* a terminal would obey some of them */
+            fprintf(out, "\\u%04x", (unsigned)code); /* terminals obey some of these */
         } else {
             fwrite(text + at, 1, size, out);
         }

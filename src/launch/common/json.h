@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* json.h - texts of others as JSON. */
+/* json.h - print texts of other processes as JSON. */
 #ifndef SX_LAUNCH_COMMON_JSON_H
 #define SX_LAUNCH_COMMON_JSON_H
 

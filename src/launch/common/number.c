@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* number.c - strtoll and strtod without their blanks, infinities and what follows the number. */
+/* number.c - strtoll and strtod, but without blanks, infinities, or text behind the number. */
 #include "launch/common/number.h"
 
 #include <ctype.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* options.c - one parser, one help, one guess and one way to refuse, for the verbs' tables. */
+/* options.c - the parser, the help, the suggestions and the refusals for the tables of all
+ * verbs. */
 #include "launch/common/options.h"
 
 #include <ctype.h>
@@ -15,7 +16,7 @@
 #define HELP_WIDTH 92
 #define WORD_MAX 64 /* of a word that is compared with names for likeness */
 
-/* What every verb has. */
+/* The options that every verb has. */
 static const struct sx_option common[] = {
     { .name = "--help", .alias = "-h", .help = "this text" },
     { .name = "--version", .alias = "-V", .help = "the version" },
@@ -24,8 +25,8 @@ static const struct sx_option common[] = {
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-/* Whether the first @len bytes of @word are one of @names, which have blanks between and whose two
- * dashes may be one. */
+/* Whether the first @len bytes of @word are one of @names.  The names have blanks between them, and
+ * a single dash may replace their two dashes. */
 static bool is_named(const char *names, const char *word, size_t len)
 {
     while (names != NULL && *names != '\0') {
@@ -40,7 +41,7 @@ static bool is_named(const char *names, const char *word, size_t len)
     return false;
 }
 
-/* The rows of the verb, and those that every verb has.  Return: NULL behind the last. */
+/* The rows of the verb, then those of every verb.  Return: NULL behind the last row. */
 static const struct sx_option *row_at(const struct sx_verb *verb, size_t i)
 {
     if (i < verb->option_count) {
@@ -50,7 +51,7 @@ static const struct sx_option *row_at(const struct sx_verb *verb, size_t i)
     return i < SX_COUNT(common) ? &common[i] : NULL;
 }
 
-/* Other commands' come first: MPICH's -env is not --env with a dash less. */
+/* Options of other commands come first: MPICH's -env is not --env with one dash. */
 static const struct sx_option *option_find(const struct sx_verb *verb, const char *word, size_t len)
 {
     const struct sx_option *row;
@@ -75,7 +76,7 @@ bool sx_options_every_verb_has(const char *word)
     return option_find(&none, word, strlen(word)) != NULL;
 }
 
-/* Return: NULL when nobody types it elsewhere. */
+/* Return: NULL when no other command has this option. */
 static const struct sx_habit *habit_find(const struct sx_verb *verb, const char *word, size_t len)
 {
     const struct sx_habit *habit = verb->habits;
@@ -86,7 +87,7 @@ static const struct sx_habit *habit_find(const struct sx_verb *verb, const char 
     return habit == NULL || habit->words == NULL ? NULL : habit;
 }
 
-/* The @index-th word of the verb's own. */
+/* The word number @index of the verb's own. */
 static const struct sx_option *word_find(const struct sx_verb *verb, size_t index)
 {
     const struct sx_option *row;
@@ -101,7 +102,7 @@ static const struct sx_option *word_find(const struct sx_verb *verb, size_t inde
 
 /* ---- guessing ------------------------------------------------------------------------------- */
 
-/* Levenshtein's distance in one row, for words of at most WORD_MAX bytes. */
+/* Levenshtein distance with one row, for words of at most WORD_MAX bytes. */
 static size_t distance(const char *a, const char *b)
 {
     size_t row[WORD_MAX + 1];
@@ -125,8 +126,8 @@ static size_t distance(const char *a, const char *b)
     return row[b_len];
 }
 
-/* Return: @name, if @word is near it and nearer than to @best; else @best.  Each of the two names
- * may be NULL, which is near nothing. */
+/* Return: @name, if @word is near it and nearer than to @best; else @best.  A name that is NULL is
+ * near to no word. */
 static const char *nearer(const char *word, const char *best, const char *name)
 {
     const size_t len = name == NULL ? 0 : strlen(name);
@@ -136,8 +137,8 @@ static const char *nearer(const char *word, const char *best, const char *name)
     }
     const size_t letters = len - strspn(name, "-"), far = distance(word, name);
 
-    /* More than a third of the letters wrong is another word, not a slip; so is a single letter
-     * for another. */
+    /* More than a third of the letters wrong is another word, not a typing error; so is a single
+     * letter for another. */
     return far * 3 <= letters && far < letters && (best == NULL || far < distance(word, best))
                ? name
                : best;
@@ -145,7 +146,7 @@ static const char *nearer(const char *word, const char *best, const char *name)
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* In two columns; a name that is too long has its line for itself. */
+/* Two columns; a name that is too long has a line of its own. */
 static void row_print(const struct sx_option *row)
 {
     const char *at = row->help != NULL ? row->help : row->wants;
@@ -196,8 +197,8 @@ int sx_options_help(const struct sx_verb *verb)
 
 #define BECAUSE_MAX 512
 
-static char because[BECAUSE_MAX]; /* why the setter that was called last has refused; "": no word */
-static bool because_alone;        /* what is wanted does not follow */
+static char because[BECAUSE_MAX]; /* why the last setter has refused the value; "": no reason */
+static bool because_alone;        /* the wanted values are not appended */
 
 void sx_options_because(const char *fmt, ...)
 {
@@ -219,7 +220,7 @@ void sx_options_because_alone(const char *fmt, ...)
     because_alone = true;
 }
 
-/* The option @row and what is to follow it, with a blank between, for a line to try. */
+/* The option @row and its value, with a blank between, for the line to try. */
 static char *try_words(const struct sx_option *row, const char *name)
 {
     const char *const example = row == NULL ? NULL : row->example;
@@ -283,7 +284,7 @@ int sx_options_refuse_unknown(const struct sx_verb *verb, const char *what, cons
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
-/* A negative number is a word, where there are words. */
+/* A negative number is a word, if the verb takes words. */
 static bool is_option(const char *word, bool has_words)
 {
     return word[0] == '-' && word[1] != '\0' && !(has_words && isdigit((unsigned char)word[1]));
@@ -314,8 +315,8 @@ static int value_set(const struct sx_verb *verb, const struct sx_option *row, vo
                              value, because, because[0] == '\0' ? "" : "; ", row->wants);
 }
 
-/* The value of @row behind its name, of which @rest is left in its word, behind @begin; *@words
- * moves behind. */
+/* Take the value of @row behind its name.  @rest is what is left of it in its word, behind @begin;
+ * *@words advances. */
 static int value_take(const struct sx_verb *verb, const struct sx_option *row, void *into,
                       const char *begin, const char *rest, char ***words)
 {
@@ -343,8 +344,8 @@ static int value_take(const struct sx_verb *verb, const struct sx_option *row, v
     return code;
 }
 
-/* The row that @word means, whose name are its first @len bytes; *@ret_value: its value, or the
- * begin of it, where the name says it, or "".  Return: NULL when it means none. */
+/* The row that @word means; its name is the first @len bytes.  *@ret_value: its value, or the begin
+ * of it, if the name contains it, or "".  Return: NULL when no row matches. */
 static const struct sx_option *meant_find(const struct sx_verb *verb, const char *word, size_t len,
                                           const char **ret_value)
 {

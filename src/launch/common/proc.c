@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* proc.c - a container or a chroot may have an empty /proc: then nothing is there, and it is not
- * for want of jobs. */
+/* proc.c - a container or a chroot may have an empty /proc: then nothing is found, although jobs
+ * may run. */
 #include "launch/common/proc.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret)
         return false;
     }
     const bool read = fgets(line, sizeof(line), file) != NULL;
-    const char *const after = strrchr(line, ')'); /* the name before it may hold anything */
+    const char *const after = strrchr(line, ')'); /* the name before it may contain any character */
 
     fclose(file);
     if (!read || after == NULL ||
@@ -134,9 +134,10 @@ bool sx_proc_check(void)
     return there;
 }
 
-#define ENVIRON_BYTES_MAX ((size_t)8 << 20) /* more than the kernel lets a program have */
+#define ENVIRON_BYTES_MAX ((size_t)8 << 20) /* more than the kernel allows a program */
 
-/* What /proc says of @pid in @file.  Return: malloc'ed bytes with a zero behind them, or NULL. */
+/* Read the file @file of @pid in /proc.  Return: malloc'ed bytes with a NUL behind them, or
+ * NULL. */
 static char *proc_read(pid_t pid, const char *file, size_t max, size_t *ret_size)
 {
     size_t used = 0, room = 16384;
@@ -218,7 +219,7 @@ bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t 
     return has_nspace && has_rank;
 }
 
-/* Those that the thread @task of @pid has made. */
+/* Call @each for the children that the thread @task of @pid has made. */
 static void task_children_each(pid_t pid, const char *task, void (*each)(void *arg, pid_t child),
                                void *arg)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* proc.h - /proc, where this command finds itself and the memory of servers. */
+/* proc.h - /proc, in which this command finds itself and the memory of servers. */
 #ifndef SX_LAUNCH_COMMON_PROC_H
 #define SX_LAUNCH_COMMON_PROC_H
 
@@ -10,13 +10,14 @@
 
 #include "shmem/segment.h"
 
-/* Whether /proc can be read; if not, that has been said. */
+/* Whether /proc can be read; if not, a message has been printed. */
 bool sx_proc_check(void);
 
-/* The path of this command's own file.  Return: malloc'ed, or NULL when that has been said. */
+/* The path of this command's own file.  Return: malloc'ed, or NULL when a message has been
+ * printed. */
 char *sx_proc_exe(void);
 
-/* What /proc/PID/stat has of a process. */
+/* The fields of /proc/PID/stat. */
 struct sx_proc_stat {
     char state;
     pid_t parent;
@@ -24,17 +25,17 @@ struct sx_proc_stat {
 };
 bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret);
 
-/* For how long a process that began at @start_ticks has been there. */
+/* The age of a process that began at @start_ticks. */
 uint64_t sx_proc_age_ns(uint64_t start_ticks);
 
-/* The user of process @pid.  Return: false when it is not there. */
+/* The user of process @pid.  Return: false when there is no such process. */
 bool sx_proc_user(pid_t pid, uid_t *ret);
 
-/* Its command line with blanks between the words.  Return: malloc'ed, or NULL. */
+/* The command line of process @pid, with blanks between the words.  Return: malloc'ed, or NULL. */
 char *sx_proc_command(pid_t pid);
 
-/* The rank that process @pid has been started as, by its environment: before it has told anybody.
- * Return: false when it is none, or is not shown. */
+/* The rank as which process @pid was started, from its environment, so even before it has
+ * connected.  Return: false when it is not a rank, or the environment cannot be read. */
 bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank);
 
 /* Call @each with the children of process @pid. */
@@ -44,21 +45,21 @@ void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void
  * '\0' when /proc does not show it. */
 char sx_proc_state(pid_t pid);
 /* The same as a word: "stopped", "held by a debugger", "ended".  Return: NULL when @pid runs, or
- * when it is not known. */
+ * the state is unknown. */
 const char *sx_proc_state_name(pid_t pid);
 
-/* Whether there is no process @pid any more. */
+/* Whether process @pid does not exist any more. */
 bool sx_proc_has_ended(pid_t pid);
 
 #define SX_PROC_JANITOR "shmix-janitor"
 
-/* Whether the environment of process @pid has @name with @value, or @or_more with a dot and more
- * behind it.  @ret_known: false when there is no environment to be seen. */
+/* Whether the environment of process @pid has @name with @value, or with @value, a dot and more if
+ * @or_more.  @ret_known: false when the environment cannot be read. */
 bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool or_more,
                           bool *ret_known);
-/* Whether @pid, which nobody else reaps, is on its way out. */
+/* Whether @pid, which only we reap, is about to end. */
 bool sx_proc_is_exiting(pid_t pid);
-/* Whether @pid calls itself the janitor of a launcher. */
+/* Whether the name of process @pid is that of a launcher's janitor. */
 bool sx_proc_is_janitor(pid_t pid);
 
 /* Whether @pid, which holds @seg open, is the process that has made it. */

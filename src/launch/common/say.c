@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* say.c - one line, one write; allocation that never returns NULL. */
+/* say.c - each line is one write; allocation never returns NULL. */
 #include "launch/common/say.h"
 
 #include <stdio.h>

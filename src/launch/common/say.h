@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* say.h - the command's own words, and memory that is there or ends the command.
+/* say.h - the command's messages, and allocation that succeeds or ends the command.
  *
- * To run out of memory ends the process with a message.  That is safe at any time: the janitor
- * (janitor.h) takes any end without a goodbye for a crash, and cleans up. */
+ * Running out of memory ends the process with a message.  This is safe at any time: for the janitor
+ * (launch/job/janitor.h) any end without a goodbye is a crash, and it cleans up. */
 #ifndef SX_LAUNCH_COMMON_SAY_H
 #define SX_LAUNCH_COMMON_SAY_H
 
@@ -17,10 +17,10 @@
 void sx_say_set_name(const char *name);
 void sx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same line as a malloc'ed string, for those who queue it. */
+/* The same line as a malloc'ed string, for callers that queue it. */
 char *sx_say_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
-/* What the functions below do when there is no memory. */
+/* Print a message and exit; the functions below call it when memory is out. */
 __attribute__((noreturn)) void sx_cli_no_memory(void);
 
 /* Return: zeroed memory, a copy, a formatted string: never NULL, free() releases it. */

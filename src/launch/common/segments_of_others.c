@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* segments_of_others.c - one list of what was left out, for the whole command. */
+/* segments_of_others.c - one list of the segments that were left out, for the whole command. */
 #include "launch/common/segments_of_others.h"
 
 #include <limits.h>
@@ -34,7 +34,7 @@ void sx_cli_outside_quiet(void)
 bool sx_cli_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
                          void *arg)
 {
-    const bool before = scans; /* one search may be inside of another */
+    const bool before = scans; /* searches may nest */
 
     scans = true;
     const bool all = sx_outside_each(pid, kind, each, arg, &left);
@@ -45,7 +45,7 @@ bool sx_cli_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pi
 
 /* ---- the command that fits ------------------------------------------------------------------- */
 
-/* The library that process @pid has mapped.  Return: false when it has none. */
+/* The library that process @pid has mapped.  Return: false when there is none. */
 static bool library_find(pid_t pid, char ret[PATH_MAX])
 {
     char path[32], line[PATH_MAX + 128];
@@ -69,8 +69,8 @@ static bool library_find(pid_t pid, char ret[PATH_MAX])
     return found;
 }
 
-/* The command of the same version as the server @pid: itself, or the one beside its library.
- * Return: malloc'ed. */
+/* The command of the same version as the server @pid: the server's own file, or the command beside
+ * its library.  Return: malloc'ed. */
 static char *command_of(pid_t pid)
 {
     char link[32], path[PATH_MAX] = "";

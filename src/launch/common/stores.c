@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* stores.c - a store counts as its maker's alone: another process can name a memfd as servers do.
- * Bounded by the descriptors of the processes that the kernel lets the caller look into. */
+/* stores.c - a store counts only for the process that has made it: another process can give a memfd
+ * the name that servers use.  Bounded by the descriptors of the processes that the kernel lets the
+ * caller read. */
 #include "launch/common/stores.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static bool is_newest_of(pid_t pid, const struct sx_store *store)
     return sx_store_successor(store) == 0 && sx_proc_has_made(pid, &store->seg);
 }
 
-/* The store of the node has no name, and what is published belongs to no namespace. */
+/* The node's store has no name, and published data belong to no namespace. */
 static bool has_nspace(const struct sx_store *store)
 {
     const char *const name = sx_segment_header(&store->seg)->nspace;
@@ -38,7 +39,7 @@ bool sx_cli_store_is_of_job(const struct sx_store *store)
 {
     pmix_value_t value;
 
-    /* What the host has not said of a job, the server has derived. */
+    /* If the host has not given this key of a job, the server has derived it. */
     if (sx_store_get(store, SX_REALM_JOB, SX_ROW_JOB, PMIX_LOCAL_SIZE, &value) != PMIX_SUCCESS) {
         return false;
     }

@@ -79,7 +79,7 @@ __attribute__((noreturn)) static void become(const struct start *start)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != spawn->launcher) {
-        _exit(127); /* the launcher died before the kernel could have killed us with it */
+        _exit(127); /* the launcher died before PR_SET_PDEATHSIG */
     }
     sx_janitor_group_add(spawn->janitor, getpid());
     for (int i = 0; i < 3; i++) {

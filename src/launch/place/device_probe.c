@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* device_probe.c - one pipe, and as much as comes through it. */
+/* device_probe.c - one pipe from the process, and a text of any length through it. */
 #include "launch/place/device_probe.h"
 
 #include <errno.h>
@@ -28,16 +28,16 @@
 #define ROOM_FIRST 65536u
 #define TEXT_BYTES_MAX (64u << 20)
 #define AWAIT_NS (2 * SX_NS_PER_SEC)
-#define IDLE_MS 10 /* from all starts on; then it looks, whether somebody may ask or not */
+#define IDLE_MS 10 /* the time after all starts; then the probe begins, even if nobody asks */
 
-/* What is added to asked_fd, a semaphore.  The process takes 1 when there is something, and waits
- * for more: there is more already if somebody may ask. */
+/* Values that are added to asked_fd, a semaphore.  The process takes 1 at the first event, and then
+ * waits for more.  After TOLD_ASKED there is more already, so this wait ends at once. */
 #define TOLD_STARTED UINT64_C(1)
 #define TOLD_ASKED UINT64_C(2)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-/* Return: the text, another launcher's if it has one; NULL when there is none. */
+/* Return: the text, or another launcher's if there is one; NULL when there is none. */
 static char *text_obtain(const struct sx_session *session, const char *sign, pid_t *ret_launcher)
 {
     char *xml = sign != NULL ? sx_run_known_find(session, sign, ret_launcher) : NULL;
@@ -50,8 +50,8 @@ static char *text_obtain(const struct sx_session *session, const char *sign, pid
     return xml;
 }
 
-/* Until somebody has come who may ask: programs without PMIx keep their CPUs, and so do ranks that
- * are still to be started. */
+/* Wait until a client has connected that may ask.  Programs without PMIx keep their CPUs meanwhile,
+ * and so do ranks that are still to be started. */
 static void await_askers(int asked_fd)
 {
     struct pollfd poll_fd = { .fd = asked_fd, .events = POLLIN };
@@ -67,13 +67,13 @@ static void await_askers(int asked_fd)
 __attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t launcher,
                                                 const struct sx_session *session)
 {
-    pid_t from = 0; /* ourselves */
+    pid_t from = 0; /* 0: this launcher */
     size_t done = 0;
 
     prctl(PR_SET_NAME, "shmix-look", 0, 0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != launcher) {
-        _exit(SX_EXIT_FAILURE); /* it died before it could have killed us */
+        _exit(SX_EXIT_FAILURE); /* the launcher died before PR_SET_PDEATHSIG */
     }
     await_askers(asked_fd);
     const char *const sign = sx_run_known_sign();
@@ -85,7 +85,7 @@ __attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t laun
     }
     const char *const all = sx_cli_printf("%ld %s\n%s", (long)from, sign != NULL ? sign : "", xml);
 
-    for (const size_t size = strlen(all) + 1; done < size;) { /* the NUL says that it is whole */
+    for (const size_t size = strlen(all) + 1; done < size;) { /* the NUL marks a whole text */
         const ssize_t wrote = write(fd, all + done, size - done);
 
         if (wrote < 0 && errno != EINTR) {
@@ -144,8 +144,8 @@ void sx_run_look_deinit(struct sx_run_look *look)
 
 /* ---- what it has seen ------------------------------------------------------------------------ */
 
-/* In front of the text is a line: the launcher whose text it is, and the sign.  Return: false when
- * the text is not whole. */
+/* A line precedes the text: the launcher whose text it is, and the sign.  Return: false when the
+ * text is not whole. */
 static bool text_take(struct sx_run_look *look, long *ret_launcher)
 {
     const bool is_whole = look->used > 0 && look->text[look->used - 1] == '\0';
@@ -183,7 +183,7 @@ static void known(struct sx_run_look *look)
     }
 }
 
-/* Return: false when there is no more for now. */
+/* Return: false when there is nothing more to read now. */
 static bool text_read(struct sx_run_look *look)
 {
     if (look->used == look->room) {
@@ -236,7 +236,7 @@ void sx_run_look_await(struct sx_run_look *look)
         const uint64_t now_ns = sx_now_ns();
 
         if (now_ns >= deadline_ns && look->pid > 0) {
-            kill(look->pid, SIGKILL); /* which ends the pipe */
+            kill(look->pid, SIGKILL); /* ends the pipe too */
         }
         (void)poll(&poll_fd, 1,
                    now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1 : -1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* device_probe.h - a process that looks at the machine's devices beside the ranks.
+/* device_probe.h - a process that discovers the machine's devices while the ranks run.
  *
  *   IDLE -----all ranks have connected, or a tool, or all have been started 10 ms ago--> LOOKING
  *   LOOKING --its text has come--> KNOWN     who has asked for the topology gets it
  *       \---it ended without one----^        with what the launcher has seen: CPUs and memory
  *
- * To read the configuration of devices takes ten times as long as all the rest of a topology, and
- * the launcher needs it for nothing itself.  It is a process and no thread, because it can be ended
- * at any moment: by the launcher whose ranks have not asked, and by the kernel when the launcher is
- * killed. */
+ * Reading the configuration of devices takes ten times as long as the rest of a topology, and the
+ * launcher itself does not need it.  The probe is a process, not a thread, because a process can be
+ * ended at any moment: by a launcher whose ranks have not asked, and by the kernel when the
+ * launcher is killed. */
 #ifndef SX_LAUNCH_PLACE_DEVICE_PROBE_H
 #define SX_LAUNCH_PLACE_DEVICE_PROBE_H
 
@@ -23,10 +23,10 @@ struct sx_run_state;
 struct sx_session;
 
 struct sx_run_look {
-    struct sx_run_machine *machine; /* gets the text */
+    struct sx_run_machine *machine; /* receives the text */
     struct sx_run_state *run;
-    int asked_fd; /* the process waits for it to be written; -1: it does not wait */
-    pid_t pid;    /* 0: none, or it has been reaped */
+    int asked_fd; /* the process waits until this is written; -1: it does not wait */
+    pid_t pid;    /* 0: none, or the process has been reaped */
     struct sx_run_watch watch;
     char *text;
     size_t used, room;
@@ -34,21 +34,22 @@ struct sx_run_look {
 
 #define SX_RUN_LOOK_NULL ((struct sx_run_look){ .asked_fd = -1, .watch.fd = -1 })
 
-/* Start the process, while this one has one thread.  Without one, the launcher's own text does.  It
- * does not look if a launcher whose directory is beside that of @session has
- * (launch/place/probe_cache.h). */
+/* Start the process, while this one has one thread.  If it cannot be started, the launcher's own
+ * text is used.  The process does not probe if a launcher whose directory is beside that of
+ * @session has done so (launch/place/probe_cache.h). */
 void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
                        const struct sx_session *session);
 void sx_run_look_deinit(struct sx_run_look *look);
 
-/* Hear of it in the loop of @run; then tell the server's namespaces.  Return: 0 or errno. */
+/* Read the text in the loop of @run, and then give it to the server's namespaces.  Return: 0 or
+ * errno. */
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run);
 
 /* All ranks of the command line have been started. */
 void sx_run_look_started(const struct sx_run_look *look);
 
-/* For a rank that asks the launcher itself for the text (launch/pmi/pmi1.h): wait until it is
- * known, two seconds at most, after which the process is ended. */
+/* For a rank that asks the launcher itself for the text (launch/pmi/pmi1.h): wait for the text, two
+ * seconds at most.  The process is ended after that. */
 void sx_run_look_await(struct sx_run_look *look);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* display.c - the machine and a rank's place in words, or for programs.  An unbound rank may use
- * what the launcher may. */
+/* display.c - the machine and a rank's place, as text or JSON.  An unbound rank may use all CPUs of
+ * the launcher. */
 #include "launch/place/display.h"
 
 #include <errno.h>
@@ -109,7 +109,7 @@ static void object_write(const struct sx_run_display *display, FILE *to, hwloc_o
     free(cpus);
 }
 
-/* Those with CPUs, each before what is in it: as deep as the machine is. */
+/* Write the objects with CPUs, each before the objects in it, over all levels of the machine. */
 static void topology_write(const struct sx_run_display *display, FILE *to, hwloc_obj_t object,
                            int depth)
 {
@@ -177,7 +177,7 @@ static void bound_write(const struct sx_run_display *display, const struct sx_ru
     fprintf(to, ", CPUs %s", cpus(display, place));
 }
 
-/* The object is left open. */
+/* The caller closes the object. */
 static void rank_json(const struct sx_run_display *display, const struct sx_run_job *job,
                       uint32_t rank, const char *what, FILE *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* env.c - start from the launcher's environment, take the outer job out, put this job in. */
+/* env.c - start from the launcher's environment, take the outer job out, and add this job. */
 #include "launch/place/env.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@
 #endif
 #endif
 
-/* What a launcher sets for its ranks and nobody else; a name with '*' at its end is a prefix. */
+/* Variables that only a launcher sets, for its ranks; a name with '*' at its end is a prefix. */
 static const char *const outer_names[] = {
     "PMIX_*",
     "SHMIX_SERVER_*",
@@ -36,7 +36,7 @@ static const char *const outer_names[] = {
     "OMPI_COMMAND",
     "OMPI_ARGV",
     "ORTE_SCHIZO_DETECTION",
-    /* the ways of other launchers to a server, which Open MPI and others would try first */
+    /* how other launchers lead to a server; Open MPI and others would try these first */
     "PMI_*",
     "SLURM_STEP_ID",
     "SLURM_STEPID",
@@ -47,7 +47,8 @@ static const char *const kept_names[] = {
     "PMIX_MCA_*",
 };
 
-/* What mpirun sets, and a user might: it goes only when OMPI_COMM_WORLD_RANK shows who did it. */
+/* Variables that mpirun sets, and a user might set: they are removed only when OMPI_COMM_WORLD_RANK
+ * shows that mpirun did. */
 static const char *const mpirun_names[] = {
     "OMPI_MCA_ess",
     "OMPI_MCA_ess_base_jobid",
@@ -186,7 +187,7 @@ static void unset(char **env, const char *name)
     }
 }
 
-/* The character, NAME=VALUE; @before: what there is. */
+/* @word is the character and NAME=VALUE; @before: put VALUE before the present value. */
 static void put_joined(char ***env, const char *word, bool before)
 {
     const size_t len = name_len(word + 1);
@@ -202,7 +203,8 @@ static void put_joined(char ***env, const char *word, bool before)
     free(name);
 }
 
-/* A word of an application's.  A name alone takes the value of @outer, if that has one. */
+/* Apply a word of an application.  A name alone takes its value from @outer, if it has one
+ * there. */
 static void put_word(char ***env, char *const *outer, const char *word)
 {
     if (word[0] == SX_RUN_ENV_UNSET) {
@@ -256,7 +258,8 @@ static void put_default(char ***env, const char *name, const char *value)
     }
 }
 
-/* The folder @dir stands first in LD_LIBRARY_PATH, once: ranks inherit it from those that spawn. */
+/* Put the directory @dir first in LD_LIBRARY_PATH, once: ranks inherit the variable from ranks that
+ * spawn. */
 static void put_lib_dir(char ***env, const char *dir)
 {
     const char *const former = sx_run_env_get(*env, "LD_LIBRARY_PATH");
@@ -278,15 +281,16 @@ char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const 
     char **env = sx_run_env_copy(outer);
 
     sx_run_env_drop_outer(env);
-    /* Open MPI 4.1 guesses who launched it from the variables of its own launcher, Slurm's and
-     * others', and takes a rank of anybody else for a lone process.  Its schizo components are
-     * those that guess, but for "ompi"; its ess component "pmi" is the client of a PMIx server. */
+    /* Open MPI 4.1 guesses its launcher from the variables of its own launcher, of Slurm and of
+     * others; without them it takes a rank for a singleton.  The guessing is done by its schizo
+     * components, except "ompi".  Its ess component "pmi" is the client of a PMIx server. */
     put_default(&env, "OMPI_MCA_ess", "pmi");
     put_default(&env, "OMPI_MCA_schizo", "ompi");
-    /* MPICH 5 refuses to choose between PMI-1 and PMIx, and is told. */
+    /* MPICH 5 refuses to choose between PMI-1 and PMIx, so choose here. */
     put_default(&env, "MPIR_CVAR_PMI_VERSION", "1");
     if (oversubscribed) {
-        /* Else ranks without a CPU of their own spin while the one they wait for cannot run. */
+        /* Otherwise ranks without a CPU of their own spin while the rank that they wait for cannot
+         * run. */
         put_default(&env, "OMPI_MCA_mpi_oversubscribe", "1");
     }
     for (size_t i = 0; i < app->env_count; i++) {
@@ -304,7 +308,7 @@ void sx_run_env_put_number(char ***env, const char *name, uint32_t number)
     sx_run_env_put(env, name, text);
 }
 
-/* Per application one number, with blanks between them. */
+/* Put one number for each application, with blanks between them. */
 static void put_numbers(char ***env, const char *name, const struct sx_run_job *job,
                         uint32_t (*number_of)(const struct sx_run_app *app))
 {

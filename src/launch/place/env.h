@@ -20,35 +20,36 @@ const char *sx_run_env_get(char *const *env, const char *name);
 void sx_run_env_put(char ***env, const char *name, const char *value);
 void sx_run_env_put_number(char ***env, const char *name, uint32_t number);
 
-/* Return: the entries of both, borrowed, but for those of @shared that @own has values for; free()
- * takes it. */
+/* Return: the entries of both, borrowed, but not those of @shared that @own replaces; release the
+ * array with free(). */
 char **sx_run_env_join(char *const *shared, char *const *own);
 
-/* Drop what an outer job left behind: its addresses would lead the ranks to a server that is not
- * theirs.  The user's own settings stay: PMIX_MCA_*, SHMIX_LOG and the like, and OMPI_MCA_* but
- * for those that mpirun sets, if mpirun set them. */
+/* Remove the remains of an outer job: its addresses would lead the ranks to another server.  The
+ * user's own settings stay: PMIX_MCA_*, SHMIX_LOG and similar ones, and OMPI_MCA_*.  Of these, the
+ * variables that mpirun sets are removed if mpirun has set them. */
 void sx_run_env_drop_outer(char **env);
 
-/* What the ranks of @app share: @outer without the remains of an outer job, what Open MPI 4.1
- * needs to take the part of a client (the user's own values win), the user's --env, and @lib_dir
- * first in LD_LIBRARY_PATH.  @oversubscribed: there are more ranks than CPUs. */
+/* The environment that the ranks of @app share: @outer without the remains of an outer job, the
+ * variables with which Open MPI 4.1 acts as a client (the user's own values win), the user's --env,
+ * and @lib_dir first in LD_LIBRARY_PATH.  @oversubscribed: there are more ranks than CPUs. */
 char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const char *lib_dir,
                         bool oversubscribed);
 
-/* What wrapper scripts and MPI_INFO_ENV read of the job, under the names that mpirun made common:
- * its sizes, its applications' first ranks and sizes, the command of @app; @universe: the ranks of
- * all jobs.  The user cannot set them otherwise: they say what is. */
+/* Put variables about the job that wrapper scripts and MPI_INFO_ENV read, under mpirun's names,
+ * which are common.  They are its sizes, the first ranks and sizes of its applications, and the
+ * command of @app.  @universe: the ranks of all jobs.  The user cannot override them, since they
+ * are facts. */
 void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct sx_run_app *app,
                         uint32_t universe);
-/* The same for one rank, whose place among those of all jobs is @place; all of them are on this
+/* The same for one rank; @place is its place among the ranks of all jobs.  All ranks are on this
  * node. */
 void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place);
 
-/* The value of @name that the ranks of @app get, as far as the environment here and the words of
- * the application say.  Return: malloc'ed, or NULL. */
+/* The value of @name for the ranks of @app, from the environment here and the application's words.
+ * Return: malloc'ed, or NULL. */
 char *sx_run_env_value(const struct sx_run_app *app, const char *name);
 
-/* The directory with this build's libpmix.so.2, seen from the command's own file @exe: ../lib,
+/* The directory with this build's libpmix.so.2, relative to the command's own file @exe: ../lib,
  * ../lib/MULTIARCH, ../lib64.  Return: malloc'ed, or NULL with one line in @message. */
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX]);
 

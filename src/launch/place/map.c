@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* map.c - parts are compared by their CPUs alone: NUMA nodes, caches and packages lie inside of
- * each other in one order here and in another there. */
+/* map.c - parts are compared only by their CPUs: the nesting of NUMA nodes, caches and packages
+ * differs between machines. */
 #include "launch/place/map.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@ static hwloc_obj_type_t type_of(hwloc_topology_t topology, enum sx_run_level lev
 {
     switch (level) {
     case SX_RUN_LEVEL_CORE:
-        /* Some virtual machines show CPUs and no cores. */
+        /* Some virtual machines show CPUs but no cores. */
         return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE
                                                                       : HWLOC_OBJ_PU;
     case SX_RUN_LEVEL_L3CACHE:
@@ -34,7 +34,8 @@ static hwloc_obj_type_t type_of(hwloc_topology_t topology, enum sx_run_level lev
     }
 }
 
-/* Memory without CPUs is a NUMA node, and so is a second kind of memory of the same CPUs. */
+/* Whether the CPUs form a new part.  A NUMA node may be memory without CPUs, or a second kind of
+ * memory of the same CPUs. */
 static bool is_new(const struct sx_run_parts *parts, hwloc_const_bitmap_t cpuset)
 {
     if (hwloc_bitmap_iszero(cpuset)) {
@@ -83,7 +84,7 @@ void sx_run_parts_deinit(struct sx_run_parts *parts)
     *parts = (struct sx_run_parts){ .count = 0 };
 }
 
-/* The first part from @from on whose CPUs all lie in @cpuset. */
+/* The first part from @from on with all its CPUs in @cpuset. */
 static uint32_t part_inside(const struct sx_run_parts *parts, hwloc_const_cpuset_t cpuset,
                             uint32_t from)
 {
@@ -105,7 +106,8 @@ static uint32_t part_around(const struct sx_run_parts *parts, hwloc_const_cpuset
     return SX_RUN_NO_PART;
 }
 
-/* The part that its neighbours at @from go into, up to @wanted in all.  Return: how many it has. */
+/* Join the neighbours at @from into one part, up to @wanted in all.  Return: how many the part
+ * has. */
 static uint32_t part_grow(struct sx_run_parts *parts, const struct sx_run_parts *within,
                           uint32_t from, uint32_t wanted)
 {
@@ -165,7 +167,7 @@ static bool wants_one(const struct sx_run_map_request *request, enum sx_run_leve
     return request->cpus_each <= 1 || level != request->bind;
 }
 
-/* "a core", "4 cores" */
+/* For messages: "a core", "4 cores". */
 static struct words wanted_of(const struct sx_run_map_request *request, enum sx_run_level level)
 {
     struct words words;
@@ -190,7 +192,7 @@ static struct words had_of(const struct sx_run_map_request *request, enum sx_run
     return words;
 }
 
-/* What helps, each item by itself. */
+/* The advice in a message; each item helps by itself. */
 struct advice {
     char items[5][64];
     uint32_t count;
@@ -211,7 +213,7 @@ static bool is_in_order(const struct sx_run_map_request *request)
     return request->map == SX_RUN_LEVEL_NONE || request->map == SX_RUN_LEVEL_NODE;
 }
 
-/* The same ranks, which fill the machine in order, with the CPUs that there are for each. */
+/* Advise to use the same ranks, mapped in order, with the CPUs that exist for each rank. */
 static void advise_order(struct advice *advice, const struct sx_run_map_request *request)
 {
     const uint32_t each = request->cpus_each > 1 ? request->cpus_each : 1;
@@ -228,8 +230,8 @@ static void advise_order(struct advice *advice, const struct sx_run_map_request 
     }
 }
 
-/* Append it to @message.  @fewer: fewer ranks would find their place; @larger: a level that ranks
- * share, NONE: there is none. */
+/* Append the advice to @message.  @fewer: fewer ranks would fit; @larger: a level whose parts ranks
+ * may share; NONE: there is none. */
 static bool refuse(const struct sx_run_map_request *request, bool fewer, enum sx_run_level larger,
                    char *message)
 {
@@ -267,7 +269,7 @@ static bool refuse_too_few(const struct sx_run_map_request *request, const char 
                   message);
 }
 
-/* Where a rank that is not in order is dealt out to. */
+/* The part for a rank that is not mapped in order. */
 static uint32_t part_of(const struct sx_run_map_request *request, uint32_t rank)
 {
     return request->per_part > 0 ? rank / request->per_part : rank % request->map_parts.count;
@@ -318,13 +320,13 @@ static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank
 
 /* ---- mapping --------------------------------------------------------------------------------- */
 
-/* A core or a hardware thread, unless ranks may share it. */
+/* A core or a hardware thread is for one rank, unless ranks may share it. */
 static bool is_for_one(const struct sx_run_map_request *request, enum sx_run_level level)
 {
     return sx_run_level_is_cpu(level) && !request->overload;
 }
 
-/* One after the other; in blocks where they share. */
+/* Map ranks one after the other; in blocks where they share parts. */
 static bool map_in_order(const struct sx_run_map_request *request, struct sx_run_mapped *mapped,
                          char *message)
 {
@@ -368,7 +370,7 @@ static bool map_in_turn(const struct sx_run_map_request *request, struct sx_run_
                         char *message)
 {
     const uint32_t parts = request->map_parts.count;
-    uint32_t *next = sx_cli_calloc(parts, sizeof(*next)); /* where each part goes on */
+    uint32_t *next = sx_cli_calloc(parts, sizeof(*next)); /* each part's next part to bind to */
     bool ok = true;
 
     if (request->per_part > 0 && (uint64_t)request->per_part * parts < request->rank_count) {

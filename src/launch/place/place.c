@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* place.c - load the topology once, then a place for each rank.
  *
- * The locality string is the one that Open MPI's ranks compare among each other to learn what
- * they share; Open MPI 4 wants it, and the cpuset, without the source in front. */
+ * Open MPI's ranks compare their locality strings to find the objects that they share.  Open MPI 4
+ * needs this string, and the cpuset, without the source in front. */
 #include "launch/place/place.h"
 
 #include <hwloc.h>
@@ -59,7 +59,7 @@ static void place_bind(struct sx_run_place *place, hwloc_topology_t topology,
     place->locality = locality_text(topology, cpuset);
 }
 
-/* The ranks of one part have the same strings; they are worked out once and copied. */
+/* Ranks of one part have the same strings, which are computed once and copied. */
 static void place_copy(struct sx_run_place *place, const struct sx_run_place *from)
 {
     place->mask_size_bytes = from->mask_size_bytes;
@@ -109,12 +109,12 @@ static void bind_none(struct sx_run_place *places, const struct sx_run_machine *
                       uint32_t rank_count)
 {
     for (uint32_t rank = 0; rank < rank_count; rank++) {
-        /* An unbound rank is on a known package only where there is no other. */
+        /* The package of an unbound rank is known only if there is no other one. */
         places[rank].package = machine->package_count <= 1 ? 0 : SX_RUN_NO_PACKAGE;
     }
 }
 
-/* What the machine's administrator and the caller (taskset) have left. */
+/* The CPUs that the machine's administrator and the caller (taskset) allow. */
 static hwloc_bitmap_t usable_cpus(hwloc_topology_t topology)
 {
     hwloc_bitmap_t usable = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
@@ -226,7 +226,7 @@ struct sx_run_place *sx_run_machine_place(const struct sx_run_machine *machine,
     struct sx_run_place *const places = sx_cli_calloc(count, sizeof(*places));
 
     if (request.cpus_each > 1 && sx_run_level_is_cpu(request.map)) {
-        request.map = SX_RUN_LEVEL_NONE; /* several of these for each, one after the other */
+        request.map = SX_RUN_LEVEL_NONE; /* each rank has several of these, one after the other */
     }
     return map_all(places, machine, &request, message) ? places : sx_run_places_free(places, count);
 }
@@ -248,7 +248,7 @@ struct sx_run_place *sx_run_machine_place_on(const struct sx_run_machine *machin
                                              const struct sx_run_options *options,
                                              char message[SX_RUN_MESSAGE_MAX])
 {
-    struct sx_run_machine part = *machine; /* what is borrowed of it stays */
+    struct sx_run_machine part = *machine; /* the borrowed members stay with their owner */
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
     struct sx_run_place *places = NULL;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* policy.c - a modifier is a row. */
+/* policy.c - each modifier is a row. */
 #include "launch/place/policy.h"
 
 #include <ctype.h>
@@ -71,8 +71,8 @@ static bool report_take(struct sx_run_options *options, const char *value)
 }
 
 struct modifier {
-    const char *word; /* "pe=" has a value behind it */
-    bool (*take)(struct sx_run_options *options, const char *value); /* NULL: it is so anyway */
+    const char *word; /* "pe=" is followed by a value */
+    bool (*take)(struct sx_run_options *options, const char *value); /* NULL: it is the default */
 };
 
 static const struct modifier of_map[] = {
@@ -106,11 +106,11 @@ static const struct modifier *modifier_find(const struct modifier *rows, size_t 
     return NULL;
 }
 
-/* Those of @words, up to the next colon. */
+/* Take the modifiers of @words, up to the next colon. */
 static bool modifiers_take(struct sx_run_options *options, const struct modifier *rows,
                            size_t count, char *words, char *message)
 {
-    const bool is_list = strncmp(words, "pe-list=", strlen("pe-list=")) == 0; /* it has commas */
+    const bool is_list = strncmp(words, "pe-list=", strlen("pe-list=")) == 0; /* has commas */
     const char *word;
 
     while ((word = is_list ? words : strsep(&words, ",")) != NULL) {
@@ -132,7 +132,8 @@ static bool modifiers_take(struct sx_run_options *options, const struct modifier
 
 /* ---- policies -------------------------------------------------------------------------------- */
 
-/* "N:node", so many ranks a node, or "N:LEVEL", so many a part of it; Open MPI 4.1 writes "N:n". */
+/* "N:node" means N ranks on each node, "N:LEVEL" N on each part of the level; Open MPI 4.1 writes
+ * "N:n". */
 static bool ppr_take(struct sx_run_options *options, char **rest)
 {
     const char *const count = strsep(rest, ":"), *const part = strsep(rest, ":");
@@ -194,7 +195,8 @@ bool sx_run_policy_bind(struct sx_run_options *options, const char *text,
     return good;
 }
 
-/* They are numbered as they are dealt out; in order, one core after the other. */
+/* Ranks are numbered in the order in which they are mapped; mapped in order, one core after the
+ * other. */
 bool sx_run_policy_rank(const struct sx_run_options *options, const char *text,
                         char message[SX_RUN_MESSAGE_MAX])
 {

@@ -8,8 +8,8 @@
  *     PE-LIST=CPUS[:MODIFIER]...         on these CPUs, a list as "0,2-3"
  *     BIND[:MODIFIER[,MODIFIER]...]      core:overload-allowed
  *
- * Large and small letters are the same.  Modifiers that ask for what is so anyway change nothing.
- * Each function returns false for other words; then @message says why, or is empty. */
+ * Large and small letters are the same.  Modifiers that ask for the default change nothing.  Each
+ * function returns false for other words; then @message has the reason, or is empty. */
 #ifndef SX_LAUNCH_PLACE_POLICY_H
 #define SX_LAUNCH_PLACE_POLICY_H
 
@@ -21,7 +21,7 @@ bool sx_run_policy_map(struct sx_run_options *options, const char *text,
                        char message[SX_RUN_MESSAGE_MAX]);
 bool sx_run_policy_bind(struct sx_run_options *options, const char *text,
                         char message[SX_RUN_MESSAGE_MAX]);
-/* Whether ranks that are dealt out as @options has it are numbered so. */
+/* Whether ranks that are mapped as @options requires are numbered as @word says. */
 bool sx_run_policy_rank(const struct sx_run_options *options, const char *text,
                         char message[SX_RUN_MESSAGE_MAX]);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* probe_cache.c - a hash of what hwloc would see, and a search through the stores of launchers. */
+/* probe_cache.c - a hash of what hwloc would read, and a search through the stores of launchers. */
 #define XXH_INLINE_ALL
 #include "launch/place/probe_cache.h"
 
@@ -26,7 +26,7 @@
 static const char *const links[] = { "/proc/self/ns/mnt", "/proc/self/ns/net", "/proc/self/ns/uts",
                                      "/proc/self/ns/cgroup" };
 
-/* Of a file those lines that begin with the word; "": all. */
+/* The lines of a file that begin with the word are hashed; "": all lines. */
 static const struct {
     const char *path, *word;
 } files[] = {
@@ -124,11 +124,11 @@ char *sx_run_known_sign(void)
 struct search {
     const char *sign;
     char *xml;
-    pid_t launcher; /* whose text it is */
+    pid_t launcher; /* the launcher whose text it is */
     uint32_t launcher_count;
 };
 
-/* Return: the text of the job's key where it lies, with its zero; NULL when it is none. */
+/* Return: the text under the job's key in the store, with its NUL; NULL when there is none. */
 static const char *text_of(const struct sx_store *store, const char *key, size_t *ret_size)
 {
     struct sx_item item;
@@ -145,7 +145,7 @@ static const char *text_of(const struct sx_store *store, const char *key, size_t
     return text;
 }
 
-/* A copy is judged: what lies in the store is another process's. */
+/* The text is copied and then checked, because the store belongs to another process. */
 static void store_look(void *arg, pid_t server, const char *nspace, const struct sx_store *store)
 {
     struct search *const search = arg;

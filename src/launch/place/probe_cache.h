@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* probe_cache.h - the machine's devices as another launcher of this user knows them.
+/* probe_cache.h - the machine's devices as another launcher of this user has discovered them.
  *
- * To look at the devices takes long.  A launcher that has looked tells its jobs the text, and with
- * it (SX_NSPACE_MACHINE) what the text depends on.  Another one that runs meanwhile, and would see
- * the same, reads it there: in memory that goes with the last of them. */
+ * Discovering devices takes long.  A launcher that has done it stores the text for its jobs,
+ * together with a key of everything on which the text depends (SX_NSPACE_MACHINE).  Another
+ * launcher that runs meanwhile, and has the same key, reads the text there.  The memory is freed
+ * with the last of these jobs. */
 #ifndef SX_LAUNCH_PLACE_PROBE_CACHE_H
 #define SX_LAUNCH_PLACE_PROBE_CACHE_H
 
 #include "launch/job/session.h"
 
-/* What a look depends on, in a word that has no white space: versions, name spaces, the control
- * group, the CPUs and memory nodes that are there and may be used, and which devices there are.
- * Return: malloc'ed; NULL where the environment tells hwloc what to read, or memory is out. */
+/* The key of a probe, a word without white space: versions, name spaces, the control group, the
+ * CPUs and memory nodes that exist and may be used, and the devices that exist.  Return: malloc'ed;
+ * NULL when the environment names hwloc's input, or memory is out. */
 char *sx_run_known_sign(void);
 
 /* The text that belongs to @sign, of a launcher whose directory is beside that of @session.  At
- * most 32 of them are asked; their memory is trusted with nothing.  Return: malloc'ed XML that
- * hwloc takes, with *@ret_launcher; NULL: nobody has it. */
+ * most 32 launchers are tried, and nothing in their memory is trusted.  Return: malloc'ed XML that
+ * hwloc accepts, with *@ret_launcher; NULL: no launcher has it. */
 char *sx_run_known_find(const struct sx_session *session, const char *sign, pid_t *ret_launcher);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* program.c - the search of execvp, done once for all ranks of a program and with reasons. */
+/* program.c - the search of execvp, done once for all ranks of a program, with reasons for
+ * failures. */
 #include "launch/place/program.h"
 
 #include <elf.h>
@@ -34,15 +35,15 @@ static int check(int wdir_fd, const char *path)
     if (!S_ISREG(st.st_mode)) {
         return EACCES;
     }
-    /* As root, access() is content with any execute bit, as is execve. */
+    /* As root, access() accepts any execute bit, as execve does. */
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
 /* ---- the loader of a program ----------------------------------------------------------------- */
 
-#define SEGMENTS_MAX 128 /* of an ELF file; those that link programs make a dozen */
+#define SEGMENTS_MAX 128 /* of an ELF file; linkers make about a dozen */
 
-/* Files for a machine that this one is or runs; others may be somebody else's to run. */
+/* Files for a machine that this one is or can run.  Other files may run through an emulator. */
 static bool is_for_us(uint16_t machine)
 {
 #if defined(__x86_64__)
@@ -55,13 +56,13 @@ static bool is_for_us(uint16_t machine)
 #endif
 }
 
-/* What both classes of ELF files have. */
+/* The members that both classes of ELF files have. */
 struct segment {
     uint32_t type;
     uint64_t off, size;
 };
 
-/* Where the segments stand.  Return: how many there are; 0 for any other file. */
+/* The place of the segments.  Return: how many there are; 0 for any other file. */
 static unsigned segments_of(int fd, uint64_t *ret_off, bool *ret_wide)
 {
     union {
@@ -111,7 +112,7 @@ static bool segment_read(int fd, uint64_t off, unsigned index, bool wide, struct
     return true;
 }
 
-/* The loader that the program @fd names.  Return: false if it names none. */
+/* The loader that the program @fd names.  Return: false if it names no loader. */
 static bool loader_read(int fd, char name[PATH_MAX])
 {
     struct segment segment;
@@ -129,8 +130,8 @@ static bool loader_read(int fd, char name[PATH_MAX])
     return false;
 }
 
-/* Without its loader a program is there and cannot be found.  Return: as check, with one line in
- * @message. */
+/* If its loader is missing, a program exists and execve fails with ENOENT.  Return: as check, with
+ * one line in @message. */
 static int check_loader(int wdir_fd, const char *path, char *message)
 {
     const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -138,7 +139,7 @@ static int check_loader(int wdir_fd, const char *path, char *message)
     bool names;
     int why;
 
-    if (fd < 0) { /* it may be executed all the same */
+    if (fd < 0) { /* it may be executable without being readable */
         return 0;
     }
     names = loader_read(fd, name);
@@ -155,17 +156,18 @@ static int check_loader(int wdir_fd, const char *path, char *message)
 
 /* ---- the interpreter of a script ------------------------------------------------------------- */
 
-#define LINE_MAX_BYTES 256 /* of which the kernel reads no more */
-#define SCRIPTS_MAX 5      /* that interpret one another, as the kernel has it */
+#define LINE_MAX_BYTES 256 /* the kernel reads no more of a line */
+#define SCRIPTS_MAX 5      /* the kernel's limit for scripts that interpret one another */
 
-/* What the first line of the file @path names, in @line.  Return: NULL if it names nothing. */
+/* The interpreter that the first line of the file @path names, in @line.  Return: NULL if it names
+ * none. */
 static const char *interpreter_of(int wdir_fd, const char *path, char line[LINE_MAX_BYTES])
 {
     const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     ssize_t got = -1;
     char *name;
 
-    if (fd >= 0) { /* else it may be executed all the same, and the kernel judges */
+    if (fd >= 0) { /* else it may be executable without being readable, and the kernel decides */
         got = read(fd, line, LINE_MAX_BYTES - 1);
         close(fd);
     }
@@ -179,8 +181,8 @@ static const char *interpreter_of(int wdir_fd, const char *path, char line[LINE_
     return name[0] == '\0' ? NULL : name;
 }
 
-/* The kernel would refuse the script only when it is executed.  Return: as check, with one line in
- * @message. */
+/* Otherwise the kernel would refuse the script only when it is executed.  Return: as check, with
+ * one line in @message. */
 static int check_interpreters(int wdir_fd, const char *path, char *message)
 {
     char line[LINE_MAX_BYTES], script[PATH_MAX];
@@ -212,7 +214,7 @@ static int check_interpreters(int wdir_fd, const char *path, char *message)
 
 /* ---- programs of other machines -------------------------------------------------------------- */
 
-/* The first bytes of the file that the ranks execute.  Return: false if it is no ELF file. */
+/* The first bytes of the file that the ranks execute.  Return: false if it is not an ELF file. */
 static bool elf_read(const struct sx_run_program *program, Elf32_Ehdr *ret_head)
 {
     const bool relative = program->wdir != NULL && program->path[0] != '/';
@@ -228,12 +230,12 @@ static bool elf_read(const struct sx_run_program *program, Elf32_Ehdr *ret_head)
     return got == (ssize_t)sizeof(*ret_head) && memcmp(ret_head->e_ident, ELFMAG, SELFMAG) == 0;
 }
 
-/* As uname(1) has them.  The word lies at the same place in both classes of ELF files. */
+/* The names of uname(1).  The word is at the same place in both classes of ELF files. */
 static const char *machine_of(const Elf32_Ehdr *head)
 {
     static const struct {
         uint16_t number;
-        unsigned char data; /* 0: either order of bytes */
+        unsigned char data; /* 0: either byte order */
         const char *name;
     } rows[] = {
         { EM_X86_64, 0, "x86_64" },
@@ -389,7 +391,7 @@ int sx_run_program_find(const char *name, const char *wdir, const char *path, ch
     return code;
 }
 
-/* sh PATH ARGS: what execvp does with a script that does not name its interpreter. */
+/* sh PATH ARGS: how execvp runs a script that does not name its interpreter. */
 static char **sh_argv_make(const char *path, char **argv)
 {
     size_t words = 0;
@@ -415,8 +417,8 @@ static bool is_beside(const char *name, const char *wdir)
     return is;
 }
 
-/* As sx_run_program_find, and what PATH has not is the file of that name in the working directory,
- * as mpirun has it. */
+/* As sx_run_program_find.  If PATH does not have the file, the working directory is searched, as
+ * mpirun does. */
 static int find_anywhere(const char *name, const char *wdir, const char *path, char **ret_path,
                          char *message)
 {
@@ -453,11 +455,11 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
 
 /* ---- what the kernel takes ------------------------------------------------------------------- */
 
-#define WORD_PAGES 32                     /* of the kernel, for one word */
-#define WORDS_STACK_PART 4                /* of the stack's limit, for all of them */
-#define WORDS_BYTES_MAX ((size_t)6 << 20) /* whatever that is */
+#define WORD_PAGES 32                     /* the kernel's limit for one word */
+#define WORDS_STACK_PART 4                /* part of the stack's limit, for all words */
+#define WORDS_BYTES_MAX ((size_t)6 << 20) /* the limit for any stack */
 #define WORDS_BYTES_MIN ((size_t)128 << 10)
-#define WORDS_LEFT ((size_t)SX_RUN_MESSAGE_MAX + 65536) /* for what a rank gets behind this */
+#define WORDS_LEFT ((size_t)SX_RUN_MESSAGE_MAX + 65536) /* for variables that are added later */
 
 static size_t words_max(void)
 {
@@ -470,7 +472,7 @@ static size_t words_max(void)
     return max < WORDS_BYTES_MIN ? WORDS_BYTES_MIN : max;
 }
 
-/* Add the words to @sum.  Return: the first that is too long, or NULL. */
+/* Add the words to @sum.  Return: the first word that is too long, or NULL. */
 static const char *words_count(char *const *words, size_t *sum)
 {
     const size_t max = WORD_PAGES * (size_t)sysconf(_SC_PAGESIZE);
