@@ -19,7 +19,8 @@ const struct sx_membership *sx_alias_members(const struct sx_server *server, con
     return entry != NULL ? &entry->published : NULL;
 }
 
-/* All of a job are named by its wildcard: so they are few, and hosts know them. */
+/* All processes of a job are named by its wildcard: so the processes are few, and hosts support
+ * it. */
 static pmix_status_t members_each(struct sx_server *server, const struct sx_membership *alias,
                                   pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
                                   void *arg)
@@ -63,7 +64,7 @@ pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
     return rc == PMIX_SUCCESS ? each(arg, &member) : rc;
 }
 
-/* The host has registered some of its processes, and has not said how many there are. */
+/* The host has registered some processes of the namespace, and has not given their number. */
 static bool is_pending(const struct sx_nspace *nspace)
 {
     return !nspace->registered && nspace->job_size == 0 &&
@@ -148,7 +149,7 @@ static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, 
     return found;
 }
 
-/* Of a name that is given again and again, each process is looked for once. */
+/* When a name is given repeatedly, each process is searched once. */
 static pmix_status_t list_make(struct sx_server *server, const pmix_proc_t *procs, size_t count,
                                bool keep_unknown, struct sx_proc_list *made)
 {

@@ -13,7 +13,7 @@ bool sx_belongings_new(struct sx_belongings *ret, size_t count)
     return ret->all != NULL;
 }
 
-/* Return: NULL when @rank of @entry is none of a client here. */
+/* Return: NULL when @rank of @entry is not a client here. */
 static struct sx_client *client_of(struct sx_server *server,
                                    const struct sx_membership_entry *entry, uint32_t rank)
 {

@@ -3,7 +3,7 @@
 /* belonging.h - the lists of processes that a client is in, found from the client.
  *
  * A list has a link for each of its ranks, which hangs at the client of that member while it is one
- * and is registered here.  So who goes looks at its own lists alone. */
+ * and is registered here.  So a client that ends visits its own lists alone. */
 #ifndef SX_SERVER_MODEL_BELONGING_H
 #define SX_SERVER_MODEL_BELONGING_H
 
@@ -29,9 +29,9 @@ struct sx_belongings {
 
 /* Links for @count ranks, which hang nowhere.  Return: false when memory is out. */
 bool sx_belongings_new(struct sx_belongings *ret, size_t count);
-/* Hang those of @entry, which has one for each of its ranks, at its members. */
+/* Hang the links of @entry, which has one for each of its ranks, at its members. */
 void sx_belongings_hang(struct sx_server *server, struct sx_membership_entry *entry);
-/* Its member of @rank has left. */
+/* The member of @rank has left. */
 void sx_belongings_leave(struct sx_belongings *belongings, uint32_t rank);
 /* Safe twice. */
 void sx_belongings_clear(struct sx_belongings *belongings);

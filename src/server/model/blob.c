@@ -136,7 +136,7 @@ pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t 
     return PMIX_SUCCESS;
 }
 
-/* What one store has of a rank. */
+/* The data that one store has of a rank. */
 struct collection {
     const struct sx_store *store;
     struct sx_blob messages;
@@ -215,7 +215,7 @@ static bool collect_qualified(void *arg, const char *name, const struct sx_item 
                                            size);
 
             rc = at == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_flat_encode(&value, &cell, at, size);
-            if (rc == PMIX_SUCCESS) { /* now the length of the body is known */
+            if (rc == PMIX_SUCCESS) { /* now the length of the body is set */
                 memcpy(all->messages.bytes + at_size + sizeof(uint64_t), &cell, sizeof(cell));
             }
         }
@@ -255,7 +255,7 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* The messages of one rank of another node.  Return: false for bytes that are none. */
+/* The messages of one rank of another node.  Return: false for invalid bytes. */
 static bool section_read(struct sx_server *server, const struct sx_opened *section, sx_blob_fn fn)
 {
     const struct section_header *const head = section->head;
@@ -281,7 +281,7 @@ static bool section_read(struct sx_server *server, const struct sx_opened *secti
     return true;
 }
 
-/* The sections of one blob.  Return: false for bytes that are none. */
+/* The sections of one blob.  Return: false for invalid bytes. */
 static bool sections_read(struct sx_server *server, const struct sx_blob_view *blob, sx_blob_fn fn)
 {
     const uint8_t *at = blob->body;

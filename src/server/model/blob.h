@@ -6,8 +6,8 @@
  *   section: {u32 rank, u32 nspace_len, u64 size of what follows} nspace padded to 8, messages
  *   message: {u64 length} struct sx_lane_put, key, body as in a lane, padded to 8
  *
- * A blob tells its own end, is never empty, and means the same in any order in which several of
- * them are concatenated: hosts concatenate the blobs of all nodes in an order of their own. */
+ * A blob contains its own length and is never empty.  Several blobs mean the same in any order of
+ * concatenation, because hosts concatenate the blobs of all nodes in an order of their own. */
 #ifndef SX_SERVER_MODEL_BLOB_H
 #define SX_SERVER_MODEL_BLOB_H
 
@@ -44,7 +44,7 @@ static inline pmix_status_t sx_blob_begin(struct sx_blob *blob)
 }
 /* @size zeroed bytes more; they count once the blob is sealed.  Return: NULL when memory is out. */
 char *sx_blob_extend(struct sx_blob *blob, size_t size);
-/* Let the header tell the size of what is there. */
+/* Write the size of the blob into its header. */
 void sx_blob_seal(struct sx_blob *blob);
 /* Append a section: @messages as they came (news), or everything of the rank that other nodes may
  * see, out of the stores. */
@@ -55,7 +55,7 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* Append one message (a checked lane put) to a list of messages. */
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
 
-/* One of several that a host has glued together. */
+/* One of several blobs that a host has concatenated. */
 struct sx_blob_view {
     enum sx_blob_magic magic;
     const char *bytes; /* all of it ... */
@@ -64,20 +64,20 @@ struct sx_blob_view {
     size_t body_size;
 };
 /* The next one of the *left bytes at *at (at a multiple of 8), which are moved on.  Return: false
- * for bytes that are no blob of this version. */
+ * for bytes that are not a blob of this version. */
 bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret);
 
 /* A host may hand out any address: *bytes at a multiple of 8, as they are or copied to *ret_copy,
  * which the caller frees.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy);
 
-/* Say that these bytes are no blobs.  Return: PMIX_ERR_UNPACK_FAILURE. */
+/* Log that these bytes are not blobs.  Return: PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_blob_refuse(size_t size);
 
-/* Hand each put (sx_put_body, opened) of what came from elsewhere to @fn: any number of blobs glued
- * together.  Ranks that live here and namespaces nobody knows are passed over.  Return:
- * PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE with one line for bytes that are no blob, or that @fn
- * refuses (it has had what came before them). */
+/* Hand each put (sx_put_body, opened) of received bytes to @fn; the bytes are any number of blobs,
+ * concatenated.  Ranks of this node and unknown namespaces are skipped.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNPACK_FAILURE with one line for bytes that are not a blob, or that @fn refuses (after
+ * the puts before them). */
 typedef pmix_status_t (*sx_blob_fn)(struct sx_nspace *nspace, uint32_t rank,
                                     const struct sx_opened *put);
 pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn);

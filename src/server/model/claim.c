@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* claim.c - who has a name, and who may have it next. */
+/* claim.c - the owner of a name, and its next owner. */
 #include "server/model/claim.h"
 
 #include <string.h>
@@ -90,7 +90,7 @@ bool sx_claim_is_kept(const struct sx_server *server, const char *name)
     return false;
 }
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- the askers ------------------------------------------------------------------------------ */
 
 /* "connected-N.ORIGIN", as collective/connect.c gives it. */
 static bool is_connecteds(const struct sx_server *server, const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* claim.h - whose a name is: all that gives a name to processes asks here first.
+/* claim.h - the owner of a name: each function that names processes asks here first.
  *
  *     FREE --a tool has it--> one user's tools --the last one goes--> FREE
  *        |--a connect, a group, an invitation--> that list's --its end--> FREE
@@ -11,7 +11,8 @@
  * disconnected, lists end.  The host also has the names that its next jobs may get
  * (sx_claim_is_kept), before it registers one.
  *
- * Process sets have names of their own, which stand for no process: those are not judged here. */
+ * Process sets have names of their own, which stand for no process: these names are not checked
+ * here. */
 #ifndef SX_SERVER_MODEL_CLAIM_H
 #define SX_SERVER_MODEL_CLAIM_H
 
@@ -26,17 +27,17 @@ struct sx_server;
 /* Of names that this server gives to tools. */
 #define SX_CLAIM_TOOLS_PREFIX "shmix-tool-"
 
-/* Whether the host has @nspace, or a connect has brought it: there are others than tools in it. */
+/* Whether the host has @nspace, or a connect has brought it: it has processes other than tools. */
 bool sx_claim_is_hosts(const struct sx_nspace *nspace);
 
 /* Whether the host or this server keeps @name for itself, used or not: the server's own name; STEM,
  * STEM.N and STEM@N, where the host has a namespace STEM, STEM.M or STEM@M, or the server is called
- * STEM.server, STEM.M or STEM@M (N and M are decimal); NAME.N and NAME@N, where NAME is kept; what
- * begins as names of tools do here. */
+ * STEM.server, STEM.M or STEM@M (N and M are decimal); NAME.N and NAME@N, where NAME is kept; names
+ * that begin with SX_CLAIM_TOOLS_PREFIX. */
 bool sx_claim_is_kept(const struct sx_server *server, const char *name);
 
-/* A group that is to be wants @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, told, when it is
- * somebody's or kept; as sx_memberships_name_judge. */
+/* A group under construction wants @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, logged, when the
+ * name has an owner or is kept; as sx_memberships_name_judge. */
 pmix_status_t sx_claim_by_group(struct sx_server *server, const char *name);
 
 /* A tool of user @uid wants @name.  Return: PMIX_SUCCESS; PMIX_EXISTS when it is the host's or a
@@ -45,7 +46,7 @@ pmix_status_t sx_claim_by_group(struct sx_server *server, const char *name);
 pmix_status_t sx_claim_by_tool(struct sx_server *server, const char *name, uid_t uid,
                                const char **ret_why);
 
-/* The host takes @name.  Nobody else has it on return. */
+/* The host takes @name.  On return the name has no other owner. */
 void sx_claim_by_host(struct sx_server *server, const char *name);
 
 #endif

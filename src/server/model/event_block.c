@@ -5,7 +5,7 @@
  *     struct sx_event | source | targets | affected processes | flat infos
  *                              ^target_off ^affected_off      ^info_off
  *
- * A client's source is left out and written anew from what its connection says.  Bounded by
+ * A client's source is replaced by the process of its connection.  Bounded by
  * SX_EVENT_BYTES_MAX. */
 #include "server/model/event_block.h"
 
@@ -41,7 +41,7 @@ static struct sx_event_block *block_new(size_t size)
     return block;
 }
 
-/* What a range means once the targets are known. */
+/* Settle the meaning of the range by the targets. */
 static void range_settle(struct sx_event_block *block)
 {
     struct sx_event *head = sx_event_block_head(block);

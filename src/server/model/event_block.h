@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_block.h - one event as the bytes that travel (struct sx_event and what follows it).
  *
- * What a block holds has been judged or was written here, so its readers need not check.  A block
- * is counted: its publisher holds one reference, the history another. */
+ * The contents of a block have been checked or were written here, so its readers need not check.  A
+ * block is counted: its publisher holds one reference, the history another. */
 #ifndef SX_SERVER_MODEL_EVENT_BLOCK_H
 #define SX_SERVER_MODEL_EVENT_BLOCK_H
 
@@ -22,7 +22,7 @@ struct sx_event_block {
     unsigned reference_count;
     bool is_job; /* concerns a job: kept until all its local ranks have had it */
     bool from_host;
-    bool for_host; /* addressed to it: its handlers without codes hear of it */
+    bool for_host; /* addressed to the host: its default handlers receive it */
     bool has_user; /* a client published it: only processes that it may reach get it */
     uid_t user;
     uint64_t session;       /* of the range SESSION: the source's, or SX_SESSION_UNKNOWN */
@@ -35,15 +35,15 @@ struct sx_event_block {
 };
 
 /* The event that a client sent as @body (sx_event_body, opened), made one of @source.  Return:
- * PMIX_SUCCESS and *ret; PMIX_ERR_UNPACK_FAILURE for a range that no client of ours writes;
+ * PMIX_SUCCESS and *ret; PMIX_ERR_UNPACK_FAILURE for a range that no correct client writes;
  * PMIX_ERR_BAD_PARAM for a custom range without targets; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_opened *body,
                                    struct sx_event_block **ret);
 
-/* An event of this process.  @options are those of @info.  Return: PMIX_SUCCESS;
- * PMIX_ERR_BAD_PARAM (a custom range without targets, a range that is none, a process without a
- * name); PMIX_ERR_NOT_SUPPORTED (infos that cannot travel); PMIX_ERR_OUT_OF_RESOURCE
- * (also: larger than SX_EVENT_BYTES_MAX). */
+/* An event of this process.  @options are those of @info.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * (a custom range without targets, an invalid range, a process without a name);
+ * PMIX_ERR_NOT_SUPPORTED (infos that cannot travel); PMIX_ERR_OUT_OF_RESOURCE (also: larger than
+ * SX_EVENT_BYTES_MAX). */
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
                                    const struct sx_notify_options *options,
                                    const pmix_info_t info[], size_t ninfo,

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_log.c - two lists a log, one list of bytes for all of them.
  *
- * The places of a log are an array in the order of numbers, so that each is found by halving.  A
- * place whose entry has gone stays until a quarter of them are such; the first ones go at once. */
+ * The places of a log are an array in the order of numbers, so that each is found by binary search.
+ * A place whose entry is removed stays until a quarter of the places are empty; empty places at the
+ * front are removed at once. */
 #include "server/model/event_log.h"
 
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static void block_hold(struct sx_event_history *history, struct sx_event_block *
     }
 }
 
-/* Nobody may refer to @block any more. */
+/* Free @block unless a log still refers to it. */
 static void block_let_go(struct sx_event_history *history, struct sx_event_block *block)
 {
     if (sx_list_empty(&block->entries) && sx_list_empty(&block->cache) &&
@@ -152,7 +153,7 @@ static void entry_drop(struct sx_event_history *history, struct sx_event_entry *
     free(entry);
 }
 
-/* The oldest goes, from every log. */
+/* Remove the oldest event, from every log. */
 static void history_shrink(struct sx_event_history *history)
 {
     while (history->bytes > history->bytes_max && !sx_list_empty(&history->blocks)) {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_log.h - the events that are kept beside the rings, for those who come late or were lapped.
+/* event_log.h - the events that are kept beside the rings, for late handlers and lapped readers.
  *
  *     HELD --every local rank of the job has had it--> LOOSE --pushed out by newer ones--> gone
  *
  * One log a namespace and one for the host, with numbers of their own.  Job events begin as HELD,
  * all others as LOOSE; of the LOOSE ones a log keeps the newest cache_max, and before them those
- * that somebody with a handler has still to read.  The history is what all
- * logs of a server share: each event's bytes once, at most bytes_max of them (then the oldest goes,
- * HELD or not), and the newest cache_max events without a job, or of a job that nobody knows yet,
- * which namespaces to come begin with.
- * Loop thread. */
+ * that a reader with a handler has still to read.  All logs of a server share the history.  It has
+ * each event's bytes once, at most bytes_max of them (then the oldest goes, HELD or not).  It also
+ * has the newest cache_max events without a job, or of an unregistered job: the log of a new
+ * namespace begins with them.  Loop thread. */
 #ifndef SX_SERVER_MODEL_EVENT_LOG_H
 #define SX_SERVER_MODEL_EVENT_LOG_H
 
@@ -25,7 +24,7 @@ struct sx_event_history {
     struct sx_list cache;  /* the same by cache */
     size_t cache_count, cache_max;
     uint64_t bytes, bytes_max;
-    uint64_t crowded_out; /* events that went for want of bytes */
+    uint64_t crowded_out; /* events that were removed for want of bytes */
 };
 
 #define SX_EVENTLOG_BUCKETS 64u
@@ -58,7 +57,7 @@ struct sx_event_entry {
     uint64_t seq; /* of its ring record; 0: it has none yet */
     bool is_held;
 };
-/* What an entry takes of the history's bytes, without its block. */
+/* The bytes of the history that an entry takes, without its block. */
 #define SX_EVENTLOG_ENTRY_BYTES (sizeof(struct sx_event_entry) + sizeof(struct sx_eventlog_place))
 
 void sx_event_history_init(struct sx_event_history *history, size_t cache_max, uint64_t bytes_max);
@@ -76,7 +75,7 @@ void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log
 void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry *entry);
 /* A new namespace's log begins with the events without a job that are still kept. */
 void sx_eventlog_seed(struct sx_event_history *history, struct sx_eventlog *log);
-/* Only those stay of which @wanted(@arg) says so, with numbers anew from 1 on. */
+/* Keep only the entries for which @wanted(@arg) returns true, numbered anew from 1 on. */
 void sx_eventlog_sift(struct sx_event_history *history, struct sx_eventlog *log,
                       bool (*wanted)(const struct sx_event_block *block, const void *arg),
                       const void *arg);
@@ -88,7 +87,7 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
 
 /* Every local rank has had the records up to @seq. */
 void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq);
-/* Everybody with a handler has had the records before @unread_from. */
+/* Every reader with a handler has had the records before @unread_from. */
 void sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
                       uint64_t unread_from);
 /* Return: how many LOOSE ones are kept for readers alone. */
@@ -99,7 +98,7 @@ size_t sx_eventlog_unread(const struct sx_event_history *history, const struct s
 struct sx_eventlog_cursor {
     const struct sx_eventlog *log;
     size_t at;
-    size_t visited; /* places looked at so far: what it has cost */
+    size_t visited; /* places visited so far: its cost */
 };
 void sx_eventlog_seek(struct sx_eventlog_cursor *cursor, const struct sx_eventlog *log,
                       uint64_t number);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* family.h - who is told when namespaces and clients come and go.
+/* family.h - the functions that engines have for the stages of namespaces and clients.
  *
  *     client: added --expected--> connected --left--> closed --ended--> (departed)
  *                        ^             \------gone, lost-----------/        |
  *                        \------------ the host registers it again --------/--> removed
  *
- * One row per engine, in the order of lifecycle.c: an engine is told after those above it.  Each
+ * One row per engine, in the order of lifecycle.c: an engine is called after those above it.  Each
  * function may be NULL.  Loop thread. */
 #ifndef SX_SERVER_MODEL_FAMILY_H
 #define SX_SERVER_MODEL_FAMILY_H
@@ -26,20 +26,21 @@ struct sx_family {
     const char *name;
     sx_family_nspace_fn nspace_added;      /* by its first mention */
     sx_family_nspace_fn nspace_opened;     /* it has a ring now */
-    sx_family_nspace_fn nspace_registered; /* its host has told its data */
+    sx_family_nspace_fn nspace_registered; /* its host has registered its data */
     sx_family_nspace_fn nspace_gone;       /* it is still found, with its clients */
-    /* The host takes @name: what has it otherwise gives it up before this returns (claim.h). */
+    /* The host takes @name: another owner gives the name up before this returns (claim.h). */
     void (*name_claimed)(struct sx_server *server, const char *name);
 
     sx_family_client_fn client_added;     /* the host has registered it */
     sx_family_client_fn client_expected;  /* again, for another process */
-    sx_family_client_fn client_connected; /* before it hears so */
-    /* What it has put is there for others; @first: it had committed nothing before. */
+    sx_family_client_fn client_connected; /* before it has its welcome */
+    /* The values that @client has put are there for others; @first: it had committed nothing
+     * before. */
     void (*client_committed)(struct sx_server *server, struct sx_client *client, bool first);
     sx_family_client_fn client_left;     /* it has said good-bye; its connection stays */
     sx_family_client_fn client_closed;   /* its connection ends, for any reason */
     sx_family_client_fn client_ended;    /* ... behind its good-bye */
-    sx_family_client_fn client_departed; /* behind its good-bye nobody comes in its place */
+    sx_family_client_fn client_departed; /* after its good-bye no process takes its place */
     sx_family_client_fn client_gone;     /* lost, or taken away by the host */
     sx_family_client_fn client_lost;     /* the first of these */
     sx_family_client_fn client_removed;  /* behind all of these, or behind nspace_gone */
@@ -54,12 +55,13 @@ struct sx_family {
     /* Another node's server has published it; it is published here next. */
     void (*event_relayed)(struct sx_server *server, const struct sx_event_block *block);
 
-    void (*finish)(struct sx_server *server); /* the server will end; all are connected still */
-    void (*stop)(struct sx_server *server);   /* nobody is connected, all namespaces are there */
-    void (*end)(struct sx_server *server);    /* they have gone */
+    void (*finish)(struct sx_server *server); /* the server will end; all clients are still
+                                                 connected */
+    void (*stop)(struct sx_server *server);   /* no client is connected, all namespaces are there */
+    void (*end)(struct sx_server *server);    /* all namespaces have gone */
 };
 
-/* Tell them of @stage, as long as @fact holds; the rest are its arguments.  The last row has no
+/* Call @stage of each row, as long as @fact holds; the rest are its arguments.  The last row has no
  * name. */
 #define SX_FAMILIES_TELL_WHILE(fact, server, stage, ...)                                  \
     do {                                                                                  \
@@ -73,9 +75,9 @@ struct sx_family {
 #define SX_FAMILIES_TELL(server, stage, ...) \
     SX_FAMILIES_TELL_WHILE(true, server, stage, __VA_ARGS__)
 
-/* The same of a stage of @client, which the caller has retained.  Whoever is told may call the
- * host, which may end the job inside: then the others have heard so, and there is nothing more to
- * tell. */
+/* The same for a stage of @client, which the caller has retained.  A callee may call the host,
+ * which may end the job inside.  The other rows were then called for that end, so the loop
+ * stops. */
 #define SX_FAMILIES_TELL_OF(server, stage, client, ...) \
     SX_FAMILIES_TELL_WHILE((client)->nspace != NULL, server, stage, server, client, ##__VA_ARGS__)
 

@@ -19,8 +19,8 @@
 
 #define SLOTS_FIRST 16u
 #define COPIES 2u         /* of a record: here and in the store */
-#define ALIASES_MAX 16u   /* that are tried */
-#define LISTS_PER_UNIT 8u /* to look whether somebody is in them: share.h */
+#define ALIASES_MAX 16u   /* aliases that are tried */
+#define LISTS_PER_UNIT 8u /* lists searched for a member: share.h */
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
@@ -139,7 +139,7 @@ struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, 
     return find_in(server, &server->memberships.names, name);
 }
 
-/* Whose a set is that is looked for. */
+/* The owner of the set that is searched. */
 enum whose { OF_ANYBODY, OF_HOST, OF_USER };
 
 static struct sx_membership_entry *set_find(const struct sx_server *server, const char *name,
@@ -225,8 +225,8 @@ pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *na
     return rc;
 }
 
-/* A set of @owner (NULL: the host's) is to have @name: others than the host's and root's are no
- * hindrance to it unless they are of the same user. */
+/* A set of @owner (NULL: the host's) is to have @name: sets of the same name are no obstacle,
+ * unless the host, root or the same user owns them. */
 static pmix_status_t set_judge(struct sx_server *server, const char *name,
                                const struct sx_quota_owner *owner)
 {
@@ -238,8 +238,9 @@ static pmix_status_t set_judge(struct sx_server *server, const char *name,
                : rc;
 }
 
-/* What a set is called in the node's store, where another user's may have its name.  Return:
- * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; PMIX_EXISTS, told, when no such name is left. */
+/* Make the name of a set in the node's store, where another user's set may have its own name.
+ * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; PMIX_EXISTS, logged, when no such name is
+ * left. */
 static pmix_status_t alias_make(struct sx_server *server, struct sx_membership_entry *entry,
                                 const struct sx_membership_options *options)
 {
@@ -328,8 +329,8 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
     return PMIX_SUCCESS;
 }
 
-/* Return: who is to own the list: who is named, or the first member here of what is no set; NULL:
- * the host. */
+/* Return: the owner of the list: the named one, or else, of a list that is not a set, the first
+ * member here; NULL: the host. */
 static const struct sx_quota_owner *owner_find(struct sx_server *server,
                                                const struct sx_membership_options *options,
                                                struct sx_quota_owner *room)
@@ -359,7 +360,7 @@ static pmix_status_t entry_count(struct sx_memberships *all, struct sx_membershi
                                  : sx_quota_take(&all->quota, owner, false, bytes, &entry->quota);
 }
 
-/* Encode, count and show; @head says all but who the members are. */
+/* Encode, count and show; @head has all but the members. */
 static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membership_entry *entry,
                                   const struct sx_membership_head *head,
                                   const struct sx_membership_options *options,
@@ -386,7 +387,7 @@ static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membersh
     return rc;
 }
 
-/* Return: how many links a list of @members has: nobody leaves a set. */
+/* Return: how many links a list of @members has: none for a set, which no member leaves. */
 static size_t links_of(uint32_t kind, size_t members)
 {
     return kind == SX_MEMBERSHIP_PSET ? 0 : members;

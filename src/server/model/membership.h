@@ -4,15 +4,15 @@
  *
  *     (none) --add--> there, generation 1 --change--> the next generation --remove--> (none)
  *
- * A list is in the node's store (shmem/membership.h), of which users read what concerns them
- * (membership_store.h), and here with what only the server needs.  The name of a connected
- * namespace or a group is no other's, and no namespace's.  Sets have names of their own, which
- * stand for nobody: those of the host and root are for all, and each user has its own besides.  Of
- * two users' sets of one name the second is "NAME@UID" in the node's store.
+ * A list is in the node's store (shmem/membership.h), of which users read their part
+ * (membership_store.h), and here with the data that only the server needs.  The name of a connected
+ * namespace or a group is unique among them and among namespaces.  Sets have names of their own,
+ * which stand for no process.  Sets of the host and root are for all, and each user has its own
+ * besides.  Of two users' sets of one name the second is "NAME@UID" in the node's store.
  *
  * There are at most SX_MEMBERSHIPS_MAX at a time, which take at most SX_MEMBERSHIPS_BYTES_MAX
- * without the host's; each user and process has a share of them (quota.h).  What those that are
- * gone took is given back. */
+ * without the host's; each user and process has a share of them (quota.h).  The memory of removed
+ * lists is given back. */
 #ifndef SX_SERVER_MODEL_MEMBERSHIP_H
 #define SX_SERVER_MODEL_MEMBERSHIP_H
 
@@ -38,15 +38,15 @@ struct sx_membership_entry {
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
     char *alias;                    /* its name in the node's store; NULL: its own */
-    char *id;                       /* that tells it from others of the same members; NULL: none */
-    struct sx_quota_row quota;      /* whose it is */
+    char *id;                       /* that distinguishes lists of the same members; NULL: none */
+    struct sx_quota_row quota;      /* its owner's account */
     struct sx_list owned;           /* client.sets: a set of a client that is here */
     struct sx_belongings belongings;
     /* Of a connected namespace: collective/connect.c. */
     struct sx_table_node written;
     struct sx_proc_list unsaid; /* jobs of which a member here has ended without a disconnect */
-    bool parted;                /* all have fenced since: nobody depends on another */
-    struct sx_proc_list told;   /* of a set: the host's words, if some mean all of a namespace */
+    bool parted;                /* all have fenced since: no member depends on another */
+    struct sx_proc_list told;   /* of a set: as the host named them, if by wildcards */
 };
 
 /* A row of the column SX_MEMBERSHIP_ROWS. */
@@ -75,7 +75,7 @@ struct sx_memberships {
 };
 
 void sx_memberships_init(struct sx_memberships *all, uint64_t seed);
-/* All are gone; nobody reads any more. */
+/* All lists are gone, and so are their readers. */
 void sx_memberships_deinit(struct sx_server *server);
 
 struct sx_membership_options {
@@ -89,36 +89,37 @@ struct sx_membership_options {
     const struct sx_quota_owner *owner; /* NULL: a set is the host's, another the first client's */
     size_t told_count;                  /* processes that its entry is to keep beside its members */
 };
-/* Make it and show it to all.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when the name is another's;
- * PMIX_ERR_BAD_PARAM, as sx_membership_encode; PMIX_ERR_OUT_OF_RESOURCE, told, and then nothing has
- * changed. */
+/* Make a list and show it to all.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when another list has the
+ * name; PMIX_ERR_BAD_PARAM, as sx_membership_encode; PMIX_ERR_OUT_OF_RESOURCE, logged, and then
+ * nothing has changed. */
 pmix_status_t sx_memberships_add(struct sx_server *server,
                                  const struct sx_membership_options *options,
                                  struct sx_membership_entry **ret);
 
 /* Return: PMIX_SUCCESS when a namespace, or a new list that is no set, may have this @name;
- * PMIX_ERR_EXISTS, told; PMIX_ERR_BAD_PARAM. */
+ * PMIX_ERR_EXISTS, logged; PMIX_ERR_BAD_PARAM. */
 pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name);
 
-/* Return: the host's or root's, else one of a user's; NULL when there is none. */
+/* Return: the set of the host or root, else one of a user; NULL when there is none. */
 struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
                                                     const char *name);
-/* Return: the one that a process of user @uid means; NULL when there is none. */
+/* Return: the set that a process of user @uid means; NULL when there is none. */
 struct sx_membership_entry *sx_memberships_find_set_of(const struct sx_server *server, uid_t uid,
                                                        const char *name);
 /* The same for a connected namespace or a group. */
 struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name);
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject);
-/* The one behind @entry, the first for NULL, in no order.  Return: NULL at the end. */
+/* The list behind @entry, the first for NULL, in no order.  Return: NULL at the end. */
 struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
                                                 const struct sx_membership_entry *entry);
 
-/* Its members are @procs from now on: those who stay in their places, a process of rank
- * PMIX_RANK_INVALID in place of one that has left.  Return: as sx_memberships_add, and in case of
- * an error nothing has changed. */
+/* The members of @entry are @procs from now on: members that stay keep their places, and
+ * PMIX_RANK_INVALID stands in the place of one that has left.  Return: as sx_memberships_add, and
+ * in case of an error nothing has changed. */
 pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membership_entry *entry,
                                     const pmix_proc_t *procs, size_t proc_count);
-/* @proc is a member no more; nobody else's place changes.  PMIX_ERR_NOT_FOUND: it was none. */
+/* @proc is not a member any more; no other member's place changes.  PMIX_ERR_NOT_FOUND: it was not
+ * a member. */
 pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membership_entry *entry,
                                    const pmix_proc_t *proc);
 
@@ -129,20 +130,20 @@ bool sx_memberships_join(struct sx_server *server, struct sx_client *client, con
  * until the next call. */
 uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client);
 
-/* The same for a process of any node, for whose walk through all lists nobody pays. */
+/* The same for a process of any node, whose walk through all lists is not charged. */
 bool sx_memberships_hold_both(struct sx_server *server, const pmix_proc_t *proc,
                               const char *nspace);
 
 #define SX_MEMBERS_PER_UNIT 4u /* to leave a list, or to end it: share.h */
-/* @units were spent on @entry, whose owner is not at work: the process that owns it pays, or
- * another one of its user's; the host's is paid by nobody. */
+/* @units were spent on @entry, whose owner is not at work.  The process that owns the list pays, or
+ * another one of its user; work on the host's lists is not charged. */
 void sx_memberships_charge_owner(struct sx_server *server, const struct sx_membership_entry *entry,
                                  uint64_t units);
 
-/* It is no more, for all; @entry is freed. */
+/* Remove the list for all readers; @entry is freed. */
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);
 
-/* At the end of a turn: wake who waits for a change, if there was one. */
+/* At the end of a turn: wake the waiters for a change, if there was one. */
 void sx_memberships_tell(struct sx_server *server);
 
 /* The members in the order of their ranks, gaps as PMIX_RANK_INVALID.  Return: malloc'ed, as many

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* membership_store.c - a store for each user that is neither root nor the server's. */
+/* membership_store.c - a store for each user other than root and the server's own. */
 #include "server/model/membership_store.h"
 
 #include <stdlib.h>
@@ -20,10 +20,10 @@ struct view {
     struct sx_store_writer store;
 };
 
-#define LOOKS_PER_UNIT 8u   /* lists, and namespaces in them, looked at: share.h */
+#define LOOKS_PER_UNIT 8u   /* lists, and namespaces in them, visited: share.h */
 #define BYTES_PER_LOOK 256u /* of a list that is shown */
 
-/* ---- who sees what --------------------------------------------------------------------------- */
+/* ---- which user sees which list -------------------------------------------------------------- */
 
 bool sx_membership_is_hosts(const struct sx_membership_entry *entry)
 {
@@ -55,7 +55,7 @@ bool sx_memberships_show(struct sx_server *server, const struct sx_membership_en
     bool show = sees_all(uid) || !sx_quota_uid(&entry->quota, &owner) || owner == uid;
 
     if (entry->published.head.kind == SX_MEMBERSHIP_PSET) {
-        return show || owner == 0; /* a user's has processes of that user alone */
+        return show || owner == 0; /* a user's list has processes of that user alone */
     }
     for (uint32_t i = 0; !show && sx_membership_part(&entry->published, i, &part); i++) {
         const struct sx_nspace *const nspace = part.count > 0 ? sx_nspace_find(server, part.nspace)
@@ -106,7 +106,7 @@ static void view_withdraw(struct view *view, const struct sx_membership_entry *e
     }
 }
 
-/* What cannot be shown is not there for the user, rather than old. */
+/* A list that cannot be shown is missing for the user, rather than old. */
 static void view_update(struct sx_server *server, struct view *view,
                         const struct sx_membership_entry *entry)
 {
@@ -165,7 +165,7 @@ static struct view *view_new(struct sx_server *server, uid_t uid)
     return view;
 }
 
-/* Those of users who have gone make room for a new one.  Return: NULL, told. */
+/* Stores of users that have gone make room for a new one.  Return: NULL, logged. */
 static struct view *view_obtain(struct sx_server *server, uid_t uid)
 {
     SX_LIST_EACH(it, &server->memberships.views) {

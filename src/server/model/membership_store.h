@@ -9,7 +9,7 @@
  * store each.  It has the lists that the host has made, root's process sets, those that processes
  * of the user have made, and the connected namespaces and groups in which the user has a process.
  *
- * Memory: as much again as the lists take that are shown.  Loop thread. */
+ * Memory: the size of the shown lists once more.  Loop thread. */
 #ifndef SX_SERVER_MODEL_MEMBERSHIP_STORE_H
 #define SX_SERVER_MODEL_MEMBERSHIP_STORE_H
 
@@ -23,24 +23,25 @@ struct sx_numa;
 /* Make the node's store, unless it is there.  Return: PMIX_SUCCESS, as sx_store_create. */
 pmix_status_t sx_memberships_open(struct sx_server *server);
 
-/* Whether the host or root have made it: then it is for all. */
+/* Whether the host or root has made the list: then it is for all. */
 bool sx_membership_is_hosts(const struct sx_membership_entry *entry);
 /* Whether processes of user @uid may see @entry. */
 bool sx_memberships_show(struct sx_server *server, const struct sx_membership_entry *entry,
                          uid_t uid);
 
-/* Make what processes of user @uid read, when it is first wanted: it is filled in steps of some
- * @units (share.h).  Return: whether it is complete. */
+/* Make the store that processes of user @uid read, when it is first wanted.  The store is filled in
+ * steps of some @units (share.h).  Return: whether it is complete. */
 bool sx_memberships_fill(struct sx_server *server, uid_t uid, uint64_t units, uint64_t *ret_units);
-/* It, complete.  Return: NULL, told, when it cannot be had; then there is nothing to see. */
+/* Complete the store of @uid.  Return: the store; NULL, logged, when it cannot be made; then no
+ * list is visible. */
 const struct sx_store *sx_memberships_store(struct sx_server *server, uid_t uid);
-/* How many lists of @kind are in it, once it is complete. */
+/* How many lists of @kind are in that store, once it is complete. */
 uint32_t sx_memberships_count(struct sx_server *server, uid_t uid, enum sx_membership_kind kind);
 /* The store for a process of @uid to map: a descriptor of its own.  Return: PMIX_SUCCESS;
  * PMIX_ERR_OUT_OF_RESOURCE; as sx_segment_share. */
 pmix_status_t sx_memberships_share(struct sx_server *server, uid_t uid, int *ret_fd);
 
-/* @entry has been made, or has changed; or it goes. */
+/* @entry has been made, has changed, or is removed. */
 void sx_memberships_shown_update(struct sx_server *server, struct sx_membership_entry *entry);
 void sx_memberships_shown_remove(struct sx_server *server, struct sx_membership_entry *entry);
 void sx_memberships_shown_deinit(struct sx_server *server);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nodes.c - libnuma says which CPU is on which node, and how far nodes are from each other.
+/* nodes.c - the node of each CPU, and the distances of nodes, from libnuma.
  *
- * A CPU's own node may have no memory, or none that we may use (cpusets): then the nearest that has
- * some stands for it. */
+ * A CPU's own node may have no memory, or none that this process may use (cpusets): then the
+ * nearest node with memory stands for it. */
 #include "server/model/nodes.h"
 
 #include <numa.h>
@@ -49,7 +49,7 @@ void sx_nodes_init(struct sx_nodes *nodes)
     }
     nodes->of_cpu = malloc((size_t)cpu_count * sizeof(*nodes->of_cpu));
     if (nodes->of_cpu == NULL) {
-        return; /* placement is a wish */
+        return; /* placement is a hint */
     }
     nodes->cpu_count = (unsigned)cpu_count;
     for (int cpu = 0; cpu < cpu_count; cpu++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nodes.h - the machine's NUMA nodes: which have memory for us, and which CPUs are near it.
+/* nodes.h - the machine's NUMA nodes: which of them have memory for this process, and which CPUs
+ * are near it.
  *
- * On a machine with one node nothing is looked at: libnuma is not even mapped. */
+ * On a machine with one node nothing is read: libnuma is not even mapped. */
 #ifndef SX_SERVER_MODEL_NODES_H
 #define SX_SERVER_MODEL_NODES_H
 
@@ -21,11 +22,13 @@ struct sx_nodes {
     unsigned cpu_count;        /* of of_cpu */
 };
 
-/* Look at this machine.  What cannot be found out is not known; nothing fails.  Then deinit. */
+/* Read the nodes of this machine.  A fact that cannot be read is recorded as not known; nothing
+ * fails.  Then deinit. */
 void sx_nodes_init(struct sx_nodes *nodes);
 void sx_nodes_deinit(struct sx_nodes *nodes);
 
-/* Return: the node to which all of @cpus are nearest, SX_NODE_NONE if there is no one such. */
+/* Return: the node to which all of @cpus are nearest, SX_NODE_NONE if there is no single such
+ * node. */
 uint16_t sx_nodes_of_cpus(const struct sx_nodes *nodes, const struct sx_cpus *cpus);
 
 /* Those of @cpus that are nearest to @node.  Return: their number. */

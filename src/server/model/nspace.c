@@ -26,7 +26,7 @@ void sx_registry_deinit(struct sx_server *server)
 {
     struct sx_list *const nspaces = &server->registry.nspaces;
 
-    while (!sx_list_empty(nspaces)) { /* the host, which is told of some, may end others */
+    while (!sx_list_empty(nspaces)) { /* the host, called for some, may end others */
         sx_nspace_remove(server, SX_LIST_ENTRY(nspaces->next, struct sx_nspace, link));
     }
     sx_table_deinit(&server->registry.names);
@@ -47,13 +47,13 @@ struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
 
         registry->walked++;
         if (strcmp(nspace->name, name) == 0) {
-            return sx_list_empty(&nspace->link) ? NULL : nspace; /* the families have it first */
+            return sx_list_empty(&nspace->link) ? NULL : nspace; /* the families receive it first */
         }
     }
     return NULL;
 }
 
-/* Return: its place, NULL when it is not there. */
+/* Return: the place of @name, NULL when it is not there. */
 static uint64_t *name_find(struct sx_server *server, const char *name)
 {
     uint64_t *const ended = server->registry.ended;
@@ -124,7 +124,7 @@ static pmix_status_t store_open(const struct sx_server *server, struct sx_nspace
     const struct sx_store_options options = {
         .nspace = nspace->name,
         .row_count = nspace->job_size,
-        /* One that comes again under its old name goes on counting. */
+        /* A namespace that is registered again under its old name goes on counting. */
         .generation = server->generation_last + 1,
         .placement = &placement,
     };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nspace.h - the namespaces this server knows, and the local clients in each.
+/* nspace.h - the namespaces on this server, and the local clients in each.
  *
  * A namespace appears with the first call that names it (hosts register clients before or after
- * their namespace) and goes with PMIx_server_deregister_nspace.  Tools are clients that nobody has
- * registered: each appears when it connects and goes when its connection ends (entry/tool.h). */
+ * their namespace) and ends with PMIx_server_deregister_nspace.  Tools are clients that the host
+ * has not registered: each appears when it connects and is removed when its connection ends
+ * (entry/tool.h). */
 #ifndef SX_SERVER_MODEL_NSPACE_H
 #define SX_SERVER_MODEL_NSPACE_H
 
@@ -38,16 +39,16 @@ enum sx_client_state {
     SX_CLIENT_DEAD,      /* lost, or taken away by the host */
 };
 
-/* What a client may have so much of at a time: pending.c. */
+/* Things of which a client may have a bounded number at a time: pending.c. */
 enum sx_pending_quota {
     SX_PENDING_GET,
-    SX_PENDING_REGISTRATION, /* of an event handler, while the host thinks */
-    SX_PENDING_HOST,         /* what the host is asked */
-    SX_PENDING_ARRIVAL,      /* collectives that it has joined and that have not gone */
-    SX_PENDING_LOG,          /* what it logs, until it has been written */
+    SX_PENDING_REGISTRATION, /* of an event handler, until the host answers */
+    SX_PENDING_HOST,         /* questions to the host */
+    SX_PENDING_ARRIVAL,      /* collectives that it has joined, until they are removed */
+    SX_PENDING_LOG,          /* its log calls, until they have been written */
     SX_PENDING_PULL,         /* pulls of output, from the call to their end */
     SX_PENDING_INVITE,       /* invitations to groups: its own, and those it has accepted */
-    SX_PENDING_LOOKUP,       /* lookups that wait for what is not published yet */
+    SX_PENDING_LOOKUP,       /* lookups that wait for a publication */
     SX_PENDING_QUOTAS
 };
 
@@ -66,7 +67,7 @@ struct sx_event_codes {
     size_t count, capacity;
 };
 
-/* Who copies the next generation of a store in its turns: modex.c. */
+/* The client that copies the next generation of a store in its turns: modex.c. */
 struct sx_store_copier {
     struct sx_share_work work;
     struct sx_server *server;
@@ -75,11 +76,11 @@ struct sx_store_copier {
 
 /* One local process.  Counted: the registry holds one reference, each pending answer another. */
 struct sx_client {
-    struct sx_nspace *nspace; /* who it is, with its rank */
-    struct sx_nspace *home;   /* whose ring and store it reads; another one for some tools */
+    struct sx_nspace *nspace; /* its name, with its rank */
+    struct sx_nspace *home;   /* the one whose ring and store it reads; another for some tools */
     uint32_t rank;
     bool is_tool;
-    bool is_hosts_tool; /* the host has let it in, and is told of its end */
+    bool is_hosts_tool; /* the host has admitted it, and is called at its end */
     uid_t uid;
     gid_t gid;
     void *server_object;
@@ -88,7 +89,7 @@ struct sx_client {
 
     /* while connected */
     struct sx_connection *connection; /* entry/connection.h; NULL: none */
-    struct sx_channel *channel;       /* its channel: whom we answer */
+    struct sx_channel *channel;       /* its channel, for answers */
     uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
     bool no_waitv;
     struct sx_lane_reader lane;
@@ -105,10 +106,10 @@ struct sx_client {
     unsigned death_checks;
 
     bool left;           /* it has finalized: another process may come in its place ... */
-    int exit_fd;         /* ... but not behind this one (a pidfd; -1: nobody can tell) ... */
+    int exit_fd;         /* ... but not after this one (a pidfd; -1: not known) ... */
     struct sx_poll exit; /* ... once it has exited */
-    bool departed;       /* for good: nobody waits for it any more */
-    bool died;           /* by the kernel's word: the host may start another in its place */
+    bool departed;       /* for good: no operation waits for it any more */
+    bool died;           /* the kernel has reported it: the host may start another in its place */
 
     bool has_committed;
     size_t values_lost;      /* modex.c: of the commit that is under way */
@@ -133,7 +134,7 @@ struct sx_client {
     bool cleanup_told;
     struct sx_results results;         /* newest ends of its collectives */
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */
-    uint64_t event_seq;                /* of its ring: what it is known to have had */
+    uint64_t event_seq;                /* of its ring: up to here it has surely read */
     bool has_handlers;                 /* of events, or has had some */
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
@@ -148,10 +149,10 @@ struct sx_nspace {
     bool unregistered_told, size_told; /* the host's mistakes, each once */
     bool has_store;
     bool has_data;        /* was registered with job info */
-    bool is_coming;       /* the host will tell the topology later: waiting_gets.c */
+    bool is_coming;       /* the host will store the topology later: waiting_gets.c */
     bool is_ending;       /* its clients are being taken away */
     bool was_connected;   /* processes of it have been members of a connect */
-    uid_t uid;            /* whose job it is while none of its processes is here */
+    uid_t uid;            /* the job's user while none of its processes is here */
     uint32_t local_count; /* local processes the host announced */
     uint32_t job_size;    /* 0: not known */
     uint32_t
@@ -159,9 +160,9 @@ struct sx_nspace {
     uint64_t joined_mark; /* sx_memberships_mark */
     struct sx_list
         tool_sets; /* process_sets.h: process sets that tools have defined, of its processes */
-    struct sx_list group_values; /* group_values.h: what groups have left in the store ... */
+    struct sx_list group_values; /* group_values.h: values of groups in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
-    struct sx_list kept;         /* cleanup.c: what its processes want to stay ... */
+    struct sx_list kept;         /* cleanup.c: paths that its processes want to keep ... */
     size_t kept_bytes;           /* ... takes so much */
     uint64_t session;            /* PMIX_SESSION_ID, or SX_SESSION_* */
     size_t connected_count;      /* of its own processes */
@@ -169,17 +170,17 @@ struct sx_nspace {
     struct sx_list pollers;      /* those of them with a wake_fd */
     struct sx_client **by_rank;  /* sorted by rank */
     size_t client_count, client_capacity;
-    struct sx_store_writer store;  /* what everyone may read */
+    struct sx_store_writer store;  /* readable for all */
     struct sx_store_writer remote; /* put with scope REMOTE: for other nodes only; private */
     bool has_remote;
     struct sx_store_copier copier; /* of both */
     struct sx_ring ring;
     struct sx_eventlog events;
     uint64_t event_seq_last;     /* the record of the last event */
-    uint32_t event_classes;      /* of events in the ring that nobody was woken for yet */
+    uint32_t event_classes;      /* of events in the ring for which no process was woken yet */
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
-    struct sx_list awaited;      /* get_index.h: its ranks that somebody waits for */
+    struct sx_list awaited;      /* get_index.h: its ranks that Gets wait for */
 };
 
 /* Names of namespaces, groups and connected namespaces that have ended here: the newest. */
@@ -188,7 +189,7 @@ struct sx_nspace {
 struct sx_registry {
     struct sx_list nspaces;             /* the oldest first */
     struct sx_table names;              /* the same, by their names */
-    uint64_t walked;                    /* namespaces that were compared by name, ever */
+    uint64_t walked;                    /* number of namespaces that were ever compared by name */
     uint64_t ended[SX_ENDED_NAMES_MAX]; /* hashes; 0: none */
     unsigned ended_next;                /* the place of the next one */
 };
@@ -206,23 +207,24 @@ void sx_name_returns(struct sx_server *server, const char *name);
 bool sx_name_may_come(struct sx_server *server, const char *name);
 /* Find or make.  Return: NULL when memory is out. */
 struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name);
-/* Make its store, and its ring when processes of it belong here: nobody else reads one.  Each once,
- * whichever call it takes. */
+/* Make its store, and its ring when processes of it belong here: no other process reads a ring.
+ * Each is made once, in the first call that needs it. */
 pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace);
 bool sx_nspace_has_ring(const struct sx_nspace *nspace);
-/* What was brought of it is no more: the host registers it. */
+/* Remove the data of @nspace that connects have brought: the host registers it. */
 void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace);
-/* Store what its host has not told.  Return: PMIX_SUCCESS; what the store says, logged. */
+/* Store the keys that the host has not given.  Return: PMIX_SUCCESS; the status of the store,
+ * logged. */
 pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,
                              const char *key, const pmix_value_t *value);
-/* The server has no more to do with it; readers of its store are told nothing. */
+/* Remove @nspace from the server, without a mark for the readers of its store. */
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
-/* The same when it is gone for all: readers ask again before they read on. */
+/* The same when @nspace has ended for all: readers ask the server again before they read on. */
 void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace);
 
 /* Return: the new client, NULL when memory is out.  @rank must not be there yet. */
 struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
-/* It is a client no more; it has no connection. */
+/* Remove @client, which has no connection. */
 void sx_client_remove(struct sx_server *server, struct sx_client *client);
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
 /* Whether @rank, which is no client, can be a process of this node that the host has not registered

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nspace_access.c - a namespace's own processes may, its user's, and those that have joined
+/* nspace_access.c - access for a namespace's own processes, its user's, and those that have joined
  * them. */
 #include "server/model/nspace_access.h"
 
@@ -21,13 +21,14 @@ bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid)
     return nspace->client_count > 0 || (nspace->registered && nspace->uid == uid);
 }
 
-/* The host answers for whom it puts into one job.  Nobody answers for tools of one name. */
+/* The host is responsible for the processes that it puts into one job.  Tools of one name have no
+ * such guarantor. */
 static bool is_its_job(const struct sx_nspace *nspace, const struct sx_client *client)
 {
     return nspace == client->home || (nspace == client->nspace && !client->is_tool);
 }
 
-/* Whether it is for @client without the word of a list. */
+/* Whether @client has access without a common list. */
 static bool is_own(const struct sx_nspace *nspace, const struct sx_client *client)
 {
     return is_its_job(nspace, client) || sx_nspace_is_of(nspace, client->uid);

@@ -23,13 +23,14 @@ bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid);
  * connected or in a group. */
 bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
                        struct sx_client *client);
-/* The same for who asks about many: @mark is what sx_memberships_mark has returned for @client in
- * this turn. */
+/* The same for a caller that asks about many namespaces: @mark is what sx_memberships_mark has
+ * returned for @client in this turn. */
 bool sx_nspace_visible_marked(const struct sx_nspace *nspace, const struct sx_client *client,
                               uint64_t mark);
 
-/* Whether what @client publishes or pushes may reach processes of @nspace, and their output may
- * reach it: as sx_nspace_visible, and root may.  @client pays for the look at another namespace. */
+/* Whether values that @client publishes or pushes may reach processes of @nspace, and their output
+ * may reach @client: as sx_nspace_visible, and root may.  @client pays for the check of another
+ * namespace. */
 bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,
                          struct sx_client *client);
 

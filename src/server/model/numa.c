@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* numa.c - the table of policies.
  *
- * The server writes boards, rings and tables of operations all the time, and their readers look at
- * a few lines, which their caches keep: near the server.  A lane is written by its client.  A store
- * is written once and read by all when a job begins: spread, it is not one node's memory that all
- * of them wait for. */
+ * The server writes boards, rings and tables of operations all the time, and their readers use a
+ * few cache lines: so they lie near the server.  A lane is written by its client.  A store is
+ * written once and read by all when a job begins: it is spread, so that its readers do not all wait
+ * for one node's memory. */
 #include "server/model/numa.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "server/model/nodes.h"
 #include "shmem/segment.h"
 
-/* In the order of their words: numa.c. */
+/* In the order of their names: numa.c. */
 enum sx_numa_policy {
     SX_NUMA_AUTO = 0,
     SX_NUMA_LOCAL,
@@ -19,15 +19,15 @@ enum sx_numa_policy {
 
 struct sx_numa {
     enum sx_numa_policy policy;
-    bool thread_is_bound; /* the loop's, to where the host says: thread */
+    bool thread_is_bound; /* the loop's, to the CPUs that the host names: thread */
     struct sx_cpus thread;
     struct sx_nodes nodes;
     uint16_t home; /* the node of the server's own memory; SX_NODE_NONE: not known, or one of one */
 };
 
-/* What the words of users mean; NULL or empty: auto.  @from names what had the word.
- * Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for "replicate", PMIX_ERR_BAD_PARAM for what is no
- * policy, with a line that says what is possible. */
+/* Parse the @word of a user; NULL or empty: auto.  @from names the source of the word.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED for "replicate", PMIX_ERR_BAD_PARAM for a word that is not a
+ * policy, with a line that lists the policies. */
 pmix_status_t sx_numa_policy_read(const char *from, const char *word, enum sx_numa_policy *ret);
 
 /* Of a server that begins.  Its own memory is to lie near @cpus, to which the host wants the loop's
@@ -35,13 +35,13 @@ pmix_status_t sx_numa_policy_read(const char *from, const char *word, enum sx_nu
 void sx_numa_init(struct sx_numa *numa, enum sx_numa_policy policy, const struct sx_cpus *cpus);
 void sx_numa_deinit(struct sx_numa *numa);
 
-/* Where a segment of @kind lies; @client is whose lane it is, as the kernel numbers processes here;
- * 0: nobody's, or not known. */
+/* Where a segment of @kind lies.  @client is the pid here of the lane's owner; 0: no lane, or not
+ * known. */
 struct sx_placement sx_numa_place(const struct sx_numa *numa, enum sx_segment_kind kind,
                                   pid_t client);
 
-/* In the loop's thread, once: it stays where the host says, or else near its memory, if the policy
- * is to keep that together. */
+/* In the loop's thread, once: it stays on the host's CPUs, or else near its memory, if the policy
+ * binds the thread. */
 void sx_numa_thread_settle(const struct sx_numa *numa);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* numa_calls.c - what is called of libnuma (base/system/library.h), by servers on machines with
- * several nodes alone: without it nothing is known of the nodes, and memory lies where it is
- * touched. */
+/* numa_calls.c - the calls of libnuma (base/system/library.h), by servers on machines with several
+ * nodes alone.  Without libnuma the nodes are unknown, and memory lies on the node that first
+ * touches it. */
 #include <numa.h>
 
 #include "base/system/library.h"

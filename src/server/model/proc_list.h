@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* proc_list.h - processes that are gathered from several places, then put in order. */
+/* proc_list.h - processes that are gathered from several places, then sorted. */
 #ifndef SX_SERVER_MODEL_PROC_LIST_H
 #define SX_SERVER_MODEL_PROC_LIST_H
 

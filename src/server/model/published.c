@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* published.c - rows, who sees them, and when they go. */
+/* published.c - rows, their readers, and the end of rows. */
 #include "server/model/published.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 
-/* As so many rows that are looked at: */
+/* Costs, in rows visited: */
 #define TARGET_COST 16u /* a search in sorted targets */
 #define TERM_COST 8u    /* a target, or a user, that is copied and sorted */
 #define CHANGE_COST 64u /* a row that comes or goes, which is shown */
 
-/* To find whose a key is that is taken back: */
+/* To find the publisher of a key that is unpublished: */
 #define JUDGED_OWN_MAX 1024u /* rows of the user's other processes */
 #define JUDGED_OPEN_MAX 256u /* open rows of other users */
 
@@ -46,7 +46,7 @@ void sx_published_deinit(struct sx_published *all)
     sx_quota_deinit(&all->quota);
 }
 
-/* Tell who shows it. */
+/* Call the store that shows the row. */
 static void row_changed(struct sx_published *all, const struct sx_published_row *row)
 {
     if (all->changed != NULL) {
@@ -54,7 +54,7 @@ static void row_changed(struct sx_published *all, const struct sx_published_row 
     }
 }
 
-/* ---- who sees what --------------------------------------------------------------------------- */
+/* ---- which process sees which row ------------------------------------------------------------ */
 
 static bool is_same(const struct sx_party *one, const struct sx_party *other)
 {
@@ -201,8 +201,8 @@ struct sx_published_row *sx_published_find(struct sx_published *all, const char 
     return found;
 }
 
-/* Whether somebody could see both rows of one key, one of @party with @options, and @party may know
- * of the other. */
+/* Whether any process could see both rows of one key, one of @party with @options, and @party may
+ * learn of the other. */
 static bool is_duplicate(struct sx_published *all, const struct sx_published_row *row,
                          const struct sx_party *party, const struct sx_publish_options *options)
 {
@@ -371,7 +371,7 @@ static bool is_lasting(pmix_persistence_t persistence)
     return persistence != PMIX_PERSIST_PROC && persistence != PMIX_PERSIST_APP;
 }
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told. */
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, logged. */
 static pmix_status_t room_take(struct sx_published *all, struct sx_publisher *publisher, bool lasts,
                                uint64_t bytes, struct sx_quota_row *ret)
 {
@@ -385,7 +385,7 @@ static pmix_status_t room_take(struct sx_published *all, struct sx_publisher *pu
 
 /* ---- the directives of a call ---------------------------------------------------------------- */
 
-/* Whether they say more than numbers. */
+/* Whether @options has more than numbers. */
 static bool has_terms(const struct sx_publish_options *options)
 {
     return options->access.count != 0 || options->range == PMIX_RANGE_CUSTOM;
@@ -412,7 +412,7 @@ static pmix_status_t terms_copy(struct sx_published_terms *terms, const pmix_inf
     return rc;
 }
 
-/* Find what they point to. */
+/* Find the arrays to which the terms point. */
 static pmix_status_t terms_read(struct sx_published_terms *terms)
 {
     struct sx_publish_options own = { .targets = { .count = 0 } };
@@ -430,7 +430,7 @@ static pmix_status_t terms_read(struct sx_published_terms *terms)
     return rc;
 }
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, told. */
+/* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, logged. */
 static pmix_status_t terms_count(struct sx_published *all, struct sx_published_terms *terms,
                                  pmix_persistence_t persistence)
 {
@@ -606,7 +606,7 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
         struct sx_published_row *const row = SX_LIST_ENTRY(it, struct sx_published_row, link);
 
         if (!sx_publish_is_data(info[i].key) || strcmp(row->info.key, info[i].key) != 0) {
-            continue; /* data behind the one that was refused has no row */
+            continue; /* data behind the refused one has no row */
         }
         it = it->prev;
         count--;

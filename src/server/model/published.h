@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* published.h - what processes of this node have published, and who may look it up.
+/* published.h - the values that processes of this node have published, and access to them.
  *
  *     added --first read, taken back, publisher, job or session gone--> removed
  *
  * A row is one value.  It is found by its key.  A publisher is refused a second row with one key
- * and range: no process can be told which of two it gets.  A lookup sees a row when the row's range
- * holds the process that looks, the lookup's range holds the publisher, and the publisher has given
- * access to its user or group.  Of several it sees the oldest.  Rows that a user has no access to
- * are not there for its processes: no status tells of them.  A process of another user is another
- * publisher, under whichever name.
+ * and range: no process could choose between the two.  A lookup sees a row when the row's range
+ * holds the asking process, the lookup's range holds the publisher, and the publisher has given
+ * access to its user or group.  Of several rows a lookup sees the oldest.  Rows to which a user has
+ * no access do not exist for its processes: no status reveals them.  A process of another user is
+ * another publisher, under any name.
  *
- * Cost: each function counts the rows that it looks at, and what it compares in their lists, which
- * are sorted, in `walked`; a user has at most SX_PUBLISHED_KEY_ROWS_MAX rows under one key.
+ * Cost: each function counts in `walked` the rows that it visits, and the comparisons in their
+ * lists, which are sorted; a user has at most SX_PUBLISHED_KEY_ROWS_MAX rows under one key.
  *
  * Memory: all rows together, and those of one publisher, are bounded; of the whole each user and
  * process has a share (quota.h), of what may outlive its job a smaller one.  Loop thread. */
@@ -39,7 +39,7 @@
 
 #define SX_PARTY_APP_UNKNOWN UINT32_MAX
 
-/* A process that publishes or looks, as the server knows it. */
+/* A process that publishes or looks up, as the server has it. */
 struct sx_party {
     struct sx_publish_who who;
     uid_t uid;
@@ -62,8 +62,8 @@ struct sx_published {
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
     struct sx_quota quota;
-    /* Of published_store.h: who may read for themselves, and what is called after a row has come,
-     * changed or gone; NULL: nothing. */
+    /* Of published_store.h: the users whose processes may read for themselves, and the function
+     * called after a row was added, changed or removed; NULL: none. */
     struct sx_list users;
     size_t user_count;
     void (*changed)(struct sx_published *all, const struct sx_published_row *row);
@@ -88,7 +88,7 @@ struct sx_published_terms {
     pmix_info_t *info;
     size_t ninfo;
     struct sx_some_procs targets;         /* these three point into them */
-    const pmix_data_array_t *uids, *gids; /* of whom others may look, besides the user */
+    const pmix_data_array_t *uids, *gids; /* of others with access, besides the user */
 };
 
 struct sx_published_row {
@@ -100,15 +100,15 @@ struct sx_published_row {
     struct sx_quota_row quota;
     pmix_data_range_t range;
     pmix_persistence_t persistence;
-    struct sx_published_terms *terms; /* NULL: its numbers say all */
+    struct sx_published_terms *terms; /* NULL: its numbers are complete */
     uint64_t bytes;
     unsigned reader_count; /* answers that are written with its value, which stays for them */
     bool is_gone;          /* ... alone */
-    bool is_read;          /* for the first time: nobody else finds it any more */
+    bool is_read;          /* for the first time: no other process finds it any more */
     pmix_info_t info;      /* key and value */
 };
 
-/* Whether other users may look. */
+/* Whether other users have access. */
 static inline bool sx_published_is_open(const struct sx_published_row *row)
 {
     return row->terms != NULL && (row->terms->uids != NULL || row->terms->gids != NULL);
@@ -121,8 +121,8 @@ void sx_published_deinit(struct sx_published *all);
 void sx_published_targets_sort(const struct sx_some_procs *targets);
 
 /* Publish the data among @info for @by, whose targets are sorted; each is a row, and the last one
- * has `last_serial`.  All of it, or nothing; the values move.  Return:
- * PMIX_SUCCESS; PMIX_ERR_DUPLICATE_KEY; PMIX_ERR_OUT_OF_RESOURCE, told when a bound is reached. */
+ * has `last_serial`.  All of it, or nothing; the values move.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_DUPLICATE_KEY; PMIX_ERR_OUT_OF_RESOURCE, logged when a bound is reached. */
 pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *by,
                                const struct sx_publish_options *options, pmix_info_t info[],
                                size_t ninfo);
@@ -134,23 +134,23 @@ struct sx_published_row *sx_published_find(struct sx_published *all, const char 
 /* Whether @asker sees this one. */
 bool sx_published_sees(struct sx_published *all, const struct sx_published_row *row,
                        const struct sx_party *asker, const struct sx_lookup_options *options);
-/* Return: NULL when it is there no more. */
+/* Return: NULL when the row has been removed. */
 struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_t serial);
 /* The row behind @row that has @key, the first for NULL, in no order.  Return: NULL at the end. */
 struct sx_published_row *sx_published_next(struct sx_published *all, const char *key,
                                            const struct sx_published_row *row);
 void sx_published_remove(struct sx_published *all, struct sx_published_row *row);
-/* Its key and value stay where they are until as many releases, whatever becomes of the row. */
+/* Its key and value stay where they are until as many releases, even if the row is removed. */
 void sx_published_retain(struct sx_published_row *row);
 void sx_published_release(struct sx_published_row *row);
 
-/* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND; PMIX_ERR_NO_PERMISSIONS when it is another's, and @by sees it: of many rows
- * of its own user, and of many that other users have opened, only some are asked for that. */
+/* Take back what @by has published under @key in @range.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND;
+ * PMIX_ERR_NO_PERMISSIONS when another process owns the row, and @by sees it.  Of many rows of its
+ * own user, and of many that other users have opened, only some are checked for that. */
 pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
                                     const char *key, pmix_data_range_t range);
 /* The same of all, in all ranges when @range is PMIX_RANGE_UNDEF, until @walk_max rows have been
- * walked.  Return: whether nothing of them is left. */
+ * walked.  Return: whether no such row is left. */
 bool sx_published_withdraw_all(struct sx_published *all, const struct sx_party *by,
                                pmix_data_range_t range, uint64_t walk_max);
 

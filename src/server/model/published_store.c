@@ -24,7 +24,7 @@ static bool is_plain(const struct sx_published_row *row)
            row->range != PMIX_RANGE_PROC_LOCAL;
 }
 
-/* Put what @row says behind what is older.  Return: false when there is no room. */
+/* Add the value of @row after older ones.  Return: false when there is no room. */
 static bool shown_add(struct sx_published_shown shown[], size_t *count,
                       const struct sx_published_row *row)
 {
@@ -48,7 +48,7 @@ static void key_show(struct sx_published *all, struct user *user, const char *ke
 {
     struct sx_published_shown shown[SX_PUBLISHED_ENTRIES_MAX];
     struct sx_published_row *row = NULL;
-    bool is_told = true; /* by the record: all that this user's processes may see */
+    bool is_told = true; /* by the record: it has all that this user's processes may see */
     size_t count = 0;
 
     while (is_told && (row = sx_published_next(all, key, row)) != NULL) {
@@ -66,7 +66,7 @@ static void key_show(struct sx_published *all, struct user *user, const char *ke
     }
 }
 
-/* Of other users it says nothing to whom it gives no access. */
+/* A record reveals nothing to other users without access to the row. */
 static void row_refresh(struct sx_published *all, const struct sx_published_row *row)
 {
     const bool is_open = sx_published_is_open(row);
@@ -80,7 +80,7 @@ static void row_refresh(struct sx_published *all, const struct sx_published_row 
     }
 }
 
-/* ---- who has one ----------------------------------------------------------------------------- */
+/* ---- users with a store ---------------------------------------------------------------------- */
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; as sx_store_create. */
 static pmix_status_t user_new(struct sx_published *all, const struct sx_numa *numa, uid_t uid,
@@ -91,7 +91,7 @@ static pmix_status_t user_new(struct sx_published *all, const struct sx_numa *nu
                                               .placement = &placement };
 
     if (all->user_count >= SX_PUBLISHED_USERS_MAX) {
-        return PMIX_ERR_OUT_OF_RESOURCE; /* they ask, as before */
+        return PMIX_ERR_OUT_OF_RESOURCE; /* the processes ask the server, as before */
     }
     struct user *const user = calloc(1, sizeof(*user));
     const pmix_status_t rc = user == NULL ? PMIX_ERR_OUT_OF_RESOURCE

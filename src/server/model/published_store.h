@@ -4,10 +4,10 @@
  *
  *     (none) --a process of the user asks for it--> a store, kept up to date until the server ends
  *
- * A store has what processes of its user have published for processes of that user
- * (shmem/published.h).  A key is in it if everything that its readers may see under that key is: a
- * value that others may not see, that is read once, or that another user gives access to keeps its
- * key out, and then the server has to be asked.
+ * A store has the values that processes of its user have published for processes of that user
+ * (shmem/published.h).  The store has a key only with all values that its readers may see under
+ * that key.  Some values keep their key out: a value that others may not see, that is read once, or
+ * to which another user gives access.  For such a key the server has to be asked.
  *
  * Memory: at most what is published once more, and as much garbage, for each of at most
  * SX_PUBLISHED_USERS_MAX users.  Loop thread. */
@@ -31,7 +31,7 @@ pmix_status_t sx_published_share(struct sx_published *all, const struct sx_numa 
 void sx_published_session_told(struct sx_published *all, const char *nspace, uint64_t session);
 void sx_published_session_over(struct sx_published *all, const char *nspace);
 
-/* Nobody reads any more.  Before sx_published_deinit. */
+/* All readers have gone.  Called before sx_published_deinit. */
 void sx_published_shown_deinit(struct sx_published *all);
 
 #endif

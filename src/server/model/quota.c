@@ -181,7 +181,7 @@ static enum verdict judge(const struct sx_quota *quota, const struct sx_quota_ac
     return verdict;
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- log lines ------------------------------------------------------------------------------- */
 
 static void refusal_tell(struct sx_quota *quota, struct sx_quota_account *process,
                          enum verdict verdict)
@@ -228,7 +228,7 @@ static void counts_add(struct sx_quota_counts *counts, bool is_lasting, int64_t 
     }
 }
 
-/* The host's bytes are its own memory, which it bounds itself. */
+/* The host's bytes are its own memory, which the host bounds itself. */
 static void book(struct sx_quota *quota, const struct sx_quota_row *row, int64_t rows,
                  int64_t bytes)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* quota.h - what each user, and each of its processes, has of a table that a whole node shares.
+/* quota.h - the share of each user, and each of its processes, in a table that a whole node shares.
  *
  *     take --a row is made--> counted --resize--> counted --give back--> not counted
  *
  * Each row of such a table has an owner: a process, and through it a user.  One rule holds on both
- * levels: an owner has at most SX_QUOTA_TIMES of what it leaves.  A user leaves it to other users,
- * so one that is alone has nine tenths of the table; a process leaves it to the others of its user.
- * Who has little (SX_QUOTA_LITTLE_PART) may have a row as long as there is one.  Rows that outlive
- * their process have a smaller table inside of the table (SX_QUOTA_LASTING_PART), with the same
- * rule.
+ * levels: an owner has at most SX_QUOTA_TIMES the room that it leaves.  A user leaves room to other
+ * users, so one that is alone has nine tenths of the table; a process leaves room to the others of
+ * its user.  An owner with little (SX_QUOTA_LITTLE_PART) may have a row as long as there is a free
+ * one.  Rows that outlive their process have a smaller table inside of the table
+ * (SX_QUOTA_LASTING_PART), with the same rule.
  *
  * Root leaves nothing to other users.  The host's rows are counted as rows, and have no bound but
  * the table's own.
@@ -26,9 +26,9 @@
 
 #include "base/table.h"
 
-#define SX_QUOTA_TIMES 9u          /* that an owner may have of what it leaves */
+#define SX_QUOTA_TIMES 9u          /* an owner may have so many times what it leaves */
 #define SX_QUOTA_LASTING_PART 2u   /* of a table, for what outlives its process */
-#define SX_QUOTA_LITTLE_PART 1024u /* of a table: who has no more leaves nothing */
+#define SX_QUOTA_LITTLE_PART 1024u /* of a table: an owner with no more need not leave room */
 
 struct sx_client;
 
@@ -59,7 +59,7 @@ struct sx_quota {
     bool told; /* that there is room for no more */
 };
 
-/* Whose a row is to be. */
+/* The owner that a new row gets. */
 struct sx_quota_owner {
     uid_t uid;
     pmix_proc_t proc;
@@ -80,10 +80,11 @@ void sx_quota_deinit(struct sx_quota *quota);
 struct sx_quota_owner sx_quota_owner_of(const struct sx_client *client);
 
 /* Count a row of @bytes for @owner, NULL: the host.  Return: PMIX_SUCCESS;
- * PMIX_ERR_OUT_OF_RESOURCE, told, when @owner may have no more or memory is out. */
+ * PMIX_ERR_OUT_OF_RESOURCE, logged, when @owner may have no more or memory is out. */
 pmix_status_t sx_quota_take(struct sx_quota *quota, const struct sx_quota_owner *owner,
                             bool is_lasting, uint64_t bytes, struct sx_quota_row *ret);
-/* It takes @bytes from now on.  Return: as sx_quota_take, and then it is as it was. */
+/* The row takes @bytes from now on.  Return: as sx_quota_take; after an error the row is
+ * unchanged. */
 pmix_status_t sx_quota_resize(struct sx_quota *quota, struct sx_quota_row *row, uint64_t bytes);
 /* Safe twice. */
 void sx_quota_give_back(struct sx_quota *quota, struct sx_quota_row *row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* results.c - a circle that grows. */
+/* results.c - a circular buffer that grows. */
 #include "server/model/results.h"
 
 #include <stdlib.h>

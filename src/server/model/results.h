@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* results.h - the newest ends of a client's collectives, for a client that the ring has lapped.
  *
- * A client reads the ring in its order.  So those that it has not heard of are the newest, and no
- * more than it has under way, which each arrival says: as many are kept. */
+ * A client reads the ring in its order.  So the ends that it has not read are the newest, and no
+ * more than it has operations under way.  Each arrival contains that number, and as many ends are
+ * kept. */
 #ifndef SX_SERVER_MODEL_RESULTS_H
 #define SX_SERVER_MODEL_RESULTS_H
 

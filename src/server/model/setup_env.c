@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* setup_env.c - slots that are found by a hash, so that no reader looks into what is another's. */
+/* setup_env.c - slots that are found by a hash, so that a reader reads its own namespace's slot
+ * alone. */
 #include "server/model/setup_env.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static struct sx_setup_env_list *list_free(struct sx_setup_env_list *list)
     return NULL;
 }
 
-/* Whether it can be done shows with an empty environment. */
+/* A trial with an empty environment shows whether the directive is valid. */
 static pmix_status_t judge(const pmix_info_t *directive)
 {
     char **env = NULL;
@@ -79,7 +80,7 @@ static size_t slot_find(struct sx_setup_env *carried, uint64_t hash)
 {
     size_t i = 0;
 
-    /* A0 <- R0 (sx_setup_env_add): who sees the hash sees the list. */
+    /* A0 <- R0 (sx_setup_env_add): a reader that sees the hash sees the list. */
     while (i < SX_SETUP_ENV_MAX &&
            atomic_load_explicit(&carried->slots[i].hash, memory_order_acquire) != hash) {
         i++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* share.c - what a client has left of its turn, and what it has used up of others'. */
+/* share.c - the units that a client has left of its turn, and those that it owes to others. */
 #include "server/model/share.h"
 
 #include "base/status.h"
@@ -39,7 +39,7 @@ bool sx_share_rests(const struct sx_client *client)
     return client->share.rest.source.loop != NULL;
 }
 
-/* Give it the units of the turns since it was given some; what it did not use is gone. */
+/* Give the share the units of the turns since its last refill; unused units are lost. */
 static void refill(const struct sx_turn *turn, struct sx_share *share)
 {
     const uint64_t turns = turn->number - share->turn;
@@ -49,7 +49,7 @@ static void refill(const struct sx_turn *turn, struct sx_share *share)
     }
     share->turn = turn->number;
     share->spent = 0;
-    if (turns > SX_TURN_LONG_UNITS || /* more than anybody owes */
+    if (turns > SX_TURN_LONG_UNITS || /* more than any client owes */
         share->units + (int64_t)turns * SX_TURN_UNITS > SX_TURN_UNITS) {
         share->units = SX_TURN_UNITS;
     } else {

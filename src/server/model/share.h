@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* share.h - who gets how much of a turn of the loop.
+/* share.h - the share of each client in a turn of the loop.
  *
  *     IDLE --lane, socket, answer due--> BUSY --nothing left--> IDLE
  *                                         | ^--share used up: goes on in the next turn
  *                                         \--one message of more than LONG units--> RESTING
  *
- * Work is counted in units, of which one is about a microsecond: control/message.h says what a
- * frame costs, dispatch.c what a lane message does.  Each turn serves every client that wants
- * something, beginning with another one each time, and each gets SX_TURN_UNITS.  What its last
- * message takes beyond that is paid with its shares of the next turns.  So no client's wishes
- * change what others get: nobody starves, and a turn is no longer than the shares of who is busy.
- * What a message makes the server walk is cut into steps (struct sx_share_work), which go on in the
- * client's next turns.  A message that is long by itself cannot be cut: its sender rests, so that
- * it holds up few turns of others, and never has more than half of the time.  Those who have not
- * said who they are share one share.
+ * Work is counted in units, of which one is about a microsecond: control/message.h has the cost of
+ * a frame, dispatch.c that of a lane message.  Each turn serves every busy client, beginning with
+ * another one each time, and each gets SX_TURN_UNITS.  A client whose last message takes more pays
+ * with its shares of the next turns.  So no client's requests change the shares of others: no
+ * client starves, and a turn is no longer than the shares of the busy clients.  Long walks for a
+ * message are cut into steps (struct sx_share_work), which go on in the client's next turns.  A
+ * message that is long by itself cannot be cut: its sender rests, so that it holds up few turns of
+ * others, and never has more than half of the time.  All strangers have one share together.
  *
- * The loop does not sleep while somebody is BUSY.  Loop thread. */
+ * The loop does not sleep while a client is BUSY.  Loop thread. */
 #ifndef SX_SERVER_MODEL_SHARE_H
 #define SX_SERVER_MODEL_SHARE_H
 
@@ -32,13 +31,13 @@ struct sx_server;
 
 #define SX_TURN_UNIT_NS UINT64_C(1000)
 #define SX_TURN_UNITS 100          /* of a client */
-#define SX_TURN_STRANGER_UNITS 400 /* of all who have not said who they are */
+#define SX_TURN_STRANGER_UNITS 400 /* of all strangers together */
 #define SX_TURN_LONG_UNITS 1000
 #define SX_TURN_REST 10          /* units of rest for each unit beyond LONG, but no more ... */
 #define SX_TURN_REST_UNITS 20000 /* ... than these, unless the message took longer itself */
 #define SX_TURN_ANSWER_UNITS 5   /* to send one answer that was waited for */
 
-/* Somebody waits until all that a lane had at some moment has been taken: lanes.h. */
+/* A wait until all messages that a lane had at some moment have been taken: lanes.h. */
 struct sx_lane_mark {
     struct sx_list link; /* client.share.marks */
     uint64_t at;
@@ -53,7 +52,7 @@ struct sx_share_work {
     void (*step)(struct sx_share_work *work);
 };
 
-/* What a client has of the turns. */
+/* A client's share of the turns. */
 struct sx_share {
     uint64_t turn;              /* up to which it has had its units */
     int64_t units;              /* left; below 0: to be paid */
@@ -71,30 +70,30 @@ struct sx_share {
 struct sx_turn {
     uint64_t number, now_ns;
     uint32_t units;           /* spent in this turn */
-    struct sx_list strangers; /* stranger.c: those who have sent something, oldest first */
+    struct sx_list strangers; /* hello.c: those that have sent something, oldest first */
     int64_t stranger_units;
 };
 
 void sx_turn_init(struct sx_turn *turn);
 
-/* A share for one who connects; nothing is left of the last one. */
+/* A share for a client that connects; nothing is left of the last one. */
 void sx_share_begin(struct sx_server *server, struct sx_client *client);
 void sx_share_end(struct sx_client *client);
 
 /* Whether @client may spend something in this turn. */
 bool sx_share_affords(struct sx_server *server, struct sx_client *client);
-/* Something was done for it. */
+/* Charge @client for work that was done for it. */
 void sx_share_charge(struct sx_server *server, struct sx_client *client, uint64_t units);
 void sx_share_charge_strangers(struct sx_server *server, uint64_t units);
 /* @work goes on in the turns of @client, from the next time it is served.  Its owner removes it
  * before @client goes; that is safe at any time. */
 void sx_share_work_add(struct sx_client *client, struct sx_share_work *work);
 void sx_share_work_remove(struct sx_share_work *work);
-/* Do one step of the oldest: what others have begun waits for its end, and takes no memory. */
+/* Do one step of the client's oldest work: later works wait for its end, and take no memory. */
 void sx_share_work_step(struct sx_client *client);
-/* It pays for a message that was long by itself. */
+/* Whether @client rests, to pay for a message that was long by itself. */
 bool sx_share_rests(const struct sx_client *client);
-/* It is owed nothing and rests no longer: what it has left is its last. */
+/* End the debts and the rest of @client, whose remaining messages are its last. */
 void sx_share_forgive(struct sx_client *client);
 
 #endif

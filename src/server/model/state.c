@@ -12,7 +12,7 @@ static _Atomic(struct sx_server *) running;
 
 struct sx_server *sx_server_get(void)
 {
-    /* A0 <- R0 (sx_server_set): seeing the pointer means seeing the server it points at. */
+    /* A0 <- R0 (sx_server_set): a reader that sees the pointer sees the server behind it. */
     return atomic_load_explicit(&running, memory_order_acquire);
 }
 
@@ -34,14 +34,14 @@ char *sx_server_uri(const struct sx_server *server)
 
 /* ---- work for the loop thread -------------------------------------------------------------- */
 
-/* One call on its way into the loop: either somebody waits, or a callback gets the status. */
+/* One call on its way into the loop: either a thread waits, or a callback gets the status. */
 struct call {
     struct sx_loop_post post;
     struct sx_server *server;
     sx_server_fn fn;
     void *arg;
     void (*release)(void *arg);
-    pmix_op_cbfunc_t cbfunc; /* NULL: somebody waits */
+    pmix_op_cbfunc_t cbfunc; /* NULL: a thread waits */
     void *cbdata;
     pthread_mutex_t lock;
     pthread_cond_t done_cond;
@@ -104,7 +104,7 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
         if (release != NULL) {
             release(arg);
         }
-        return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, and nobody is called */
+        return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, without a callback */
     }
     struct call *call = calloc(1, sizeof(*call));
 

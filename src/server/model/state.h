@@ -4,9 +4,9 @@
  *
  *     NONE --PMIx_server_init--> RUNNING --PMIx_server_finalize--> NONE
  *
- * Everything below belongs to the loop thread, except what is marked constant.  Host threads get
- * there with sx_server_call.  An upcall into the host is made on the loop thread without any lock
- * held; the host's answers come back through host.h on any thread. */
+ * Everything below belongs to the loop thread, except fields that are marked constant.  Host
+ * threads reach it with sx_server_call.  An upcall into the host is made on the loop thread without
+ * any lock held; the host's answers return through upcall.h on any thread. */
 #ifndef SX_SERVER_MODEL_STATE_H
 #define SX_SERVER_MODEL_STATE_H
 
@@ -39,22 +39,23 @@
 struct sx_family; /* family.h */
 struct sx_kind;   /* collective/collective_kind.h */
 
-/* What clients say, and how they end, is for rooms above those that find it out. */
+/* The consumer of messages and ends of clients: rooms below find them, and rooms above handle
+ * them. */
 struct sx_consumer {
     /* A checked frame of a connected client. */
     void (*frame)(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                   uint64_t now_ns);
-    /* What a lane message costs, in units (share.h). */
+    /* The cost of a lane message, in units (share.h). */
     uint64_t (*lane_cost)(uint32_t kind, size_t size);
-    /* A lane message, already copied out.  Return: PMIX_SUCCESS, or an error for one that no client
-     * of ours writes. */
+    /* A lane message, already copied out.  Return: PMIX_SUCCESS, or an error for one that no
+     * correct client writes. */
     pmix_status_t (*lane)(struct sx_server *server, struct sx_client *client, uint32_t kind,
                           const void *body, size_t size);
     /* A breach of protocol, in words. */
     void (*breaks)(struct sx_server *server, struct sx_client *client, const char *why);
-    /* Its socket has ended; @why: NULL, or a breach that has been logged. */
+    /* The client's socket has ended; @why: NULL, or a breach that has been logged. */
     void (*ended)(struct sx_server *server, struct sx_client *client, const char *why);
-    /* Another process says that it is this client, which is connected.  Return: true when the one
+    /* Another process claims to be this client, which is connected.  Return: true when the process
      * before has died, and is lost by now. */
     bool (*replaced)(struct sx_server *server, struct sx_client *client);
 };
@@ -83,7 +84,7 @@ struct sx_shown_ops {
 struct sx_waiting {
     struct sx_table ranks;          /* struct sx_awaited by namespace and rank */
     struct sx_table keys;           /* struct sx_awaited_key by namespace, rank, realm and key */
-    uint64_t once[SX_WAITING_ONCE]; /* hashes of what the host has been asked for once; 0: none */
+    uint64_t once[SX_WAITING_ONCE]; /* hashes of what was asked of the host once; 0: none */
 };
 
 /* query_cache.h */
@@ -96,24 +97,24 @@ struct sx_query_kept {
 /* process_sets.h */
 struct sx_psets {
     struct sx_list
-        ownerless; /* struct sx_membership_entry: those who have defined them have gone */
+        ownerless; /* struct sx_membership_entry: the sets whose defining processes have gone */
     struct sx_loop_post post; /* removes the next of them */
     bool posted;
 };
 
-/* stranger.h */
+/* hello.h */
 struct sx_strangers {
-    struct sx_list silent;     /* accepted, have said nothing yet; those who have: turn.strangers */
+    struct sx_list silent;     /* accepted, have sent nothing yet; the others: turn.strangers */
     size_t count;              /* of both */
     struct sx_list asked;      /* the host is asked about them: tool_ask.c */
-    struct sx_loop_post crowd; /* they are too many */
+    struct sx_loop_post crowd; /* removes some when there are too many */
     bool crowd_posted, crowd_told;
     struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
-    struct sx_timer accept_rest; /* added: nobody is accepted */
-    uint64_t refused_units;      /* spent on those who were refused, since the last rest */
+    struct sx_timer accept_rest; /* added: no peer is accepted */
+    uint64_t refused_units;      /* spent on refused peers since the last rest */
 };
 
-/* log_bound.h: who causes what is logged, and the users who have caused lines lately. */
+/* log_bound.h: the cause of a log line, and the users that have caused lines lately. */
 #define SX_LOG_USERS_MAX 64u
 struct sx_log_cause {
     uint32_t uid;
@@ -167,10 +168,10 @@ struct sx_owed {
     unsigned count; /* questions that the host has not answered */
     uint64_t bytes;
     bool full_told;          /* since it last owed nothing */
-    struct sx_quota clients; /* what clients have of it, if it has a bound of its own */
+    struct sx_quota clients; /* the clients' shares, if it has a bound of its own */
 };
 struct sx_host {
-    bool forgotten;        /* it is asked nothing any more */
+    bool forgotten;        /* no question is sent any more */
     bool unreachable_told; /* that it leads to no other node */
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
@@ -181,7 +182,7 @@ struct sx_sink {
     struct sx_list jobs; /* the first is being written */
     bool is_open;
     bool is_syslog; /* a datagram each piece */
-    bool is_busy;   /* being written, and somebody is told */
+    bool is_busy;   /* being written, with a callback */
     struct sx_out out;
     struct sx_poll room;     /* added: it waits for some, or for its next turn */
     struct sx_log_text text; /* what is left of the first job ... */
@@ -192,7 +193,7 @@ struct sx_sink {
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-/* By what a tool may find a contact file of this server: entry/contact.h. */
+/* Ways in which a tool finds a contact file of this server: entry/contact.h. */
 enum sx_contact_use {
     SX_CONTACT_SYSTEM, /* the roles of control/contact.h come first, in their order */
     SX_CONTACT_SCHEDULER,
@@ -208,7 +209,7 @@ struct sx_server {
     /* constant between init and finalize */
     pmix_server_module_t module;
     pmix_proc_t self;
-    uid_t client_uid; /* who may connect besides what registrations say: owner of the rendezvous */
+    uid_t client_uid; /* may connect besides registered users: owner of the rendezvous */
     gid_t client_gid;
     char *tmpdir;
     char hostname[256];
@@ -229,21 +230,21 @@ struct sx_server {
     struct sx_registry registry;
     struct sx_memberships memberships;
     struct sx_psets psets;
-    uint64_t seed;            /* of tables whose keys clients choose: none knows it */
+    uint64_t seed;            /* of tables whose keys clients choose: secret from them */
     struct sx_table pendings; /* pending.h */
     unsigned pending_max[SX_PENDING_QUOTAS];
     struct sx_waiting waiting;
     struct sx_list collectives;
-    struct sx_collective_walk *collective_walk; /* collective.c: NULL: nobody goes through them */
+    struct sx_collective_walk *collective_walk; /* collective.c: NULL: no walk is under way */
     struct sx_shown_ops shown;
-    struct sx_table signatures;  /* the same, found by whom they are for: generation.h */
-    struct sx_table meant;       /* those whose lists have names of groups, by whom these mean */
-    struct sx_table owed;        /* those of whose end some have to hear yet, found likewise */
+    struct sx_table signatures;  /* the same, by their members: generation.h */
+    struct sx_table meant;       /* those named by groups, by the real members */
+    struct sx_table owed;        /* failed ones kept for late callers, found likewise */
     uint64_t collective_last;    /* the serial of the newest */
     uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
     uint64_t context_last;       /* of the context ids of groups: group.c */
     uint64_t group_bytes_max;    /* group_values.h */
-    uint64_t question_last;      /* of what is asked while groups come to be: SX_GROUP_QUESTION */
+    uint64_t question_last;      /* of questions during a construct: SX_GROUP_QUESTION */
     struct sx_list spans;        /* connect_nodes.c */
     struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */
     struct sx_table invitations; /* to groups, by their names: invitation.h */
@@ -252,7 +253,7 @@ struct sx_server {
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
     struct sx_list resources;    /* resources.c */
     struct sx_published published;
-    struct sx_table lookups; /* publish.c: the keys that somebody waits for */
+    struct sx_table lookups; /* publish.c: the keys that lookups wait for */
     struct sx_query_kept query_kept;
     struct sx_support_host support; /* attributes.c */
     struct sx_cleanup_queues brooms;
@@ -268,13 +269,13 @@ struct sx_server {
     struct sx_spin spin;
     struct sx_spin_try spin_try;
     struct sx_event_history event_history;
-    struct sx_eventlog host_events;    /* what the host's own handlers may hear of */
+    struct sx_eventlog host_events;    /* events for the host's own handlers */
     struct sx_list event_wants;        /* event_ask.c: those that wait for the host */
     struct sx_event_codes event_codes; /* clients that want them */
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
-    struct sx_setup_env carried; /* what setup_fork reads as well */
+    struct sx_setup_env carried; /* read by setup_fork as well */
     struct sx_sink outlets[SX_SINKS];
     uint8_t logs;               /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls;   /* the same: that have not ended */
@@ -298,10 +299,10 @@ struct sx_server {
 
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */
 struct sx_server *sx_server_get(void);
-/* It runs from now on, or (NULL) no more.  Under the lock of init and finalize. */
+/* @server runs from now on, or (NULL) no server any more.  Under the lock of init and finalize. */
 void sx_server_set(struct sx_server *server);
 
-/* "NSPACE.RANK;unix:PATH": who the server is, and where.  Return: malloc'ed, or NULL. */
+/* "NSPACE.RANK;unix:PATH": the server's name and address.  Return: malloc'ed, or NULL. */
 char *sx_server_uri(const struct sx_server *server);
 
 /* Run @fn on the loop thread and wait for its result; on the loop thread itself: call it. */
