@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* address.c - the hundred bytes that a socket address has, and their ways around that. */
+/* address.c - the hundred bytes of a socket address, and ways around that limit. */
 #include "control/address.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* address.h - where a unix socket is, and who listens there; private to control. */
+/* address.h - the address of a unix socket, and its listener; private to control. */
 #ifndef SX_CONTROL_ADDRESS_H
 #define SX_CONTROL_ADDRESS_H
 
@@ -27,12 +27,14 @@ bool sx_address_of_name(struct sx_address *ret, const char *name);
 int sx_address_bind(int fd, const struct sx_address *address);
 int sx_address_connect(int fd, const struct sx_address *address);
 
-/* Who made the socket listen that the connected @fd leads to, and may have ended: the kernel keeps
- * its number (0: it is of another container) and its users.  Return: 0 or an errno value. */
+/* The process that called listen for the socket that the connected @fd leads to.  It may have
+ * ended: the kernel keeps its pid (0: it is of another container), its user and its group.  Return:
+ * 0 or an errno value. */
 int sx_address_listener(int fd, struct ucred *ret_cred);
 
-/* Whether process @pid, which made that socket listen, has ended.  An io_uring of one that has
- * ended may still be on its way out, or a child of it have the socket: nobody accepts. */
+/* Whether process @pid, which made that socket listen, has ended.  An io_uring of an ended process
+ * may still be released by the kernel, or a child may hold the socket: in both cases no process
+ * accepts. */
 bool sx_address_has_gone(int fd, pid_t pid);
 
 #endif

@@ -4,8 +4,8 @@
  *
  *     NONE --WINDOW_GET--> EMPTY --a piece, more to come--> BEGUN --the last piece--> EMPTY
  *
- * A window is read, not mapped: a hole in it is then nobody's memory, and its client cannot make it
- * shorter.  What is copied of a body is bounded by its kind (message.c). */
+ * A window is read, not mapped: a hole in it then costs no memory, and its client cannot make it
+ * shorter.  The bytes copied of a body are bounded by its kind (message.c). */
 #include "control/bulk.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int create_memfd(const char *name)
     return fd;
 }
 
-/* Asked beforehand, since writing past the limit would kill the process (SIGXFSZ). */
+/* Checked beforehand, since writing past the limit would kill the process (SIGXFSZ). */
 static pmix_status_t file_size_judge(uint64_t size)
 {
     struct rlimit limit;
@@ -115,7 +115,7 @@ const char *sx_bulk_map(int fd, uint64_t size, void **ret_map)
     if (fstat(fd, &st) != 0 || st.st_size < 0 || (uint64_t)st.st_size != size) {
         return "bulk memfd is not as long as its frame says";
     }
-    /* Blocks do not tell: there may be some behind the end. */
+    /* The number of blocks is no proof: there may be some behind the end. */
     if (lseek(fd, 0, SEEK_HOLE) != st.st_size) {
         return "bulk memfd has holes";
     }

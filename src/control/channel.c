@@ -5,8 +5,8 @@
  *   OPEN --frame passes the checks--> on_frame(frame)
  *     \--end, refused frame, queue full, socket error--> CLOSED, on_frame(NULL, why)
  *
- * What a peer sends is judged before anybody reads it: the frame by message.c, a bulk body by
- * bulk.c as well.  What waits for a slow peer is bounded by SX_CHANNEL_QUEUE_MAX, except that one
+ * A peer's messages are checked before anything reads them: the frame by message.c, a bulk body by
+ * bulk.c as well.  The queue for a slow peer is bounded by SX_CHANNEL_QUEUE_MAX, except that one
  * message may always wait. */
 #include "control/channel.h"
 
@@ -70,7 +70,7 @@ static void frame_begin(struct sx_frame *frame, const void *bytes)
     frame->body_size = (size_t)frame->header.body_size;
 }
 
-/* Return: @why, or why the body is refused; then nothing of @frame is left. */
+/* Return: @why, or the reason to refuse the body; then @frame is released. */
 static const char *frame_end(struct sx_frame *frame, const char *why)
 {
     if (why == NULL && frame->body != NULL) {
@@ -83,7 +83,7 @@ static const char *frame_end(struct sx_frame *frame, const char *why)
     return why;
 }
 
-/* Judge a client's @message and make *ret of it.  Return: NULL, or why it is refused. */
+/* Judge a client's @message and make *ret of it.  Return: NULL, or the reason of a refusal. */
 static const char *take_request(struct sx_channel *channel, const struct sx_recv_message *message,
                                 struct sx_frame *ret)
 {
@@ -110,8 +110,8 @@ static const char *take_request(struct sx_channel *channel, const struct sx_recv
     return frame_end(ret, why);
 }
 
-/* Judge a server's @message and move it, with its descriptors, into *ret.  Return: NULL, or why it
- * is refused (the descriptors are closed). */
+/* Judge a server's @message and move it, with its descriptors, into *ret.  Return: NULL, or the
+ * reason of a refusal (the descriptors are closed). */
 static const char *take_answer(struct sx_socket_message *message, struct sx_frame *ret)
 {
     const char *why = NULL;
@@ -205,10 +205,10 @@ static void close_outgoing(struct outgoing *out)
     }
 }
 
-/* ---- server side: who is there ------------------------------------------------------------ */
+/* ---- server side: the peer ---------------------------------------------------------------- */
 
 /* A pidfd by number may name a later process of the same number; but while the socket is up, the
- * peer that the kernel named has not gone. */
+ * peer that the kernel named still exists. */
 static int open_pidfd(int fd, pid_t pid)
 {
     struct pollfd poll_fd = { .fd = fd, .events = 0 };
@@ -260,9 +260,9 @@ static void hang_up(struct sx_channel *channel);
 
 /* ---- server side: receiving --------------------------------------------------------------- */
 
-/* Log unless it is orderly, end the socket, and tell the owner, who may free the channel.  The
- * pidfd stays open until the owner closes the channel: it may be watched, and a loop that is asked
- * to watch no longer must still find it under its number. */
+/* Log unless the end is orderly, end the socket, and call the owner, which may free the channel.
+ * The pidfd stays open until the owner closes the channel: it may be watched, and a loop that
+ * removes the watch must still find the pidfd under its number. */
 static void drop(struct sx_channel *channel, const char *why, uint64_t now_ns)
 {
     if (why != NULL) {
@@ -396,7 +396,7 @@ static pmix_status_t fail_send(struct sx_channel *channel, pmix_status_t status,
 static const char *send_fault(int err)
 {
     return err == EPIPE || err == ECONNRESET || err == ENOTCONN
-               ? NULL /* the peer went; the receive side tells it as the end */
+               ? NULL /* the peer has gone; the receive side reports the end */
                : strerror(err);
 }
 
@@ -416,7 +416,7 @@ static bool queue_send(struct sx_channel *channel, unsigned *ret_count)
         if (err != 0 && channel->fault == NULL) {
             (void)fail_send(channel, PMIX_SUCCESS, send_fault(err));
         }
-        free_waiting(channel, waiting); /* sent, or never to be */
+        free_waiting(channel, waiting); /* sent, or dropped */
         ++*ret_count;
     }
     return true;
@@ -485,8 +485,8 @@ static pmix_status_t queue_message(struct sx_channel *channel, const struct outg
     return PMIX_SUCCESS;
 }
 
-/* Whether a bulk body may go: one always may, and many only to a peer that reads them.  The kernel
- * charges the memory of those that are under way to nobody. */
+/* Whether a bulk body may be sent: one always may, and many only to a peer that reads them.  The
+ * kernel charges the memory of bodies under way to no process. */
 static bool bulk_may_go(struct sx_channel *channel)
 {
     int unread = 0;
@@ -497,7 +497,7 @@ static bool bulk_may_go(struct sx_channel *channel)
     return channel->unread_bytes < SX_CHANNEL_UNREAD_MAX;
 }
 
-/* @out goes: now, or when the peer takes more. */
+/* Send @out now, or when the peer takes more. */
 static pmix_status_t send_outgoing(struct sx_channel *channel, const struct outgoing *out)
 {
     pmix_status_t rc = PMIX_SUCCESS;

@@ -20,7 +20,7 @@
 #define SX_CHANNEL_QUEUE_MAX (1u << 20)
 #define SX_CHANNEL_UNREAD_MAX (UINT64_C(256) << 20) /* of bulk bodies that the peer has not taken */
 
-/* Who the kernel says is at the other end. */
+/* The peer, by the kernel's credentials. */
 struct sx_peer {
     pid_t pid;
     uid_t uid;
@@ -64,25 +64,25 @@ struct sx_channel {
     /* A checked frame, or NULL when the peer has gone or was dropped for @why (NULL: orderly);
      * after NULL the channel is closed and may be freed by the callback. */
     void (*on_frame)(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns);
-    /* The peer has sent something, or has gone: on_frame waits for sx_channel_take.  NULL: it does
-     * not.  The owner's to set at any time. */
+    /* The peer has sent a message, or has gone: on_frame waits for sx_channel_take.  NULL: on_frame
+     * does not wait.  The owner may set it at any time. */
     sx_loop_fn on_ready;
-    /* Some of what had to be queued has gone: who sleeps until he is told wants to know.  It must
-     * not close the channel.  NULL: nobody does.  The owner's to set at any time. */
+    /* A part of the queue has been sent: wake a client that sleeps until then.  The callback must
+     * not close the channel.  NULL: no call.  The owner may set it at any time. */
     sx_loop_fn on_sent;
     void *arg;
 };
 
-/* Take over @fd.  Fills peer (SO_PEERCRED) but for its pidfd: until somebody says who it is, a
- * connection costs one descriptor.  Return: PMIX_SUCCESS, or a status and @fd closed. */
+/* Take over @fd.  Fills peer (SO_PEERCRED) but for its pidfd: until the peer's HELLO a connection
+ * costs one descriptor.  Return: PMIX_SUCCESS, or a status and @fd closed. */
 pmix_status_t sx_channel_open(struct sx_channel *channel, struct sx_loop *loop, int fd,
                               void (*on_frame)(void *arg, struct sx_frame *frame, const char *why,
                                                uint64_t now_ns),
                               void *arg);
 /* End an accepted connection that gets no channel. */
 void sx_channel_refuse(int fd);
-/* After on_ready: receive one frame, or learn of the end; on_frame is called before this returns,
- * or not at all.  The channel may be gone then. */
+/* After on_ready: receive one frame, or the end; on_frame is called before this returns, or not at
+ * all.  The channel may be gone then. */
 void sx_channel_take(struct sx_channel *channel, uint64_t now_ns);
 /* Open peer.pidfd (SO_PEERPIDFD or pidfd_open), once; it stays -1 where the kernel has none or the
  * peer has gone.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when descriptors are out. */
@@ -92,34 +92,34 @@ pmix_status_t sx_channel_watch_peer(struct sx_channel *channel);
 void sx_channel_close(struct sx_channel *channel);
 
 /* A (new) window for the bulk bodies of this peer; *ret_fd is the channel's.  Return: PMIX_SUCCESS,
- * or a status that was told. */
+ * or a status that was logged. */
 pmix_status_t sx_channel_window(struct sx_channel *channel, int *ret_fd);
 
 /* Send (copying what must wait); descriptors are borrowed and duplicated if queued.  Never blocks.
  * A body that does not fit goes as bulk.  Return: PMIX_SUCCESS; PMIX_ERR_LOST_CONNECTION (the
  * on_frame NULL follows from the loop); PMIX_ERR_OUT_OF_RESOURCE (queue full: likewise; or no
  * memory or descriptor for a bulk, or more than SX_CHANNEL_UNREAD_MAX of them unread: nothing was
- * sent and the channel goes on, so that a short message can say so). */
+ * sent and the channel continues, so that a short message can report it). */
 pmix_status_t sx_channel_send(struct sx_channel *channel, uint16_t kind, uint32_t id,
                               const struct iovec *iov, int iov_count, const int *fds, int fd_count);
 
-/* The same of a body that was made before: of @size bytes, at most what a message of @kind may
- * have.  Any thread.  Return: PMIX_SUCCESS, and *ret_fd is the caller's; a status that was told. */
+/* Make a body beforehand, of @size bytes, at most the bound of @kind.  Any thread.  Return:
+ * PMIX_SUCCESS, and *ret_fd is the caller's; a status that was logged. */
 pmix_status_t sx_channel_body_make(uint16_t kind, const void *body, size_t size, int *ret_fd);
 pmix_status_t sx_channel_send_made(struct sx_channel *channel, uint16_t kind, uint32_t id,
                                    int body_fd, size_t size);
 
-/* Send a part of an answer at once, in a frame (SX_FRAME_MORE).  Return: false when it has not
- * gone: it is too large, or the socket takes no more, or never will.  It goes with the rest of the
- * answer then (sx_channel_send, which meets a broken socket again). */
+/* Send a part of an answer at once, in a frame (SX_FRAME_MORE).  Return: false when the part was
+ * not sent: it is too large, or the socket is full or broken.  Then send it with the rest of the
+ * answer (sx_channel_send, which reports a broken socket). */
 bool sx_channel_send_part(struct sx_channel *channel, uint16_t kind, uint32_t id,
                           const struct iovec *iov, int iov_count);
 
 /* ---- client side: the caller's thread, blocking ------------------------------------------- */
 
 /* Send on @fd a frame that has its body in it.  Waits while the socket is full, until @deadline_ns.
- * Return: PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_OUT_OF_RESOURCE (told:
- * too large). */
+ * Return: PMIX_SUCCESS; PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_OUT_OF_RESOURCE
+ * (logged: too large). */
 pmix_status_t sx_frame_send(int fd, uint16_t kind, uint32_t id, const struct iovec *iov,
                             int iov_count, uint64_t deadline_ns);
 
@@ -131,8 +131,8 @@ pmix_status_t sx_frame_send_window(int fd, uint16_t kind, uint16_t flags, uint32
 /* Receive one frame into @buf (SX_FRAME_MAX bytes, 8-aligned, owned by the caller and referred to
  * by @ret).  @deadline_ns 0: do not wait.  Return: PMIX_SUCCESS; PMIX_ERR_WOULD_BLOCK (nothing
  * there, deadline 0); PMIX_ERR_TIMEOUT; PMIX_ERR_LOST_CONNECTION; PMIX_ERR_BAD_PARAM (not a frame
- * of a server); PMIX_ERR_OUT_OF_RESOURCE (its descriptors did not fit; the header in @ret says
- * whose answer it was, and there is nothing else). */
+ * of a server); PMIX_ERR_OUT_OF_RESOURCE (its descriptors did not fit; the header in @ret has the
+ * id of its request, and the rest is empty). */
 pmix_status_t sx_frame_receive(int fd, void *buf, struct sx_frame *ret, uint64_t deadline_ns);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* closer.c - a list of sockets, and threads that empty it.
+/* closer.c - a list of sockets, and threads that empty the list.
  *
- * A socket is emptied before it is closed: the last reference to it may be an engine's, which gives
- * it back on its own thread, and then there must be nothing in it. */
+ * A socket is emptied before it is closed: the last reference to it may be an engine's, which
+ * releases it on its own thread.  By then the socket must be empty. */
 #include "control/closer.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ static void empty(int fd)
     char byte;
 
     while ((next = sx_socket_look(fd)) == SX_SOCKET_MESSAGE || next == SX_SOCKET_RIGHTS) {
-        (void)!recv(fd, &byte, 1, MSG_DONTWAIT); /* the rest of it goes, and here one may wait */
+        (void)!recv(fd, &byte, 1, MSG_DONTWAIT); /* frees its descriptors; this thread may wait */
     }
 }
 

@@ -78,7 +78,7 @@ size_t sx_contact_print(const struct sx_contact *contact, char *ret, size_t size
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Why the file behind @fd is not believed.  Return: NULL when it is. */
+/* Check the file behind @fd.  Return: NULL when it is trusted, else the reason. */
 static const char *file_fault(const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {
@@ -93,7 +93,7 @@ static const char *file_fault(const struct stat *st)
     return NULL;
 }
 
-/* All of the file, and a NUL.  Return: its bytes, 0 for what is empty or too large. */
+/* All of the file, and a NUL.  Return: its bytes, 0 for a file that is empty or too large. */
 static size_t read_all(int fd, char text[SX_CONTACT_BYTES_MAX + 1])
 {
     size_t used = 0;

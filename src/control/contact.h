@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* contact.h - files by which tools find a server: what is in one, and who believes it.
+/* contact.h - files by which tools find a server: their contents, and when a reader trusts one.
  *
  * A server that takes tools leaves files in its temporary directory, under the names that tools of
- * PMIx look for.  A file is text:
+ * PMIx search for.  A file is text:
  *
  *   NSPACE.RANK;unix:...     who the server is, and where (rendezvous.h)
  *   shmix 1                  this format
  *   PID
  *   UID:GID
  *
- * Anybody may leave files in /tmp.  So a reader follows no link, and believes only a regular file
- * of at most SX_CONTACT_BYTES_MAX bytes that nobody but its own user or root can have written.  It
- * asks the kernel who listens there before it says a word. */
+ * Anybody may leave files in /tmp.  So a reader follows no link, and trusts only a regular file of
+ * at most SX_CONTACT_BYTES_MAX bytes that only its own user or root can have written.  The reader
+ * asks the kernel for the listener's credentials before it sends a byte. */
 #ifndef SX_CONTROL_CONTACT_H
 #define SX_CONTROL_CONTACT_H
 
@@ -34,7 +34,7 @@ struct sx_contact {
     gid_t gid;
 };
 
-/* What one server of a host is for all: there is a file for each role. */
+/* Roles that one server of a host has for all its users: there is a file for each role. */
 enum sx_contact_role {
     SX_CONTACT_ROLE_SYSTEM,
     SX_CONTACT_ROLE_SCHEDULER,
@@ -46,7 +46,7 @@ enum sx_contact_role {
 const char *sx_contact_role_text(enum sx_contact_role role);
 
 /* The names, without their directory: of the one server of a host that has a role; of any server,
- * by what tells it from others of the host (its namespace, its process; NULL: nothing). */
+ * by its distinction from others of the host (its namespace, its process; NULL: none). */
 void sx_contact_role_name(char ret[SX_CONTACT_NAME_MAX], enum sx_contact_role role,
                           const char *host);
 void sx_contact_system_name(char ret[SX_CONTACT_NAME_MAX], const char *host);
@@ -57,16 +57,16 @@ size_t sx_contact_print(const struct sx_contact *contact, char *ret, size_t size
 
 /* Read the file @name in directory @dir_fd (AT_FDCWD: it is a path).  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND when there is none; PMIX_ERR_NO_PERMISSIONS when it cannot be read, or is not
- * believed; PMIX_ERR_NOT_SUPPORTED for the file of another PMIx library; PMIX_ERR_BAD_PARAM for
- * what is none.  Nothing is logged: *ret_why says what it is (static text). */
+ * trusted; PMIX_ERR_NOT_SUPPORTED for the file of another PMIx library; PMIX_ERR_BAD_PARAM for a
+ * file that is not a contact file.  Nothing is logged: *ret_why has the reason (static text). */
 pmix_status_t sx_contact_read(int dir_fd, const char *name, struct sx_contact *ret,
                               const char **ret_why);
 
-/* Whether the server that wrote it has ended: nobody accepts where it says. */
+/* Whether the server that wrote the file has ended: no process accepts at its address. */
 bool sx_contact_is_stale(const struct sx_contact *contact);
 
-/* Where in "NSPACE.RANK;unix:..." the address begins.  Return: NULL when it names no server of this
- * library; @ret (or NULL) then says nothing. */
+/* Where in "NSPACE.RANK;unix:..." the address begins.  Return: NULL when it does not name a server
+ * of this library; @ret (or NULL) is then undefined. */
 const char *sx_contact_address(const char *uri, pmix_proc_t *ret);
 
 #endif

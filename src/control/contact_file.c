@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* contact_file.c - a name is taken by link(2), which never replaces anything; root alone exchanges
- * what another user has put there. */
+/* contact_file.c - a name is taken by link(2), which never replaces a file; root alone exchanges
+ * another user's file. */
 #include "control/contact_file.h"
 
 #include <errno.h>
@@ -35,12 +35,12 @@ static void side_name(char ret[SIDE_NAME_MAX])
 {
     unsigned random = 0;
 
-    (void)!getrandom(&random, sizeof(random), 0); /* who meets another name tries again */
+    (void)!getrandom(&random, sizeof(random), 0); /* a taken random name is tried again */
     snprintf(ret, SIDE_NAME_MAX, SIDE_NAME "%d.%08x", (int)getpid(), random);
 }
 
-/* Remove @name if it is what has been judged.  Somebody may have put another one in its place
- * meanwhile: that one goes back.  Return: whether the name may be free. */
+/* Remove @name if it is what has been judged.  Another process may have put another file in its
+ * place meanwhile: that file is put back.  Return: whether the name may be free. */
 static bool remove_judged(int dir_fd, const char *name, const struct stat *judged)
 {
     char aside[SIDE_NAME_MAX];
@@ -50,7 +50,7 @@ static bool remove_judged(int dir_fd, const char *name, const struct stat *judge
         return errno == ENOENT;
     }
     if (!is_same(dir_fd, aside, judged)) {
-        (void)!linkat(dir_fd, aside, dir_fd, name, 0); /* else a third one has come */
+        (void)!linkat(dir_fd, aside, dir_fd, name, 0); /* else a third file has appeared */
     }
     unlinkat(dir_fd, aside, 0);
     return true;
@@ -78,7 +78,7 @@ static pmix_status_t remove_if_stale(int dir_fd, const char *name, struct sx_con
     return remove_judged(dir_fd, name, &st) ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
 }
 
-/* What a server was about to publish, or to remove, when it was killed. */
+/* Remove a file that a killed server was about to publish or remove. */
 static void remove_side(int dir_fd, const char *name)
 {
     unsigned random;
@@ -92,7 +92,7 @@ static void remove_side(int dir_fd, const char *name)
     }
 }
 
-/* Files of others are not ours to judge. */
+/* Files of other users are skipped. */
 static void sweep_one(void *arg, int dir_fd, const char *name)
 {
     struct sx_contact contact;
@@ -134,7 +134,7 @@ void sx_contact_remove_stale(const char *dir, const char *name)
 
 /* ---- what other users have put in root's way ------------------------------------------------- */
 
-/* Whether @name is not root's, who asks. */
+/* Whether the calling root does not own @name. */
 static bool is_in_roots_way(int dir_fd, const char *name, uid_t *ret_owner)
 {
     struct stat st;
@@ -152,8 +152,8 @@ static bool remove_any(int dir_fd, const char *name)
     return unlinkat(dir_fd, name, 0) == 0 || unlinkat(dir_fd, name, AT_REMOVEDIR) == 0;
 }
 
-/* Put our file @aside in the place of what is in the way, whatever that is, in one step: nobody can
- * put something else there meanwhile.  Return: 0 or an errno value. */
+/* Exchange the own file @aside and any other file at its name in one step: no process can put
+ * another file there meanwhile.  Return: 0 or an errno value. */
 static int name_seize(const struct sx_contact_file *file, const char *aside)
 {
     uid_t owner;
@@ -165,7 +165,7 @@ static int name_seize(const struct sx_contact_file *file, const char *aside)
         /* The file system cannot: the name is free for a moment. */
         return remove_any(file->dir_fd, file->name) ? EAGAIN : errno;
     }
-    if (!is_in_roots_way(file->dir_fd, aside, &owner)) { /* it is another server of root's by now */
+    if (!is_in_roots_way(file->dir_fd, aside, &owner)) { /* another server of root has it by now */
         return renameat2(file->dir_fd, aside, file->dir_fd, file->name, RENAME_EXCHANGE) != 0
                    ? errno
                    : EAGAIN;
@@ -202,7 +202,7 @@ static int write_aside(struct sx_contact_file *file, const char *aside, mode_t m
     if (file->fd < 0) {
         return errno;
     }
-    errno = ENOSPC; /* for a short write, which says nothing */
+    errno = ENOSPC; /* for a short write, which sets no errno */
     if (size > 0 && write(file->fd, text, size) == (ssize_t)size && fchmod(file->fd, mode) == 0) {
         return 0;
     }
@@ -212,7 +212,7 @@ static int write_aside(struct sx_contact_file *file, const char *aside, mode_t m
     return err;
 }
 
-/* Give the file @aside its name, as soon as nobody has it. */
+/* Give the file @aside its name, as soon as the name is free. */
 static pmix_status_t name_take(struct sx_contact_file *file, const char *aside, bool is_foreseen,
                                struct sx_contact *other, const char **ret_why)
 {
@@ -237,7 +237,7 @@ static pmix_status_t name_take(struct sx_contact_file *file, const char *aside, 
         }
         rc = remove_if_stale(file->dir_fd, file->name, other, ret_why);
     }
-    return rc != PMIX_SUCCESS ? rc : PMIX_ERR_EXISTS; /* others are always quicker */
+    return rc != PMIX_SUCCESS ? rc : PMIX_ERR_EXISTS; /* other servers are always quicker */
 }
 
 pmix_status_t sx_contact_file_open(struct sx_contact_file *file,

@@ -8,11 +8,11 @@
  *                                                                    or a sweep of the directory-->
  *                                                                                          removed
  *
- * Two servers that start at once over a stale file both find it so; what one takes aside and finds
- * to be another's it puts back.
+ * Two servers that start at once over a stale file both find it stale.  A server that has moved the
+ * other's file aside puts it back.
  *
- * A server of root does not leave a name that anybody can foresee to other users, whom no tool of
- * root's or of a third user believes: whatever they have put there it takes away. */
+ * A server of root does not leave a predictable name to other users: no tool of root or of a third
+ * user trusts their files.  So it removes any file that they have put there. */
 #ifndef SX_CONTROL_CONTACT_FILE_H
 #define SX_CONTROL_CONTACT_FILE_H
 
@@ -30,18 +30,18 @@ struct sx_contact_file {
 struct sx_contact_place {
     const char *dir, *name;
     mode_t mode;
-    bool is_foreseen; /* by all users of this node: it is not a path that somebody has chosen */
+    bool is_foreseen; /* by all users of this node: the path was not chosen by a user */
 };
 
 /* Make the file.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when a live server has it, *ret_other (or
- * NULL) is that one; PMIX_ERR_BAD_PARAM when what is there is no contact file, or the name cannot
- * be one; else as errno.  *ret_why says what it is (static text, or errno's).  Nothing is logged
- * but what another user had put there and root has taken away. */
+ * NULL) is that one; PMIX_ERR_BAD_PARAM when the file there is not a contact file, or the name is
+ * invalid; else as errno. *ret_why has the reason (static text, or errno's).  Only the removal of
+ * another user's file by root is logged. */
 pmix_status_t sx_contact_file_open(struct sx_contact_file *file,
                                    const struct sx_contact_place *place,
                                    const struct sx_contact *contact, struct sx_contact *ret_other,
                                    const char **ret_why);
-/* Remove it if it is still the same.  Safe twice, and on SX_CONTACT_FILE_NULL. */
+/* Remove the file if it is still the same.  Safe twice, and on SX_CONTACT_FILE_NULL. */
 void sx_contact_file_close(struct sx_contact_file *file);
 
 /* Remove what killed servers of this user have left in @dir. */

@@ -6,13 +6,13 @@
  *   of other servers       in the directory of sessions, and in those of this user's launchers
  *                          in it (shmix-UID-...)
  *
- * Anybody may fill a directory: SX_CONTACT_SCAN_MAX names of each are looked at. */
+ * Any user may fill a directory: SX_CONTACT_SCAN_MAX names of each are read. */
 #ifndef SX_CONTROL_CONTACT_SCAN_H
 #define SX_CONTROL_CONTACT_SCAN_H
 
 #define SX_CONTACT_SCAN_MAX 4096
 
-/* What says where sessions and the system server have their directories. */
+/* The variables that name the directories of sessions and of the system server. */
 #define SX_ENV_SESSION_DIR "PMIX_SERVER_TMPDIR"
 #define SX_ENV_SYSTEM_DIR "PMIX_SYSTEM_TMPDIR"
 

@@ -9,7 +9,7 @@
  * Posts are a stack that any thread pushes and the loop takes whole and reverses, so posting takes
  * no lock.  The first push onto an empty stack rings the eventfd; later ones find it rung.  At the
  * end of a run the stack gets a mark that refuses further posts; what was accepted has then run.
- * Which engine waits is chosen here, once. */
+ * The engine that waits is chosen here, once. */
 #include "control/loop.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 #include "control/socket.h"
 
 #define SX_ACCEPT_REST_NS SX_NS_PER_SEC
-#define SX_ACCEPT_NEXT_NS (10 * SX_NS_PER_MS) /* for the one before to be gone */
+#define SX_ACCEPT_NEXT_NS (10 * SX_NS_PER_MS) /* until the one before is gone */
 
 static struct sx_loop_post stopped_mark;
 
@@ -566,8 +566,8 @@ void sx_loop_accept_works(struct sx_accept_rest *rest)
     rest->count = 0;
 }
 
-/* Give the spare descriptor to one who waits.  Return: false when none waits, or another thread was
- * quicker to take it. */
+/* Give the spare descriptor to a waiting peer.  Return: false when none waits, or another thread
+ * was quicker to take it. */
 static bool spare_use(struct sx_source *const *live, struct sx_accept_rest *rest, uint64_t now_ns)
 {
     struct sx_accept *const accept = SX_CONTAINER(*live, struct sx_accept, source);
@@ -591,7 +591,7 @@ static void rest_over(void *arg, uint64_t now_ns)
 {
     struct sx_accept_rest *const rest = arg;
 
-    spare_take(rest); /* before anybody else gets in on it */
+    spare_take(rest); /* before another peer is accepted on it */
     rest->resume(rest->arg, now_ns);
 }
 
@@ -611,7 +611,7 @@ void sx_loop_accept_rest(struct sx_source *const *live, struct sx_accept_rest *r
         rest_ns = SX_ACCEPT_NEXT_NS;
     }
     if (*live == NULL) {
-        return; /* removed by who got the connection */
+        return; /* removed by the new connection's owner */
     }
     rest->resume = resume;
     rest->arg = arg;

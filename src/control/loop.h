@@ -82,8 +82,8 @@ void sx_poll_remove(struct sx_poll *poll);
 
 /* A listening socket, non-blocking: @fn gets each new connection (close-on-exec, non-blocking),
  * which it owns, at most SX_ACCEPT_BATCH_MAX a turn.  When descriptors run out the source pauses
- * (logged once) and tries again after a second; when they stay out, @fn gets those who wait one at
- * a time, on a descriptor kept for it, to be told so. */
+ * (logged once) and tries again after a second.  When they stay out, @fn gets waiting peers one at
+ * a time, on a spare descriptor, to answer them with that error. */
 #define SX_ACCEPT_BATCH_MAX 16
 struct sx_accept {
     struct sx_source source;
@@ -96,9 +96,10 @@ void sx_accept_remove(struct sx_accept *accept);
 
 /* Messages of one connected SEQPACKET socket.  @fn gets every message, a NULL @bytes at the orderly
  * end or an error: then the source has removed itself.  No descriptors are taken: the kernel
- * refuses them to their sender, or the message stays where it is and @fn is told, which has to hang
- * up.  At most one message a turn.  With @ready the owner decides when: it is told once that there
- * is something, and nothing more is said or taken until sx_recv_take. */
+ * refuses them to their sender, or the message stays in the socket and @fn is called, which has to
+ * close the connection.  At most one message a turn.  With @ready the owner decides when: @ready is
+ * called once for a waiting message.  After that there is no call and no receive until
+ * sx_recv_take. */
 #define SX_RECV_BYTES_MAX 8192u
 struct sx_recv_message {
     const void *bytes; /* 8-aligned, valid during the call; NULL: the peer has gone */
@@ -131,7 +132,7 @@ struct sx_timer {
 pmix_status_t sx_timer_add(struct sx_loop *loop, struct sx_timer *timer, uint64_t deadline_ns);
 void sx_timer_remove(struct sx_timer *timer);
 
-/* A word that somebody else changes and wakes (a client's life word): @fn runs once when it no
+/* A word that another process changes and wakes (a client's life word): @fn runs once when it no
  * longer has the value @seen, or was woken; the source has then removed itself.  Return:
  * PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED where the engine or the kernel cannot (epoll, < 6.7). */
 struct sx_futex {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* loop_engine.h - what loop.c asks of an engine, and what engines share; private to control.
+/* loop_engine.h - the functions that an engine has for loop.c, and those that engines share;
+ * private to control.
  *
  * loop.c owns posts, timers, hooks and the turn; an engine owns the waiting and the sources.  An
  * engine keeps a record of its own for each source (source->engine): the record outlives the
@@ -36,7 +37,7 @@ struct sx_loop_engine {
     void (*dispatch)(struct sx_loop *loop, uint64_t now_ns); /* call back what has happened */
     int (*add)(struct sx_loop *loop, struct sx_source *source, enum sx_source_kind kind);
     int (*modify)(struct sx_poll *poll);      /* poll->events has changed */
-    void (*resume)(struct sx_recv *recv);     /* it has called ready: look for messages again */
+    void (*resume)(struct sx_recv *recv);     /* it has called ready: check for messages again */
     void (*remove)(struct sx_source *source); /* clears source->loop and ->engine */
 };
 
@@ -75,8 +76,8 @@ struct sx_loop {
 };
 
 /* An accept source that has failed rests for a second; the first failure is logged.  Where there
- * have been no descriptors for SX_ACCEPT_RESTS_MAX rests, those who wait get in one by one on a
- * spare one: their server lacks descriptors too, and can tell them so. */
+ * have been no descriptors for SX_ACCEPT_RESTS_MAX rests, waiting peers are accepted one by one on
+ * a spare one: so the server can refuse them with that error. */
 #define SX_ACCEPT_RESTS_MAX 5
 struct sx_accept_rest {
     struct sx_loop *loop; /* NULL: not an accept source */
@@ -89,10 +90,10 @@ struct sx_accept_rest {
 };
 
 void sx_loop_accept_rest_init(struct sx_accept_rest *rest, struct sx_loop *loop);
-void sx_loop_accept_rest_deinit(struct sx_accept_rest *rest); /* all zero: nothing is done */
+void sx_loop_accept_rest_deinit(struct sx_accept_rest *rest); /* all zero: no effect */
 
 /* Log (once until the next success) that accepting on the source at *@live failed with @err and
- * call @resume(@arg) in a second, or soon when one has been let in on the spare descriptor.  *@live
+ * call @resume(@arg) in a second, or soon when a peer was accepted on the spare descriptor.  *@live
  * may be NULL (removed) when this returns. */
 void sx_loop_accept_rest(struct sx_source *const *live, struct sx_accept_rest *rest, int err,
                          uint64_t now_ns, sx_loop_fn resume, void *arg);
@@ -105,7 +106,7 @@ void sx_loop_accept_works(struct sx_accept_rest *rest);
 int sx_loop_accept_ready(struct sx_source *const *live, struct sx_accept_rest *rest,
                          uint64_t now_ns);
 
-/* There is a message for @recv: tell its owner, or receive it with recvmsg(2) and hand it out.
+/* There is a message for @recv: call its owner, or receive it with recvmsg(2) and hand it out.
  * @recv may be removed and freed when this returns. */
 void sx_loop_receive_ready(struct sx_loop *loop, struct sx_recv *recv, uint64_t now_ns);
 

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* loop_epoll.c - the engine for every kernel: level-triggered epoll, then recvmsg and accept4.
  *
- * A record of a removed source goes to the graveyard, since events that epoll_wait has already
- * returned may still point at it; the graveyard is emptied when these have been dispatched.  Two
- * sources may watch one descriptor (receive and writable): the second watches a duplicate, for
- * epoll knows a descriptor only once. */
+ * The record of a removed source is put on a deferred-free list (the graveyard), since events that
+ * epoll_wait has already returned may still point at it; the graveyard is emptied when these have
+ * been dispatched.  Two sources may watch one descriptor (receive and writable): the second watches
+ * a duplicate, because epoll accepts a descriptor only once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -173,7 +173,7 @@ static void epoll_dispatch(struct sx_loop *loop, uint64_t now_ns)
     empty_graveyard(state);
 }
 
-/* One that is asked for its messages is silent until then. */
+/* A source with @ready is silent until sx_recv_take. */
 static uint32_t receive_events(const struct sx_recv *recv)
 {
     return recv->ready == NULL ? EPOLLIN : EPOLLIN | EPOLLONESHOT;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* loop_uring.c - the engine on io_uring: one enter a turn asks for everything and waits.
+/* loop_uring.c - the engine on io_uring: one io_uring_enter a turn submits all requests and waits.
  *
  *   a source's record:  QUEUED --flush--> ARMED --completion--> QUEUED again, or resting
  *                          \--removed-->  CANCELLING --completion--> freed
  *
- * A record is freed only when the kernel has nothing more to say about it, so a completion always
- * points at a live record.  Requests are queued and go down with the next wait, in one system call.
- * Waits for readiness are single-shot and armed again after the callback: arming looks at the
- * present state, which makes them level-triggered.  Connections and messages are taken with accept4
- * and recvmsg, as with epoll: a kernel that accepts and receives ahead of us would take what its
- * sender shall wait with.
+ * A record is freed only when the kernel will report no more completions for it, so a completion
+ * always points at a live record.  Requests are queued and submitted with the next wait, in one
+ * system call.  Waits for readiness are single-shot and armed again after the callback: arming
+ * checks the present state, which makes them level-triggered.  Connections and messages are taken
+ * with accept4 and recvmsg, as with epoll.  A kernel that accepts and receives ahead of this
+ * process would defeat back-pressure on senders.
  *
- * What the kernel cannot do is found by asking for it: setup with fewer flags.  The ring is made
+ * The kernel's abilities are found by trial: setup is repeated with fewer flags.  The ring is made
  * disabled and enabled by the thread that runs the loop, since SINGLE_ISSUER binds it to one
  * thread.  A forked child does not have it (MADV_DONTFORK). */
 #include <errno.h>
@@ -39,11 +39,11 @@
 
 struct uring_op {
     struct sx_list link;   /* in ->ops, always */
-    struct sx_list queued; /* in ->queue while there is something to ask of the kernel */
+    struct sx_list queued; /* in ->queue while a request is to be submitted */
     struct sx_loop *loop;
     struct sx_source *source; /* NULL: removed */
     enum sx_source_kind kind;
-    bool armed;      /* the kernel holds a request of ours */
+    bool armed;      /* the kernel holds a request */
     bool cancelling; /* and has been asked to give it up */
     bool in_call;    /* being called back: freed afterwards */
     bool resting;    /* accept, receive: armed again by a timer, by sx_recv_take */
@@ -300,7 +300,7 @@ static void uring_dispatch(struct sx_loop *loop, uint64_t now_ns)
         const int res = cqe->res;
 
         io_uring_cqe_seen(&state->ring, cqe);
-        if (op != NULL) { /* NULL: the answer to a cancel, whose effect the request itself tells */
+        if (op != NULL) { /* NULL: of a cancel; the request itself reports the effect */
             complete(state, op, res, now_ns);
         }
     }

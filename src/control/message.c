@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* message.c - the table of kinds, and the judge of what arrives.
+/* message.c - the table of kinds, and the checks of received messages.
  *
- * A frame is judged in two steps: sx_frame_check sees the message as it came (header, sizes, number
- * of descriptors), sx_body_open the body where it then lies (in the frame or in the bulk). */
+ * A frame is judged in two steps: sx_frame_check checks the message as received (header, sizes,
+ * number of descriptors), sx_body_open the body in its place (in the frame or in the bulk). */
 #include "control/message.h"
 
 #include <stddef.h>
@@ -28,7 +28,7 @@
     {                                    \
         .head_size = 0                   \
     }
-/* A head of this type, and what else its signature says. */
+/* A head of this type, and the rest of its signature. */
 #define FIXED(type, ...) .body = HEAD(type, __VA_ARGS__), .body_max = sizeof(type)
 #define BODY(type, max, ...) .body = HEAD(type, __VA_ARGS__), .body_max = (max)
 /* A body of payloads.h. */
@@ -299,7 +299,8 @@ pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size)
     if (body_size <= max) {
         return PMIX_SUCCESS;
     }
-    sx_assert(spec->advice != NULL); /* kinds without it have one size, or are built by us alone */
+    sx_assert(spec->advice != NULL); /* kinds without it have one size, or only this library
+                                        builds them */
     return sx_body_too_large(spec->thing, body_size, max, spec->advice);
 }
 

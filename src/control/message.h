@@ -21,15 +21,15 @@
 #include "base/message/payloads.h"
 
 #define SX_FRAME_MAX 8192u
-#define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and what is said of it */
+#define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and its description */
 #define SX_PROTOCOL_VERSION 8u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
 #define SX_VALUE_BYTES_MAX (UINT64_C(1) << 30)   /* PUT_BULK: one committed value */
-#define SX_REQUEST_BYTES_MAX (UINT64_C(1) << 20) /* what names processes and directives */
+#define SX_REQUEST_BYTES_MAX (UINT64_C(1) << 20) /* processes and directives */
 #define SX_ANSWER_BYTES_MAX (UINT64_C(1) << 30)  /* REPLY */
-/* What the infos of a request may unfold to when they are decoded (base/value/flat.h). */
+/* The bytes that the infos of a request may take when they are decoded (base/value/flat.h). */
 #define SX_REQUEST_HEAP_MAX (UINT64_C(4) << 20)
 #define SX_MONITOR_HEAP_MAX (UINT64_C(64) << 10)
 /* So may a value with qualifiers of @size bytes, which the server takes apart: the value keeps its
@@ -38,44 +38,44 @@
 #define SX_REGISTER_CODES_MAX 1024u /* codes of one handler */
 
 enum sx_message_kind {
-    SX_MSG_HELLO = 1,      /* client, tool: who I am; first frame, exactly once */
-    SX_MSG_WELCOME,        /* server: who you are, slot, and five descriptors */
-    SX_MSG_REPLY,          /* server: status of a request, body by request */
-    SX_MSG_SEGMENT_GET,    /* client: give me a segment of this namespace */
-    SX_MSG_GET,            /* client: answer when this value is in the store */
-    SX_MSG_GET_CANCEL,     /* client: the Get with this id has timed out here */
-    SX_MSG_PUT_BULK,       /* client: a committed value too large for the lane */
-    SX_MSG_ARRIVE_BULK,    /* client: an arrival too large for the lane */
-    SX_MSG_ABORT,          /* client: end these processes */
-    SX_MSG_FINALIZE,       /* client: I leave in an orderly way */
-    SX_MSG_JOB_CONTROL,    /* client: directives, flat infos */
-    SX_MSG_LOG,            /* client: log this, by these directives */
-    SX_MSG_MONITOR,        /* client: watch me, by these directives */
-    SX_MSG_ASK_HOST,       /* client: something that only the host can answer */
-    SX_MSG_PUBLISH,        /* client: values that others may look up */
-    SX_MSG_LOOKUP,         /* client: what is published under these keys? */
-    SX_MSG_UNPUBLISH,      /* client: I take it back */
-    SX_MSG_SPAWN,          /* client: start a job */
-    SX_MSG_IOF_PULL,       /* client: hand me output of these processes */
-    SX_MSG_IOF_PUSH,       /* client: give these processes some input */
-    SX_MSG_GROUP_LEAVE,    /* client: I am no member of this group any more */
-    SX_MSG_GROUP_SAID,     /* client: what my handlers answer to the end of a builder of a group */
-    SX_MSG_GROUP_INVITE,   /* client: ask these processes to join a group; answered at its end */
-    SX_MSG_GROUP_JOIN,     /* client: I accept, answered as an invitation, or I decline */
-    SX_MSG_RESULTS_GET,    /* client was lapped: which of my collectives have ended? */
-    SX_MSG_EVENT_BULK,     /* client: an event too large for the lane */
-    SX_MSG_EVENT_REGISTER, /* client: a handler for these codes; answered with the kept events */
+    SX_MSG_HELLO = 1,        /* client, tool: its identity; first frame, exactly once */
+    SX_MSG_WELCOME,          /* server: the client's name, slot, and five descriptors */
+    SX_MSG_REPLY,            /* server: status of a request, body by request */
+    SX_MSG_SEGMENT_GET,      /* client: give me a segment of this namespace */
+    SX_MSG_GET,              /* client: answer when this value is in the store */
+    SX_MSG_GET_CANCEL,       /* client: the Get with this id has timed out here */
+    SX_MSG_PUT_BULK,         /* client: a committed value too large for the lane */
+    SX_MSG_ARRIVE_BULK,      /* client: an arrival too large for the lane */
+    SX_MSG_ABORT,            /* client: end these processes */
+    SX_MSG_FINALIZE,         /* client: I leave in an orderly way */
+    SX_MSG_JOB_CONTROL,      /* client: directives, flat infos */
+    SX_MSG_LOG,              /* client: log this, by these directives */
+    SX_MSG_MONITOR,          /* client: watch me, by these directives */
+    SX_MSG_ASK_HOST,         /* client: something that only the host can answer */
+    SX_MSG_PUBLISH,          /* client: values that others may look up */
+    SX_MSG_LOOKUP,           /* client: what is published under these keys? */
+    SX_MSG_UNPUBLISH,        /* client: I take it back */
+    SX_MSG_SPAWN,            /* client: start a job */
+    SX_MSG_IOF_PULL,         /* client: hand me output of these processes */
+    SX_MSG_IOF_PUSH,         /* client: give these processes some input */
+    SX_MSG_GROUP_LEAVE,      /* client: I am no member of this group any more */
+    SX_MSG_GROUP_SAID,       /* client: its handlers' answer to the end of a group's builder */
+    SX_MSG_GROUP_INVITE,     /* client: ask these processes to join a group; answered at its end */
+    SX_MSG_GROUP_JOIN,       /* client: I accept, answered as an invitation, or I decline */
+    SX_MSG_RESULTS_GET,      /* client was lapped: which of my collectives have ended? */
+    SX_MSG_EVENT_BULK,       /* client: an event too large for the lane */
+    SX_MSG_EVENT_REGISTER,   /* client: a handler for these codes; answered with the kept events */
     SX_MSG_EVENT_DEREGISTER, /* client: one handler less for these codes */
-    SX_MSG_EVENT_REPLAY,     /* client: what I have missed of the ring */
+    SX_MSG_EVENT_REPLAY,     /* client: events that it has missed of the ring */
     SX_MSG_QUERY,            /* client: keys that it cannot answer itself */
     SX_MSG_WAKE_GET,         /* client: a socket that becomes readable when there is news */
-    SX_MSG_WINDOW_GET,       /* client: a (new) window for what does not fit in a frame */
+    SX_MSG_WINDOW_GET,       /* client: a (new) window for bodies that do not fit in a frame */
     SX_MSG_SPEC_MAX,
 };
 
 #define SX_FRAME_BULK 0x0001u /* the body is not in the frame */
-/* Client, with BULK: and this is not the last piece of it.  Server: the answer goes on in frames of
- * the same id, each of which can be read by itself. */
+/* Client, with BULK: this is not the last piece of the body.  Server: the answer continues in
+ * frames of the same id, each of which can be read by itself. */
 #define SX_FRAME_MORE 0x0002u
 
 struct sx_frame_header {
@@ -88,13 +88,13 @@ static_assert(sizeof(struct sx_frame_header) == 16, "fixed by protocol 1");
 
 #define SX_FRAME_BODY_MAX (SX_FRAME_MAX - (uint32_t)sizeof(struct sx_frame_header))
 
-/* What a receiver checks before anything else looks at the body, and what a message may cost it. */
+/* The bounds that a receiver checks before it reads the body, and the cost of a message. */
 struct sx_message_spec {
     const char *name; /* "GET" */
     const struct sx_signature *body;
     uint32_t body_max; /* bytes in the frame */
     uint64_t bulk_max; /* bytes of a bulk body; 0: this kind is never bulk */
-    const char *thing; /* what it is to the user, and what to do when it is too large */
+    const char *thing; /* its name for the user, and advice when it is too large */
     const char *advice;
     uint16_t cost;     /* work units of any message of this kind, at most */
     uint16_t cost_kib; /* and of each KiB of its body */
@@ -105,30 +105,30 @@ struct sx_message_spec {
 /* Return: the row of @kind, NULL when there is none. */
 const struct sx_message_spec *sx_message_spec(uint16_t kind);
 
-/* What a message of @kind with @body_size bytes may cost its receiver at most, in work units: one
- * is about a microsecond of one CPU.  What answers come from elsewhere (a host, a peer) is not
- * counted. */
+/* The highest cost of a message of @kind with @body_size bytes to its receiver, in work units: one
+ * is about a microsecond of one CPU.  Answers from elsewhere (a host, a peer) are not counted. */
 uint64_t sx_message_cost(uint16_t kind, uint64_t body_size);
 
-/* What a piece of a client's bulk body costs before the whole is there: a copy. */
+/* The cost of a piece of a client's bulk body before the body is complete: a copy. */
 uint64_t sx_message_piece_cost(uint64_t size);
 
-/* Whether @body_size bytes can go in one message of @kind: senders ask, receivers check.
- * Return: PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE, told with thing, limit and advice. */
+/* Whether @body_size bytes can go in one message of @kind: senders ask, receivers check.  Return:
+ * PMIX_SUCCESS, or PMIX_ERR_OUT_OF_RESOURCE, logged with thing, limit and advice. */
 pmix_status_t sx_message_size_judge(uint16_t kind, uint64_t body_size);
 
 /* Judge a received frame: size, kind, direction, flags, body bounds, number of descriptors.  Of a
- * client's bulk body the piece alone: the whole is judged by who puts it together.
- * Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM with the reason in *ret_why (static text). */
+ * client's bulk body only the piece is checked: bulk.c checks the whole.  Return: PMIX_SUCCESS, or
+ * PMIX_ERR_BAD_PARAM with the reason in *ret_why (static text). */
 pmix_status_t sx_frame_check(const void *frame, size_t size, int fd_count, bool from_client,
                              const char **ret_why);
 
 /* ---- bodies: a head each, and the numbers of the parts behind it ---------------------------- */
 
-/* What somebody who connects is to the server.  Behind the welcome all have the same messages. */
+/* The role of a connecting process for the server.  After the welcome all have the same
+ * messages. */
 enum sx_peer_role {
     SX_PEER_CLIENT = 0, /* a process of a job, which the host has registered */
-    SX_PEER_TOOL,       /* anybody else: the host is asked whether it may be one */
+    SX_PEER_TOOL,       /* any other: the host is asked whether to admit it */
     SX_PEER_COMMAND,    /* a verb of this library's own command: the server's user's, or root's */
     SX_PEER_ROLE_MAX,
 };
@@ -138,11 +138,11 @@ struct sx_hello {
     uint32_t role;     /* enum sx_peer_role */
     uint32_t rank;
     uint32_t flags;   /* SX_HELLO_* */
-    char nspace[256]; /* whom it wants to be, with its rank; empty: it is told */
-    char home[256];   /* of a command: whose ring and store it wants to read; empty: its own
-                         namespace's */
+    char nspace[256]; /* the name that it wants, with its rank; empty: chosen for it */
+    char home[256];   /* of a command: the namespace of the ring and store that it wants; empty:
+                         its own */
 };
-#define SX_HELLO_NO_WAITV 0x1u /* sleeps without futex_waitv: ring the door `any` for me */
+#define SX_HELLO_NO_WAITV 0x1u /* sleeps without futex_waitv, on the door `any` */
 
 /* The descriptors that come with it, in this order; none when the status is not PMIX_SUCCESS. */
 enum sx_welcome_fd {
@@ -156,7 +156,7 @@ enum sx_welcome_fd {
 struct sx_welcome {
     int32_t status; /* not PMIX_SUCCESS: no descriptors, the connection ends */
     uint32_t slot;
-    uint32_t rank; /* who the peer is, with nspace */
+    uint32_t rank; /* the peer's name, with nspace */
     uint32_t server_rank;
     uint32_t collectives_max; /* that it may have under way */
     uint32_t reserved;
@@ -173,7 +173,7 @@ struct sx_reply {
 enum sx_segment_wanted {
     SX_WANT_STORE = 1,
     SX_WANT_RING = 2,
-    SX_WANT_PUBLISHED = 3, /* with an empty nspace: what is published for this user to read */
+    SX_WANT_PUBLISHED = 3, /* with an empty nspace: values published for this user */
 };
 /* Reply: struct sx_reply and one descriptor.  An empty nspace is the node's own store. */
 struct sx_segment_get {
@@ -182,8 +182,8 @@ struct sx_segment_get {
     char nspace[256];
 };
 
-/* Followed by the key.  Reply: struct sx_reply alone; on success the value is in the
- * store of that namespace (look again).  No key asks for any data of that rank. */
+/* Followed by the key.  Reply: struct sx_reply alone; on success the value is in the store of that
+ * namespace (search again).  No key asks for any data of that rank. */
 struct sx_get {
     char nspace[256];
     uint32_t rank;
@@ -197,7 +197,7 @@ enum { SX_GET_KEY };
 #define SX_GET_IMMEDIATE 0x1u /* answer at once, do not wait for a commit */
 #define SX_GET_REFRESH 0x2u   /* of another node: ask the host again, even if it is stored */
 #define SX_GET_QUALIFIED 0x4u /* the key is the name of a qualified value */
-#define SX_GET_HOSTS 0x8u     /* the key is for the host to know: it is asked once, for a while */
+#define SX_GET_HOSTS 0x8u     /* only the host can have the key: it is asked once, for a while */
 
 /* PUT_BULK, ARRIVE_BULK, EVENT_BULK: as in a lane (payloads.h).  Reply: struct sx_reply; of
  * EVENT_BULK: */
@@ -218,7 +218,7 @@ enum { SX_ABORT_PROCS, SX_ABORT_TEXT };
 /* JOB_CONTROL: followed by the targets and the directives.  Reply: struct sx_reply. */
 #define SX_CLEANUP_PATHS_MAX 256u          /* that a process may want removed */
 #define SX_CLEANUP_BYTES_MAX (64u * 1024u) /* of all of them, with a NUL each */
-#define SX_CLEANUP_KEPT_MAX (8u * 1024u)   /* bytes of what the processes of a job want to stay */
+#define SX_CLEANUP_KEPT_MAX (8u * 1024u)   /* bytes of paths that a job's processes keep */
 struct sx_job_control {
     uint32_t proc_count;
     uint32_t reserved;
@@ -226,18 +226,18 @@ struct sx_job_control {
 };
 enum { SX_CONTROL_PROCS, SX_CONTROL_INFOS };
 
-/* Followed by what is to be logged, and the directives.  When they came in bulk, a part without a
- * body comes before the answer (SX_FRAME_MORE): they have been read.  Reply: struct sx_reply. */
+/* Followed by the data to log, and the directives.  When they came in bulk, a part without a body
+ * comes before the answer (SX_FRAME_MORE): they have been read.  Reply: struct sx_reply. */
 struct sx_log_request {
     uint64_t data_size;
     uint64_t directives_size;
 };
 enum { SX_LOG_DATA, SX_LOG_DIRECTIVES };
 
-/* MONITOR: followed by what is monitored, which is the first info, and the directives.  Reply:
+/* MONITOR: followed by the monitored object, which is the first info, and the directives.  Reply:
  * struct sx_reply. */
 struct sx_monitor_request {
-    int32_t code;  /* of the event that tells what is wrong; PMIX_SUCCESS: that of its kind */
+    int32_t code;  /* of the event that reports the failure; PMIX_SUCCESS: that of its kind */
     uint32_t sign; /* of a file: which of the lane's signs counts its life, from 1; else 0 */
     uint64_t infos_size;
 };
@@ -245,7 +245,7 @@ enum { SX_MONITOR_INFOS };
 
 /* ASK_HOST: followed by the infos of the call.  When they came in bulk, a part without a body comes
  * before the host's answer (SX_FRAME_MORE), as for JOB_CONTROL and MONITOR: they have been read.
- * Reply: struct sx_reply, and what the host gives as a flat array of infos, if it gives some. */
+ * Reply: struct sx_reply, and the host's results as a flat array of infos, if there are any. */
 enum sx_ask_kind {
     SX_ASK_ALLOCATION, /* detail: pmix_alloc_directive_t */
     SX_ASK_FABRIC,     /* detail: pmix_fabric_operation_t */
@@ -259,7 +259,7 @@ struct sx_ask {
     uint64_t infos_size;
 };
 enum { SX_ASK_INFOS };
-#define SX_ASK_BYTES_MAX (UINT64_C(2) << 20) /* a credential of 1 MiB, and what is said of it */
+#define SX_ASK_BYTES_MAX (UINT64_C(2) << 20) /* a credential of 1 MiB, and its infos */
 
 /* PUBLISH: followed by all infos of the call, data and directives.  Reply: struct sx_reply. */
 struct sx_publish {
@@ -270,8 +270,8 @@ enum { SX_PUBLISH_INFOS };
 /* LOOKUP and UNPUBLISH: followed by the keys, as infos without values, and the directives; without
  * keys UNPUBLISH means all.  When they came in bulk, a part without a body comes before the answer,
  * as for ASK_HOST.  Reply: struct sx_reply; to a LOOKUP also a flat array of infos, two for each
- * key that was found: PMIX_PROCID, who has published it, and the value by its key.  For a key that
- * is named again PMIX_PROCID is the number (PMIX_SIZE) of its first pair, and there is no value. */
+ * key that was found: PMIX_PROCID, the publisher, and the value by its key.  For a key that is
+ * named again PMIX_PROCID is the number (PMIX_SIZE) of its first pair, and there is no value. */
 struct sx_publish_keys {
     uint64_t keys_size;
     uint64_t infos_size;
@@ -291,9 +291,9 @@ struct sx_spawn {
 };
 enum { SX_SPAWN_JOB, SX_SPAWN_APPS };
 /* IOF_PULL: followed by the processes and the directives.  Reply: struct sx_reply and one
- * descriptor: an end of a SEQPACKET socket, on which the output comes (struct sx_iof_piece).  Who
- * writes no more to it (shutdown(2)) wants no more: what is on its way still comes, and then the
- * end. */
+ * descriptor: an end of a SEQPACKET socket, on which the output arrives (struct sx_iof_piece).  A
+ * client that shuts its write side down (shutdown(2)) wants no more.  Output under way still
+ * arrives, and then the end. */
 struct sx_iof_pull {
     uint32_t channels; /* pmix_iof_channel_t, without input */
     uint32_t proc_count;
@@ -339,11 +339,11 @@ struct sx_group_leave {
 
 /* Followed by the codes, int32_t, at most SX_REGISTER_CODES_MAX; none: a default handler.  Reply:
  * struct sx_reply and struct sx_event_list with the kept events that match, up to number `upto`,
- * the newest first: as many as SX_KEPT_BYTES_MAX hold, but one, however large it is, and not more
- * than are found with SX_KEPT_LOOKS_MAX looks, as for EVENT_REPLAY.  They come in frames of
- * SX_KEPT_FRAME_BYTES (SX_FRAME_MORE), each with a list of its own, and in one bulk body what the
- * socket does not take at once.  The older ones are asked for by the same message with `before`,
- * which registers nothing. */
+ * the newest first.  There are as many as SX_KEPT_BYTES_MAX hold, but at least one of any size, and
+ * not more than SX_KEPT_LOOKS_MAX visits find, as for EVENT_REPLAY.  The events arrive in frames of
+ * SX_KEPT_FRAME_BYTES (SX_FRAME_MORE), each with a list of its own.  One bulk body has the rest
+ * that the socket does not take at once.  The same message with `before` requests the older ones
+ * and registers nothing. */
 struct sx_event_register {
     uint64_t upto;   /* the newest event this client has read from its ring */
     uint64_t before; /* 0: register; else the `next` of the list so far */
@@ -359,16 +359,16 @@ enum { SX_REGISTER_CODES };
 #define SX_KEPT_BYTES_MAX (128u * 1024u) /* 512 small events are one answer */
 
 /* EVENT_DEREGISTER: struct sx_event_register again with the flags it had, upto 0: codes and flags
- * say what the registration was counted for.  Reply: struct sx_reply. */
+ * are those of the registration.  Reply: struct sx_reply. */
 
 /* WINDOW_GET: no body.  Reply: struct sx_reply and one descriptor: a memfd of SX_WINDOW_BYTES. */
 
 /* WAKE_GET: no body.  Reply: struct sx_reply and one end of a stream socket: ring/sleeper.h. */
 
 /* The events first..last of the caller's ring.  Reply: struct sx_reply and struct sx_event_list
- * with those that come first: as many as fit into one frame, but one, however large it is, and not
- * more than are found with SX_REPLAY_LOOKS_MAX looks, each at a place of the log or at a target of
- * an event.  What it does not say is asked for again, from `next` on. */
+ * with the first of them.  There are as many as fit into one frame, but at least one of any size,
+ * and not more than SX_REPLAY_LOOKS_MAX visits find, each of a place of the log or of a target of
+ * an event.  The rest is requested by another EVENT_REPLAY, from `next` on. */
 struct sx_event_replay {
     uint64_t first, last;
 };
@@ -377,8 +377,8 @@ struct sx_event_replay {
 /* Followed by count times {struct sx_event_kept, struct sx_event and what follows it, padded to
  * 8}. */
 struct sx_event_list {
-    /* EVENT_REPLAY: what comes before it is here, is lost, or is not for the caller.
-     * EVENT_REGISTER: only what comes before it is left; 0: nothing is. */
+    /* EVENT_REPLAY: each event before it is in the list, is lost, or is not for the caller.
+     * EVENT_REGISTER: only events before it are left; 0: none is. */
     uint64_t next;
     uint64_t lost; /* EVENT_REPLAY: between the last one here and `next` */
     uint32_t count;
@@ -402,8 +402,8 @@ struct sx_group_said {
 /* A stronger one is higher. */
 enum sx_group_word { SX_GROUP_SAYS_NOTHING, SX_GROUP_GOES_ON, SX_GROUP_LEADS, SX_GROUP_ABORTS };
 
-/* Followed by the processes, and by the infos that are for the other members.  Reply when there is
- * an end: struct sx_group_made. */
+/* Followed by the processes, and by the infos for the other members.  Reply at the end: struct
+ * sx_group_made. */
 struct sx_group_invite {
     uint64_t timeout_ns; /* 0: none */
     uint32_t proc_count;
@@ -414,8 +414,8 @@ struct sx_group_invite {
 };
 enum { SX_INVITE_PROCS, SX_INVITE_INFOS };
 
-/* Followed by the infos that are for the other members.  Reply to who accepts: as to an invitation;
- * to who declines: struct sx_reply, at once. */
+/* Followed by the infos that are for the other members.  Reply to an acceptance: as to an
+ * invitation; to a refusal: struct sx_reply, at once. */
 struct sx_group_join {
     uint64_t timeout_ns; /* 0: none */
     uint32_t accepts;    /* 0: it declines */
@@ -423,15 +423,14 @@ struct sx_group_join {
     uint32_t hears; /* SX_HEARS_* */
     uint32_t info_size;
     char group[256];
-    char leader_nspace[256]; /* who has sent the invitation; empty: whoever has */
+    char leader_nspace[256]; /* the sender of the invitation; empty: any */
 };
 enum { SX_JOIN_INFOS };
 
 /* QUERY: followed by one info, whose value is an array of PMIX_QUERY.  When they came in bulk, and
  * the host is asked, a part without a body comes before the answer (SX_FRAME_MORE): they have been
  * read.  Reply: struct sx_reply and, if something was found, the results as a flat array of infos
- * (base/call/query.h says in which shape); what the server knows and is asked again is
- * PMIX_UNDEF. */
+ * (base/call/query.h has their form); an answer that repeats an earlier one is PMIX_UNDEF. */
 struct sx_query_head {
     uint64_t info_size;
 };

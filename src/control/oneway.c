@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* oneway.c - a pair of sockets, and a look at what its reader says. */
+/* oneway.c - a pair of sockets, and a check of its reader's end. */
 #include "control/oneway.h"
 
 #include <errno.h>

@@ -4,7 +4,8 @@
  *
  *     SHMIX_SERVER_FD --gone--> SHMIX_SERVER_URI --nobody at an abstract name--> /proc/PID/fd
  *
- * Before a word is said it looks who is there: the kernel tells who made the socket listen. */
+ * The peer is checked before a byte is sent: the kernel has the credentials of the listening
+ * process. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,8 +33,8 @@ struct way {
 
 /* ---- tool --------------------------------------------------------------------------------- */
 
-/* Whether descriptor @name in @fds_fd seems to be a rendezvous: its path says so, and the
- * process that listens there is asked in any case. */
+/* Whether descriptor @name in @fds_fd seems to be a rendezvous: its path has that form, and the
+ * listening process is checked in any case. */
 static bool may_be_rendezvous(int fds_fd, const char *name)
 {
     char path[PATH_MAX];
@@ -159,7 +160,7 @@ static bool parse_abstract(const char *value, pid_t *ret_pid, uint64_t *ret_star
     return true;
 }
 
-/* Nobody at the name: the server has gone, or this is another network namespace. */
+/* No process listens at the name: the server has gone, or this is another network namespace. */
 static int connect_abstract(struct way *way, pid_t pid)
 {
     struct sx_address address;
@@ -178,7 +179,7 @@ static int connect_abstract(struct way *way, pid_t pid)
     return 0;
 }
 
-/* To where the way's value says.  Return: 0 or an errno value. */
+/* Connect to the address in the way's value.  Return: 0 or an errno value. */
 static int connect_by_uri(struct way *way)
 {
     uint64_t start_ticks;
@@ -192,7 +193,7 @@ static int connect_by_uri(struct way *way)
                : EINVAL;
 }
 
-/* The same, where the environment says. */
+/* The same, for the address in the environment. */
 static int connect_by_environment(struct way *way)
 {
     const char *fd_value = getenv(SX_ENV_SERVER_FD);
@@ -252,15 +253,15 @@ static pmix_status_t status_of_connect(int err, const struct way *way)
     }
 }
 
-/* Whether process @listener is the one that the name is of.  In another container (0) a number says
- * nothing, and the uid has to do. */
+/* Whether process @listener is the one in the name.  In another container (0) a pid proves nothing,
+ * and the uid has to suffice. */
 static bool is_named_process(pid_t listener, pid_t pid, uint64_t start_ticks)
 {
     return listener == 0 ||
            (listener == pid && (start_ticks == 0 || sx_process_has_started_at(pid, start_ticks)));
 }
 
-/* A server of another user could make us believe anything; an abstract name belongs to nobody. */
+/* A server of another user could send this process any data; an abstract name has no owner. */
 static pmix_status_t check_server(const struct way *way)
 {
     struct ucred cred;

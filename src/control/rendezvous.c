@@ -7,10 +7,10 @@
  *        LISTENING --asked for, or refused: named, given to its owner--> OPEN, with a directory
  *        --close, or any failure--> NONE
  *
- * Every step but the first goes through descriptors, so that nobody who can write the parent
- * directory can put something else in our way.  The parent itself is the user's choice and may be
- * a link, as /tmp is on some systems.  A directory whose server was killed is removed by the next
- * server of the same user; it looks at SX_STALE_SCAN_MAX names at most. */
+ * Every step but the first goes through descriptors, so that no process with write access to the
+ * parent directory can redirect a step.  The parent itself is the user's choice and may be a link,
+ * as /tmp is on some systems.  A directory whose server was killed is removed by the next server of
+ * the same user; that server reads SX_STALE_SCAN_MAX names at most. */
 #include "control/rendezvous.h"
 
 #include <dirent.h>
@@ -40,11 +40,11 @@
 #define SX_STALE_SCAN_MAX 1024
 #define SX_STALE_AGE_SEC 60 /* a directory without a socket may be in the making */
 #define SX_NAME_TRIES_MAX 16
-#define SX_PATH_FD_MIN 20 /* out of the way of what shells and scripts redirect */
+#define SX_PATH_FD_MIN 20 /* above descriptors that shells and scripts redirect */
 #define SOCKET_NAME "s"
-#define SOCKET_NAME_UNHEARD "u" /* until it listens: a client that finds SOCKET_NAME may ask it */
+#define SOCKET_NAME_UNHEARD "u" /* until it listens: a client that finds SOCKET_NAME may connect */
 
-/* ---- errors that say what to do ----------------------------------------------------------- */
+/* ---- errors with advice ------------------------------------------------------------------- */
 
 static pmix_status_t fail_with(const char *dir, int err, const char *doing)
 {
@@ -84,8 +84,8 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
 
 /* ---- what killed servers left ------------------------------------------------------------- */
 
-/* True when nobody serves at the socket in @dir_fd, which process @pid seems to have made;
- * *ret_there tells whether there is one. */
+/* True when no process serves at the socket in @dir_fd, which process @pid seems to have made;
+ * *ret_there: whether there is a socket. */
 static bool is_deserted(int dir_fd, pid_t pid, bool *ret_there)
 {
     struct sx_address address;
@@ -117,8 +117,8 @@ static void remove_socket(int dir_fd)
     unlinkat(dir_fd, SOCKET_NAME_UNHEARD, 0);
 }
 
-/* Remove @name under @parent_fd if it is a directory of ours whose server has gone.  A process id
- * may mean another process in another container, so it is the socket that is asked. */
+/* Remove @name under @parent_fd if it is this user's directory whose server has gone.  A process id
+ * may mean another process in another container, so the socket is checked. */
 static void remove_if_stale(int parent_fd, const char *name, uid_t uid)
 {
     unsigned name_uid, name_random;
@@ -198,7 +198,8 @@ static int make_directory(struct sx_rendezvous *rendezvous, uid_t uid)
     if (rendezvous->dir_fd < 0) {
         return errno;
     }
-    /* Somebody may have put another one in its place meanwhile.  Set-group-id may be inherited. */
+    /* Another process may have put another directory in its place meanwhile.  Set-group-id may be
+     * inherited. */
     if (fstat(rendezvous->dir_fd, &st) != 0) {
         return errno;
     }
@@ -244,7 +245,7 @@ static int bind_socket(struct sx_rendezvous *rendezvous,
     return fd;
 }
 
-/* Keep @socket_fd; where children shall find it, out of their way, and say so in fd_value. */
+/* Keep @socket_fd; if children inherit it, at a high number, which fd_value contains. */
 static int keep_path_fd(struct sx_rendezvous *rendezvous, int socket_fd, bool inherit)
 {
     struct stat st;
@@ -312,7 +313,7 @@ static int listen_on(int fd)
 }
 
 /* The second socket, which every process of this network namespace can reach.  Return: 0 or an
- * errno value; EADDRINUSE: somebody has guessed all names that were tried. */
+ * errno value; EADDRINUSE: another process has guessed all names that were tried. */
 static int open_abstract(struct sx_rendezvous *rendezvous)
 {
     struct sx_address address;
@@ -366,7 +367,7 @@ static void remove_directory(struct sx_rendezvous *rendezvous)
     close_fd(&rendezvous->parent_fd);
 }
 
-/* A client that finds the name may ask it, so the name comes after the listening.  Return: as
+/* A client that finds the name may connect, so the name is made after the listen call.  Return: as
  * open_steps. */
 static int name_directory(struct sx_rendezvous *rendezvous,
                           const struct sx_rendezvous_options *options, const char **ret_doing)
@@ -374,7 +375,7 @@ static int name_directory(struct sx_rendezvous *rendezvous,
     if (renameat(rendezvous->dir_fd, SOCKET_NAME_UNHEARD, rendezvous->dir_fd, SOCKET_NAME) != 0) {
         return errno;
     }
-    /* Given away last: while we work in it, it is ours alone. */
+    /* The directory changes its owner last: until then no other user can write in it. */
     *ret_doing = "cannot give the private directory to its owner";
     if (options->uid != geteuid() && fchown(rendezvous->dir_fd, options->uid, options->gid) != 0) {
         return errno;

@@ -3,17 +3,17 @@
 /* rendezvous.h - how a process finds its server.
  *
  * Three ways, tried by a client in this order:
- *   SHMIX_SERVER_FD=N:DEV:INO    an inherited O_PATH descriptor of a socket; DEV and INO tell
+ *   SHMIX_SERVER_FD=N:DEV:INO    an inherited O_PATH descriptor of a socket; DEV and INO show
  *                                whether N still is that socket.  Needs no name at all.
  *   SHMIX_SERVER_URI=unix:@NAME  an abstract socket: nothing in any file system, so nothing to
- *                                leave behind.  Anybody in the network namespace could bind the
+ *                                leave behind.  Any process of the namespace could bind the
  *                                name or connect to it; so NAME is shmix-UID-PID-START-RANDOM, and
- *                                a client says nothing to any other process than this one.
+ *                                a client sends nothing to any process but this one.
  *   /proc/PID/fd                 the server's own descriptor of the socket above: where the network
  *                                namespace is another one, but user and user namespace are not.
- * A server that is asked to has a private directory (0700) with its socket instead of an abstract
- * one, and says SHMIX_SERVER_URI=unix:PATH: for other users' processes in other network namespaces,
- * and for hosts that do not want to be asked by other users at all.
+ * On request a server has a private directory (0700) with its socket instead of an abstract one,
+ * and sets SHMIX_SERVER_URI=unix:PATH.  That serves other users' processes in other network
+ * namespaces, and hosts that want no connections from other users at all.
  *
  * The socket that has a descriptor is bound in such a directory, too, and the directory removed
  * before the server has a client.  It is made with mkdirat and reached through its descriptor only;
@@ -35,7 +35,7 @@
 
 struct sx_rendezvous_options {
     const char *dir; /* an existing directory in which the private one is made */
-    uid_t uid;       /* who must be able to connect (the owner of directory and socket) */
+    uid_t uid;       /* the user that must be able to connect (owner of directory and socket) */
     gid_t gid;
     bool keep_dir; /* the private directory stays, and there is no abstract socket */
     bool inherit;  /* children inherit the O_PATH descriptor (it is not close-on-exec) */
@@ -64,23 +64,23 @@ pmix_status_t sx_rendezvous_open(struct sx_rendezvous *rendezvous,
 /* Remove what was made; safe on a zeroed one and twice. */
 void sx_rendezvous_close(struct sx_rendezvous *rendezvous);
 
-/* Client: connect (blocking, close-on-exec) to the server that the environment names and see that
- * the peer is of our uid or root, and the process that the name is of.  Return: PMIX_SUCCESS;
- * PMIX_ERR_UNREACH when no variable is set or nobody listens (then logged);
+/* Client: connect (blocking, close-on-exec) to the server that the environment names.  Check that
+ * the peer is of this process's uid or root, and is the process in the name.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNREACH when no variable is set or no process listens (then logged);
  * PMIX_ERR_NO_PERMISSIONS; PMIX_ERR_BAD_PARAM; errno's status. */
 pmix_status_t sx_rendezvous_connect(int *ret_fd);
 
 /* The same for the server at @uri, which the program has given as @name. */
 pmix_status_t sx_rendezvous_connect_uri(const char *name, const char *uri, int *ret_fd);
 
-/* Whether nobody accepts any more at @address ("unix:..."), where process @pid once listened.  It
- * may be that its children have the socket.  Nothing is logged. */
+/* Whether no process accepts any more at @address ("unix:..."), where process @pid once listened.
+ * Its children may hold the socket.  Nothing is logged. */
 bool sx_rendezvous_is_deserted(const char *address, pid_t pid);
 
 /* Tool: connect (blocking, close-on-exec) to the server in process @pid, through its own descriptor
  * of its socket; needs no environment and no common /tmp.  Nothing is logged.  Return:
- * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it has no rendezvous; PMIX_ERR_NO_PERMISSIONS when it is
- * neither ours nor we are root; errno's status. */
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it has no rendezvous; PMIX_ERR_NO_PERMISSIONS when its user
+ * is another and the caller is not root; errno's status. */
 pmix_status_t sx_rendezvous_connect_process(pid_t pid, int *ret_fd);
 
 #endif

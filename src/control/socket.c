@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* socket.c - recvmsg and sendmsg with SCM_RIGHTS, in one place.
  *
- * No descriptor that a server sends gets lost here: it is handed to the caller or closed, also when
- * the message is empty, too long or carries too many.  None that a client sends is ever taken. */
+ * No descriptor that a server sends is lost here: it is handed to the caller or closed, also when
+ * the message is empty, too long or carries too many.  Descriptors that a client sends are never
+ * taken. */
 #include "control/socket.h"
 
 #include <errno.h>
@@ -22,8 +23,8 @@
 /* Room for the control data of one message: exactly SX_SOCKET_FDS_MAX descriptors. */
 #define CONTROL_BYTES CMSG_SPACE(SX_SOCKET_FDS_MAX * sizeof(int))
 
-/* recvmsg, which tells once that the peer closed without reading all of ours; then come its last
- * messages.  Return: as recvmsg, 0 also for the end. */
+/* recvmsg, which reports once that the peer closed with unread messages in its queue; the peer's
+ * last messages follow.  Return: as recvmsg, 0 also for the end. */
 static ssize_t receive(int fd, struct msghdr *msg, int flags)
 {
     bool reset = false;
@@ -91,7 +92,7 @@ int sx_socket_receive(int fd, int flags, void *buf, size_t buf_size,
     }
     take_fds(message, &msg);
     if (got == 0) {
-        /* The end, or an empty message, which no frame is: the same to us. */
+        /* The end, or an empty message, which is not a frame: both are handled alike. */
         sx_socket_close_fds(message);
         return 0;
     }
@@ -115,7 +116,7 @@ static bool ask_kernel_to_refuse(int fd)
 
 bool sx_socket_can_refuse_rights(void)
 {
-    /* relaxed: every thread that asks finds the same answer, and nothing hangs on who was first. */
+    /* relaxed: every thread finds the same answer, and the order of threads does not matter. */
     int state = atomic_load_explicit(&rights_state, memory_order_relaxed);
 
     if (state == RIGHTS_UNKNOWN) {
@@ -139,7 +140,7 @@ void sx_socket_refuse_rights(int fd)
     if (sx_socket_can_refuse_rights()) {
         (void)ask_kernel_to_refuse(fd);
     } else {
-        /* Each message says who sent it: so an empty one differs from the end. */
+        /* Each message then has its sender's credentials: so an empty one differs from the end. */
         (void)setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
     }
 }
@@ -174,7 +175,7 @@ int sx_socket_receive_plain(int fd, void *buf, size_t buf_size, struct sx_recv_m
     if (got < 0) {
         return errno;
     }
-    if (got > 0) { /* the end, or an empty message, which no frame is: the same to us */
+    if (got > 0) { /* the end, or an empty message, which is not a frame: both handled alike */
         message->bytes = buf;
         message->size = (size_t)got;
         message->truncated = (msg.msg_flags & MSG_TRUNC) != 0;
@@ -184,13 +185,13 @@ int sx_socket_receive_plain(int fd, void *buf, size_t buf_size, struct sx_recv_m
 
 void sx_socket_hang_up(int fd)
 {
-    /* From here on nothing more comes; and where an engine holds the socket a little longer the
-     * peer sees the end now. */
+    /* From here on no message arrives.  When an engine holds the socket a little longer, the peer
+     * sees the end now. */
     shutdown(fd, SHUT_RDWR);
     if (sx_socket_can_refuse_rights() || sx_socket_look(fd) == SX_SOCKET_END) {
         close(fd);
     } else {
-        sx_closer_close(fd); /* what it has sent goes with it */
+        sx_closer_close(fd); /* its unread messages are discarded with it */
     }
 }
 
@@ -213,7 +214,7 @@ void sx_socket_close_listener(int fd)
 int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int *fds, int fd_count)
 {
     _Alignas(struct cmsghdr) char control[CONTROL_BYTES];
-    /* sendmsg only reads the vector, although its type does not say so. */
+    /* sendmsg only reads the vector, although its type is not const. */
     union {
         const struct iovec *in;
         struct iovec *out;

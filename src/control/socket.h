@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* socket.h - one SEQPACKET message, and who may send descriptors with it; private to control.
+/* socket.h - one SEQPACKET message, and the rule for descriptors in it; private to control.
  *
  * Descriptors go one way, from a server to its clients.  A server takes none: closing the last
- * reference to something that another process chose can take as long as that process likes (a
- * socket that lingers, a file of a file system that hangs).  So the kernel is told to refuse them
- * to their sender (SO_PASSRIGHTS, Linux 6.16); where it cannot, a server looks at each message
- * before it takes it, leaves one that carries some where it is, and lets another thread throw it
- * away with its socket (closer.h). */
+ * reference to another process's object can take as long as that process likes (a socket that
+ * lingers, a file of a file system that hangs).  So the server makes the kernel refuse them to
+ * their sender (SO_PASSRIGHTS, Linux 6.16).  Where the kernel cannot, a server checks each message
+ * before it takes it.  A message with descriptors stays in the socket, and another thread discards
+ * it with the socket (closer.h). */
 #ifndef SX_CONTROL_SOCKET_H
 #define SX_CONTROL_SOCKET_H
 
@@ -37,14 +37,14 @@ void sx_socket_close_fds(struct sx_socket_message *message); /* what @message st
 
 /* ---- a server's side ----------------------------------------------------------------------- */
 
-/* Whether this kernel refuses descriptors for us; SHMIX_PASSRIGHTS=0 says it does not. */
+/* Whether this kernel can refuse descriptors; SHMIX_PASSRIGHTS=0 denies it. */
 bool sx_socket_can_refuse_rights(void);
 
 /* For a socket on which none are wanted: a listening one, of which others inherit it, before it
  * listens, or a connected one. */
 void sx_socket_refuse_rights(int fd);
 
-/* What comes next on @fd; nothing is taken, nothing is waited for.  On a socket that was given to
+/* The kind of the next message on @fd, without taking it or waiting.  On a socket that was given to
  * sx_socket_refuse_rights, where the kernel cannot refuse. */
 enum sx_socket_next {
     SX_SOCKET_NOTHING,
@@ -58,9 +58,9 @@ enum sx_socket_next sx_socket_look(int fd);
  * 0 or an errno value; @message->bytes is NULL at the orderly end. */
 int sx_socket_receive_plain(int fd, void *buf, size_t buf_size, struct sx_recv_message *message);
 
-/* End a connection and close @fd, without waiting for what its peer may have sent. */
+/* End a connection and close @fd, without waiting for messages of its peer. */
 void sx_socket_hang_up(int fd);
-/* The same for a non-blocking listening socket, with the connections that nobody accepted. */
+/* The same for a non-blocking listening socket, with its unaccepted connections. */
 void sx_socket_close_listener(int fd);
 
 /* ---- both ---------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* uring_calls.c - what is called of liburing (base/system/library.h): without it no ring is set up,
- * as on a kernel that has none, and the loop uses epoll. */
+/* uring_calls.c - the calls of liburing (base/system/library.h).  Without liburing no ring is set
+ * up, as on a kernel without io_uring, and the loop uses epoll. */
 #include <errno.h>
 #include <liburing.h>
 

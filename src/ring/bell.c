@@ -23,7 +23,7 @@
 #include "base/status.h"
 #include "base/switch.h"
 
-/* Old kernel headers know nothing of futex_waitv; the numbers are the same everywhere. */
+/* Old kernel headers lack futex_waitv; the numbers are the same on all architectures. */
 #define SX_SYS_FUTEX_WAITV 449
 #define SX_FUTEX2_SIZE_U32 2u /* and not private: the words are shared */
 
@@ -51,7 +51,7 @@ static long futex_waitv_call(const struct sx_futex_waitv *words, unsigned count,
 
 bool sx_bell_has_waitv(void)
 {
-    /* relaxed: every thread that asks finds the same answer, and nothing hangs on who was first. */
+    /* relaxed: every thread finds the same answer, and the order of threads does not matter. */
     int state = atomic_load_explicit(&waitv_state, memory_order_relaxed);
 
     if (state == WAITV_UNKNOWN) {
@@ -108,9 +108,9 @@ static pmix_status_t wait_one(const struct sx_bell_watch *watch, size_t count, u
     const bool to_the_end = deadline_ns <= look_ns;
     const struct timespec until = sx_timespec(to_the_end ? deadline_ns : look_ns);
 
-    /* The others cannot wake us, but what they say already can keep us from sleeping. */
+    /* The other words cannot wake this thread, but their present values can prevent the sleep. */
     for (size_t i = 1; i < count; i++) {
-        /* acquire: what its ringer stored before is visible to a caller that looks again. */
+        /* acquire: the ringer's earlier stores are visible to a caller that checks again. */
         if (atomic_load_explicit(watch[i].word, memory_order_acquire) != watch[i].seen) {
             return PMIX_SUCCESS;
         }
@@ -120,7 +120,7 @@ static pmix_status_t wait_one(const struct sx_bell_watch *watch, size_t count, u
         return PMIX_SUCCESS;
     }
     if (errno != ETIMEDOUT) {
-        /* Changed already, or a signal; a word that is no memory is our own mistake. */
+        /* Changed already, or a signal; a word outside of memory is an error of this library. */
         sx_assert(errno != EFAULT && errno != EINVAL);
         return PMIX_SUCCESS;
     }
@@ -152,7 +152,7 @@ static unsigned wake(const _Atomic uint32_t *word, uint32_t count, uint32_t mask
 bool sx_bell_changed(const struct sx_bell_watch *watch, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        /* relaxed: the caller looks again, with acquire. */
+        /* relaxed: the caller checks again, with acquire. */
         if (atomic_load_explicit(watch[i].word, memory_order_relaxed) != watch[i].seen) {
             return true;
         }
@@ -170,17 +170,17 @@ unsigned sx_door_ring(struct sx_door *door, uint32_t mask, uint32_t sleepers_hin
     _Atomic uint32_t *const word = &door->turn[turn];
 
     /* relaxed: covered by R0.  A late sleeper of this word's ring before may read 0 here and not
-     * pass on: this ring then wakes everybody who sleeps on the word, the late ones included. */
+     * pass on: this ring then wakes all sleepers on the word, the late ones included. */
     atomic_store_explicit(&door->pass_on[turn], fan_out ? SX_BELL_FANOUT_NEXT : 0,
                           memory_order_relaxed);
-    /* R0 -> A0 (sx_door_watch, sx_door_epoch): what was announced before is seen after. */
+    /* R0 -> A0 (sx_door_watch, sx_door_epoch): news announced before is visible after. */
     atomic_store_explicit(word, odd + 1, memory_order_release);
     return wake(word, fan_out ? SX_BELL_FANOUT_FIRST : INT_MAX, mask);
 }
 
 /* Both words at one time.  turn[1] follows turn[0] and never passes it: where it seems to, turn[0]
  * has changed between the two loads.  A ring between them that does not show makes the sleeper's
- * word differ from what was seen, so nobody falls asleep on it. */
+ * word differ from what was seen, so no sleeper falls asleep on it. */
 static uint32_t turns_read(const struct sx_door *door, uint32_t *ret_odd)
 {
     for (;;) {

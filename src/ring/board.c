@@ -8,7 +8,8 @@
  * Sleep and doorbell (labels S and T here, in lane.c and in no third place): the server stores an
  * odd epoch (S0), then loads every tail (S1); a client stores its tail (T0), then loads the epoch
  * (T1).  All four are seq_cst, so at least one side sees the other: either the server finds the
- * message, or the client finds the server asleep and rings.  A wish for data is the same pair. */
+ * message, or the client finds the server asleep and rings.  The data_wanted flag uses the same
+ * pair. */
 #include "ring/board.h"
 
 #include <inttypes.h>
@@ -150,11 +151,11 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
         }
         index = board->slot_next++;
         slot = &board->slots[index];
-        /* R0 -> A0 (sx_segment_attach): memory is there before it is said to be. */
+        /* R0 -> A0 (sx_segment_attach): the memory exists before used_bytes covers it. */
         atomic_store_explicit(&sx_segment_header(&board->seg)->used_bytes, end,
                               memory_order_release);
     }
-    /* relaxed: the client learns of its slot by a message, after all of this. */
+    /* relaxed: the client receives its slot number by a message, after all of this. */
     atomic_store_explicit(&slot->data_wanted, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->lane_head, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->events_lost, 0, memory_order_relaxed);
@@ -177,7 +178,7 @@ void sx_board_slot_tell(struct sx_board *board, uint32_t index,
     atomic_store_explicit(&slot->uid, client->uid, memory_order_relaxed);
     atomic_store_explicit(&slot->rank, client->rank, memory_order_relaxed);
     atomic_store_explicit(&slot->role, client->role, memory_order_relaxed);
-    /* R2 -> A2 (sx_board_slot_client): with the process goes all of it. */
+    /* R2 -> A2 (sx_board_slot_client): the pid publishes all of these fields. */
     atomic_store_explicit(&slot->pid, client->pid, memory_order_release);
 }
 
@@ -186,7 +187,8 @@ bool sx_board_slot_client(const struct sx_board *board, uint32_t index, struct s
     const uint64_t end = board->header->slots_off + (index + UINT64_C(1)) * sizeof(board->slots[0]);
     const struct sx_board_slot *const slot = &board->slots[index];
 
-    /* relaxed: slots that were never given are not looked at: that would take memory for them. */
+    /* relaxed: slots that were never given are not read, because that would take memory for
+     * them. */
     if (end >
         atomic_load_explicit(&sx_segment_header(&board->seg)->used_bytes, memory_order_relaxed)) {
         return false;
@@ -196,7 +198,7 @@ bool sx_board_slot_client(const struct sx_board *board, uint32_t index, struct s
 
     /* A2 <- R2 (sx_board_slot_tell) */
     ret->pid = atomic_load_explicit(&slot->pid, memory_order_acquire);
-    /* acquire: the look at the state stays behind them. */
+    /* acquire: the load of the state stays behind them. */
     ret->uid = atomic_load_explicit(&slot->uid, memory_order_acquire);
     ret->rank = atomic_load_explicit(&slot->rank, memory_order_acquire);
     ret->role = atomic_load_explicit(&slot->role, memory_order_acquire);
@@ -228,8 +230,8 @@ void sx_board_slot_lose_value(struct sx_board *board, uint32_t index)
 {
     sx_assert(index < board->slot_next);
     _Atomic uint32_t *const word = &board->slots[index].data_wanted;
-    /* relaxed: the loop thread is the only writer; whoever must see the count is told of the end of
-     * a collective, or answered, later. */
+    /* relaxed: the loop thread is the only writer; a process that must see the count receives the
+     * end of a collective, or an answer, later. */
     const uint32_t now = atomic_load_explicit(word, memory_order_relaxed);
 
     if (now >> SX_SLOT_VALUES_SHIFT < UINT32_MAX >> SX_SLOT_VALUES_SHIFT) {
@@ -260,7 +262,7 @@ void sx_board_wake(struct sx_board *board)
 
 static void keep_most(_Atomic uint64_t *most, uint64_t units)
 {
-    /* relaxed: figures for people, written by the loop thread alone. */
+    /* relaxed: figures for reports, written by the loop thread alone. */
     if (units > atomic_load_explicit(most, memory_order_relaxed)) {
         atomic_store_explicit(most, units, memory_order_relaxed);
     }
@@ -272,7 +274,7 @@ void sx_board_work(struct sx_board *board, uint64_t turn_units, uint64_t share_u
     keep_most(&board->header->share_units_max, share_units);
 }
 
-/* What the header of @board says of where things lie, read once. */
+/* Read the places of parts from the header of @board, once, and check them. */
 static pmix_status_t board_judge(struct sx_board *board)
 {
     const struct sx_board_header *const header = header_of(&board->seg);
@@ -329,7 +331,7 @@ bool sx_board_slot_lives(const struct sx_board_slot *slot, uint32_t claims)
 
 bool sx_board_server_lives(const struct sx_board *board)
 {
-    /* acquire: what the server stored before it went is visible to who hears that it went. */
+    /* acquire: the server's stores before its end are visible to a process that sees the end. */
     const uint32_t word = atomic_load_explicit(board->life_word, memory_order_acquire);
 
     if (sx_life_word_lives(word)) {
@@ -351,8 +353,8 @@ void sx_board_deinit(struct sx_board *board)
     free(board->slot_free);
     board->slot_free = NULL;
     sx_board_end(board);
-    /* A word that some other thread of ours still holds is linked into that thread's list through
-     * this memory: leave it mapped. */
+    /* A word that another thread of this process still holds is linked into that thread's list
+     * through this memory: leave it mapped. */
     if (board->live_pid == 0 || board->live_pid != getpid()) {
         sx_segment_deinit(&board->seg);
     }

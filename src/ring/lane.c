@@ -5,9 +5,9 @@
  *     head (server's board)                tail (client's line)
  *   ---|====== messages, in order ===========|------ room ------ (up to head + SX_LANE_BYTES)
  *
- * Entered from the client's submit paths (append, doorbell) and from the server's loop (take).
- * The server reads nothing here twice: one load of the tail, one of each word of a message.  All
- * it can be made to do by a hostile client is to refuse it, or to ring that client's own bell.
+ * Entered from the client's submit paths (append, doorbell) and from the server's loop (take).  The
+ * server reads nothing here twice: one load of the tail, one of each word of a message.  A hostile
+ * client can only make the server drop the client, or ring that client's own bell.
  *
  * Two Dekker pairs, all seq_cst: S and T (board.c) keep a sleeping server from missing a message;
  * U and V keep a producer that found the lane full from missing the room.  It stores room_wanted
@@ -38,7 +38,7 @@ static struct sx_lane_line *line_of(const struct sx_segment *seg, uint32_t slot)
     return (struct sx_lane_line *)(void *)(seg->base + SX_LANE_LINE_OFF(slot));
 }
 
-/* What a message of @len bytes takes of the lane. */
+/* The bytes of the lane that a message of @len bytes takes. */
 static uint64_t span_of(size_t len)
 {
     return sizeof(struct sx_lane_message) + sx_align_up(len, SX_WORD_BYTES);
@@ -107,8 +107,8 @@ void sx_lane_detach(struct sx_lane *lane)
     *lane = SX_LANE_NULL;
 }
 
-/* True when @need more bytes fit.  The server's head is read only when the last one seen does not
- * do: a stale head only makes the room look smaller. */
+/* True when @need more bytes fit.  The server's head is read only when the last value does not
+ * suffice: a stale head only makes the room smaller. */
 static bool has_room(struct sx_lane *lane, uint64_t need)
 {
     const _Atomic uint64_t *const head = &lane->board->slots[lane->slot].lane_head;
@@ -121,13 +121,14 @@ static bool has_room(struct sx_lane *lane, uint64_t need)
     if (lane->tail_private + need - lane->head_seen <= SX_LANE_BYTES) {
         return true;
     }
-    /* U0, then U1: seq_cst, so that either we see the room or the server sees the wish (V1). */
+    /* U0, then U1: seq_cst, so that either the client sees the room or the server sees room_wanted
+     * (V1). */
     atomic_store_explicit(&lane->line->room_wanted, ++lane->room_wanted, memory_order_seq_cst);
     lane->head_seen = atomic_load_explicit(head, memory_order_seq_cst);
     return lane->tail_private + need - lane->head_seen <= SX_LANE_BYTES;
 }
 
-/* Plain stores: until the tail says so nobody looks at these bytes. */
+/* Plain stores: until the tail covers these bytes no process reads them. */
 static uint64_t copy_in(struct sx_lane *lane, uint64_t at, const void *bytes, size_t len)
 {
     const size_t off = (size_t)(at & SX_LANE_MASK);
@@ -194,12 +195,13 @@ void sx_lane_handled(struct sx_lane *lane, uint64_t seq)
 {
     /* R-handled -> A-handled (event_handled.c): what the handlers did comes before. */
     atomic_store_explicit(&lane->line->handled, seq, memory_order_release);
-    doorbell_write(lane); /* even if the server is awake: it has asked, and looks after this */
+    doorbell_write(lane); /* even if the server is awake: it has requested this, and checks after
+                             the ring */
 }
 
 void sx_lane_beat(struct sx_lane *lane)
 {
-    /* relaxed: a count that is looked at once a period. */
+    /* relaxed: a count that is read once a period. */
     atomic_fetch_add_explicit(&lane->line->beats, 1, memory_order_relaxed);
 }
 
@@ -220,7 +222,7 @@ bool sx_lane_data_wanted(struct sx_lane *lane)
 
 uint32_t sx_lane_values_lost(const struct sx_lane *lane)
 {
-    /* relaxed: its reader has been told of the end of what came behind the values. */
+    /* relaxed: the reader has received the end of an operation that came after the values. */
     return atomic_load_explicit(&lane->board->slots[lane->slot].data_wanted,
                                 memory_order_relaxed) >>
            SX_SLOT_VALUES_SHIFT;
@@ -305,14 +307,14 @@ static void copy_out(const struct sx_lane_reader *lane, uint64_t at, void *buf, 
     sx_words_load_bytes((uint8_t *)buf + first, words, len - first);
 }
 
-/* Give room back up to the private head.  @empty: nothing is left, so a producer that waits for
- * room is told; until then it needs no telling, because we go on taking. */
+/* Give room back up to the private head.  @empty: no message is left, so ring a producer that waits
+ * for room.  Before that no ring is needed, because the server goes on taking. */
 static void give_room(struct sx_lane_reader *lane, bool empty)
 {
     uint32_t wanted;
 
     if (!empty) {
-        /* R1 -> A1 (has_room): our reads of these bytes are finished. */
+        /* R1 -> A1 (has_room): the server's reads of these bytes are finished. */
         atomic_store_explicit(&lane->slot->lane_head, lane->head, memory_order_release);
         return;
     }

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lane.h - what one client submits to the server: one producer, one consumer, bytes in order.
+/* lane.h - the messages of one client to the server: one producer, one consumer, bytes in order.
  *
  * The client can write this memory, so the server trusts nothing in it.  The server keeps the
  * geometry and the read position in private memory.  It copies each message once and checks the
- * copy.  The producer learns from the server's board how much room is free, never from the lane.
+ * copy.  The producer reads the free room from the server's board, never from the lane.
  *
  *   384        448 + stagger         4608
  *   +----------+---------------------+------------------------------------+
  *   | geometry | tail line, life line| data: SX_LANE_BYTES, power of two  |
  *   +----------+---------------------+------------------------------------+
  *
- * The tail line of lane i lies (i % 64) lines past its base, so that a server that scans
- * hundreds of lanes does not hit one cache set.  The life line follows it.  The geometry says
- * what both sides know already.  Neither side trusts it, and the client refuses a lane that
- * disagrees.
+ * The tail line of lane i lies (i % 64) lines past its base, so that a server that scans hundreds
+ * of lanes does not hit one cache set.  The life line follows it.  The geometry repeats constants
+ * of both sides.  Neither side trusts it, and the client refuses a lane that disagrees.
  *
  * A message is {u32 len, u32 kind} and len bytes, padded to 8; it may wrap around the end of the
  * data.  tail and head count bytes and never wrap.
  *
- * Who frees it if its holder is killed here?  A producer may be killed at any instant: the lane is
- * valid up to tail.  The server takes what is there and drops the lane with the client.  The kernel
+ * Recovery after a kill: a producer may be killed at any instant: the lane is valid up to tail.
+ * The server takes the messages that are there and drops the lane with the client.  The kernel
  * marks the life word.  If the server dies, its client unmaps the lane. */
 #ifndef SX_RING_LANE_H
 #define SX_RING_LANE_H
@@ -54,8 +53,8 @@ struct sx_lane_line {
     _Atomic uint32_t wake_classes; /* sleeper.h */
     uint8_t reserved0[4];          /* zero */
     _Atomic uint64_t handled;      /* the ring record up to which the handlers have been called */
-    _Atomic uint32_t no_wrapper;   /* said with the good-bye: the server's process is our parent */
-    _Atomic uint32_t beats;        /* counts heartbeats: whoever monitors them looks now and then */
+    _Atomic uint32_t no_wrapper;   /* set with the good-bye: the client is the server's own child */
+    _Atomic uint32_t beats;        /* counts heartbeats: their monitor reads it periodically */
     _Atomic uint8_t signs[SX_LANE_SIGNS]; /* the same, of life in files; each of one monitor */
     uint8_t reserved2[8];                 /* zero */
     union {
@@ -111,22 +110,23 @@ pmix_status_t sx_lane_append(struct sx_lane *lane, uint32_t kind, const struct i
                              int iov_count);
 
 /* Ring the server's doorbell if the server sleeps and was not rung for this sleep.  At most one
- * system call.  Orders the append before the look at the epoch (seq_cst). */
+ * system call.  Orders the append before the load of the epoch (seq_cst). */
 void sx_lane_doorbell(struct sx_lane *lane);
 
-/* Tell the server up to which record of the ring the event handlers have been called, and wake
- * it.  The caller serialises these calls, but not with appenders. */
+/* Store the ring record up to which the event handlers have been called, and wake the server.  The
+ * caller serialises these calls, but not with appenders. */
 void sx_lane_handled(struct sx_lane *lane, uint64_t seq);
 
-/* A heartbeat.  Nobody is woken. */
+/* Count a heartbeat.  No process is woken. */
 void sx_lane_beat(struct sx_lane *lane);
 /* A sign of life, the @index-th. */
 void sx_lane_sign(struct sx_lane *lane, unsigned index);
 
-/* After an append: does somebody wait for our data?  Then ring.  Orders as the doorbell does. */
+/* After an append: whether a process waits for this client's data.  The caller then rings.  Orders
+ * as the doorbell does. */
 bool sx_lane_data_wanted(struct sx_lane *lane);
 
-/* How many committed values of this client the server could not keep so far. */
+/* The number of committed values of this client that the server could not keep so far. */
 uint32_t sx_lane_values_lost(const struct sx_lane *lane);
 
 /* ---- consumer (server) -------------------------------------------------------------------- */
@@ -150,8 +150,8 @@ pmix_status_t sx_lane_create(struct sx_lane_reader *lane, const char *name, stru
 /* Safe on SX_LANE_READER_NULL and twice. */
 void sx_lane_destroy(struct sx_lane_reader *lane);
 
-/* The end of what was appended so far, as the client says; and whether something may be there.
- * One load each (seq_cst, so that it pairs with the doorbell). */
+/* The end of the appended messages, by the client's tail; and whether a message may be there.  One
+ * load each (seq_cst, so that it pairs with the doorbell). */
 uint64_t sx_lane_tail(const struct sx_lane_reader *lane);
 bool sx_lane_pending(const struct sx_lane_reader *lane);
 

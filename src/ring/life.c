@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* life.c - hold a robust mutex for ever, so that the kernel tells of our death.
+/* life.c - hold a robust mutex for ever, so that the kernel marks the death of its holder.
  *
  * Entered from board.c (the server's word) and lane.c (a client's word).  A thread that holds one
  * must not unmap it: the C library links held robust mutexes into a list through their memory. */
@@ -58,7 +58,7 @@ pmix_status_t sx_life_hold(pthread_mutex_t *life)
     int err = pthread_mutex_trylock(life);
 
     if (err == EOWNERDEAD) {
-        /* The thread that held it before has ended, this one goes on in its place. */
+        /* The thread that held the word before has ended; this thread takes its place. */
         err = pthread_mutex_consistent(life);
     }
     if (err == EBUSY) {
@@ -74,7 +74,7 @@ pmix_status_t sx_life_hold(pthread_mutex_t *life)
 
 bool sx_life_release(pthread_mutex_t *life)
 {
-    /* relaxed: only the question whether it names this thread, which nobody else can change. */
+    /* relaxed: only whether the word names this thread, which no other thread can change. */
     const uint32_t word = atomic_load_explicit(sx_life_word(life), memory_order_relaxed);
 
     if (sx_life_word_lives(word)) {

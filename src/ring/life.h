@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* life.h - a word in shared memory that tells when its holder has died.
+/* life.h - a word in shared memory that shows the death of its holder.
  *
  *   0 --hold--> tid | WAITERS --release--> 0
  *                     \-----holder dies (thread exit, execve, any signal)----> OWNER_DIED
  *
  * It is a robust, process-shared mutex that its holder keeps for ever.  The kernel walks the robust
- * list of a dying thread before it frees any memory.  So the news does not wait until a large
- * process is torn down.
+ * list of a dying thread before it frees any memory.  So the mark appears before a large process is
+ * torn down.
  *
  * The holder sets the WAITERS bit itself, because sleepers may map the word read-only.  The bit
  * makes the kernel wake one sleeper, and that one has to wake the others.  A forked child holds
@@ -51,11 +51,11 @@ static inline bool sx_life_word_lives(uint32_t word)
     return (word & SX_LIFE_TID_MASK) != 0 && (word & SX_LIFE_OWNER_DIED) == 0;
 }
 
-/* Lay private memory of this process over the page at @page.  If a mutex begins
- * SX_LIFE_SHOWN_BYTES before that page, nobody else can see the rest of it. */
+/* Lay private memory of this process over the page at @page.  If a mutex begins SX_LIFE_SHOWN_BYTES
+ * before that page, no other process can see the rest of it. */
 pmix_status_t sx_life_links_hide(void *page, size_t page_bytes);
 
-/* Format the word at @life (zeroed memory that nobody uses yet). */
+/* Format the word at @life (zeroed memory that is not in use yet). */
 pmix_status_t sx_life_init(pthread_mutex_t *life);
 
 /* The calling thread holds the word from now on.  Never waits.  Return: PMIX_SUCCESS;

@@ -71,7 +71,7 @@ pmix_status_t sx_open_ops_claim(struct sx_open_ops *ops, uint32_t *ret_index)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    /* R2 -> A2 (sx_open_ops_attach): memory is there before it is said to be. */
+    /* R2 -> A2 (sx_open_ops_attach): the memory exists before used_bytes covers it. */
     atomic_store_explicit(&sx_segment_header(&ops->seg)->used_bytes, end, memory_order_release);
     *ret_index = ops->row_next++;
     return PMIX_SUCCESS;
@@ -99,7 +99,7 @@ void sx_open_ops_abandon(struct sx_open_ops *ops, uint32_t index)
 
 void sx_open_ops_hide(struct sx_open_ops *ops, uint64_t count)
 {
-    /* relaxed: a figure for people. */
+    /* relaxed: a figure for reports. */
     atomic_store_explicit(&ops->header->hidden, count, memory_order_relaxed);
 }
 

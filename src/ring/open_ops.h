@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* open_ops.h - the collective operations that are open, for whoever asks who is missing.
+/* open_ops.h - the open collective operations, for tools that list missing members.
  *
  *   384          448          448 + 1024       448 + 2 * 1024
  *   +------------+------------+----------------+---------------
  *   | header     | row 0      | row 1          | ...
  *   +------------+------------+----------------+---------------
  *
- * A row is one operation: a seqlock and what it guards.  The server writes a row when an operation
- * has been open for SX_OPEN_DELAY_NS, and again that long after a change.  What ends sooner has no
- * row.  There are SX_OPEN_ROWS, whose memory is taken as they come into use; the header counts the
- * operations beyond.
+ * A row is one operation: a seqlock and the words that it guards.  The server writes a row when an
+ * operation has been open for SX_OPEN_DELAY_NS, and again that long after a change.  An operation
+ * that ends sooner has no row.  There are SX_OPEN_ROWS, whose memory is taken as they come into
+ * use; the header counts the operations beyond.
  *
- * Who frees it if its holder is killed here?  Readers hold nothing.  The memory goes with the last
- * mapping; a row that was being written is never taken for a whole one (seqlock.h). */
+ * Recovery after a kill: readers hold nothing.  The memory is freed with the last mapping; a row
+ * that was being written is never taken for a whole one (seqlock.h). */
 #ifndef SX_RING_OPEN_OPS_H
 #define SX_RING_OPEN_OPS_H
 
@@ -32,7 +32,7 @@ struct sx_open_proc {
 };
 
 enum sx_open_presence {
-    SX_OPEN_NEVER_CAME = 0, /* it has not called PMIx_Init, as far as this server knows */
+    SX_OPEN_NEVER_CAME = 0, /* it has not called PMIx_Init on this server */
     SX_OPEN_CONNECTED = 1,
     SX_OPEN_LEFT = 2, /* it has called PMIx_Finalize */
 };
@@ -45,11 +45,11 @@ struct sx_open_missing {
     uint8_t reserved[5]; /* zero */
 };
 
-#define SX_OPEN_WITH_HOST 1u /* everybody here has arrived, and the host was asked */
-/* Its callers have their answer.  The host has to give its own; or, where it was not asked, those
- * missing get the same when they call. */
+#define SX_OPEN_WITH_HOST 1u /* all members here have arrived, and the host was asked */
+/* The callers have their answer.  The host's answer is still to come; or, where the host was not
+ * asked, missing members get the same answer when they call. */
 #define SX_OPEN_TOLD 2u
-/* Everybody here has arrived, and a namespace in its list is still to be registered. */
+/* All members here have arrived, and a namespace in its list is still to be registered. */
 #define SX_OPEN_UNREGISTERED 4u
 
 /* One operation; the text begins with an empty string, and every string in it ends with a NUL. */
@@ -114,17 +114,17 @@ pmix_status_t sx_open_ops_claim(struct sx_open_ops *ops, uint32_t *ret_index);
 void sx_open_ops_publish(struct sx_open_ops *ops, uint32_t index, const struct sx_open_op *op);
 /* The operation has ended. */
 void sx_open_ops_abandon(struct sx_open_ops *ops, uint32_t index);
-/* So many have no row. */
+/* The number of open operations without a row. */
 void sx_open_ops_hide(struct sx_open_ops *ops, uint64_t count);
 
 /* ---- readers -------------------------------------------------------------------------------- */
 
 /* Map @fd (not consumed), trusting nothing in it.  Return: as sx_segment_attach. */
 pmix_status_t sx_open_ops_attach(struct sx_open_ops *ops, int fd);
-/* Copy row @index.  Waits for nobody: a row that is not whole after some tries is given up.  In
- * *ret every count and offset is within its bounds, and the text ends.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND when it holds no operation; PMIX_ERR_NOT_AVAILABLE when the writer is, or
- * was killed, in the middle of it; PMIX_ERR_BAD_PARAM when the row contradicts itself. */
+/* Copy row @index.  Never waits: a row that is not whole after some tries is given up.  In *ret
+ * every count and offset is within its bounds, and the text ends.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when it holds no operation; PMIX_ERR_NOT_AVAILABLE when the writer is, or was
+ * killed, in the middle of it; PMIX_ERR_BAD_PARAM when the row contradicts itself. */
 pmix_status_t sx_open_ops_read(const struct sx_open_ops *ops, uint32_t index,
                                struct sx_open_op *ret);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* record.h - what is in lane messages and ring records.  Bodies are fixed-width and 8-aligned. */
+/* record.h - the contents of lane messages and ring records.  Bodies are fixed-width and
+ * 8-aligned. */
 #ifndef SX_RING_RECORD_H
 #define SX_RING_RECORD_H
 
@@ -22,7 +23,7 @@ enum sx_lane_kind {
     SX_LANE_SPEC_MAX,
 };
 
-/* What a lane message is made of, and what it costs the server at most, in work units
+/* The parts of a lane message, and its highest cost for the server, in work units
  * (control/message.h). */
 struct sx_lane_spec {
     const char *name;

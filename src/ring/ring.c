@@ -16,7 +16,7 @@
  * A1 <- R1 also serves sx_ring_seek_oldest: a record is complete before it becomes the oldest.
  * A3 <- R3: the last record is complete, and below the tail, before it is named.
  *
- * Whatever a reader takes from a record before A1 (its size above all) it bounds first. */
+ * A reader bounds each value that it takes from a record before A1 (its size above all). */
 #include "ring/ring.h"
 
 #include <inttypes.h>
@@ -126,7 +126,7 @@ static void make_room(struct sx_ring *ring, uint64_t end)
         }
         oldest += span;
     }
-    /* R1 -> A1 (record_stayed, seek): before any word of what is below is overwritten (R2). */
+    /* R1 -> A1 (record_stayed, seek): before any word below is overwritten (R2). */
     atomic_store_explicit(&ring->header->oldest, oldest, memory_order_release);
 }
 
@@ -181,7 +181,7 @@ pmix_status_t sx_ring_publish(struct sx_ring *ring, uint16_t kind, uint16_t clas
     }
     write_record(ring, &record, iov, iov_count);
 
-    /* relaxed: covered by R0, so who sees the record finds it counted. */
+    /* relaxed: covered by R0, so a reader that sees the record finds it counted. */
     atomic_store_explicit(&header->class_count[class_index],
                           atomic_load_explicit(&header->class_count[class_index],
                                                memory_order_relaxed) +
@@ -190,7 +190,7 @@ pmix_status_t sx_ring_publish(struct sx_ring *ring, uint16_t kind, uint16_t clas
     atomic_store_explicit(&header->seq_last, record.seq, memory_order_relaxed);
     /* R0 -> A0 (sx_ring_next): the words are visible before the tail that announces them. */
     atomic_store_explicit(&header->tail, end, memory_order_release);
-    /* R3 -> A3 (sx_ring_seek_now): never names what is not below the tail. */
+    /* R3 -> A3 (sx_ring_seek_now): never names a record that is not below the tail. */
     atomic_store_explicit(&header->last, record.position, memory_order_release);
     if (ret_seq != NULL) {
         *ret_seq = record.seq;
@@ -258,7 +258,7 @@ static bool record_stayed(const struct sx_ring *ring, uint64_t position)
     return atomic_load_explicit(&ring->header->oldest, memory_order_acquire) <= position;
 }
 
-/* Whether something of this size can start here, with @left bytes below the tail. */
+/* Whether a record of this size can start here, with @left bytes below the tail. */
 static bool start_is_sound(const struct sx_ring *ring, const struct sx_record_start *start,
                            uint64_t position, uint64_t left)
 {
@@ -311,8 +311,8 @@ static void seek(struct sx_ring_cursor *cursor, const struct sx_ring *ring, bool
         cursor->seq_next = 1;
         return;
     }
-    /* To be overtaken at `last` takes a writer that goes once around meanwhile; who claims that
-     * each time does not mean it. */
+    /* Being overtaken at `last` takes a writer that wraps around meanwhile; a ring that shows this
+     * each time is corrupt. */
     for (unsigned try = 0; outcome == SEEK_OVERTAKEN && try < 2 * SX_RING_SEEK_TRIES; try++) {
         const bool at_last = now || try >= SX_RING_SEEK_TRIES;
         /* A3 <- R3, A1 <- R1 */
@@ -322,7 +322,7 @@ static void seek(struct sx_ring_cursor *cursor, const struct sx_ring *ring, bool
         outcome = seek_record(cursor, ring, position, now);
     }
     if (outcome != SEEK_DONE) {
-        /* The words contradict each other, which no writer of ours does: start afresh, where a
+        /* The words contradict each other, which no correct writer causes: start afresh, where a
          * word begins. */
         cursor->position = atomic_load_explicit(&header->tail, memory_order_acquire);
         cursor->position -= cursor->position % SX_WORD_BYTES;
@@ -348,8 +348,8 @@ static pmix_status_t absurd(const struct sx_ring_cursor *cursor)
 }
 
 /* The writer has passed the cursor.  Return: SX_RING_LOST; PMIX_SUCCESS when all that was passed is
- * a filler, so that the cursor has only moved; PMIX_ERR_UNPACK_FAILURE when it did not move on,
- * which could otherwise go on for ever. */
+ * a filler, so that the cursor has only moved; PMIX_ERR_UNPACK_FAILURE when the cursor did not
+ * advance, which could otherwise loop for ever. */
 static pmix_status_t lapped(struct sx_ring_cursor *cursor, uint64_t *ret_lost)
 {
     const uint64_t seq_next = cursor->seq_next, position = cursor->position;
@@ -365,7 +365,7 @@ static pmix_status_t lapped(struct sx_ring_cursor *cursor, uint64_t *ret_lost)
     return SX_RING_LOST;
 }
 
-/* Look at what starts at the cursor and pass it, or copy it when wanted.  Return: PMIX_SUCCESS
+/* Read the record at the cursor and skip it, or copy it when wanted.  Return: PMIX_SUCCESS
  * (*ret_taken: copied), SX_RING_LOST, PMIX_ERR_UNPACK_FAILURE. */
 static pmix_status_t step(struct sx_ring_cursor *cursor, uint64_t tail, uint32_t class_bits,
                           void *buf, uint64_t *ret_lost, bool *ret_taken)

@@ -6,9 +6,9 @@
  * Readers store nothing, so any number of them costs the writer nothing.  A reader copies, and
  * keeps the copy if the number was even and has stayed.
  *
- * Who frees it if its holder is killed here?  Readers hold nothing.  If the writer is killed or
- * stopped in the middle, the number stays odd: nobody takes the words for whole, and nobody waits
- * for them, since how often to try is the reader's own choice. */
+ * Recovery after a kill: readers hold nothing.  If the writer is killed or stopped in the middle,
+ * the number stays odd: no reader takes the words for whole, and no reader waits for them, since
+ * each limits its own tries. */
 #ifndef SX_RING_SEQLOCK_H
 #define SX_RING_SEQLOCK_H
 
@@ -19,14 +19,14 @@ static inline void sx_seqlock_write(_Atomic uint64_t *seq, _Atomic uint64_t *wor
                                     const void *from, size_t count)
 {
     struct sx_words_out out = { .at = words };
-    /* relaxed: nobody else stores it. */
+    /* relaxed: there is no other writer. */
     const uint64_t before = atomic_load_explicit(seq, memory_order_relaxed);
 
     /* relaxed: R1 hands it over. */
     atomic_store_explicit(seq, before + 1, memory_order_relaxed);
-    /* R1 -> A1 (sx_seqlock_read): whoever sees a new word sees that the number was odd. */
+    /* R1 -> A1 (sx_seqlock_read): a reader that sees a new word sees that the number was odd. */
     sx_words_put(&out, from, count * SX_WORD_BYTES);
-    /* R0 -> A0 (sx_seqlock_read): the words are there before the number that says so. */
+    /* R0 -> A0 (sx_seqlock_read): the words are there before the even number. */
     atomic_store_explicit(seq, before + 2, memory_order_release);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* sleeper.c - go to sleep, look again, poll; publish, look at who sleeps, ring.
+/* sleeper.c - the client sleeps, checks again, polls; the server publishes, checks for a sleeper,
+ * rings.
  *
  *     client: wake_wanted := n + 1   A0        server: tail, bell := news      P0
  *             sx_barrier             F                 sx_barrier              F
@@ -42,7 +43,7 @@ enum sx_sleep sx_sleeper_sleep(struct sx_lane_line *line, const struct sx_board_
     /* relaxed: the client is the only writer. */
     const uint32_t wanted = atomic_load_explicit(&line->wake_wanted, memory_order_relaxed);
 
-    /* acquire: what the server did before it answered is seen. */
+    /* acquire: the server's stores before its answer are visible. */
     if (atomic_load_explicit(&slot->wake_rung, memory_order_acquire) != wanted) { /* B1 <- B0 */
         return SX_SLEEP_NOTHING_NEW;
     }
@@ -66,7 +67,7 @@ void sx_sleeper_classes(struct sx_lane_line *line, uint32_t class_bits)
 
 /* ---- server --------------------------------------------------------------------------------- */
 
-/* A socket that is full is readable already; one whose other end is gone has nobody to wake.
+/* A socket that is full is readable already; one whose other end is closed has no process to wake.
  * Return: false when memory is short. */
 static bool byte_send(int fd)
 {

@@ -5,12 +5,12 @@
  * Contents are 8-aligned and padded to 8, so a copy is a loop over words.  There are two orders.
  *
  * A ring's words may be overwritten while they are read.  They are stored with release and loaded
- * with acquire.  That ties each word to what its writer stored before it (ring.c tells why).  A
+ * with acquire.  That orders each word after its writer's earlier stores (ring.c explains it).  A
  * fence would do as well, but race detectors do not follow fences.
  *
  * A lane's words are covered by its tail, so they are loaded relaxed.  They are atomic only because
- * a hostile client may write at any time, and the compiler must not read twice what was checked
- * once.  On x86 all of these are plain moves. */
+ * a hostile client may write at any time, and the compiler must not read a checked word twice.  On
+ * x86 all of these are plain moves. */
 #ifndef SX_RING_WORDS_H
 #define SX_RING_WORDS_H
 
