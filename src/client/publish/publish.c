@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* publish.c - PMIx_Publish, PMIx_Lookup and PMIx_Unpublish, blocking or not.
  *
- * Mistakes are found here, so that the caller's own log tells of them.  A lookup looks into memory
- * first, and asks when not all is there.  The server times a lookup that waits. */
+ * Mistakes are found here, so that they are in the caller's own log.  A lookup searches memory
+ * first, and sends a request if a value is missing.  The server times a lookup that waits. */
 #include "base/call/publish.h"
 
 #include <stdlib.h>
@@ -21,15 +21,16 @@
 #include "client/publish/published.h"
 #include "control/message.h"
 
-/* Keys on their way, as infos without values.  Zeroed there are none. */
+/* Keys to be sent, as infos without values.  A zeroed struct has none. */
 struct keys {
     pmix_info_t *all;
     size_t count;
 };
 
-/* ---- a host that is no client ---------------------------------------------------------------- */
+/* ---- a host that is not a client
+ * --------------------------------------------------------------- */
 
-/* Nothing of it waits, so that a non-blocking call is over when it returns. */
+/* These calls never wait, so a non-blocking call is over when it returns. */
 static pmix_status_t own_call(enum sx_role_publish_kind kind, const struct keys *keys,
                               const pmix_info_t info[], size_t ninfo, pmix_info_t **ret_info,
                               size_t *ret_ninfo)
@@ -44,7 +45,7 @@ static pmix_status_t own_call(enum sx_role_publish_kind kind, const struct keys 
     return server == NULL ? PMIX_ERR_INIT : server->publish(&call, ret_info, ret_ninfo);
 }
 
-/* How a call with @callback tells of @rc, which is how it went. */
+/* Report the result @rc of a call with @callback. */
 static pmix_status_t own_end(pmix_status_t rc, const struct sx_callback *callback)
 {
     return rc == PMIX_SUCCESS && sx_callback_is_given(callback) ? PMIX_OPERATION_SUCCEEDED : rc;
@@ -52,7 +53,7 @@ static pmix_status_t own_end(pmix_status_t rc, const struct sx_callback *callbac
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
-/* The Standard has a status for a key that is there, and Open MPI another one. */
+/* The Standard has one status for a key that is already published, Open MPI another. */
 static bool publish_finish(struct sx_op *op)
 {
     if (op->status == PMIX_ERR_DUPLICATE_KEY && atomic_load(&sx_process.says_exists)) {
@@ -107,7 +108,7 @@ static pmix_status_t keys_new(struct keys *ret, size_t count)
     return ret->all != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* @key is of at most @size bytes. */
+/* @key has at most @size bytes. */
 static pmix_status_t key_set(struct keys *keys, size_t i, const char *key, size_t size)
 {
     const size_t len = sx_name_len(key, size);
@@ -121,7 +122,7 @@ static pmix_status_t key_set(struct keys *keys, size_t i, const char *key, size_
     return PMIX_SUCCESS;
 }
 
-/* Return: PMIX_SUCCESS, and keys->all is to be freed. */
+/* Return: PMIX_SUCCESS, and the caller frees keys->all. */
 static pmix_status_t keys_of_argv(struct keys *ret, char **argv)
 {
     size_t count = 0;
@@ -155,8 +156,8 @@ static pmix_status_t keys_of_data(struct keys *ret, const pmix_pdata_t data[], s
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* A pair whose first info is a number is the same as the pair of that number, which is an earlier
- * one and no such.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE; PMIX_ERR_OUT_OF_RESOURCE. */
+/* A pair whose first info is a number refers to the pair with that number, which is an earlier one
+ * and not a reference.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE; PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t pair_fill(pmix_info_t info[], size_t at, bool copies)
 {
     pmix_value_t *const whose = &info[at].value;
@@ -182,8 +183,8 @@ static pmix_status_t pair_fill(pmix_info_t info[], size_t at, bool copies)
     return rc;
 }
 
-/* Each value stands behind its publisher; a host may have given none.  What is named again is
- * copied for a callback; others find the first one by its key. */
+/* Each value follows its publisher; a host may have given none.  A key that is named again is
+ * copied for a callback; other calls find the first one by its key. */
 static bool lookup_finish(struct sx_op *op)
 {
     const bool copies = sx_callback_is_given(&op->callback);
@@ -343,7 +344,7 @@ static pmix_status_t unpublish(char **argv, const pmix_info_t info[], size_t nin
     pmix_status_t rc = sx_unpublish_read(info, ninfo, &options);
 
     if (rc == PMIX_SUCCESS && argv != NULL && argv[0] == NULL) {
-        rc = PMIX_ERR_BAD_PARAM; /* no key does not mean all of them */
+        rc = PMIX_ERR_BAD_PARAM; /* a call without keys does not mean all keys */
     }
     if (rc == PMIX_SUCCESS) {
         rc = keys_of_argv(&keys, argv);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* published.c - plain reads of published values.
  *
- * Of several keys all have to be seen at one moment: they are looked at twice, and what was seen
- * the first time has to be there still. */
+ * Several keys must be read as of one moment: they are read twice, and the values of the first time
+ * must still be there. */
 #include "client/publish/published.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "client/link/process.h"
 #include "shmem/published.h"
 
-#define KEYS_MAX 16u /* of one call; more of them are worth a message */
+#define KEYS_MAX 16u /* of one call; for more, a message is cheaper */
 
 void sx_published_was_found(struct sx_link *link)
 {
@@ -24,7 +24,7 @@ void sx_published_was_found(struct sx_link *link)
 
 bool sx_published_is_used(const struct sx_link *link)
 {
-    /* relaxed: a mark for ourselves. */
+    /* relaxed: only this process uses the mark. */
     return atomic_load_explicit(&link->published, memory_order_relaxed) == SX_PUBLISHED_WORTH_IT &&
            sx_link_is_live(link);
 }
@@ -67,7 +67,7 @@ static pmix_status_t see_at_once(const struct sx_store *store, const pmix_pdata_
     return rc;
 }
 
-/* Return: PMIX_SUCCESS; as sx_flat_decode, and then nothing is to be freed. */
+/* Return: PMIX_SUCCESS; as sx_flat_decode, and then there is nothing to free. */
 static pmix_status_t data_fill(pmix_pdata_t data[], size_t ndata,
                                const struct sx_published_seen seen[])
 {

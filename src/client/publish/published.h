@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* published.h - look at what is published without asking.
+/* published.h - read published values without a message.
  *
  *     UNUSED --a lookup was answered with a value--> WORTH_IT --a store is there--> plain reads
  *                                                       \--there is none--> NEVER
  *
- * The store with what this user's processes may see is mapped when a second lookup comes: many
- * processes look something up once, and never again. */
+ * The store of the values that this user's processes may see is mapped at the second lookup: many
+ * processes look a value up once, and never again. */
 #ifndef SX_CLIENT_PUBLISH_PUBLISHED_H
 #define SX_CLIENT_PUBLISH_PUBLISHED_H
 
@@ -26,8 +26,8 @@ void sx_published_was_found(struct sx_link *link);
 /* Whether it is worth trying to read from memory. */
 bool sx_published_is_used(const struct sx_link *link);
 
-/* Look up all of @data, as @options say, where no message is needed.  Return: PMIX_SUCCESS, and
- * @data is filled; PMIX_ERR_NOT_FOUND when the server has to be asked, of which nothing is told. */
+/* Look up all of @data, as @options say, if no message is needed.  Return: PMIX_SUCCESS, and @data
+ * is filled; PMIX_ERR_NOT_FOUND, without a log line, when the server has to be asked. */
 pmix_status_t sx_published_read(struct sx_link *link, pmix_pdata_t data[], size_t ndata,
                                 const struct sx_lookup_options *options);
 
