@@ -18,7 +18,7 @@ static pmix_status_t open_once(void)
     pmix_status_t rc = sx_link_status(link);
 
     if (rc == PMIX_ERR_UNREACH) {
-        rc = PMIX_SUCCESS; /* alone: its own callbacks are all that comes */
+        rc = PMIX_SUCCESS; /* a singleton: only its own callbacks arrive */
     } else if (rc == PMIX_SUCCESS) {
         rc = sx_request(&op, SX_MSG_WAKE_GET, NULL, 0,
                         sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));

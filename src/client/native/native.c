@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* native.c - job and key handles: open, move, let go.
+/* native.c - job and key handles: open, move, release.
  *
- *     job: OPEN in generation g --refresh--> OPEN in g', g retired --nobody reads in it--> let go
+ *     job: OPEN in generation g --refresh--> OPEN in g', g retired --no reader inside--> released
  *           \                                                \--pointers given out--> HELD
- *            \                                                    --unpin--> let go
- *             \--PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
+ *            \                                                    --unpin--> released
+ *             \--PMIx_Finalize--> DEAD (returns PMIX_ERR_INIT) --close--> gone
  *
  * A process maps a generation once, for PMIx_Get and for all jobs (mapped_store.h).  Everything
  * that changes a handle happens here and under view_lock; reads are native_read.c's and take no
@@ -42,7 +42,7 @@ static bool is_current(const struct sx_hold *hold)
     return sx_store_successor(&hold->store) == 0;
 }
 
-/* A process on its own has nothing but what it said itself. */
+/* A singleton has only its own values. */
 static pmix_status_t private_obtain(const shmix_job_t *job, struct sx_hold *hold)
 {
     struct sx_view *const view = sx_view_find(job->nspace, strlen(job->nspace));
@@ -78,7 +78,7 @@ static pmix_status_t outside_obtain(const shmix_job_t *job, struct sx_hold *hold
     return PMIX_SUCCESS;
 }
 
-/* The newest store there is for @job. */
+/* Fetch the newest store for @job. */
 static pmix_status_t store_obtain(const shmix_job_t *job, struct sx_hold *hold)
 {
     struct sx_view *view;
@@ -100,7 +100,7 @@ static struct sx_hold *hold_free(struct sx_hold *hold)
     return NULL;
 }
 
-/* No reader stands in any of them. */
+/* No reader uses any of them. */
 static void holds_free(struct sx_hold *hold)
 {
     while (hold != NULL) {
@@ -155,7 +155,7 @@ static void binding_init(struct sx_binding *binding, struct sx_hold *hold, const
                                                          key->text, key->text_len));
 }
 
-/* Step over to @hold, which has room for the bindings of all keys. */
+/* Move the job to @hold, which has room for the bindings of all keys. */
 static void job_move(shmix_job_t *job, struct sx_hold *hold)
 {
     struct sx_hold *const older = newest_of(job);
@@ -166,7 +166,7 @@ static void job_move(shmix_job_t *job, struct sx_hold *hold)
         struct sx_binding *const binding = &hold->bindings[index++];
 
         binding_init(binding, hold, key);
-        /* R-bind -> A-bind (native_read.c): store and column are there. */
+        /* R-bind -> A-bind (native_read.c): store and column are in place. */
         atomic_store_explicit(&key->binding, binding, memory_order_release);
     }
     /* R-hold -> A-hold (newest_of) */
@@ -184,7 +184,7 @@ static pmix_status_t job_open_locked(shmix_job_t *job)
 {
     struct sx_hold *hold;
 
-    /* Looked at under the lock: sx_native_deinit either finds this job or came before. */
+    /* Checked under the lock: sx_native_deinit either finds this job or was called before. */
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
@@ -355,7 +355,7 @@ static shmix_key_t *key_known(const shmix_job_t *job, const shmix_key_t *like, c
     return key;
 }
 
-/* Under view_lock.  @like says what is wanted. */
+/* Under view_lock.  @like has the properties that are wanted. */
 static pmix_status_t key_find_locked(shmix_job_t *job, const shmix_key_t *like, const char *text,
                                      const shmix_key_t **ret_key)
 {
@@ -400,7 +400,7 @@ pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *
     return rc;
 }
 
-/* ---- what there is ------------------------------------------------------------------------- */
+/* ---- stored keys ------------------------------------------------------------------------ */
 
 struct names {
     const struct sx_store *store;
@@ -409,7 +409,7 @@ struct names {
     bool short_of_memory;
 };
 
-/* A key of which something is stored. */
+/* A key with a stored value. */
 static bool name_add(void *arg, const char *key, sx_column column)
 {
     struct names *const names = arg;

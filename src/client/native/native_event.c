@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* native_event.c - the readers of <shmix.h>: a cursor in the job's ring, and a copy of one event.
  *
- *     reader: OPEN --PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
+ *     reader: OPEN --PMIx_Finalize--> DEAD (returns PMIX_ERR_INIT) --close--> gone
  *
- * A reader takes in the records of all events, so that it knows each number; a number that is
- * missing is one that the ring has overwritten.  The server is asked for such events, a frame of
- * them at a time; what it does not have either is told as lost.  The event behind them is held back
- * in the copy meanwhile.  Memory is bounded: one record per reader, and one frame, or one large
- * event, that the server sent. */
+ * A reader reads the records of all events, so that it sees each number; a missing number is one
+ * that the ring has overwritten.  The server is asked for such events, a frame of them at a time;
+ * events that it does not have either are reported as lost.  The event behind them is held back in
+ * the copy meanwhile.  Memory is bounded: one record per reader, and one frame, or one large event,
+ * that the server sent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,16 +27,16 @@
 struct shmix_events {
     struct sx_link *link; /* whose ring it reads */
     struct sx_list node;  /* in the list of open readers, under lock; in none when dead */
-    atomic_bool dead;     /* PMIx_Finalize has been here */
+    atomic_bool dead;     /* PMIx_Finalize was called */
     struct sx_ring_cursor cursor;
-    uint64_t expected; /* the number of the next event */
-    bool oldest_kept;  /* nothing was shown yet, and it begins with what there is: no losses */
-    bool lapped;       /* what is missing may not be known before the next event */
-    bool held;         /* the copy has an event that was not shown yet */
-    uint32_t classes;  /* that can wake it */
-    _Atomic uint64_t read_to;   /* where it last found the end; for behind_locked */
+    uint64_t expected;          /* the number of the next event */
+    bool oldest_kept;           /* nothing was shown yet; older events do not count as lost */
+    bool lapped;                /* missing numbers may be unknown until the next event */
+    bool held;                  /* the copy has an event that was not shown yet */
+    uint32_t classes;           /* classes that can wake it */
+    _Atomic uint64_t read_to;   /* position of the end when last found; for behind_locked */
     struct sx_event_batch kept; /* from the server, to be shown first; empty: nothing is */
-    uint64_t kept_last;         /* what it was asked for ends here */
+    uint64_t kept_last;         /* last number that the server was asked for */
     size_t code_count;
     pmix_status_t *codes; /* sorted; behind the struct */
     _Alignas(8) uint8_t record[SX_RING_RECORD_MAX];
@@ -86,7 +86,8 @@ static void reader_seek(shmix_events_t *reader, uint64_t from)
 
     if (from == SHMIX_EVENTS_NOW) {
         sx_ring_seek_now(&reader->cursor, ring);
-        /* Behind what is passed over; what is published between these two is read all the same. */
+        /* Start behind the skipped events; events published between these two lines are still
+         * read. */
         reader->expected = sx_event_published(reader->link) + 1;
     } else {
         sx_ring_seek_oldest(&reader->cursor, ring);
@@ -113,11 +114,11 @@ pmix_status_t shmix_events_open(uint64_t from, const pmix_status_t codes[], size
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pthread_mutex_lock(&p->lock);
-    /* Looked at under the lock: sx_native_events_deinit finds this reader or came before. */
+    /* Checked under the lock: sx_native_events_deinit finds this reader or was called before. */
     const pmix_status_t rc = sx_process_ready() ? sx_link_status(reader->link) : PMIX_ERR_INIT;
     if (rc == PMIX_SUCCESS) {
         sx_list_append(&readers, &reader->node);
-        sx_wakefd_reader_opened_locked(); /* what comes from here on is heard */
+        sx_wakefd_reader_opened_locked(); /* events from here on wake the program */
         reader_seek(reader, from);
     }
     pthread_mutex_unlock(&p->lock);
@@ -159,7 +160,7 @@ static bool behind_locked(void)
         const uint64_t tail = atomic_load_explicit(&reader->link->ring.header->tail,
                                                    memory_order_acquire);
 
-        /* relaxed: a reader that goes on meanwhile arms, and asks this, itself. */
+        /* relaxed: a reader that reads on meanwhile arms, and calls this, itself. */
         if (atomic_load_explicit(&reader->read_to, memory_order_relaxed) < tail) {
             return true;
         }
@@ -178,7 +179,7 @@ void sx_native_events_deinit(void)
 
     pthread_mutex_lock(&sx_process.lock);
     while ((node = sx_list_pop(&readers)) != NULL) {
-        /* release: who sees it does not look into the ring, which goes next. */
+        /* release: a thread that sees it does not read the ring, which is unmapped next. */
         atomic_store_explicit(&SX_LIST_ENTRY(node, shmix_events_t, node)->dead, true,
                               memory_order_release);
     }
@@ -237,7 +238,7 @@ struct info_element {
 };
 static_assert(sizeof(struct info_element) == 40, "fixed by the flat format");
 
-/* The array record of the infos, with @size bytes; NULL: there is none. */
+/* The array record of the infos, with @size bytes; NULL: no infos. */
 static const struct sx_flat_record *infos_record(const void *infos, size_t size, size_t *ret_size)
 {
     struct sx_cell cell;
@@ -257,7 +258,7 @@ static const struct sx_flat_record *infos_record(const void *infos, size_t size,
     return (const void *)((const uint8_t *)infos + sizeof(cell));
 }
 
-/* The body of a cell among the elements.  Return: false where it is not in the record. */
+/* The body of a cell among the elements.  Return: false when it lies outside of the record. */
 static bool body_at(const struct sx_flat_record *record, size_t size, const struct sx_cell *cell,
                     const void **ret_body)
 {
@@ -335,7 +336,7 @@ pmix_status_t shmix_event_find(const shmix_event_t *event, const char *key,
 /* ---- one event ------------------------------------------------------------------------------ */
 
 /* Whether an event of a custom range is for this process; *ret_at and *ret_left pass the processes.
- * Return: false where the bytes contradict themselves. */
+ * Return: false when the bytes contradict themselves. */
 static bool procs_judge(const struct sx_event *event, const uint8_t **at, size_t *left,
                         bool *ret_for_us)
 {
@@ -400,7 +401,7 @@ static pmix_status_t event_view(const uint8_t *bytes, size_t size, shmix_event_t
 
 /* ---- the next one --------------------------------------------------------------------------- */
 
-/* Of the events before @next @count are lost. */
+/* Report that @count of the events before @next are lost. */
 static pmix_status_t gap_tell(shmix_events_t *reader, uint64_t next, uint64_t count,
                               shmix_event_t *ret_event)
 {
@@ -418,8 +419,8 @@ static bool code_is_wanted(const shmix_events_t *reader, pmix_status_t code)
            bsearch(&code, reader->codes, reader->code_count, sizeof(code), codes_order) != NULL;
 }
 
-/* Ask for the events from the expected one to @last.  Return: PMIX_ERR_NOT_FOUND when those that
- * come first are there, to be shown next; as sx_event_batch_ask. */
+/* Ask for the events from the expected one to @last.  Return: PMIX_ERR_NOT_FOUND when the first of
+ * them have arrived, to be shown next; as sx_event_batch_ask. */
 static pmix_status_t kept_ask(shmix_events_t *reader, uint64_t last)
 {
     const pmix_status_t rc = sx_event_batch_ask(reader->link, reader->expected, last,
@@ -430,8 +431,8 @@ static pmix_status_t kept_ask(shmix_events_t *reader, uint64_t last)
 }
 
 /* The ring does not have the events from the expected one to @last.  Return: PMIX_ERR_NOT_FOUND
- * when some of them have come; PMIX_ERR_OUT_OF_RESOURCE (the next call asks again);
- * SHMIX_ERR_EVENTS_LOST: nobody has them for us any more. */
+ * when some of them have arrived; PMIX_ERR_OUT_OF_RESOURCE (the next call asks again);
+ * SHMIX_ERR_EVENTS_LOST: the server does not have them any more. */
 static pmix_status_t gap_ask(shmix_events_t *reader, uint64_t last, shmix_event_t *ret_event)
 {
     const pmix_status_t rc = kept_ask(reader, last);
@@ -441,7 +442,7 @@ static pmix_status_t gap_ask(shmix_events_t *reader, uint64_t last, shmix_event_
                : gap_tell(reader, last + 1, last + 1 - reader->expected, ret_event);
 }
 
-/* The list says nothing more, or nothing that makes sense. */
+/* The list has no more events, or is invalid. */
 static pmix_status_t kept_end(shmix_events_t *reader, bool good, shmix_event_t *ret_event)
 {
     const uint64_t next = good ? reader->kept.rest.next : reader->kept_last + 1;
@@ -468,7 +469,7 @@ static pmix_status_t kept_show(shmix_events_t *reader, shmix_event_t *ret_event)
         return kept_end(reader, rc == PMIX_ERR_NOT_FOUND, ret_event);
     }
     if (listed.lost != 0 && listed.number > reader->expected && !reader->oldest_kept) {
-        reader->kept.rest = before; /* itself it is shown by the next call */
+        reader->kept.rest = before; /* the event itself is shown by the next call */
         return gap_tell(reader, listed.number, listed.lost, ret_event);
     }
     reader->oldest_kept = false;
@@ -478,8 +479,8 @@ static pmix_status_t kept_show(shmix_events_t *reader, shmix_event_t *ret_event)
                                               : PMIX_ERR_NOT_FOUND;
 }
 
-/* The ring has only the head of event @number.  Return: as kept_ask, but when memory is out, which
- * it would be the next time, too: then it is lost.  However it is, the reader goes on behind it. */
+/* The ring has only the head of event @number.  Return: as kept_ask.  If memory is out, which it
+ * would be the next time, too, the event is lost.  In any case the reader continues behind it. */
 static pmix_status_t rest_ask(shmix_events_t *reader, uint64_t number, shmix_event_t *ret_event)
 {
     const pmix_status_t rc = kept_ask(reader, number);
@@ -491,7 +492,7 @@ static pmix_status_t rest_ask(shmix_events_t *reader, uint64_t number, shmix_eve
     return rc;
 }
 
-/* Show what is in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown, or others come
+/* Show the event in the copy.  Return: PMIX_ERR_NOT_FOUND when it is not to be shown, or others are
  * first. */
 static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_event)
 {
@@ -503,7 +504,7 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
     reader->lapped = false;
     reader->held = event.number > reader->expected;
     if (event.number < reader->expected) {
-        return PMIX_ERR_NOT_FOUND; /* before the number that the reader begins at */
+        return PMIX_ERR_NOT_FOUND; /* before the reader's first number */
     }
     if (reader->held) {
         return gap_ask(reader, event.number - 1, ret_event);
@@ -518,8 +519,8 @@ static pmix_status_t record_show(shmix_events_t *reader, shmix_event_t *ret_even
                : PMIX_ERR_NOT_FOUND;
 }
 
-/* The ring is read to its end; @newest was counted before.  What is missing up to there is not in
- * it. */
+/* The ring is read to its end; @newest was counted before.  Missing numbers up to there are not in
+ * the ring. */
 static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest, shmix_event_t *ret_event)
 {
     if (newest >= reader->expected) {
@@ -529,7 +530,7 @@ static pmix_status_t end_reached(shmix_events_t *reader, uint64_t newest, shmix_
     return PMIX_ERR_NOT_FOUND;
 }
 
-/* Nothing is there.  Return: true when the process has only now gone to sleep for poll(2). */
+/* There is no event.  Return: true when the process has only now begun to sleep for poll(2). */
 static bool look_again(shmix_events_t *reader)
 {
     bool armed;
@@ -537,13 +538,13 @@ static bool look_again(shmix_events_t *reader)
     if (!sx_wakefd_is_used()) {
         return false;
     }
-    /* relaxed: asked for under lock, by those who arm. */
+    /* relaxed: read under lock, by the threads that arm. */
     atomic_store_explicit(&reader->read_to, reader->cursor.position, memory_order_relaxed);
     pthread_mutex_lock(&sx_process.lock);
     armed = sx_wakefd_arm_locked();
     pthread_mutex_unlock(&sx_process.lock);
     if (armed && sx_process.external) {
-        sx_pump(); /* what was silenced may have been for PMIx_Progress: it is told if so */
+        sx_pump(); /* a silenced wake-up may have been for PMIx_Progress: then this rings again */
     }
     return armed;
 }
@@ -567,7 +568,7 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
                                             : record_show(events, ret_event);
             continue;
         }
-        /* Counted before the ring is read: what is counted here has been read at its end. */
+        /* Counted before the ring is read: events counted here have been read at its end. */
         const uint64_t newest = events->lapped ? sx_event_published(events->link) : 0;
         uint64_t lost = 0;
 
@@ -578,7 +579,7 @@ pmix_status_t shmix_events_next(shmix_events_t *events, shmix_event_t *ret_event
 
             rc = is_event ? record_show(events, ret_event) : PMIX_ERR_NOT_FOUND;
         } else if (rc == SX_RING_LOST) {
-            /* Which numbers, the next event says. */
+            /* The next event shows which numbers are missing. */
             events->lapped = true;
             rc = PMIX_ERR_NOT_FOUND;
         } else if (rc == PMIX_ERR_NOT_FOUND && events->lapped) {
@@ -604,7 +605,7 @@ static void door_watch(struct reader_sleep *sleep, const struct sx_door *door)
     sleep->watch[sleep->count++] = sx_door_watch(door);
 }
 
-/* Read the words that can tell of news; the caller looks for news after it. */
+/* Read the words that change with news; the caller polls for news afterwards. */
 static void reader_sleep_prepare(struct reader_sleep *sleep, const shmix_events_t *reader)
 {
     const struct sx_link *const link = reader->link;
@@ -652,8 +653,8 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
         struct reader_sleep sleep;
         bool lives;
 
-        /* Asked before looking: what the server said before its end is still heard.  acquire: and
-         * what it said before it dropped us. */
+        /* Checked before polling, so that messages which the server wrote before its end are still
+         * read.  acquire: the same for messages from before it dropped this process. */
         const struct sx_link *const link = events->link;
         const pmix_status_t live = sx_link_status(link);
         lives = sx_board_server_lives(&link->board) &&
@@ -669,7 +670,7 @@ pmix_status_t shmix_events_wait(shmix_events_t *events, uint64_t timeout_ns,
         if (rc == PMIX_ERR_NOT_FOUND && lives) {
             over = reader_sleep_until(&sleep, deadline_ns) == PMIX_ERR_TIMEOUT;
         } else if (rc == PMIX_ERR_NOT_FOUND) {
-            sx_pump(); /* says so, and makes it known to all */
+            sx_pump(); /* logs the loss and ends the link for all threads */
         }
     }
     return rc;

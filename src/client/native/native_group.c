@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* native_group.c - handles of groups and the like: read in place, moved when asked to.
+/* native_group.c - handles of groups and other lists: read in place, moved on request.
  *
  *     OPEN in generation g --refresh, wait--> OPEN in g'
- *       |                        \--the list is gone--> still in g, and both say so
- *       \--PMIx_Finalize--> DEAD (says PMIX_ERR_INIT) --close--> gone
+ *       |                        \--the list is gone--> still in g, and both return so
+ *       \--PMIx_Finalize--> DEAD (returns PMIX_ERR_INIT) --close--> gone
  *
  *   group --newest--> hold --edition--> the store
  *                       \--spot--> the record in it, which never changes
  *
- * A read loads the hold and its spot, and has one record: whole, whoever joins or leaves
- * meanwhile.  To move within a store is one release store of the spot.  A store that was written
- * anew takes another hold; the old one goes when no reader is inside any more.  Writers hold
+ * A read loads the hold and its spot, and has one record, complete even if members join or leave
+ * meanwhile.  A move within a store is one release store of the spot.  A store that was replaced
+ * takes another hold; the old one is freed when no reader is inside any more.  Writers hold
  * view_lock.  Memory is bounded by the open handles: each keeps one store. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +31,18 @@
 /* The open groups, under view_lock. */
 static struct sx_list groups = SX_LIST_INIT(groups);
 
-/* What a group keeps of one store. */
+/* The state of a group in one store. */
 struct group_hold {
     struct sx_mapped_store *edition; /* a reference */
-    sx_column column;                /* of the list's name; 0: not there when last looked for */
+    sx_column column;                /* of the list's name; 0: not found by the last search */
     _Atomic uint64_t spot; /* of the record: its offset in units, and in the low half its bytes */
     struct sx_retired retired;
 };
 
 struct shmix_group {
-    _Atomic(struct group_hold *) newest; /* NULL: PMIx_Finalize has been here */
-    struct sx_link *link;                /* whose server tells of it */
-    struct sx_list node;                 /* in groups; in none after PMIx_Finalize */
+    _Atomic(struct group_hold *) newest; /* NULL: after PMIx_Finalize */
+    struct sx_link *link;                /* its server has the list */
+    struct sx_list node;                 /* in `groups`; in no list after PMIx_Finalize */
     uint64_t subject;
     enum sx_realm realm; /* in which its name is found */
     size_t name_len;
@@ -71,8 +71,8 @@ static inline pmix_status_t spot_open(const struct group_hold *hold, uint64_t sp
                               (uint32_t)spot, ret);
 }
 
-/* Where the record lies now.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is none of that
- * name, or @subject, if it is not 0, is no more; PMIX_ERR_UNPACK_FAILURE. */
+/* Find the place of the record.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when no record has that
+ * name, or @subject, if it is not 0, has ended; PMIX_ERR_UNPACK_FAILURE. */
 static pmix_status_t spot_find(const struct group_hold *hold, uint64_t subject, uint64_t *ret,
                                struct sx_membership *ret_record)
 {
@@ -107,7 +107,7 @@ static void hold_over(struct sx_retired *retired)
     hold_free(SX_CONTAINER(retired, struct group_hold, retired));
 }
 
-/* In the newest store, at the list's record; @ret_record is that.  Under view_lock. */
+/* In the newest store, at the list's record; @ret_record is that record.  Under view_lock. */
 static pmix_status_t hold_new(const shmix_group_t *group, struct group_hold **ret,
                               struct sx_membership *ret_record)
 {
@@ -133,7 +133,7 @@ static pmix_status_t hold_new(const shmix_group_t *group, struct group_hold **re
     return PMIX_SUCCESS;
 }
 
-/* Step over to @hold, NULL for none. */
+/* Move the group to @hold, NULL for none. */
 static void group_move(shmix_group_t *group, struct group_hold *hold)
 {
     struct group_hold *const older = newest_of(group);
@@ -154,7 +154,8 @@ static pmix_status_t group_open_locked(shmix_group_t *group)
     struct sx_membership record;
     struct group_hold *hold;
 
-    /* Looked at under the lock: sx_native_groups_deinit either finds this group or came before. */
+    /* Checked under the lock: sx_native_groups_deinit either finds this group or was called
+     * before. */
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
@@ -236,8 +237,8 @@ void sx_native_groups_deinit(void)
 
 /* ---- moving --------------------------------------------------------------------------------- */
 
-/* Return: PMIX_SUCCESS when @hold is at the newest record; PMIX_ERR_NOT_FOUND when there is none
- * any more; PMIX_EXISTS when there is another one, at *ret_spot, or (0) in another store. */
+/* Return: PMIX_SUCCESS when @hold is at the newest record; PMIX_ERR_NOT_FOUND when the record has
+ * ended; PMIX_EXISTS when there is a newer one, at *ret_spot, or (0) in another store. */
 static pmix_status_t news_look(const struct group_hold *hold, uint64_t subject, uint64_t *ret_spot)
 {
     struct sx_membership record;
@@ -248,7 +249,7 @@ static pmix_status_t news_look(const struct group_hold *hold, uint64_t subject, 
     }
     const pmix_status_t rc = spot_find(hold, subject, ret_spot, &record);
 
-    /* relaxed: whoever changes it holds view_lock, and a value from before is looked at again. */
+    /* relaxed: writers hold view_lock, and an old value is checked again under it. */
     return rc == PMIX_SUCCESS &&
                    atomic_load_explicit(&hold->spot, memory_order_relaxed) != *ret_spot
                ? PMIX_EXISTS
@@ -268,7 +269,8 @@ static pmix_status_t refresh_locked(shmix_group_t *group)
     pmix_status_t rc = news_look(hold, group->subject, &spot);
 
     if (rc == PMIX_EXISTS && spot != 0) {
-        /* R-spot -> A-spot (record_enter): what we have seen of the record others see too. */
+        /* R-spot -> A-spot (record_enter): other threads see of the record what this one has
+         * seen. */
         atomic_store_explicit(&hold->spot, spot, memory_order_release);
         rc = PMIX_SUCCESS;
     } else if (rc == PMIX_EXISTS) {
@@ -304,7 +306,7 @@ pmix_status_t shmix_group_refresh(shmix_group_t *group)
 
 enum { WATCH_LISTS, WATCH_BELL, WATCH_LIFE, WATCH_COUNT };
 
-/* Read the words that can tell of news; the caller looks for news after it. */
+/* Read the words that change with news; the caller polls for news afterwards. */
 static void sleep_prepare(const struct sx_link *link, struct sx_bell_watch watch[WATCH_COUNT])
 {
     watch[WATCH_LISTS] = sx_door_watch(&link->board.header->lists);
@@ -323,8 +325,8 @@ static pmix_status_t sleep_until(const struct sx_link *link,
     return rc;
 }
 
-/* Move on.  Return: PMIX_SUCCESS when the group is behind @generation; PMIX_ERR_TIMEOUT when there
- * is nothing newer; as shmix_group_refresh. */
+/* Move to the newest record.  Return: PMIX_SUCCESS when the group is behind @generation;
+ * PMIX_ERR_TIMEOUT when there is nothing newer; as shmix_group_refresh. */
 static pmix_status_t pass(shmix_group_t *group, uint64_t generation)
 {
     shmix_group_facts_t info;
@@ -355,7 +357,7 @@ pmix_status_t shmix_group_wait(shmix_group_t *group, uint64_t generation, uint64
         rc = pass(group, generation);
         if (rc == PMIX_ERR_TIMEOUT && !(sx_board_server_lives(&link->board) &&
                                         sx_board_slot_lives(link->slot, link->slot_claims))) {
-            sx_pump(); /* says so, and makes it known to all */
+            sx_pump(); /* logs the loss and ends the link for all threads */
         } else if (rc == PMIX_ERR_TIMEOUT) {
             slept = sleep_until(link, watch, deadline_ns);
         }
@@ -365,11 +367,12 @@ pmix_status_t shmix_group_wait(shmix_group_t *group, uint64_t generation, uint64
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Nothing from here on allocates, locks, enters the kernel or changes a shared word by more than
- * a plain store, but for a thread's first read (sx_grace_join); a test takes the machine code
- * apart to see that it stays so.
+/* Nothing from here on allocates, locks, enters the kernel or changes a shared word by more than a
+ * plain store, but for a thread's first read (sx_grace_join); a test disassembles the machine code
+ * to ensure that.
  *
- * Return: PMIX_SUCCESS, to be left with sx_grace_exit; PMIX_ERR_INIT; PMIX_ERR_UNPACK_FAILURE. */
+ * Return: PMIX_SUCCESS, and the caller calls sx_grace_exit; PMIX_ERR_INIT;
+ * PMIX_ERR_UNPACK_FAILURE. */
 static inline pmix_status_t record_enter(const shmix_group_t *group, struct sx_grace *grace,
                                          struct sx_membership *ret)
 {

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* native_read.c - the reads of <shmix.h>: one binding, one cell, one look at its type.
+/* native_read.c - the reads of <shmix.h>: one binding, one cell, one check of its type.
  *
  * Nothing here allocates, locks, enters the kernel or changes a shared word by more than a plain
- * store, but for a thread's first read (sx_grace_join); a test takes the machine code apart to see
- * that it stays so.  Bodies were proved to be
- * what their cells say before they were stored; what a view depends on (the NUL of a string, the
- * bounds of an array) is looked at all the same. */
+ * store, but for a thread's first read (sx_grace_join); a test disassembles the machine code to
+ * ensure that.  Bodies were checked against their cells before they were stored.  Properties that a
+ * view depends on (the NUL of a string, the bounds of an array) are checked all the same. */
 #include "base/util.h"
 #include "base/value/flat_layout.h"
 #include "base/value/type.h"
 #include "client/native/native.h"
 
-/* A key that nobody had stored when this generation was entered. */
+/* A key that had no value when the job moved to this generation. */
 static sx_column column_look_again(const shmix_key_t *key, struct sx_binding *binding)
 {
     const sx_column column = sx_store_column_hashed(&binding->store, key->hash, key->realm,
                                                     key->text, key->text_len);
 
     if (column != 0) {
-        /* R-column -> A-column (item_read): what we have seen of the column others see too.  Two
-         * threads may store the same number. */
+        /* R-column -> A-column (item_read): other threads see of the column what this one has seen.
+         * Two threads may store the same number. */
         atomic_store_explicit(&binding->column, column, memory_order_release);
     }
     return column;
@@ -39,7 +38,8 @@ static inline pmix_status_t binding_read(const shmix_key_t *key, struct sx_bindi
 {
     const sx_column column = column_of(key, binding);
     const pmix_status_t rc = sx_store_read(&binding->store, column, rank, ret); /* 0: not found */
-    /* relaxed: who lets go of the hold reads it when this thread has left (R-inside in epoch.h). */
+    /* relaxed: the thread that frees the hold reads it after this one has left (R-inside in
+     * epoch.h). */
     if (rc == PMIX_SUCCESS && ret->body != NULL &&
         !atomic_load_explicit(&binding->hold->handed_out, memory_order_relaxed)) {
         atomic_store_explicit(&binding->hold->handed_out, true, memory_order_relaxed);
@@ -90,7 +90,7 @@ static inline enum sx_number number_of(pmix_data_type_t type, const struct sx_ty
     return *ret_row != NULL ? (enum sx_number)(*ret_row)->number : SX_NUMBER_NONE;
 }
 
-/* Cells keep a signed number in its own width, zero-extended. */
+/* Cells hold a signed number in its own width, zero-extended. */
 static inline int64_t signed_of(uint64_t bits, const struct sx_type *row)
 {
     const unsigned spare = 64 - 8 * (unsigned)row->size_bytes;
@@ -255,7 +255,7 @@ pmix_status_t shmix_read_bytes(const shmix_key_t *key, pmix_rank_t rank, const v
     return PMIX_SUCCESS;
 }
 
-/* Elements that lie as they would in an array of this process. */
+/* Elements in the layout of an array of this process. */
 struct elements {
     pmix_data_type_t type;
     const void *at;
@@ -308,7 +308,7 @@ pmix_status_t shmix_read_array(const shmix_key_t *key, pmix_rank_t rank, pmix_da
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    /* An array without elements is one of any type when it does not say of which. */
+    /* An array without elements fits any type unless it states one. */
     if (elements.type != type && elements.type != PMIX_UNDEF) {
         return PMIX_ERR_TYPE_MISMATCH;
     }
@@ -337,7 +337,7 @@ static pmix_status_t value_view(const struct sx_item *item, const struct sx_type
     } else if (row->kind == SX_TYPE_PLAIN || item->cell.type == PMIX_DATA_ARRAY) {
         rc = elements_view(item, &view);
     } else {
-        rc = PMIX_ERR_NOT_SUPPORTED; /* a struct, whose members are elsewhere */
+        rc = PMIX_ERR_NOT_SUPPORTED; /* a struct with members elsewhere */
     }
     if (rc == PMIX_SUCCESS) {
         ret->type = item->cell.type;
