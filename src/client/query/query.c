@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* query.c - PMIx_Query_info, blocking or not.
  *
- * What is in shared memory is answered from there.  What is left goes to the server, in one
- * message; there it is answered, or the host is asked. */
+ * Keys in shared memory are answered from there.  The rest is sent to the server in one message;
+ * the server answers or asks the host. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
 struct query {
     struct sx_op op;
     struct sx_queries queries;
-    void *bytes; /* a copy of the server's results; NULL: there are none */
+    void *bytes; /* a copy of the server's results; NULL: no results */
     size_t size;
 };
 
@@ -89,10 +89,11 @@ static const struct sx_op_kind query_kind = { .size = sizeof(struct query),
                                               .finish = query_finish,
                                               .told = query_told };
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- requests
+ * --------------------------------------------------------------------------------- */
 
-/* Judge the arguments, and answer what this process can.  Return: PMIX_SUCCESS, and the queries are
- * to be closed. */
+/* Check the arguments, and answer the keys that this process can.  Return: PMIX_SUCCESS, and the
+ * caller closes the queries. */
 static pmix_status_t query_open(struct sx_queries *ret, const pmix_query_t *queries,
                                 size_t nqueries)
 {
@@ -119,7 +120,7 @@ static pmix_status_t query_open(struct sx_queries *ret, const pmix_query_t *quer
     return rc;
 }
 
-/* Write what is left for the server.  Return: PMIX_SUCCESS; as sx_wire_write. */
+/* Write the remaining keys for the server.  Return: PMIX_SUCCESS; as sx_wire_write. */
 static pmix_status_t left_write(const struct sx_queries *queries, struct iovec *ret_body)
 {
     const struct sx_query_head head = { 0 };
@@ -137,8 +138,8 @@ static pmix_status_t left_write(const struct sx_queries *queries, struct iovec *
     return rc;
 }
 
-/* Is there anything left, and a server to be asked for it?  Return: PMIX_SUCCESS when it is to be
- * asked; else how the call ends when nothing is answered. */
+/* Is there anything left, and a server to be asked for it?  Return: PMIX_SUCCESS when the server is
+ * to be asked; else the status of a call without any answer. */
 static pmix_status_t left_judge(const struct query *query)
 {
     if (query->queries.answered_count == query->queries.asked_count || !sx_process_ready()) {
@@ -146,7 +147,7 @@ static pmix_status_t left_judge(const struct query *query)
     }
     const pmix_status_t rc = sx_op_judge(&query->op);
 
-    /* Who has never had a server misses none; who has left his does. */
+    /* A process that never had a server lacks nothing; one that has left its server does. */
     return rc == PMIX_ERR_UNREACH && sx_link_is_singleton(sx_primary()) ? PMIX_ERR_NOT_FOUND : rc;
 }
 

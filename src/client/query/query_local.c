@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_local.c - a row a key that is answered here, and everything else that PMIx_Get finds. */
+/* query_local.c - a row for each key that is answered here, and all keys that PMIx_Get finds. */
 #include "client/query/query_local.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static pmix_status_t groups_answer(const struct sx_question *question, pmix_valu
     return sx_members_lists(question->key, question->options->group, ret);
 }
 
-/* What a Get finds that waits for nobody. */
+/* The value that a Get finds without waiting. */
 static pmix_status_t value_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     const pmix_proc_t proc = sx_query_proc(question->options, &sx_process.self);
@@ -70,8 +70,7 @@ static pmix_status_t value_answer(const struct sx_question *question, pmix_value
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* The name of the node that @qualifier says, malloc'ed.  Return: PMIX_ERR_NOT_FOUND when it names
- * none. */
+/* The name of the node in @qualifier, malloc'ed.  Return: PMIX_ERR_NOT_FOUND when it names none. */
 static pmix_status_t node_name(const struct sx_question *question, const pmix_info_t *qualifier,
                                char **ret)
 {
@@ -155,7 +154,7 @@ static pmix_status_t nodes_answer(const struct sx_question *question, pmix_value
     return PMIx_Resolve_nodes(question->options->nspace, &ret->data.string);
 }
 
-/* Of the node that a qualifier says, else of this one. */
+/* The answer for the node that a qualifier names, else for this one. */
 static pmix_status_t usage_answer(const struct sx_question *question, pmix_value_t *ret)
 {
     const pmix_query_t *const query = question->query;
@@ -168,7 +167,7 @@ static pmix_status_t usage_answer(const struct sx_question *question, pmix_value
         rc = node_name(question, &query->qualifiers[i], &node);
         if (rc == PMIX_ERR_NOT_FOUND &&
             (PMIx_Check_key(key, PMIX_HOSTNAME) || PMIx_Check_key(key, PMIX_NODEID))) {
-            return rc; /* a node that nobody here knows */
+            return rc; /* a node that is unknown here */
         }
     }
     rc = rc == PMIX_ERR_OUT_OF_RESOURCE ? rc : sx_query_usage(question, node, ret);
@@ -187,7 +186,7 @@ static pmix_status_t servers_answer(const struct sx_question *question, pmix_val
 enum where {
     ANYTIME, /* before PMIx_Init, too */
     ALL,     /* in clients and servers */
-    MAPPED,  /* what clients map; a server has it himself */
+    MAPPED,  /* stores that clients map; a server has them itself */
 };
 
 static const struct row {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_memory.c - averages of many, the smallest and the largest. */
+/* query_memory.c - memory of processes: average, smallest and largest. */
 #include "client/query/query_memory.h"
 
 #include <float.h>
@@ -25,7 +25,7 @@ static const pmix_data_array_t *pids_of(const pmix_value_t *value)
     return array != NULL && array->type == PMIX_PID ? array : NULL;
 }
 
-/* Return: false when none of @pids can be looked at. */
+/* Return: false when none of @pids can be read. */
 static bool look(const pmix_data_array_t *pids, struct memory *ret)
 {
     const pid_t *const all = pids->array;
@@ -52,7 +52,7 @@ static void become(pmix_value_t *value, float mib)
     *value = (pmix_value_t){ .type = PMIX_FLOAT, .data.fval = mib };
 }
 
-/* Return: NULL when it has no such part. */
+/* Return: NULL when @value has no such part. */
 static pmix_info_t *answer_part(const pmix_value_t *value, const char *key)
 {
     pmix_data_array_t *const array = value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;
@@ -66,7 +66,7 @@ static pmix_info_t *answer_part(const pmix_value_t *value, const char *key)
     return NULL;
 }
 
-/* Where the server has left room for them. */
+/* Put the figures where the server has left room for them. */
 static bool limits_load(const pmix_value_t *answer, const struct memory *memory)
 {
     pmix_info_t *const info = answer_part(answer, PMIX_QUERY_REPORT_MINMAX);
@@ -81,7 +81,7 @@ static bool limits_load(const pmix_value_t *answer, const struct memory *memory)
     return sx_value_copy(&info->value, &value) == PMIX_SUCCESS;
 }
 
-/* As the first one that asks the same, which has been measured. */
+/* Copy the figures of the first key that asks the same, which has been measured. */
 static pmix_status_t measure_again(const struct sx_queries *queries, struct sx_asked *asked)
 {
     pmix_value_t copy;
@@ -94,7 +94,7 @@ static pmix_status_t measure_again(const struct sx_queries *queries, struct sx_a
     return rc;
 }
 
-/* Return: false when there is nothing to be told. */
+/* Return: false when there is nothing to answer. */
 static bool measure(const struct sx_queries *queries, struct sx_asked *asked)
 {
     pmix_value_t *const answer = &asked->value;

@@ -14,8 +14,8 @@
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
-/* The qualifiers that say which; the others are not about devices.  Return: NULL when memory is
- * out. */
+/* The qualifiers that select devices; the others are not about devices.  Return: NULL when memory
+ * is out. */
 static pmix_info_t *filters_pick(const pmix_query_t *query, size_t *ret_count)
 {
     pmix_info_t *const picked = calloc(query->nqual + 1, sizeof(*picked));
@@ -29,7 +29,7 @@ static pmix_info_t *filters_pick(const pmix_query_t *query, size_t *ret_count)
     return picked;
 }
 
-/* What is asked of a device is in its distance. */
+/* The properties that the query returns of a device are in its distance. */
 static pmix_status_t devices_move(pmix_device_distance_t *distances, size_t count,
                                   pmix_value_t *ret)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_node.h - queries of what this node has, and what is used of it.
+/* query_node.h - queries of the resources of this node and their usage.
  *
- * The process looks itself, with its own rights.  Each returns PMIX_SUCCESS; PMIX_ERR_NOT_FOUND
- * when the question is about something else, or there is nothing; PMIX_ERR_OUT_OF_RESOURCE. */
+ * The process reads them itself, with its own rights.  Each returns PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when the question is about something else, or there is no answer;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 #ifndef SX_CLIENT_QUERY_QUERY_NODE_H
 #define SX_CLIENT_QUERY_QUERY_NODE_H
 
@@ -18,7 +19,7 @@ pmix_status_t sx_query_devices(const struct sx_question *question, pmix_value_t 
 pmix_status_t sx_query_usage(const struct sx_question *question, const char *node,
                              pmix_value_t *ret);
 
-/* PMIX_QUERY_STORAGE_LIST, and what the kernel tells of one of them. */
+/* PMIX_QUERY_STORAGE_LIST, and the kernel's data of one of them. */
 pmix_status_t sx_query_storage(const struct sx_question *question, pmix_value_t *ret);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_servers.c - what lives behind the contact files (control/contact.h) that are believed.
+/* query_servers.c - the servers of all contact files (control/contact.h) that are valid.
  *
- * A server has several files, which say the same.  It is looked for wherever a tool would look: in
- * the directories of this process's server, of sessions, of temporary files, and of the system. */
+ * A server has several files with the same content.  Servers are searched for where a tool
+ * searches: in the directories of this process's server, of sessions, of temporary files, and of
+ * the system. */
 #include "client/query/query_servers.h"
 
 #include <limits.h>
@@ -32,7 +33,7 @@ struct servers {
     bool out_of_memory;
 };
 
-/* Return: NULL when it was not seen yet. */
+/* Return: NULL when the server was not seen yet. */
 static struct server *server_find(const struct servers *servers, const char *uri)
 {
     for (size_t i = 0; i < servers->count; i++) {
@@ -108,7 +109,7 @@ static void directories_take(struct servers *servers)
     }
 }
 
-/* Its parts are directions as PMIx_tool_init takes them. */
+/* The parts of an answer are infos that PMIx_tool_init accepts. */
 static pmix_status_t server_tell(const struct server *server, pmix_info_t *ret)
 {
     const struct sx_contact *const contact = &server->contact;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_storage.c - the mounted file systems of this node: a row for each thing that is told.
+/* query_storage.c - the mounted file systems of this node: a row for each property.
  *
- * A storage system is named by where it is mounted.  Only the one that is asked about is touched: a
- * file system of a server that is gone would hold up the caller. */
+ * A storage system is named by its mount point.  Only the one that is asked about is touched: a
+ * file system of a lost server would block the caller. */
 #include <mntent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +24,9 @@ struct storage {
     struct statvfs numbers;
 };
 
-/* ---- which there are ------------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------------------ */
 
-/* These keep nobody's data. */
+/* These file systems keep no user data. */
 static bool keeps_nothing(const char *type)
 {
     static const char *const types[] = {
@@ -43,13 +43,13 @@ static bool keeps_nothing(const char *type)
     return false;
 }
 
-/* A comma is between two names of a list. */
+/* A comma separates two names of a list. */
 static bool counts(const struct mntent *mount)
 {
     return !keeps_nothing(mount->mnt_type) && strchr(mount->mnt_dir, ',') == NULL;
 }
 
-/* Call @each for each; it returns false to stop. */
+/* Call @each for each file system; @each returns false to stop. */
 static void mounts_walk(bool (*each)(void *arg, const struct mntent *mount), void *arg)
 {
     char text[8192];
@@ -84,16 +84,17 @@ static pmix_status_t list_answer(pmix_value_t *ret)
     return ret->data.string != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* ---- which is meant -------------------------------------------------------------------------- */
+/* ---- the one that is meant
+ * ------------------------------------------------------------------------- */
 
 struct search {
     const char *path;
-    bool exact;  /* it is mounted there, not further up */
+    bool exact;  /* only the mount point itself matches, not a path below it */
     size_t best; /* bytes of the longest name that contains the path */
     struct storage *storage;
 };
 
-/* Of what is mounted over each other the last one is seen. */
+/* Of file systems that are mounted over each other only the last one is visible. */
 static bool mount_match(void *arg, const struct mntent *mount)
 {
     struct search *const search = arg;
@@ -130,9 +131,9 @@ static bool storage_find(const struct sx_query_options *options, struct storage 
     return search.best > 0 && statvfs(ret->path, &ret->numbers) == 0;
 }
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- properties --------------------------------------------------------------------------- */
 
-/* Each returns false when the file system does not say. */
+/* Each returns false when the file system has no such figure. */
 
 static bool path_tell(const struct storage *storage, pmix_value_t *ret)
 {
