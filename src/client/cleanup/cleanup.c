@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup.c - the directory that a path lies in by its real name; the path's own name as it is. */
+/* cleanup.c - resolve the links of a path's directory; the last name of the path stays as it is. */
 #include "client/cleanup/cleanup.h"
 
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "control/message.h"
 
-/* What all directives of a call name together. */
+/* The total of paths and bytes in all directives of a call. */
 struct sum {
     size_t count, size_bytes;
 };
@@ -25,7 +25,7 @@ static bool names_paths(const pmix_info_t *info)
            strcmp(info->key, PMIX_CLEANUP_IGNORE) == 0;
 }
 
-/* Write @path to @out.  A directory that is not there yet, or has a comma in its real name, is
+/* Write @path to @out.  A directory that does not exist yet, or has a comma in its real name, is
  * written as it was given. */
 static size_t path_spell(const struct sx_path *path, FILE *out)
 {
@@ -75,7 +75,7 @@ static pmix_status_t list_spell(const char *key, const char *list, struct sum *s
     return PMIX_SUCCESS;
 }
 
-/* Give @info, a copy of the caller's, a string of its own. */
+/* Give @info, a copy of the caller's, a separate string. */
 static pmix_status_t value_spell(pmix_info_t *info, struct sum *sum)
 {
     char *text = NULL;
