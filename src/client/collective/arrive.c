@@ -18,7 +18,7 @@
 #include "client/link/submit.h"
 
 #define STACK_BYTES 512u
-/* System calls that a blocking call makes at most when it is left alone. */
+/* The most system calls of a blocking call that nothing disturbs. */
 #define SX_ARRIVE_CALLS_MAX 3u
 
 bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs)
@@ -39,7 +39,7 @@ bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs)
     return false;
 }
 
-/* A singleton is complete alone; nobody else is there. */
+/* A singleton is complete alone; there are no other members. */
 static bool procs_are_self(const pmix_proc_t *procs, size_t nprocs)
 {
     for (size_t i = 0; i < nprocs; i++) {
@@ -50,7 +50,7 @@ static bool procs_are_self(const pmix_proc_t *procs, size_t nprocs)
     return true;
 }
 
-/* There is one algorithm, which has no name: a choice can be a wish only. */
+/* There is only one algorithm, without a name, so a requested algorithm can only be optional. */
 static pmix_status_t algorithm_judge(const struct sx_collective_options *options)
 {
     if (options->algorithm == NULL ||
@@ -74,7 +74,8 @@ pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_func
     return rc == PMIX_SUCCESS ? algorithm_judge(ret_options) : rc;
 }
 
-/* What most fences say goes without an info, which the server would have to decode for each. */
+/* The directives of most fences are sent without an info, which the server would have to decode for
+ * each fence. */
 static uint8_t flags_take(struct sx_arriving *arriving)
 {
     uint8_t flags = 0;
@@ -118,7 +119,7 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
     struct sx_arriving sorted = *arriving;
     pmix_proc_t *copy = NULL;
 
-    if (kind == SX_COLLECTIVE_GROUP_CONSTRUCT) { /* the ranks in the group */
+    if (kind == SX_COLLECTIVE_GROUP_CONSTRUCT) { /* their order is the ranks in the group */
         const bool waits = !sx_callback_is_given(&op->callback);
 
         return write_and_start(op, kind, sx_group_hears(waits) & SX_ARRIVE_HEARS, &sorted);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* arrive.h - what the calls of several processes have in common: who takes part, and the arrival.
+/* arrive.h - the common part of collective calls: the participants, and the arrival.
  *
  *     sx_arriving_check --> sx_arrive: through the lane --> its end, from the ring
  *
  * A blocking call that nothing disturbs costs 3 system calls until its end: the doorbell, if the
- * server sleeps; the CPU handed over once, twice without the doorbell; one sleep, if that was not
+ * server sleeps; one yield of the CPU, two without the doorbell; one sleep, if that was not
  * enough. */
 #ifndef SX_CLIENT_COLLECTIVE_ARRIVE_H
 #define SX_CLIENT_COLLECTIVE_ARRIVE_H
@@ -30,9 +30,9 @@ struct sx_arriving {
 /* Whether this process is one of @procs. */
 bool sx_procs_hold_self(const pmix_proc_t *procs, size_t nprocs);
 
-/* Judge the arguments, apart from who is in the list, and read what @function is told.  Return:
- * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for an algorithm that is required; as
- * sx_options_read. */
+/* Check the arguments, apart from the members of the list, and read the infos for @function.
+ * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED for an algorithm that is
+ * required; as sx_options_read. */
 pmix_status_t sx_arriving_check(const struct sx_arriving *arriving, enum sx_function function,
                                 struct sx_collective_options *ret_options);
 

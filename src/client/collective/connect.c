@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* connect.c - PMIx_Connect, PMIx_Disconnect, and the forms of them that return the new namespace.
  *
- * All of them are arrivals, and all forms meet in one operation.  What a connect has made is read
- * from the node's store: the end of the operation says where. */
+ * All of them are arrivals, and all forms may take part in one operation.  The result of a connect
+ * is read from the node's store: the end of the operation gives its place. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 /* ---- both --------------------------------------------------------------------------------- */
 
-/* Judge the arguments, and whether there is anybody to connect with. */
+/* Check the arguments, and whether there are other processes to connect with. */
 static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function function,
                            struct sx_collective_options *options)
 {
@@ -33,7 +33,7 @@ static pmix_status_t check(const struct sx_arriving *arriving, enum sx_function 
     return rc == PMIX_SUCCESS ? sx_link_status(sx_primary()) : rc;
 }
 
-/* A mere exchange makes no list by which the others' data would be known to be at hand. */
+/* A mere exchange makes no list that would mark the others' data as at hand. */
 static pmix_status_t begin(bool connects, const struct sx_collective_options *options,
                            const struct sx_arriving *arriving)
 {
@@ -45,7 +45,8 @@ static pmix_status_t begin(bool connects, const struct sx_collective_options *op
                : PMIX_SUCCESS;
 }
 
-/* Who connects is in the list; who may disconnect is the server's to say. */
+/* A process that connects must be in the list; the server decides which processes may
+ * disconnect. */
 static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
                            const struct sx_arriving *arriving)
 {
@@ -75,12 +76,12 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
 /* ---- connect ------------------------------------------------------------------------------ */
 
 struct connect {
-    struct sx_op op;   /* its nspace and rank are what the caller gets */
-    bool wants_nspace; /* the Standard's form does not */
+    struct sx_op op;   /* its nspace and rank are the caller's results */
+    bool wants_nspace; /* false for the Standard's form */
     char nspace[PMIX_MAX_NSLEN + 1];
 };
 
-/* Return: as sx_members_open_subject; PMIX_ERR_NOT_FOUND also when this process is no member. */
+/* Return: as sx_members_open_subject; PMIX_ERR_NOT_FOUND also when this process is not a member. */
 static pmix_status_t identity_read(struct connect *connect)
 {
     struct sx_members_look look;
@@ -113,7 +114,7 @@ static bool connect_finish(struct sx_op *op)
     if (op->status == PMIX_SUCCESS) {
         sx_at_hand_joined();
     }
-    /* A mere exchange; what has made a namespace must not be an error. */
+    /* A mere exchange; a call that has made a namespace must not fail. */
     if (op->status == PMIX_SUCCESS && op->subject == 0 && sx_link_is_live(op->link)) {
         op->status = sx_link_values_judge(op->link);
     }

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* fence.c - PMIx_Fence and PMIx_Fence_nb.
  *
- * As many are under way as the server allows.  One system call more than arrive.h says takes the
- * data in that the fence has collected, if there are any.  Values that the server could not keep
- * are an error of the fence behind them, in the process that has lost them. */
+ * The server limits the number of fences under way.  Mapping collected data, if there are any,
+ * costs one system call more than arrive.h says.  If the server could not keep values, the next
+ * fence of the process that has lost them fails. */
 #include "client/collective/arrive.h"
 #include "client/data/at_hand.h"
 #include "client/data/view.h"
@@ -12,10 +12,10 @@
 
 struct fence {
     struct sx_op op;
-    bool collects; /* everybody's data is to be at hand afterwards */
+    bool collects; /* the data of all members must be at hand afterwards */
 };
 
-/* Judge the arguments; nobody named means the whole namespace. */
+/* Check the arguments; an empty list means the whole namespace. */
 static pmix_status_t fence_check(struct sx_arriving *arriving, pmix_proc_t *whole,
                                  struct sx_collective_options *options)
 {
