@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group.c - PMIx_Group_construct, PMIx_Group_destruct, and their non-blocking forms.
  *
- * Both are arrivals: of a construct the name of the group says which one, and the processes keep
- * their order.  What it has made is read from the node's store: the end of the operation says
- * where. */
+ * Both are arrivals.  A construct is identified by the name of the group, and its processes keep
+ * their order.  The result is read from the node's store: the end of the operation gives its
+ * place. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static const struct sx_op_kind construct_kind = { .size = sizeof(struct sx_group
 
 /* ---- construct ------------------------------------------------------------------------------ */
 
-/* The infos of the caller, borrowed, and the name of the group in place of what they say of it.
- * Whoever names no processes joins those who lead. */
+/* The infos of the caller, borrowed, with the group's name in place of any info of that name.  A
+ * caller without processes joins the leaders' construct. */
 static pmix_info_t *infos_with_name(const struct sx_arriving *arriving, const char *name,
                                     size_t *ret_count)
 {
@@ -60,7 +60,7 @@ static pmix_status_t construct_check(const char *name, const struct sx_arriving 
         rc = sx_arriving_check(arriving, SX_OF_GROUP_CONSTRUCT, &options);
     }
     if (rc == PMIX_SUCCESS && arriving->nprocs == 0 && options.leaders.given) {
-        rc = PMIX_ERR_BAD_PARAM; /* who leads names itself */
+        rc = PMIX_ERR_BAD_PARAM; /* a leader must name itself */
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(sx_primary());

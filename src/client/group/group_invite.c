@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_invite.c - PMIx_Group_invite, PMIx_Group_join, and their non-blocking forms.
  *
- * Each is one request.  Who invites, and who accepts, is answered when the group is there, or when
- * there will be none; who declines, at once. */
+ * Each is one request.  Inviting and accepting calls are answered when the group is made, or when
+ * it has failed; a declining call is answered at once. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +17,12 @@
 #include "client/link/procs.h"
 #include "client/link/request.h"
 
-/* The answer is there. */
+/* The answer has arrived. */
 static void answered(struct sx_op *op, const struct sx_frame *frame)
 {
     struct sx_group_made made;
 
-    if (frame != NULL && frame->body_size >= sizeof(made)) { /* a refusal is shorter */
+    if (frame != NULL && frame->body_size >= sizeof(made)) { /* the body of a refusal is shorter */
         memcpy(&made, frame->body, sizeof(made));
         op->subject = made.subject;
     }
@@ -39,7 +39,7 @@ static const struct sx_op_kind join_kind = { .size = sizeof(struct sx_group_op),
                                              .finish = sx_group_op_finish,
                                              .told = sx_group_op_told };
 
-/* The end is told by PMIX_GROUP_CONSTRUCT_COMPLETE, to whoever has no callback. */
+/* The end is reported by PMIX_GROUP_CONSTRUCT_COMPLETE to callers without a callback. */
 static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                            pmix_release_cbfunc_t release, void *release_cbdata)
 {
@@ -56,7 +56,7 @@ static struct sx_group_op op_init(const struct sx_op_kind *kind, bool wants_resu
                                  .wants_results = wants_results };
 }
 
-/* What a call was given besides whom it is about. */
+/* The arguments of a call besides the processes. */
 struct said {
     const char *group;
     const pmix_info_t *info;
@@ -93,7 +93,7 @@ static bool gifts_pick(const struct said *said, struct sx_part_source *ret)
     return picked != NULL;
 }
 
-/* @draft and what @said gives to the others, as its part @index. */
+/* Add the infos of @said for the others to @draft, as its part @index. */
 static pmix_status_t ask(struct sx_group_op *op, const struct said *said, struct sx_draft *draft,
                          unsigned index)
 {

@@ -39,14 +39,14 @@ static pmix_status_t members_load(const struct sx_membership *group, pmix_info_t
 
         count += sx_membership_member(group, rank, &procs[count]) == PMIX_SUCCESS;
     }
-    array->size = count; /* without those who have left meanwhile */
+    array->size = count; /* without members that have left meanwhile */
     PMIx_Load_key(ret->key, PMIX_GROUP_MEMBERSHIP);
     ret->value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
     return PMIX_SUCCESS;
 }
 
-/* The context id comes first, which is all that many programs read; then who is in it, then its
- * name. */
+/* The context id is first, as many programs read nothing else; then the members, then the name of
+ * the group. */
 static pmix_status_t results_load(const struct sx_membership *group, struct sx_op *op)
 {
     const bool has_context = (group->head.flags & SX_MEMBERSHIP_CONTEXT) != 0;
