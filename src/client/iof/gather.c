@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* gather.c - a buffer for each process and channel that has something held. */
+/* gather.c - a buffer for each process and channel with held output. */
 #include "client/iof/gather.h"
 
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 
 struct stream {
     struct sx_list link;
-    struct sx_iof_piece piece; /* whose it is */
+    struct sx_iof_piece piece; /* its process and channel */
     uint64_t deadline_ns;
     size_t used;
-    char bytes[]; /* as many as are handed on at once */
+    char bytes[]; /* room for the bytes that are handed on at once */
 };
 
 static struct stream *stream_find(struct sx_gather *gather, const struct sx_iof_piece *piece)

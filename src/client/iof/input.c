@@ -21,20 +21,20 @@
 #include "base/util.h"
 #include "client/link/thread.h"
 
-#define BACKGROUND_MS 1000 /* a terminal that is not ours now: look again */
+#define BACKGROUND_MS 1000 /* a terminal that is not ours now: check again */
 
 static struct {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a push is answered, or nobody wants any more */
+    pthread_cond_t changed; /* a push is answered, or no more is wanted */
     bool exists;            /* the thread is to be joined */
     bool over;              /* it has nothing more to do */
     bool stops;
-    uintptr_t number; /* of the push that is on its way */
+    uintptr_t number; /* of the push that is under way */
     bool answered;
-    pmix_status_t status; /* of the same */
-    int wake_fd;          /* readable once it stops */
+    pmix_status_t status; /* result of that push */
+    int wake_fd;          /* readable once the thread must stop */
     pthread_t thread;
-    /* the thread's: */
+    /* used by the thread only: */
     pmix_proc_t *targets;
     size_t target_count;
     sx_input_push_fn push;
@@ -68,7 +68,7 @@ static bool stops(void)
     return stops;
 }
 
-/* Return: what became of it; PMIX_ERR_LOST_CONNECTION when nobody wants any more. */
+/* Return: the result of the push; PMIX_ERR_LOST_CONNECTION when no more is wanted. */
 static pmix_status_t answer_await(void)
 {
     pthread_mutex_lock(&input.lock);
@@ -81,8 +81,8 @@ static pmix_status_t answer_await(void)
     return status;
 }
 
-/* Push @size bytes.  Of no size: the end, or before everything else the targets alone, so that the
- * server ends their input when this process goes. */
+/* Push @size bytes.  Without bytes: the end, or at first the targets alone, so that the server ends
+ * their input when this process ends. */
 static pmix_status_t piece_push(size_t size, bool complete)
 {
     pmix_byte_object_t bytes = { .bytes = input.bytes, .size = size };
@@ -101,8 +101,8 @@ static pmix_status_t piece_push(size_t size, bool complete)
     return rc == PMIX_SUCCESS ? answer_await() : rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
 
-/* Without a standard input the number may have become something else's, which a new program would
- * not have inherited. */
+/* Without a standard input, descriptor 0 may be another file, which a new program would not
+ * inherit. */
 static bool is_there(void)
 {
     const int flags = fcntl(STDIN_FILENO, F_GETFD);
@@ -110,7 +110,7 @@ static bool is_there(void)
     return flags >= 0 && (flags & FD_CLOEXEC) == 0;
 }
 
-/* Return: how many bytes, 0 at the end; -1 when nobody wants any more. */
+/* Return: the number of bytes, 0 at the end; -1 when no more is wanted. */
 static ssize_t piece_read(void)
 {
     struct pollfd ready[] = { { .fd = STDIN_FILENO, .events = POLLIN },
@@ -148,7 +148,7 @@ static void *input_main(void *arg)
             rc = piece_push((size_t)got, got == 0);
         }
     }
-    /* PMIX_ERR_IOF_COMPLETE: those who had it have closed theirs. */
+    /* PMIX_ERR_IOF_COMPLETE: all targets have closed their input. */
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_IOF_COMPLETE && !stops()) {
         sx_log(SX_LOG_WARN, "the standard input is no longer pushed: %s", PMIx_Error_string(rc));
     }
@@ -158,7 +158,7 @@ static void *input_main(void *arg)
     return NULL;
 }
 
-/* ---- its life -------------------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static void end_locked(void)
 {

@@ -52,7 +52,7 @@ static pmix_status_t count_judge(size_t nprocs)
                           SX_IOF_PROCS_MAX, nprocs);
 }
 
-/* All channels without input; input by its name alone is a mistake. */
+/* All channels except input; the input channel alone is a mistake. */
 static pmix_iof_channel_t output_of(pmix_iof_channel_t channel)
 {
     const pmix_iof_channel_t output = channel & (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL);
@@ -76,7 +76,7 @@ static pmix_status_t pull_judge(const pmix_proc_t procs[], size_t nprocs,
     if (rc == PMIX_SUCCESS) {
         rc = sx_options_read(SX_OF_IOF_PULL, directives, ndirs, options);
     }
-    /* Hosts are told so; others call PMIx_IOF_deregister. */
+    /* A host stops a pull with this info; others call PMIx_IOF_deregister. */
     return rc == PMIX_SUCCESS && options->stop ? PMIX_ERR_NOT_SUPPORTED : rc;
 }
 
@@ -141,8 +141,8 @@ pmix_status_t PMIx_IOF_deregister(size_t iofhdlr, const pmix_info_t *directives,
 
 /* ---- push ------------------------------------------------------------------------------------ */
 
-/* The input stands before the directives.  Return: NULL when memory is out; else the array is the
- * caller's to free, and what it holds is not. */
+/* The input is placed before the directives.  Return: NULL when memory is out; else the array is
+ * the caller's to free, and its content is not. */
 static pmix_info_t *infos_with(const pmix_byte_object_t *bytes, const pmix_info_t directives[],
                                size_t ndirs)
 {
@@ -183,11 +183,11 @@ static pmix_status_t push_judge(const pmix_proc_t targets[], size_t ntargets,
     if (rc == PMIX_SUCCESS && options->own_input) {
         return has_bytes ? PMIX_ERR_BAD_PARAM : PMIX_SUCCESS;
     }
-    /* Nothing is input when it is the last. */
+    /* An empty input is valid as the last one. */
     return rc == PMIX_SUCCESS && !options->complete && !has_bytes ? PMIX_ERR_BAD_PARAM : rc;
 }
 
-/* What has been judged. */
+/* The checked arguments. */
 static pmix_status_t push(const pmix_proc_t targets[], size_t ntargets,
                           const pmix_byte_object_t *bo, const pmix_info_t directives[],
                           size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -217,7 +217,8 @@ static void on_begun(void *arg, pmix_status_t status)
     }
 }
 
-/* The caller's own input from now on.  @cbfunc: it has begun, and has an end whatever comes. */
+/* Forward the caller's own input from now on.  @cbfunc: called when that has begun; the targets'
+ * input then has an end in any case. */
 static pmix_status_t input_push(const pmix_proc_t targets[], size_t ntargets,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {

@@ -10,7 +10,7 @@
 
 struct stream {
     struct sx_list link;
-    struct sx_iof_piece piece; /* whose it is, and when its last bytes came */
+    struct sx_iof_piece piece; /* its process and channel, and the time of its last bytes */
     size_t used;
     char line[SX_LOG_LINE_MAX];
 };
@@ -43,7 +43,7 @@ static bool text_emit(struct sx_lines *lines, const struct sx_iof_piece *piece)
     return size == 0 || lines->emit(lines->arg, piece, lines->text, size);
 }
 
-/* Mark whole lines, or one that is as long as it may be. */
+/* Emit whole lines with marks, or one of the greatest length. */
 static bool lines_mark(struct sx_lines *lines, const struct sx_iof_piece *piece, const char *bytes,
                        size_t size)
 {
@@ -92,7 +92,7 @@ static bool line_keep(struct sx_lines *lines, const struct sx_iof_piece *piece, 
     return true;
 }
 
-/* Go on with a line that has begun.  Return: how many of the bytes belong to it. */
+/* Continue a line that has begun.  Return: how many of the bytes belong to it. */
 static size_t line_go_on(struct sx_lines *lines, struct stream *stream, const char *bytes,
                          size_t size, bool *goes_on)
 {

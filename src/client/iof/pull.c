@@ -35,29 +35,29 @@ struct pull {
     int fd;
     pthread_t thread;
     pmix_iof_cbfunc_t cbfunc; /* NULL: to the standard streams */
-    bool ending;              /* it wants no more */
-    bool dropped;             /* and not what is on its way */
+    bool ending;              /* no more output is wanted */
+    bool dropped;             /* and output that is under way is not wanted either */
     struct sx_op *op;         /* to be answered at the end; NULL: none */
     struct sx_task task;      /* of one piece */
-    bool handed;              /* it is queued, or runs */
+    bool handed;              /* the task is queued, or runs */
     struct sx_iof_piece head;
-    uint64_t lost;       /* bytes that never come, of what has been read so far ... */
-    uint64_t lost_told;  /* ... and of these it has been told */
+    uint64_t lost;       /* bytes lost by the server, as read so far ... */
+    uint64_t lost_told;  /* ... and the part of them already reported */
     size_t size;         /* of bytes */
-    const char *payload; /* what is handed on of it: itself, or lines with marks */
+    const char *payload; /* the bytes to hand on: unchanged, or lines with marks */
     size_t payload_size;
-    struct sx_lines *lines;   /* NULL: it goes as it is */
-    struct sx_gather *gather; /* NULL: it goes when it comes */
+    struct sx_lines *lines;   /* NULL: without marks */
+    struct sx_gather *gather; /* NULL: without delay */
     char bytes[SX_IOF_BYTES_MAX];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a pull is over, or has been heard */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a pull is over, or a piece is done */
 static struct sx_list pulls = SX_LIST_INIT(pulls);        /* under lock, as all below */
-static struct sx_list over = SX_LIST_INIT(over);          /* their threads are to be joined */
+static struct sx_list over = SX_LIST_INIT(over); /* ended pulls whose threads are to be joined */
 static size_t last_number;
-static int drop_fd = -1; /* an eventfd, readable once they are all dropped */
-/* One line at a time; a pull that waits for a stream has it. */
+static int drop_fd = -1; /* an eventfd, readable once all pulls are dropped */
+/* Taken for one line at a time; a pull that waits for a stream holds it. */
 static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void pull_free(struct pull *pull)
@@ -99,7 +99,7 @@ static bool piece_read(struct pull *pull)
     return true;
 }
 
-/* Return: whether there is something to tell. */
+/* Return: whether there is a loss to report. */
 static bool lost_load(struct pull *pull, pmix_info_t *info)
 {
     const uint64_t count = pull->lost - pull->lost_told;
@@ -109,7 +109,7 @@ static bool lost_load(struct pull *pull, pmix_info_t *info)
     return count > 0;
 }
 
-/* Where there is no callback to be told: once when it begins, and at the end. */
+/* Without a callback, log the loss once when it begins, and at the end. */
 static void lost_say(struct pull *pull, bool at_end)
 {
     if (pull->lost > pull->lost_told && (at_end || pull->lost_told == 0)) {
@@ -138,7 +138,7 @@ static void piece_tell(struct sx_task *task)
     pthread_mutex_unlock(&lock);
 }
 
-/* Return: false when nobody wants it any more. */
+/* Return: false when the output is not wanted any more. */
 static bool piece_hand_on(struct pull *pull)
 {
     pthread_mutex_lock(&lock);
@@ -166,7 +166,7 @@ static bool is_dropped(struct pull *pull)
     return dropped;
 }
 
-/* Wait for room in @out, or until all are dropped. */
+/* Wait for room in @out, or until all pulls are dropped. */
 static void room_wait(const struct sx_out *out)
 {
     struct pollfd ready[] = { { .fd = out->fd, .events = POLLOUT },
@@ -210,7 +210,7 @@ static void pull_over(struct pull *pull)
     struct sx_op *const op = pull->op;
 
     pull->op = NULL;
-    shutdown(pull->fd, SHUT_RDWR); /* a forked child may have it, too */
+    shutdown(pull->fd, SHUT_RDWR); /* a forked child may have the socket, too */
     close(pull->fd);
     sx_list_remove(&pull->link);
     sx_list_append(&over, &pull->link);
@@ -220,7 +220,7 @@ static void pull_over(struct pull *pull)
         (void)sx_op_answer(op, PMIX_SUCCESS);
     }
     pthread_mutex_lock(&sx_process.lock);
-    sx_local_ring_locked(); /* for those who run callbacks themselves while they wait */
+    sx_local_ring_locked(); /* for threads that run callbacks while they wait */
     pthread_mutex_unlock(&sx_process.lock);
 }
 
@@ -235,7 +235,7 @@ static bool payload_hand_on(void *arg, const struct sx_iof_piece *piece, const c
     return pull->cbfunc != NULL ? piece_hand_on(pull) : piece_print(pull);
 }
 
-/* Behind the marks. */
+/* Called with the lines behind the marks. */
 static bool payload_gather(void *arg, const struct sx_iof_piece *piece, const char *text,
                            size_t size)
 {
@@ -245,7 +245,7 @@ static bool payload_gather(void *arg, const struct sx_iof_piece *piece, const ch
                                 : payload_hand_on(pull, piece, text, size);
 }
 
-/* Until there is something to read, hand on what has been held long enough. */
+/* Until there is something to read, hand on output that was held long enough. */
 static bool gather_wait(struct pull *pull)
 {
     struct pollfd ready = { .fd = pull->fd, .events = POLLIN };
@@ -287,7 +287,7 @@ static void *pull_main(void *arg)
     return NULL;
 }
 
-/* Those whose threads end just now. */
+/* Join the threads of ended pulls. */
 static void over_reap(void)
 {
     struct sx_list *it;
@@ -304,7 +304,7 @@ static void over_reap(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* Return: NULL when it is not asked for, or memory is out. */
+/* Return: NULL when marks are not asked for, or memory is out. */
 static struct sx_lines *lines_new(const struct sx_iof_options *options, struct pull *pull)
 {
     struct sx_lines *const lines = sx_marks_any(&options->marks) ? calloc(1, sizeof(*lines)) : NULL;
@@ -432,7 +432,7 @@ static bool is_over(size_t number)
     return is_over;
 }
 
-/* Without a thread that runs them, what is on its way needs this one. */
+/* Without a progress thread, the queued callbacks must run on this thread. */
 static void end_wait_external(size_t number)
 {
     struct sx_process *const p = &sx_process;
@@ -468,7 +468,7 @@ pmix_status_t sx_pull_end_wait(size_t number)
     return rc;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all pulls ------------------------------------------------------------------------------- */
 
 static void all_end_locked(bool dropped)
 {
