@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.c - PMIx_Log, blocking or not: what a process wants logged, for the server to see to.
+/* log.c - PMIx_Log, blocking or not: send the lines that a process wants logged to the server.
  *
- * A mistake in it is found here, before anything is sent. */
+ * Mistakes are found here, before anything is sent. */
 #include "base/call/directive_tables.h"
 #include "base/call/role.h"
 #include "base/stream/log_channel.h"
