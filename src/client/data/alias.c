@@ -83,7 +83,7 @@ bool sx_alias_holds_self(const pmix_proc_t *proc)
     return rank != PMIX_RANK_INVALID && (proc->rank == rank || proc->rank == PMIX_RANK_WILDCARD);
 }
 
-/* ---- answers from the list ------------------------------------------------------------- */
+/* ---- answers from the list ------------------------------------------------------------------ */
 
 /* As in a job, members that have ended are counted. */
 static pmix_status_t size_find(const char *name, pmix_value_t *ret)

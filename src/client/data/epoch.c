@@ -130,7 +130,7 @@ static bool readers_settle(uint64_t epoch)
     return (epoch & SX_GRACE_FENCE) != 0 || membarrier_make();
 }
 
-/* ---- retired objects ------------------------------------------------------------------------ */
+/* ---- retired objects ---------------------------------------------------------------------- */
 
 void sx_grace_retire(struct sx_retired *retired, void (*over)(struct sx_retired *retired))
 {

@@ -192,7 +192,7 @@ static pmix_status_t look_fresh(struct sx_lookup *lookup, pmix_value_t **ret)
     return rc;
 }
 
-/* ---- when the server can have more --------------------------------------------------------- */
+/* ---- when the server can have more -------------------------------------------------------- */
 
 /* Can the server have more than is mapped?  Return: PMIX_SUCCESS when it is worth asking. */
 static pmix_status_t worth_asking(const struct sx_lookup *lookup)
@@ -220,7 +220,7 @@ static bool is_mapped(const struct sx_lookup *lookup)
     return lookup->view != NULL && sx_view_shared(lookup->view) != NULL;
 }
 
-/* ---- when the host can have more ------------------------------------------------------------ */
+/* ---- when the host can have more ---------------------------------------------------------- */
 
 /* The last questions that the host had no answer to, by hashes; 0: none. */
 #define VAIN_COUNT 512u
@@ -262,7 +262,7 @@ static bool host_may_know(const struct sx_lookup *lookup)
     return atomic_load_explicit(&vain[(hash >> 1) % VAIN_COUNT], memory_order_relaxed) != hash;
 }
 
-/* ---- the server first ----------------------------------------------------------------------- */
+/* ---- the server first --------------------------------------------------------------------- */
 
 /* A value that this process has stored for another one counts as found. */
 static bool is_kept_here(const struct sx_lookup *lookup)
@@ -351,7 +351,7 @@ static uint64_t deadline_of(const struct sx_lookup *lookup)
                : SX_DEADLINE_NEVER;
 }
 
-/* ---- Gets that are not answered at once ----------------------------------------------------- */
+/* ---- Gets that are not answered at once --------------------------------------------------- */
 
 struct get {
     struct sx_op op; /* `value` is what was found */

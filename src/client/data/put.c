@@ -133,7 +133,7 @@ static pmix_status_t puts_append_box(struct sx_puts *puts, struct sx_box *box)
     return rc;
 }
 
-/* ---- puts from before there was a server ------------------------------------------------- */
+/* ---- puts from before there was a server -------------------------------------------------- */
 
 struct gathering {
     struct sx_process *p;

@@ -60,7 +60,7 @@ pmix_status_t sx_event_list_next(struct sx_event_list_rest *rest, struct sx_even
     return PMIX_SUCCESS;
 }
 
-/* ---- requests -------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 struct asking {
     struct sx_op op;

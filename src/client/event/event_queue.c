@@ -255,7 +255,7 @@ pmix_status_t sx_event_local(pmix_status_t code, const struct sx_notify_options 
     return rc;
 }
 
-/* ---- declarations of PMIx_Init -------------------------------------------------------------- */
+/* ---- declarations of PMIx_Init ------------------------------------------------------------- */
 
 #define SX_DECLARED_MAX 16u
 

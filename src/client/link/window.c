@@ -19,7 +19,7 @@
 
 #define SX_WINDOW_MAP_BYTES ((size_t)64 << 10) /* from here a system call costs more than faults */
 
-/* ---- the owner --------------------------------------------------------------------------- */
+/* ---- the owner ----------------------------------------------------------------------------- */
 
 bool sx_window_take_locked(void *arg)
 {
@@ -54,7 +54,7 @@ void sx_window_forget_locked(struct sx_window *window)
     sx_local_ring_locked();
 }
 
-/* ---- pieces ------------------------------------------------------------------ */
+/* ---- pieces -------------------------------------------------------------------------------- */
 
 /* Checked beforehand, since writing past the limit would kill the process (SIGXFSZ). */
 pmix_status_t sx_window_judge(size_t size)

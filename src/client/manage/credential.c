@@ -15,7 +15,7 @@
 #include "client/manage/host_request.h"
 #include "client/manage/request.h"
 
-/* ---- get ---------------------------------------------------------------------------- */
+/* ---- get ------------------------------------------------------------------------------------- */
 
 static bool has_credential(const struct sx_op *op)
 {
@@ -74,7 +74,7 @@ pmix_status_t PMIx_Get_credential_nb(const pmix_info_t info[], size_t ninfo,
     return cbfunc != NULL ? get(&results, info, ninfo) : sx_process_misused();
 }
 
-/* ---- validate ---------------------------------------------------------------------------- */
+/* ---- validate -------------------------------------------------------------------------------- */
 
 static const struct sx_op_kind validate_kind = SX_ASK_KIND;
 

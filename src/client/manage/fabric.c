@@ -111,7 +111,7 @@ pmix_status_t PMIx_Fabric_register_nb(pmix_fabric_t *fabric, const pmix_info_t d
                           : sx_process_misused();
 }
 
-/* ---- registered fabrics --------------------------------------------------------------------- */
+/* ---- registered fabrics ---------------------------------------------------------------------- */
 
 static pmix_status_t judge(const pmix_fabric_t *fabric)
 {

@@ -25,7 +25,7 @@ struct file_monitor {
     char path[];
 };
 
-/* ---- checks -------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 static bool moment_differs(const struct timespec *a, const struct timespec *b)
 {
@@ -81,7 +81,7 @@ static void monitor_run(struct sx_periodic *periodic)
     }
 }
 
-/* ---- start and end ---------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static void monitor_free(struct sx_periodic *periodic)
 {

@@ -127,7 +127,7 @@ void sx_periodics_forked(void)
     has_thread = stopping = false;
 }
 
-/* ---- its tasks --------------------------------------------------------------------------- */
+/* ---- its tasks ------------------------------------------------------------------------------- */
 
 static struct sx_periodic *find_locked(uint64_t number)
 {

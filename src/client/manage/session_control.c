@@ -17,7 +17,7 @@
 #include "base/util.h"
 #include "client/link/process.h"
 
-/* ---- directives --------------------------------------------------------------------- */
+/* ---- directives ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *of_session, *of_job;
@@ -81,7 +81,7 @@ static pmix_status_t directives_translate(const pmix_info_t info[], size_t ninfo
     return rc != PMIX_SUCCESS ? rc : made == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
 }
 
-/* ---- jobs --------------------------------------------------------------------- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static bool is_in(const char *nspace, uint32_t session)
 {

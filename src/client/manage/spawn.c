@@ -115,7 +115,7 @@ static char *folder_for(const pmix_info_t *info, size_t ninfo, char room[PATH_MA
     return has_folder(info, ninfo) ? NULL : getcwd(room, PATH_MAX);
 }
 
-/* ---- defaults of applications ------------------------------------------------------------- */
+/* ---- defaults of applications ---------------------------------------------------------------- */
 
 static void apps_drop(pmix_app_t *apps, size_t napps, bool forwards)
 {
@@ -146,8 +146,7 @@ static pmix_app_t *apps_with_ours(const pmix_app_t *apps, size_t napps, char *fo
     return with;
 }
 
-/* ---- requests
- * --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 static pmix_status_t apps_judge(const pmix_app_t *apps, size_t napps)
 {

@@ -240,7 +240,7 @@ static void report_tell(const struct usage *usage, const pmix_info_t report[], s
     free(info);
 }
 
-/* ---- start and end ---------------------------------------------------------------------- */
+/* ---- start and end --------------------------------------------------------------------------- */
 
 static void usage_run(struct sx_periodic *periodic)
 {

@@ -400,7 +400,7 @@ pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *
     return rc;
 }
 
-/* ---- stored keys ------------------------------------------------------------------------ */
+/* ---- stored keys ---------------------------------------------------------------------------- */
 
 struct names {
     const struct sx_store *store;

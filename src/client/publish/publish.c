@@ -27,8 +27,7 @@ struct keys {
     size_t count;
 };
 
-/* ---- a host that is not a client
- * --------------------------------------------------------------- */
+/* ---- a host that is not a client ------------------------------------------------------------- */
 
 /* These calls never wait, so a non-blocking call is over when it returns. */
 static pmix_status_t own_call(enum sx_role_publish_kind kind, const struct keys *keys,

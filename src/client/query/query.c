@@ -89,8 +89,7 @@ static const struct sx_op_kind query_kind = { .size = sizeof(struct query),
                                               .finish = query_finish,
                                               .told = query_told };
 
-/* ---- requests
- * --------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* Check the arguments, and answer the keys that this process can.  Return: PMIX_SUCCESS, and the
  * caller closes the queries. */

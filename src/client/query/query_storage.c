@@ -24,7 +24,7 @@ struct storage {
     struct statvfs numbers;
 };
 
-/* ---- the list ------------------------------------------------------------------------ */
+/* ---- the list -------------------------------------------------------------------------------- */
 
 /* These file systems keep no user data. */
 static bool keeps_nothing(const char *type)
@@ -84,8 +84,7 @@ static pmix_status_t list_answer(pmix_value_t *ret)
     return ret->data.string != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* ---- the one that is meant
- * ------------------------------------------------------------------------- */
+/* ---- the one that is meant ------------------------------------------------------------------- */
 
 struct search {
     const char *path;
@@ -131,7 +130,7 @@ static bool storage_find(const struct sx_query_options *options, struct storage 
     return search.best > 0 && statvfs(ret->path, &ret->numbers) == 0;
 }
 
-/* ---- properties --------------------------------------------------------------------------- */
+/* ---- properties ------------------------------------------------------------------------------ */
 
 /* Each returns false when the file system has no such figure. */
 
