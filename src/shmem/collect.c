@@ -37,7 +37,7 @@ static pmix_info_t *next_info(struct collect *all)
     return &all->infos[all->count];
 }
 
-/* What the own store says counts, be it that there is none.  May put another item at @item. */
+/* The own store decides, even for an absent value.  May put another item at @item. */
 static bool is_wanted(const struct collect *all, enum sx_realm realm, const char *key,
                       struct sx_item *item)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* column.c - the writer's hand on dictionary, columns and cells.
+/* column.c - the writer's changes of dictionary, columns and cells.
  *     cell: ABSENT --first put--> HERE --changed or withdrawn--> MOVED (again and again)
  *
  * Each new part is complete before one release store makes it reachable: a body before its cell,

@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* heap.c - hand out the bytes of a segment from front to back.
  *
- * The heap has one state, next_off, which only grows; used_bytes in the segment's header follows
- * it and is what readers stay below.  Bytes past next_off have never been written, so they are
- * the zeros that the kernel gave.  Bounded by the size of the segment. */
+ * The heap has one state, next_off, which only grows; used_bytes in the segment's header follows it
+ * and is the bound of readers.  Bytes past next_off have never been written, so they are the zeros
+ * that the kernel gave.  Bounded by the size of the segment. */
 #include "shmem/heap.h"
 
 #include "base/status.h"

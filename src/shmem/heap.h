@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* heap.h - the append-only allocator inside a segment; nothing is ever freed or moved.
  *
- * One writer.  What sx_heap_alloc returned is invisible to readers until something that refers
- * to it is stored with release, or the end is published. */
+ * One writer.  Memory from sx_heap_alloc is invisible to readers until a reference to it is stored
+ * with release, or the end is published. */
 #ifndef SX_SHMEM_HEAP_H
 #define SX_SHMEM_HEAP_H
 
@@ -27,7 +27,7 @@ pmix_status_t sx_heap_alloc(struct sx_heap *heap, uint64_t size, uint64_t align,
 pmix_status_t sx_heap_reserve(struct sx_heap *heap, uint64_t size);
 
 /* The same in steps, of @most bytes each: a long allocation costs its caller no long time.  Return:
- * true when all is there, or cannot be had: then sx_heap_reserve says so. */
+ * true when all is there, or cannot be had: then sx_heap_reserve returns the error. */
 bool sx_heap_prepare(struct sx_heap *heap, uint64_t size, uint64_t most);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lists.h - all groups, or all process sets, of the node's store: how many, their names, and who is
- * in one. */
+/* lists.h - all groups, or all process sets, of the node's store: their number, their names, and
+ * the members of one. */
 #ifndef SX_SHMEM_LISTS_H
 #define SX_SHMEM_LISTS_H
 
@@ -13,10 +13,10 @@
  *     PMIX_QUERY_PSET_NAMES                           PMIX_STRING, with commas
  *     PMIX_QUERY_GROUP_NAMES                          an array of PMIX_STRING
  *     PMIX_QUERY_PSET_MEMBERSHIP, _GROUP_MEMBERSHIP   an array of PMIX_PROC, in their ranks' order:
- *                                                     the members of the one that is called @name
+ *                                                     the members of the list @name
  *
  * Names come in an order that does not change while their lists are there.  @store NULL: there are
- * no lists.  Looks without a lock.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
+ * no lists.  Reads without a lock.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND for another key, and when no list has the name; PMIX_ERR_OUT_OF_RESOURCE;
  * PMIX_ERR_UNPACK_FAILURE when the store contradicts itself. */
 pmix_status_t sx_lists_find(const struct sx_store *store, const char *key, const char *name,

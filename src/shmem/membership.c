@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* membership.c - the record of a named list of processes: written once, read by its offsets.
  *
- * A reader judges the head when it opens a record, and each further offset before it follows it,
- * so that a record that contradicts itself earns PMIX_ERR_UNPACK_FAILURE and nothing worse.  A
- * look at a member is O(1), one for a process two binary searches, the second of which begins where
- * the process stands in a list without gaps. */
+ * A reader judges the head when it opens a record, and each further offset before it follows it, so
+ * that a record that contradicts itself causes PMIX_ERR_UNPACK_FAILURE and nothing worse.  Reading
+ * a member is O(1).  Finding a process takes two binary searches; the second begins at the place of
+ * the process in a list without gaps. */
 #include "shmem/membership.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/util.h"
 
-/* ---- where what lies in a record ------------------------------------------------------------ */
+/* ---- places in a record --------------------------------------------------------------------- */
 
 struct parts {
     uint64_t nspaces, places, index, names;
@@ -46,7 +46,7 @@ static const struct sx_membership_place *place_at(const struct sx_membership *me
     return (const struct sx_membership_place *)all + index;
 }
 
-/* Return: the name of @len bytes, at most @max, at @off, NULL when it is none. */
+/* Return: the name of @len bytes, at most @max, at @off; NULL when it is invalid. */
 static const char *name_at(const struct sx_membership *membership, uint32_t off, uint32_t len,
                            uint32_t max)
 {
@@ -125,7 +125,7 @@ pmix_status_t sx_membership_next(const struct sx_store *store, enum sx_realm rea
                                             sizeof(SX_MEMBERSHIP_ROWS) - 1);
     pmix_status_t rc;
 
-    do { /* one may go between the two looks, and its name come back in another row */
+    do { /* a list may be removed between the two reads, and its name return in another row */
         rc = sx_store_row_next(store, names, *row, row);
         if (rc != PMIX_SUCCESS) {
             return rc;
@@ -198,7 +198,7 @@ pmix_status_t sx_membership_sorted(const struct sx_membership *membership, uint3
                : PMIX_ERR_NOT_FOUND;
 }
 
-/* Return: false when there is none of that name, or only bytes that are no name. */
+/* Return: false when no part has that name, or its bytes are not a name. */
 static bool part_find(const struct sx_membership *membership, const char *wanted,
                       struct sx_membership_part *ret)
 {
@@ -224,8 +224,8 @@ static bool part_find(const struct sx_membership *membership, const char *wanted
     return false;
 }
 
-/* Return: the rank in its namespace of the member at @place; PMIX_RANK_INVALID, which is nobody's
- * and above all others, when there is no such place. */
+/* Return: the rank in its namespace of the member at @place; PMIX_RANK_INVALID, which no process
+ * has and which is above all others, when there is no such place. */
 static uint32_t rank_at(const struct sx_membership *membership, uint32_t place)
 {
     return place < membership->head.member_count ? place_at(membership, place)->rank

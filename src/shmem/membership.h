@@ -10,11 +10,11 @@
  *
  * They lie in the node's store, which every client of the node may map, each as one record that
  * never changes.  A list that changes is a new record, a generation, reached through one release
- * store.  A member's rank in the list is its place, and stays: who leaves leaves a gap.
+ * store.  A member's rank in the list is its place, and stays: a member that leaves leaves a gap.
  *
- * The record lies under the list's name, in the realm of its kind: a set may be called as a group
- * is.  A subject leads to it too: it has the row in which the name is found, and a serial that is
- * never used again, by which an old one is known. */
+ * The record lies under the list's name, in the realm of its kind: a set and a group may have the
+ * same name.  A subject leads to the record too.  It has the row in which the name is found, and a
+ * serial that is never used again, by which an old subject is recognised. */
 #ifndef SX_SHMEM_MEMBERSHIP_H
 #define SX_SHMEM_MEMBERSHIP_H
 
@@ -37,8 +37,8 @@ enum sx_membership_kind {
 
 #define SX_MEMBERSHIP_EARLY_TERM 0x1u /* a member may end without leaving it */
 #define SX_MEMBERSHIP_CONTEXT 0x2u    /* it has a context id */
-#define SX_MEMBERSHIP_NOTIFY 0x4u     /* the others hear of the end of a member */
-#define SX_MEMBERSHIP_GOES_ON 0x8u    /* what its members do together goes on without such a one */
+#define SX_MEMBERSHIP_NOTIFY 0x4u     /* the others receive the end of a member */
+#define SX_MEMBERSHIP_GOES_ON 0x8u    /* its members' operations continue without an ended one */
 
 struct sx_membership_head {
     uint64_t subject;
@@ -61,14 +61,14 @@ struct sx_membership_nspace {
     uint32_t index_count;
 };
 struct sx_membership_place {
-    uint32_t nspace; /* SX_MEMBERSHIP_GAP: nobody, and the rank is PMIX_RANK_INVALID */
+    uint32_t nspace; /* SX_MEMBERSHIP_GAP: no process, and the rank is PMIX_RANK_INVALID */
     uint32_t rank;
 };
 static_assert(sizeof(struct sx_membership_head) == 64, "fixed by layout 2");
 static_assert(sizeof(struct sx_membership_nspace) == 16, "fixed by layout 2");
 static_assert(sizeof(struct sx_membership_place) == 8, "fixed by layout 2");
 
-/* A record that is looked at; its bytes are somebody else's and stay as long as they are mapped. */
+/* A record under inspection; its bytes are borrowed and stay as long as they are mapped. */
 struct sx_membership {
     struct sx_membership_head head; /* a copy, judged */
     const uint8_t *bytes;
@@ -77,11 +77,11 @@ struct sx_membership {
 
 /* ---- readers: no lock, no allocation, any thread ------------------------------------------- */
 
-/* Judge @size_bytes at @bytes.  Each later look bounds what it follows.  Return:
+/* Judge @size_bytes at @bytes.  Each later read bounds the offset that it follows.  Return:
  * PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_membership_open(const void *bytes, size_t size_bytes, struct sx_membership *ret);
 
-/* How long names of @kind may be: those that are no sets' stand where a namespace's does. */
+/* How long names of @kind may be: names of other lists than sets stand where a namespace's does. */
 static inline uint32_t sx_membership_name_max(uint32_t kind)
 {
     return kind == SX_MEMBERSHIP_PSET ? SX_MEMBERSHIP_NAME_MAX : PMIX_MAX_NSLEN;
@@ -97,8 +97,8 @@ static inline enum sx_realm sx_membership_realm(uint32_t kind)
  * itself. */
 pmix_status_t sx_membership_find(const struct sx_store *store, enum sx_realm realm,
                                  const char *name, size_t name_len, struct sx_membership *ret);
-/* The same, for those that are no sets; PMIX_ERR_NOT_FOUND for one that is no more, whoever has its
- * row or its name now. */
+/* The same, for lists that are not sets; PMIX_ERR_NOT_FOUND for a removed one, even if another list
+ * has its row or name now. */
 pmix_status_t sx_membership_of(const struct sx_store *store, uint64_t subject,
                                struct sx_membership *ret);
 
@@ -120,7 +120,7 @@ static inline uint32_t sx_membership_size(const struct sx_membership *membership
 pmix_status_t sx_membership_member(const struct sx_membership *membership, uint32_t rank,
                                    pmix_proc_t *ret);
 
-/* Return: the rank in it of a process, PMIX_RANK_INVALID when that is none of its members. */
+/* Return: the rank in it of a process, PMIX_RANK_INVALID when the process is not a member. */
 uint32_t sx_membership_rank(const struct sx_membership *membership, const char *nspace,
                             uint32_t rank);
 
@@ -143,8 +143,8 @@ pmix_status_t sx_membership_sorted(const struct sx_membership *membership, uint3
 
 /* Make the record of @name and these @procs, in the order of their ranks; a gap is a process of
  * rank PMIX_RANK_INVALID.  Of @template the fields above name_off count.  Return: PMIX_SUCCESS, and
- * *ret_bytes is malloc'ed; PMIX_ERR_BAD_PARAM for a name or a process that is none, or a process
- * that is there twice; PMIX_ERR_OUT_OF_RESOURCE. */
+ * *ret_bytes is malloc'ed; PMIX_ERR_BAD_PARAM for an invalid name or process, or a process that is
+ * there twice; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_membership_encode(const struct sx_membership_head *template, const char *name,
                                    const pmix_proc_t *procs, size_t proc_count, void **ret_bytes,
                                    size_t *ret_size);
@@ -157,7 +157,7 @@ pmix_status_t sx_membership_publish(struct sx_store_writer *writer, const void *
 /* Let the subject of a record that was published lead to it. */
 pmix_status_t sx_membership_enter(struct sx_store_writer *writer, enum sx_realm realm,
                                   uint64_t subject, const char *name);
-/* It is no more, under its name or by its subject. */
+/* Remove the record of a list, under its name and by its subject. */
 void sx_membership_withdraw(struct sx_store_writer *writer, enum sx_realm realm, uint64_t subject,
                             const char *name);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nspace_read.c - read a cell: the own store's word counts, then the shared one's. */
+/* nspace_read.c - read a cell: from the own store first, then from the shared one. */
 #include "shmem/nspace_read.h"
 
 #include <string.h>
@@ -31,9 +31,9 @@ pmix_status_t sx_columns_read(const struct sx_columns *columns, uint32_t row, st
     const pmix_status_t rc = sx_store_read(columns->site->shared, columns->shared, row, ret);
     if (rc == PMIX_SUCCESS && hidden != PMIX_SCOPE_UNDEF &&
         sx_item_scope(ret) != PMIX_SCOPE_UNDEF) {
-        return PMIX_ERR_NOT_FOUND; /* taken away, and the server has not heard of it */
+        return PMIX_ERR_NOT_FOUND; /* removed here, and not yet removed in the server */
     }
-    /* Nobody else's stand-in is taken for one of ours. */
+    /* A stand-in of another process is not taken for this process's own. */
     return rc == PMIX_SUCCESS && ret->cell.type == PMIX_POINTER ? PMIX_ERR_UNPACK_FAILURE : rc;
 }
 
@@ -59,7 +59,7 @@ uint32_t sx_site_count(const struct sx_site *site, const char *key)
     return count;
 }
 
-/* Return: NULL when there is none, or it does not end. */
+/* Return: NULL when there is no text, or the text does not end. */
 static const char *text_read(const struct sx_columns *columns, uint32_t row)
 {
     struct sx_item item;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nspace_read.h - what is known of one namespace: in its two stores, as if they were one.
+/* nspace_read.h - the values of one namespace: from its two stores, as if they were one.
  *
  * Everything here reads mapped memory only, takes no lock and keeps no state. */
 #ifndef SX_SHMEM_NSPACE_READ_H
@@ -15,11 +15,11 @@
  * which may be a child of it. */
 #define SX_STARTED_PID "shmix.started.pid"
 
-/* Where one namespace is looked into, and by whom. */
+/* The stores of one namespace, and the asker. */
 struct sx_site {
-    const struct sx_store *own, *shared; /* NULL: none; what @own says counts */
+    const struct sx_store *own, *shared; /* NULL: none; @own has precedence */
     /* Puts a value in the place of an item of @own that stands for one; NULL: none does.  A value
-     * that is PMIX_UNDEF is none; if it has a scope, what was put and still lies in @shared is
+     * that is PMIX_UNDEF is absent; if it has a scope, the put value that still lies in @shared is
      * hidden. */
     void (*open)(struct sx_item *item);
     uint32_t self; /* the asker's rank in this namespace; PMIX_RANK_INVALID: it is not of it */

@@ -46,7 +46,7 @@ void sx_placement_apply(const struct sx_placement *placement, void *at, size_t s
     }
     const unsigned long mode = placement->kind == SX_PLACE_NEAR ? SX_MPOL_PREFERRED
                                                                 : SX_MPOL_INTERLEAVE;
-    /* The kernel counts one bit less than it is told. */
+    /* The kernel uses one bit less than the given count. */
     if (syscall(SYS_mbind, at, size, mode, placement->nodes.words, (unsigned long)SX_NODE_MAX + 1,
                 0ul) != 0) {
         /* Containers often deny the call, and nodes can be taken away from a running process. */

@@ -3,8 +3,8 @@
 /* placement.h - where memory lies on a machine with several NUMA nodes.
  *
  * A placement belongs to a memfd: it is set through one map, before there are pages, and holds for
- * every page that any process makes there afterwards.  It is a wish.  A node that is full, or a
- * kernel that refuses, gives memory from elsewhere, never an error. */
+ * every page that any process makes there afterwards.  The placement is a hint.  A node that is
+ * full, or a kernel that refuses, gives memory from elsewhere, never an error. */
 #ifndef SX_SHMEM_PLACEMENT_H
 #define SX_SHMEM_PLACEMENT_H
 
@@ -33,7 +33,7 @@ static inline bool sx_node_set_has(const struct sx_node_set *set, unsigned node)
 unsigned sx_node_set_count(const struct sx_node_set *set);
 
 enum sx_placement_kind {
-    SX_PLACE_ANYWHERE = 0, /* near whoever touches a page first */
+    SX_PLACE_ANYWHERE = 0, /* near the first toucher of a page */
     SX_PLACE_NEAR,         /* on the one node of the set, while it has memory */
     SX_PLACE_SPREAD,       /* over all nodes of the set in turn */
 };
@@ -43,11 +43,11 @@ struct sx_placement {
     struct sx_node_set nodes;
 };
 
-/* Wish it for [at, at + size), a whole map.  NULL: anywhere. */
+/* Request the placement for [at, at + size), a whole map.  NULL: anywhere. */
 void sx_placement_apply(const struct sx_placement *placement, void *at, size_t size);
 
 /* Nodes with memory that this process may use: at least 1, and none in *ret where the kernel does
- * not say. */
+ * not report them. */
 unsigned sx_placement_nodes(struct sx_node_set *ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* places.c - look at all lists of a kind, and keep those with the process, oldest first. */
+/* places.c - read all lists of a kind, and keep those with the process, oldest first. */
 #include "shmem/places.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* published.c - records of published values, made by the server and read by everybody of a user.
+/* published.c - records of published values, made by the server and read by all processes of a
+ * user.
  *
- * A reader bounds each offset by the record, and the record by what the store has published. */
+ * A reader bounds each offset by the record, and the record by the published end of the store. */
 #include "shmem/published.h"
 
 #include <stdlib.h>
@@ -28,7 +29,7 @@ pmix_status_t sx_published_session(const struct sx_store *store, struct sx_publi
     return rc;
 }
 
-/* Return: false when @entry refers to what is not in the record. */
+/* Return: false when @entry refers to bytes outside of the record. */
 static bool entry_read(const uint8_t *bytes, size_t size, const struct sx_published_entry *entry,
                        struct sx_published_seen *ret)
 {
@@ -90,7 +91,7 @@ pmix_status_t sx_published_see(const struct sx_store *store, const char *key, si
 
 /* ---- the writer ----------------------------------------------------------------------------- */
 
-/* Return: how long the record is, 0 when these cannot be in one. */
+/* Return: the length of the record, 0 when the values do not fit in one. */
 static size_t record_size(const struct sx_published_shown shown[], size_t count, size_t sizes[])
 {
     size_t size = sizeof(struct sx_published_head) + count * sizeof(struct sx_published_entry);
@@ -154,7 +155,7 @@ pmix_status_t sx_published_show(struct sx_store_writer *writer, const char *key,
         rc = sx_store_put_flat(writer, SX_REALM_PUBLISHED, SX_ROW_JOB, key, PMIX_SCOPE_UNDEF, &cell,
                                bytes);
     }
-    if (bytes == NULL || rc != PMIX_SUCCESS) { /* what was there is no longer so */
+    if (bytes == NULL || rc != PMIX_SUCCESS) { /* the former record is outdated */
         (void)sx_store_unset(writer, SX_REALM_PUBLISHED, SX_ROW_JOB, key);
     }
     free(bytes);

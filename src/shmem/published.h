@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* published.h - what is published under one key, for processes of one user to read.
+/* published.h - the values published under one key, for processes of one user to read.
  *
  *   +------+-----------------+--------------------------------------+
  *   | head | entries, oldest | names of namespaces with their NULs, |
@@ -8,9 +8,9 @@
  *   +------+-----------------+--------------------------------------+
  *
  * The server keeps one store of these for each user.  The record of a key lies under that key, in
- * SX_REALM_PUBLISHED, and never changes: a value more or less is another record.  It has all that
- * processes of that user may be told under this key.  Where that cannot be said so, there is no
- * record, and the server has to be asked.
+ * SX_REALM_PUBLISHED, and never changes: a value more or less is another record.  The record has
+ * all that processes of that user may receive under this key.  When a record cannot express that,
+ * there is none, and the server has to be asked.
  *
  * Which session a namespace belongs to lies under its name, in SX_REALM_SESSION: a range may depend
  * on it. */
@@ -42,7 +42,7 @@ static_assert(sizeof(struct sx_published_entry) == 48, "fixed by layout 2");
 
 /* ---- readers: no lock, no allocation, any thread ------------------------------------------- */
 
-/* What a reader sees under a key; its body stays as long as the store is mapped. */
+/* A value that a reader sees under a key; its body stays as long as the store is mapped. */
 struct sx_published_seen {
     struct sx_publish_who by;
     uint64_t serial;
@@ -51,11 +51,11 @@ struct sx_published_seen {
 };
 
 /* The session of @asker's namespace, into it.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when the
- * store does not tell; PMIX_ERR_UNPACK_FAILURE. */
+ * store does not have it; PMIX_ERR_UNPACK_FAILURE. */
 pmix_status_t sx_published_session(const struct sx_store *store, struct sx_publish_who *asker);
 
 /* The oldest value that @asker, who looks with @options, sees under @key.  Return: PMIX_SUCCESS;
- * PMIX_ERR_NOT_FOUND when only the server can tell; PMIX_ERR_UNPACK_FAILURE when the store
+ * PMIX_ERR_NOT_FOUND when only the server can answer; PMIX_ERR_UNPACK_FAILURE when the store
  * contradicts itself. */
 pmix_status_t sx_published_see(const struct sx_store *store, const char *key, size_t key_len,
                                const struct sx_publish_who *asker,
@@ -71,15 +71,16 @@ struct sx_published_shown {
     const pmix_value_t *value;
 };
 
-/* The record of @key is made of these, the oldest first; none, or what is too much for a record:
- * there is no record.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then there is none. */
+/* Make the record of @key of these values, the oldest first; without values, or with too many for a
+ * record, there is no record.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then there is
+ * none. */
 pmix_status_t sx_published_show(struct sx_store_writer *writer, const char *key,
                                 const struct sx_published_shown shown[], size_t count);
 
 /* @nspace belongs to @session from now on.  Return: as sx_store_put. */
 pmix_status_t sx_published_session_show(struct sx_store_writer *writer, const char *nspace,
                                         uint64_t session);
-/* There is no such namespace any more. */
+/* Remove the session of a namespace that has ended. */
 void sx_published_session_hide(struct sx_store_writer *writer, const char *nspace);
 
 #endif

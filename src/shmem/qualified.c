@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* qualified.c - names for keys with qualifiers, and their values put and put together again.
+/* qualified.c - names for keys with qualifiers, and their values, put and restored.
  *
  * The name is the XXH3 of the key and of the sum of the XXH3s of the qualifiers, so that their
- * order does not matter; 128 bits, so that no two sets meet by chance.  A process that
- * makes two meet on purpose harms the values of its own job alone. */
+ * order does not matter; 128 bits, so that no two sets collide by chance.  A process that causes a
+ * collision on purpose harms the values of its own job alone. */
 #include "shmem/qualified.h"
 
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  * qualifiers.  A Get names the key and the same qualifiers, in any order.
  *
  * The key and its qualifiers make a name of fixed length.  The value lies in a column of that name
- * in SX_REALM_QUALIFIED, so a Get finds it like any other value, with one probe and one cell.  What
- * a name stands for is stored once, in the job's cell of the column NAME".q".  It is an array of
- * infos, and the first one has the key and the value true. */
+ * in SX_REALM_QUALIFIED, so a Get finds it like any other value, with one probe and one cell.  The
+ * meaning of a name (its legend) is stored once, in the job's cell of the column NAME".q".  It is
+ * an array of infos, and the first one has the key and the value true. */
 #ifndef SX_SHMEM_QUALIFIED_H
 #define SX_SHMEM_QUALIFIED_H
 
@@ -28,8 +28,8 @@ struct sx_qualified {
     char name[SX_QUALIFIED_NAME_LEN + 1];
 };
 
-/* Take @value apart.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when it is no array of infos, has no
- * qualifier, or a key that is none; what sx_flat_size says of a qualifier. */
+/* Take @value apart.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when it is not an array of infos,
+ * has no qualifier, or an invalid key; the status of sx_flat_size for a qualifier. */
 pmix_status_t sx_qualified_read(struct sx_qualified *ret, const pmix_value_t *value);
 
 /* True when @info has an element that is marked as a qualifier. */
@@ -41,7 +41,7 @@ bool sx_qualified_asked(const pmix_info_t *info, size_t ninfo);
 pmix_status_t sx_qualified_name(const char *key, size_t key_len, const pmix_info_t *info,
                                 size_t ninfo, char ret_name[SX_QUALIFIED_NAME_LEN + 1]);
 
-/* What a name stands for, as a value to store.  Free ret->data.darray and its array (not what the
+/* The legend of a name, as a value to store.  Free ret->data.darray and its array (not what the
  * infos own).  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_qualified_legend(const struct sx_qualified *qualified, pmix_value_t *ret);
 
@@ -54,8 +54,8 @@ void sx_qualified_legend_key(const char *name, char ret_key[SX_QUALIFIED_LEGEND_
 pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmix_scope_t scope,
                                const pmix_value_t *value, char *ret_name);
 
-/* The column @name of SX_REALM_QUALIFIED, which holds @item, back to what was put, deep copies.
- * Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a column that is a legend or has none; as
+/* The column @name of SX_REALM_QUALIFIED, which holds @item, as the value that was put, in deep
+ * copies.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a column that is a legend or has none; as
  * sx_flat_decode. */
 pmix_status_t sx_qualified_whole(const struct sx_store *store, const char *name,
                                  const struct sx_item *item, pmix_value_t *ret);

@@ -3,9 +3,9 @@
 /* segment.c - create, seal, hand out and map segments.
  *     created --publish--> readable by others --deinit--> gone with the last mapping
  *
- * The creator's order matters: map writable, place, take memory, and only then seal, for after
- * FUTURE_WRITE there is no second writable map, not even for the creator.  An attacher believes
- * the kernel (size, seals) and checks everything else.  Bounded by the size at creation. */
+ * The creator's order matters: map writable, place, take memory, and only then seal: after
+ * FUTURE_WRITE there is no second writable map, not even for the creator.  An attacher trusts the
+ * kernel (size, seals) and checks everything else.  Bounded by the size at creation. */
 #include "shmem/segment.h"
 
 #include <errno.h>
@@ -158,7 +158,7 @@ static pmix_status_t sx_segment_map(struct sx_segment *seg,
     }
 }
 
-/* From here on nobody can resize the memfd or, unless it is a lane, map it writable. */
+/* From here on no process can resize the memfd or, unless it is a lane, map it writable. */
 static pmix_status_t sx_segment_seal(const struct sx_segment *seg, bool client_writable)
 {
     const int seals = SX_SEGMENT_SEALS | F_SEAL_SEAL;
@@ -168,7 +168,7 @@ static pmix_status_t sx_segment_seal(const struct sx_segment *seg, bool client_w
             return PMIX_SUCCESS;
         }
         static atomic_bool told;
-        /* relaxed: only one of several threads is to say it. */
+        /* relaxed: only one of several threads is to log it. */
         if (!atomic_exchange_explicit(&told, true, memory_order_relaxed)) {
             sx_log(SX_LOG_INFO, "this kernel (before 5.1) cannot seal memory against writing: "
                                 "segments are protected by their file mode only");
@@ -194,7 +194,7 @@ static void sx_segment_format(struct sx_segment *seg, const struct sx_segment_op
     header->kind = options->kind;
     header->generation = options->generation;
     header->features = 0;
-    /* relaxed: nobody looks before the magic is there. */
+    /* relaxed: no process reads it before the magic is there. */
     atomic_store_explicit(&header->used_bytes, SX_SEGMENT_BODY_OFF, memory_order_relaxed);
     memcpy(header->nspace, options->nspace, strlen(options->nspace) + 1);
 }
@@ -269,7 +269,8 @@ pmix_status_t sx_segment_create(struct sx_segment *seg, const struct sx_segment_
 void sx_segment_publish(struct sx_segment *seg)
 {
     sx_assert(seg->owner);
-    /* R-magic -> A-magic (sx_segment_check): seeing the magic means seeing what it covers. */
+    /* R-magic -> A-magic (sx_segment_check): a reader that sees the magic sees all earlier
+     * stores. */
     atomic_store_explicit(&sx_segment_header(seg)->magic, SX_SEGMENT_MAGIC, memory_order_release);
 }
 
@@ -415,7 +416,7 @@ pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_
     if (st.st_size < SX_SEGMENT_BODY_OFF) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM, "segment of %jd bytes", (intmax_t)st.st_size);
     }
-    const uint64_t size_bytes = (uint64_t)st.st_size; /* the kernel's word, not the peer's */
+    const uint64_t size_bytes = (uint64_t)st.st_size; /* from the kernel, not the peer */
     const int prot = kind == SX_SEGMENT_LANE ? PROT_READ | PROT_WRITE : PROT_READ;
     void *const base = mmap(NULL, size_bytes, prot, MAP_SHARED, fd, 0);
     if (base == MAP_FAILED) {
@@ -434,7 +435,7 @@ pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_
 
 uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from)
 {
-    /* A-used <- R-used (heap.c): what lies below has been written. */
+    /* A-used <- R-used (heap.c): all bytes below have been written. */
     const uint64_t used_bytes = atomic_load_explicit(&sx_segment_header(seg)->used_bytes,
                                                      memory_order_acquire);
     const uint64_t used = used_bytes < seg->size_bytes ? used_bytes : seg->size_bytes;
@@ -462,7 +463,7 @@ void sx_segment_deinit(struct sx_segment *seg)
     *seg = SX_SEGMENT_NULL;
 }
 
-/* In pieces: while the kernel takes one out, nobody else of this process maps memory. */
+/* In pieces: while the kernel unmaps one, no other thread of this process can map memory. */
 static void *release_run(void *arg)
 {
     struct sx_segment *const seg = arg;

@@ -9,9 +9,9 @@
  *   +------------+---------------+--------------+---------------------------
  *
  * The creator maps it writable once, seals it (SHRINK, GROW, FUTURE_WRITE, SEAL) and hands out
- * O_RDONLY reopens; nobody else can ever map it writable.  A lane is the exception: its one
- * client may write, hence SHRINK, GROW and SEAL only.  Nothing in here is a pointer.
- * Who frees it if its holder is killed?  The kernel, with the last mapping. */
+ * O_RDONLY reopens; no other process can ever map it writable.  A lane is the exception: its one
+ * client may write, hence SHRINK, GROW and SEAL only.  Nothing in here is a pointer.  Recovery
+ * after a kill: the kernel frees it with the last mapping. */
 #ifndef SX_SHMEM_SEGMENT_H
 #define SX_SHMEM_SEGMENT_H
 
@@ -30,7 +30,7 @@
 #define SX_SEGMENT_LAYOUT_BITS 24u                    /* the layout's, of the magic */
 #define SX_SEGMENT_BODY_OFF 384
 #define SX_SEGMENT_NSPACE_BYTES 256
-#define SX_SEGMENT_ENDED UINT64_MAX /* as a successor: what the segment told of is gone */
+#define SX_SEGMENT_ENDED UINT64_MAX /* as a successor: the subject of the segment is gone */
 
 enum sx_segment_kind {
     SX_SEGMENT_STORE = 1, /* state: "shmix:store:NSPACE" */
@@ -40,7 +40,7 @@ enum sx_segment_kind {
     SX_SEGMENT_OPS = 5,   /* the server's open operations: "shmix:ops:NAME" */
 };
 
-/* Feature bits; a reader refuses a segment that has one it does not know. */
+/* Feature bits; a reader refuses a segment with an unknown one. */
 #define SX_SEGMENT_FEATURES_KNOWN UINT64_C(0)
 
 /* Return: the layout that a segment with @magic has; 0: it is not a segment of shmix. */
@@ -87,7 +87,7 @@ struct sx_segment_options {
     enum sx_segment_kind kind;
     const char *nspace;      /* copied into the header; at most 255 bytes */
     uint64_t size_bytes;     /* wanted reserve (sparse) */
-    uint64_t size_min_bytes; /* what must be had; the reserve is halved down to this */
+    uint64_t size_min_bytes; /* the least reserve; it is halved down to this */
     uint64_t generation;
     bool client_writable;                 /* a lane */
     bool private_memory;                  /* anonymous, never shared: a process's own store */
@@ -115,18 +115,18 @@ pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end);
  * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM; PMIX_ERR_NOT_SUPPORTED (other layout or feature). */
 pmix_status_t sx_segment_attach(struct sx_segment *seg, int fd, enum sx_segment_kind kind);
 
-/* A reader's wish: enter what is used behind @from into its page tables now, in one call, rather
- * than fault by fault, and what its owner has taken memory for already.  More than 1 MiB is left to
+/* For a reader: enter the used part behind @from into its page tables now, in one call, rather than
+ * fault by fault, and the part that its owner has backed already.  More than 1 MiB is left to
  * faults: the kernel enters 16 pages with each, which costs as much, and not all may be read.  A
- * kernel without the call (before 5.14) does nothing.  Return: how far it went, or what it left;
- * the next call is due when more is used. */
+ * kernel without the call (before 5.14) does nothing.  Return: the end of what was entered, or left
+ * to faults; the next call is due when more is used. */
 uint64_t sx_segment_prefault(const struct sx_segment *seg, uint64_t from);
 
 /* Safe on SX_SEGMENT_NULL and twice. */
 void sx_segment_deinit(struct sx_segment *seg);
 
-/* The same for one of which the memory may be given back here.  Of a large one a thread does that,
- * which takes it some time; nobody waits for it. */
+/* The same for a segment whose memory is freed by this process.  For a large one a thread does
+ * that, because it takes time; no other thread waits for it. */
 void sx_segment_release(struct sx_segment *seg);
 
 static inline struct sx_segment_header *sx_segment_header(const struct sx_segment *seg)

@@ -23,7 +23,7 @@ struct search {
     const char *kind;
     bool (*each)(void *arg, pid_t pid, int fd);
     void *arg;
-    struct sx_outside_left *left; /* NULL: nobody wants it */
+    struct sx_outside_left *left; /* NULL: not wanted */
     bool goes_on, denied;
     void *seen; /* inodes of one process, a tree of <search.h> */
 };

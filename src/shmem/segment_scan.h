@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* segment_scan.h - segments of servers that know nothing of us.
+/* segment_scan.h - segments of servers, found without their help.
  *
- * They are found through /proc, by the names of the memfds that processes hold open, and opened
- * read-only.  The kernel decides into which processes the caller may look: its user's, and root
- * into all.  It costs a look at every descriptor of these. */
+ * The segments are found through /proc, by the names of the memfds that processes hold open, and
+ * opened read-only.  The kernel decides which processes the caller may inspect: its user's, or all
+ * for root.  The cost is a visit of every descriptor of these. */
 #ifndef SX_SHMEM_SEGMENT_SCAN_H
 #define SX_SHMEM_SEGMENT_SCAN_H
 
@@ -18,7 +18,7 @@
 struct sx_outside_left {
     struct {
         pid_t pid;
-        uint32_t layout; /* 0: another program's, whose name is as ours are */
+        uint32_t layout; /* 0: another program's, with a name of this form */
     } at[SX_OUTSIDE_LEFT_MAX];
     unsigned count; /* further ones are not listed */
 };
@@ -27,7 +27,7 @@ struct sx_outside_left {
  * begins with "shmix:" and @kind, as "ring:", but for those that are still being made; once,
  * however many descriptors of it the process has.  The descriptor is closed afterwards; @each
  * returns false to stop.  Those of another layout, or another program, are added to @left (or
- * NULL).  Return: false when some process could not be looked into. */
+ * NULL).  Return: false when some process could not be inspected. */
 bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
                      void *arg, struct sx_outside_left *left);
 

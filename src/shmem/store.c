@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* store.c - read a store: dictionary, column, cell, body.
  *
- * One probe, one cell.  Entered from the client's and the server's lookups, in any thread, with
- * the store possibly being written.  Each step loads one published word with acquire and then
- * reads bytes that never change again; each offset is bounded before it is followed (sx_reach_at),
- * so that a segment that contradicts itself earns PMIX_ERR_UNPACK_FAILURE and nothing worse.  A
+ * One probe, one cell.  Entered from the client's and the server's lookups, in any thread, with the
+ * store possibly being written.  Each step loads one published word with acquire and then reads
+ * bytes that never change again; each offset is bounded before it is followed (sx_reach_at), so
+ * that a segment that contradicts itself causes PMIX_ERR_UNPACK_FAILURE and nothing worse.  A
  * lookup's work is bounded by the slots of the dictionary, at most half of which are taken. */
 #include "shmem/store.h"
 
@@ -235,7 +235,7 @@ pmix_status_t sx_store_read(const struct sx_store *store, sx_column column, uint
         return PMIX_ERR_NOT_FOUND;
     }
     struct sx_reach reach = sx_reach_init(store);
-    /* A dictionary has led to it, with its key: that part needs no second look. */
+    /* A dictionary has led to it, with its key: that part needs no second check. */
     const struct sx_column_record *const record = sx_reach_at(&reach, column, sizeof(*record));
     if (record == NULL) {
         return PMIX_ERR_UNPACK_FAILURE;

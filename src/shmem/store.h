@@ -15,7 +15,7 @@
  * A store that gets full, or is mostly garbage, is rewritten as the next generation.  The size of a
  * generation follows from its live data.  A large one is copied in steps: each put copies some, and
  * what changes meanwhile is put into both.  The old segment stays valid for those who hold pointers
- * into it.  Its header names the successor, or says that there will be none. */
+ * into it.  Its header names the successor, or marks that there will be none. */
 #ifndef SX_SHMEM_STORE_H
 #define SX_SHMEM_STORE_H
 
@@ -71,7 +71,7 @@ sx_column sx_store_column(const struct sx_store *store, enum sx_realm realm, con
 sx_column sx_store_column_hashed(const struct sx_store *store, uint64_t hash, enum sx_realm realm,
                                  const char *key, size_t key_len);
 
-/* What a cell holds: @cell is a copy, @body points into the mapping (NULL where there is none)
+/* The content of a cell: @cell is a copy, @body points into the mapping (NULL where there is none)
  * and is cell.len bytes, bounded by the published end. */
 struct sx_item {
     struct sx_cell cell;
@@ -132,8 +132,8 @@ static inline pmix_scope_t sx_scope_taking(pmix_scope_t taken)
     return (pmix_scope_t)(taken - PMIX_LOCAL + PMIX_DEL_LOCAL);
 }
 
-/* Return: 0 while this generation is the newest; the number of the generation that has replaced
- * it, and then this one gets no more news; SX_SEGMENT_ENDED when its namespace is gone and there
+/* Return: 0 while this generation is the newest; the number of the generation that has replaced it,
+ * and then this one is not updated any more; SX_SEGMENT_ENDED when its namespace is gone and there
  * will be no other. */
 static inline uint64_t sx_store_successor(const struct sx_store *store)
 {
@@ -195,14 +195,14 @@ pmix_status_t sx_store_create(struct sx_store_writer *writer,
                               const struct sx_store_options *options);
 void sx_store_destroy(struct sx_store_writer *writer);
 
-/* The namespace of this store is gone: tell the readers that have it mapped.  Then destroy
+/* The namespace of this store is gone: mark that for the readers that have it mapped.  Then destroy
  * it. */
 void sx_store_end(struct sx_store_writer *writer);
 
-/* Store @value for (realm, row, key).  A second put of the same key replaces the first, for
- * readers at once; an equal value changes nothing.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
- * (key empty or longer than PMIX_MAX_KEYLEN, row not below SX_STORE_ROW_MAX, a type that no value
- * has); what sx_flat_size says; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
+/* Store @value for (realm, row, key).  A second put of the same key replaces the first, for readers
+ * at once; an equal value changes nothing.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (key empty or
+ * longer than PMIX_MAX_KEYLEN, row not below SX_STORE_ROW_MAX, a type that no value has); the
+ * status of sx_flat_size; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
 pmix_status_t sx_store_put(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                            const char *key, pmix_scope_t scope, const pmix_value_t *value);
 
@@ -228,11 +228,11 @@ pmix_status_t sx_store_withdraw(struct sx_store_writer *writer, enum sx_realm re
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then nothing has changed. */
 pmix_status_t sx_store_renew(struct sx_store_writer *writer);
 
-/* Copy some @bytes more of the next generation, when it has been begun.  It is there then as soon
- * as all is copied; no put needs to come.  Return: whether there is more. */
+/* Copy some @bytes more of the next generation, when it has been begun.  The next generation is
+ * there as soon as all is copied, without another put.  Return: whether there is more. */
 bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes);
 
-/* @size bytes of a value have come that is to be put when it is whole: have some of the memory for
+/* @size bytes have arrived of a value that is put once it is complete: take some of the memory for
  * it, here and in the next generation. */
 void sx_store_expect(struct sx_store_writer *writer, uint64_t size);
 

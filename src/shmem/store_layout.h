@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* store_layout.h - what lies in a store segment, and how its files reach into it.
+/* store_layout.h - the content of a store segment, and how the store's files read it.
  *
  *   384            448
  *   +--------------+------------------------------------------------------------------
@@ -150,7 +150,7 @@ pmix_status_t sx_words_read(struct sx_reach *reach, const struct sx_words *words
 
 /* ---- writers' parts (column.c): the caller has reserved the memory ------------------------ */
 
-/* What one put is about. */
+/* One put: its place, key and value. */
 struct sx_put {
     enum sx_realm realm;
     uint32_t row;
@@ -185,28 +185,28 @@ pmix_status_t sx_store_format(struct sx_store_writer *writer, uint32_t row_count
                               uint64_t column_count);
 uint64_t sx_dictionary_bytes(uint64_t column_count);
 void sx_store_garbage(struct sx_store_writer *writer, uint64_t bytes);
-/* Take away what is at @words in @record.  The store may be tidied then. */
+/* Remove the value at @words in @record.  The store may be tidied then. */
 void sx_column_unset(struct sx_store_writer *writer, const struct sx_column_record *record,
                      struct sx_words *words);
-/* What the value at @words takes outside its first cell. */
+/* The bytes that the value at @words takes outside its first cell. */
 uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_words *words);
 
 /* The bytes of a column without any value, which the next generation does not have; else 0. */
 uint64_t sx_column_idle_bytes(const struct sx_column_record *record);
 
-/* So much of a store may be used before the next generation is begun: what is left is enough for
- * the puts that come until it is there. */
+/* So much of a store may be used before the next generation is begun: the rest is enough for the
+ * puts until the next one is there. */
 #define SX_STORE_BEGIN_EIGHTHS 5u
 
 /* ---- renewal (store_renew.c) -------------------------------------------------------------- */
 
-/* Begin the next generation, unless it is small, or cannot be had; then what calls this tries again
+/* Begin the next generation, unless it is small, or cannot be had; then the caller tries again
  * later.  Return: whether it is being copied now. */
 bool sx_store_renew_begin(struct sx_store_writer *writer);
-/* Do to the next generation, if there is one that is being copied, what was done to this one. */
+/* Repeat a change in the next generation, if one is being copied. */
 void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put);
 void sx_store_renew_unset(struct sx_store_writer *writer, const struct sx_put *put);
-/* Give it up. */
+/* Give the next generation up. */
 void sx_store_renew_abandon(struct sx_store_writer *writer);
 
 /* As sx_store_renew, with room for @extra_bytes more and directories for @row_count rows. */

@@ -3,10 +3,10 @@
 /* store_renew.c - rewrite a store without its garbage as the next generation.
  *     old: current --new one published--> superseded (header names the successor) --> unmapped
  *
- * What is live is measured, then copied into a segment whose size follows from it; nothing of
- * the old one changes but its successor word, so readers stay valid as long as they map it.  If
- * the new one cannot be had, the old one goes on as if nothing had happened.  Entered from put
- * and sx_store_renew.  Bounded by the live bytes, which are at most the reserve. */
+ * The live data is measured, then copied into a segment whose size follows from it.  Nothing of the
+ * old one changes but its successor word, so readers stay valid as long as they map it.  If the new
+ * one cannot be had, the old one goes on as if nothing had happened.  Entered from put and
+ * sx_store_renew.  Bounded by the live bytes, which are at most the reserve. */
 #include <stdlib.h>
 
 #include "base/status.h"
@@ -180,8 +180,8 @@ static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_
     return rc;
 }
 
-/* Readers of a private store take no lock and may stand in any generation: keep them all, unless
- * there are none. */
+/* Readers of a private store take no lock and may read any generation: keep them all, unless there
+ * are none. */
 static pmix_status_t sx_store_retire_room(struct sx_store_writer *writer)
 {
     if (!writer->private_memory || writer->alone) {
@@ -270,8 +270,8 @@ pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_coun
 
 /* ---- in steps ------------------------------------------------------------------------------ */
 
-/* What was there when it began is copied column by column.  What has changed since is in both
- * already: a cell that the next generation has is newer, or the same. */
+/* Cells from before its beginning are copied column by column.  Later changes are in both
+ * generations already: a cell that the next generation has is newer, or the same. */
 struct sx_store_renewal {
     struct sx_store_writer next;
     uint64_t dictionary;        /* the table of the old one that is walked: a larger one anew ... */
@@ -304,7 +304,7 @@ static bool sx_renewal_store(struct sx_store_renewal *renewal, struct sx_column_
 }
 
 /* Have some of the memory for @put.  Return: whether it is to be stored now: there is all of it, or
- * none to be had, which the store says. */
+ * none to be had, which the store reports. */
 static bool sx_renewal_prepare(struct sx_store_renewal *renewal, struct sx_column_record *record,
                                const struct sx_put *put)
 {
@@ -441,7 +441,7 @@ bool sx_store_renew_begin(struct sx_store_writer *writer)
 {
     const uint64_t columns = atomic_load_explicit(&sx_writer_store(writer)->column_count,
                                                   memory_order_relaxed);
-    /* With what comes until it is there. */
+    /* Including the puts until the next generation is there. */
     const uint64_t live = writer->live_bytes + writer->live_bytes / SX_STORE_COPY_TIMES;
 
     if (writer->live_bytes < SX_STORE_STEPS_MIN_BYTES) {
@@ -510,7 +510,8 @@ void sx_store_renew_unset(struct sx_store_writer *writer, const struct sx_put *p
     struct sx_column_record *const record = next != NULL ? sx_column_find(next, put) : NULL;
     struct sx_words *const words = record != NULL ? sx_column_words(next, record, put->row) : NULL;
 
-    /* relaxed: the writer's own store.  What has not been copied is not there to be copied. */
+    /* relaxed: the writer's own store.  A cell that has not been copied yet is absent in the next
+     * one. */
     if (words != NULL && atomic_load_explicit(&words->word0, memory_order_relaxed) != 0) {
         sx_column_unset(next, record, words);
     }

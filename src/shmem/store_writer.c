@@ -92,7 +92,7 @@ void sx_store_destroy(struct sx_store_writer *writer)
 
 void sx_store_end(struct sx_store_writer *writer)
 {
-    /* R-succ -> A-succ (sx_store_successor): the last word about this store. */
+    /* R-succ -> A-succ (sx_store_successor): the last store to this segment. */
     atomic_store_explicit(&sx_segment_header(&writer->view.seg)->successor, SX_SEGMENT_ENDED,
                           memory_order_release);
 }
@@ -147,8 +147,8 @@ static uint32_t sx_rows_for(const struct sx_store_writer *writer, uint32_t row)
     return row_count < SX_STORE_ROW_MAX ? (uint32_t)row_count : SX_STORE_ROW_MAX;
 }
 
-/* Reserve what @put needs, in the next generation if this one has no room.  *record is looked up
- * again when the store was renewed. */
+/* Reserve the memory that @put needs, in the next generation if this one has no room.  *record is
+ * looked up again when the store was renewed. */
 static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
                                     struct sx_column_record **record, const struct sx_put *put)
 {
@@ -183,8 +183,8 @@ static pmix_status_t sx_put_reserve(struct sx_store_writer *writer,
     return sx_heap_reserve(&writer->heap, sx_column_need(writer, *record, put));
 }
 
-/* Whether there is more garbage than what lives, and some MiB of it: each reader then has to ask
- * for the next generation. */
+/* Whether there is more garbage than live data, and some MiB of it: each reader then has to ask for
+ * the next generation. */
 static bool sx_store_is_littered(const struct sx_store_writer *writer)
 {
     return writer->garbage_bytes > writer->garbage_limit_bytes &&
@@ -193,8 +193,8 @@ static bool sx_store_is_littered(const struct sx_store_writer *writer)
 
 /* Renew a store that is mostly garbage, or gets full: begin that, or go on after a change.
  * @before: what had been used, and what was garbage, together.  A private store that others read is
- * renewed only when it is full, because it keeps its old generations, so nothing would be won.  It
- * is no failure of the put when the next generation cannot be had: try again when there is twice as
+ * renewed only when it is full, because it keeps its old generations, so a renewal would save
+ * nothing.  A missing next generation is not a failure of the put: try again when there is twice as
  * much garbage. */
 static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
 {

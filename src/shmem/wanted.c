@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wanted.c - what a Get asks, and the order of the places where its value may lie. */
+/* wanted.c - the question of a Get, and the order of the places where its value may lie. */
 #include "shmem/wanted.h"
 
 #include <assert.h>
@@ -34,7 +34,7 @@ static pmix_status_t qualify(struct sx_wanted *wanted, const pmix_info_t *info, 
     return rc;
 }
 
-/* Nobody stores which process asks; its rank may be left open or, as it is unknown, be INVALID. */
+/* No store has the asker's identity; its rank may be left open or, as it is unknown, be INVALID. */
 static pmix_status_t rank_read(struct sx_wanted *wanted, pmix_rank_t rank)
 {
     wanted->rank = rank;
@@ -75,8 +75,8 @@ static pmix_status_t directives_read(struct sx_wanted *wanted, enum sx_function 
 pmix_status_t sx_wanted_read(struct sx_wanted *wanted, enum sx_function function, pmix_rank_t rank,
                              const char *key, const pmix_info_t *info, size_t ninfo)
 {
-    /* What is set below stays as it is, and so does the name: to clear all takes compilers a string
-     * instruction, whose beginning alone costs as much as a probe. */
+    /* Only some fields are cleared: those set below, and the name, are not.  For clearing all,
+     * compilers use a string instruction, whose start alone costs as much as a probe. */
     const size_t from = offsetof(struct sx_wanted, reserved);
 
     memset((char *)wanted + from, 0, offsetof(struct sx_wanted, name) - from);
@@ -129,7 +129,7 @@ bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row)
     for (uint32_t row = 0; row < SX_SESSION_COUNT_MAX; row++) {
         bool known = sx_site_number(site, SX_REALM_SESSION, row, PMIX_SESSION_ID, SX_ID_END, &has);
 
-        if (!known && row == 0 && told) { /* the job's own word names its session */
+        if (!known && row == 0 && told) { /* the job's own value names its session */
             known = true;
             has = job_has;
         }
@@ -151,7 +151,7 @@ static bool session_row(const struct sx_site *site, uint32_t id, uint32_t *ret)
     return sx_session_row(site, id, ret) || *ret == 0;
 }
 
-/* Our own row: where this process is, or the host whose job this is. */
+/* The own row: of this process, or of the host whose job this is. */
 static bool own_row(const struct sx_site *site, enum sx_realm realm, uint32_t *ret)
 {
     switch (realm) {
@@ -184,8 +184,8 @@ static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site
     return own_row(site, realm, ret);
 }
 
-/* Whether anything is known of a node or an app by its row: a host may count its nodes from any
- * number, and tell of few of them. */
+/* Whether a store has any value in the row of a node or an app: a host may count its nodes from any
+ * number, and register few of them. */
 static bool row_exists(const struct sx_site *site, enum sx_realm realm, uint32_t row)
 {
     static const char *const keys[][3] = {
@@ -219,7 +219,8 @@ static pmix_status_t find_in_realm(const struct sx_wanted *wanted, const struct 
                : PMIX_ERR_NOT_FOUND;
 }
 
-/* A node, an app or a session that was asked for.  Of our own the job's word holds as well. */
+/* A node, an app or a session that was asked for.  For the own one the job's value counts as
+ * well. */
 static pmix_status_t find_in_named(const struct sx_wanted *wanted, const struct sx_site *site,
                                    struct sx_item *ret)
 {
@@ -236,7 +237,7 @@ static pmix_status_t find_in_named(const struct sx_wanted *wanted, const struct 
     return rc;
 }
 
-/* A key that some process of the job has, whichever. */
+/* A key that any process of the job has. */
 static pmix_status_t find_anywhere(const struct sx_columns *columns, struct sx_item *ret)
 {
     const struct sx_site *const site = columns->site;
@@ -285,7 +286,7 @@ static pmix_status_t find_in_job(const struct sx_wanted *wanted, const struct sx
 }
 
 /* In the row that is named.  Return: PMIX_ERR_NOT_FOUND, and *ret_go_on false, if it does not
- * exist, or lacks a key that others of its realm have: what is our own is no answer then. */
+ * exist, or lacks a key that others of its realm have: the own row is not an answer then. */
 static pmix_status_t find_in_row(const struct sx_wanted *wanted, const struct sx_site *site,
                                  enum sx_realm realm, struct sx_item *ret, bool *ret_go_on)
 {
@@ -301,7 +302,7 @@ static pmix_status_t find_in_row(const struct sx_wanted *wanted, const struct sx
     return sx_columns_read(&columns, row, ret);
 }
 
-/* A node, an app or a session is named, and the key alone says of what it is.  Return: as
+/* A node, an app or a session is named, and the key alone implies its realm.  Return: as
  * find_in_row. */
 static pmix_status_t find_by_names(const struct sx_wanted *wanted, const struct sx_site *site,
                                    struct sx_item *ret, bool *ret_go_on)

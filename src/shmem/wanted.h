@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wanted.h - what a Get wants, and in which places it may lie: one policy for clients and hosts.
+/* wanted.h - the question of a Get, and the places where its value may lie: one policy for clients
+ * and hosts.
  *
  *     rank given        that process's cell, then for reserved keys as WILDCARD
  *     WILDCARD          the job's cell; then for reserved keys our node's, app's, session's, for
@@ -24,15 +25,15 @@
 #include "shmem/nspace_read.h"
 #include "shmem/qualified.h"
 
-/* Sessions that one namespace may tell of.  A session's row is no id, which may be any number: the
- * job's own session has row 0, and PMIX_SESSION_ID in each row says which one it is. */
+/* The most sessions in one namespace's store.  A session's row is not its id, which may be any
+ * number.  The job's own session has row 0, and PMIX_SESSION_ID in each row is the session's id. */
 #define SX_SESSION_COUNT_MAX 64u
 
 /* The arguments of a Get.  Strings are borrowed from the caller. */
 struct sx_wanted {
     const char *key; /* NULL: everything of the place */
     size_t key_len;
-    uint32_t rank; /* INVALID: who asks wants to know his own */
+    uint32_t rank; /* INVALID: the asker requests its own */
     /* Zero where nothing is said. */
     bool reserved;       /* the key is one of the library's: complete at connect */
     bool names_row;      /* a node, an app or a session is named, no realm */
@@ -48,7 +49,7 @@ struct sx_wanted {
 pmix_status_t sx_wanted_read(struct sx_wanted *wanted, enum sx_function function, pmix_rank_t rank,
                              const char *key, const pmix_info_t *info, size_t ninfo);
 
-/* True when @info asks for the caller's storage to be filled, whether the rest is right or not. */
+/* True when @info asks for the caller's storage to be filled, even if the rest is invalid. */
 bool sx_wanted_is_static(const pmix_info_t *info, size_t ninfo);
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
@@ -61,14 +62,14 @@ pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_sit
 pmix_status_t sx_wanted_collect(const struct sx_wanted *wanted, const struct sx_site *site,
                                 pmix_value_t *ret);
 
-/* What follows from the question: the name of a namespace or process (PMIX_NSPACE, PMIX_RANK,
- * PMIX_PROCID) of @nspace, where the asker is meant unless a rank is given.  *ret (uninitialised)
- * owns its content.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Values that follow from the question: the name of a namespace or process (PMIX_NSPACE, PMIX_RANK,
+ * PMIX_PROCID) of @nspace, of the asker unless a rank is given.  *ret (uninitialised) owns its
+ * content.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_wanted_name(const struct sx_wanted *wanted, const struct sx_site *site,
                              const char *nspace, pmix_value_t *ret);
 
-/* The process that is asked about: the asker unless a rank is given.  Return: false when it is none
- * of the job's. */
+/* The process that is asked about: the asker unless a rank is given.  Return: false when it is not
+ * a process of the job. */
 bool sx_wanted_rank(const struct sx_wanted *wanted, const struct sx_site *site, uint32_t *ret_rank);
 
 /* The row of the session @id.  Return: false when there is none; *ret_row is where it would lie
