@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* callbacks.c - how many callbacks are on their way. */
+/* callbacks.c - the number of callbacks under way. */
 #include "base/call/callbacks.h"
 
 #include <pthread.h>

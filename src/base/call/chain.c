@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* chain.c - call, wait for the word, collect what was said, call the next. */
+/* chain.c - call a handler, wait for its completion, collect its results, call the next. */
 #include "base/call/chain.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define MATCHES_KEPT_MAX 64u /* the same */
 
 struct sx_chain {
-    /* What stays from one event to the next: room. */
+    /* The memory that stays from one event to the next. */
     struct sx_matches matches;
     pmix_info_t *infos; /* the event's, then name and object of the one that runs */
     size_t info_room;
@@ -30,17 +30,17 @@ struct sx_chain {
     size_t next;            /* of the matches */
     struct sx_list waiting; /* in `waiting`: a handler runs and has not completed */
     /* Under the lock: */
-    bool in_call;     /* the handler's function has not returned; nobody else frees the chain */
+    bool in_call;     /* the handler's function has not returned; no other thread frees the chain */
     bool completed;   /* it has completed inside; the step goes on when it returns */
     bool is_over;     /* then there is no next one */
     bool forgotten;   /* to be freed when it returns */
-    uintptr_t ticket; /* what that handler was given, and no other one ever */
+    uintptr_t ticket; /* of that handler; no other ever has the same */
     char *name;       /* of the one that runs; NULL: it has none */
     struct sx_results results;
 };
 
-/* Handlers get a number, not a pointer: one that completes a second time, when its chain may long
- * be gone, finds nothing.  Under sx_handlers_lock, both. */
+/* Handlers get a number, not a pointer: a second completion, after its chain may have been freed,
+ * matches nothing.  Under sx_handlers_lock, both. */
 static struct sx_list waiting = SX_LIST_INIT(waiting);
 static uintptr_t ticket_last;
 
@@ -58,7 +58,7 @@ static void chain_free(struct sx_chain *chain)
     }
 }
 
-/* Nothing of it is another event's any more but the room. */
+/* Release all of the chain but its memory for the next event. */
 static void chain_spare(struct sx_chain *chain)
 {
     if (chain->info_room > INFOS_KEPT_MAX) {
@@ -82,7 +82,8 @@ static struct sx_chain *chain_new(const struct sx_chain_options *options)
         chain = calloc(1, sizeof(*chain));
     }
     if (chain != NULL) {
-        /* One by one: as a whole it would be made elsewhere first, and then copied. */
+        /* Field by field: an assignment of the whole would build it elsewhere first, and then copy
+         * it. */
         chain->options = *options;
         chain->source = *options->facts.source;
         chain->matches.count = chain->event_info_count = chain->next = 0;
@@ -232,7 +233,7 @@ static bool step_begin_locked(struct sx_chain *chain, struct sx_handler_call *re
     return false;
 }
 
-/* The newest are the likeliest to be asked for: others may wait for ever. */
+/* The newest are the likeliest to complete: others may wait for ever. */
 static struct sx_chain *waiting_find(uintptr_t ticket)
 {
     for (struct sx_list *it = waiting.prev; it != &waiting; it = it->prev) {
@@ -277,13 +278,13 @@ static enum after call_ended_locked(struct sx_chain *chain, struct sx_handler_ca
         return AFTER_END;
     }
     if (!chain->completed) {
-        return AFTER_LATER; /* somebody completes it, and may just be about to */
+        return AFTER_LATER; /* another thread completes it, perhaps just now */
     }
     return !chain->is_over && step_begin_locked(chain, call) ? AFTER_NEXT : AFTER_END;
 }
 
-/* The handler's word is in.  Return: whether its function has still to return, and the step goes on
- * from there. */
+/* The handler has completed.  Return: whether its function has still to return, and the step goes
+ * on from there. */
 static bool call_completed(struct sx_chain *chain, bool is_over)
 {
     chain->completed = true;
@@ -322,7 +323,7 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     struct sx_chain *const chain = waiting_take((uintptr_t)notification_cbdata);
     const bool is_over = chain != NULL && (status == PMIX_EVENT_ACTION_COMPLETE ||
                                            chain->next == chain->matches.count);
-    /* Nobody to keep it for and nobody to tell: then one hold of the lock does. */
+    /* No handler follows and no callback waits: then one hold of the lock suffices. */
     const bool is_brief = is_over && cbfunc == NULL && chain->options.said == NULL;
     bool in_call = is_brief && call_completed(chain, true);
 
@@ -360,8 +361,8 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
     }
 }
 
-/* Those that complete inside are followed by the next at once, so that each handler hears of one
- * event after the other. */
+/* A handler that completes inside is followed by the next at once, so that each handler receives
+ * one event after the other. */
 static void step_run(struct sx_chain *chain, struct sx_handler_call *call)
 {
     struct sx_handlers *const handlers = chain->options.handlers;
@@ -388,8 +389,8 @@ static void step_run(struct sx_chain *chain, struct sx_handler_call *call)
     }
 }
 
-/* Find out who wants it, and whom to call first.  Return: false with *ret_rc PMIX_SUCCESS when
- * there is nobody to call now. */
+/* Find the handlers of the event, and the first to call.  Return: false with *ret_rc PMIX_SUCCESS
+ * when there is no handler to call now. */
 static bool chain_match(struct sx_chain *chain, const struct sx_event_facts *facts,
                         struct sx_handler_call *ret_call, pmix_status_t *ret_rc)
 {
@@ -426,7 +427,7 @@ pmix_status_t sx_chain_start(const struct sx_chain_options *options)
     } else if (rc == PMIX_SUCCESS && chain->next < chain->matches.count) {
         chain_post(chain);
     } else {
-        chain->options.ended = rc == PMIX_SUCCESS ? options->ended : NULL; /* rc tells the caller */
+        chain->options.ended = rc == PMIX_SUCCESS ? options->ended : NULL; /* else rc reports it */
         chain_end(chain);
     }
     return rc;

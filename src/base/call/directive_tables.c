@@ -38,7 +38,7 @@
 #define TYPE_RANGE pmix_data_range_t
 #define TYPE_PERSISTENCE pmix_persistence_t
 
-/* Directives that go into none. */
+/* Directives without a field. */
 #define CARRIED(text)                                                                          \
     {                                                                                          \
         .name = #text, .key = (text), .key_size = sizeof(text), .effect = SX_DIRECTIVE_CARRIED \
@@ -209,8 +209,8 @@ static const struct sx_directive group_invite[] = {
     ROW(PMIX_GROUP_INFO_ARRAY, INFOS, collective, group_infos),
     ROW(PMIX_GROUP_LOCAL_CID, INFO, collective, local_cid),
     ROW(PMIX_GROUP_ENDPT_DATA, INFO, collective, endpoint_data),
-    IDLE(PMIX_GROUP_LEADER),     /* who invites always leads */
-    IDLE(PMIX_GROUP_OPTIONAL),   /* whoever is invited may decline */
+    IDLE(PMIX_GROUP_LEADER),     /* the inviter always leads */
+    IDLE(PMIX_GROUP_OPTIONAL),   /* invited processes may decline */
     IDLE(PMIX_GROUP_LOCAL_ONLY), /* all of them are on this node */
 };
 
@@ -584,7 +584,7 @@ static const struct sx_directive server_init[] = {
     ROW(PMIX_SERVER_SESSION_SUPPORT, BOOL, server, session_tools),
     ROW(PMIX_SERVER_SYSTEM_SUPPORT, BOOL, server, system_tools),
     ROW(PMIX_SERVER_SCHEDULER, BOOL, server, scheduler),
-    IDLE(PMIX_SERVER_ENABLE_MONITORING), /* of whoever asks for it */
+    IDLE(PMIX_SERVER_ENABLE_MONITORING), /* for each process that asks for it */
     ROW(PMIX_SERVER_SYS_CONTROLLER, BOOL, server, controller),
     ROW(PMIX_SERVER_ALLOW_FOREIGN_TOOLS, BOOL, server, foreign_tools),
     ROW(PMIX_SYSTEM_TMPDIR, STRING, server, system_tmpdir),
@@ -606,7 +606,7 @@ static const struct sx_directive setup[] = {
     IDLE(PMIX_SETUP_APP_NONENVARS), /* there are none: no fabric is set up */
 };
 
-/* What that has given. */
+/* The results of setup_application. */
 static const struct sx_directive local_support[] = {
     ROW(PMIX_SET_ENVAR, INFO, setup, envar),
     ROW(PMIX_ADD_ENVAR, INFO, setup, envar),
@@ -638,7 +638,7 @@ static const struct sx_directive forkexec[] = {
     IDLE(PMIX_FWD_STDOUT),
     IDLE(PMIX_FWD_STDERR),
     IDLE(PMIX_SPAWN_TOOL),
-    IDLE(PMIX_NOTIFY_COMPLETION), /* the tool hears of each end */
+    IDLE(PMIX_NOTIFY_COMPLETION), /* the tool receives each end */
     IDLE(PMIX_NOTIFY_PROC_TERMINATION),
     IDLE(PMIX_PARENT_ID), /* the tool */
 };
@@ -757,9 +757,9 @@ static const struct sx_directive launch[] = {
     ROW(PMIX_FWD_STDDIAG, FLAG, launch, output.forwards, .arg = PMIX_FWD_STDDIAG_CHANNEL),
     IDLE(PMIX_NON_PMI),          /* no rank has to call PMIx_Init */
     IDLE(PMIX_SPAWN_TOOL),       /* a tool is started as any rank */
-    IDLE(PMIX_NOHUP),            /* a job goes on when the tool goes that has asked for it */
+    IDLE(PMIX_NOHUP),            /* a job goes on when the tool that asked for it ends */
     IDLE(PMIX_ENVARS_HARVESTED), /* nothing is added to what the launcher and the spawn have */
-    IDLE(PMIX_AGGREGATE_HELP),   /* the launcher says once what holds for several ranks */
+    IDLE(PMIX_AGGREGATE_HELP),   /* the launcher merges equal lines of several ranks */
 };
 
 /* ---- the list ------------------------------------------------------------------------------ */

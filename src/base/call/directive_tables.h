@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* directive_tables.h - the directives of every function, and what each function gets of them.
+/* directive_tables.h - the directives of every function, and the options that each function gets
+ * from them.
  *
  * The list of docs/support/attributes.md ("Directives of each function") is compared with these
  * tables. */
@@ -117,7 +118,7 @@ struct sx_thread_stop_options {
     const char *thread_name;
 };
 
-/* Of what a Get wants to hear: 1 and more, in the order of enum sx_realm. */
+/* The realm that a Get wants: 1 and more, in the order of enum sx_realm. */
 enum sx_get_realm { SX_GET_ANY, SX_GET_JOB, SX_GET_NODE, SX_GET_APP, SX_GET_SESSION };
 
 struct sx_get_options {
@@ -137,20 +138,20 @@ struct sx_get_options {
 #define SX_PARDON_BEFORE 0x01u /* it had not called */
 #define SX_PARDON_AFTER 0x02u  /* it had */
 
-/* What a connect is to be; of anybody who takes part. */
+/* Options of a connect, by any of its callers. */
 #define SX_CONNECT_EXCHANGES 0x01u /* no new namespace */
-#define SX_CONNECT_TELLS 0x02u     /* the others hear who has called */
-#define SX_CONNECT_ASKS 0x04u      /* and who has not is asked to */
+#define SX_CONNECT_TELLS 0x02u     /* the others receive each caller's name */
+#define SX_CONNECT_ASKS 0x04u      /* and missing members are asked to call */
 
-/* What a group is to be, and how it comes to be; of anybody who takes part. */
-#define SX_GROUP_OPTIONAL 0x01u   /* without those who do not come */
-#define SX_GROUP_NOTIFY 0x02u     /* the others hear of the end of a member */
+/* Options of a group and its construction, by any of its callers. */
+#define SX_GROUP_OPTIONAL 0x01u   /* without those that do not call */
+#define SX_GROUP_NOTIFY 0x02u     /* the others receive the end of a member */
 #define SX_GROUP_LEADER 0x04u     /* the caller leads */
 #define SX_GROUP_CONTEXT 0x08u    /* it gets a context id */
 #define SX_GROUP_LOCAL_ONLY 0x10u /* all members are on this node */
-#define SX_GROUP_FT 0x20u         /* what they do together goes on without those who have ended */
+#define SX_GROUP_FT 0x20u         /* its operations go on without ended members */
 
-/* Of all kinds; each has a table of what its callers may say. */
+/* Of all kinds; each has a table of its callers' directives. */
 struct sx_collective_options {
     uint64_t timeout_ns; /* 0: none */
     bool collect;
@@ -160,25 +161,25 @@ struct sx_collective_options {
     uint8_t pardons;              /* SX_PARDON_* */
     uint8_t connect;              /* SX_CONNECT_* */
     uint8_t group;                /* SX_GROUP_* */
-    /* What the other members can get of this one. */
+    /* Infos of this member that the others can get. */
     struct sx_some_infos group_info;
     struct sx_some_infos group_infos; /* the same, and such arrays among them */
     const pmix_info_t *local_cid, *endpoint_data;
-    /* A group whose members do not know of each other: so many of them lead, and each names those
-     * whom it adds.  0: this one does not lead. */
+    /* A group whose members do not have each other's names: so many of them lead, and each names
+     * the members that it adds.  0: this one does not lead. */
     struct sx_some_number leaders;
     struct sx_some_procs added;
-    struct sx_some_procs final; /* who has the first ranks */
+    struct sx_some_procs final; /* these have the first ranks */
 };
 
 struct sx_publish_options {
-    pmix_data_range_t range;        /* who may look it up */
+    pmix_data_range_t range;        /* of processes that may look it up */
     struct sx_some_procs targets;   /* range CUSTOM */
     pmix_persistence_t persistence; /* how long it stays */
     struct sx_some_infos access;
 };
 
-/* Who may look it up besides the publisher's user: arrays of numbers. */
+/* Access for others than the publisher's user: arrays of numbers. */
 struct sx_publish_access_options {
     const pmix_info_t *uids, *gids;
 };
@@ -231,7 +232,7 @@ struct sx_forkexec_options {
 struct sx_control_options {
     uint32_t cleanups; /* PMIX_REGISTER_CLEANUP, _CLEANUP_DIR, PMIX_CLEANUP_IGNORE: paths */
     bool recursive, leave_top, empty;
-    /* What is for the host, all of it. */
+    /* All directives for the host. */
     bool kill, terminate, pause, resume, preemptible, event;
     struct sx_some_number signal, checkpoint_signal;
     bool apart;                /* what the targets have spawned is not meant */
@@ -248,7 +249,7 @@ struct sx_query_options {
     const char *nspace;
     struct sx_some_number rank;
     const char *group, *pset;
-    bool refreshes;                     /* nothing that was kept of earlier answers */
+    bool refreshes;                     /* no kept earlier answers */
     bool minmax;                        /* the smallest and the largest, beside the average */
     const char *storage, *storage_path; /* where it is mounted; what is in it */
 };
@@ -271,7 +272,7 @@ struct sx_monitor_options {
     struct sx_some_procs targets;                     /* of usage */
     const pmix_info_t *disks, *nets;                  /* the same; their names */
     bool local_only;
-    const pmix_info_t *elsewhere; /* what only the host can look at */
+    const pmix_info_t *elsewhere; /* only the host can monitor it */
     const char *cancel;           /* empty: all of them; NULL: nothing is cancelled */
     const char *id;               /* NULL: none */
     struct sx_some_number period_s, pardoned;
@@ -288,7 +289,7 @@ static inline enum sx_function sx_monitor_kind(const struct sx_monitor_options *
     return options->file != NULL ? SX_OF_FILE_MONITOR : SX_OF_MONITOR;
 }
 
-/* The first of @info says what is to be monitored; what goes with it depends on that.  Return: as
+/* The first of @info is the kind of monitor; the other directives depend on it.  Return: as
  * sx_directives_read. */
 static inline pmix_status_t sx_monitor_options_read(const pmix_info_t *info, size_t ninfo,
                                                     struct sx_monitor_options *options)
@@ -303,7 +304,7 @@ struct sx_credential_options {
     const char *types; /* with commas; NULL: any */
 };
 
-/* What becomes of the output of a job's ranks. */
+/* The destinations of the output of a job's ranks. */
 struct sx_output_options {
     struct sx_marks marks;
     bool merge;             /* stderr goes where stdout goes */
@@ -318,13 +319,13 @@ struct sx_output_options {
 };
 
 /* What `shmix run` does for a spawn. */
-/* Of a spawn, what the library itself does; the rest is the host's. */
+/* The parts of a spawn that the library does itself; the rest is the host's. */
 struct sx_spawn_options {
     bool forwards;               /* the caller's environment */
-    struct sx_some_procs parent; /* has to be one process; the server says which */
+    struct sx_some_procs parent; /* has to be one process; the server fills it in */
 };
 
-/* What is shown of a node, and of a job before it starts. */
+/* Displays of a node, and of a job before it starts. */
 struct sx_display_options {
     bool map, detailed; /* each rank's place; with its variables and its command */
     bool bindings;      /* each rank's process and CPUs, when it has started */
@@ -397,7 +398,7 @@ struct sx_iof_options {
     struct sx_some_number pid;         /* of its process */
 };
 
-/* Of what a job needs before it starts. */
+/* The setup of a job before it starts. */
 struct sx_setup_options {
     bool envars;              /* variables are to be sent along */
     const pmix_info_t *envar; /* one at least was: envar.h reads them */
@@ -411,7 +412,7 @@ struct sx_distances_options {
 /* Of `shmix run`: its server is to keep a descriptor that the ranks inherit, so that they reach it
  * without a path (SHMIX_SERVER_FD). */
 #define SX_SERVER_INHERIT_FD "shmix.inherit.fd"
-/* Also of it: its `log` entry takes what goes to the standard streams, or to records. */
+/* Also of it: its `log` entry takes lines for the standard streams, or for records. */
 #define SX_SERVER_LOG_STREAMS "shmix.log.streams"
 #define SX_SERVER_LOG_RECORDS "shmix.log.records"
 
@@ -434,14 +435,14 @@ struct sx_server_options {
     uint8_t logs;                              /* SX_LOGS_*: log_channel.h */
 };
 
-/* Also of it, about a job: true says that the text of the node's topology will come in a later
- * registration, and who wants it waits; false that nothing more comes.  In between it is one of the
- * job's keys (client/data/lookup.h). */
+/* Also of it, about a job: true: the text of the node's topology follows in a later registration,
+ * and Gets of it wait; false: it does not follow.  In between it is one of the job's keys
+ * (client/data/lookup.h). */
 #define SX_NSPACE_COMING "shmix.coming"
-/* Also of it, of output that it delivers: only for the next pull that is about it, since those that
- * there are have had it. */
+/* Also of it, of output that it delivers: only for the next matching pull, since the present pulls
+ * have had it. */
 #define SX_IOF_AGAIN "shmix.iof.again"
-/* One of the job's keys: what the text depends on (launch/place/probe_cache.h). */
+/* One of the job's keys: the machine that the text depends on (launch/place/probe_cache.h). */
 #define SX_NSPACE_MACHINE "shmix.machine"
 
 struct sx_nspace_options {

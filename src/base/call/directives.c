@@ -24,7 +24,7 @@ static bool number_read(const pmix_value_t *value, uint64_t max, struct sx_some_
     return true;
 }
 
-/* More seconds than can be counted are a time that never comes. */
+/* More seconds than the type holds are a time that is never reached. */
 static bool seconds_read(const pmix_value_t *value, uint64_t *ret_ns)
 {
     uint64_t seconds;
@@ -91,7 +91,7 @@ static bool devices_read(const pmix_value_t *value, pmix_device_type_t *ret)
 
 /* ---- fields -------------------------------------------------------------------------------- */
 
-/* Return: false when the value is not what the row wants. */
+/* Return: false when the value does not match the row. */
 static bool field_write(const struct sx_directive *row, const pmix_info_t *info, void *field)
 {
     const pmix_value_t *const value = &info->value;
@@ -155,7 +155,7 @@ static const char *const nouns[] = {
     [SX_DIRECTIVE_DEVICES] = "a type of devices",
 };
 
-/* @row has another value than it wants. */
+/* Refuse a value that does not match @row. */
 static pmix_status_t refuse(const struct sx_directives *table, const struct sx_directive *row)
 {
     if (row->kind == SX_DIRECTIVE_STRING && row->arg != 0) {
@@ -176,7 +176,7 @@ static const struct sx_directive *row_find(const struct sx_directives *table, co
             return &table->rows[i];
         }
     }
-    /* Most that are no directives are the caller's own: they are looked up in the short list. */
+    /* Most other keys are the caller's own: they are searched in the short list. */
     const char *const meant = sx_attribute_meant(key);
 
     return meant != NULL ? row_find(table, meant, strlen(meant) + 1) : NULL;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* directives.h - what a function is told in its infos: one table a function, one reader for all.
+/* directives.h - the directives among a function's infos: one table a function, one reader for all.
  *
  *     infos --sx_directives_read, by the function's table--> the function's options (options.h)
  *
- * A row says which key it is, what its value has to be, and where in the options it goes.  So no
- * directive is known and not read, and none is read that the table does not have.  What the table
- * does not have is refused when it is required, and else passed over.  A directive that is given
- * twice counts as it was given last, unless its kind says else. */
+ * A row has a key, the type of its value, and its field in the options.  So each directive of the
+ * table is read, and no other one.  A directive that the table does not have is refused when it is
+ * required, and else skipped.  Of a directive that is given twice the last counts, unless its kind
+ * differs. */
 #ifndef SX_BASE_CALL_DIRECTIVES_H
 #define SX_BASE_CALL_DIRECTIVES_H
 
@@ -17,8 +17,8 @@
 
 #include <pmix_common.h>
 
-/* What a value has to be, and the type of its field in the options.  A field is written only when
- * its directive is there. */
+/* The type of a value, and the type of its field in the options.  A field is written only when its
+ * directive is there. */
 enum sx_directive_kind {
     SX_DIRECTIVE_NOTHING, /* any value; no field */
     SX_DIRECTIVE_BOOL,    /* bool */
@@ -38,11 +38,11 @@ enum sx_directive_kind {
     SX_DIRECTIVE_INFO,        /* const pmix_info_t *, borrowed, for the function to judge */
 };
 
-/* What becomes of it. */
+/* The effect of a directive. */
 enum sx_directive_effect {
     SX_DIRECTIVE_OBEYED,
-    SX_DIRECTIVE_CARRIED, /* with the call, to all who hear of it */
-    SX_DIRECTIVE_IDLE,    /* it asks for nothing that is not so already */
+    SX_DIRECTIVE_CARRIED, /* with the call, to all its receivers */
+    SX_DIRECTIVE_IDLE,    /* it requests the present behaviour */
 };
 
 enum sx_said { SX_SAID_NOTHING, SX_SAID_YES, SX_SAID_NO };
@@ -72,12 +72,12 @@ struct sx_directive {
     uint32_t arg;
 };
 
-/* What one function understands. */
+/* The directives of one function. */
 struct sx_directives {
     const char *function; /* "PMIx_Fence" */
     const struct sx_directive *rows;
     size_t count;
-    pmix_info_directives_t no_directives; /* an info with one of these marks is none */
+    pmix_info_directives_t no_directives; /* an info with one of these marks is not a directive */
     bool others_are_data;                 /* and judged elsewhere */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* envar.c - one row per directive: the type of its value, and what becomes of the variable. */
+/* envar.c - one row per directive: the type of its value, and its effect on the variable. */
 #include "base/call/envar.h"
 
 #include <stdlib.h>

@@ -18,9 +18,9 @@
 /* Return: whether @key is one of these directives. */
 bool sx_envar_is_directive(const char *key);
 
-/* Do to *@env what @directive says.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it is none of
- * these directives; PMIX_ERR_BAD_PARAM (told) for a value of another type, a name that no variable
- * can have, and no separator where one is needed; PMIX_ERR_OUT_OF_RESOURCE.  On an error *@env is
+/* Apply @directive to *@env.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when it is not one of these
+ * directives; PMIX_ERR_BAD_PARAM (logged) for a value of another type, an invalid name of a
+ * variable, and no separator where one is needed; PMIX_ERR_OUT_OF_RESOURCE.  On an error *@env is
  * as it was. */
 pmix_status_t sx_envar_apply(const pmix_info_t *directive, char ***env);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* handlers.c - five lists in calling order, and the language in which a place is asked for. */
+/* handlers.c - five lists in calling order, and the directives that request a place. */
 #include "base/call/handlers.h"
 
 #include <stdlib.h>
@@ -26,12 +26,12 @@ struct sx_handler {
     char *name; /* NULL: none */
     void *object;
     bool has_object;
-    pmix_data_range_t range;         /* whose events it wants; UNDEF: anybody's */
+    pmix_data_range_t range;         /* whose events it wants; UNDEF: of any source */
     char nspace[PMIX_MAX_NSLEN + 1]; /* for the range NAMESPACE */
     pmix_proc_t *sources;            /* for the range CUSTOM */
     size_t source_count;
     uint64_t since[SX_EVENT_RINGS_MAX]; /* of each ring: numbered events above this one only */
-    /* Of the older ones that are for it alone it has had: 0 is no event. */
+    /* Older events for it alone that it has had: 0 is no event. */
     uint64_t in_hand;                  /* the one in whose handler it was registered */
     uint64_t had_upto;                 /* by a handler like itself: all up to here */
     uint64_t passing, passing_call;    /* one that another thread is at, in that call */
@@ -159,7 +159,8 @@ static struct sx_handler *find_id(struct sx_handlers *handlers, size_t id)
     return NULL;
 }
 
-/* Of sx_handlers.heard.  The two codes for a lost server share theirs (codes_agree). */
+/* The bit of @code in the field of asked codes.  The two codes for a lost server share theirs
+ * (codes_agree). */
 static unsigned bit_of(pmix_status_t code)
 {
     return (code == PMIX_ERR_LOST_CONNECTION ? PMIX_ERR_LOST_CONNECTION_TO_SERVER : code) & 63;
@@ -245,7 +246,7 @@ static pmix_status_t place_beside(struct sx_handlers *handlers, struct sx_handle
     }
     if (before ? other->is_first || other->first_in_category
                : other->is_last || other->last_in_category) {
-        return PMIX_ERR_EVENT_REGISTRATION; /* nobody stands there */
+        return PMIX_ERR_EVENT_REGISTRATION; /* the place has no such handler */
     }
     handler->zone = other->zone;
     sx_list_append(before ? &other->node : other->node.next, &handler->node);
@@ -309,7 +310,7 @@ static pmix_status_t procs_copy(const struct sx_some_procs *procs, pmix_proc_t *
     return PMIX_SUCCESS;
 }
 
-/* One place a handler, and beside somebody who can have a name. */
+/* One place a handler, and beside a handler with a valid name. */
 static bool place_is_good(const struct sx_handler_options *options)
 {
     const char *const beside = options->before != NULL ? options->before : options->after;
@@ -381,7 +382,7 @@ static pmix_status_t options_take(struct sx_handler *handler,
     return rc;
 }
 
-/* ---- what a new one has had already -------------------------------------------------------- */
+/* ---- the events that a new one has had already --------------------------------------------- */
 
 static bool procs_equal(const pmix_proc_t *a, size_t count, const pmix_proc_t *b,
                         size_t other_count)
@@ -389,7 +390,7 @@ static bool procs_equal(const pmix_proc_t *a, size_t count, const pmix_proc_t *b
     return count == other_count && (count == 0 || memcmp(a, b, count * sizeof(*a)) == 0);
 }
 
-/* One function that wants the same events: what the one has had, the other has. */
+/* The same function with the same events: events that the one has had, the other has had. */
 static bool is_the_same_again(const struct sx_handler *a, const struct sx_handler *b)
 {
     return a->fn == b->fn && a->code_count == b->code_count &&
@@ -507,7 +508,7 @@ void sx_handlers_since(struct sx_handlers *handlers, size_t id, uint64_t number)
     pthread_mutex_unlock(&sx_handlers_lock);
 }
 
-/* The one whom they stood beside goes: they are in front of their category again, or at its end. */
+/* The handler beside them is removed: they return to the front of their category, or to its end. */
 static void companions_go_home(struct sx_handlers *handlers, enum sx_handler_zone from)
 {
     struct sx_list *const zone = &handlers->zones[from];
@@ -596,7 +597,7 @@ static bool wants_source(const struct sx_handler *handler, const struct sx_event
     }
 }
 
-/* PMIx has two codes for a lost server; a handler for either hears of both. */
+/* PMIx has two codes for a lost server; a handler for either receives both. */
 static bool codes_agree(pmix_status_t asked, pmix_status_t code)
 {
     const bool both_lost = (asked == PMIX_ERR_LOST_CONNECTION_TO_SERVER ||
@@ -638,7 +639,7 @@ size_t sx_handlers_next(struct sx_handlers *handlers)
 
 bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code)
 {
-    /* relaxed: who has to be heard of has been registered before, by another lock. */
+    /* relaxed: a handler that must be found was registered before, under another lock. */
     const uint64_t heard = atomic_load_explicit(&handlers->heard, memory_order_relaxed);
 
     return (heard >> bit_of(code) & 1) != 0;
@@ -698,7 +699,7 @@ pmix_status_t sx_handlers_match_locked(struct sx_handlers *handlers,
 static void call_fill(const struct sx_handler *handler, pmix_status_t code,
                       struct sx_handler_call *ret)
 {
-    /* A handler of any code hears of a lost server by the name that is not deprecated. */
+    /* A default handler receives a lost server under the code that is not deprecated. */
     const bool by_new_name = handler->code_count == 0 && code == PMIX_ERR_LOST_CONNECTION_TO_SERVER;
 
     ret->id = handler->id;
@@ -741,7 +742,7 @@ size_t sx_handlers_returned_locked(struct sx_handlers *handlers, struct sx_handl
 
     sx_list_remove(&call->node);
     if (call->handler->removed) {
-        pthread_cond_broadcast(&handlers->returned); /* who removed it may wait for this */
+        pthread_cond_broadcast(&handlers->returned); /* its remover may wait for this */
     }
     sx_handler_release_locked(call->handler);
     return goes && handlers->spent != NULL ? call->id : 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* handlers.h - who wants to hear of which events, and in which order (RFC0002, RFC0018).
+/* handlers.h - the handlers of events, and their calling order (RFC0002, RFC0018).
  *
  *     FIRST | one code | several codes | any code (default) | LAST
  *
- * Within its category a new handler comes in front unless a directive says otherwise.  Beside the
+ * Within its category a new handler is put in front unless a directive says otherwise.  Beside the
  * handler that is FIRST stand those that were put directly AFTER it, before LAST those that were
  * put BEFORE it.  When FIRST or LAST goes, these companions return to their category: in front of
- * it, or to its end.  A process has a table of its own and one for the host of a server in it.
- * Their lock is held for look-ups only, never while a handler runs.  Any thread may call. */
+ * it, or to its end.  A process has a table of its own and one for the host of a server in it.  The
+ * tables' lock is held for look-ups only, never while a handler runs.  Any thread may call. */
 #ifndef SX_BASE_CALL_HANDLERS_H
 #define SX_BASE_CALL_HANDLERS_H
 
@@ -26,8 +26,8 @@
 #define SX_HANDLER_COUNT_MAX 65536u
 #define SX_HANDLER_CODES_MAX 65536u
 
-/* Each ring numbers its events on its own.  Where a number is compared, the upper bits say of which
- * ring it is. */
+/* Each ring numbers its events on its own.  Where a number is compared, its upper bits are the
+ * ring's index. */
 #define SX_EVENT_RINGS_MAX 32u
 #define SX_EVENT_RING_SHIFT 56
 
@@ -64,14 +64,14 @@ struct sx_handlers {
     void (*spent)(size_t id);
 };
 
-/* Those who want an event, in the order in which they are called. */
+/* The handlers of an event, in calling order. */
 struct sx_matches {
     struct sx_handler **all;
     size_t count, room; /* the room stays, from event to event */
 };
 #define SX_MATCHES_NULL ((struct sx_matches){ .all = NULL })
 
-/* What an event is to a handler that may want it. */
+/* Facts about an event by which handlers match it. */
 struct sx_event_facts {
     pmix_status_t code;
     const pmix_proc_t *source;   /* the resource manager: empty namespace, rank UNDEF */
@@ -94,7 +94,7 @@ struct sx_handler_call {
     uint64_t serial; /* no two calls have the same */
     uint64_t number; /* of the event */
     bool is_for_one; /* the event is */
-    /* What it is told besides the event. */
+    /* The arguments besides the event. */
     size_t id;
     pmix_status_t code; /* the event's, or the other name of it that the handler asked for */
     pmix_notification_fn_t fn;
@@ -105,15 +105,15 @@ struct sx_handler_call {
 
 void sx_handlers_init(struct sx_handlers *handlers);
 /* @spent is called, without the lock, when the function of a handler that is for one event has
- * returned: it has the handler removed, and tells whoever else has to know.  Before the first such
- * handler is added. */
+ * returned: the callback removes the handler, and notifies others that need it.  Set it before the
+ * first such handler is added. */
 void sx_handlers_on_spent(struct sx_handlers *handlers, void (*spent)(size_t id));
-/* Forget all; handlers that a chain still refers to go with it.  Nobody else uses the table, but
- * the caller may be a handler of it. */
+/* Forget all; handlers that a chain still refers to are freed with it.  No other thread uses the
+ * table, but the caller may be a handler of it. */
 void sx_handlers_deinit(struct sx_handlers *handlers);
 
 /* Whether a handler for @codes wants the environment's events, so that the host is asked for them:
- * it says so, or it names a code of the system's range and no level. */
+ * its directives request them, or it names a code of the system's range and no level. */
 bool sx_handler_asks_environment(const struct sx_handler_options *options,
                                  const pmix_status_t codes[], size_t ncodes);
 
@@ -127,9 +127,9 @@ pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
                               const struct sx_handler_options *options, pmix_notification_fn_t fn,
                               size_t *ret_id);
 
-/* The registration is over: the handler hears of numbered events of a ring above @number
- * (sx_event_of_ring), and of older ones that are for it alone.  Until this call a new handler hears
- * of no numbered event of that ring.
+/* The registration is over: the handler receives numbered events of a ring above @number
+ * (sx_event_of_ring), and older ones that are for it alone.  Until this call a new handler receives
+ * no numbered event of that ring.
  *
  * It is not given the event that was being handled when it was registered: the one in whose
  * handler sx_handlers_add was called, or at which a handler in another thread has been since then.
@@ -157,7 +157,7 @@ size_t sx_handlers_next(struct sx_handlers *handlers);
 /* False when no handler has ever asked for @code: it spares the work of a match. */
 bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code);
 
-/* Fill what @handler is to be told of @event, and mark it as running until
+/* Fill the arguments of @handler for @event, and mark the handler as running until
  * sx_handlers_returned_locked, which also releases it.  Under the lock, both.  Return: false when
  * it was removed, or was for one event and has had that; *ret is then left alone, and the handler
  * is still to be released. */

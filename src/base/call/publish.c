@@ -16,7 +16,7 @@ bool sx_publish_is_data(const char *key)
     return !PMIx_Check_reserved_key(key) && sx_attribute_meant(key) == NULL;
 }
 
-/* Of whom no session is known, each may be meant. */
+/* A process without a known session matches each session. */
 static bool is_same_session(uint64_t one, uint64_t other)
 {
     return one == other || one == SX_SESSION_UNKNOWN || other == SX_SESSION_UNKNOWN;
@@ -43,14 +43,14 @@ bool sx_publish_range_holds(pmix_data_range_t range, const struct sx_some_procs 
             }
         }
         return false;
-    default: /* the resource manager is no process of this node */
+    default: /* the resource manager is not a process of this node */
         return false;
     }
 }
 
-#define RANGE_LAST PMIX_RANGE_PROC_LOCAL /* what is greater is no range */
+#define RANGE_LAST PMIX_RANGE_PROC_LOCAL /* greater numbers are not ranges */
 
-/* PMIX_RANGE_UNDEF is what nothing said means. */
+/* PMIX_RANGE_UNDEF means the default. */
 static pmix_status_t range_judge(pmix_data_range_t *range, const struct sx_some_procs *targets)
 {
     if (*range == PMIX_RANGE_UNDEF) {
@@ -66,7 +66,7 @@ static pmix_status_t range_judge(pmix_data_range_t *range, const struct sx_some_
     return PMIX_SUCCESS;
 }
 
-/* Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM when @info is no array of user or group ids. */
+/* Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM when @info is not an array of user or group ids. */
 static pmix_status_t ids_judge(const pmix_info_t *info)
 {
     const pmix_data_array_t *const array = info == NULL ? NULL : info->value.data.darray;
@@ -133,7 +133,7 @@ pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
     return rc == PMIX_SUCCESS ? access_judge(&ret->access) : rc;
 }
 
-/* How many values PMIX_WAIT wants: 0, true and nothing mean all of them. */
+/* How many values PMIX_WAIT wants: 0, true and no value mean all of them. */
 static pmix_status_t wait_read(const pmix_info_t *wait, size_t key_count, size_t *ret_wanted)
 {
     uint64_t number = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* publish.h - what PMIx_Publish and PMIx_Lookup are told, read in one way by client and server. */
+/* publish.h - the directives of PMIx_Publish and PMIx_Lookup, read in one way by client and
+ * server. */
 #ifndef SX_BASE_CALL_PUBLISH_H
 #define SX_BASE_CALL_PUBLISH_H
 
@@ -9,7 +10,7 @@
 
 #include "base/call/directive_tables.h"
 
-#define SX_SESSION_UNKNOWN UINT64_MAX    /* nobody has told of it yet */
+#define SX_SESSION_UNKNOWN UINT64_MAX    /* not known yet */
 #define SX_SESSION_NONE (UINT64_MAX - 1) /* the host has not named one */
 
 /* A process that publishes or looks. */
@@ -28,13 +29,13 @@ bool sx_publish_is_data(const char *key);
 
 #define SX_PUBLISH_VALUES_MAX 1024u /* in one call; as many as one lookup may name */
 
-/* Read the directives among @info.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when nothing is to be
- * published, a custom range names nobody, or as sx_directives_read; PMIX_ERR_NOT_SUPPORTED as
- * there; PMIX_ERR_OUT_OF_RESOURCE (told) for more than SX_PUBLISH_VALUES_MAX values. */
+/* Read the directives among @info.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM without data to
+ * publish, for a custom range without targets, or as sx_directives_read; PMIX_ERR_NOT_SUPPORTED as
+ * there; PMIX_ERR_OUT_OF_RESOURCE (logged) for more than SX_PUBLISH_VALUES_MAX values. */
 pmix_status_t sx_publish_read(const pmix_info_t info[], size_t ninfo,
                               struct sx_publish_options *ret);
 /* The same for a lookup of @key_count keys, which waits until *ret_wanted of them are found; 0: it
- * does not wait.  A number that is no range is taken for the session's, and stands in
+ * does not wait.  An invalid number of a range is taken for the session's, and stored in
  * ret->range_unknown. */
 pmix_status_t sx_lookup_read(const pmix_info_t info[], size_t ninfo, size_t key_count,
                              struct sx_lookup_options *ret, size_t *ret_wanted);

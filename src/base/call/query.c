@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query.c - list the keys, and put the answers in shape. */
+/* query.c - list the keys, and build the results. */
 #include "base/call/query.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ static pmix_status_t qualifiers_read(const pmix_query_t *query, struct sx_query_
                : PMIX_SUCCESS;
 }
 
-/* ---- what is asked twice --------------------------------------------------------------------- */
+/* ---- repeated questions ---------------------------------------------------------------------- */
 
 /* The qualifiers of one query, flat. */
 struct qualifiers {
@@ -156,8 +156,8 @@ static bool same(const struct place *a, const struct place *b)
     return a->alike == b->alike && strcmp(a->key, b->key) == 0;
 }
 
-/* Find for each key the first one that asks the same.  In order, so that no number of keys makes
- * it long. */
+/* Find for each key the first one that asks the same.  The keys are sorted, so that large numbers
+ * of keys do not make it slow. */
 static pmix_status_t firsts_find(struct sx_queries *queries)
 {
     const size_t count = queries->asked_count;
@@ -304,7 +304,7 @@ pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_pro
     return proc;
 }
 
-/* ---- what is left ---------------------------------------------------------------------------- */
+/* ---- remaining questions --------------------------------------------------------------------- */
 
 pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_count)
 {
@@ -334,7 +334,8 @@ pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_coun
 }
 
 /* The keys in order, and in the order of their queries among equal ones, to find those that an
- * answer is for.  What has been answered is passed over in steps that are shortened on the way. */
+ * answer is for.  Answered keys are skipped in steps, which are shortened on the way (path
+ * compression). */
 struct finder {
     struct sx_queries *queries;
     struct place *places; /* alike is the query */

@@ -4,12 +4,11 @@
  *
  *     sx_queries_open --> the keys are answered one by one --> sx_queries_results
  *
- * A key that is there twice is answered twice, but its answer is worked out once.  A server sends
- * what it knows once: the others are PMIX_UNDEF on their way (sx_queries_repeat).  Whoever knows an
- * answer gives it; who is asked next is not this file's.  The results of one query are its keys
- * that were answered.  Those of several are one PMIX_QUERY_RESULTS a query, in their order: an
- * array of its qualifiers, under PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were
- * answered. */
+ * A key that is there twice is answered twice, but its answer is computed once.  A server sends
+ * each answer once: repetitions are PMIX_UNDEF in the message (sx_queries_repeat).  Callers supply
+ * the answers, and decide on the next place to ask.  The results of one query are its answered
+ * keys.  Those of several are one PMIX_QUERY_RESULTS a query, in their order: an array of its
+ * qualifiers, under PMIX_QUERY_QUALIFIERS, if it has any, and of its keys that were answered. */
 #ifndef SX_BASE_CALL_QUERY_H
 #define SX_BASE_CALL_QUERY_H
 
@@ -43,9 +42,9 @@ struct sx_queries {
 };
 
 /* Judge @queries and list their keys.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for no queries, one
- * without keys, a key that is none, qualifiers that are none or contradict each other (told);
- * PMIX_ERR_NOT_SUPPORTED (told) for an unknown qualifier that is required;
- * PMIX_ERR_OUT_OF_RESOURCE, told for more than SX_QUERY_KEYS_MAX keys. */
+ * without keys, an invalid key, qualifiers that are invalid or contradict each other (logged);
+ * PMIX_ERR_NOT_SUPPORTED (logged) for an unknown qualifier that is required;
+ * PMIX_ERR_OUT_OF_RESOURCE, logged for more than SX_QUERY_KEYS_MAX keys. */
 pmix_status_t sx_queries_open(struct sx_queries *ret, const pmix_query_t queries[], size_t count);
 /* Safe on a zeroed one. */
 void sx_queries_close(struct sx_queries *queries);
@@ -53,14 +52,14 @@ void sx_queries_close(struct sx_queries *queries);
 /* The answer to @asked, which has none; *value moves. */
 void sx_queries_answer(struct sx_queries *queries, struct sx_asked *asked, pmix_value_t *value);
 
-/* It has no answer after all. */
+/* Remove the answer of @asked. */
 void sx_queries_unanswer(struct sx_queries *queries, struct sx_asked *asked);
 
 /* PMIx_Query_info: given to files that it is built on. */
 typedef pmix_status_t (*sx_query_fn)(pmix_query_t *queries, size_t nqueries, pmix_info_t **info,
                                      size_t *ninfo);
 
-/* One key, and what it is about. */
+/* One key, and its subject. */
 struct sx_question {
     const char *key;
     const pmix_query_t *query;
@@ -83,9 +82,9 @@ static inline bool sx_asked_again(const struct sx_queries *queries, const struct
     return asked != &queries->asked[asked->first];
 }
 
-/* Put each key that has no answer to @know, those that ask the same once.  It returns PMIX_SUCCESS
- * with *ret, or PMIX_ERR_NOT_FOUND when it does not know.  Return: PMIX_SUCCESS; what else it
- * returned, and the other keys were not put to it. */
+/* Put each key that has no answer to @know, those that ask the same once.  @know returns
+ * PMIX_SUCCESS with *ret, or PMIX_ERR_NOT_FOUND without an answer.  Return: PMIX_SUCCESS; another
+ * status of @know, and then it did not receive the remaining keys. */
 pmix_status_t sx_queries_ask(struct sx_queries *queries,
                              pmix_status_t (*know)(void *arg, const struct sx_question *question,
                                                    pmix_value_t *ret),
@@ -95,11 +94,13 @@ pmix_status_t sx_queries_ask(struct sx_queries *queries,
  * borrowed.  Return: NULL when memory is out. */
 pmix_query_t *sx_queries_left(const struct sx_queries *queries, size_t *ret_count);
 
-/* Take the answers out of the results of what was left, as copies.  What was not asked is passed
- * over, and what could not be passed on (told).  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+/* Copy the answers out of the results of the remaining queries.  Answers to other questions are
+ * skipped, and those that cannot be passed on (logged).  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_queries_take(struct sx_queries *queries, const pmix_info_t info[], size_t ninfo);
 
-/* Whom a query is about, nobody more than the job of @self unless its qualifiers name somebody. */
+/* The process that a query is about: only the job of @self, unless its qualifiers name a
+ * process. */
 pmix_proc_t sx_query_proc(const struct sx_query_options *options, const pmix_proc_t *self);
 
 /* The results; answers move.  Return: PMIX_SUCCESS when all keys are answered;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* results.c - drop what was deleted, append what is new, let one wish about termination stand. */
+/* results.c - drop deleted infos, append new ones, keep one wish about termination. */
 #include "base/call/results.h"
 
 #include <stdlib.h>
@@ -99,7 +99,7 @@ static bool is_other_wish(const struct sx_results *results, size_t index, const 
 /* The elements from @first on are new: the newest wish stands, a required one against all. */
 static void wishes_settle(struct sx_results *results, size_t first)
 {
-    size_t stands = results->count; /* nobody's index */
+    size_t stands = results->count; /* no index */
 
     for (size_t i = results->must_terminate ? 0 : first; i < results->count; i++) {
         if (is_order(&results->all[i])) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* role.c - the one word through which client-side entry points find a server in this process. */
+/* role.c - the one pointer through which client-side entry points find a server in this process. */
 #include "base/call/role.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* role.h - who this process is, and what a server answers for the calls both sides share.
+/* role.h - the role of this process, and a server's answers to the calls that both sides share.
  *
  * PMIx_Get, _Store_internal, _Register_event_handler ... are one symbol for clients, servers and
  * hosts that are both.  The public functions live in src/client; a server registers its own
@@ -17,7 +17,7 @@ struct sx_notify_options; /* base/call/directive_tables.h */
 struct sx_queries;        /* base/call/query.h */
 struct sx_store;          /* shmem/store.h */
 
-/* What a host asks of its own entries through the calls of a client. */
+/* Requests of a host to its own entries through the calls of a client. */
 enum sx_role_ask_kind { SX_ROLE_ASK_CONTROL, SX_ROLE_ASK_ALLOCATION, SX_ROLE_ASKS };
 struct sx_role_ask {
     enum sx_role_ask_kind kind;
@@ -28,7 +28,7 @@ struct sx_role_ask {
     size_t ninfo;
 };
 
-/* What a host publishes, looks up or takes back by the same calls. */
+/* Publications, lookups and withdrawals of a host by the same calls. */
 enum sx_role_publish_kind { SX_ROLE_PUBLISH, SX_ROLE_LOOKUP, SX_ROLE_UNPUBLISH };
 struct sx_role_publish {
     enum sx_role_publish_kind kind;
@@ -46,7 +46,7 @@ struct sx_role_server {
     pmix_status_t (*register_handler)(pmix_status_t codes[], size_t ncodes, pmix_info_t info[],
                                       size_t ninfo, pmix_notification_fn_t handler);
     /* The registration has been acknowledged: from now on events reach the handler, those that are
-     * kept first.  @waits: when this returns, that is so; not on the server's own thread. */
+     * kept first.  @waits: return after that; not on the server's own thread. */
     void (*activate_handler)(size_t id, bool waits);
     pmix_status_t (*deregister_handler)(size_t id);
     /* An event that the host makes; everything is copied.  @source NULL: the resource manager, as
@@ -56,8 +56,8 @@ struct sx_role_server {
     pmix_status_t (*notify)(pmix_status_t code, const pmix_proc_t *source,
                             const struct sx_notify_options *options, const pmix_info_t info[],
                             size_t ninfo);
-    /* What the host itself logs; everything is copied, and judged before.  Without @cbfunc wait for
-     * the end.  Return: PMIX_SUCCESS when @cbfunc will be called, or how it ended. */
+    /* Log calls of the host itself; everything is copied, and checked before.  Without @cbfunc wait
+     * for the end.  Return: PMIX_SUCCESS when @cbfunc will be called, or how it ended. */
     pmix_status_t (*log)(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
                          size_t ndirs, pmix_op_cbfunc_t cbfunc, void *cbdata);
     /* Everything is copied, and judged before.  Return: PMIX_SUCCESS when @cbfunc will be called;
@@ -73,10 +73,10 @@ struct sx_role_server {
     void (*hostname)(char *ret, size_t size);
     /* The directory in which it has its files; a longer one is cut. */
     void (*tmpdir)(char *ret, size_t size);
-    /* Call @each for the store of @nspace ("": for every one), which nobody changes meanwhile; it
-     * returns false to stop.  The name of a connected namespace or group is that of the namespaces
-     * of its @members, who alone are meant (NULL: all are).  Return: PMIX_SUCCESS, also when there
-     * is none. */
+    /* Call @each for the store of @nspace ("": for every one), which does not change meanwhile;
+     * @each returns false to stop.  The name of a connected namespace or group is that of the
+     * namespaces of its @members, which alone are meant (NULL: all are).  Return: PMIX_SUCCESS,
+     * also when there is none. */
     pmix_status_t (*each_store)(const char *nspace,
                                 bool (*each)(void *arg, const char *nspace,
                                              const struct sx_store *store,
@@ -84,11 +84,11 @@ struct sx_role_server {
                                 void *arg);
     /* The server's host is this from now on; it is copied.  Return: PMIX_SUCCESS; PMIX_ERR_INIT. */
     pmix_status_t (*module_set)(const pmix_server_module_t *module);
-    /* Whose credential @info begins with; *ret_info is the caller's.  Return: as
+    /* Validate the credential that @info begins with; *ret_info is the caller's.  Return: as
      * PMIx_Validate_credential. */
     pmix_status_t (*validate)(const pmix_info_t info[], size_t ninfo, pmix_info_t **ret_info,
                               size_t *ret_ninfo);
-    /* Answer the keys that the server knows.  Return: PMIX_SUCCESS; what went wrong on the way. */
+    /* Answer the keys whose values the server has.  Return: PMIX_SUCCESS; else the first error. */
     pmix_status_t (*query)(struct sx_queries *queries);
 };
 

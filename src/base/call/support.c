@@ -36,14 +36,14 @@ static bool table_is_of(enum level level, const struct sx_directives *table)
     const char *const name = table->function;
     const bool is_servers = begins(name, "PMIx_server_") || strstr(name, "_regex2") != NULL;
 
-    if (strchr(name, ' ') != NULL) { /* another table of a function that is there already */
+    if (strchr(name, ' ') != NULL) { /* another table of a listed function */
         return false;
     }
     return level == SERVER ? is_servers
                            : !is_servers && (level == TOOL || !begins(name, "PMIx_tool_"));
 }
 
-/* Function @index of @level.  Return: NULL when it is none of its. */
+/* Function @index of @level.  Return: NULL when @level does not have the function. */
 static const char *function_at(enum level level, const struct sx_support_host *host, size_t index)
 {
     const struct sx_directives *const table = &sx_directives_of[index];
@@ -120,7 +120,7 @@ static size_t attribute_count(enum level level, const struct sx_support_host *ho
                          : sx_directives_of[index].count;
 }
 
-/* What function @index acts upon. */
+/* The attributes that function @index acts upon. */
 static pmix_status_t attributes_load(enum level level, const struct sx_support_host *host,
                                      size_t index, pmix_info_t *ret)
 {
@@ -148,7 +148,8 @@ static pmix_status_t attributes_load(enum level level, const struct sx_support_h
     return PMIX_SUCCESS;
 }
 
-/* Whether @name is in @wanted, a list with commas; "all", or what is no text, wants them all. */
+/* Whether @name is in @wanted, a list with commas; "all", or a value that is not a text, means all
+ * of them. */
 static bool is_wanted(const pmix_value_t *wanted, const char *name)
 {
     const char *at = wanted != NULL && wanted->type == PMIX_STRING ? wanted->data.string : NULL;
@@ -191,7 +192,7 @@ static pmix_status_t level_load(enum level level, const struct sx_support_host *
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
-/* Return: false when @key is no such qualifier. */
+/* Return: false when @key is not such a qualifier. */
 static bool level_find(const char *key, enum level *ret_level, bool *ret_functions)
 {
     for (size_t i = 0; i < SX_COUNT(levels); i++) {
