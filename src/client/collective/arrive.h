@@ -4,9 +4,9 @@
  *
  *     sx_arriving_check --> sx_arrive: through the lane --> its end, from the ring
  *
- * A blocking call that nothing disturbs costs 3 system calls until its end: the doorbell, if the
- * server sleeps; one yield of the CPU, two without the doorbell; one sleep, if that was not
- * enough. */
+ * A blocking call that nothing disturbs costs 3 system calls until its end.  These are the
+ * doorbell, if the server sleeps, and one yield of the CPU (two without the doorbell).  The third
+ * is one sleep, if that was not enough. */
 #ifndef SX_CLIENT_COLLECTIVE_ARRIVE_H
 #define SX_CLIENT_COLLECTIVE_ARRIVE_H
 

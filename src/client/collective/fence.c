@@ -3,7 +3,7 @@
 /* fence.c - PMIx_Fence and PMIx_Fence_nb.
  *
  * The server limits the number of fences under way.  Mapping collected data, if there are any,
- * costs one system call more than arrive.h says.  If the server could not keep values, the next
+ * costs one system call more than arrive.h counts.  If the server could not keep values, the next
  * fence of the process that has lost them fails. */
 #include "client/collective/arrive.h"
 #include "client/data/at_hand.h"

@@ -7,10 +7,10 @@
 
 #include "client/data/lookup.h"
 
-/* The answer to a key that was not found, if it asks for one of these: the name of a process or
- * namespace (PMIX_NSPACE, PMIX_RANK, PMIX_PROCID); the place of a process of our job relative to
- * this one (PMIX_LOCALITY).  Or its distances from the node's devices (PMIX_DEVICE_DISTANCES); or
- * its connections (SHMIX_CONNECTED).  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
+/* Derive the answer to a key that was not found.  PMIX_NSPACE, PMIX_RANK and PMIX_PROCID are the
+ * name of the process or namespace.  PMIX_LOCALITY is the place of a process of our job relative to
+ * this one.  PMIX_DEVICE_DISTANCES are its distances from the node's devices, and SHMIX_CONNECTED
+ * its connections.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
  * PMIX_ERR_NOT_FOUND; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_implied_find(const struct sx_lookup *lookup, pmix_value_t *ret);
 /* Whether @key is such a key: then no store and no server has it. */

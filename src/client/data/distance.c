@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* distance.c - how far the node's devices are from a set of processors.
  *
- * The distance of a processor is the number of levels of the machine that one has to climb from it
- * to the smallest part that it has in common with the device: on one tree, less is nearer.  The
- * minimum and the maximum are over the processors of the set; without any that the topology has,
- * they are unknown.  Names of devices that have no number of their own carry the host's. */
+ * The distance of a processor is a number of levels of the machine: from it up to the smallest part
+ * that contains the device, too.  On one tree, less is nearer.  The minimum and the maximum are
+ * over the processors of the set; without any that the topology has, they are unknown.  Names of
+ * devices that have no number of their own carry the host's. */
 #include <hwloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,7 +231,7 @@ static void distances_told(struct sx_op *op)
 }
 
 /* The caller may change its arguments as soon as this returns, so the work is done here and only
- * the answer goes to the thread of callbacks. */
+ * the answer is left to the thread of callbacks. */
 pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cpuset,
                                         pmix_info_t *info, size_t ninfo,
                                         pmix_device_dist_cbfunc_t cbfunc, void *cbdata)

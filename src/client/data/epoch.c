@@ -3,7 +3,7 @@
 /* epoch.c - the words of the readers, and the list of retired objects that wait for them.
  *     SHOWN --retire--> RETIRED (epoch E) --all readers outside, or in since after E--> over
  *
- * Why it is sound: after the barrier of a collector, a reader's word may say that the reader is
+ * Why it is sound: after the barrier of a collector, a reader's word may show that the reader is
  * inside.  Otherwise the reader's next enter follows all retirements so far, and it can load no
  * retired object.  The list is singly linked and changed by one store at a time, so that a forked
  * child finds it whole.  Bounded by SX_GRACE_READERS_MAX and the number of retired objects. */

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* epoch.h - deferred unmap for lock-free readers (epoch-based reclamation).
  *
- *     reader    enter ("inside, since epoch N") --> load what is shown, look --> exit ("outside")
+ *     reader    enter ("inside, since epoch N") --> load what is shown, read --> exit ("outside")
  *     writer    show something else --> retire the old ("gone in epoch N"; N + 1 begins)
- *                 --> collect: nobody is inside since N or before? it is over
+ *                 --> collect: no thread inside since N or before? it is over
  *
  * Each thread has a word of its own that says when it entered, so a reader writes two plain stores
- * to a line that nobody else writes.  The collector ensures that these stores are seen before the
- * reader's loads: it asks the kernel for a barrier in all threads (membarrier(2), 4.14).  If the
- * kernel refuses, each reader makes the barrier itself; the lowest bit of the epoch says so.
+ * to a line that no other thread writes.  The collector ensures that these stores are seen before
+ * the reader's loads: it asks the kernel for a barrier in all threads (membarrier(2), 4.14).  If
+ * the kernel refuses, each reader makes the barrier itself; the lowest bit of the epoch says so.
  *
  * No thread waits: an object that is still in use is checked again by the next collector.  Writers
  * are serialised by view_lock.  Between enter and exit a thread may take locks, and enter again. */

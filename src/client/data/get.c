@@ -244,8 +244,8 @@ static void vain_add(const struct sx_lookup *lookup)
     atomic_store_explicit(&vain[(hash >> 1) % VAIN_COUNT], hash, memory_order_relaxed);
 }
 
-/* A key of the host's that was not found, of a process of another node or of a namespace without a
- * store here: the host may have it, and is asked once. */
+/* A key of the host's that was not found.  If its process is on another node, or its namespace has
+ * no store here, the host may have it, and is asked once. */
 static bool host_may_know(const struct sx_lookup *lookup)
 {
     const struct sx_wanted *const wanted = &lookup->wanted;
@@ -279,9 +279,9 @@ static bool is_kept_here(const struct sx_lookup *lookup)
     return is_kept;
 }
 
-/* A value that must be fresh is requested from the server: only the server has the list of ranks of
- * other nodes, and the commits that it has not yet taken.  A value that no rank puts is always
- * fresh. */
+/* A value that must be fresh is requested from the server.  Only the server can find out which
+ * ranks are on other nodes, and which commits it has not yet taken.  A value that no rank puts is
+ * always fresh. */
 static bool asks_first(const struct sx_lookup *lookup)
 {
     if (lookup->wanted.key == NULL && sx_lookup_is_coming(lookup)) {
@@ -319,8 +319,8 @@ static pmix_status_t look_again(struct sx_lookup *lookup, pmix_value_t **ret)
 
 #define GET_BYTES_MAX (sizeof(struct sx_get) + PMIX_MAX_KEYLEN + 1)
 
-/* The request for @lookup's value, in @room.  If that value comes later (@is_early): for the data
- * that it comes with. */
+/* The request for @lookup's value, in @room.  If that value is announced for later (@is_early), the
+ * request is for the data that includes it. */
 static pmix_status_t get_write(const struct sx_lookup *lookup, bool is_early, bool is_hosts,
                                uint64_t room[GET_BYTES_MAX / sizeof(uint64_t)],
                                struct iovec *ret_body)
@@ -432,7 +432,7 @@ static pmix_status_t members_look(struct get *get, const char *name)
             }
         }
     }
-    get->is_member = false; /* there is nobody in particular to ask about */
+    get->is_member = false; /* the lookup is about no single process */
     return rc;
 }
 
@@ -487,7 +487,7 @@ static bool get_miss(struct get *get)
         return get_ask(get);
     }
     if (get->op.status == PMIX_ERR_NOT_FOUND && sx_lookup_wants_topology(&get->lookup)) {
-        get->op.status = look_fresh(&get->lookup, &get->op.value); /* it may just have come */
+        get->op.status = look_fresh(&get->lookup, &get->op.value); /* it may just have arrived */
     }
     return true;
 }

@@ -24,8 +24,8 @@ pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, 
  * The two stores of @view as they are now, with this process as the reader. */
 struct sx_site sx_lookup_site(const struct sx_view *view);
 
-/* Search the mapped stores, without a lock.  The item may stand for a box (box.h), if its value has
- * a body.  Return: as sx_wanted_find. */
+/* Search the mapped stores, without a lock.  The item may stand for a box (private_value.h), if its
+ * value has a body.  Return: as sx_wanted_find. */
 pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret);
 
 /* Inside or outside.  Whether the lookup is about one process of another node, or of an unknown

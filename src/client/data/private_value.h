@@ -3,9 +3,9 @@
 /* private_value.h - the newest value of a key that this process puts again, or that is large.
  *
  * The private store only grows, because its readers take no lock.  So the first value of a key lies
- * in it; a value that is replaced, or large, has the type PMIX_POINTER there, which no other value
- * has, and points at a box.  A box has the newest value and frees the one before, unless that was
- * handed out as a pointer or is being committed.  A key that was taken away has a box without a
+ * in it.  For a value that was replaced, or is large, the cell has the type PMIX_POINTER, which no
+ * value has, and points at a box.  A box has the newest value and frees the one before, unless that
+ * was handed out as a pointer or is being committed.  A key that was taken away has a box without a
  * value; it is never committed before the removal.  Boxes live until PMIx_Finalize; everything here
  * is under data_lock, unless it says otherwise. */
 #ifndef SX_CLIENT_DATA_PRIVATE_VALUE_H
@@ -20,7 +20,7 @@ struct sx_view;
 
 #define SX_BOX_LARGE_BYTES (64u << 10) /* from here a value has a box from the beginning */
 
-/* The body of a flat value, as many bytes as its cell says, zeroed to a multiple of 8. */
+/* The body of a flat value, with the length in its cell, zeroed to a multiple of 8. */
 struct sx_body {
     struct sx_body *next; /* in the list of bodies that were handed out */
     unsigned references;
@@ -65,18 +65,18 @@ static inline struct sx_box *sx_box_of(const struct sx_item *item)
     return item->cell.type != PMIX_POINTER ? NULL : (struct sx_box *)(uintptr_t)item->cell.bits;
 }
 
-/* Put the value of the box in place of @item, if it stands for one; the value stays for as long
- * as the lock is held, and until PMIx_Finalize if @hand_out.  A box without a value has the scope
- * that it hides: PMIX_SCOPE_UNDEF, or PMIX_LOCAL. */
+/* If @item stands for a box, put the value of the box in its place.  The value stays while the lock
+ * is held, and until PMIx_Finalize if @hand_out.  A box without a value has the scope that it
+ * hides: PMIX_SCOPE_UNDEF, or PMIX_LOCAL. */
 void sx_box_open(struct sx_item *item, bool hand_out);
 
-/* Without the lock: as sx_box_open where no body is needed; else @item goes on standing for the
- * box, with its scope. */
+/* Without the lock: as sx_box_open where no body is needed; else @item still stands for the box,
+ * with its scope. */
 void sx_box_peek(struct sx_item *item);
 /* Without the lock: as sx_box_open with hand_out. */
 void sx_box_hand_out(struct sx_item *item);
 
-/* Free all boxes and bodies; nobody reads any more. */
+/* Free all boxes and bodies; no thread reads any more. */
 void sx_box_deinit(void);
 
 #endif

@@ -208,7 +208,7 @@ static pmix_status_t thread_add(pid_t tid, hwloc_bitmap_t bitmap)
             return PMIX_SUCCESS;
         }
         CPU_FREE(mask);
-        if (errno != EINVAL) { /* which says that the kernel's mask is wider */
+        if (errno != EINVAL) { /* EINVAL: the kernel's mask is wider */
             return sx_status_from_errno(errno);
         }
     }

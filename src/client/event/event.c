@@ -66,7 +66,7 @@ struct registration {
     bool environment;
     const pmix_status_t *codes;
     size_t code_count;
-    uint64_t upto;        /* older events come from the server, newer ones from the ring */
+    uint64_t upto;        /* older events are from the server, newer ones from the ring */
     uint64_t before;      /* older events than this one are still to be fetched; 0: none */
     struct sx_list items; /* the events fetched so far */
     uint64_t in_hand;     /* the declaration whose handler makes this registration, 0: none */

@@ -41,8 +41,8 @@ struct sx_event_batch {
     struct sx_event_list_rest rest;
 };
 
-/* Ask the server of @link for the events @first to @last, of which the answer has as many as the
- * server gives at once.  rest.next, which is behind @first, is the next number to ask for.  Return:
+/* Ask the server of @link for the events @first to @last.  The answer has as many as the server
+ * gives at once.  rest.next, which is behind @first, is the next number to ask for.  Return:
  * PMIX_SUCCESS, and @ret is to be freed; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE; as
  * sx_request. */
 pmix_status_t sx_event_batch_ask(struct sx_link *link, uint64_t first, uint64_t last,

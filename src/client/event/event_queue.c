@@ -5,8 +5,8 @@
  *     the ring, this process --> events --\
  *     kept ones for a late handler --> late --in turns--> handed out
  *
- * A late handler gets all its kept events before any newer one; beyond that neither queue waits for
- * the other, so a handler that is registered again and again delays only itself.
+ * A late handler gets all its kept events before any newer one.  Beyond that neither queue waits
+ * for the other, so a handler that is registered again and again delays only itself.
  *
  * Items are checked when they are taken out.  An item of the server that contradicts itself is
  * dropped with one line, and becomes an own event, PMIX_ERR_COMM_FAILURE.  A range of missing

@@ -275,7 +275,7 @@ static void frame_take(struct sx_link *link, struct sx_frame *frame)
     }
 }
 
-/* The descriptor that came with it did not fit: one request fails, and nothing else. */
+/* The descriptor of the answer did not fit: one request fails, and nothing else. */
 static void answer_is_lost(struct sx_link *link, uint32_t id)
 {
     struct sx_op *const op = sx_op_find(&link->requests, id);

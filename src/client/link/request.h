@@ -21,8 +21,8 @@
 /* ---- one call, blocking or not -------------------------------------------------------------- */
 
 /* *@op is on the caller's stack.  If it has a callback, it is replaced by a copy on the heap, and
- * the thread that calls the callback runs.  Return: PMIX_SUCCESS, and sx_op_answer or _settle
- * comes next; as sx_progress_start. */
+ * the thread that calls the callback runs.  Return: PMIX_SUCCESS, and sx_op_answer or _settle must
+ * be called next; as sx_progress_start. */
 pmix_status_t sx_op_open(struct sx_op **op);
 
 /* All of a call that the server answers: write the body that @draft describes, open @op, which is
@@ -48,8 +48,8 @@ pmix_status_t sx_op_judge(const struct sx_op *op);
 /* Send a request whose answer completes @op.  A request that does not fit in a frame goes through
  * the window, and may have to wait for it.  Return: PMIX_SUCCESS: @op is or will be completed,
  * exactly once.  On an error it will not be completed: as sx_op_judge and sx_frame_send;
- * PMIX_ERR_OUT_OF_RESOURCE (logged): too large, no memory for it here or there, or over the limit
- * of file size. */
+ * PMIX_ERR_OUT_OF_RESOURCE (logged): the body is too large, is over the limit of file size, or has
+ * no memory here or there. */
 pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iovec *iov,
                                int iov_count);
 

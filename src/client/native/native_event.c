@@ -335,8 +335,8 @@ pmix_status_t shmix_event_find(const shmix_event_t *event, const char *key,
 
 /* ---- one event ------------------------------------------------------------------------------ */
 
-/* Whether an event of a custom range is for this process; *ret_at and *ret_left pass the processes.
- * Return: false when the bytes contradict themselves. */
+/* Whether an event of a custom range is for this process; *@at and *@left advance past the
+ * processes.  Return: false when the bytes contradict themselves. */
 static bool procs_judge(const struct sx_event *event, const uint8_t **at, size_t *left,
                         bool *ret_for_us)
 {

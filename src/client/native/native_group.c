@@ -367,9 +367,9 @@ pmix_status_t shmix_group_wait(shmix_group_t *group, uint64_t generation, uint64
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Nothing from here on allocates, locks, enters the kernel or changes a shared word by more than a
- * plain store, but for a thread's first read (sx_grace_join); a test disassembles the machine code
- * to ensure that.
+/* Nothing from here on allocates, locks or enters the kernel, or changes a shared word by more than
+ * a plain store, but for a thread's first read (sx_grace_join).  A test disassembles the machine
+ * code to ensure that.
  *
  * Return: PMIX_SUCCESS, and the caller calls sx_grace_exit; PMIX_ERR_INIT;
  * PMIX_ERR_UNPACK_FAILURE. */

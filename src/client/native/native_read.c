@@ -3,7 +3,7 @@
 /* native_read.c - the reads of <shmix.h>: one binding, one cell, one check of its type.
  *
  * Nothing here allocates, locks, enters the kernel or changes a shared word by more than a plain
- * store, but for a thread's first read (sx_grace_join); a test disassembles the machine code to
+ * store, but for a thread's first read (sx_grace_join).  A test disassembles the machine code to
  * ensure that.  Bodies were checked against their cells before they were stored.  Properties that a
  * view depends on (the NUL of a string, the bounds of an array) are checked all the same. */
 #include "base/util.h"
