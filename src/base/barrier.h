@@ -9,7 +9,8 @@
 static inline void sx_barrier(void)
 {
 #if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
-/* It cannot follow fences; what they order here are atomics, in which it looks for no race. */
+/* The compiler's race detector cannot follow fences; here they order atomics, which it does not
+ * check for races. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"
 #endif

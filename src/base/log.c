@@ -3,7 +3,7 @@
 /* log.c - format a line on the stack and hand it to the kernel in one write.
  *
  * The level is looked up once and kept in one word; two threads that look it up at the same time
- * find the same answer.  The name is kept in atomic words: a logger that meets a half-written name
+ * find the same answer.  The name is kept in atomic words: a logger that reads a half-written name
  * shows parts of both, and never reads past the array. */
 #include "base/log.h"
 
@@ -32,7 +32,7 @@ static _Atomic uint64_t name_words[SX_LOG_NAME_MAX / sizeof(uint64_t)];
 
 static _Atomic(bool (*)(enum sx_log_level)) judge;
 
-/* Return: false for a word that is no level, and then the default. */
+/* Return: false for a word that is not a level, and then the default. */
 static bool level_read(const char *text, int *ret_level)
 {
     *ret_level = SX_LOG_WARN;
@@ -45,7 +45,7 @@ static bool level_read(const char *text, int *ret_level)
     return text == NULL || text[0] == '\0';
 }
 
-/* Return: the level plus one.  The first to look says what is wrong with the word. */
+/* Return: the level plus one.  The first reader logs what is wrong with the word. */
 static int level_look(void)
 {
     const char *const text = getenv("SHMIX_LOG");
@@ -102,7 +102,7 @@ static bool may_write(enum sx_log_level level)
     return asked == NULL || asked(level);
 }
 
-/* Empty while nobody has set one. */
+/* The name, empty until it is set. */
 static void name_get(char name[SX_LOG_NAME_MAX])
 {
     for (size_t i = 0; i < SX_COUNT(name_words); i++) {
@@ -113,9 +113,9 @@ static void name_get(char name[SX_LOG_NAME_MAX])
     name[SX_LOG_NAME_MAX - 1] = '\0';
 }
 
-/* What stands before the text.  A log of more than warnings tells a story: its lines have the time
- * of day, and the process its part in the job.  The time is UTC, since the local one needs a lock
- * and a file.  Return: its length. */
+/* The head before the text.  In a log of more than warnings it has the time of day, and the
+ * process's part in the job.  The time is UTC, since the local one needs a lock and a file.
+ * Return: its length. */
 static int head_write(char *line, size_t size, enum sx_log_level level)
 {
     char name[SX_LOG_NAME_MAX];
@@ -158,7 +158,7 @@ void sx_log(enum sx_log_level level, const char *fmt, ...)
         }
     }
     line[used] = '\n';
-    /* A log that cannot be written has nobody to tell. */
+    /* A failed write of the log cannot be reported. */
     if (write(STDERR_FILENO, line, used + 1) < 0) {
         errno = errno_kept;
         return;

@@ -20,18 +20,18 @@ enum sx_log_level {
     SX_LOG_DEBUG,
 };
 
-/* Clients and servers call it as they start: a wrong SHMIX_LOG is warned of, once, not when there
- * is first something to say. */
+/* Clients and servers call this at their start: it warns of a wrong SHMIX_LOG, once, instead of at
+ * the first line. */
 void sx_log_begin(void);
 
 /* The level is read from the environment once, at the first call. */
 bool sx_log_wants(enum sx_log_level level);
 
-/* What this process is in its job, as "server" or "rank 3"; copied, at most 63 bytes.  NULL:
- * nothing, as before the first call. */
+/* Set the part of this process in its job, as "server" or "rank 3"; copied, at most 63 bytes.
+ * NULL: nothing, as before the first call. */
 void sx_log_set_name(const char *name);
 
-/* @may_write is asked on the logging thread before each line that the level wants; false: the line
+/* @may_write is called on the logging thread before each line that the level wants; false: the line
  * is not written.  It may log itself. */
 void sx_log_set_judge(bool (*may_write)(enum sx_log_level level));
 

@@ -19,7 +19,7 @@ bool sx_pathlist_next(const char **at, struct sx_path *ret_path);
 /* Return: why nothing can be removed by that path, for a message; NULL when it is in order. */
 const char *sx_path_fault(const struct sx_path *path);
 
-/* A name in any directory, which something can be kept by. */
+/* Whether @path is a plain name, by which files in any directory can be kept. */
 bool sx_path_is_name(const struct sx_path *path);
 
 #endif

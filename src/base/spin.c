@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spin.c - looks, yields, and what they have taught. */
+/* spin.c - polls, yields, and the outcomes that adapt them. */
 #include "base/spin.h"
 
 #include <sched.h>
@@ -31,7 +31,7 @@ static void relax(void)
 #endif
 }
 
-/* relaxed, as everywhere here: nothing but the next spin hangs on these. */
+/* relaxed, as everywhere here: only the next spin depends on these. */
 static uint32_t get(const _Atomic uint32_t *count)
 {
     return atomic_load_explicit(count, memory_order_relaxed);
@@ -53,7 +53,7 @@ static void learn(struct sx_spin *spin, enum outcome outcome)
     const uint32_t pause = outcome != IN_VAIN ? 0
                                               : longer(get(&spin->pause), 1, 2, SX_SPIN_PAUSE_MAX);
     const uint32_t was = get(&spin->crowded);
-    /* Slowly less: who computes may be on another of our CPUs for a moment. */
+    /* Slowly less: a computing thread may be on another CPU of this process for a moment. */
     const uint32_t crowded = outcome == CROWDED ? longer(was, SX_SPIN_CROWDED_MIN,
                                                          SX_SPIN_CROWDED_MIN, SX_SPIN_CROWDED_MAX)
                                                 : was / SX_SPIN_CROWDED_MIN;
@@ -74,7 +74,7 @@ bool sx_spin_is_crowded(const struct sx_spin *spin)
     return get(&spin->left) > 0 && get(&spin->crowded) > 0 && get(&spin->pause) == 0;
 }
 
-/* Return: whether others have kept the CPU. */
+/* Return: whether other threads have kept the CPU. */
 static bool yield_is_long(void)
 {
     const uint64_t begin_ns = sx_now_ns();

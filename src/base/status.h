@@ -18,13 +18,13 @@
 pmix_status_t sx_raise(pmix_status_t status, const char *file, int line, const char *func,
                        const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* The status that says what @err (an errno value) means to a caller: ENOMEM, ENOSPC, EMFILE and
- * the like are PMIX_ERR_OUT_OF_RESOURCE, EACCES and EPERM PMIX_ERR_NO_PERMISSIONS, ETIMEDOUT
- * PMIX_ERR_TIMEOUT, ENOSYS and EOPNOTSUPP PMIX_ERR_NOT_SUPPORTED, a vanished peer
- * PMIX_ERR_LOST_CONNECTION, EINVAL PMIX_ERR_BAD_PARAM; all else PMIX_ERROR. */
+/* The status for @err (an errno value): ENOMEM, ENOSPC, EMFILE and the like are
+ * PMIX_ERR_OUT_OF_RESOURCE, EACCES and EPERM PMIX_ERR_NO_PERMISSIONS, ETIMEDOUT PMIX_ERR_TIMEOUT,
+ * ENOSYS and EOPNOTSUPP PMIX_ERR_NOT_SUPPORTED, a vanished peer PMIX_ERR_LOST_CONNECTION, EINVAL
+ * PMIX_ERR_BAD_PARAM; all else PMIX_ERROR. */
 pmix_status_t sx_status_from_errno(int err);
 
-/* Speaks of our own private state only; stays on in release builds; aborts with a line. */
+/* For this library's private state only; stays on in release builds; aborts with a line. */
 #define sx_assert(fact)                                  \
     do {                                                 \
         if (__builtin_expect(!(fact), 0)) {              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* switch.h - what the environment says: NAME=0 turns something off, NAME=N sets a bound. */
+/* switch.h - switches in the environment: NAME=0 turns a feature off, NAME=N sets a bound. */
 #ifndef SX_BASE_SWITCH_H
 #define SX_BASE_SWITCH_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* table.h - an intrusive hash table: the owner hashes, and tells what has the same hash apart.
+/* table.h - an intrusive hash table: the owner hashes, and distinguishes nodes of equal hash.
  *
- * A node lies in its owner's struct.  Adding may need memory; finding and removing never do.  Who
- * lets strangers choose the keys hashes with a seed (sx_table_seed) that they do not know. */
+ * A node lies in its owner's struct.  Adding may need memory; finding and removing never do.  An
+ * owner whose keys other users choose hashes with a secret seed (sx_table_seed). */
 #ifndef SX_BASE_TABLE_H
 #define SX_BASE_TABLE_H
 
@@ -23,10 +23,10 @@ struct sx_table {
     size_t bucket_count, count;
 };
 
-/* Return: another number each time, which nobody can guess. */
+/* Return: another unpredictable number each time. */
 uint64_t sx_table_seed(void);
 
-/* The nodes are their owners'; none is looked at. */
+/* The nodes belong to their owners; none is read. */
 void sx_table_deinit(struct sx_table *table);
 
 /* Return: false when memory is out. */

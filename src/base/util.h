@@ -54,8 +54,8 @@ static inline bool sx_range_fits(uint64_t off, uint64_t len, uint64_t limit)
     return off <= limit && len <= limit - off;
 }
 
-/* What a call of the Standard gives its caller unless it succeeds: nothing.  @results is where the
- * caller's pointer is; either may be NULL. */
+/* Set the results of a call of the Standard to none, which they stay unless it succeeds.  @results
+ * is where the caller's pointer is; either may be NULL. */
 static inline void sx_results_none(void *results, size_t *count)
 {
     if (results != NULL) {

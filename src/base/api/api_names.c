@@ -148,7 +148,7 @@ const char *PMIx_IOF_channel_string(pmix_iof_channel_t channel)
     return channel < SX_COUNT(names) ? names[channel] : "UNKNOWN CHANNEL";
 }
 
-/* What is no known name, or no known string, is given back as it came. */
+/* An unknown name or string is returned unchanged. */
 const char *PMIx_Get_attribute_string(const char *attributename)
 {
     return attributename == NULL ? "UNKNOWN ATTRIBUTE"

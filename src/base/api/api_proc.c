@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* api_proc.c - names and process identifiers: fill, compare, judge.
  *
- * Names live in fixed arrays.  What is too long is cut, the array always ends in NUL, and bytes
- * behind the name are zero, so that identifiers can be compared and stored as bytes. */
+ * Names live in fixed arrays.  A longer name is cut, the array always ends in NUL, and bytes behind
+ * the name are zero, so that identifiers can be compared and stored as bytes. */
 #include <string.h>
 
 #include <pmix.h>

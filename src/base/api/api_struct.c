@@ -45,7 +45,7 @@ static void elements_construct(void *elements, size_t count, pmix_data_type_t ty
 {
     const void *const empty = empty_of(type);
 
-    if (elements == NULL) { /* as for a type that there is not */
+    if (elements == NULL) { /* as for an unknown type */
         return;
     }
     const size_t size_bytes = sx_type_find(type)->size_bytes;

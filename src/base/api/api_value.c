@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* api_value.c - PMIx_Value_*: the public face of value.c, with the NULL checks.
  *
- * A number is read into another type only if it keeps its value; what is lost otherwise (the sign,
- * digits) is said by the status. */
+ * A number is read into another type only if it keeps its value; otherwise the status is that of
+ * the loss (the sign, digits). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,7 +304,7 @@ static size_t value_bytes(const pmix_value_t *value, unsigned depth)
     return value->data.ptr == NULL ? 0 : element_bytes(value->data.ptr, row, depth);
 }
 
-/* What a member owns beyond the struct it lies in. */
+/* The bytes that a member owns outside of its struct. */
 static size_t member_bytes(const void *element, const struct sx_member *m, unsigned depth)
 {
     switch ((enum sx_member_kind)m->kind) {

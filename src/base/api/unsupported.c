@@ -10,7 +10,7 @@
 #include <pmix_tool.h>
 #include <shmix.h>
 
-/* The parameters are named for the reader of this list and used by nobody. */
+/* The parameters are named for the reader of this list and not used. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 #define SX_UNSUPPORTED(name, ...)      \

@@ -54,17 +54,17 @@ static_assert(sizeof(struct sx_lane_arrive) == 16, "fixed by layout 1");
 #define SX_HEARS_MEMBERS 0x02u
 #define SX_HEARS_LEADERS 0x04u
 #define SX_ARRIVE_HEARS (SX_HEARS_MEMBERS | SX_HEARS_LEADERS)
-/* ... and what becomes of an invitation: PMIX_GROUP_INVITE_ACCEPTED, _DECLINED, _FAILED. */
+/* ... and the outcome of an invitation: PMIX_GROUP_INVITE_ACCEPTED, _DECLINED, _FAILED. */
 #define SX_HEARS_ACCEPTED 0x08u
 #define SX_HEARS_DECLINED 0x10u
 #define SX_HEARS_LOST 0x20u
-#define SX_ARRIVE_COLLECT 0x01u /* as PMIX_COLLECT_DATA says, which need not be an info then */
+#define SX_ARRIVE_COLLECT 0x01u /* as PMIX_COLLECT_DATA, which need not be an info then */
 #define SX_ARRIVE_INFOS_MAX (16u << 10)
 #define SX_ARRIVE_HEAP_MAX (UINT64_C(64) << 10)
 enum { SX_ARRIVE_PROCS, SX_ARRIVE_INFOS };
 extern const struct sx_signature sx_arrive_body;
 
-/* ---- cursor: how far a process has read its ring -------------------------------------------- */
+/* ---- cursor: the position of a process in its ring ------------------------------------------ */
 
 struct sx_lane_cursor {
     uint64_t seq;
@@ -82,7 +82,7 @@ struct sx_event {
     uint8_t range;        /* pmix_data_range_t */
     uint8_t flags;        /* SX_EVENT_* */
     uint16_t source_len;
-    uint32_t target_count;   /* range CUSTOM: whom it is for */
+    uint32_t target_count;   /* range CUSTOM: number of targets */
     uint32_t affected_count; /* PMIX_EVENT_AFFECTED_PROC[S] */
     uint32_t info_size;
 };
@@ -90,8 +90,8 @@ static_assert(sizeof(struct sx_event) == 32, "fixed by layout 1");
 #define SX_EVENT_NON_DEFAULT 0x01u  /* not for default handlers */
 #define SX_EVENT_DO_NOT_CACHE 0x02u /* not kept for those who register later */
 #define SX_EVENT_ENVIRONMENT 0x04u  /* server: the resource manager's own, for no job */
-/* Server, in a ring: too large for a record.  What follows the struct is missing; ask for it by
- * its number (EVENT_REPLAY). */
+/* Server, in a ring: too large for a record.  The parts after the struct are missing; request them
+ * by its number (EVENT_REPLAY). */
 #define SX_EVENT_ASK 0x08u
 #define SX_EVENT_STAYS_LOCAL 0x10u /* not for other nodes, whatever range it has */
 
@@ -111,13 +111,13 @@ enum { SX_EVENT_SOURCE, SX_EVENT_TARGETS, SX_EVENT_AFFECTED, SX_EVENT_INFOS };
     }
 extern const struct sx_signature sx_event_body;
 
-/* Whether only a host or a server can know of what @code means: the start and the end of jobs,
+/* Whether only a host or a server can detect the cause of @code: the start and the end of jobs,
  * sessions and processes that the host ended, lost connections, process sets, and all codes of the
  * system (PMIX_SYSTEM_EVENT).  Failures that a runtime in a rank can detect are not among them. */
 bool sx_event_code_is_hosts(pmix_status_t code);
 
-/* As sx_body_open of an event (signature.h), but what the infos say is left to those who decode
- * them: for readers of what their server wrote. */
+/* As sx_body_open of an event (signature.h), but the contents of infos are checked by their
+ * decoder: for readers of their server's messages. */
 const char *sx_event_lay(struct sx_opened *ret, const void *bytes, size_t size);
 
 /* Make @ret the draft of an event that @options are about, with @event for its head; all of them

@@ -95,7 +95,7 @@ static bool is_infos(const uint8_t *at, size_t size)
     return cell.type == PMIX_DATA_ARRAY && sx_align_up(cell.len, 8) == size - sizeof(cell);
 }
 
-/* Of infos at @at, as they are written or came. */
+/* Check the infos at @at, written here or received. */
 static pmix_status_t infos_judge(const uint8_t *at, size_t size, uint64_t heap_max)
 {
     struct sx_cell cell;
@@ -120,7 +120,7 @@ static bool value_is_sound(const struct sx_part *part, const uint8_t *head, cons
     return sx_flat_check(&cell, at, size) == PMIX_SUCCESS;
 }
 
-/* How many bytes a part whose word is @word takes; more than @left: it is none. */
+/* How many bytes a part whose word is @word takes; more than @left: invalid. */
 static inline size_t part_span(const struct sx_part *part, const uint8_t *at, size_t left,
                                uint64_t word)
 {
@@ -133,8 +133,8 @@ static inline size_t part_span(const struct sx_part *part, const uint8_t *at, si
     return part->kind == SX_PART_ARRAY && word <= left ? (size_t)word * part->unit : (size_t)word;
 }
 
-/* Judge the @span bytes of a part; @deep: flat values, too.  Return: NULL, or why they are no such
- * part. */
+/* Judge the @span bytes of a part; @deep: flat values, too.  Return: NULL, or the reason why they
+ * are not such a part. */
 static inline const char *part_judge(struct sx_opened *ret, const struct sx_part *part,
                                      const uint8_t *at, size_t span, bool deep)
 {
@@ -159,7 +159,7 @@ static inline const char *part_judge(struct sx_opened *ret, const struct sx_part
 }
 
 /* Lay out part @index of the body that @ret is about, which starts at *at, and move *at behind it.
- * Return: NULL, or why it is none. */
+ * Return: NULL, or the reason why it is invalid. */
 __attribute__((always_inline)) static inline const char *
 part_lay(struct sx_opened *ret, unsigned index, const uint8_t **at, const uint8_t *end, bool deep)
 {

@@ -7,8 +7,8 @@
  *   +----------+---------+---------+----
  *
  * A head is a struct of fixed size, a multiple of 8.  The parts follow in the order of the
- * signature, each at a multiple of 8.  How long a part is says its word, a number in the head.
- * Nothing comes behind the last part; its padding may be left out.
+ * signature, each at a multiple of 8.  A part's length follows from its word, a number in the head.
+ * Nothing follows the last part; its padding may be left out.
  *
  *   part    its word is         its bytes
  *   PROCS   number of elements  {u32 rank, u32 name_len, namespace without NUL, padded to 8} each
@@ -19,8 +19,8 @@
  *   VALUE   len of a cell       the body of that cell, which is the word's place in the head
  *   REST    none                all that is left: somebody else opens it
  *
- * An opener trusts no byte.  Whoever has an opened body need not check its lengths again.
- * Any thread may call. */
+ * An opener trusts no byte.  A reader of an opened body need not check its lengths again.  Any
+ * thread may call. */
 #ifndef SX_BASE_MESSAGE_SIGNATURE_H
 #define SX_BASE_MESSAGE_SIGNATURE_H
 
@@ -56,7 +56,7 @@ struct sx_part {
     bool decoded;      /* infos that a reader decodes at once: sx_body_infos judges them */
     uint16_t word_off; /* in the head */
     uint32_t min, max; /* of the word; max 0: what the body has room for */
-    const char *thing; /* what it is to a user who gives too much, and what he can do */
+    const char *thing; /* its name for a user that gives too much, and advice */
     const char *advice;
 };
 
@@ -125,12 +125,12 @@ struct sx_opened {
 };
 
 /* Find head and parts in @size bytes at @bytes (at a multiple of 8), and check all of them.
- * Return: NULL, or why these bytes are no such body (static text). */
+ * Return: NULL, or the reason why these bytes are not such a body (static text). */
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size);
 
-/* The same, but what infos and a value say is left to those who decode them, for the next one of
- * several that lie back to back, each padded: the *left bytes at *at, which are moved on. */
+/* The same, but the contents of infos and of a value are checked by their decoder, for the next one
+ * of several that lie back to back, each padded: the *left bytes at *at, which are moved on. */
 const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
                          const uint8_t **at, size_t *left);
 
@@ -167,16 +167,16 @@ bool sx_part_proc_next(struct sx_opened_part *rest, struct sx_proc_ref *ret);
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* What a part is made from. */
+/* The source of a part. */
 struct sx_part_source {
     const void *at; /* pmix_proc_t, elements, pmix_info_t, or characters */
-    size_t count;   /* of them; of a TEXT with its NUL, which is written whatever stands there */
+    size_t count;   /* of them; of a TEXT with its NUL, which is always written */
 };
 
 struct sx_draft {
     const struct sx_signature *signature;
     const void *head;   /* its words need not be set */
-    const char *nspace; /* what an empty namespace in PROCS means; "": it is refused */
+    const char *nspace; /* used for an empty namespace in PROCS; "": it is refused */
     struct sx_part_source parts[SX_BODY_PARTS_MAX];
     size_t sizes[SX_BODY_PARTS_MAX]; /* sx_body_measure's */
 };
@@ -185,15 +185,15 @@ struct sx_draft {
 pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const char *nspace,
                                size_t *ret_size);
 
-/* Judge what the body will be made of, and compute its size.  Return: PMIX_SUCCESS;
- * PMIX_ERR_BAD_PARAM for NULL with a count, for names without an end, and for more than
- * SX_PROCS_MAX processes (told); PMIX_ERR_OUT_OF_RESOURCE (told) for a part that is too large; as
+/* Check the sources of the body, and compute its size.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
+ * for NULL with a count, for names without an end, and for more than SX_PROCS_MAX processes
+ * (logged); PMIX_ERR_OUT_OF_RESOURCE (logged) for a part that is too large; as
  * sx_flat_infos_size. */
 pmix_status_t sx_body_measure(struct sx_draft *draft, size_t *ret_size);
 
-/* Write it to @at (at a multiple of 8): exactly as many bytes as sx_body_measure said.  Return:
- * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE (told) when infos unfold to more than the signature
- * allows; as sx_flat_infos_encode. */
+/* Write the body to @at (at a multiple of 8): exactly as many bytes as sx_body_measure returned.
+ * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE (logged) when infos unfold to more than the
+ * signature allows; as sx_flat_infos_encode. */
 pmix_status_t sx_body_write(const struct sx_draft *draft, void *at);
 
 /* Say that @thing of @size bytes is more than the @max that go into one message, and @advice.

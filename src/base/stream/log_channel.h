@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log_channel.h - where PMIx_Log can put something: one table of channels.
+/* log_channel.h - the destinations of PMIx_Log: one table of channels.
  *
- * An info of a call whose key is in the table names a channel, and its value is what goes there.
+ * An info of a call whose key is in the table names a channel, and its value is the text for it.
  * Any other info is matter: it goes with the records of the call, or to the host.  Any thread. */
 #ifndef SX_BASE_STREAM_LOG_CHANNEL_H
 #define SX_BASE_STREAM_LOG_CHANNEL_H
@@ -11,7 +11,7 @@
 
 #include <pmix_common.h>
 
-/* Who serves a channel. */
+/* The writer of a channel. */
 enum sx_log_way {
     SX_LOG_NOBODY,
     SX_LOG_STDOUT, /* of the server's process */
@@ -20,8 +20,8 @@ enum sx_log_way {
     SX_LOG_HOST,   /* its `log` entry */
 };
 
-/* What `shmix run` says its `log` entry takes.  One that takes anything says so, is asked for
- * nothing else, and has no other node. */
+/* The channels that the `log` entry of `shmix run` takes.  A host with such an entry declares it,
+ * receives no others, and has no other node. */
 #define SX_LOGS_STREAMS 0x01u
 #define SX_LOGS_RECORDS 0x02u
 
@@ -37,7 +37,7 @@ struct sx_log_channel {
 /* Return: NULL when @key names no channel. */
 const struct sx_log_channel *sx_log_channel_find(const char *key);
 
-/* Who serves a channel (NULL: takes matter) under a host that has said @logs. */
+/* The writer of a channel (NULL: the taker of matter) under a host that has declared @logs. */
 enum sx_log_way sx_log_channel_way(const struct sx_log_channel *channel, uint8_t logs);
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for nothing at all, a key that is empty or does not end,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log_text.h - a text that a process logs, as it is written: line by line, each with its mark.
+/* log_text.h - a text that a process logs, in its written form: line by line, each with its mark.
  *
  * It is made a piece at a time, where it is written.  So a text costs no more memory than it had,
  * however many lines it has and however long their mark is. */

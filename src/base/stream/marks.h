@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* marks.h - what is asked to stand before each line of a process's output
+/* marks.h - the marks that are requested before each line of a process's output
  * (base/stream/log_text.h). */
 #ifndef SX_BASE_STREAM_MARKS_H
 #define SX_BASE_STREAM_MARKS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* out.c - a look at what a descriptor refers to, and the write that fits. */
+/* out.c - the kind of a descriptor's file, and the write that suits it. */
 #include "base/stream/out.h"
 
 #include <errno.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* out.h - somebody else's descriptor (stdout, say), written to without ever waiting for room.
+/* out.h - a borrowed descriptor (stdout, say), written to without ever waiting for room.
  *
- * Others share what it refers to, so it is not made non-blocking.  Pipes and terminals are opened
- * once more, for a description of our own that may be; a socket is told so with each write; what
- * cannot be opened again is asked first and written to in small parts. */
+ * Other processes share its file description, so it is not made non-blocking.  Pipes and terminals
+ * are opened once more, for an own description that may be non-blocking.  A socket gets
+ * MSG_DONTWAIT with each write.  A file that cannot be opened again is polled first and written to
+ * in small parts. */
 #ifndef SX_BASE_STREAM_OUT_H
 #define SX_BASE_STREAM_OUT_H
 
@@ -15,7 +16,7 @@
 struct sx_out {
     int fd;       /* to poll; -1: none */
     bool own;     /* opened here, closed here */
-    bool socket;  /* the call itself says that it does not wait */
+    bool socket;  /* the call itself has the flag not to wait */
     bool careful; /* it may block */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cpus.c - what hosts and programs say about their threads, cut to what the kernel allows. */
+/* cpus.c - the CPUs that hosts and programs name for their threads, cut to those that the kernel
+ * allows. */
 #include "base/system/cpus.h"
 
 #include <errno.h>

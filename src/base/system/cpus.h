@@ -29,19 +29,21 @@ static inline void sx_cpus_add(struct sx_cpus *cpus, unsigned cpu)
     cpus->words[cpu / SX_CPU_WORD_BITS] |= 1ul << cpu % SX_CPU_WORD_BITS;
 }
 
-/* Whether the kernel says it at all: a filter of system calls may refuse that, errno says how. */
+/* Whether the kernel reports them at all: a filter of system calls may refuse that, with an
+ * errno. */
 bool sx_cpus_can_be_asked(void);
 
-/* Those that thread @tid may use; 0: the caller.  Return: false if the kernel does not say. */
+/* Those that thread @tid may use; 0: the caller.  Return: false if the kernel does not report
+ * them. */
 bool sx_cpus_of_thread(pid_t tid, struct sx_cpus *ret);
 
 /* Bind the caller.  Return: false if the kernel refuses. */
 bool sx_cpus_bind(const struct sx_cpus *cpus);
 
-/* Where a thread of ours is to stay: those of @text ("0-3,8") that this process may use.  *ret_some
- * tells whether there are any; NULL, or none of them: there are not.
- * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for what is no list; PMIX_ERR_NOT_AVAILABLE for none
- * when they are @required. */
+/* The CPUs for a thread of this library: those of @text ("0-3,8") that this process may use.
+ * *ret_some is whether there are any: not for NULL, or when none may be used.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an invalid list; PMIX_ERR_NOT_AVAILABLE for none when they
+ * are @required. */
 pmix_status_t sx_cpus_choose(const char *text, bool required, struct sx_cpus *ret, bool *ret_some);
 
 #endif

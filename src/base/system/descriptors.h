@@ -12,7 +12,7 @@ struct sx_descriptors {
     size_t used, limit;
 };
 
-/* What the kernel says.  Where it does not, nothing is used and there is no limit. */
+/* Read both from the kernel.  When it does not report them, none are used and there is no limit. */
 struct sx_descriptors sx_descriptors_look(void);
 
 /* Close descriptor @first and all above.  Safe in the child of a process with threads. */

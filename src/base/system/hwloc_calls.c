@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* hwloc_calls.c - what is called of hwloc (library.h), with what is returned without it.
+/* hwloc_calls.c - the calls of hwloc (library.h), with their return values without it.
  *
  * Without the library no topology and no bitmap is ever made, so only the functions that make one,
- * or are given a program's own, have a refusal that anybody sees. */
+ * or are given a program's own, have a refusal that is visible. */
 #include <hwloc.h>
 
 #include "base/system/library.h"

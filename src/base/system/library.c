@@ -3,7 +3,7 @@
 /* library.c - the loader is asked for each function once; it counts, and never unmaps, the library.
  *
  * The names stay out of the process's global scope: a program that brings a library of the same
- * functions must not get ours. */
+ * functions must not get this one. */
 #include "base/system/library.h"
 
 #include <dlfcn.h>
@@ -31,7 +31,7 @@ int sx_library_try(const char *soname)
     if (dlopen(soname, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != NULL) {
         return 0;
     }
-    (void)dlerror(); /* its words are all that the loader has to say, so we look ourselves */
+    (void)dlerror(); /* its text is all that the loader reports, so errors are checked here */
     const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     if (fd >= 0) {

@@ -13,18 +13,19 @@
 #include <stdatomic.h>
 
 /* Function @name of library @soname, which is mapped if it is not.  Any thread; it holds no lock of
- * ours.  Return: NULL, after a line that says why, if there is no such library or function. */
+ * this library.  Return: NULL, after a line with the reason, if there is no such library or
+ * function. */
 void *sx_library_find(const char *soname, const char *name);
 
 /* Map library @soname, without a word.  Return: 0; EMFILE or ENFILE when there is no descriptor to
- * open it with.  If anything else is wrong with it, its first call says so. */
+ * open it with.  Any other fault of the library is logged at its first call. */
 int sx_library_try(const char *soname);
 
 /* As sx_library_find, once per place in the code. */
 #define SX_LIBRARY_FUNCTION(soname, name)                                           \
     ({                                                                              \
         static _Atomic(void *) found;                                               \
-        /* A0 <- R0: who sees the function sees the library mapped. */              \
+        /* A0 <- R0: a reader that sees the function sees the library mapped. */    \
         void *at = atomic_load_explicit(&found, memory_order_acquire);              \
         if (at == NULL) {                                                           \
             at = sx_library_find(soname, name);                                     \

@@ -21,10 +21,9 @@
 pmix_status_t sx_locality_write(hwloc_topology_t topology, hwloc_const_bitmap_t cpuset,
                                 char **ret_text);
 
-/* What the places @one and @other have in common: the node, and each level of which both touch
- * the same object.  A level that this library does not know is passed over.
- * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for a text that is none; PMIX_ERR_NOT_SUPPORTED for the
- * text of another source. */
+/* Compare the places @one and @other: the result has the node, and each level of which both touch
+ * the same object.  An unknown level is skipped.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an
+ * invalid text; PMIX_ERR_NOT_SUPPORTED for the text of another source. */
 pmix_status_t sx_locality_compare(const char *one, const char *other,
                                   pmix_locality_t *ret_locality);
 

@@ -3,7 +3,7 @@
 /* pages.c - take the pages of an allocation that the kernel has not given yet.
  *
  * To ask for pages that are there costs half of what it saves where they are not.  So the last one
- * is looked at first: malloc grows at the end. */
+ * is checked first: malloc grows at the end. */
 #include "base/system/pages.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.c - what /proc says of a process: its start, and of every thread its state and the flag
- * that do_exit sets first.
+/* process.c - facts about a process from /proc: its start, and of every thread its state and the
+ * flag that do_exit sets first.
  *
- * The pidfd is the authority: it says that a process has gone, and under which number /proc shows
- * it.  A pid of ours may be somebody else's there, or nobody's: a container may have a pid
+ * The pidfd is the authority: it shows that a process has gone, and its number in /proc.  A pid of
+ * this process's namespace may be another process's there, or no one's.  A container may have a pid
  * namespace of its own and the /proc of its parent. */
 #include "base/system/process.h"
 
@@ -24,7 +24,7 @@
 
 #define SX_THREAD_EXITING 0x4u /* PF_EXITING in field 9 of /proc/PID/stat */
 
-/* Return: whether the kernel says that this thread is on its way out. */
+/* Return: whether the kernel shows this thread as exiting. */
 static bool thread_is_exiting(const char *stat_path)
 {
     FILE *file = fopen(stat_path, "re");
@@ -33,7 +33,7 @@ static bool thread_is_exiting(const char *stat_path)
     unsigned flags = 0;
     bool exiting = true;
 
-    if (file == NULL) { /* gone already; or we are short of descriptors, which says nothing of it */
+    if (file == NULL) { /* gone already; or descriptors are short, which proves nothing */
         return errno == ENOENT || errno == ESRCH;
     }
     if (fgets(line, sizeof(line), file) != NULL) {
@@ -67,8 +67,8 @@ static int number_in_proc(int pidfd)
     return number > 0 ? number : 0;
 }
 
-/* Whether the threads that /proc shows are all exiting; should another process have taken the
- * number meanwhile, ours has gone. */
+/* Whether the threads that /proc shows are all exiting; if another process has taken the number
+ * meanwhile, the former one has gone. */
 static bool threads_are_exiting(int number)
 {
     char path[300];
@@ -119,7 +119,7 @@ bool sx_process_is_exiting(int pidfd)
     }
     const int number = number_in_proc(pidfd);
 
-    /* One that went while it was looked for is not found there. */
+    /* A process that ended during the search is not found there. */
     return (number != 0 && threads_are_exiting(number)) || sx_process_has_gone(pidfd);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.h - what the kernel tells of a process: is it on its way out (it frees a large one's
- * memory for seconds), and when did it start, which with its number names it for ever;
- * and of the node: its name. */
+/* process.h - facts about a process from the kernel: whether it is exiting (freeing a large one's
+ * memory takes seconds), and its start time, which with its pid identifies it for ever.  Also the
+ * name of the node. */
 #ifndef SX_BASE_SYSTEM_PROCESS_H
 #define SX_BASE_SYSTEM_PROCESS_H
 
@@ -14,19 +14,19 @@
 /* Whether the process behind @pidfd has gone, threads and all; not known (-1): false. */
 bool sx_process_has_gone(int pidfd);
 
-/* Whether there is no process @pid any more, or one that has ended and that nobody has reaped. */
+/* Whether there is no process @pid any more, or one that has ended and is not reaped yet. */
 bool sx_process_has_ended(pid_t pid);
 
 /* Ask the kernel whether all threads of the process behind @pidfd are exiting, or have.  Return:
- * false when the kernel does not tell: there is no pidfd (-1), no /proc, or a /proc that does not
- * show this process. */
+ * false when the kernel does not report it: there is no pidfd (-1), no /proc, or a /proc that does
+ * not show this process. */
 bool sx_process_is_exiting(int pidfd);
 
 /* When the calling process started, in clock ticks since the machine did.  Return: 0 when there is
  * no /proc. */
 uint64_t sx_process_start_ticks(void);
 
-/* Whether process @pid started at @ticks.  Return: true also when the kernel does not tell, as
+/* Whether process @pid started at @ticks.  Return: true also when the kernel does not report it, as
  * above; false when there is no such process. */
 bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
 
@@ -34,8 +34,8 @@ bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
  * is "localhost" where the kernel has none. */
 void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
 
-/* Run @run in a thread of this process that nobody waits for, and that receives none of its
- * signals.  Return: false when there is none. */
+/* Run @run in a detached thread of this process, which receives none of its signals.  Return: false
+ * when there is none. */
 bool sx_thread_detached(void *(*run)(void *), void *arg);
 
 #endif

@@ -37,7 +37,7 @@ bool sx_topology_is_key(const char *key)
 
 /* Parts of hwloc that start the runtime of a GPU or search the network for X displays: not in a
  * launcher's process.  The kernel's own names of GPUs ("card0") are found without them.  "pci" asks
- * libpciaccess, which leaks and is not made for threads, for what /sys tells as well. */
+ * libpciaccess, which leaks and is not thread-safe, for facts that /sys has as well. */
 static const char *const refused[] = {
     "pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero",
 };
@@ -91,7 +91,7 @@ pmix_status_t sx_topology_discover_cpus(hwloc_topology_t *ret_topology)
     return discover(HWLOC_TYPE_FILTER_KEEP_NONE, ret_topology);
 }
 
-/* What is kept of a description. */
+/* The parts of a description that are kept. */
 struct xml_options {
     unsigned long flags;
     int (*filter)(hwloc_topology_t topology, enum hwloc_type_filter_e kept);
@@ -133,7 +133,7 @@ static pmix_status_t xml_load(const char *xml, size_t size_bytes, const struct x
     return rc;
 }
 
-/* It describes the machine that we run on, so binding by it has to work. */
+/* The XML describes this machine, so binding by it has to work. */
 pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topology_t *ret_topology)
 {
     static const struct xml_options options = { .flags = HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM,
@@ -143,7 +143,7 @@ pmix_status_t sx_topology_read(const char *xml, size_t size_bytes, hwloc_topolog
     return xml_load(xml, size_bytes, &options, ret_topology);
 }
 
-/* Everything that is in the XML is kept: its exporter has chosen. */
+/* All of the XML is kept: its exporter has chosen the contents. */
 pmix_status_t sx_topology_read_any(const char *xml, size_t size_bytes,
                                    hwloc_topology_t *ret_topology)
 {
@@ -179,7 +179,7 @@ pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml)
 
 /* ---- the node ----------------------------------------------------------------------------- */
 
-/* Under the lock, so that nobody looks twice. */
+/* Under the lock, so that the machine is read once. */
 static pmix_status_t look(void)
 {
     hwloc_topology_t topology;

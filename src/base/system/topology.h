@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* topology.h - the node's hardware: looked at once in a process, handed on as hwloc's XML.
+/* topology.h - the node's hardware: discovered once in a process, handed on as hwloc's XML.
  *
- * Looking costs 3 to 15 ms and hundreds of files of /sys; reading the XML costs 0.1 ms here, 1 ms
- * on 128 processors, and opens none.  So one process of a node looks - a server, or a process that
- * has none - and all others read what it has published. */
+ * Discovery costs 3 to 15 ms and hundreds of files of /sys; reading the XML costs 0.1 ms here, 1 ms
+ * on 128 processors, and opens none.  So one process of a node discovers (a server, or a process
+ * without one), and all others read the XML that it has published. */
 #ifndef SX_BASE_SYSTEM_TOPOLOGY_H
 #define SX_BASE_SYSTEM_TOPOLOGY_H
 
@@ -43,8 +43,8 @@ pmix_status_t sx_topology_write(hwloc_topology_t topology, char **ret_xml);
  * Return: PMIX_SUCCESS; as sx_topology_discover. */
 pmix_status_t sx_topology_node(char **ret_xml);
 
-/* The node's XML as somebody who knows better has it, malloc'ed and taken over; NULL takes back
- * what was given before.  Any thread. */
+/* Set the node's XML from a better source, malloc'ed and taken over; NULL removes an earlier one.
+ * Any thread. */
 void sx_topology_node_give(char *xml);
 
 #endif

@@ -20,7 +20,7 @@
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* What is gathered of one thing.  The first error stays. */
+/* The fields gathered for one object.  The first error stays. */
 struct report {
     void *list;
     const struct sx_usage_fields *wanted;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* usage.h - what a process, the node, its disks and its networks use, as /proc says.
+/* usage.h - the usage of a process, the node, its disks and its networks, from /proc.
  *
  * Each is an info whose value is an array of infos, a field each.  A caller may name the fields
- * that it wants.  Memory is in MiB.  What the kernel does not tell has no field.  Any thread. */
+ * that it wants.  Memory is in MiB.  Values that the kernel does not report have no field.  Any
+ * thread. */
 #ifndef SX_BASE_SYSTEM_USAGE_H
 #define SX_BASE_SYSTEM_USAGE_H
 
@@ -29,7 +30,7 @@ pmix_status_t sx_usage_of_process(void *list, const pmix_proc_t *proc, pid_t pid
                                   const struct sx_usage_fields *wanted);
 /* The memory of @pid, or 0: of this process, that is resident, in MiB.  A page that several
  * processes share counts in each.  The kernel keeps it as counters: the cost is the same for any
- * size.  Return: false when the kernel does not tell, or the process has ended. */
+ * size.  Return: false when the kernel does not report it, or the process has ended. */
 bool sx_usage_resident(pid_t pid, float *ret_mib);
 /* The node that this process is on, which is called @hostname. */
 pmix_status_t sx_usage_of_node(void *list, const char *hostname,

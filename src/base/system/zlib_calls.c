@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* zlib_calls.c - what is called of zlib (library.h): without it nothing is compressed. */
+/* zlib_calls.c - the calls of zlib (library.h): without zlib nothing is compressed. */
 #include <zlib.h>
 
 #include "base/system/library.h"

@@ -44,8 +44,8 @@
  * The bits of a cell inside a record are the offset of its body from the start of the outermost
  * body, so a body can be moved as a block.  The bodies of a record's cells follow in the order of
  * the cells, each with its own nested bodies directly behind it (depth first), each 8-aligned, with
- * no gap and no sharing: every value has exactly one encoding of its structure, a decoder knows
- * where each body has to start, and what it allocates is proportional to the bytes it was given.
+ * no gap and no sharing: every value has exactly one encoding of its structure, a decoder can
+ * compute where each body has to start, and its allocations are proportional to the given bytes.
  *
  * Every decoder treats body and cell as hostile: each offset, count and length is bounded by the
  * enclosing body, strings end where their len says, bools are 0 or 1, names are terminated, arrays
@@ -92,9 +92,8 @@ bool sx_flat_borrow(const pmix_value_t *value, struct sx_cell *ret_cell, const v
 
 /* Decode into @ret (uninitialised): malloc'ed deep copies, PMIx_Value_destruct frees them; after a
  * failure it is PMIX_UNDEF.  @cell->bits is ignored where there is a body, and so are all flags but
- * SX_CELL_NULL; @body are its @size >= cell->len bytes, of any alignment.
- * Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for bytes that are no flat value;
- * PMIX_ERR_OUT_OF_RESOURCE. */
+ * SX_CELL_NULL; @body are its @size >= cell->len bytes, of any alignment.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNPACK_FAILURE for bytes that are not a flat value; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
                              size_t size);
 

@@ -435,7 +435,7 @@ static pmix_status_t get_info(struct reader *r, uint64_t off, pmix_info_t *info,
 
     memcpy(&flat, r->base + off, sizeof(flat));
     if (info != NULL) {
-        /* Else what we allocate for it would be taken for somebody else's. */
+        /* Else memory allocated for it here would be taken for borrowed memory. */
         info->flags = flat.flags & ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
     }
     const pmix_status_t rc = flat.key.type == PMIX_STRING

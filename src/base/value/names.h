@@ -37,7 +37,7 @@ const char *sx_attribute_string(const char *name);
 /* How a later release spells the key that is @string in the headers.  Return: NULL when that has
  * not changed. */
 const char *sx_attribute_also(const char *string);
-/* The other way round.  Return: NULL when @also is no such spelling. */
+/* The other way round.  Return: NULL when @also is not such a spelling. */
 const char *sx_attribute_meant(const char *also);
 
 #endif

@@ -3,10 +3,10 @@
 /* opaque.h - topologies and cpusets, whose insides belong to the library their source names.
  *
  * hwloc's are understood here: a topology travels as hwloc's XML, a cpuset as a list of processors
- * ("0-3,8", "4-" without an end, "" for none).  Of any other source nothing is known, so that such
- * an object is neither copied nor sent nor freed.  The elements meant are those of PMIX_TOPO and
- * PMIX_PROC_CPUSET; for all other types there is nothing to do.  Any thread may call, as long as
- * nobody changes the object meanwhile. */
+ * ("0-3,8", "4-" without an end, "" for none).  Objects of any other source are opaque, so they are
+ * neither copied nor sent nor freed.  The elements meant are those of PMIX_TOPO and
+ * PMIX_PROC_CPUSET; for all other types there is nothing to do.  Any thread may call, as long as no
+ * thread changes the object meanwhile. */
 #ifndef SX_BASE_VALUE_OPAQUE_H
 #define SX_BASE_VALUE_OPAQUE_H
 
@@ -46,7 +46,7 @@ pmix_status_t sx_opaque_parse(void *element, pmix_data_type_t type, const char *
  * numbers of the operating system. */
 void sx_opaque_print(FILE *to, const pmix_topology_t *topo);
 
-/* What tells that @len bytes of a text arrived as they were sent: their XXH3. */
+/* The checksum of @len bytes of a text, by which damage is found: their XXH3. */
 uint64_t sx_opaque_hash(const char *text, size_t len);
 
 #endif

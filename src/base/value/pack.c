@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* pack.c - write elements into a buffer, by a walk over the type table.
  *
- * Leaves are appended as the walk meets them; when it fails, the buffer is cut back to where it
+ * Leaves are appended in the order of the walk; when it fails, the buffer is cut back to where it
  * began.  Every recursion passes an array, and arrays count the depth. */
 #include "base/value/pack.h"
 

@@ -28,12 +28,12 @@
  *     OPAQUE: the STRING of opaque.h; it is NULL when there is no object.  Behind the text of a
  *       TOPO comes its u64 hash.
  *
- * POINTER leaves no process, nor do TOPO and PROC_CPUSET inside a VALUE, which only borrows them.
- * hwloc's reader of XML believes what it reads, so a TOPO is taken only if the caller asks for one,
- * never inside an array, and only undamaged: a caller that unpacks one trusts its sender.
+ * POINTER never leaves its process, nor do TOPO and PROC_CPUSET inside a VALUE, which only borrows
+ * them.  hwloc's reader of XML trusts its input, so a TOPO is taken only if the caller asks for
+ * one, never inside an array, and only undamaged: a caller that unpacks one trusts its sender.
  * PMIX_INFO_PERSISTENT speaks of the sender's memory and is 0.  Arrays nest SX_VALUE_DEPTH_MAX
  * deep.  Every element has one encoding (processors of a cpuset may be listed in several ways), and
- * any other bytes are refused.  A count is believed only if that many of the smallest elements
+ * any other bytes are refused.  A count is accepted only if that many of the smallest elements
  * would fit behind it; so memory taken in unpacking is at most SX_PACK_EXPANSION_MAX times the
  * bytes given, hwloc's topologies excepted.
  *
@@ -54,11 +54,10 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are packed as 
 
 #define SX_PACK_EXPANSION_MAX 64
 
-/* Append @count elements of @type at @src, which does not lie in the buffer.
- * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM (a buffer that is none, an unterminated name, a NULL
- * array with a count, nested too deep, a count above INT32_MAX); PMIX_ERR_UNKNOWN_DATA_TYPE;
- * PMIX_ERR_NOT_SUPPORTED (pointers, borrowed and foreign objects, topologies in an array);
- * PMIX_ERR_OUT_OF_RESOURCE. */
+/* Append @count elements of @type at @src, which does not lie in the buffer.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM (an invalid buffer, an unterminated name, a NULL array with a count, nested
+ * too deep, a count above INT32_MAX); PMIX_ERR_UNKNOWN_DATA_TYPE; PMIX_ERR_NOT_SUPPORTED (pointers,
+ * borrowed and foreign objects, topologies in an array); PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_pack(pmix_data_buffer_t *buffer, const void *src, size_t count,
                       pmix_data_type_t type);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* unpack.c - read elements out of a buffer whose bytes are trusted with nothing.
+/* unpack.c - read elements out of a buffer whose bytes are not trusted.
  *
  * Destinations are zeroed before they are filled, and what is allocated is linked into them at
  * once: after a failure the ordinary destructor frees what there is.  The reader works on a copy of
@@ -317,7 +317,7 @@ static pmix_status_t get_member(struct reader *r, void *element, const struct sx
     case SX_MEMBER_PLAIN:
         rc = get_elements(r, &FIELD(char, element, m->off), 1, m->type, depth);
         if (owner == PMIX_INFO && (((pmix_info_t *)element)->flags & PMIX_INFO_PERSISTENT)) {
-            return PMIX_ERR_UNPACK_FAILURE; /* the value would be taken for somebody else's */
+            return PMIX_ERR_UNPACK_FAILURE; /* the value would be taken for a borrowed one */
         }
         return rc;
     case SX_MEMBER_NAME:

@@ -6,8 +6,8 @@
  * by the ordinary walk.  Every recursion passes an array, and arrays count the depth; that bounds
  * it by SX_VALUE_DEPTH_MAX.
  *
- * PMIX_INFO_PERSISTENT says that the value of an info belongs to somebody else.  Such a value is
- * not freed, and a copy of it, which is owned by its info, has the flag cleared. */
+ * PMIX_INFO_PERSISTENT marks that the value of an info has another owner.  Such a value is not
+ * freed, and a copy of it, which is owned by its info, has the flag cleared. */
 #include "base/value/value.h"
 
 #include <stdlib.h>
@@ -378,7 +378,7 @@ void sx_value_destruct(pmix_value_t *value)
     value_destruct(value, 0);
 }
 
-/* What a caller hands over as a C string. */
+/* A value that a caller passes as a C string. */
 static pmix_status_t text_load(pmix_value_t *value, const char *text)
 {
     if (value->type == PMIX_STRING) {
@@ -425,7 +425,7 @@ pmix_status_t sx_value_load(pmix_value_t *value, const void *data, pmix_data_typ
     } else if (row->in_value == SX_WHERE_UNION && row->kind != SX_TYPE_POINTER) {
         rc = elements_copy(&value->data, data, 1, type, 0);
     } else {
-        /* The pointer is stored, not followed, by whom it does not belong to. */
+        /* The pointer is stored, not followed: its target has another owner. */
         memcpy(&given.data.ptr, &data, sizeof(data));
         memset(value, 0, sizeof(*value));
         rc = value_copy(value, &given, 0);
@@ -436,7 +436,7 @@ pmix_status_t sx_value_load(pmix_value_t *value, const void *data, pmix_data_typ
     return rc;
 }
 
-/* A plain integer of any width; @negative says that the bits are those of an int64_t below 0. */
+/* A plain integer of any width; @negative: the bits are those of an int64_t below 0. */
 static bool integer_read(const void *at, const struct sx_type *row, uint64_t *ret, bool *negative)
 {
     *negative = false;

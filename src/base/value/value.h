@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* value.h - what one does with values of any type: copy, free, compare, print.
+/* value.h - the operations on values of any type: copy, free, compare, print.
  *
  * "Elements" are the things an array of a type holds (char * for PMIX_STRING, pmix_info_t for
  * PMIX_INFO); "values" are pmix_value_t.  All memory is the C library's (malloc/free), an array
@@ -43,8 +43,8 @@ char *sx_value_print(const pmix_value_t *value);
 /* The same for one element of @type (pmix_proc_t for PMIX_PROC ...). */
 char *sx_element_print(const void *element, pmix_data_type_t type);
 
-/* Read any integer type of @value as an unsigned or signed number.  Return:
- * PMIX_ERR_BAD_PARAM for a type that is no integer or a number that does not fit. */
+/* Read any integer type of @value as an unsigned or signed number.  Return: PMIX_ERR_BAD_PARAM for
+ * a type that is not an integer or a number that does not fit. */
 pmix_status_t sx_value_get_uint(const pmix_value_t *value, uint64_t *ret);
 pmix_status_t sx_value_get_int(const pmix_value_t *value, int64_t *ret);
 

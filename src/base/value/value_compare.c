@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* value_compare.c - a total order on values of one type.
  *
- * Numbers order as numbers (NaN last), strings as bytes with NULL first, arrays and byte objects
- * by content and then by length, structs member by member.  What lies deeper than
- * SX_VALUE_DEPTH_MAX counts as equal. */
+ * Numbers order as numbers (NaN last), strings as bytes with NULL first, arrays and byte objects by
+ * content and then by length, structs member by member.  Values deeper than SX_VALUE_DEPTH_MAX
+ * count as equal. */
 #include "base/value/value.h"
 
 #include <math.h>
