@@ -4,7 +4,7 @@
  *
  *     SINGLETON                        without a server: own data only
  *       \--PMIx_Init names a server--> LIVE
- *     LIVE --the server dies or drops the process--> LOST       reads go on, requests fail
+ *     LIVE --server dies or drops it--> LOST       reads go on, requests fail
  *       |-----fork, in the child--> DETACHED       reads go on, requests fail
  *       \-----PMIx_tool_disconnect--> LEFT         the same
  *

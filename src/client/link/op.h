@@ -4,7 +4,7 @@
  *
  *     start --> pending --answer, or the link is lost--> done --finish--> reported
  *      |           \--the deadline of the thread that waits--> forgotten
- *      \--no request is needed--------------------------^
+ *      \--no request is needed----------------------------^
  *
  * A blocking call has its operation on the stack and waits for it.  A non-blocking call has one on
  * the heap with a callback: the thread that runs callbacks finishes it, calls the callback, and

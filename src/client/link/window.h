@@ -3,7 +3,7 @@
 /* window.h - memory of the server, for requests that do not fit in a frame.
  *
  *     NONE --WINDOW_GET--> FREE --a request fills it--> BUSY --answer--> FREE
- *                                                       \--no answer in time--> NONE
+ *                                                        \--no answer in time--> NONE
  *
  * A process has one window.  One request is in it at a time, and others wait for it.  A body is
  * written in pieces of the window's size.  The server answers each piece, and takes the last one as
