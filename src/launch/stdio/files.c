@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* files.c - names as the Standard has them, and writes that are tried to their end. */
+/* files.c - names as the Standard defines them, and writes that are repeated until all is
+ * written. */
 #include "launch/stdio/files.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ bool sx_run_files_judge(const struct sx_output_options *output, char *message, s
     return why == NULL;
 }
 
-/* One name for all ranks of a job. */
+/* Whether all ranks of a job have the same name. */
 static bool is_one_name(const struct sx_output_options *output)
 {
     return output->pattern && strstr(output->file, "%r") == NULL;
@@ -111,7 +112,7 @@ static char *name_make(const struct sx_output_options *output, const struct sx_r
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-/* All directories above @path, which is changed and put right again.  Return: 0 or errno. */
+/* Make all directories above @path, which is changed and restored.  Return: 0 or errno. */
 static int directories_make(char *path)
 {
     for (char *at = strchr(path + 1, '/'); at != NULL; at = strchr(at + 1, '/')) {
@@ -142,7 +143,7 @@ int sx_run_file_descriptor(const char *path, bool goes_on)
     return fd;
 }
 
-/* Those whose name is one for all ranks; the launcher's thread has them. */
+/* The files whose name is the same for all ranks; only the launcher's thread uses them. */
 static struct sx_run_file *common;
 
 static struct sx_run_file *common_find(const char *path)

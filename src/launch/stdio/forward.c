@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* forward.c - pulls, and deliveries that are on their way. */
+/* forward.c - pulls, and deliveries that are not complete. */
 #include "launch/stdio/forward.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/value/value.h"
 #include "launch/common/say.h"
 
-/* One call of the host's entry; once it was taken, a pull. */
+/* One call of the host's entry; once the launcher has taken it, a pull. */
 struct pull {
     struct pull *next;
     pmix_proc_t *procs; /* in the order of sx_proc_order */
@@ -27,10 +27,10 @@ struct pull {
     void *arg;
 };
 
-/* Some output, until the server has room for more. */
+/* A piece of output that is held until the server has room for more. */
 struct delivery {
     struct delivery *next;
-    struct sx_run_stream *stream; /* which is held; NULL: none, or it has gone */
+    struct sx_run_stream *stream; /* the stream that is held; NULL: none, or it has gone */
     size_t size;
 };
 
@@ -38,13 +38,13 @@ static struct {
     pthread_mutex_t lock;
     int event_fd;
     struct pull *asked, **last_asked; /* under lock */
-    struct delivery *taken;           /* the same */
-    /* of the launcher's thread: */
+    struct delivery *taken;           /* under lock */
+    /* for the launcher's thread only: */
     const struct sx_run_jobs *jobs;
     struct sx_run_watch watch;
     struct pull *pulls;
-    size_t bytes;     /* on their way */
-    unsigned waiting; /* streams, for room */
+    size_t bytes;     /* in all deliveries */
+    unsigned waiting; /* streams that wait for room */
 } forward = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
     .event_fd = -1,
@@ -121,7 +121,7 @@ static bool stream_ready(struct sx_run_stream *stream)
     return false;
 }
 
-/* @again: not for the pulls that there are. */
+/* @again: the bytes are not for pulls that exist already. */
 static void stream_deliver(struct sx_run_stream *stream, const char *bytes, size_t size, bool again)
 {
     const struct sx_run_source *const from = &stream->source;
@@ -138,8 +138,8 @@ static void stream_deliver(struct sx_run_stream *stream, const char *bytes, size
     delivery->size = size;
     if (PMIx_server_IOF_deliver(&source, from->channel, &object, info, again ? 3 : 2, taken,
                                 delivery) != PMIX_SUCCESS) {
-        free(delivery);    /* the server ends */
-    } else if (size > 0) { /* behind the end there is nothing to hold */
+        free(delivery);    /* the server is ending */
+    } else if (size > 0) { /* after the end there is nothing to hold */
         delivery->stream = stream;
         forward.bytes += size;
         sx_run_stream_hold(stream, delivery);
@@ -147,7 +147,7 @@ static void stream_deliver(struct sx_run_stream *stream, const char *bytes, size
     PMIx_Info_destruct(&info[0]);
 }
 
-/* Of a job that has gone: the process, or all of them, has no more output. */
+/* For a job that was removed: the process, or all processes, will have no more output. */
 static void gone_end(const pmix_proc_t *source, pmix_iof_channel_t channel)
 {
     const pmix_byte_object_t nothing = { .bytes = NULL };
@@ -210,7 +210,7 @@ static bool is_about(const struct pull *pull, const struct sx_run_stream *stream
            (names(pull, from->nspace, PMIX_RANK_WILDCARD) || names(pull, from->nspace, from->rank));
 }
 
-/* One pull more or less of @stream. */
+/* Count one more pull of @stream, or one less. */
 static void stream_count(struct sx_run_stream *stream, const struct pull *pull, bool more)
 {
     if (stream->source.taker == NULL || !is_about(pull, stream)) {
@@ -243,7 +243,7 @@ static void all_count(const struct pull *pull, bool more)
     }
 }
 
-/* A job that is there, or has been. */
+/* Whether the job exists, or existed. */
 static bool is_ours(const pmix_proc_t *proc)
 {
     const size_t len = strlen(forward.jobs->session);
@@ -270,7 +270,7 @@ static bool has_rank(const pmix_proc_t *proc)
                        : proc->rank < job->rank_count || proc->rank == PMIX_RANK_WILDCARD;
 }
 
-/* Its name is one that a job of ours had. */
+/* Whether the name is one that a job of ours had. */
 static bool is_gone(const pmix_proc_t *proc)
 {
     const size_t len = strlen(forward.jobs->session);
@@ -280,7 +280,7 @@ static bool is_gone(const pmix_proc_t *proc)
            (!numbered || strtoul(proc->nspace + len + 1, NULL, 10) < forward.jobs->numbered);
 }
 
-/* Whoever pulls them hears that nothing comes. */
+/* Send the pull the end of output from jobs that were removed. */
 static void gone_ends(const struct pull *pull)
 {
     for (size_t i = 0; i < pull->count; i++) {
@@ -321,7 +321,7 @@ static void pull_stop(struct pull *stop)
 
     pull_free(stop);
     if (fn != NULL) {
-        fn(PMIX_SUCCESS, arg); /* nothing is delivered for it any more */
+        fn(PMIX_SUCCESS, arg); /* nothing more is delivered for this pull */
     }
 }
 
@@ -348,7 +348,7 @@ static void pull_begin(struct pull *pull)
     }
 }
 
-/* All that has come from the other thread. */
+/* Take everything that the other thread has queued. */
 static void heard(void *arg, uint32_t events)
 {
     uint64_t count;

@@ -6,9 +6,9 @@
  *   launcher's: a stream that is pulled is read --> PMIx_server_IOF_deliver, and it is held
  *   server's thread: taken --queue, event--> launcher's: the stream is read again
  *
- * So who does not read holds the ranks back that it reads from, and what waits is bounded: one
- * piece a stream, SX_RUN_FORWARD_BYTES of all.  Nothing is delivered of a stream that nobody
- * pulls. */
+ * So a slow reader slows the ranks whose output it pulls (back-pressure).  Waiting output is
+ * bounded: one piece for each stream, SX_RUN_FORWARD_BYTES for all.  A stream that nobody pulls is
+ * not delivered. */
 #ifndef SX_LAUNCH_STDIO_FORWARD_H
 #define SX_LAUNCH_STDIO_FORWARD_H
 
@@ -21,9 +21,9 @@
 
 #define SX_RUN_FORWARD_BYTES (32u << 20)
 
-/* There is one of these a process.  Return: 0 or errno. */
+/* Each process has one of these.  Return: 0 or errno. */
 int sx_run_forward_init(void);
-/* When the server has ended. */
+/* Call it when the server has ended. */
 void sx_run_forward_deinit(void);
 
 /* The entry of the host's module. */
@@ -32,14 +32,14 @@ pmix_status_t sx_run_forward_pull(const pmix_proc_t procs[], size_t nprocs,
                                   pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata);
 
-/* While there is a loop.  Return: 0 or errno. */
+/* Call it while there is a loop.  Return: 0 or errno. */
 int sx_run_forward_open(struct sx_run_loop *loop, const struct sx_run_jobs *jobs);
 void sx_run_forward_close(struct sx_run_loop *loop);
 
-/* @stream has begun: who pulls it already?  @wanted: it is delivered in any case. */
+/* @stream has begun: count the pulls that want it already.  @wanted: deliver it in any case. */
 void sx_run_forward_begin(struct sx_run_stream *stream, bool wanted);
 
-/* For the source of a stream. */
+/* The taker of a stream's source. */
 extern const struct sx_run_taker sx_run_forward_taker;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* input.c - fill, hand out, fill again.
+/* input.c - read a piece, hand it out, read the next one.
  *
  *   READING --bytes--> HANDING OUT --all have had them--> READING
  *      \--end of file--> readers closed
@@ -17,7 +17,7 @@
 #include "launch/common/say.h"
 #include "launch/stdio/pty.h"
 
-#define ROUNDS_MAX 16 /* of a regular file, before others get their turn */
+#define ROUNDS_MAX 16 /* of a regular file, before other work gets its turn */
 #define BACKGROUND_LOOK_NS (200 * SX_NS_PER_MS)
 
 static void reader_drop(struct sx_run_reader *reader)
@@ -51,7 +51,7 @@ static void reader_wait(struct sx_run_reader *reader, bool on)
     }
 }
 
-/* Return: true when the reader lacks nothing any more, or has gone. */
+/* Return: true when the reader has the whole buffer, or has gone. */
 static bool reader_write(struct sx_run_reader *reader)
 {
     struct sx_run_input *input = reader->input;
@@ -90,7 +90,7 @@ static void source_watch(struct sx_run_input *input, bool on)
     }
 }
 
-/* The first one hands on a line that has no end. */
+/* The first byte of @ends ends a line that has no end. */
 static void terminal_end(const struct sx_run_input *input, int fd)
 {
     static const char ends[] = { SX_RUN_PTY_END, SX_RUN_PTY_END };
@@ -140,7 +140,7 @@ static void hand_out(struct sx_run_input *input)
     }
 }
 
-/* Come back through the first reader's pipe, which has room or will have. */
+/* Continue when the first reader's pipe is ready, which has room now or will have it. */
 static void pump_later(struct sx_run_input *input)
 {
     for (size_t i = 0; i < input->count; i++) {
@@ -237,7 +237,7 @@ void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns)
     input->look_ns = SX_DEADLINE_NEVER;
     if (front == getpgrp()) {
         sx_run_input_start(input);
-    } else if (front >= 0 && input->live > 0) { /* else it is a terminal no more */
+    } else if (front >= 0 && input->live > 0) { /* else it is not a terminal any more */
         input->look_ns = sx_deadline_ns(now_ns, BACKGROUND_LOOK_NS);
     }
 }

@@ -2,12 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* input.h - the launcher's standard input, copied to one rank or to all.
  *
- * One buffer: the next piece is read when every reader has had the last one whole, so the slowest
- * sets the pace and memory stays bounded.  A reader that has gone is forgotten; when none is left,
- * nothing more is read.  At the end of the input the readers see the end of theirs.
+ * There is one buffer: the next piece is read when every reader has received all of the last one.
+ * So the slowest reader sets the pace, and memory stays bounded.  A reader that has gone is
+ * dropped; when none is left, nothing more is read.  At the end of the input the readers' input
+ * ends.
  *
- * A terminal refuses to be read by a job in the background.  A shell tells nobody that it has
- * brought a job to the front which was running: until then the terminal is asked now and then. */
+ * A job in the background cannot read its terminal.  A shell sends no signal when it brings a
+ * running job to the front, so the terminal is polled until then. */
 #ifndef SX_LAUNCH_STDIO_INPUT_H
 #define SX_LAUNCH_STDIO_INPUT_H
 
@@ -22,8 +23,8 @@ struct sx_run_input;
 struct sx_run_reader {
     struct sx_run_input *input;
     struct sx_run_watch watch; /* of the pipe to the rank; fd -1: gone */
-    size_t off;                /* what it has had of the buffer */
-    bool terminal;             /* whose end is a byte */
+    size_t off;                /* bytes of the buffer that it has received */
+    bool terminal;             /* its input ends with a byte */
     bool waits;                /* for room in the pipe */
 };
 
@@ -34,27 +35,28 @@ struct sx_run_input {
     bool always_ready; /* a regular file */
     bool reading;      /* the source is watched */
     bool ended;
-    uint64_t look_ns; /* in the background: when the terminal is asked again; a deadline */
+    uint64_t look_ns; /* in the background: when to poll the terminal again; a deadline */
     char *buffer;
     size_t used;
     struct sx_run_reader *readers;
     size_t count, live, behind;
 };
 
-/* Copy from @fd, which stays the caller's, to at most @count readers. */
+/* Copy from @fd, which the caller owns, to at most @count readers. */
 void sx_run_input_init(struct sx_run_input *input, struct sx_run_loop *loop, int fd, size_t count);
 void sx_run_input_deinit(struct sx_run_input *input); /* safe on a zeroed one */
 
-/* One more reader: the writing end of its pipe, non-blocking, taken over.  Before the start. */
+/* Add a reader: @fd, the writing end of its pipe, non-blocking, is taken over.  Call it before the
+ * start. */
 void sx_run_input_add(struct sx_run_input *input, int fd);
 
-/* All readers are there: begin.  Again after the launcher was stopped, or when it may be in the
- * front again. */
+/* Begin to read: all readers are added.  Call it again after the launcher was stopped, or when it
+ * may be in the front again. */
 void sx_run_input_start(struct sx_run_input *input);
 
-/* When sx_run_input_check has something to do; it does nothing before. */
+/* When sx_run_input_check has something to do; before that time it does nothing. */
 uint64_t sx_run_input_deadline_ns(const struct sx_run_input *input);
-/* Read on if this process is in the front of its terminal again. */
+/* Continue to read if this process is in the front of its terminal again. */
 void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job_log.c - a text, and a call for each channel that takes it. */
+/* job_log.c - make a text, and pass it to each channel that is wanted. */
 #include "launch/stdio/job_log.h"
 
 #include <pmix.h>
@@ -52,7 +52,7 @@ static void written(pmix_status_t status, void *arg)
     PMIx_Info_free(arg, 1);
 }
 
-/* To the launcher's own entry, or to the server, which has the system log. */
+/* To the launcher's own entry, or to the server for the system log. */
 static void put(const struct sx_run_job *job, pmix_rank_t rank, const char *key,
                 enum sx_log_way way, const char *text)
 {

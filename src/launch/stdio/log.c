@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.c - three outlets with a queue each. */
+/* log.c - three sinks with a queue each. */
 #include "launch/stdio/log.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include "launch/job/state.h"
 #include "launch/stdio/output.h"
 
-#define PIECES_A_TURN 64u /* then others have theirs */
+#define PIECES_A_TURN 64u /* then other work gets its turn */
 #define READER_WAIT_MS 1000
 
 enum outlet_number { TO_STDOUT, TO_STDERR, TO_FILE, OUTLETS };
@@ -37,7 +37,7 @@ struct part {
     const pmix_info_t *info;
 };
 
-/* One call of PMIx_Log; the infos are the library's until it is answered. */
+/* One call of PMIx_Log; the library owns the infos until the call is answered. */
 struct call {
     pmix_proc_t source;
     const pmix_info_t *data;
@@ -48,16 +48,16 @@ struct call {
     void *arg;
     size_t open; /* parts that have not been written */
     size_t logged;
-    pmix_status_t status; /* of one that could not be */
+    pmix_status_t status; /* of a part that could not be written */
     struct part parts[];
 };
 
 struct outlet {
     struct part *first, **last; /* under lock */
-    bool full;                  /* the same: there is a part, and the event says so */
+    bool full;                  /* under lock: there is a part, and the event is set */
     struct sx_run_watch watch;
     struct sx_run_sink *sink; /* NULL: the file */
-    struct sx_log_text text;  /* what is left of the first part, if it has begun */
+    struct sx_log_text text;  /* the rest of the first part, if it has begun */
     bool begun;
 };
 
@@ -66,9 +66,9 @@ static struct {
     bool ended; /* under lock */
     bool tag_output;
     int file;
-    int file_error;           /* errno of what could not be written to it; 0: none */
-    const char *path;         /* of the file; the options' */
-    struct sx_run_state *run; /* while it has its sinks */
+    int file_error;           /* errno of a write to the file that failed; 0: none */
+    const char *path;         /* of the file; the options own it */
+    struct sx_run_state *run; /* while the run has its sinks */
     int event_fds[OUTLETS];
     struct outlet outlets[OUTLETS];
 } logs = {
@@ -88,7 +88,7 @@ static void call_end(struct call *call)
     free(call);
 }
 
-/* Under lock.  Return: NULL when there is none. */
+/* Under lock.  Return: NULL when there is no part. */
 static struct part *part_pop_locked(struct outlet *outlet)
 {
     struct part *const part = outlet->first;
@@ -102,7 +102,7 @@ static struct part *part_pop_locked(struct outlet *outlet)
     return part;
 }
 
-/* The first part of @outlet has been written, or has not. */
+/* The first part of @outlet has been written, or has failed. */
 static void part_end(struct outlet *outlet, pmix_status_t status)
 {
     pthread_mutex_lock(&logs.lock);
@@ -151,7 +151,7 @@ static void text_begin(const struct part *part, struct outlet *outlet)
 
 static void stream_write(void *arg, uint32_t events)
 {
-    static char piece[SX_LOG_PIECE_MAX]; /* one thread writes */
+    static char piece[SX_LOG_PIECE_MAX]; /* only one thread writes */
     struct outlet *const outlet = arg;
     struct part *part;
 
@@ -180,7 +180,7 @@ static void string_put(FILE *out, const char *name, const char *text)
     sx_json_string_to(out, text, strlen(text));
 }
 
-/* All else that the call says, which this record is about. */
+/* Print the other infos of the call, which describe this record. */
 static void data_put(FILE *out, const struct call *call)
 {
     const char *comma = "";
@@ -239,7 +239,7 @@ static char *record_make(const struct part *part, size_t *ret_size)
     return line;
 }
 
-/* As of a file of --output: one message, and the exit code says that something is lost. */
+/* As for a file of --output: one message, and an exit code for lost output. */
 static void file_failed(int why)
 {
     logs.file_error = why;
@@ -248,7 +248,7 @@ static void file_failed(int why)
                logs.path, strerror(why));
 }
 
-/* A pipe whose reader takes nothing for READER_WAIT_MS is given up.  Return: 0 or errno. */
+/* Give up a pipe whose reader takes nothing for READER_WAIT_MS.  Return: 0 or errno. */
 static int record_write(const char *line, size_t size)
 {
     while (size > 0) {
@@ -277,7 +277,7 @@ static void file_write(void *arg, uint32_t events)
     if (part == NULL) {
         return;
     }
-    if (logs.file_error == 0) { /* else a record may have been cut, and nothing is added to that */
+    if (logs.file_error == 0) { /* else the last record may be cut: add nothing behind it */
         char *const line = record_make(part, &size);
         const int why = record_write(line, size);
 
@@ -335,7 +335,7 @@ void sx_run_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndat
                            .when = time(NULL),
                            .fn = cbfunc,
                            .arg = cbdata };
-    /* The server has judged them, but for its own. */
+    /* The server has checked all directives except its own. */
     (void)sx_options_read(SX_OF_LOG, directives, ndirs, &call->options);
     if (call->options.when != NULL && call->options.when->value.type == PMIX_TIME &&
         !call->options.stamp_now) {
@@ -369,7 +369,7 @@ int sx_run_log_init(const struct sx_run_options *options)
     logs.file_error = 0;
     logs.path = options->log;
     if (options->log != NULL) {
-        /* A pipe that nobody reads is not waited for. */
+        /* Do not wait for a pipe without a reader. */
         logs.file = open(options->log,
                          O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     }
@@ -424,7 +424,7 @@ void sx_run_log_end(void)
     logs.ended = true;
     pthread_mutex_unlock(&logs.lock);
     for (size_t i = 0; i < OUTLETS; i++) {
-        while (logs.outlets[i].first != NULL) { /* nobody adds to it any more */
+        while (logs.outlets[i].first != NULL) { /* nothing is added any more */
             part_end(&logs.outlets[i], PMIX_ERR_NOT_AVAILABLE);
         }
     }

@@ -14,9 +14,9 @@
 #include "base/stream/log_text.h"
 #include "launch/common/say.h"
 
-#define BLOCK_BYTES 4096u /* buffers of programs are multiples of it */
+#define BLOCK_BYTES 4096u /* buffers of programs are multiples of this */
 #define SHOWS_A_TURN 256
-#define FLOW_BYTES 2048u /* with less of it waiting, a terminal takes a write as a whole */
+#define FLOW_BYTES 2048u /* with fewer bytes waiting, a terminal accepts a write as a whole */
 #define FLOW_LOOKS 10
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static void sink_arm(struct sx_run_sink *sink, bool on)
         return;
     }
     if (on) {
-        /* EPERM: a file that is always ready; it will not say EAGAIN twice. */
+        /* EPERM: the file is always ready, and will not return EAGAIN twice. */
         sink->writable.fd = sink->out.fd;
         sink->armed = sx_run_loop_add(sink->loop, &sink->writable, EPOLLOUT) == 0;
     } else {
@@ -141,9 +141,9 @@ static void sink_queue(struct sx_run_sink *sink, const char *bytes, size_t size)
     sink->used += size;
 }
 
-static const char passing; /* owns a line that is shown until something else is written */
+static const char passing; /* owner of a line that is shown until other output is written */
 
-/* Make the end of the last line one for @owner to write behind. */
+/* End the last line, unless @owner may continue it. */
 static void line_leave(struct sx_run_sink *sink, const void *owner)
 {
     static const char wipe[] = "\r\033[K";
@@ -156,7 +156,7 @@ static void line_leave(struct sx_run_sink *sink, const void *owner)
     }
 }
 
-/* Without writing: many lines become one write. */
+/* Queue without writing: many lines become one write. */
 static void sink_emit(struct sx_run_sink *sink, const void *owner, const char *bytes, size_t size)
 {
     if (size == 0) {
@@ -183,7 +183,8 @@ void sx_run_sink_show(struct sx_run_sink *sink, const char *line, size_t size)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* What raw streams write belongs together, as if the program wrote to the sink itself. */
+/* All raw streams have this owner, so their output is joined as if programs wrote to the sink
+ * directly. */
 static const char raw_owner;
 
 static const void *owner_of(const struct sx_run_stream *stream)
@@ -191,7 +192,7 @@ static const void *owner_of(const struct sx_run_stream *stream)
     return stream->raw ? (const void *)&raw_owner : stream;
 }
 
-/* Where marked lines go. */
+/* The buffer for marked lines. */
 struct marked {
     struct sx_run_stream *stream;
     bool to_file;
@@ -210,11 +211,11 @@ static void marked_flush(struct marked *marked)
     marked->used = 0;
 }
 
-/* Return: whether its last line is open. */
+/* Return: whether the stream's last line is open. */
 static bool stream_mark(struct sx_run_stream *stream, bool to_file, bool in_line, const char *bytes,
                         size_t size)
 {
-    static struct marked marked; /* one thread writes */
+    static struct marked marked; /* only one thread writes */
     const struct sx_run_source *const from = &stream->source;
     pmix_proc_t source;
     struct sx_log_text text;
@@ -303,7 +304,7 @@ static void line_emit(struct sx_run_stream *stream)
     sx_list_remove(&stream->open_line);
 }
 
-/* The file still gets the whole line at its end. */
+/* The file still receives the whole line at its end. */
 static void line_show(struct sx_run_stream *stream)
 {
     stream_pass(stream, stream->line + stream->line_shown, stream->line_used - stream->line_shown);
@@ -312,7 +313,7 @@ static void line_show(struct sx_run_stream *stream)
     sx_list_remove(&stream->open_line);
 }
 
-/* What is kept may have to be shown before its line ends. */
+/* A pending line may have to be shown before its end. */
 static void line_watch(struct sx_run_stream *stream)
 {
     const bool is_block = !stream->source.terminal && stream->burst_bytes % BLOCK_BYTES == 0;
@@ -394,14 +395,15 @@ void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t 
         from->taker->take(stream, bytes, size);
     }
     if (from->file != NULL && !stream->file_lines) {
-        sx_run_file_write(from->file, bytes, size); /* as it is; lines are the reader's */
+        sx_run_file_write(from->file, bytes, size); /* unchanged; readers find the lines */
     }
     if (!from->file_only || stream->file_lines) {
         stream_feed(stream, bytes, size);
     }
 }
 
-/* So much at once that a terminal may have cut a write: its rest comes when the process runs. */
+/* Note a large amount at once: a terminal may have cut a write, and the rest follows when the
+ * process runs. */
 static void flow_note(struct sx_run_stream *stream, size_t got)
 {
     const uint64_t now_ns = sx_now_ns();
@@ -421,7 +423,7 @@ bool sx_run_stream_is_ready(struct sx_run_stream *stream)
 
 size_t sx_run_stream_read(struct sx_run_stream *stream)
 {
-    static char bytes[SX_RUN_LINE_MAX]; /* one thread reads */
+    static char bytes[SX_RUN_LINE_MAX]; /* only one thread reads */
     ssize_t got;
 
     if (stream->watch.fd < 0 || stream->held ||
@@ -463,7 +465,7 @@ uint64_t sx_run_sink_deadline_ns(const struct sx_run_sink *sink)
                : SX_LIST_ENTRY(first, struct sx_run_stream, open_line)->show_ns;
 }
 
-/* Its end may lie in the pipe: then the launcher is late, not the program. */
+/* The end of the line may be in the pipe already: then the launcher is late, not the program. */
 static void stream_check(struct sx_run_stream *stream)
 {
     const size_t before = stream->line_used;
@@ -529,7 +531,7 @@ void sx_run_stream_deinit(struct sx_run_stream *stream)
         sx_run_sink_flush(stream->sink);
     }
     if (stream->sink != NULL && stream->sink->line_owner == stream) {
-        stream->sink->line_owner = stream->sink; /* another one may have this address next */
+        stream->sink->line_owner = stream->sink; /* another stream may have this address next */
     }
     free(stream->line);
     sx_run_file_release(stream->source.file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* pty.c - no name of a terminal is opened: its other end comes from the first one. */
+/* pty.c - no terminal is opened by its name: its other end is derived from the first one. */
 #include "launch/stdio/pty.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static int settings_make(int fd, const pmix_info_t *termio, const pmix_info_t *s
     if (termio != NULL) {
         memcpy(&settings, termio->value.data.bo.bytes, sizeof(settings));
     } else if (tcgetattr(fd, &settings) == 0) {
-        cfmakeraw(&settings); /* else each line would end with CR LF */
+        cfmakeraw(&settings); /* otherwise each line would end with CR LF */
     } else {
         return errno;
     }
@@ -47,7 +47,7 @@ static int settings_make(int fd, const pmix_info_t *termio, const pmix_info_t *s
     if (size != NULL) {
         memcpy(&window, size->value.data.bo.bytes, sizeof(window));
     } else if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0) {
-        return 0; /* nobody sees it in a window */
+        return 0; /* stdout has no size to copy */
     }
     return ioctl(fd, TIOCSWINSZ, &window) != 0 ? errno : 0;
 }
@@ -68,7 +68,7 @@ bool sx_run_pty_suits(int out, int err)
 static struct {
     bool taken;
     struct termios before;
-} users; /* there is one of it a process */
+} users; /* each process has one terminal */
 
 static bool is_in_front(void)
 {
@@ -107,7 +107,7 @@ void sx_run_pty_resize(int fd)
     }
 }
 
-/* What is typed elsewhere, or comes from a file: no sign of it means anything but the end. */
+/* For input from a file, or from a terminal elsewhere: only the byte for the end has a meaning. */
 static void lines_plain(struct termios *settings)
 {
     cfmakeraw(settings);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* push.c - a queue for each rank that has an input; what is in several is counted. */
+/* push.c - a queue for each rank that has an input; a push in several queues is counted. */
 #include "launch/stdio/push.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 struct sx_run_push {
     uint64_t number;
-    unsigned open; /* places that have not come to an end, and one while it is dealt out */
+    unsigned open; /* places that have not ended, and one while the push is handed out */
     bool known;    /* one target is a process with an input */
-    bool had;      /* one has had it whole */
-    bool complete; /* nothing comes behind it */
+    bool had;      /* one target has received all of it */
+    bool complete; /* it is the end of the input */
     pmix_proc_t *targets;
     size_t target_count;
     pmix_op_cbfunc_t fn;
@@ -29,16 +29,16 @@ struct sx_run_push {
 struct place {
     struct place *next;
     struct sx_run_push *push;
-    size_t at; /* so much has been written */
+    size_t at; /* bytes that have been written */
 };
 
 struct sx_run_feed {
     struct sx_run_loop *loop;
     struct sx_run_watch watch; /* added while there is no room */
-    int fd;                    /* -1: it is closed */
+    int fd;                    /* -1: closed */
     bool waits;
     struct place *first, **last;
-    uint64_t given; /* the push that it was given last: one may name a process twice */
+    uint64_t given; /* the last push that it has received: a push may name a process twice */
 };
 
 /* ---- some input ------------------------------------------------------------------------------ */
@@ -47,7 +47,7 @@ pmix_status_t sx_run_push_new(struct sx_run_push **ret_push, const pmix_proc_t t
                               size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                               const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    static uint64_t pushes; /* one thread pushes */
+    static uint64_t pushes; /* only one thread pushes */
     const size_t size = bo == NULL ? 0 : bo->size;
     struct sx_iof_options options = { 0 };
     const pmix_status_t rc = sx_options_read(SX_OF_IOF_PUSH, directives, ndirs, &options);
@@ -123,7 +123,7 @@ static void feed_wait(struct sx_run_feed *feed, bool on)
     }
 }
 
-/* The rank sees the end of its input. */
+/* End the rank's input. */
 static void feed_close(struct sx_run_feed *feed)
 {
     feed_wait(feed, false);
@@ -165,7 +165,7 @@ static void feed_write(struct sx_run_feed *feed)
         }
         push->had = push->had || why == 0;
         if (why != 0 || push->complete) {
-            feed_close(feed); /* nobody reads it any more, or it has its end */
+            feed_close(feed); /* nobody reads it any more, or its input has ended */
         } else {
             place_end(feed);
         }
