@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* attach.c - what was looked for, and where, is said in the words of the search itself. */
+/* attach.c - find the server; messages use the names of the options that were given. */
 #include "cli/attach.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
 
-/* Whether the process that is named is there, and another user's. */
+/* Whether the named process exists, and belongs to another user. */
 static bool is_anothers(pid_t pid)
 {
     struct stat st;
@@ -28,7 +28,7 @@ static bool is_anothers(pid_t pid)
     return pid != 0 && geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
 }
 
-/* What stands behind what is wrong with the server @pid; 0: none is known. */
+/* The remedy that follows the error about the server @pid; 0: no server is known. */
 static const char *remedy(pid_t pid, pmix_status_t rc)
 {
     switch (rc) {
@@ -63,7 +63,7 @@ static unsigned servers_named(const struct sx_attach *attach)
 
 struct target {
     enum sx_whose_kind kind;
-    const char *name; /* NULL: none */
+    const char *name; /* NULL: not given */
 };
 
 static struct target target_of(const struct sx_attach *attach)
@@ -83,7 +83,7 @@ static struct target target_of(const struct sx_attach *attach)
     return (struct target){ SX_WHOSE_JOB, attach->whose.nspace };
 }
 
-/* Look for the servers that have it until there is one. */
+/* Search the servers that have the target until one is found. */
 static void target_find(const struct target *target, uint64_t wait_ns, struct sx_whose_found *ret)
 {
     static const struct timespec pause = { .tv_nsec = 50 * SX_NS_PER_MS };
@@ -119,7 +119,7 @@ static void failure_say(const struct target *target, pid_t pid, pmix_status_t rc
            why[0] != '\0' ? "" : PMIx_Error_string(rc), remedy(pid, rc));
 }
 
-/* Attach to the server @pid; 0: as the other options say. */
+/* Attach to the server @pid; 0: as the other options require. */
 static pmix_status_t attach_to(const struct sx_attach *attach, pid_t pid,
                                char ret_why[SX_TOOL_WHY_MAX])
 {
@@ -130,7 +130,7 @@ static pmix_status_t attach_to(const struct sx_attach *attach, pid_t pid,
         .uri = attach->whose.uri,
         .server_nspace = pid != 0 ? NULL : attach->whose.server,
         .to_system = attach->to_system,
-        .retries = { .given = seconds > 0 && !was_waited_for, /* one a second */
+        .retries = { .given = seconds > 0 && !was_waited_for, /* one each second */
                      .number = (uint32_t)seconds },
         .timeout_ns = attach->timeout_ns,
     };
@@ -149,7 +149,7 @@ int sx_attach_begin(const struct sx_attach *attach)
         sx_say("--pid, --uri, --server and --system name a server each: give one of them");
         return SX_EXIT_USAGE;
     }
-    setenv("SHMIX_LOG", "none", 0); /* what goes wrong is said here */
+    setenv("SHMIX_LOG", "none", 0); /* this command reports errors itself */
     if (target.name != NULL) {
         target_find(&target, attach->wait_ns, &found);
     }
@@ -168,7 +168,7 @@ int sx_attach_begin(const struct sx_attach *attach)
         return SX_EXIT_FAILURE;
     }
     if (rc == PMIX_ERR_NOT_SUPPORTED && found.count == 1 && getenv("PMIX_NAMESPACE") != NULL) {
-        rc = attach_to(attach, 0, why); /* it takes no tools, but perhaps us, as its rank */
+        rc = attach_to(attach, 0, why); /* it accepts no tools, but may accept us as its rank */
     }
     if (rc != PMIX_SUCCESS) {
         failure_say(&target, pid, rc, why);

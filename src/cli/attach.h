@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* attach.h - the verbs that ask a server: which one is meant, and to become its tool.
+/* attach.h - for verbs that ask a server: find the server, and become its tool.
  *
  *     SX_ATTACH_ROWS among the verb's options --> sx_attach_begin --> PMIx_* --> sx_attach_end
  *
  *   a server is named                  that one
  *   a job, a group or a set is named   the server that has it, by the servers' memory
- *   nothing is named                   as PMIx_tool_init looks for one */
+ *   nothing is named                   as PMIx_tool_init finds one */
 #ifndef SX_CLI_ATTACH_H
 #define SX_CLI_ATTACH_H
 
@@ -20,12 +20,12 @@
 
 /* At most one of these names a server. */
 struct sx_attach {
-    struct sx_whose whose;   /* its namespace is a job's */
+    struct sx_whose whose;   /* its namespace is a job's namespace */
     const char *group, *set; /* NULL: not given */
     bool to_system;
-    bool has_to_have;    /* a server that does not show what is named is not asked for it */
-    uint64_t wait_ns;    /* as long as there is no such server */
-    uint64_t timeout_ns; /* for its answer; 0: the library's own */
+    bool has_to_have;    /* a server that does not have the named target is not used */
+    uint64_t wait_ns;    /* how long to wait for such a server */
+    uint64_t timeout_ns; /* for the server's answer; 0: the library's own */
 };
 
 #define SX_ATTACH_OF(type, member, part) offsetof(type, member) + offsetof(struct sx_attach, part)
@@ -52,8 +52,8 @@ struct sx_attach {
         .set = sx_cli_seconds, .off = SX_ATTACH_OF(type, member, timeout_ns)                      \
     }
 
-/* Become a tool of the server that is meant.  Return: 0; or the exit code, when there is no such
- * server or it does not want this process, which has been said. */
+/* Become a tool of the server.  Return: 0; or the exit code, with a message, when there is no such
+ * server or it refuses this process. */
 int sx_attach_begin(const struct sx_attach *attach);
 void sx_attach_end(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* board.c - a board counts as its maker's alone: another process can name a memfd as servers do. */
+/* board.c - a board counts only for the process that has made it: another process can give a memfd
+ * the name that servers use. */
 #include "cli/board.h"
 
 #include "launch/common/proc.h"

@@ -10,16 +10,16 @@
 #include "ring/board.h"
 
 struct sx_cli_board {
-    struct sx_board board; /* of the first that was found */
+    struct sx_board board; /* the first board that was found */
     pid_t server;
-    unsigned count; /* of boards that there are */
-    bool denied;    /* some process could not be looked into */
+    unsigned count; /* of boards that exist */
+    bool denied;    /* some process could not be examined */
 };
 
-/* Map the board of the server @pid; 0: of any.  sx_board_deinit unmaps it. */
+/* Map the board of the server @pid; 0: of any server.  sx_board_deinit unmaps it. */
 void sx_cli_board_find(pid_t pid, struct sx_cli_board *ret);
 
-/* Say that several servers run, of which one can be watched. */
+/* Report that several servers run, of which only one can be watched. */
 void sx_cli_board_say_many(const struct sx_cli_board *found);
 
 #endif

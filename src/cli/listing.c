@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* listing.c - texts are others' words: escaped, and padded by what is printed of them. */
+/* listing.c - texts come from other processes: they are escaped, and padded by their printed
+ * width. */
 #include "cli/listing.h"
 
 #include <inttypes.h>
@@ -21,7 +22,7 @@ static int width_of(const struct sx_listing_cell *cell)
                                   : snprintf(NULL, 0, "%" PRId64, cell->number);
     case SX_LISTING_TEXT:
         for (const char *at = cell->text; *at != '\0'; at++) {
-            width += *at >= 0x20 && *at < 0x7f ? 1 : 4; /* as names.h escapes it */
+            width += *at >= 0x20 && *at < 0x7f ? 1 : 4; /* as names.h escapes the byte */
         }
         return width;
     default:

@@ -82,7 +82,7 @@ static const struct sx_habit habits[] = {
     { NULL, NULL, false },
 };
 
-/* All but the launcher only look at what servers have. */
+/* All verbs except the launcher only read what servers have. */
 static int verb_call(int (*fn)(char **words), char **words)
 {
     if (fn != sx_cli_run) {
@@ -104,7 +104,7 @@ static const struct sx_verb command = {
     .habits = habits,
 };
 
-/* @words: the first one is the name, and those of the verb follow. */
+/* @words: the name of the verb, and its words. */
 static int verb_run(char **words)
 {
     const char *name = words[0];

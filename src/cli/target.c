@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* target.c - a name is looked for in all servers: several may have a job, group or set of it. */
+/* target.c - a name is searched in all servers: several may have a job, group or set of that
+ * name. */
 #include "cli/target.h"
 
 #include <fcntl.h>
@@ -79,7 +80,7 @@ static void job_take(void *arg, pid_t server, const char *nspace, const struct s
     }
 }
 
-/* A group, a set, or a connected namespace, which is called as a job is. */
+/* Match a group, a set, or a connected namespace, which counts as a job. */
 static bool list_take(void *arg, pid_t pid, int fd)
 {
     const struct search *const search = arg;
@@ -149,7 +150,7 @@ void sx_whose_say_many(enum sx_whose_kind kind, const char *name,
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The one server with @name.  Return: false when there is none, or several, which has been said. */
+/* The one server with @name.  Return: false, with a message, when there is none, or several. */
 static bool one_find(enum sx_whose_kind kind, const char *name, pid_t *ret)
 {
     struct sx_whose_found found;

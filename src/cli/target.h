@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* target.h - whose things are meant: one grammar for all verbs that have a target.
+/* target.h - the target of a verb: one grammar for all verbs that have one.
  *
  *     NAMESPACE | PID as a word, or --nspace, --pid, --server, --uri --> the process of a server
  *
- * Servers are found by what is in their memory, wherever they have their files. */
+ * Servers are found by the contents of their memory, in any session directory. */
 #ifndef SX_CLI_TARGET_H
 #define SX_CLI_TARGET_H
 
@@ -21,7 +21,7 @@ struct sx_whose {
     const char *uri;
 };
 
-/* The setters of a word, which is a process id if it is a number, and of the options. */
+/* The setters of the options and of the word, which is a process id if it is a number. */
 bool sx_whose_set(void *at, const char *value);
 bool sx_whose_pid_set(void *at, const char *value);
 bool sx_whose_nspace_set(void *at, const char *value);
@@ -74,18 +74,18 @@ struct sx_whose_found {
     unsigned count;
 };
 
-/* Which servers of those that the caller may inspect have one of @name. */
+/* Find the servers, among those that the caller may inspect, that have @name. */
 void sx_whose_find(enum sx_whose_kind kind, const char *name, struct sx_whose_found *ret);
 
-/* Say that several have it, and how to choose. */
+/* Report that several servers have @name, and how to choose. */
 void sx_whose_say_many(enum sx_whose_kind kind, const char *name,
                        const struct sx_whose_found *found);
 
-/* For a verb that reads memory: let the process stand for a server that is named otherwise.
- * Return: false when there is no such server, which has been said. */
+/* For a verb that reads memory: replace another name of the server by its process.  Return: false,
+ * with a message, when there is no such server. */
 bool sx_whose_settle(struct sx_whose *whose);
 
-/* The same, and @ret is the process of the server that is named, or has the job; 0: any. */
+/* The same; @ret is the process of the server that is named, or has the job; 0: any server. */
 bool sx_whose_server(struct sx_whose *whose, pid_t *ret);
 
 #endif

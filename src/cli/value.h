@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* value.h - what others have stored or sent, as text for a terminal or as JSON. */
+/* value.h - values that other processes have stored or sent, as text for a terminal or as JSON. */
 #ifndef SX_CLI_VALUE_H
 #define SX_CLI_VALUE_H
 
@@ -8,15 +8,15 @@
 
 #include <pmix_common.h>
 
-/* Print @value on stdout.  As text: on one line, every byte outside of ASCII's printable ones
- * escaped.  As JSON: numbers, booleans and strings as such, arrays as lists of these, a process as
- * an object with nspace and rank, and everything else as the string of its text. */
+/* Print @value on stdout.  As text: on one line, with every byte escaped that is not printable
+ * ASCII.  As JSON: numbers, booleans and strings as such, arrays as lists of these, a process as an
+ * object with nspace and rank, and everything else as the string of its text. */
 void sx_cli_value_print(const pmix_value_t *value, bool json);
 
 /* Print "key", "name", "type" and "value", the fields of a JSON object. */
 void sx_cli_item_print(const char *key, const pmix_value_t *value);
 
-/* Print the name by which the standard knows @key, or @key itself. */
+/* Print the Standard's name for @key, or @key itself. */
 void sx_cli_key_print(const char *key, bool json);
 
 #endif

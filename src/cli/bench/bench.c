@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* bench.c - the command line of the instrument: checked here, carried out by a script.
  *
- *     PREFIX/bin/shmix --> PREFIX/share/shmix/bench/run        the script, and what it reads
+ *     PREFIX/bin/shmix --> PREFIX/share/shmix/bench/run        the script, and its data
  *                      \-> PREFIX/libexec/shmix/bench/   the programs (build tree: bench/) */
 #include "cli/bench/bench.h"
 
@@ -133,7 +133,8 @@ const struct sx_verb sx_bench_verb = {
 
 /* ---- where it is ------------------------------------------------------------------------ */
 
-/* Return: the folder above the one of this command; the caller frees it.  NULL: it was said why. */
+/* Return: the folder above the folder of this command; the caller frees it.  NULL, with a message:
+ * none. */
 static char *prefix_of_this(void)
 {
     char *const exe = sx_proc_exe();
@@ -148,7 +149,7 @@ static char *prefix_of_this(void)
     return exe;
 }
 
-/* Return: "@prefix/@a/@b" if it is there, else NULL. */
+/* Return: "@prefix/@a/@b" if it exists, else NULL. */
 static char *there(const char *prefix, const char *a, const char *b, int mode)
 {
     char *const path = sx_cli_printf("%s%s%s/%s", a[0] == '/' ? "" : prefix, a[0] == '/' ? "" : "/",
@@ -180,7 +181,7 @@ static void add(struct command *command, const char *name, const char *value)
 
 static_assert(SX_COUNT(rows) * 2 + 6 < WORDS_MAX, "all options have room");
 
-/* The instrument has the same options under the same names. */
+/* The instrument has the same options with the same names. */
 static void options_add(struct command *command, const struct wish *wish)
 {
     for (size_t i = 0; i < SX_COUNT(rows); i++) {

@@ -8,8 +8,8 @@
 
 extern const struct sx_verb sx_bench_verb;
 
-/* @words follow the verb, and end with NULL.  Return: the exit code, if it could not be started;
- * else this process becomes the instrument. */
+/* @words follow the verb, and end with NULL.  Return: the exit code, if the instrument could not be
+ * started; else this process becomes the instrument. */
 int sx_cli_bench(char **words);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* ctl.c - an action is a row: the directive that it is, and the word that it wants.
+/* ctl.c - an action is a row: its directive, and the word that it takes.
  *
  *     options --> directives and targets --> attach --> PMIx_Job_control --> results
  *
- * Nothing is done to processes that were not named. */
+ * Processes that were not named are never affected. */
 #include "cli/ctl/ctl.h"
 
 #include <assert.h>
@@ -27,16 +27,16 @@
 #include "launch/common/stores.h"
 
 #define RANKS_MAX 1024
-#define SIGNAL_LAST 64 /* what PMIX_JOB_CTRL_SIGNAL takes */
+#define SIGNAL_LAST 64 /* the largest value of PMIX_JOB_CTRL_SIGNAL */
 
-/* What the word behind an action is. */
+/* The kind of the word behind an action. */
 enum word { NO_WORD, SIGNAL_WORD, TEXT_WORD, ANY_WORD /* or none */ };
 
 struct action {
     const char *name, *key;
     enum word word;
-    const char *wants; /* as the end of "shmix ctl ACTION wants ..." */
-    bool on_nobody;    /* no process has to be named */
+    const char *wants; /* to end the sentence "shmix ctl ACTION wants ..." */
+    bool on_nobody;    /* processes need not be named */
 };
 
 static const struct action actions[] = {
@@ -143,7 +143,7 @@ static const char more[] =
 
 const struct sx_verb sx_ctl_verb = {
     .name = "shmix ctl",
-    .try_begin = "shmix ctl cancel", /* which may name nobody */
+    .try_begin = "shmix ctl cancel", /* it needs no processes */
     .try_end = "",
     .about = about,
     .more = more,
@@ -163,7 +163,7 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
-/* "USR1", "SIGUSR1" or "10".  Return: 0 when @word is no signal. */
+/* "USR1", "SIGUSR1" or "10".  Return: 0 when @word is not a signal. */
 static int signal_of(const char *word)
 {
     const char *const name = strncmp(word, "SIG", 3) == 0 ? word + 3 : word;
@@ -182,7 +182,7 @@ static int signal_of(const char *word)
     return 0;
 }
 
-/* What no row sees by itself.  Return: SX_OPTIONS_TAKEN, or the exit code. */
+/* Check the rules that no single row can check.  Return: SX_OPTIONS_TAKEN, or the exit code. */
 static int wish_check(const struct wish *wish, const struct action *action)
 {
     const bool has_word = wish->word != NULL;
@@ -232,11 +232,11 @@ static void directive_load(pmix_info_t *info, const struct wish *wish, const str
     } else if (action->word == NO_WORD) {
         PMIx_Info_load(info, action->key, &yes, PMIX_BOOL);
     } else {
-        PMIx_Load_key(info->key, action->key); /* no value: all of them */
+        PMIx_Load_key(info->key, action->key); /* no value: all requests */
     }
 }
 
-/* Without ranks: all of the job, or of the group. */
+/* Without ranks: all processes of the job, or of the group. */
 static pmix_status_t named_load(const struct wish *wish, pmix_proc_t **ret, size_t *ret_count)
 {
     const char *const nspace = wish->attach.group != NULL ? wish->attach.group
@@ -251,7 +251,7 @@ static pmix_status_t named_load(const struct wish *wish, pmix_proc_t **ret, size
     return PMIX_SUCCESS;
 }
 
-/* A set is not the name of processes, as a group is: the server says who is in it. */
+/* A set, unlike a group, is not a namespace of processes: ask the server for its members. */
 static pmix_status_t set_load(const char *name, pmix_proc_t **ret, size_t *ret_count)
 {
     char key[] = PMIX_QUERY_PSET_MEMBERSHIP, *keys[] = { key, NULL };
@@ -375,7 +375,7 @@ static int control(const struct wish *wish, const struct action *action)
 
 /* ---- the target as a word -------------------------------------------------------------------- */
 
-/* What an action without a word has behind it is its target. */
+/* For an action without a word, the word behind it is its target. */
 static void word_move(struct wish *wish, const struct action *action)
 {
     if (action != NULL && action->word == NO_WORD && wish->target == NULL) {
@@ -385,7 +385,7 @@ static void word_move(struct wish *wish, const struct action *action)
 }
 
 struct jobs {
-    char *nspace; /* of the first one */
+    char *nspace; /* of the first target */
     unsigned count;
 };
 
@@ -399,8 +399,8 @@ static void job_take(void *arg, pid_t server, const char *nspace, const struct s
     }
 }
 
-/* A process stands for the one job of its server.  Return: false when it has none, or several,
- * which has been said; @ret_copy is to be freed. */
+/* Replace a process by the one job of its server.  Return: false, with a message, when the server
+ * has no job, or several; @ret_copy is to be freed. */
 static bool target_settle(struct wish *wish, char **ret_copy)
 {
     struct sx_whose *const whose = &wish->attach.whose;

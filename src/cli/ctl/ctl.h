@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* ctl.h - `shmix ctl`: act on running processes, as one does with PMIx_Job_control. */
+/* ctl.h - `shmix ctl`: act on running processes, as PMIx_Job_control does. */
 #ifndef SX_CLI_CTL_CTL_H
 #define SX_CLI_CTL_CTL_H
 

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* events.c - `shmix events`: follow the events of a running job in its ring.
  *
- *     find the ring --> print what is wanted --> sleep on the ring's doors --> ... --> the end
+ *     find the ring --> print wanted events --> sleep on the ring's doors --> ... --> the end
  *
- * A reader like any rank, but no rank: it asks the server nothing, so it works beside one that is
- * stopped, and costs it nothing.  It ends when the job's server does. */
+ * The command reads like a rank without being one: it sends the server no request, so it works if
+ * the server is stopped, and costs it nothing.  It ends when the job's server does. */
 #include "cli/events/events.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct wish {
     struct sx_whose whose;
     bool json;
     int64_t code, source, range; /* SX_EVENTS_ANY: all */
-    uint64_t since;              /* an event's number; 0: the oldest */
+    uint64_t since;              /* the number of an event; 0: the oldest */
     int64_t count;               /* 0: no end */
     uint64_t timeout_ns;
 };
@@ -125,7 +125,7 @@ static bool is_wanted(const struct wish *wish, const struct sx_event *event)
            (wish->range == SX_EVENTS_ANY || event->range == wish->range);
 }
 
-/* What the copy holds.  Return: false to stop: the ring contradicts itself. */
+/* Process the record in the copy.  Return: false to stop: the ring contradicts itself. */
 static bool record_take(struct tail *tail)
 {
     const struct sx_record_header *const header = (const void *)tail->record;
@@ -158,7 +158,7 @@ static bool is_full(const struct tail *tail)
     return tail->wish->count != 0 && tail->printed >= tail->wish->count;
 }
 
-/* Print what is there.  Return: false to stop. */
+/* Print the events in the ring.  Return: false to stop. */
 static bool drain(struct tail *tail)
 {
     uint64_t lost;
@@ -173,7 +173,7 @@ static bool drain(struct tail *tail)
         if (rc == PMIX_SUCCESS && !record_take(tail)) {
             return false;
         }
-        if (rc != PMIX_SUCCESS && rc != SX_RING_LOST) { /* the next event says which are lost */
+        if (rc != PMIX_SUCCESS && rc != SX_RING_LOST) { /* the next event shows the loss */
             sx_say("the ring of the job contradicts itself");
             return false;
         }
@@ -187,8 +187,8 @@ struct tail_sleep {
     size_t count;
 };
 
-/* The doors of the wanted classes, and the life of the server.  What is for one rank alone is in
- * the class of that rank, with any code. */
+/* Sleep on the doors of the wanted classes, and on the server's life word.  Events for one rank are
+ * in the class of that rank, with any code. */
 static void tail_sleep_prepare(struct tail_sleep *sleep, const struct tail *tail)
 {
     const struct sx_ring_header *const header = tail->job->ring.header;
@@ -229,7 +229,7 @@ static int follow(struct tail *tail)
 
     for (;;) {
         struct tail_sleep sleep;
-        /* Asked before looking: what was said before the end is still printed. */
+        /* Checked before reading: events published before the end are still printed. */
         const bool lives = sx_board_server_lives(&tail->job->board);
 
         tail_sleep_prepare(&sleep, tail);

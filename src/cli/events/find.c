@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* find.c - look through /proc for rings that their makers hold open.
+/* find.c - search /proc for rings that their makers hold open.
  *
- * A ring is a memfd named after its namespace; the kernel lets the caller open it who may look into
- * the process: its user, and root.  It is mapped read-only, its seals and its geometry are judged
- * by the library's own reader.  Bounded by the descriptors of those processes. */
+ * A ring is a memfd named after its namespace.  The kernel lets a caller open the memfd who may
+ * inspect the process: its user, and root.  The ring is mapped read-only, and the library's own
+ * reader checks its seals and geometry.  Bounded by the descriptors of those processes. */
 #include "cli/events/find.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void store_look(void *arg, pid_t server, const char *nspace, const struct
     }
 }
 
-/* Tools have a ring, too, and may be there for a moment longer than their processes. */
+/* Tools have a ring, too, and their ring may exist for a moment longer than their processes. */
 static bool is_of_job(pid_t pid, const char *nspace)
 {
     struct named named = { .nspace = nspace };
@@ -48,7 +48,7 @@ static bool is_of_job(pid_t pid, const char *nspace)
     return named.is_job;
 }
 
-/* @name: of the ring, which the server @pid has made. */
+/* @name: the name of the ring, which the server @pid has made. */
 static bool is_meant(const struct search *search, pid_t pid, const char *name)
 {
     return search->nspace != NULL ? strncmp(name, search->nspace, SX_SEGMENT_NSPACE_BYTES) == 0
@@ -69,8 +69,8 @@ static bool ring_take(void *arg, pid_t pid, int fd)
         search->count++;
         if (search->count == 1) {
             search->job->ring = ring;
-            search->job->server_pid = pid; /* of the first one found */
-            return true;                   /* kept */
+            search->job->server_pid = pid; /* the server of the first ring that was found */
+            return true;                   /* the ring is kept */
         }
         if (search->count == 2) {
             sx_say("there is more than one job; name one by its namespace:");

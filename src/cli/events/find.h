@@ -13,13 +13,12 @@
 
 struct sx_events_job {
     struct sx_ring ring;
-    struct sx_board board; /* of the same server: whether it lives */
+    struct sx_board board; /* of the same server: shows whether it lives */
     pid_t server_pid;
 };
 
-/* Open the job that @wanted names; if it names nothing, the caller's own job, if that is in one,
- * else the only one there is.  Return: false when there is none or more than one, which has been
- * said. */
+/* Open the job that @wanted names.  If @wanted is empty, open the caller's own job, if there is
+ * one, else the only job.  Return: false, with a message, when there is none or more than one. */
 bool sx_events_find(struct sx_whose *wanted, struct sx_events_job *ret_job);
 
 void sx_events_job_close(struct sx_events_job *job);

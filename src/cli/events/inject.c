@@ -4,8 +4,8 @@
  *
  *     options --> find the job --> encode --> attach as a tool --> publish --> answer --> exit code
  *
- * The event goes in one frame, so it is bounded by SX_FRAME_MAX; the server's answers are waited
- * for ANSWER_SECONDS at most. */
+ * The event is sent in one frame, so SX_FRAME_MAX bounds it.  The command waits ANSWER_SECONDS at
+ * most for the server's answers. */
 #include "cli/events/inject.h"
 
 #include <assert.h>
@@ -40,7 +40,7 @@
 #define EVENT_BYTES_MAX SX_FRAME_BODY_MAX
 
 struct wish {
-    int64_t code, range, affected; /* SX_EVENTS_ANY: not said */
+    int64_t code, range, affected; /* SX_EVENTS_ANY: not given */
     struct sx_whose whose;
     bool non_default, json;
     pmix_rank_t ranks[RANKS_MAX];
@@ -81,7 +81,7 @@ static bool set_range(void *at, const char *value)
             *range == PMIX_RANGE_CUSTOM);
 }
 
-/* Return: false for a @type or a @value that is none. */
+/* Return: false when @type or @value is not valid. */
 static bool value_load(pmix_info_t *info, const char *key, const char *type, const char *value)
 {
     int64_t number = 0;
@@ -196,7 +196,7 @@ const struct sx_verb sx_events_inject_verb = {
     .option_count = SX_COUNT(rows),
 };
 
-/* What no row sees by itself.  Return: SX_OPTIONS_TAKEN, or the exit code. */
+/* Check the rules that no single row can check.  Return: SX_OPTIONS_TAKEN, or the exit code. */
 static int options_check(const struct wish *wish)
 {
     const bool is_custom = wish->range == PMIX_RANGE_CUSTOM;
@@ -215,7 +215,7 @@ static int options_check(const struct wish *wish)
 
 /* ---- the event ------------------------------------------------------------------------------- */
 
-/* For the processes @ranks of the job. */
+/* Add the processes @ranks of the job as targets. */
 static bool targets_add(struct wish *wish, const char *nspace, const pmix_rank_t *ranks,
                         size_t count)
 {
@@ -234,13 +234,13 @@ static bool targets_add(struct wish *wish, const char *nspace, const pmix_rank_t
     return rc == PMIX_SUCCESS;
 }
 
-/* A server routes the range of a namespace by the sender's own, so the job's is spelled out as all
- * of its ranks. */
+/* A server routes the range of a namespace by the sender's namespace, so list all ranks of the job
+ * as targets. */
 static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_bytes,
                             size_t *ret_size)
 {
     static const pmix_rank_t everybody = PMIX_RANK_WILDCARD;
-    pmix_proc_t job = { .rank = 0 }; /* the server says who we are, and counts for this job */
+    pmix_proc_t job = { .rank = 0 }; /* the server gives us a name, and counts for this job */
     pmix_proc_t affected = { .rank = (pmix_rank_t)wish->affected };
     const bool is_job = wish->range == SX_EVENTS_ANY || wish->range == PMIX_RANGE_NAMESPACE;
     const bool yes = true;
@@ -276,12 +276,12 @@ static pmix_status_t encode(struct wish *wish, const char *nspace, void **ret_by
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-/* Whether the job has the ranks that the event is for, and about. */
+/* Whether the job has the target ranks and the affected rank. */
 static bool ranks_exist(const struct wish *wish, const char *nspace)
 {
     pmix_proc_t job = { .rank = PMIX_RANK_WILDCARD };
     pmix_value_t *value = NULL;
-    uint64_t size = UINT64_MAX; /* what is not known may be anything */
+    uint64_t size = UINT64_MAX; /* if unknown, any rank is accepted */
 
     memcpy(job.nspace, nspace, strnlen(nspace, PMIX_MAX_NSLEN));
     if (PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value) == PMIX_SUCCESS) {
@@ -296,15 +296,15 @@ static bool ranks_exist(const struct wish *wish, const char *nspace)
     return exist;
 }
 
-/* Return: what the server answered, with the event's number in the job if it has one; or why there
- * is no answer. */
+/* Return: the server's answer, with the event's number in the job if it has one; or the reason why
+ * there is no answer. */
 static pmix_status_t publish(const struct wish *wish, int fd, const char *nspace, const void *bytes,
                              size_t size, uint64_t *ret_number)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), ANSWER_SECONDS * SX_NS_PER_SEC);
     pmix_status_t rc;
 
-    setenv("SHMIX_LOG", "none", 0); /* what the library would say is said by tell() */
+    setenv("SHMIX_LOG", "none", 0); /* this command reports the library's errors itself */
     rc = sx_tool_attach(fd, nspace, deadline_ns);
     if (rc == PMIX_SUCCESS) {
         rc = ranks_exist(wish, nspace)

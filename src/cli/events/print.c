@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* print.c - one event as a line of text, or of JSON.
  *
- * What a publisher wrote is never trusted to be printable: in text every byte outside ASCII's
- * printable ones is escaped, in JSON what json.h says. */
+ * The publisher's bytes are never trusted to be printable.  In text every byte is escaped that is
+ * not printable ASCII, in JSON those that launch/common/json.h names. */
 #include "cli/events/print.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ static void infos_print(const pmix_info_t *info, size_t ninfo, bool json)
     }
 }
 
-/* When this command has read it: in UTC, to the microsecond. */
+/* The time at which this command has read the event: in UTC, to the microsecond. */
 static void received_print(bool json)
 {
     struct timespec now;

@@ -10,11 +10,11 @@
 
 #include "ring/record.h"
 
-/* Print the event in @bytes (at a multiple of 8: struct sx_event and what follows it).  Return:
- * false, and nothing printed, where the bytes contradict themselves. */
+/* Print the event in @bytes (at a multiple of 8: struct sx_event and the data behind it).  Return:
+ * false, and nothing is printed, when the bytes contradict themselves. */
 bool sx_events_print(const uint8_t *bytes, size_t size, bool json);
 
-/* @count events from number @first on are gone. */
+/* Report that @count events from number @first on are lost. */
 void sx_events_lost_print(uint64_t first, uint64_t count, bool json);
 
 #endif

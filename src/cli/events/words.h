@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* words.h - what words on the command line mean, as setters (options.h).  Each takes an int64_t,
- * where SX_EVENTS_ANY stands for an option that was not given. */
+/* words.h - setters (options.h) for words on the command line.  Each sets an int64_t; SX_EVENTS_ANY
+ * stands for an option that was not given. */
 #ifndef SX_CLI_EVENTS_WORDS_H
 #define SX_CLI_EVENTS_WORDS_H
 

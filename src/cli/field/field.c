@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* field.c - a name is a table of options, and a function that says the same in a verb's words. */
+/* field.c - each name is a table of options, and a function that translates them into the words of
+ * a verb. */
 #include "cli/field/field.h"
 
 #include <ctype.h>
@@ -46,7 +47,7 @@ static const struct sx_verb pquery_verb = {
     .option_count = SX_COUNT(pquery_rows),
 };
 
-/* The end of the key that begins at @at: commas between brackets are its qualifiers'. */
+/* The end of the key that begins at @at; commas between brackets belong to its qualifiers. */
 static const char *key_end(const char *at)
 {
     bool inside = false;
@@ -276,7 +277,7 @@ static const struct sx_verb pctrl_verb = {
     .option_count = SX_COUNT(pctrl_rows),
 };
 
-/* Return: how many actions are wished. */
+/* Return: how many actions were given. */
 static unsigned actions_add(struct sx_words *words, const struct pctrl *wish)
 {
     const struct {
@@ -310,7 +311,7 @@ static unsigned actions_add(struct sx_words *words, const struct pctrl *wish)
     return count;
 }
 
-/* Return: false when they are not those of one job. */
+/* Return: false when the targets are not of one job. */
 static bool targets_add(struct sx_words *words, const char *targets)
 {
     char *const copy = sx_cli_strdup(targets), *rest = copy, *target;

@@ -8,16 +8,17 @@
  *     pctrl --pause --targets NSPACE:RANK  shmix ctl pause --nspace NSPACE --rank RANK
  *     pevent --range RANGE EVENT           shmix events inject EVENT --range RANGE
  *     pmix_info                            what this library is
- *     mpiexec, mpirun                      shmix run; in a folder of their own, to be put into PATH
+ *     mpiexec, mpirun                      shmix run; in a separate folder, to be put into PATH
  *
- * Each is a link to the command, and turns its words into those of a verb, which does the rest. */
+ * Each name is a link to the command.  Its words are translated into the words of a verb, which
+ * does the rest. */
 #ifndef SX_CLI_FIELD_FIELD_H
 #define SX_CLI_FIELD_FIELD_H
 
 #include "launch/common/options.h"
 
-/* Return: what @path, which ends with such a name, does with the words behind it; NULL: it is none
- * of them. */
+/* Return: the function for the words behind @path, which ends with such a name; NULL: it is another
+ * name. */
 int (*sx_field_find(const char *path))(char **words);
 
 /* info.c */

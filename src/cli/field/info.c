@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* info.c - pmix_info: what this library is, and where it lies. */
+/* info.c - pmix_info: the version and settings of this library, and its directories. */
 #include "cli/field/field.h"
 
 #include <limits.h>
@@ -53,7 +53,7 @@ static void line_print(const struct info *wish, const char *name, const char *va
     }
 }
 
-/* The directory above that of this command.  Return: false when /proc does not tell. */
+/* The directory above the directory of this command.  Return: false when /proc does not have it. */
 static bool prefix_find(char ret[PATH_MAX])
 {
     const ssize_t size = readlink("/proc/self/exe", ret, PATH_MAX - 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* words.h - the words of a verb, made of those of another command; and how both name a server. */
+/* words.h - the words of a verb, made from those of another command; and the options by which both
+ * name a server. */
 #ifndef SX_CLI_FIELD_WORDS_H
 #define SX_CLI_FIELD_WORDS_H
 
@@ -9,18 +10,18 @@
 
 #include "launch/common/options.h"
 
-/* Zeroed is empty.  It ends with NULL, and owns its words. */
+/* A growing list that ends with NULL and owns its words; a zeroed one is empty. */
 struct sx_words {
     char **all;
     size_t count;
 };
 
 void sx_words_add(struct sx_words *words, const char *word);
-/* An option and its value; nothing when there is no value. */
+/* Add an option and its value; nothing when there is no value. */
 void sx_words_add_value(struct sx_words *words, const char *option, const char *value);
 void sx_words_clear(struct sx_words *words);
 
-/* Which server, in the words of tools of PMIx. */
+/* The options by which tools of PMIx name a server. */
 struct sx_field_server {
     const char *pid, *uri, *nspace, *wait, *tmpdir; /* NULL: not given */
     bool is_system, is_verbose;
@@ -82,7 +83,7 @@ struct sx_field_server {
             sx_option_flag, SX_FIELD_OF(type, member, is_verbose)                                 \
     }
 
-/* Add the same in the words of this command's verbs (cli/attach.h), and set the environment. */
+/* Add the server in the words of this command's verbs (cli/attach.h), and set the environment. */
 void sx_field_server_add(struct sx_words *words, const struct sx_field_server *server);
 
 #endif

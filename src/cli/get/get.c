@@ -38,8 +38,8 @@ struct wish {
     unsigned realm;
     bool json;
     bool watch;
-    uint64_t timeout_ns; /* of watch; 0: no end */
-    int64_t count;       /* the same */
+    uint64_t timeout_ns; /* of --watch; 0: no end */
+    int64_t count;       /* of --watch; 0: no end */
 };
 
 struct key {
@@ -52,15 +52,15 @@ struct search {
     const struct sx_store *store;
     const char *nspace;
     enum sx_realm realm;
-    struct key *keys; /* of the realm that is looked at */
+    struct key *keys; /* of the current realm */
     size_t key_count;
     unsigned jobs;
     uint64_t printed;
-    pid_t server;             /* whose jobs; 0: any server's */
-    struct sx_get_seen *seen; /* NULL: all is new */
+    pid_t server;             /* the server of the jobs; 0: any server */
+    struct sx_get_seen *seen; /* NULL: every value counts as new */
 };
 
-/* The realms of a job, as users name them; the job's own values stand beside its processes'. */
+/* The realms of a job, as users name them; the job's own values are shown beside its processes'. */
 static const char *const realm_names[] = { "proc", "node", "app", "session" };
 
 /* ---- one value ------------------------------------------------------------------------------- */
@@ -323,7 +323,7 @@ static void server_take(void *arg, pid_t server, const char *nspace, const struc
     }
 }
 
-/* What is stored under the key may come later; the server and the job are there. */
+/* The key may be stored later, since the server and the job exist. */
 static int watch(struct search *search)
 {
     const struct sx_whose *const whose = &search->wish->whose;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* watch.c - of what was seen, digests are kept: of 64 bits and with a seed, so that nobody who
- * stores values can make two that look alike.  Bounded by the values that match. */
+/* watch.c - keep digests of the values that were shown.  They have 64 bits and a seed, so that no
+ * process can store two values with the same digest on purpose.  Bounded by the values that
+ * match. */
 #include "cli/get/watch.h"
 
 #include <stdlib.h>
@@ -16,8 +17,8 @@
 #define LOOK_SHARE 20u
 
 struct sx_get_value {
-    struct sx_table_node node; /* by whose it is, and its key */
-    uint64_t digest;           /* of what it is */
+    struct sx_table_node node; /* by the owner and the key */
+    uint64_t digest;           /* of the value */
     struct sx_get_value *before;
 };
 
@@ -88,7 +89,7 @@ void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), voi
         const struct sx_bell_watch word = { .word = found->board.life_word,
                                             .seen = sx_board_life_seen(&found->board) };
 
-        /* Asked before looking: what an ending server still has is printed. */
+        /* Checked before reading: values of an ending server are still printed. */
         lives = sx_board_server_lives(&found->board);
         goes_on = look(arg);
         const uint64_t now_ns = sx_now_ns(), took_ns = now_ns - begin_ns;

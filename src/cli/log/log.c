@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.c - the text, or each line of stdin as it comes: one call of PMIx_Log each.
+/* log.c - one call of PMIx_Log for the text, or for each line of stdin as it arrives.
  *
- * A line is whole or not logged: bounded by LINE_MAX_BYTES. */
+ * A line is logged whole or not at all; LINE_MAX_BYTES is the bound. */
 #include "cli/log/log.h"
 
 #include <assert.h>
@@ -19,7 +19,7 @@
 #include "launch/common/number.h"
 #include "launch/common/say.h"
 
-#define LINE_MAX_BYTES (960u * 1024u) /* what a server takes from one process, less a rest */
+#define LINE_MAX_BYTES (960u * 1024u) /* the server's limit for one process, less a margin */
 #define PRIORITY_NONE (-1)
 
 enum channel { TO_STDOUT, TO_STDERR, TO_SYSLOG, TO_GLOBAL_SYSLOG, TO_RECORD, TO_STORE, CHANNELS };
@@ -45,7 +45,7 @@ struct call {
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* As syslog.h numbers them. */
+/* In the order of their numbers in syslog.h. */
 static const char *const priorities[] = { "emerg",   "alert",  "crit", "err",
                                           "warning", "notice", "info", "debug" };
 
@@ -133,7 +133,7 @@ static pmix_status_t line_log(const struct wish *wish, const char *text)
     struct call call = { .ndata = 0 };
 
     for (int i = 0; i < CHANNELS; i++) {
-        if (wish->to[i]) { /* a stream has lines, and nothing of an empty text */
+        if (wish->to[i]) { /* a stream takes lines, and an empty text has none */
             const bool is_blank = text[0] == '\0' && (i == TO_STDOUT || i == TO_STDERR);
 
             PMIx_Info_load(&call.data[call.ndata++], keys[i], is_blank ? "\n" : text, PMIX_STRING);
@@ -184,7 +184,8 @@ static void refusal_say(const struct wish *wish, pmix_status_t rc, uint64_t line
 
 static_assert(LINE_MAX_BYTES == 983040, "what is said below");
 
-/* Read a line without its end.  Return: 1; 0 behind the last; -1 when what is wrong was said. */
+/* Read a line without its end.  Return: 1; 0 after the last line; -1 on an error, with a
+ * message. */
 static int line_read(char line[LINE_MAX_BYTES + 1], uint64_t lines)
 {
     size_t len = 0;
@@ -207,7 +208,7 @@ static int line_read(char line[LINE_MAX_BYTES + 1], uint64_t lines)
     return c != EOF || len > 0;
 }
 
-/* Return: the status of the last call; how many lines have been logged is in *@ret_lines. */
+/* Return: the status of the last call; *ret_lines: how many lines have been logged. */
 static pmix_status_t stdin_log(const struct wish *wish, uint64_t *ret_lines)
 {
     char *const line = sx_cli_calloc(1, LINE_MAX_BYTES + 1);

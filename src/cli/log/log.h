@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.h - `shmix log`: log something from a shell, as a process does with PMIx_Log. */
+/* log.h - `shmix log`: log a text from a shell, as a process does with PMIx_Log. */
 #ifndef SX_CLI_LOG_LOG_H
 #define SX_CLI_LOG_LOG_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* clients.c - the slots of servers' boards, and the namespaces that know their processes.
+/* clients.c - the slots of servers' boards, and the namespaces that contain their processes.
  *
  *     find the boards --> their slots --> by process and rank: the store that has both --> a line
  *
- * A board and a store count as their maker's alone.  Bounded by the slots of the boards. */
+ * A board and a store count only for the process that has made them.  Bounded by the slots of the
+ * boards. */
 #include "cli/ls/clients.h"
 
 #include <stdio.h>
@@ -42,7 +43,7 @@ struct list {
     const struct sx_ls_wish *wish;
     struct sx_listing listing;
     unsigned servers;
-    struct client *clients; /* of the server that is looked at */
+    struct client *clients; /* of the current server */
     size_t count;
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* collectives.c - the rows of servers' tables (ring/open_ops.h), with what /proc says of those who
- * are missing.
+/* collectives.c - the rows of servers' tables (ring/open_ops.h), with /proc's data about missing
+ * processes.
  *
  *     find the tables --> copy their rows --> by server and age --> text, or JSON
  *
- * A table counts as its maker's alone, and nothing in it is trusted: another process can name a
- * memfd as servers do.  Bounded by the descriptors of the processes that the kernel lets the caller
- * look into. */
+ * A table counts only for the process that has made it, and nothing in it is trusted: another
+ * process can give a memfd the name that servers use.  Bounded by the descriptors of the processes
+ * that the kernel lets the caller read. */
 #include "cli/ls/collectives.h"
 
 #include <inttypes.h>
@@ -80,7 +80,7 @@ static bool table_take(void *arg, pid_t pid, int fd)
         return true;
     }
     if (sx_proc_has_made(pid, &table.seg)) {
-        /* relaxed: a figure for people. */
+        /* relaxed: the figure is only shown. */
         const uint64_t hidden = atomic_load_explicit(&table.header->hidden, memory_order_relaxed);
 
         list->tables++;
@@ -115,7 +115,8 @@ static const char *kind_name(const struct sx_open_op *op)
     return name != NULL ? name : "unknown";
 }
 
-/* The processes of @server that have been started and have not connected; of one at a time. */
+/* The processes of @server that have been started and have not connected; for one server at a
+ * time. */
 static struct sx_ls_started started;
 
 static pid_t pid_of(const struct item *item, const struct sx_open_missing *missing)
@@ -136,7 +137,7 @@ static const char *state_of_missing(const struct item *item, const struct sx_ope
                                                   : "not connected";
 }
 
-/* A hostile clock is no reason for a number without end. */
+/* A wrong clock in a hostile table must not print a number without end. */
 static uint64_t ns_between(uint64_t from_ns, uint64_t to_ns)
 {
     return to_ns > from_ns ? to_ns - from_ns : 0;
@@ -177,7 +178,7 @@ static void missing_print(const struct item *item, const struct sx_open_missing 
     putchar('\n');
 }
 
-/* Why it stays open though everybody here has arrived. */
+/* Print why the operation stays open although all local members have arrived. */
 static void waiting_print(const struct sx_open_op *op)
 {
     const bool with_host = (op->flags & SX_OPEN_WITH_HOST) != 0;

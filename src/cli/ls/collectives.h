@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* collectives.h - `shmix ls collectives`: who is missing in which operation, and since when. */
+/* collectives.h - `shmix ls collectives`: the members that are missing in each operation, and since
+ * when. */
 #ifndef SX_CLI_LS_COLLECTIVES_H
 #define SX_CLI_LS_COLLECTIVES_H
 

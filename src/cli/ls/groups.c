@@ -4,9 +4,9 @@
  *
  *     find the nodes' stores --> list after list, those that are sets last --> text, or JSON
  *
- * A store counts as its maker's alone, and each list is judged before it is shown: another process
- * can name a memfd as servers do.  A list is shown as it was at one moment.  Bounded by the
- * descriptors of the processes that the kernel lets the caller look into. */
+ * A store counts only for the process that has made it, and each list is checked before it is
+ * shown: another process can give a memfd the name that servers use.  A list is shown as it was at
+ * one moment.  Bounded by the descriptors of the processes that the kernel lets the caller read. */
 #include "cli/ls/groups.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ struct list {
     const struct sx_ls_wish *wish;
     pid_t server;
     uint64_t now_ns;
-    uint64_t count; /* of what was printed */
+    uint64_t count; /* of lists that were printed */
     unsigned servers;
 };
 
@@ -72,7 +72,7 @@ static bool store_take(void *arg, pid_t pid, int fd)
     return true;
 }
 
-/* A server without any list has no store of the node, but it has a board. */
+/* A server without lists has no node store, but it has a board. */
 static bool board_take(void *arg, pid_t pid, int fd)
 {
     struct list *const list = arg;

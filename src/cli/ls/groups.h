@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* groups.h - `shmix ls groups`: who is in which connected namespace, group and process set. */
+/* groups.h - `shmix ls groups`: the members of connected namespaces, groups and process sets. */
 #ifndef SX_CLI_LS_GROUPS_H
 #define SX_CLI_LS_GROUPS_H
 
@@ -8,7 +8,7 @@
 
 /* Return: the exit code. */
 int sx_ls_groups(const struct sx_ls_wish *wish);
-/* The same, of process sets alone: `shmix ls sets`. */
+/* The same, only for process sets: `shmix ls sets`. */
 int sx_ls_sets(const struct sx_ls_wish *wish);
 
 #endif

@@ -34,7 +34,7 @@ static bool has_context_id(const struct sx_membership *list)
     return (list->head.flags & SX_MEMBERSHIP_CONTEXT) != 0;
 }
 
-/* Whether @rank was a member's before, and is not now. */
+/* Whether @rank was a member before, and is not any more. */
 static bool has_left(const struct sx_groups_line *line, uint32_t rank, pmix_proc_t *ret_proc)
 {
     pmix_proc_t other;

@@ -14,11 +14,11 @@ struct sx_groups_line {
     pid_t server;
     uint64_t now_ns;
     const struct sx_membership *list;
-    const char *change;                 /* what has become of it; NULL: that is not said */
-    const struct sx_membership *before; /* it, in an earlier generation: who has left; NULL: none */
+    const char *change;                 /* the change of the list; NULL: not shown */
+    const struct sx_membership *before; /* an earlier generation; NULL: none */
 };
 
-/* What the columns of text are. */
+/* Print the headings of the columns. */
 void sx_groups_heading_print(bool with_changes);
 
 void sx_groups_line_print(const struct sx_groups_line *line, bool json);

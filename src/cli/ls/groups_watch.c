@@ -2,13 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* groups_watch.c - follow the lists of one server's node store.
  *
- *     board --> read all lists --> say what has changed --> sleep on the door of the lists --> ...
- *                      \-- the server has written its store anew: find it by /proc --/
+ *     board --> read all lists --> print the changes --> sleep on the door of the lists --> ...
+ *                      \-- the server has a new store: find it by /proc --/
  *
- * A reader like any rank, but no rank: the server is asked nothing, and may be stopped.  What was
- * read before is kept as copies, ordered by their rows and subjects, so that two looks are compared
- * in one pass.  Lists that come and go between two looks are not seen.  Bounded by what the store
- * has.  It ends when the server does. */
+ * The command reads like a rank without being one: it sends the server no request, so the server
+ * may be stopped.  Copies of the last lists are kept, ordered by their rows and subjects, so that
+ * two snapshots are compared in one pass.  Lists that begin and end between two snapshots are
+ * missed.  Bounded by the size of the store.  The command ends when the server does. */
 #include "cli/ls/groups_watch.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@
 #include "ring/board.h"
 
 struct lists {
-    struct sx_membership *at; /* in the order of a look; their bytes are copies of ours */
+    struct sx_membership *at; /* in the order of a snapshot; the bytes are our copies */
     size_t count, capacity;
 };
 
@@ -33,7 +33,7 @@ struct watch {
     const struct sx_ls_wish *wish;
     pid_t server;
     struct sx_board board;
-    struct sx_store store; /* SX_STORE_NULL: none is known */
+    struct sx_store store; /* SX_STORE_NULL: none found */
     struct lists known;
     int64_t printed;
 };
@@ -56,8 +56,8 @@ static bool store_take(void *arg, pid_t pid, int fd)
     return true;
 }
 
-/* Have the newest store of the node.  Return: false when there is none, not yet or just now: then
- * the server rings when it has put something into one. */
+/* Map the newest store of the node.  Return: false when there is none, not yet or just now.  The
+ * server then rings when it has put something into one. */
 static bool store_renew(struct watch *watch)
 {
     if (watch->store.seg.base != NULL && sx_store_successor(&watch->store) == 0) {
@@ -111,7 +111,7 @@ static bool lists_read(const struct sx_store *store, struct lists *ret)
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/* In which order a look comes to them; of two in one row, the older one is first. */
+/* The order of a snapshot; of two lists in one row, the older one is first. */
 static int lists_order(const struct sx_membership *a, const struct sx_membership *b)
 {
     const uint64_t left[] = { sx_membership_realm(a->head.kind), sx_membership_row(a->head.subject),
@@ -155,7 +155,7 @@ static void say(struct watch *watch, const char *change, const struct sx_members
     }
 }
 
-/* @before and @now are one list, or one of them is NULL. */
+/* @before and @now are the same list, or one of them is NULL. */
 static void list_compare(struct watch *watch, const char *come, const struct sx_membership *before,
                          const struct sx_membership *now)
 {
@@ -185,7 +185,7 @@ static void lists_compare(struct watch *watch, const char *come, const struct li
     }
 }
 
-/* Say what is new; @come: what those are that were not there before.  Return: false to stop. */
+/* Print the changes; @come: the word for lists that are new.  Return: false to stop. */
 static bool look(struct watch *watch, const char *come)
 {
     struct lists now = { .at = NULL };
@@ -207,7 +207,7 @@ static bool look(struct watch *watch, const char *come)
 
 enum { WATCH_LISTS, WATCH_LIFE, WATCH_COUNT };
 
-/* Return: false when that failed, which has been said. */
+/* Return: false on failure, with a message. */
 static bool follow(struct watch *watch)
 {
     const struct sx_door *const door = &watch->board.header->lists;
@@ -221,7 +221,7 @@ static bool follow(struct watch *watch)
         sx_groups_heading_print(true);
     }
     for (;;) {
-        /* Asked before looking: what was changed before the end is still printed. */
+        /* Checked before reading: changes made before the end are still printed. */
         const bool lives = sx_board_server_lives(&watch->board);
         const struct sx_bell_watch words[WATCH_COUNT] = {
             [WATCH_LISTS] = sx_door_watch(door),

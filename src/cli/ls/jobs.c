@@ -15,11 +15,11 @@
 #include "launch/common/stores.h"
 #include "shmem/nspace_read.h"
 
-#define RANKS_LOOKED_AT 8 /* of a job, for its age and its program */
+#define RANKS_LOOKED_AT 8 /* of each job, for its age and its program */
 
 enum { JOB, SERVER, STATE, SIZE, HERE, APPS, UID, USER, TIME, COMMAND, NAMED, COLUMNS };
 
-/* The text has another order than the objects, and the name and the command in one column. */
+/* The text has another order than the objects; the name and the command share a column. */
 enum { T_USER, T_SERVER, T_TIME, T_STATE, T_SIZE, T_HERE, T_APPS, T_NAMED, TEXT_COLUMNS };
 
 static const struct sx_listing_column json_columns[COLUMNS] = {
@@ -52,10 +52,10 @@ struct list {
     struct sx_ls_started started;
 };
 
-/* The first processes of a job that are known: since when there is one, and what it runs. */
+/* The first known processes of a job: the age of the job, and its program. */
 struct found {
-    uint64_t start_ticks; /* the earliest; 0: none is known */
-    char *command;        /* of the first; NULL: not known */
+    uint64_t start_ticks; /* the earliest; 0: unknown */
+    char *command;        /* of the first process; NULL: unknown */
 };
 
 static void processes_look(struct list *list, pid_t server, const char *nspace,
@@ -80,7 +80,7 @@ static void processes_look(struct list *list, pid_t server, const char *nspace,
     }
 }
 
-/* The job's own, if the host has told it; else that of the server. */
+/* The job's own user, if the host has set it; else the server's user. */
 static bool user_find(const struct sx_site *site, pid_t server, uid_t *ret)
 {
     uint32_t told;
@@ -95,7 +95,7 @@ static struct sx_listing_cell count_cell(const struct sx_site *site, const char 
     return sx_listing_number(sx_site_count(site, key));
 }
 
-/* By the job's own processes; before the first one is there, as old as its server. */
+/* The age of the job's own processes; before there is one, the age of the server. */
 static struct sx_listing_cell time_cell(const struct found *found, pid_t server,
                                         char text[SX_LS_FIGURE_MAX])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* jobs.h - `shmix ls jobs`: the jobs that servers of this node have been told of. */
+/* jobs.h - `shmix ls jobs`: the jobs that are registered with servers of this node. */
 #ifndef SX_CLI_LS_JOBS_H
 #define SX_CLI_LS_JOBS_H
 

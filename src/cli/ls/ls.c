@@ -26,7 +26,7 @@
 static const struct {
     const char *name;
     int (*list)(const struct sx_ls_wish *wish);
-    bool follows; /* with --watch it prints each change by itself */
+    bool follows; /* --watch prints each change by itself */
 } things[] = {
     { "jobs", sx_ls_jobs, false },
     { "procs", sx_ls_procs, false },
@@ -128,7 +128,7 @@ const struct sx_verb sx_ls_verb = {
 
 /* ---- again and again ------------------------------------------------------------------------- */
 
-/* On a terminal in place of what is there; else behind it. */
+/* On a terminal replace the former list; else print behind it. */
 static void page_begin(const struct sx_ls_wish *wish)
 {
     if (isatty(STDOUT_FILENO)) {
@@ -147,7 +147,7 @@ static void sleep_until(uint64_t deadline_ns)
     }
 }
 
-/* List until what is listed ends, or as often and as long as is wished. */
+/* List until the listed things end, or as often and as long as the options allow. */
 static int watch(struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wish))
 {
     const uint64_t end_ns = wish->timeout_ns == 0 ? SX_DEADLINE_NEVER
@@ -164,7 +164,7 @@ static int watch(struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wis
             return SX_EXIT_FAILURE;
         }
         if (code != 0) {
-            return wish->again ? 0 : code; /* what was listed has ended, or was never there */
+            return wish->again ? 0 : code; /* the listed things have ended, or never existed */
         }
         if (looks == wish->count) {
             return 0;
@@ -177,7 +177,7 @@ static int watch(struct sx_ls_wish *wish, int (*fn)(const struct sx_ls_wish *wis
     }
 }
 
-/* Changes are followed of one server. */
+/* Changes are followed for one server only. */
 static bool is_one_server(const struct sx_ls_wish *wish)
 {
     struct sx_cli_board found;
@@ -189,7 +189,7 @@ static bool is_one_server(const struct sx_ls_wish *wish)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* What could not be read matters when nothing is named. */
+/* Without a target, report segments that could not be read. */
 static int list(struct sx_ls_wish *wish, size_t thing)
 {
     int code = SX_EXIT_FAILURE;
@@ -208,8 +208,8 @@ static int list(struct sx_ls_wish *wish, size_t thing)
     return code;
 }
 
-/* A number, or a job, where a thing could be, is whose jobs are listed.  No thing has a digit, and
- * a job that has ended has one as a rule. */
+/* A number, or a job, in the place of a thing is a target whose jobs are listed.  Names of things
+ * have no digits, and namespaces usually have one. */
 static bool is_target(struct sx_ls_wish *wish)
 {
     struct sx_whose_found found = { .count = 0 };
@@ -226,7 +226,7 @@ static int unknown_refuse(const struct sx_ls_wish *wish)
 {
     struct sx_verb verb = sx_ls_verb;
 
-    verb.try_end = ""; /* what was meant stands where an option would */
+    verb.try_end = ""; /* the target is in the place of an option */
     return sx_options_refuse_unknown(&verb, "thing", wish->thing, strlen(wish->thing));
 }
 
@@ -247,7 +247,7 @@ int sx_cli_ls(char **words)
         }
     }
     for (size_t i = 0; wish.whose.nspace != NULL && i < SX_COUNT(things); i++) {
-        if (strcmp(wish.whose.nspace, things[i].name) == 0) { /* the thing stands behind */
+        if (strcmp(wish.whose.nspace, things[i].name) == 0) { /* the thing follows the target */
             wish.whose.nspace = NULL;
             return is_target(&wish) ? list(&wish, i) : unknown_refuse(&wish);
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* ls.h - `shmix ls THING`: list what servers have, out of their memory. */
+/* ls.h - `shmix ls THING`: list the things that servers have, from their memory. */
 #ifndef SX_CLI_LS_LS_H
 #define SX_CLI_LS_LS_H
 
@@ -13,21 +13,21 @@
 struct sx_ls_wish {
     const char *thing;
     struct sx_whose whose;
-    pid_t server; /* that is meant; 0: every one */
+    pid_t server; /* the target; 0: every server */
     bool json;
-    uint64_t watch_ns;   /* look again after so long; 0: once */
+    uint64_t watch_ns;   /* the pause between lists; 0: list once */
     uint64_t timeout_ns; /* then end */
-    int64_t count;       /* or after so many looks, or changes; 0: no end */
-    bool pages;          /* all is listed again each time, not what has changed */
-    bool again;          /* not the first look: that there is nothing left is no error */
+    int64_t count;       /* or after so many lists, or changes; 0: no end */
+    bool pages;          /* each time all is listed again, not only the changes */
+    bool again;          /* not the first list: an empty one is not an error */
     bool sets_only;      /* of groups */
 };
 
 extern const struct sx_verb sx_ls_verb;
 
-/* @words follow the verb, and end with NULL.  Asks no server for anything, so it works on one that
- * hangs or is stopped; what can be seen is what the kernel grants to the caller.  Return: the exit
- * code of the command. */
+/* @words follow the verb, and end with NULL.  No request is sent to a server, so the verb works on
+ * one that hangs or is stopped.  The kernel decides which memory the caller may read.  Return: the
+ * exit code of the command. */
 int sx_cli_ls(char **words);
 
 #endif

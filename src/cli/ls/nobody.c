@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nobody.c - no server at all is no error; that the one who was named is none is one. */
+/* nobody.c - having no server is not an error, but naming one that does not exist is. */
 #include "cli/ls/nobody.h"
 
 #include "launch/common/proc.h"
@@ -12,10 +12,10 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
     const pid_t pid = wish->server;
 
     if (wish->again && pid != 0) {
-        return SX_EXIT_FAILURE; /* it has ended: no news */
+        return SX_EXIT_FAILURE; /* the server has ended: no message */
     }
     if (sx_cli_outside_say(pid)) {
-        return pid != 0 ? SX_EXIT_FAILURE : 0; /* it runs, and cannot be read */
+        return pid != 0 ? SX_EXIT_FAILURE : 0; /* the server runs, and cannot be read */
     }
     if (pid == 0) {
         sx_say("%s", denied ? "you have no running job on this node (root sees all users' jobs)"

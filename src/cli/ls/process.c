@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.c - a launcher may publish what it has started; else a rank that has not called PMIx_Init
- * is a child of its server, mostly. */
+/* process.c - a launcher may publish the processes that it has started.  Otherwise a rank that has
+ * not called PMIx_Init is usually a child of its server. */
 #include "cli/ls/process.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* procs.c - a line for each rank of each job, and what /proc says of those that are here.
+/* procs.c - a line for each rank of each job, with data of /proc for local processes.
  *
- *     the state: what the host has told, once it is an end --> else what /proc says of the process
+ *     the state: the host's, if it is an end --> else the state of the process in /proc
  *
  * Bounded by the sizes of the jobs. */
 #include "cli/ls/procs.h"
@@ -38,7 +38,7 @@ struct list {
     const struct sx_ls_wish *wish;
     struct sx_listing listing;
     struct sx_ls_started started;
-    char host[256]; /* this one */
+    char host[256]; /* the name of this host */
 };
 
 /* "PMIX_PROC_STATE_TERM_NON_ZERO" as "term non zero". */
@@ -68,13 +68,13 @@ static struct sx_listing_cell number_cell(const struct sx_site *site, uint32_t r
                : (struct sx_listing_cell){ .kind = SX_LISTING_NONE };
 }
 
-/* A number of a process of another node says nothing of one here. */
+/* The process id of another node means nothing here. */
 static bool is_here(const struct list *list, const struct sx_listing_cell *host)
 {
     return host->kind == SX_LISTING_NONE || strcmp(host->text, list->host) == 0;
 }
 
-/* What /proc says of process @pid, in the texts @cpu and @rss; nothing when it has ended. */
+/* The usage of process @pid in /proc, in the texts @cpu and @rss; nothing when it has ended. */
 static void usage_fill(struct sx_listing_cell *cells, pid_t pid, char *cpu, char *rss)
 {
     struct sx_proc_stat stat;
@@ -86,7 +86,7 @@ static void usage_fill(struct sx_listing_cell *cells, pid_t pid, char *cpu, char
     }
 }
 
-/* The end that the host has told, or what /proc says of process @pid (0: it is not here). */
+/* The end that the host has stored, or the state of process @pid in /proc (0: it is not here). */
 static const char *state_of(const struct sx_site *site, uint32_t rank, pid_t pid,
                             char text[STATE_TEXT_MAX])
 {
@@ -102,7 +102,8 @@ static const char *state_of(const struct sx_site *site, uint32_t rank, pid_t pid
     return how != NULL ? how : has_pid ? "runs" : "not connected";
 }
 
-/* Whether the host has told its end: its process id may be another process's by now. */
+/* Whether the host has stored the rank's end: its process id may belong to another process by
+ * now. */
 static bool has_ended(const struct sx_site *site, uint32_t rank)
 {
     uint32_t state;

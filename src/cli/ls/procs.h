@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* procs.h - `shmix ls procs`: the processes of jobs, as far as their stores tell of them. */
+/* procs.h - `shmix ls procs`: the processes of jobs, as far as the stores contain them. */
 #ifndef SX_CLI_LS_PROCS_H
 #define SX_CLI_LS_PROCS_H
 

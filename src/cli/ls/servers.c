@@ -4,8 +4,9 @@
  *
  *     find the boards --> a line for each: its clients are counted on it, its jobs by their stores
  *
- * A board counts as its maker's alone: another process can name a memfd as servers do.  Bounded by
- * the descriptors of the processes that the kernel lets the caller look into. */
+ * A board counts only for the process that has made it: another process can give a memfd the name
+ * that servers use.  Bounded by the descriptors of the processes that the kernel lets the caller
+ * read. */
 #include "cli/ls/servers.h"
 
 #include <inttypes.h>
@@ -37,10 +38,10 @@ struct server {
     uint64_t stored_bytes;
 };
 
-/* Slots that were never given are not looked at: that would take memory for them. */
+/* Slots that were never used are not read: reading would allocate memory for them. */
 static unsigned clients_count(const struct sx_board *board)
 {
-    /* relaxed: figures for people. */
+    /* relaxed: figures that are only shown. */
     const uint64_t used = atomic_load_explicit(&sx_segment_header(&board->seg)->used_bytes,
                                                memory_order_relaxed);
     const uint64_t slots_off = board->header->slots_off;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* bytes.h - numbers out of memory that somebody else writes and that may be wrong.
+/* bytes.h - numbers from memory that another process writes and that may be wrong.
  *
- * An area remembers that it was asked for something outside itself; such a number reads as 0.  So
- * a reader goes on to the end of its step and asks once whether any of it was true. */
+ * An area notes each access outside itself; such a number reads as 0.  So a reader continues to the
+ * end of its step and checks once whether any access was bad. */
 #ifndef SX_CLI_MEM_BYTES_H
 #define SX_CLI_MEM_BYTES_H
 
@@ -26,7 +26,7 @@ static inline const uint8_t *sx_bytes_at(struct sx_bytes *bytes, uint64_t off, u
         bytes->bad = true;
         return NULL;
     }
-    return bytes->at == NULL ? NULL : bytes->at + off; /* NULL: an empty one */
+    return bytes->at == NULL ? NULL : bytes->at + off; /* NULL: an empty area */
 }
 
 static inline uint64_t sx_bytes_u64(struct sx_bytes *bytes, uint64_t off)
@@ -38,7 +38,7 @@ static inline uint64_t sx_bytes_u64(struct sx_bytes *bytes, uint64_t off)
         return 0;
     }
     if ((uintptr_t)at % 8 == 0) {
-        /* Acquire: every word that docs/layout.md marks with an A is aligned and comes here. */
+        /* Acquire: every word that docs/layout.md marks with an A is aligned and read here. */
         return __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
     }
     memcpy(&number, at, sizeof(number));
@@ -78,7 +78,7 @@ static inline uint8_t sx_bytes_u8(struct sx_bytes *bytes, uint64_t off)
     return at != NULL ? *at : 0;
 }
 
-/* The part [off, off + len); empty and bad when it does not lie inside. */
+/* The part [off, off + len); empty and bad when it is not inside. */
 static inline struct sx_bytes sx_bytes_part(struct sx_bytes *bytes, uint64_t off, uint64_t len)
 {
     struct sx_bytes part = { .at = sx_bytes_at(bytes, off, len) };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* kinds.h - print what a segment of each kind holds, as docs/layout.md describes it.
+/* kinds.h - print the contents of a segment of each kind, as docs/layout.md describes them.
  *
- * @segment is bounded by the published end.  Each prints indented lines to stdout and says so when
- * the segment contradicts itself. */
+ * @segment is bounded by the published end.  Each function prints indented lines to stdout, and a
+ * note when the segment contradicts itself. */
 #ifndef SX_CLI_MEM_KINDS_H
 #define SX_CLI_MEM_KINDS_H
 
@@ -16,16 +16,16 @@ void sx_mem_board_dump(struct sx_bytes segment);
 void sx_mem_ring_dump(struct sx_bytes segment);
 void sx_mem_ops_dump(struct sx_bytes segment);
 
-/* One record of a named list of processes, on the line that is begun. */
+/* Print one record of a named list of processes, on the current line. */
 void sx_mem_membership_print(struct sx_bytes record);
 
-/* @board: the board of the lane's server, which knows how far the server has read; empty when it
- * was not found. */
+/* @board: the board of the lane's server, with the position up to which the server has read; empty
+ * when it was not found. */
 void sx_mem_lane_dump(struct sx_bytes segment, struct sx_bytes board);
 
 const char *sx_mem_collective_name(unsigned kind);
 
-/* Say that @bytes were not what they should be, if so. */
+/* Print a note if @bytes were bad. */
 void sx_mem_bad_print(const struct sx_bytes *bytes);
 
 #endif

@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The shmix authors */
 /* mem.c - `shmix mem`: find segments through /proc, map them read-only, list and print them.
  *
- * An independent reader: it and its mem_*.c know docs/layout.md and none of the library's own
+ * An independent reader: the files of this folder use docs/layout.md and not the library's own
  * layouts, so that a change of one without the other shows.  Segments are found by the names of
- * memfds that processes hold open (their creators do, and children that those forked); one that is
- * held twice is shown once.  Bounded by the descriptors of the processes that the kernel lets the
- * caller look into. */
+ * memfds that processes hold open (their creators do, and forked children of these).  A segment
+ * that is held twice is shown once.  Bounded by the descriptors of the processes that the kernel
+ * lets the caller read. */
 #include "cli/mem/mem.h"
 
 #include <ctype.h>
@@ -44,9 +44,9 @@ struct found {
     struct sx_bytes whole; /* the mapping */
     struct sx_bytes used;  /* its published part; empty: not a segment of this layout */
     uint32_t kind, pid;
-    const char *name; /* of its namespace */
+    const char *name; /* the name of its namespace */
     uint64_t garbage_bytes, generation, successor;
-    bool begun; /* it has a magic */
+    bool begun; /* the magic is set */
     bool later; /* of a layout that this command cannot read */
 };
 
@@ -58,8 +58,8 @@ struct wish {
 struct scan {
     struct found *found;
     size_t count;
-    bool denied;  /* some process could not be looked into */
-    bool existed; /* the wanted process is there */
+    bool denied;  /* some process could not be examined */
+    bool existed; /* the wanted process exists */
 };
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static void take(struct scan *scan, pid_t holder, const char *path)
     }
     const int seals = fcntl(fd, F_GET_SEALS);
     bool wanted = fstat(fd, &st) == 0 && st.st_size >= (off_t)SX_MEM_BODY_OFF &&
-                  /* Without them the file could be cut and reading it would kill us. */
+                  /* Without these seals the file could be cut, and reading it would kill us. */
                   seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && (seals & F_SEAL_GROW) != 0;
     for (size_t i = 0; wanted && i < scan->count; i++) {
         wanted = scan->found[i].dev != st.st_dev || scan->found[i].ino != st.st_ino;
@@ -160,7 +160,7 @@ static void scan_all(struct scan *scan)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* The board that says how far the lanes of @lane's server were read. */
+/* The board with the positions up to which the lanes of @lane's server were read. */
 static struct sx_bytes board_of(const struct scan *scan, const struct found *lane)
 {
     for (size_t i = 0; i < scan->count; i++) {
@@ -185,7 +185,7 @@ static void name_print(const char *name)
     printf("%-24s", text);
 }
 
-/* What is to be said of a segment besides its figures; NULL: nothing. */
+/* The note about a segment besides its figures; NULL: none. */
 static const char *state_of(const struct found *found)
 {
     if (found->used.size == 0) {
@@ -276,7 +276,7 @@ static void dump(const struct scan *scan, struct found *found)
     }
 }
 
-/* Whether @found is the job's, or what its server has beside the jobs. */
+/* Whether @found belongs to the job, or to its server and no job. */
 static bool is_of_job(const struct scan *scan, const struct found *found, const char *nspace)
 {
     if (found->used.size == 0) {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* membership.c - print a named list of processes (docs/layout.md, "Named lists of processes").
  *
- * Bounded by the members, which lie in the record. */
+ * Bounded by the members, which are in the record. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -42,7 +42,7 @@ static void member_print(struct sx_bytes *record, uint64_t place, uint32_t nspac
     printf(".%" PRIu32, sx_bytes_u32(record, place + 4));
 }
 
-/* The index has the place of every member once, namespace by namespace, by rising rank. */
+/* The index contains the place of every member once, sorted by namespace and rank. */
 static void index_check(struct sx_bytes *record, uint64_t places, uint32_t member_count,
                         uint32_t nspace_count, uint32_t index_count)
 {

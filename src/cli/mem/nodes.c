@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nodes.c - the kernel tells of each page that is in our page table; a look at it puts it there.
- * What is looked at is in use, so no page is made by that. */
+/* nodes.c - the kernel gives the node of each page that is in our page table; reading a page puts
+ * it there.  Only pages in use are read, so reading makes no page. */
 #include "cli/mem/nodes.h"
 
 #include <inttypes.h>
@@ -11,8 +11,8 @@
 
 #include "base/util.h"
 
-#define SX_MEM_NODE_MAX 1024u /* the largest number of nodes that a kernel is built for */
-#define SX_MEM_PAGES 512u     /* asked about in one call */
+#define SX_MEM_NODE_MAX 1024u /* the largest number of nodes for which a kernel is built */
+#define SX_MEM_PAGES 512u     /* in one call */
 
 /* Add the pages from @at on, @count of them. */
 static void count_some(const uint8_t *at, size_t count, uint64_t pages[SX_MEM_NODE_MAX])
@@ -28,7 +28,7 @@ static void count_some(const uint8_t *at, size_t count, uint64_t pages[SX_MEM_NO
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if (nodes[i] >= 0 && nodes[i] < (int)SX_MEM_NODE_MAX) { /* else it is an error's number */
+        if (nodes[i] >= 0 && nodes[i] < (int)SX_MEM_NODE_MAX) { /* else an error number */
             pages[nodes[i]]++;
         }
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nodes.h - on which NUMA nodes the pages of a segment lie. */
+/* nodes.h - the NUMA nodes of a segment's pages. */
 #ifndef SX_CLI_MEM_NODES_H
 #define SX_CLI_MEM_NODES_H
 
@@ -8,8 +8,8 @@
 
 #include "cli/mem/bytes.h"
 
-/* Print the count of pages of @used, which begins with a page, on each node that has some: as
- * "0:3 2:17", or as JSON: {"0":3,"2":17}.  What the kernel does not tell is left out. */
+/* Print the number of pages of @used, which begins with a page, on each node that has some: as "0:3
+ * 2:17", or as JSON: {"0":3,"2":17}.  Pages without an answer of the kernel are left out. */
 void sx_mem_nodes_print(const struct sx_bytes *used, bool json);
 
 #endif

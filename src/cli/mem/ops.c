@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* ops.c - print the table of open operations (docs/layout.md, section 8).
  *
- * A row may change while it is read: it is copied, and thrown away when its number was odd or has
- * changed.  Bounded by the rows below used_bytes, and by a number of tries for each. */
+ * A row may change while it is read (seqlock): it is copied, and dropped when its number was odd or
+ * has changed.  Bounded by the rows below used_bytes, and by a number of tries for each. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define MISSING_OFF 80u
 #define TEXT_OFF 336u
 
-/* Return: false when the row at @off is not whole after all tries. */
+/* Return: false when the row at @off could not be copied unchanged in any try. */
 static bool row_copy(struct sx_bytes *segment, uint64_t off, uint64_t copy[ROW_WORDS])
 {
     for (unsigned tries = 0; tries < TRIES; tries++) {
@@ -108,7 +108,7 @@ void sx_mem_ops_dump(struct sx_bytes segment)
         struct sx_bytes row = { .at = (const uint8_t *)copy, .size = sizeof(copy) };
 
         if (!sx_range_fits(rows_off + ROW_BYTES * i, ROW_BYTES, segment.size)) {
-            break; /* never in use */
+            break; /* the row was never in use */
         }
         if (!row_copy(&segment, rows_off + ROW_BYTES * i, copy)) {
             printf("  row %-4" PRIu64 " is being written\n", i);

@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The shmix authors */
 /* ring.c - print boards, lanes and rings (docs/layout.md, sections 4 to 6).
  *
- * A ring may move on while it is read: each record is copied, and thrown away if the writer was
- * about to overwrite it.  Bounded by the slots of the board and the bytes between the positions. */
+ * A ring may advance while it is read: each record is copied, and dropped if the writer was about
+ * to overwrite it.  Bounded by the slots of the board and the bytes between the positions. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -105,7 +105,7 @@ static void put_print(struct sx_bytes *message)
     }
 }
 
-/* Return: where the list ends. */
+/* Return: the offset of the list's end. */
 static uint64_t procs_print(struct sx_bytes *message, uint64_t off, uint32_t proc_count)
 {
     for (uint32_t i = 0; i < proc_count && !message->bad; i++) {
@@ -159,7 +159,7 @@ static void event_print(struct sx_bytes *event, uint64_t off)
            (int32_t)sx_bytes_u32(event, off + 8), range < SX_COUNT(ranges) ? ranges[range] : "?");
     event_flags_print(flags);
     if (event->bad || (flags & 0x08u) != 0) {
-        return; /* the rest is elsewhere */
+        return; /* the rest is in another place */
     }
     const uint8_t *const source = sx_bytes_at(event, off + 32, source_len);
 
@@ -322,7 +322,7 @@ void sx_mem_lane_dump(struct sx_bytes segment, struct sx_bytes board)
 
 /* ---- ring ------------------------------------------------------------------------------------ */
 
-/* Copy what starts at @position.  Return: its bytes (padded), 0 when it makes no sense. */
+/* Copy the record at @position.  Return: its bytes (padded), 0 when it is not valid. */
 static uint64_t record_copy(struct sx_bytes *data, uint64_t position, uint64_t tail,
                             uint64_t copy[SX_MEM_RECORD_MAX / 8])
 {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* store.c - print a store: every value of every column (docs/layout.md, section 3).
  *
- * Bounded by the slots of the dictionary and the cells of the chunks, all of which lie below the
+ * Bounded by the slots of the dictionary and the cells of the chunks, which are all below the
  * published end. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 struct column {
     uint16_t realm;
-    char key[SX_MEM_KEY_MAX + 1]; /* what cannot be printed replaced: clients choose keys */
+    char key[SX_MEM_KEY_MAX + 1]; /* made printable: clients choose keys */
 };
 
 static void row_name(const struct column *column, uint32_t row, char name[24])

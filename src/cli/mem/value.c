@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* value.c - the flat format once more, read from its specification alone.
+/* value.c - a second reader of the flat format, written only from its specification.
  *
- * The table below is that of docs/layout.md in a small language: an element is a list of
- * name:form, where a form is u1..u8, i1..i8, f4, f8, bool, tv (two i8), proc, nspace or cell.  It
- * deliberately shares nothing with base/value/type.c: two readers that agree prove the page right.
+ * The table below is that of docs/layout.md in a small language: an element is a list of name:form,
+ * where a form is u1..u8, i1..i8, f4, f8, bool, tv (two i8), proc, nspace or cell.  It deliberately
+ * shares nothing with base/value/type.c: two readers that agree show that the page is right.
  * Bounded by the bytes of the body and SX_MEM_DEPTH_MAX. */
 #include "cli/mem/value.h"
 
@@ -101,7 +101,7 @@ static const struct sx_mem_type types[] = {
     { 75, "ALLOC_INHERIT", "u1" },
 };
 
-/* Where a body is being read: all offsets in its cells count from the start of @outer. */
+/* The body that is read: all offsets in its cells count from the start of @outer. */
 struct sx_mem_place {
     struct sx_bytes *outer;
     uint64_t off;
@@ -215,7 +215,7 @@ static void rank_print(uint32_t rank)
     }
 }
 
-/* A name in @size bytes, which has to end there. */
+/* A name of at most @size bytes, which has to end within them. */
 static void name_print(struct sx_bytes *bytes, uint64_t off, uint64_t size)
 {
     const uint8_t *const name = sx_bytes_at(bytes, off, size);
@@ -289,7 +289,7 @@ static uint64_t element_print(const struct sx_mem_type *type, struct sx_mem_plac
     return part_print(form_is_number(type->form) ? type->form : "cell", place);
 }
 
-/* An array record; @one: of a single struct, whose type the cell has told already. */
+/* Print an array record; @one: of a single struct, whose type the cell has given already. */
 static void record_print(struct sx_mem_place place, bool one)
 {
     const uint16_t number = sx_bytes_u16(place.outer, place.off);
@@ -351,7 +351,7 @@ static void cell_print(const struct sx_mem_cell *cell, struct sx_mem_place place
         }
         return;
     }
-    /* A string inside a value shows by its quotes what it is. */
+    /* The quotes show that a string inside a value is a string. */
     if (!typed || type->number != SX_MEM_STRING) {
         printf("%s ", type->name);
     }

@@ -14,11 +14,11 @@ struct sx_mem_cell {
 
 struct sx_mem_cell sx_mem_cell_at(struct sx_bytes *bytes, uint64_t off);
 
-/* Print type and value on stdout, on one line.  @body are the cell.len bytes of its body.  Bytes
- * that are no value are said to be none. */
+/* Print type and value on stdout, on one line.  @body are the cell.len bytes of its body.  A note
+ * replaces bytes that are not a value. */
 void sx_mem_value_print(const struct sx_mem_cell *cell, struct sx_bytes body);
 
-/* Print @len bytes as a quoted text, what cannot be printed escaped. */
+/* Print @len bytes as a quoted text; bytes that are not printable are escaped. */
 void sx_mem_text_print(const uint8_t *text, uint64_t len);
 
 const char *sx_mem_scope_name(unsigned scope);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* qualifier.c - the types are those of the table of directives; of others, as the host's, a type is
- * guessed by the value. */
+/* qualifier.c - the types are those of the table of directives.  For other keys, as the host's, the
+ * value suggests the type. */
 #include "cli/query/qualifier.h"
 
 #include <string.h>

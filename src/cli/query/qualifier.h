@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* qualifier.h - "KEY=VALUE" as an info of the type that PMIx_Query_info wants of the key. */
+/* qualifier.h - "KEY=VALUE" as an info of the type that PMIx_Query_info requires for the key. */
 #ifndef SX_CLI_QUERY_QUALIFIER_H
 #define SX_CLI_QUERY_QUALIFIER_H
 
@@ -8,10 +8,11 @@
 
 #include <pmix_common.h>
 
-/* The string of a key that is given as it, or by its name.  Return: NULL when it is none. */
+/* The string of a key that is given directly, or by its name.  Return: NULL when it is not a
+ * key. */
 const char *sx_query_key(const char *word);
 
-/* @value NULL: as "true".  Return: false when @key or @value is none; else *ret is to be
+/* @value NULL: as "true".  Return: false when @key or @value is not valid; else *ret is to be
  * destructed. */
 bool sx_query_qualifier(pmix_info_t *ret, const char *key, const char *value);
 

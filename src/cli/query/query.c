@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* query.c - one PMIx_Query_info with all keys.
  *
- *     words --> the library itself --it does not know--> attach as a tool --> the server --> print
+ *     words --> the library itself --no answer--> attach as a tool --> the server --> print
  *
- * What the library knows alone (of its versions) is had without a server. */
+ * The library answers some keys without a server (about its versions). */
 #include "cli/query/query.h"
 
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct wish {
     struct sx_attach attach;
     pmix_info_t qualifiers[QUALIFIERS_MAX];
     size_t qualifier_count;
-    const char *keys[KEYS_MAX + 1]; /* their strings; ends with NULL */
+    const char *keys[KEYS_MAX + 1]; /* the keys as strings; ends with NULL */
     size_t key_count;
     bool list, json;
 };
@@ -43,7 +43,7 @@ static bool qualifier_add(struct wish *wish, const char *key, const char *value)
            ++wish->qualifier_count > 0;
 }
 
-/* What is asked about a process set or a group is asked of the server that has it. */
+/* A query about a process set or a group is sent to the server that has it. */
 static void target_note(struct sx_attach *attach, const char *key, const char *value)
 {
     const char *const string = sx_query_key(key);
@@ -144,8 +144,8 @@ static int key_take(struct wish *wish, const char *word)
     return SX_OPTIONS_TAKEN;
 }
 
-/* Whether @word names a job that runs, and not a key of the Standard: a host may have keys of any
- * name. */
+/* Whether @word names a job that runs, and is not a key of the Standard: a host may have keys of
+ * any name. */
 static bool is_job(const char *word)
 {
     struct sx_whose_found found = { .count = 0 };
@@ -209,7 +209,7 @@ static void answer_print(const pmix_info_t *info, bool json)
     }
 }
 
-/* The keys, which come as one text with commas. */
+/* Print keys that are one text with commas. */
 static void keys_print(const pmix_value_t *value, bool json)
 {
     char *const copy = sx_cli_strdup(
@@ -242,7 +242,7 @@ static bool is_answered(const char *key, const pmix_info_t *info, size_t ninfo)
     return i < ninfo;
 }
 
-/* What else could be meant by the key called @name; NULL: the Standard has no name for it. */
+/* The advice for a key called @name; NULL: the Standard has no such name. */
 static const char *remedy(const struct wish *wish, const char *name)
 {
     if (name != NULL && strncmp(name, "PMIX_QUERY_", strlen("PMIX_QUERY_")) != 0) {
@@ -291,7 +291,7 @@ static int ask(struct wish *wish)
                            .nqual = wish->qualifier_count };
     pmix_info_t *info = NULL;
     size_t ninfo = 0;
-    /* Not yet attached. */
+    /* This call is made before attaching. */
     pmix_status_t rc = PMIx_Query_info(&query, 1, &info, &ninfo);
     const bool by_server = rc == PMIX_ERR_INIT;
 
