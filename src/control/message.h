@@ -367,8 +367,8 @@ enum { SX_REGISTER_CODES };
 
 /* The events first..last of the caller's ring.  Reply: struct sx_reply and struct sx_event_list
  * with the first of them.  There are as many as fit into one frame, but at least one of any size,
- * and not more than SX_REPLAY_LOOKS_MAX visits find, each of a place of the log or of a target of
- * an event.  The rest is requested by another EVENT_REPLAY, from `next` on. */
+ * and not more than SX_REPLAY_LOOKS_MAX visits find.  A visit is of a place of the log or of a
+ * target of an event.  The rest is requested by another EVENT_REPLAY, from `next` on. */
 struct sx_event_replay {
     uint64_t first, last;
 };

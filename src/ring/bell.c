@@ -6,8 +6,8 @@
  * sleeper saw, and a ringer changes the word before it looks at the queue.  Either the sleeper
  * sees the change or the ringer sees the sleeper.
  *
- * The fan-out: woken sleepers wake the next ones in the kernel's queue, no matter which, so a
- * woken process that is stopped or killed before it passes on costs the others nothing as long as
+ * The fan-out: woken sleepers wake the next ones in the kernel's queue, no matter which.  So a
+ * woken process that is stopped or killed before it passes on costs the others nothing, as long as
  * one of those woken with it runs.  That is why the ringer wakes several. */
 #include "ring/bell.h"
 
@@ -213,7 +213,8 @@ struct sx_bell_watch sx_door_watch(const struct sx_door *door)
 
 void sx_door_pass_on(const struct sx_door *door, const struct sx_bell_watch *watch, uint32_t mask)
 {
-    /* A0 <- R0 (sx_door_ring): the ring that woke us brings its pass_on, or a later one. */
+    /* A0 <- R0 (sx_door_ring): the ring that woke this process brings its pass_on, or a later
+     * one. */
     const uint32_t now = atomic_load_explicit(watch->word, memory_order_acquire);
     /* relaxed: ordered by A0. */
     const uint32_t count = atomic_load_explicit(&door->pass_on[watch->word == &door->turn[1]],

@@ -86,7 +86,7 @@ struct sx_board {
     uint32_t slot_next;    /* server: first slot never used */
     uint32_t *slot_free;   /* server: stack of returned slots */
     uint32_t free_count;
-    pid_t live_pid; /* server: the process that holds the life word, 0: nobody */
+    pid_t live_pid; /* server: the process that holds the life word, 0: none */
 };
 
 #define SX_BOARD_NULL ((struct sx_board){ .seg = SX_SEGMENT_NULL })

@@ -85,7 +85,7 @@ struct sx_lane {
     uint32_t room_wanted;  /* what we last stored */
     uint64_t tail_private; /* what we last stored */
     uint64_t head_seen;    /* the server's read position when we last looked */
-    pid_t live_pid;        /* the process that holds the life word, 0: nobody */
+    pid_t live_pid;        /* the process that holds the life word, 0: none */
 };
 
 #define SX_LANE_NULL ((struct sx_lane){ .seg = SX_SEGMENT_NULL, .doorbell_fd = -1 })

@@ -404,7 +404,7 @@ pmix_status_t sx_ring_next(struct sx_ring_cursor *cursor, uint32_t class_bits, v
                            uint64_t *ret_lost)
 {
     /* A0 <- R0 (sx_ring_publish): once per call, so that a busy writer of other classes cannot hold
-     * us here. */
+     * a reader here. */
     const uint64_t tail = atomic_load_explicit(&cursor->ring->header->tail, memory_order_acquire);
     bool taken = false;
 

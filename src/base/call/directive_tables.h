@@ -134,7 +134,7 @@ struct sx_get_options {
     uint64_t timeout_ns;         /* 0: none */
 };
 
-/* Ends of members that are no errors. */
+/* Ends of members that are not errors. */
 #define SX_PARDON_BEFORE 0x01u /* it had not called */
 #define SX_PARDON_AFTER 0x02u  /* it had */
 
@@ -186,7 +186,7 @@ struct sx_publish_access_options {
 
 struct sx_lookup_options {
     pmix_data_range_t range;         /* of publishers, as the caller sees them */
-    pmix_data_range_t range_unknown; /* the number that was given, if it is no range; 0 */
+    pmix_data_range_t range_unknown; /* the given number, if it is not a range; 0 */
     struct sx_some_procs targets;    /* range CUSTOM */
     const pmix_info_t *wait;         /* for how many; NULL: it does not wait */
     uint64_t timeout_ns;             /* 0: none */

@@ -608,7 +608,7 @@ static bool codes_agree(pmix_status_t asked, pmix_status_t code)
 }
 
 /* The environment's events reach handlers that ask for its level, or that name the code and no
- * level.  Codes that are no system events may be the job's own business, no matter which process
+ * level.  Codes that are not system events may be the job's own business, no matter which process
  * sends them: they reach the others too. */
 static bool wants_level(const struct sx_handler *handler, const struct sx_event_facts *event)
 {

@@ -118,9 +118,9 @@ bool sx_handler_asks_environment(const struct sx_handler_options *options,
                                  const pmix_status_t codes[], size_t ncodes);
 
 /* Put a handler into its place.  @nspace: the caller's own, for the range NAMESPACE.  Return:
- * PMIX_SUCCESS and *ret_id; PMIX_ERR_EVENT_REGISTRATION when its name or place is taken, or names
- * a handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two places,
- * an empty name or one longer than a key, an object that is no pointer, levels that let nothing
+ * PMIX_SUCCESS and *ret_id; PMIX_ERR_EVENT_REGISTRATION when its name or place is taken, or names a
+ * handler that is not there or of another category; PMIX_ERR_BAD_PARAM (no function, two places, an
+ * empty name or one longer than a key, an object that is not a pointer, levels that let nothing
  * through); PMIX_ERR_OUT_OF_RESOURCE.  On failure nothing has changed. */
 pmix_status_t sx_handlers_add(struct sx_handlers *handlers, const char *nspace,
                               const pmix_status_t codes[], size_t ncodes,

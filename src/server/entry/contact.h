@@ -3,7 +3,7 @@
 /* contact.h - which contact files (control/contact.h) this server has.
  *
  * Only with tool support: pmix.HOST.tool.NSPACE and pmix.HOST.tool.PID, and pmix.HOST.tool for the
- * first one; of the system server pmix.sys.HOST, which everybody may read; and the file that the
+ * first one; of the system server pmix.sys.HOST, which all users may read; and the file that the
  * host or the environment names for a launcher. */
 #ifndef SX_SERVER_ENTRY_CONTACT_H
 #define SX_SERVER_ENTRY_CONTACT_H

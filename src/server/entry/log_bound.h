@@ -22,7 +22,7 @@
 #define SX_LOG_BOUND_OTHERS 8u    /* shares of the lines of no user */
 #define SX_LOG_BOUND_NS UINT64_C(60000000000)
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when SHMIX_LOG_LINES is no such number. */
+/* Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM when SHMIX_LOG_LINES is not such a number. */
 pmix_status_t sx_log_bound_init(struct sx_server *server);
 
 /* For this process, and for good: without a server nothing is held back. */

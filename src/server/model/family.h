@@ -45,8 +45,8 @@ struct sx_family {
     sx_family_client_fn client_lost;     /* the first of these */
     sx_family_client_fn client_removed;  /* behind all of these, or behind nspace_gone */
 
-    /* Some of the events in its ring, of number @first to @next - 1, are gone before it has read
-     * them, or before a reader of its own has. */
+    /* Some events of number @first to @next - 1 were overwritten in the client's ring.  The client,
+     * or a reader of its own, had not read them yet. */
     void (*events_missed)(struct sx_server *server, struct sx_client *client, uint64_t first,
                           uint64_t next);
     /* @client has published it here: PMIX_GROUP_CONSTRUCT_ABORT alone. */

@@ -56,7 +56,7 @@ struct sx_membership_slot {
 };
 
 struct sx_memberships {
-    struct sx_table names; /* of those that are no sets */
+    struct sx_table names; /* of lists other than sets */
     struct sx_table sets;
     struct sx_quota quota;
     struct sx_membership_slot *slots;
@@ -96,7 +96,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
                                  const struct sx_membership_options *options,
                                  struct sx_membership_entry **ret);
 
-/* Return: PMIX_SUCCESS when a namespace, or a new list that is no set, may have this @name;
+/* Return: PMIX_SUCCESS when a namespace, or a new list other than a set, may have this @name;
  * PMIX_ERR_EXISTS, logged; PMIX_ERR_BAD_PARAM. */
 pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name);
 

@@ -71,7 +71,7 @@ struct sx_event_codes {
 struct sx_store_copier {
     struct sx_share_work work;
     struct sx_server *server;
-    struct sx_client *client; /* NULL: nobody does */
+    struct sx_client *client; /* NULL: no client does */
 };
 
 /* One local process.  Counted: the registry holds one reference, each pending answer another. */
@@ -227,8 +227,8 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
 /* Remove @client, which has no connection. */
 void sx_client_remove(struct sx_server *server, struct sx_client *client);
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
-/* Whether @rank, which is no client, can be a process of this node that the host has not registered
- * yet. */
+/* Whether @rank, which is not a client, can be a process of this node that the host has not
+ * registered yet. */
 bool sx_client_may_come(const struct sx_nspace *nspace, uint32_t rank);
 pmix_proc_t sx_nspace_proc(const struct sx_nspace *nspace, uint32_t rank);
 /* Its process is connected, also behind its good-bye. */

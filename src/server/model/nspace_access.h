@@ -18,9 +18,9 @@ struct sx_server;
 /* Whether all processes of @nspace that are here are @uid's; without any, whether the job is. */
 bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid);
 
-/* Whether @client may map the namespace's store: its own, its home's, one whose processes here are
- * all of its own user, or, without any, whose user is its own, or one with whose processes it is
- * connected or in a group. */
+/* Whether @client may map the namespace's store.  It may map its own and its home's, and one whose
+ * processes here are all of its own user.  It may also map one without processes here whose user is
+ * its own, and one with whose processes it is connected or in a group. */
 bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
                        struct sx_client *client);
 /* The same for a caller that asks about many namespaces: @mark is what sx_memberships_mark has

@@ -286,7 +286,7 @@ struct sx_server {
     struct sx_list producers;   /* input.c */
     bool producers_stopped, producers_posted;
     struct sx_loop_post producers_post;
-    struct sx_list kept;       /* unclaimed.c: output that nobody pulls yet, by its jobs ... */
+    struct sx_list kept;       /* unclaimed.c: output without a pull yet, by its jobs ... */
     struct sx_table kept_jobs; /* ... which are found by their names */
     size_t kept_bytes, kept_count;
     struct sx_list handled_askers;                                     /* event_handled.c */

@@ -64,7 +64,7 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
     pmix_status_t rc = sx_lane_take(&client->lane, server->lane_buffer, &kind, &len);
 
     server->lanes_active = true;
-    /* A tail that advances and returns has its cost, too. */
+    /* A tail that a client moves forward and back is charged, too. */
     sx_share_charge(server, client,
                     rc == PMIX_SUCCESS ? server->consumer->lane_cost(kind, len) : 1);
     if (rc == PMIX_SUCCESS) {
