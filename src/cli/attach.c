@@ -59,7 +59,7 @@ static unsigned servers_named(const struct sx_attach *attach)
            attach->to_system;
 }
 
-/* ---- what is named --------------------------------------------------------------------------- */
+/* ---- the named target ------------------------------------------------------------------------ */
 
 struct target {
     enum sx_whose_kind kind;

@@ -131,7 +131,7 @@ const struct sx_verb sx_bench_verb = {
     .option_count = SX_COUNT(rows),
 };
 
-/* ---- where it is ------------------------------------------------------------------------ */
+/* ---- finding the instrument ------------------------------------------------------------- */
 
 /* Return: the folder above the folder of this command; the caller frees it.  NULL, with a message:
  * none. */

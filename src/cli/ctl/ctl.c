@@ -151,7 +151,7 @@ const struct sx_verb sx_ctl_verb = {
     .option_count = SX_COUNT(rows),
 };
 
-/* ---- what is asked --------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static const struct action *action_find(const char *name)
 {
@@ -280,7 +280,7 @@ static pmix_status_t set_load(const char *name, pmix_proc_t **ret, size_t *ret_c
     return rc;
 }
 
-/* ---- what becomes of it ---------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void nobody_say(const struct wish *wish, const char *whom)
 {

@@ -38,7 +38,7 @@ void sx_get_seen_deinit(struct sx_get_seen *seen)
     sx_table_deinit(&seen->values);
 }
 
-/* ---- what is new ----------------------------------------------------------------------------- */
+/* ---- new values ------------------------------------------------------------------------------ */
 
 static uint64_t digest_of(const struct sx_get_seen *seen, const struct sx_item *item)
 {
@@ -77,7 +77,7 @@ bool sx_get_seen_is_new(struct sx_get_seen *seen, const char *nspace, enum sx_re
     return true;
 }
 
-/* ---- when ------------------------------------------------------------------------------------ */
+/* ---- repeating ------------------------------------------------------------------------------- */
 
 void sx_get_watch(const struct sx_cli_board *found, bool (*look)(void *arg), void *arg,
                   uint64_t end_ns)

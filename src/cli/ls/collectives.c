@@ -5,7 +5,7 @@
  *
  *     find the tables --> copy their rows --> by server and age --> text, or JSON
  *
- * A table counts only for the process that has made it, and nothing in it is trusted: another
+ * A table counts only for the process that has made it, and nothing in it is trusted.  Another
  * process can give a memfd the name that servers use.  Bounded by the descriptors of the processes
  * that the kernel lets the caller read. */
 #include "cli/ls/collectives.h"
@@ -106,7 +106,7 @@ static int items_order(const void *a, const void *b)
     return left->op.since_ns < right->op.since_ns ? -1 : left->op.since_ns > right->op.since_ns;
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- the texts ------------------------------------------------------------------------------- */
 
 static const char *kind_name(const struct sx_open_op *op)
 {

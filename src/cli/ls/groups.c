@@ -5,7 +5,7 @@
  *     find the nodes' stores --> list after list, those that are sets last --> text, or JSON
  *
  * A store counts only for the process that has made it, and each list is checked before it is
- * shown: another process can give a memfd the name that servers use.  A list is shown as it was at
+ * shown.  Another process can give a memfd the name that servers use.  A list is shown as it was at
  * one moment.  Bounded by the descriptors of the processes that the kernel lets the caller read. */
 #include "cli/ls/groups.h"
 

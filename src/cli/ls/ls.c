@@ -126,7 +126,7 @@ const struct sx_verb sx_ls_verb = {
     .habits = habits,
 };
 
-/* ---- again and again ------------------------------------------------------------------------- */
+/* ---- repeating ------------------------------------------------------------------------------- */
 
 /* On a terminal replace the former list; else print behind it. */
 static void page_begin(const struct sx_ls_wish *wish)

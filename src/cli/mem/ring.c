@@ -80,7 +80,7 @@ void sx_mem_board_dump(struct sx_bytes segment)
     sx_mem_bad_print(&segment);
 }
 
-/* ---- what messages and records say ----------------------------------------------------------- */
+/* ---- the contents of messages and records ---------------------------------------------------- */
 
 static void hex_print(struct sx_bytes *bytes, uint64_t off)
 {

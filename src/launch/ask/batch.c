@@ -121,7 +121,7 @@ uint32_t sx_run_batch_index_of(const char *list, const char *own)
     return found ? count : UINT32_MAX;
 }
 
-/* ---- what each node has ---------------------------------------------------------------------- */
+/* ---- tasks of each node ---------------------------------------------------------------------- */
 
 struct tally {
     struct sx_run_batch *batch;
@@ -302,7 +302,7 @@ void sx_run_batch_read(struct sx_run_batch *batch, const char *own)
     }
 }
 
-/* ---- what is taken --------------------------------------------------------------------------- */
+/* ---- use of the allocation ------------------------------------------------------------------- */
 
 static uint32_t cpus_usable(void)
 {

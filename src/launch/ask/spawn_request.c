@@ -310,8 +310,8 @@ static pmix_status_t judge_hosts(const char *hosts, const char *host, char *mess
     return PMIX_SUCCESS;
 }
 
-/* Any client that spawns can name the file, so opening it must not block: neither for a pipe
- * without a writer, nor for a file without an end.  Return: NULL with errno. */
+/* Any client that spawns can name the file, so opening the file must not block, nor reading it last
+ * for ever: it may be a pipe without a writer, or endless.  Return: NULL with errno. */
 static FILE *hostfile_open(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

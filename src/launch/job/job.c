@@ -56,7 +56,7 @@ static void job_name(struct sx_run_job *job, const struct sx_run_jobs *jobs, boo
     job->prefix = alone ? sx_cli_strdup("") : sx_cli_printf("job %u, ", number);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all jobs -------------------------------------------------------------------------------- */
 
 uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs)
 {

@@ -13,9 +13,9 @@
 #define SHM_DIR "/dev/shm"
 
 /* Open MPI keeps its shared memory in files of /dev/shm, which outlive processes that are killed.
- * Their names carry the job's number in hexadecimal, made of Jenkins' one-at-a-time hash of the
- * namespace: 4.1 takes it without the bit 0x8000, 5 folds it into the upper 16 bits, and writes the
- * user's number before it where other users' jobs could have the same. */
+ * Their names contain the job's number in hexadecimal, made of Jenkins' one-at-a-time hash of the
+ * namespace.  Version 4.1 takes the hash without the bit 0x8000.  Version 5 folds it into the upper
+ * 16 bits, and writes the user's number before it where other users' jobs could have the same. */
 enum numbering { OF_4, OF_5, OF_5_AND_USER };
 
 static const struct {

@@ -31,7 +31,7 @@
     (500 * SX_NS_PER_MS) /* part of TIME_NS, for the janitor of a launcher that was a rank: it has
                           * had the rest to clean up */
 
-/* ---- who they are ---------------------------------------------------------------------------- */
+/* ---- the processes --------------------------------------------------------------------------- */
 
 /* Our children, as a list of numbers with blanks.  Return: false when the list cannot be read. */
 static bool children_read(const struct sx_run_survivors *survivors, char list[LIST_BYTES_MAX])
@@ -81,7 +81,7 @@ static enum whose whose(pid_t pid, const struct sx_run_job *job)
     return known || !sx_proc_is_exiting(pid) ? OTHERS : DYING;
 }
 
-/* ---- their end ------------------------------------------------------------------------------- */
+/* ---- ending the processes -------------------------------------------------------------------- */
 
 /* Kill @pid, and its group if that is neither ours nor a rank's. */
 static void survivor_kill(struct sx_run_state *run, pid_t pid)

@@ -9,8 +9,8 @@
  * child of the launcher (PR_SET_CHILD_SUBREAPER).  Its environment names its job.  When all jobs
  * are over, every such child is taken for an orphan, unless the launcher had children before it
  * began.  (A program that was executed in the place of a shell inherits the children of that
- * shell.)  Where the kernel does not show a process its children (CONFIG_PROC_CHILDREN), nothing of
- * this is done. */
+ * shell.)  Where the kernel does not show a process its children (CONFIG_PROC_CHILDREN), orphans
+ * are left alone. */
 #ifndef SX_LAUNCH_JOB_ORPHANS_H
 #define SX_LAUNCH_JOB_ORPHANS_H
 

@@ -498,7 +498,7 @@ void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
     sx_run_env_free(own);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* Return: NULL when no job is starting. */
 static struct sx_run_job *next_job(const struct sx_run_state *run)

@@ -142,7 +142,7 @@ void sx_run_look_deinit(struct sx_run_look *look)
     *look = SX_RUN_LOOK_NULL;
 }
 
-/* ---- what it has seen ------------------------------------------------------------------------ */
+/* ---- the text of the probe ------------------------------------------------------------------- */
 
 /* A line precedes the text: the launcher whose text it is, and the sign.  Return: false when the
  * text is not whole. */

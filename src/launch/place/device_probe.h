@@ -8,7 +8,7 @@
  *
  * Reading the configuration of devices takes ten times as long as the rest of a topology, and the
  * launcher itself does not need it.  The probe is a process, not a thread, because a process can be
- * ended at any moment: by a launcher whose ranks have not asked, and by the kernel when the
+ * ended at any moment.  A launcher whose ranks have not asked does so, and the kernel when the
  * launcher is killed. */
 #ifndef SX_LAUNCH_PLACE_DEVICE_PROBE_H
 #define SX_LAUNCH_PLACE_DEVICE_PROBE_H

@@ -30,8 +30,8 @@ char **sx_run_env_join(char *const *shared, char *const *own);
 void sx_run_env_drop_outer(char **env);
 
 /* The environment that the ranks of @app share: @outer without the remains of an outer job, the
- * variables with which Open MPI 4.1 acts as a client (the user's own values win), the user's --env,
- * and @lib_dir first in LD_LIBRARY_PATH.  @oversubscribed: there are more ranks than CPUs. */
+ * user's --env, and @lib_dir first in LD_LIBRARY_PATH.  Variables with which Open MPI 4.1 acts as a
+ * client are added; the user's own values win.  @oversubscribed: there are more ranks than CPUs. */
 char **sx_run_env_build(char *const *outer, const struct sx_run_app *app, const char *lib_dir,
                         bool oversubscribed);
 

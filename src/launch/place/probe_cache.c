@@ -21,7 +21,7 @@
 
 #define LAUNCHERS_MAX 32
 
-/* ---- what a look depends on ------------------------------------------------------------------ */
+/* ---- the key of a probe ---------------------------------------------------------------------- */
 
 static const char *const links[] = { "/proc/self/ns/mnt", "/proc/self/ns/net", "/proc/self/ns/uts",
                                      "/proc/self/ns/cgroup" };
@@ -119,7 +119,7 @@ char *sx_run_known_sign(void)
     return sign;
 }
 
-/* ---- who has looked -------------------------------------------------------------------------- */
+/* ---- texts of other launchers ---------------------------------------------------------------- */
 
 struct search {
     const char *sign;

@@ -11,9 +11,9 @@
 
 #include "launch/job/session.h"
 
-/* The key of a probe, a word without white space: versions, name spaces, the control group, the
- * CPUs and memory nodes that exist and may be used, and the devices that exist.  Return: malloc'ed;
- * NULL when the environment names hwloc's input, or memory is out. */
+/* The key of a probe, a word without white space.  It covers versions, name spaces and the control
+ * group; the CPUs and memory nodes that exist and may be used; and the devices that exist.  Return:
+ * malloc'ed; NULL when the environment names hwloc's input, or memory is out. */
 char *sx_run_known_sign(void);
 
 /* The text that belongs to @sign, of a launcher whose directory is beside that of @session.  At

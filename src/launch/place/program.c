@@ -453,7 +453,7 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
     return code;
 }
 
-/* ---- what the kernel takes ------------------------------------------------------------------- */
+/* ---- limits of the kernel -------------------------------------------------------------------- */
 
 #define WORD_PAGES 32                     /* the kernel's limit for one word */
 #define WORDS_STACK_PART 4                /* part of the stack's limit, for all words */

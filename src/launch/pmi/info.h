@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* info.h - the job info for the server: every reserved key that makes sense on one node, with the
- * types that clients unload (Open MPI treats another integer type as an error).
+/* info.h - the job info for the server: every reserved key that makes sense on one node.  Each has
+ * the type that clients unload (Open MPI treats another integer type as an error).
  *
  * The array holds session, job and node values, one PMIX_APP_INFO_ARRAY for each application, one
  * PMIX_NODE_INFO_ARRAY, and one PMIX_PROC_DATA for each rank.  Its size and the time to build it

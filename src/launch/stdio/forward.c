@@ -192,7 +192,7 @@ static void delivery_end(struct delivery *delivery)
     free(delivery);
 }
 
-/* ---- whom a pull is about -------------------------------------------------------------------- */
+/* ---- the processes of a pull ----------------------------------------------------------------- */
 
 static bool names(const struct pull *pull, const char *nspace, uint32_t rank)
 {
@@ -296,7 +296,7 @@ static void gone_ends(const struct pull *pull)
     }
 }
 
-/* ---- the list of them ------------------------------------------------------------------------ */
+/* ---- the list of pulls ----------------------------------------------------------------------- */
 
 static bool is_same(const struct pull *a, const struct pull *b)
 {

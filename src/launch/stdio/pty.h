@@ -18,8 +18,8 @@ bool sx_run_pty_termio_fits(const pmix_info_t *info);
 bool sx_run_pty_size_fits(const pmix_info_t *info);
 
 /* Whether lines are wanted as soon as they are written: by a reader of @out, the launcher's own
- * output, or in a log, which is a file that @err is written to as well.  A file for output only
- * holds data. */
+ * output, or in a log, a file that @err is written to as well.  A file for output only holds
+ * data. */
 bool sx_run_pty_suits(int out, int err);
 
 /* Open a terminal with these settings.  Without settings, output is passed unchanged, and the size

@@ -95,7 +95,7 @@ static void push_release(struct sx_run_push *push)
     }
 }
 
-/* ---- where it goes --------------------------------------------------------------------------- */
+/* ---- the input of a rank --------------------------------------------------------------------- */
 
 static void place_end(struct sx_run_feed *feed)
 {
@@ -213,7 +213,7 @@ struct sx_run_feed *sx_run_feed_free(struct sx_run_feed *feed)
     return NULL;
 }
 
-/* ---- to whom --------------------------------------------------------------------------------- */
+/* ---- the targets ----------------------------------------------------------------------------- */
 
 static void deal_to(const struct sx_run_job *job, pmix_rank_t rank, struct sx_run_push *push)
 {
