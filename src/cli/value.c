@@ -61,7 +61,7 @@ static void proc_info_print(const pmix_proc_info_t *info)
     printf(",\"pid\":%d,\"exit_code\":%d}", (int)info->pid, info->exit_code);
 }
 
-/* Print one element as a value of its own; processes and infos cannot be values here. */
+/* Print one element as a value of its own.  A process and an info are not stored inside a value. */
 static void element_print(pmix_data_type_t type, const void *element, size_t size_bytes)
 {
     pmix_value_t value = { .type = type };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* host.h - the launcher as host of a PMIx server.  It uses the public server interface, and one
- * private call.
+/* host.h - the launcher as host of a PMIx server.  It uses the public server interface, and calls
+ * of this library's server for which the Standard has none.
  *
  * The server's upcalls arrive through launch/pmi/upcall.h. */
 #ifndef SX_LAUNCH_PMI_HOST_H

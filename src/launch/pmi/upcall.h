@@ -110,8 +110,8 @@ void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
 /* Write @number to @fd, an eventfd, once: when @ranks ranks have connected, or a tool has. */
 void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks);
 
-/* Ask for a write to @event_fd when @awaited ranks have become clients, or with @each at every
- * rank. */
+/* How many ranks have become clients.  Await: @event_fd is written as well when they are @awaited,
+ * or with @each for every rank. */
 void sx_run_upcall_await(uint32_t awaited, bool each);
 uint32_t sx_run_upcall_connected(void);
 

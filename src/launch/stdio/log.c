@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.c - three sinks with a queue each. */
+/* log.c - stdout, stderr and the file are outlets with a queue each. */
 #include "launch/stdio/log.h"
 
 #include <errno.h>
