@@ -73,10 +73,12 @@ static bool ring_take(void *arg, pid_t pid, int fd)
             return true;                   /* the ring is kept */
         }
         if (search->count == 2) {
-            sx_say("there is more than one job; name one by its namespace:");
-            fprintf(stderr, "  %.255s\n", sx_segment_header(&search->job->ring.seg)->nspace);
+            sx_say("there is more than one job; name one by its namespace, or by --pid:");
+            fprintf(stderr, "  %.255s, --pid %d\n",
+                    sx_segment_header(&search->job->ring.seg)->nspace,
+                    (int)search->job->server_pid);
         }
-        fprintf(stderr, "  %.255s\n", name);
+        fprintf(stderr, "  %.255s, --pid %d\n", name, (int)pid);
     }
     sx_ring_deinit(&ring);
     return true;
