@@ -53,7 +53,9 @@ pid_t sx_ls_process_of(struct sx_ls_started *started, pid_t server, const char *
         sx_ls_started_free(started);
         started->server = server;
         sx_proc_children_each(server, child_take, started);
-        qsort(started->at, started->count, sizeof(wanted), start_order);
+        if (started->count > 1) {
+            qsort(started->at, started->count, sizeof(wanted), start_order);
+        }
     }
     snprintf(wanted.nspace, sizeof(wanted.nspace), "%s", nspace);
     const struct sx_ls_start *const found = started->count == 0
