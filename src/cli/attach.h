@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "cli/target.h"
-#include "launch/common/number.h"
 #include "launch/common/options.h"
 
 /* At most one of these names a server. */

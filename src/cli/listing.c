@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cli/names.h"
-#include "launch/common/json.h"
+#include "launch/common/say.h"
 
 static int width_of(const struct sx_listing_cell *cell)
 {

@@ -17,7 +17,7 @@
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/job/run.h"
+#include "launch/launch.h"
 
 static const struct sx_option rows[] = {
     { .help = "verbs:" },
@@ -41,7 +41,7 @@ static const struct {
     const char *name;
     int (*fn)(char **words);
 } verbs[] = {
-    { "run", sx_cli_run }, { "events", sx_cli_events }, { "ls", sx_cli_ls },
+    { "run", sx_launch },  { "events", sx_cli_events }, { "ls", sx_cli_ls },
     { "get", sx_cli_get }, { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
     { "log", sx_cli_log }, { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
 };
@@ -85,7 +85,7 @@ static const struct sx_habit habits[] = {
 /* All verbs except the launcher only read what servers have. */
 static int verb_call(int (*fn)(char **words), char **words)
 {
-    if (fn != sx_cli_run) {
+    if (fn != sx_launch) {
         sx_cli_outside_quiet();
     }
     return fn(words);
@@ -139,7 +139,7 @@ int main(int argc, char **argv)
         return verb_call(named, words);
     }
     if (words[0] != NULL && words[0][0] == '-' && !sx_options_every_verb_has(words[0])) {
-        return sx_cli_run(words);
+        return sx_launch(words);
     }
     if (words[0] != NULL && strcmp(words[0], "help") == 0 && words[1] != NULL) {
         words[0] = words[1];

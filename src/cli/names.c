@@ -8,7 +8,7 @@
 
 #include <pmix_common.h>
 
-#include "launch/common/json.h"
+#include "launch/common/say.h"
 
 void sx_names_text_print(const char *text, size_t len)
 {

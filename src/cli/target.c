@@ -9,11 +9,10 @@
 #include <string.h>
 
 #include "control/contact.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 #include "ring/board.h"
 #include "shmem/membership.h"
 

@@ -12,7 +12,7 @@
 #include "base/value/type.h"
 #include "base/value/value.h"
 #include "cli/names.h"
-#include "launch/common/json.h"
+#include "launch/common/say.h"
 
 static void text_print(const pmix_value_t *value, bool json)
 {

@@ -377,7 +377,7 @@ struct sx_launch_options {
     struct sx_some_number beside_node, beside_proc; /* ... where no number is given */
     uint8_t pty;                              /* each stream of output is a terminal, with ... */
     const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
-    const char *runtime;     /* some of these, in words (launch/ask/runtime_options.h) */
+    const char *runtime;     /* some of these, in words (launch/ask/spawn_request.h) */
     const pmix_info_t *kept; /* one at least: data of the job (launch/pmi/info.c) */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
@@ -442,7 +442,7 @@ struct sx_server_options {
 /* Also of it, of output that it delivers: only for the next matching pull, since the present pulls
  * have had it. */
 #define SX_IOF_AGAIN "shmix.iof.again"
-/* One of the job's keys: the machine that the text depends on (launch/place/probe_cache.h). */
+/* One of the job's keys: the machine that the text depends on (launch/place/device_probe.h). */
 #define SX_NSPACE_MACHINE "shmix.machine"
 
 struct sx_nspace_options {

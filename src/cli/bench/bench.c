@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 

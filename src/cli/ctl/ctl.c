@@ -20,11 +20,10 @@
 #include "base/value/value.h"
 #include "cli/attach.h"
 #include "cli/value.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 
 #define RANKS_MAX 1024
 #define SIGNAL_LAST 64 /* the largest value of PMIX_JOB_CTRL_SIGNAL */

@@ -18,7 +18,6 @@
 #include "cli/events/inject.h"
 #include "cli/events/print.h"
 #include "cli/events/words.h"
-#include "launch/common/number.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "ring/bell.h"

@@ -14,7 +14,6 @@
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 
 struct search {
     const char *nspace; /* NULL: any */

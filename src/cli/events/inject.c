@@ -28,8 +28,6 @@
 #include "client/link/process.h"
 #include "control/message.h"
 #include "control/rendezvous.h"
-#include "launch/common/json.h"
-#include "launch/common/number.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 

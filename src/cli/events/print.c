@@ -3,7 +3,7 @@
 /* print.c - one event as a line of text, or of JSON.
  *
  * The publisher's bytes are never trusted to be printable.  In text every byte is escaped that is
- * not printable ASCII, in JSON those that launch/common/json.h names. */
+ * not printable ASCII, in JSON those that launch/common/say.h names. */
 #include "cli/events/print.h"
 
 #include <inttypes.h>

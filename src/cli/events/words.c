@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "base/value/names.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 
 bool sx_events_code_set(void *at, const char *value)
 {

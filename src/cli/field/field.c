@@ -18,7 +18,7 @@
 #include "cli/ls/ls.h"
 #include "cli/query/query.h"
 #include "launch/common/say.h"
-#include "launch/job/run.h"
+#include "launch/launch.h"
 
 #define OF(type, member) offsetof(type, member), false
 
@@ -440,9 +440,9 @@ int (*sx_field_find(const char *path))(char **words)
         const char *name;
         int (*fn)(char **words);
     } names[] = {
-        { "pquery", pquery },     { "pattrs", pattrs },      { "pps", pps },
-        { "pctrl", pctrl },       { "pevent", pevent },      { "pmix_info", sx_field_info },
-        { "mpirun", sx_cli_run }, { "mpiexec", sx_cli_run },
+        { "pquery", pquery },    { "pattrs", pattrs },     { "pps", pps },
+        { "pctrl", pctrl },      { "pevent", pevent },     { "pmix_info", sx_field_info },
+        { "mpirun", sx_launch }, { "mpiexec", sx_launch },
     };
     const char *const slash = path != NULL ? strrchr(path, '/') : NULL;
     const char *const name = slash != NULL ? slash + 1 : path;

@@ -21,12 +21,10 @@
 #include "cli/names.h"
 #include "cli/target.h"
 #include "cli/value.h"
-#include "launch/common/json.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 
 #define ANY_REALM SX_REALM_COUNT
 #define ANY_RANK (-1)

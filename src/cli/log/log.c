@@ -16,7 +16,7 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "cli/attach.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 
 #define LINE_MAX_BYTES (960u * 1024u) /* the server's limit for one process, less a margin */

@@ -18,7 +18,6 @@
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 #include "ring/board.h"
 #include "shmem/nspace_read.h"
 

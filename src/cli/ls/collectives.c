@@ -20,7 +20,6 @@
 #include "cli/ls/nobody.h"
 #include "cli/ls/process.h"
 #include "cli/names.h"
-#include "launch/common/json.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

@@ -17,7 +17,6 @@
 #include "cli/ls/nobody.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 #include "shmem/membership.h"
 
 struct list {

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "cli/names.h"
-#include "launch/common/json.h"
+#include "launch/common/say.h"
 
 #define MEMBERS_SHOWN 16u /* in a line of text */
 

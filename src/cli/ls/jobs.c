@@ -12,7 +12,7 @@
 #include "cli/ls/process.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
-#include "launch/common/stores.h"
+#include "launch/common/segments_of_others.h"
 #include "shmem/nspace_read.h"
 
 #define RANKS_LOOKED_AT 8 /* of each job, for its age and its program */

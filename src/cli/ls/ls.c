@@ -18,7 +18,7 @@
 #include "cli/ls/jobs.h"
 #include "cli/ls/procs.h"
 #include "cli/ls/servers.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

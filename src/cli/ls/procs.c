@@ -18,7 +18,7 @@
 #include "cli/ls/process.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
-#include "launch/common/stores.h"
+#include "launch/common/segments_of_others.h"
 #include "shmem/nspace_read.h"
 
 #define STATE_TEXT_MAX 64

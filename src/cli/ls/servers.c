@@ -18,11 +18,9 @@
 #include "base/clock.h"
 #include "cli/ls/nobody.h"
 #include "cli/names.h"
-#include "launch/common/json.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
-#include "launch/common/stores.h"
 #include "ring/board.h"
 
 struct list {

@@ -24,8 +24,6 @@
 #include "cli/mem/kinds.h"
 #include "cli/mem/nodes.h"
 #include "cli/target.h"
-#include "launch/common/json.h"
-#include "launch/common/number.h"
 #include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"

@@ -10,7 +10,7 @@
 
 #include "base/call/directive_tables.h"
 #include "base/value/names.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 
 const char *sx_query_key(const char *word)
 {

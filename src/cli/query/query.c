@@ -19,7 +19,6 @@
 #include "cli/attach.h"
 #include "cli/query/qualifier.h"
 #include "cli/value.h"
-#include "launch/common/json.h"
 #include "launch/common/say.h"
 
 #define KEYS_MAX 256

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* appfile.c - the text is read whole and then cut; words go into a buffer of the same size. */
-#include "launch/ask/appfile.h"
+#include "launch/ask/sources.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* batch.c - a batch system is a row: its variables, and where its list of nodes is. */
-#include "launch/ask/batch.h"
+#include "launch/ask/sources.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 
 #include "base/system/process.h"
 #include "base/util.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 
 #define BLANKS " \t\r\n"

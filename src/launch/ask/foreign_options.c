@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* foreign_options.c - options of other launchers.  Each is taken as an option of shmix, or with its
  * own values, or the answer names the option to write instead. */
-#include "launch/ask/foreign_options.h"
+#include "launch/ask/sources.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "launch/ask/options.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 
 #define NODES                                                                                      \

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* nodes.c - only files and the kernel are read.  No resolver is called: one that hangs would hang
  * the launch. */
-#include "launch/ask/nodes.h"
+#include "launch/ask/sources.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -19,7 +19,7 @@
 
 #include "base/system/process.h"
 #include "base/util.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 
 #define BLANKS " \t\r\n"

@@ -12,15 +12,11 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "launch/ask/appfile.h"
-#include "launch/ask/batch.h"
-#include "launch/ask/foreign_options.h"
-#include "launch/ask/nodes.h"
-#include "launch/common/number.h"
+#include "launch/ask/sources.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
-#include "launch/place/policy.h"
-#include "launch/stdio/files.h"
+#include "launch/place/place.h"
+#include "launch/stdio/output.h"
 
 #define EVENT_GRACE_NS (100 * SX_NS_PER_MS) /* for --event-grace */
 #define TIMEOUT_WANTS "seconds, from 0.001 to 100000000, or 0 for no limit"

@@ -6,7 +6,7 @@
  *
  * Options end at "--", or at the first word that is not an option.  An application follows: a
  * program and its arguments, up to a lone ":" or the end.  "--app FILE" may replace an application,
- * and stands for those in the lines of the file (launch/ask/appfile.h).  The applications are one
+ * and stands for those in the lines of the file (launch/ask/sources.h).  The applications are one
  * job, or one job each (launch/job/job.h).  Some options belong to one application; the others are
  * for all and stand before the first program.  Options that users of mpirun type out of habit have
  * the meaning that they have there. */
@@ -25,7 +25,7 @@
 #define SX_RUN_RESTARTS_MAX 1000000u
 #define SX_RUN_MESSAGE_MAX 512
 #define SX_RUN_GRACE_BY_CAUSE \
-    UINT64_MAX /* the grace period depends on why a job ends: launch/job/end.h */
+    UINT64_MAX /* the grace period depends on why a job ends: launch/job/state.h */
 
 /* Objects to which ranks are assigned (--map-by) and bound (--bind-to), from small to large. */
 enum sx_run_level {

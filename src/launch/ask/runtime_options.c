@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* runtime_options.c - each word is a row; the words are prterun's words for the same attributes. */
-#include "launch/ask/runtime_options.h"
+#include "launch/ask/spawn_request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 
 #define WORDS_MAX 64u

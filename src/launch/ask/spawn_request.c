@@ -20,13 +20,12 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "launch/ask/nodes.h"
-#include "launch/ask/runtime_options.h"
-#include "launch/common/number.h"
+#include "launch/ask/sources.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
-#include "launch/place/env.h"
-#include "launch/place/policy.h"
-#include "launch/stdio/files.h"
+#include "launch/place/place.h"
+#include "launch/place/program.h"
+#include "launch/stdio/output.h"
 #include "launch/stdio/pty.h"
 
 #define HOSTFILE_BYTES_MAX (1 << 20)

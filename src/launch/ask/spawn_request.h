@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawn_request.h - the request of a spawn, and the caller that waits for its answer.
+/* spawn_request.h - the request of a spawn, the caller that waits for its answer, and the words of
+ * --runtime-options that it may contain.
  *
  *   library's thread: infos and apps --copied, read--> request --news--> launcher's thread:
  *   judged (options of a job) --> its job's, until that goes; answered once */
@@ -8,12 +9,13 @@
 #define SX_LAUNCH_ASK_SPAWN_REQUEST_H
 
 #include <pmix_common.h>
+#include <stddef.h>
 
 #include "base/call/directive_tables.h"
 #include "launch/ask/options.h"
+#include "launch/job/diagnose.h"
 #include "launch/job/loop.h"
-#include "launch/job/stack_report.h"
-#include "launch/pmi/pmi1_words.h"
+#include "launch/pmi/pmi1_line.h"
 
 struct sx_run_request {
     pmix_proc_t parent; /* the requester */
@@ -68,5 +70,20 @@ pmix_status_t sx_run_request_env(const struct sx_run_request *request, uint32_t 
 /* Answer once: a second answer is dropped.  @nspace: NULL for an error. */
 void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
                            const char *nspace);
+
+/* ---- runtime options ------------------------------------------------------------------------- */
+
+/* PMIX_RUNTIME_OPTIONS of a spawn: attributes in words,
+ * "NAME[=VALUE],NAME...". */
+
+/* Keys of words for which the Standard has no attribute. */
+#define SX_RUN_AUTORESTART "shmix.run.autorestart"
+#define SX_RUN_PROCTABLE "shmix.run.proctable"
+#define SX_RUN_PROCTABLE_TO "shmix.run.proctable.to" /* a file, or "-", "+" for our streams */
+
+/* Make the infos that @text stands for; the caller destructs and frees them.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM, with a line that names the word, for one that is unknown or has a value of
+ * another kind. */
+pmix_status_t sx_run_runtime_read(const char *text, pmix_info_t **ret_info, size_t *ret_ninfo);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* options.h - the command line of every verb: one table defines its parser and its help.
+/* options.h - the command line of every verb: one table defines its parser and its help; and the
+ * numbers in it.
  *
  *     row --> parser: name, value, where it is stored
  *         \-> help: the same row, wrapped into two columns
@@ -13,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/util.h"
 
@@ -86,5 +88,18 @@ void sx_options_because_alone(const char *fmt, ...) __attribute__((format(printf
 /* Setters that several verbs use: of a bool, of a const char * that is not empty, ... */
 bool sx_option_flag(void *at, const char *value);
 bool sx_option_text(void *at, const char *value);
+
+/* ---- number ---------------------------------------------------------------------------------- */
+
+/* Numbers on the command line: integers, and seconds that may have decimals. */
+
+#define SX_CLI_SECONDS_MAX 100000000u /* three years */
+
+/* Return: false when @text is not a number from @min to @max. */
+bool sx_cli_number(const char *text, int64_t min, int64_t max, int64_t *ret);
+
+/* The setter (options.h) of a uint64_t of nanoseconds.  Return: false when @value is not a number
+ * of seconds from 0 to SX_CLI_SECONDS_MAX. */
+bool sx_cli_seconds(void *ret_ns, const char *value);
 
 #endif

@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/system/process.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 
 char *sx_proc_exe(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* say.c - each line is one write; allocation never returns NULL. */
+/* say.c - a message is one write; allocation never returns NULL. */
 #include "launch/common/say.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,4 +96,58 @@ char *sx_cli_printf(const char *fmt, ...)
     text = sx_cli_vprintf(fmt, args);
     va_end(args);
     return text;
+}
+
+/* ---- json ------------------------------------------------------------------------------------ */
+
+/* JSON is UTF-8, but texts that a process has published need not be. */
+
+/* Decode the character at @text, of @left bytes.  Return: how many bytes it has; 0: it is not a
+ * character. */
+static size_t character_read(const unsigned char *text, size_t left, uint32_t *ret)
+{
+    static const uint32_t first_of[] = { 0, 0, 0x80, 0x800,
+                                         0x10000 }; /* by length: no shorter form */
+    const unsigned char lead = text[0];
+    const size_t len = lead < 0x80 ? 1 : lead < 0xc0 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    uint32_t code = len == 1 ? lead : lead & (0x7fu >> len);
+
+    if (len == 0 || len > left || lead > 0xf4) {
+        return 0;
+    }
+    for (size_t i = 1; i < len; i++) {
+        if ((text[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    if (code < first_of[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) {
+        return 0;
+    }
+    *ret = code;
+    return len;
+}
+
+void sx_json_string_to(FILE *out, const char *text, size_t len)
+{
+    putc('"', out);
+    for (size_t at = 0; at < len;) {
+        uint32_t code = 0xfffd;
+        const size_t size = character_read((const unsigned char *)text + at, len - at, &code);
+
+        if (size == 1 && (code == '"' || code == '\\')) {
+            fprintf(out, "\\%c", (char)code);
+        } else if (size == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+            fprintf(out, "\\u%04x", (unsigned)code); /* terminals obey some of these */
+        } else {
+            fwrite(text + at, 1, size, out);
+        }
+        at += size == 0 ? 1 : size;
+    }
+    putc('"', out);
+}
+
+void sx_json_string(const char *text, size_t len)
+{
+    sx_json_string_to(stdout, text, len);
 }

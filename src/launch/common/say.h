@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* say.h - the command's messages, and allocation that succeeds or ends the command.
+/* say.h - the command's messages, texts as JSON, and allocation that succeeds or ends the command.
  *
  * Running out of memory ends the process with a message.  This is safe at any time: for the janitor
  * (launch/job/janitor.h) any end without a goodbye is a crash, and it cleans up. */
@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define SX_EXIT_FAILURE 1
 #define SX_EXIT_USAGE 2
@@ -29,5 +30,14 @@ void *sx_cli_realloc(void *at, size_t count, size_t size_bytes);
 char *sx_cli_strdup(const char *text);
 char *sx_cli_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *sx_cli_vprintf(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
+
+/* ---- json ------------------------------------------------------------------------------------ */
+
+/* Print texts of other processes as JSON. */
+
+/* Print @len bytes as a string of JSON.  UTF-8 stays as it is; control characters are escaped, and
+ * a byte that belongs to no character becomes U+FFFD. */
+void sx_json_string(const char *text, size_t len);
+void sx_json_string_to(FILE *out, const char *text, size_t len);
 
 #endif

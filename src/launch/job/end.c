@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* end.c - each end is reported once, and passed on to every job that it concerns. */
-#include "launch/job/end.h"
+#include "launch/job/state.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -9,9 +9,8 @@
 #include <string.h>
 
 #include "launch/common/say.h"
+#include "launch/job/diagnose.h"
 #include "launch/job/record.h"
-#include "launch/job/spawned.h"
-#include "launch/job/stack_report.h"
 
 static void say_list(struct sx_run_state *run, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));

@@ -8,7 +8,7 @@
  * A handled signal cannot reach the child: the launcher has no handlers, only blocked signals.  A
  * sanitizer keeps its own state in the memory that would be shared, so a build with one uses a
  * plain fork. */
-#include "launch/job/exec.h"
+#include "launch/job/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

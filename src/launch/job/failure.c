@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* failure.c - one place decides whether a job continues. */
-#include "launch/job/failure.h"
+#include "launch/job/state.h"
 
 #include <pmix.h>
 #include <stdio.h>
@@ -13,12 +13,9 @@
 #include "base/log.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
-#include "launch/job/core.h"
-#include "launch/job/end.h"
-#include "launch/job/restart.h"
-#include "launch/job/spawned.h"
+#include "launch/job/diagnose.h"
 #include "launch/pmi/pmi1.h"
-#include "launch/stdio/push.h"
+#include "launch/stdio/input.h"
 
 #define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* time in which a wrapper can end after its program */
 

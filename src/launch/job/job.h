@@ -7,7 +7,7 @@
  *
  * The programs of a command line are one job, or with --separate-jobs one job each.  These jobs
  * stay until all are removed.  Further jobs can be added, and are removed when they are over
- * (launch/job/remove.h).  Ranks begin at 0 in every job.  Resources that all jobs share are
+ * (launch/job/state.h).  Ranks begin at 0 in every job.  Resources that all jobs share are
  * assigned in one order through the jobs that live: @first + rank is a rank's place in this order
  * (PMIX_GLOBAL_RANK). */
 #ifndef SX_LAUNCH_JOB_JOB_H

@@ -5,7 +5,7 @@
  * A death is noticed without reaping (WNOWAIT).  While the dead rank holds its number, no other
  * group can have it.  So the rest of its process group can be killed safely, and the janitor
  * forgets the group. */
-#include "launch/job/life.h"
+#include "launch/job/state.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -26,16 +26,8 @@
 #include "base/util.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
-#include "launch/job/end.h"
-#include "launch/job/failure.h"
+#include "launch/job/diagnose.h"
 #include "launch/job/record.h"
-#include "launch/job/remove.h"
-#include "launch/job/restart.h"
-#include "launch/job/spawned.h"
-#include "launch/job/stack_report.h"
-#include "launch/job/start.h"
-#include "launch/job/state.h"
-#include "launch/job/steps.h"
 #include "launch/place/device_probe.h"
 #include "launch/pmi/pmi1.h"
 #include "launch/stdio/forward.h"

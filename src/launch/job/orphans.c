@@ -5,8 +5,6 @@
  * A process that forks and ends, and whose child leaves the group, may be gone whenever it is to be
  * killed.  So each pass has many rounds without a pause, and kills groups: a child that was just
  * forked is in its parent's group. */
-#include "launch/job/orphans.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,12 +15,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "launch/ask/spawn_request.h"
 #include "launch/common/proc.h"
-#include "launch/job/debugger.h"
-#include "launch/job/end.h"
-#include "launch/job/start.h"
+#include "launch/job/diagnose.h"
+#include "launch/job/record.h"
+#include "launch/job/session.h"
 #include "launch/job/state.h"
 #include "launch/place/device_probe.h"
+#include "launch/pmi/pmi1.h"
+#include "launch/stdio/input.h"
 
 #define ROUNDS_MAX 64               /* of one pass */
 #define LIST_BYTES_MAX 65536        /* of numbers in a round; the next round reads further ones */
@@ -186,4 +187,63 @@ void sx_run_survivors_close(struct sx_run_state *run)
         close(run->survivors.children_fd);
     }
     run->survivors.children_fd = -1;
+}
+
+/* ---- remove ---------------------------------------------------------------------------------- */
+
+/* Undo what launch/job/spawned.c has made. */
+
+void sx_run_past_close(struct sx_run_job *job)
+{
+    if (job->request != NULL) {
+        sx_run_report_deinit(&job->request->late);
+    }
+    sx_run_failure_deinit(job);
+    sx_run_pmi1_deinit(job);
+    for (uint32_t i = 0; i < job->rank_count; i++) {
+        sx_run_stream_deinit(&job->ranks[i].streams[0]);
+        sx_run_stream_deinit(&job->ranks[i].streams[1]);
+        job->ranks[i].feed = sx_run_feed_free(job->ranks[i].feed);
+    }
+}
+
+/* Whether a process that the ranks have left may still write to the streams. */
+static bool is_heard(const struct sx_run_job *job)
+{
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        if (job->ranks[i].streams[0].watch.fd >= 0 || job->ranks[i].streams[1].watch.fd >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool can_go(struct sx_run_job *job)
+{
+    return job->over && job->request != NULL && job->aborts == NULL && !is_heard(job) &&
+           sx_run_start_is_done(job) && sx_run_upcall_remove(job);
+}
+
+static void job_go(struct sx_run_state *run, struct sx_run_job *job)
+{
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        if (run->jobs->at[i]->parent == job) {
+            run->jobs->at[i]->parent = NULL;
+        }
+    }
+    sx_run_record_past(run->setup->record, job);
+    sx_run_past_close(job);
+    sx_run_leftovers_remove(run->setup->janitor, job);
+    sx_session_remove_inner(job->dir);
+    sx_run_child_deinit(job);
+    sx_run_jobs_remove(run->jobs, job);
+}
+
+void sx_run_past_remove(struct sx_run_state *run)
+{
+    for (uint32_t i = run->jobs->count; i > 0; i--) {
+        if (can_go(run->jobs->at[i - 1])) {
+            job_go(run, run->jobs->at[i - 1]);
+        }
+    }
 }

@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <pmix.h>
 #include <pwd.h>
+#include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,8 +20,8 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "launch/ask/spawn_request.h"
-#include "launch/common/json.h"
 #include "launch/common/say.h"
+#include "launch/job/state.h"
 #include "launch/pmi/host.h"
 #include "launch/pmi/pmi1.h"
 #include "launch/pmi/upcall.h"
@@ -355,5 +357,109 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
     }
     if (why != 0) {
         sx_say("cannot write '%.300s' (--report): %s", path, strerror(why));
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* One clock for each launcher, read when a step has ended. */
+
+static uint64_t steps_begin_ns; /* 0: steps are not wanted */
+
+void sx_run_steps_begin(bool told)
+{
+    steps_begin_ns = told ? sx_now_ns() : 0;
+}
+
+void sx_run_step(struct sx_run_state *run, const char *fmt, ...)
+{
+    va_list args;
+    char *what;
+
+    if (steps_begin_ns == 0) {
+        return;
+    }
+    va_start(args, fmt);
+    what = sx_cli_vprintf(fmt, args);
+    va_end(args);
+    const double ms = (double)(sx_now_ns() - steps_begin_ns) / 1e6;
+
+    if (run != NULL) {
+        sx_run_say(run, "%.3f ms: %s", ms, what);
+    } else {
+        sx_say("%.3f ms: %s", ms, what);
+    }
+    free(what);
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/* Counts are compared each turn of the loop; a line is written when they differ. */
+
+#define PATIENCE_NS SX_NS_PER_SEC     /* a launch that ends sooner shows nothing */
+#define PAUSE_NS (100 * SX_NS_PER_MS) /* between two lines */
+
+void sx_run_progress_init(struct sx_run_progress *progress, bool wanted, uint64_t begin_ns)
+{
+    *progress = (struct sx_run_progress){ .on = wanted && isatty(STDERR_FILENO) == 1,
+                                          .next_ns = sx_deadline_ns(begin_ns, PATIENCE_NS),
+                                          .deadline_ns = SX_DEADLINE_NEVER };
+}
+
+/* Count the ranks of the command line that have been started.  Return: false when the launch is
+ * over. */
+static bool ranks_count(const struct sx_run_state *run, uint32_t *ret_up)
+{
+    uint32_t left = run->setup->options->rank_count;
+
+    *ret_up = 0;
+    for (uint32_t i = 0; i < run->jobs->count && left > 0; i++) {
+        const struct sx_run_job *const job = run->jobs->at[i];
+
+        if (job->ending || job->alive < job->spawned) {
+            return false;
+        }
+        *ret_up += job->spawned;
+        left -= job->rank_count;
+    }
+    return true;
+}
+
+static void line_show(struct sx_run_state *run, uint32_t up, uint32_t connected)
+{
+    char *const line = sx_cli_printf("shmix run: %u of %u ranks are up, %u connected", up,
+                                     run->setup->options->rank_count, connected);
+
+    sx_run_sink_show(run->sink_of[1], line, strlen(line));
+    free(line);
+}
+
+void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns)
+{
+    struct sx_run_progress *const progress = &run->progress;
+    const uint32_t all = run->setup->options->rank_count;
+    uint32_t up;
+
+    if (!progress->on) {
+        return;
+    }
+    const uint32_t connected = sx_run_upcall_connected();
+
+    progress->deadline_ns = SX_DEADLINE_NEVER;
+    if (!ranks_count(run, &up) || connected >= all) {
+        sx_run_sink_show(run->sink_of[1], "", 0);
+        sx_run_upcall_await(run->awaited, false);
+        progress->on = false;
+    } else if (up == all && connected == 0) {
+        sx_run_sink_show(run->sink_of[1], "", 0);
+    } else if (up == progress->up && connected == progress->connected) {
+        return;
+    } else if (now_ns < progress->next_ns) {
+        progress->deadline_ns = progress->next_ns;
+    } else {
+        line_show(run, up, connected);
+        progress->up = up;
+        progress->connected = connected;
+        progress->next_ns = sx_deadline_ns(now_ns, PAUSE_NS);
     }
 }

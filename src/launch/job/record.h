@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* record.h - what a run was, as a file of JSON (--report): its jobs, their ranks, how they ended.
+/* record.h - what is reported about a run: the file of --report, the steps of --verbose, and the
+ * line that shows how far a launch is.
+ *
+ * The file is JSON: the jobs, their ranks, and how they ended.
  *
  *   jobs that were removed: as text, at once \
  *                                             > one object, written when all is over, and renamed
@@ -54,5 +57,45 @@ void sx_run_record_past(struct sx_run_record *record, const struct sx_run_job *j
 
 /* All is over, and @code is the exit code.  Report what is wrong with the file. */
 void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs *jobs, int code);
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The steps of a launch and when each was done, for --verbose. */
+
+struct sx_run_state;
+
+/* From now on print each step with the time since this call, if wanted. */
+void sx_run_steps_begin(bool told);
+
+/* A step is done.  @run: its queue keeps the output in order; NULL: it has not begun. */
+void sx_run_step(struct sx_run_state *run, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/* How far a launch is, on a terminal, if it takes longer than a second.
+ *
+ *   QUIET --a second, and ranks are missing--> SHOWN: one line, rewritten --> OVER: line erased
+ *      \----all have connected, or one has ended, or a job ends----------------^
+ *
+ * Ranks are missing while not all of them have been started, or some have connected (PMIx_Init) and
+ * others not.  Where none connects, as in a job of shell commands, there is nothing to wait for.
+ * The line is erased before anything else is written to the terminal. */
+
+struct sx_run_state;
+
+struct sx_run_progress {
+    bool on;
+    uint32_t up, connected; /* the counts that are shown */
+    uint64_t next_ns;       /* the line is not shown again before this time */
+    uint64_t deadline_ns;   /* when to compare again, if nothing happens */
+};
+
+/* Begin to watch the launch, if @wanted and stderr is a terminal.  The launch began at
+ * @begin_ns. */
+void sx_run_progress_init(struct sx_run_progress *progress, bool wanted, uint64_t begin_ns);
+
+/* Show the counts that have changed. */
+void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns);
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* restart.c - one process after the other, under the same rank. */
-#include "launch/job/restart.h"
+#include "launch/job/state.h"
 
 #include "base/clock.h"
 #include "launch/common/say.h"
-#include "launch/job/end.h"
-#include "launch/job/start.h"
 #include "launch/pmi/host.h"
 #include "launch/pmi/pmi1.h"
 

@@ -10,7 +10,7 @@
  *
  * A failure at any step releases what was made before it.  If the launcher is killed, the janitor
  * cleans up. */
-#include "launch/job/run.h"
+#include "launch/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,15 +34,11 @@
 #include "launch/common/say.h"
 #include "launch/job/janitor.h"
 #include "launch/job/job.h"
-#include "launch/job/leftovers.h"
-#include "launch/job/life.h"
 #include "launch/job/record.h"
 #include "launch/job/session.h"
-#include "launch/job/spawned.h"
-#include "launch/job/steps.h"
+#include "launch/job/state.h"
 #include "launch/place/device_probe.h"
 #include "launch/place/display.h"
-#include "launch/place/env.h"
 #include "launch/place/place.h"
 #include "launch/place/program.h"
 #include "launch/pmi/host.h"
@@ -571,7 +567,7 @@ static int run_recorded(struct run *run)
     return code;
 }
 
-int sx_cli_run(char **words)
+int sx_launch(char **words)
 {
     struct run run = {
         .janitor = SX_JANITOR_NULL, .look = SX_RUN_LOOK_NULL, .host.event_fd = -1, .signal_fd = -1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* session.h - the launcher's private directory: made 0700 under TMPDIR, removed with all it
- * contains.
+/* session.h - the launcher's private directory, made 0700 under TMPDIR and removed with all it
+ * contains, and the files that ranks leave outside of it.
  *
  *   TMPDIR/shmix-UID-PID-XXXXXX/          the server's, while it starts
  *   TMPDIR/shmix-UID-PID-XXXXXX/NSPACE/   the files of a job's ranks' libraries
@@ -17,6 +17,8 @@
 #include <sys/types.h>
 
 #include "launch/ask/options.h"
+#include "launch/job/janitor.h"
+#include "launch/job/job.h"
 
 struct sx_session {
     char *parent; /* absolute */
@@ -53,5 +55,17 @@ void sx_session_each_other(const struct sx_session *session,
 /* Remove the directory @name under @parent_fd and all below it that belongs to @uid.  Return: true
  * when it is removed. */
 bool sx_session_remove_tree(int parent_fd, const char *name, uid_t uid);
+
+/* ---- leftovers ------------------------------------------------------------------------------- */
+
+/* Files that killed ranks of a job leave outside of its directory. */
+
+/* Announce the files to the janitor before they exist. */
+void sx_run_leftovers_announce(struct sx_janitor *janitor, const struct sx_run_job *job);
+/* Remove the files of the job named @nspace, of which no process is left.  Nobody else has this
+ * name. */
+void sx_run_leftovers_sweep(const char *nspace);
+/* @job is over: remove its files, and let the janitor forget them. */
+void sx_run_leftovers_remove(struct sx_janitor *janitor, const struct sx_run_job *job);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawned.c - make one more job while others run, as launch/job/run.c does for a command line. */
-#include "launch/job/spawned.h"
+#include "launch/job/state.h"
 
 #include <pmix.h>
 #include <stdio.h>
@@ -12,15 +12,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/value/value.h"
-#include "launch/ask/runtime_options.h"
+#include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
-#include "launch/job/end.h"
-#include "launch/job/leftovers.h"
-#include "launch/job/start.h"
+#include "launch/job/session.h"
 #include "launch/place/display.h"
-#include "launch/place/env.h"
+#include "launch/place/program.h"
 #include "launch/pmi/upcall.h"
-#include "launch/stdio/job_log.h"
+#include "launch/stdio/log.h"
 
 #define PROGRESS_PERIOD_NS SX_NS_PER_SEC
 

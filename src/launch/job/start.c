@@ -4,7 +4,7 @@
  *
  * An error between fork and exec is reported through one pipe for all ranks.  When the last rank
  * has been started, the launcher closes its end, and the last exec ends the pipe. */
-#include "launch/job/start.h"
+#include "launch/job/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,18 +19,14 @@
 #include "base/util.h"
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
-#include "launch/job/end.h"
 #include "launch/job/record.h"
-#include "launch/job/spawned.h"
-#include "launch/job/steps.h"
 #include "launch/place/device_probe.h"
 #include "launch/place/display.h"
-#include "launch/place/env.h"
 #include "launch/place/program.h"
 #include "launch/pmi/pmi1.h"
 #include "launch/stdio/forward.h"
+#include "launch/stdio/input.h"
 #include "launch/stdio/pty.h"
-#include "launch/stdio/push.h"
 
 #define STARTS_A_TURN 8
 #define TERMINALS_MAX 1024 /* ranks; the kernel has 4096 for all users of the machine */

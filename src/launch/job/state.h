@@ -1,23 +1,162 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* state.h - the state that the launcher has once for all of its jobs, shared by launch/job/life.c,
- * launch/job/start.c, launch/job/end.c and launch/job/failure.c; one thread. */
+/* state.h - the state that the launcher has once for all of its jobs, and what the files of
+ * launch/job do with it; one thread. */
 #ifndef SX_LAUNCH_JOB_STATE_H
 #define SX_LAUNCH_JOB_STATE_H
 
 #include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
 
-#include "launch/job/debugger.h"
-#include "launch/job/exec.h"
+#include "base/clock.h"
+#include "launch/ask/options.h"
+#include "launch/ask/spawn_request.h"
+#include "launch/job/diagnose.h"
+#include "launch/job/janitor.h"
 #include "launch/job/job.h"
-#include "launch/job/life.h"
 #include "launch/job/loop.h"
-#include "launch/job/orphans.h"
-#include "launch/job/progress.h"
-#include "launch/job/stack_report.h"
+#include "launch/job/record.h"
+#include "launch/place/place.h"
+#include "launch/place/program.h"
 #include "launch/pmi/foreign.h"
+#include "launch/pmi/host.h"
 #include "launch/stdio/input.h"
 #include "launch/stdio/output.h"
+
+/* ---- exec ------------------------------------------------------------------------------------ */
+
+/* Start one rank.
+ *
+ * Everything that needs memory or a lock is prepared before.  The launcher has a second thread by
+ * then, so its child may only make system calls until it executes the program.  A rank leads a
+ * process group of its own and dies with the launcher.  It has the standard descriptors, its
+ * connection for PMI-1, and those that the launcher's own parent meant for it.  A failure before
+ * exec is reported through a pipe that exec closes. */
+
+/* The settings that all ranks have in common. */
+struct sx_run_spawn {
+    struct rlimit files; /* the limit that the user had */
+    sigset_t ignored;    /* signals that ranks are not to ignore as the launcher does */
+    int report_fd;       /* close-on-exec; receives struct sx_run_spawn_failure */
+    pid_t launcher;
+    const struct sx_janitor *janitor;
+};
+
+enum sx_run_spawn_stage {
+    SX_RUN_SPAWN_PREPARE = 0,
+    SX_RUN_SPAWN_BIND,
+    SX_RUN_SPAWN_WDIR,
+    SX_RUN_SPAWN_EXEC,
+    SX_RUN_SPAWN_STOP,
+};
+
+struct sx_run_spawn_failure {
+    uint32_t job, rank;
+    uint32_t stage;
+    int32_t error;
+};
+
+/* The settings of one rank; all pointers are borrowed. */
+struct sx_run_spawn_rank {
+    uint32_t job, rank; /* in reports of failure */
+    const struct sx_run_program *program;
+    char **argv; /* the rank's own words */
+    const struct sx_run_place *place;
+    char **env;
+    const int *fds;   /* its three standard descriptors */
+    int pmi1_fd;      /* the rank inherits this descriptor under its number */
+    bool at_terminal; /* its input is a terminal, which becomes its controlling one */
+    bool is_traced;   /* by any process of its user, even where the system forbids it (Yama) */
+    bool stops;       /* before the first instruction of its program, until SIGCONT or a debugger */
+};
+
+/* The signals that this process ignores; without SIGHUP if SIGHUP is to stay ignored (nohup). */
+void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored);
+
+/* Start a rank.  Return: its pid, or -1 and errno. */
+pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank);
+
+/* ---- orphans --------------------------------------------------------------------------------- */
+
+/* Processes that the ranks of a job leave behind.
+ *
+ *   the last rank ends --killed and reaped, again and again--> none left --> the job is over
+ *                           \--2 s--> a message names those that are left
+ *
+ * A process that has left its rank's process group, or its session, and loses its parent becomes a
+ * child of the launcher (PR_SET_CHILD_SUBREAPER).  Its environment names its job.  When all jobs
+ * are over, every such child is taken for an orphan, unless the launcher had children before it
+ * began.  (A program that was executed in the place of a shell inherits the children of that
+ * shell.)  Where the kernel does not show a process its children (CONFIG_PROC_CHILDREN), orphans
+ * are left alone. */
+
+struct sx_run_state;
+struct sx_run_job;
+
+struct sx_run_survivors {
+    int children_fd;   /* -1: nothing is done */
+    bool guests;       /* the launcher had children before */
+    uint64_t until_ns; /* a deadline, for the orphans of all jobs */
+};
+
+/* Call this before the first rank starts.  Close is safe with children_fd -1, and twice. */
+void sx_run_survivors_open(struct sx_run_state *run);
+void sx_run_survivors_close(struct sx_run_state *run);
+
+#define SX_RUN_SURVIVORS_LOOK_NS (5 * SX_NS_PER_MS)
+
+/* Kill the processes that the ranks of @job, which have ended, have left.  Return: true when none
+ * is left, or the time is over; else call again when a child has ended, and after
+ * SX_RUN_SURVIVORS_LOOK_NS. */
+bool sx_run_survivors_end(struct sx_run_job *job);
+/* The same for all jobs. */
+bool sx_run_survivors_end_all(struct sx_run_state *run);
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* The life of the jobs: their ranks are started, watched, and ended, and their input and
+ * output are served.
+ *
+ *   every job until it is over (launch/job/job.h) --> DRAINING the output --> the exit code
+ *
+ * The first cause decides the exit code.  Causes are a rank that was killed or exited non-zero, an
+ * abort, a signal to the launcher, the timeout, or an output that nobody reads any more.  The last
+ * three end all jobs; launch/job/state.h says whether a rank's end does. */
+
+#define SX_RUN_EXIT_TIMEOUT 124
+#define SX_RUN_EXIT_SIGNAL 128 /* plus the signal */
+
+struct sx_run_look;
+struct sx_run_record;
+
+struct sx_run_setup {
+    const struct sx_run_options *options;
+    struct sx_run_jobs *jobs;
+    const struct sx_run_machine *machine;
+    struct sx_run_look *look;
+    struct sx_janitor *janitor;
+    struct sx_run_host *host;
+    struct sx_run_record *record;
+    const struct sx_session *session;
+    const char *lib_dir; /* of the library that the ranks are to load */
+    struct rlimit files; /* the user's own limit, which the ranks get */
+    bool keep_hup_ignored;
+    uint64_t begin_ns; /* when the launch began */
+    int signal_fd;     /* all signals of sx_run_signals, blocked by the caller */
+};
+
+/* The signals that the launcher handles. */
+void sx_run_signals(sigset_t *ret_set);
+
+/* How many descriptors @job_count jobs take, with all ranks of @options. */
+uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count);
+
+/* Run the jobs.  Return: the exit code. */
+int sx_run_life(const struct sx_run_setup *setup);
 
 struct sx_run_state {
     const struct sx_run_setup *setup;
@@ -49,5 +188,228 @@ struct sx_run_state {
     struct sx_run_late late;       /* the report at the first deadline */
     char host[HOST_NAME_MAX + 1];
 };
+
+/* ---- end ------------------------------------------------------------------------------------- */
+
+/* Messages about jobs, signals to them, and the end of one job or of all.
+ *
+ *   running --the first cause--> ENDING: one message, one signal, a grace --> SIGKILL
+ *                                   \--an event is the cause: handlers first-^ */
+
+/* Between SIGTERM and SIGKILL, where --kill-grace does not say. */
+#define SX_RUN_GRACE_NS (500 * SX_NS_PER_MS)       /* after a death or an abort */
+#define SX_RUN_SIGNAL_GRACE_NS (2 * SX_NS_PER_SEC) /* after the user's signal */
+
+/* Return: the time that --kill-grace gives, else @grace_ns. */
+uint64_t sx_run_end_grace_ns(const struct sx_run_state *run, uint64_t grace_ns);
+
+/* Write a line to stderr, through the queue, so that it does not cut a rank's line in two. */
+void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Send the signal to the process groups of all ranks of all jobs. */
+void sx_run_signal(struct sx_run_state *run, int number);
+
+/* Set the launcher's exit code, for the fate of @job, unless something earlier has decided it. */
+void sx_run_code(const struct sx_run_job *job, int code);
+
+/* Note why @job ends, unless the reason is known. */
+void sx_run_end_fate(struct sx_run_job *job, pmix_status_t fate);
+
+/* End the job with SIGTERM, and after it the jobs that it has spawned and that are not to outlive
+ * it.  The first cause wins; its consequences are not reported. */
+void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* End all jobs with signal @number; jobs that wait for handlers stop waiting.  Return: false when
+ * all were ending already; then no message is written. */
+bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t grace_ns,
+                    const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* Kill @job at once if it is ending: the user does not wait. */
+void sx_run_end_hurry(struct sx_run_job *job);
+
+/* As sx_run_end, but the job ends only after the handlers of the events that report the cause have
+ * been called, or --event-grace is over.  @rank: the loss of its client is one of these events
+ * (UINT32_MAX: no rank's is). */
+void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* @rank's client is lost, and the loss has been published. */
+void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank);
+/* Ranks of @job depend on a rank of one of @dead, and that rank has died.  If that job ends, @job
+ * ends with it. */
+void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead);
+/* All handlers have been called, or the launcher stops waiting for them. */
+void sx_run_end_handled(struct sx_run_job *job);
+
+/* When sx_run_end_check has something to do; before that time it does nothing. */
+uint64_t sx_run_end_deadline_ns(const struct sx_run_job *job);
+void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns);
+/* Move the deadlines: the launcher was stopped for so long. */
+void sx_run_end_delay(struct sx_run_job *job, uint64_t stopped_ns);
+
+/* ---- start ----------------------------------------------------------------------------------- */
+
+/* Ranks are started, job after job and a few each turn, so that signals and deaths are
+ * handled meanwhile.  A rank that cannot be started ends its job. */
+
+/* Open the descriptors that starting takes.  Return: 0 or errno. */
+int sx_run_start_open(struct sx_run_state *run);
+void sx_run_start_close(struct sx_run_state *run);
+
+/* Whether a rank is still to be started. */
+bool sx_run_is_starting(const struct sx_run_state *run);
+void sx_run_start_some(struct sx_run_state *run);
+
+/* Whether nothing here refers to @job any more, which is over. */
+bool sx_run_start_is_done(const struct sx_run_job *job);
+
+/* Start @rank once more, which has failed; not before sx_run_start_can allows it. */
+bool sx_run_start_can(const struct sx_run_job *job);
+void sx_run_start_rank(struct sx_run_job *job, uint32_t rank);
+
+/* Handle reports of ranks that could not execute their program. */
+void sx_run_start_reports(struct sx_run_state *run);
+
+/* The ranks that live, by their processes.  A search returns NULL when @pid is not a rank's. */
+void sx_run_bearer_add(struct sx_run_state *run, struct sx_run_rank *rank);
+void sx_run_bearer_remove(struct sx_run_state *run, struct sx_run_rank *rank);
+struct sx_run_rank *sx_run_bearer(const struct sx_run_state *run, pid_t pid);
+
+/* ---- failure --------------------------------------------------------------------------------- */
+
+/* The end of a rank, the loss of its client, and an abort may end the job.
+ *
+ *   --on-failure abort   a failure ends the job.  So does the loss of a client whose rank lives on
+ *                        (a wrapper), after a moment in which the rank may end by itself and give
+ *                        the reason.  An abort after a loss waits as long: it may be a reaction.
+ *   --on-failure notify  a failure is reported, to the user and as an event to the job, which
+ *                        continues without the rank.
+ *   an abort of a part   ends those ranks, which is no failure, and answers when they have ended.
+ *
+ * Other jobs continue, except those that an abort names.  The first failure or abort of any job
+ * decides the exit code. */
+
+/* Answer the aborts. */
+void sx_run_failure_deinit(struct sx_run_job *job);
+
+/* Take and act on all news of the server. */
+void sx_run_failure_news(struct sx_run_state *run);
+
+/* @rank, which is a client over PMI-1 only, asks for the end of its job, as by PMIx_Abort. */
+void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, const char *text);
+/* @rank's client has gone, which was a client over PMI-1 only. */
+void sx_run_failure_lost(struct sx_run_job *job, uint32_t rank);
+
+/* @rank, which has been reaped, ended as @info describes.  @good: with status 0 and no client. */
+void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+                               bool good);
+
+/* When sx_run_failure_check has something to do; before that time it does nothing. */
+uint64_t sx_run_failure_deadline_ns(const struct sx_run_job *job);
+void sx_run_failure_check(struct sx_run_job *job, uint64_t now_ns);
+
+/* ---- restart --------------------------------------------------------------------------------- */
+
+/* Ranks that have failed and are started again, as often as their application says.
+ *
+ *   FAILED --its limit is not reached--> PENDING --the server has its end, and its output is
+ *       \                                   |       passed on--> it is started, with the number of
+ *        \--the job judges (failure.c)      |                    its life (PMIX_REINCARNATION)
+ *                                           \--an abort names it, the job ends--> it does not come
+ *
+ * The others receive the same event as when any rank ends, and their collective operations fail
+ * until the rank is back.  A restarted rank reads no input. */
+
+/* The first restart is immediate.  Before further restarts a rank whose lives are short pauses,
+ * twice as long each time. */
+#define SX_RUN_AGAIN_PAUSE_MIN_NS (10 * SX_NS_PER_MS)
+#define SX_RUN_AGAIN_PAUSE_MAX_NS SX_NS_PER_SEC
+#define SX_RUN_AGAIN_SHORT_NS SX_NS_PER_SEC
+
+/* Return: how long a rank pauses that has been restarted @restarts times.  Its last pause was
+ * @pause_ns, and it has lived for @lived_ns since. */
+uint64_t sx_run_again_pause_ns(uint32_t restarts, uint64_t pause_ns, uint64_t lived_ns);
+
+/* The first restarts of a job have a line each, and then the 64th, the 128th and so on.  Return:
+ * whether the next restart has a line; *ret_untold: how many before it have none. */
+#define SX_RUN_AGAIN_LINES 32u
+bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_untold);
+/* @job is over: report how many restarts have had no line since. */
+void sx_run_again_over(struct sx_run_job *job);
+
+/* @rank has failed.  Return: whether it will be restarted. */
+bool sx_run_again_note(struct sx_run_job *job, uint32_t rank);
+
+/* Restart those ranks that can be started by now, some each turn. */
+void sx_run_again_some(struct sx_run_state *run);
+
+/* When to check the pending ranks of @job; SX_DEADLINE_NEVER: there are none. */
+uint64_t sx_run_again_deadline_ns(const struct sx_run_job *job);
+
+/* Whether @rank has ended, and will be restarted. */
+bool sx_run_again_is_pending(const struct sx_run_job *job, uint32_t rank);
+
+/* Whether any rank of @job will be. */
+static inline bool sx_run_again_any(const struct sx_run_job *job)
+{
+    return !job->ending && job->again > 0;
+}
+
+/* ---- remove ---------------------------------------------------------------------------------- */
+
+/* Remove jobs that are over.
+ *
+ *   OVER --its output has ended, nobody holds it--> gone
+ *
+ * A job that was spawned is removed with all that was made for it.  So the launcher's memory
+ * depends on the jobs that live, however many there have been. */
+
+/* Close the descriptors of @job; any job, and twice. */
+void sx_run_past_close(struct sx_run_job *job);
+
+/* Remove the jobs that can be removed. */
+void sx_run_past_remove(struct sx_run_state *run);
+
+/* ---- spawned --------------------------------------------------------------------------------- */
+
+/* A job that another one, or a tool, has spawned.
+ *
+ *   request --judged, named, placed, registered--> STARTING --the last exec--> its caller continues
+ *       \----------------------\------------- a cause ---------\--> its caller gets an error
+ *
+ * An error before the caller continues is the caller's to deal with: the user gets a message, and
+ * the run has not failed.  A rank that runs and fails before the last one was started is not such
+ * an error: the caller continues then, and receives the job's end.  Afterwards the job is like any
+ * other.  Its failure is not a failure of its parent, unless they are connected.  It decides the
+ * exit code if it is the first failure.  If the parent ends for a cause, the child ends with it
+ * unless it was spawned as a separate job.  A parent that ends well leaves the child running. */
+
+/* Make a job of @request, which this call takes over; @parent: NULL for a tool. */
+void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                        struct sx_run_job *parent);
+
+/* All ranks of @job that could be started have been; any job. */
+void sx_run_child_started(struct sx_run_job *job);
+/* A rank of @job has done something that ends the job.  The caller of the spawn receives that the
+ * job has started, even if not all of its ranks have.  Any job may be given. */
+void sx_run_child_acts(struct sx_run_job *job);
+/* Report how many ranks of @job run, once each period, if wanted; any job. */
+void sx_run_child_progress(struct sx_run_job *job, uint64_t now_ns);
+/* @rank has ended, and its end is noted; any job. */
+void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank);
+/* The last rank of @job has ended; any job. */
+void sx_run_child_over(struct sx_run_job *job);
+/* Free the parts that only a spawned job has; any job. */
+void sx_run_child_deinit(struct sx_run_job *job);
+
+/* Whether the caller of the spawn still waits. */
+bool sx_run_child_is_awaited(const struct sx_run_job *job);
+/* Whether the end of @job has no effect on the launcher's exit code. */
+bool sx_run_child_ends_apart(const struct sx_run_job *job);
+/* All jobs that @parent has spawned may outlive it. */
+void sx_run_child_part(const struct sx_run_job *parent);
+/* Whether @job may outlive its parent. */
+bool sx_run_child_is_separate(const struct sx_run_job *job);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* display.h - the output of --display: about the node, and about each rank.
+/* display.h - the output of --display and --dry-run: about the node, and about each rank.
  *
  * A text is malloc'ed and has a line for each item.  It is plain text without the command's name
  * or, if asked for, a JSON object.  With several jobs "rank" is "job 1, rank". */
 #ifndef SX_LAUNCH_PLACE_DISPLAY_H
 #define SX_LAUNCH_PLACE_DISPLAY_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "launch/job/job.h"
@@ -27,7 +28,7 @@ struct sx_run_display {
 char *sx_run_display_node(const struct sx_run_display *display);
 
 /* "map: rank 3, app 1 (./ice), NUMA node 1, bound to core 5, CPUs 10-11".  In detail, the rank's
- * variables and its command follow (launch/ask/dry_run.h). */
+ * variables and its command follow (launch/place/display.h). */
 char *sx_run_display_map(const struct sx_run_display *display, const struct sx_run_job *job,
                          uint32_t rank);
 

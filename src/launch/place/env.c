@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* env.c - start from the launcher's environment, take the outer job out, and add this job. */
-#include "launch/place/env.h"
+#include "launch/place/program.h"
 
 #include <inttypes.h>
 #include <stdio.h>

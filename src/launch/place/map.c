@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* map.c - parts are compared only by their CPUs: the nesting of NUMA nodes, caches and packages
  * differs between machines. */
-#include "launch/place/map.h"
+#include "launch/place/place.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

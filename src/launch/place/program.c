@@ -18,8 +18,7 @@
 
 #include "base/util.h"
 #include "launch/common/say.h"
-#include "launch/job/steps.h"
-#include "launch/place/env.h"
+#include "launch/job/record.h"
 
 /* Return: 0, or why @path cannot be executed. */
 static int check(int wdir_fd, const char *path)

@@ -20,8 +20,7 @@
 
 #include "base/util.h"
 #include "launch/common/say.h"
-#include "launch/job/life.h"
-#include "launch/place/env.h"
+#include "launch/job/state.h"
 #include "launch/place/program.h"
 #include "launch/pmi/upcall.h"
 

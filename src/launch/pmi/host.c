@@ -25,7 +25,6 @@
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
-#include "launch/pmi/info.h"
 #include "server/collective/connect.h"
 #include "server/event/event_handled.h"
 #include "server/publish/publish.h"

@@ -4,7 +4,7 @@
  *
  * A bag is an array that is being filled.  It is made with the room that its builder needs at most;
  * an overflow is a mistake in this file. */
-#include "launch/pmi/info.h"
+#include "launch/pmi/host.h"
 
 #include <inttypes.h>
 #include <pmix.h>

@@ -3,13 +3,13 @@
 /* pmi1.h - PMI-1, the protocol of a default MPICH, answered by the launcher.
  *
  *   NEW --init--> CLIENT --finalize--> DONE (which may init again)
- *                    \--its connection ends--> the rank has lost its client (launch/job/failure.h)
+ *                    \--its connection ends--> the rank has lost its client (launch/job/state.h)
  *
  * Each rank inherits one end of a socket, whose number is in PMI_FD; the rank sends one line at a
  * time and waits for the answer.  A rank that sends something other than PMI-1, or does not read
  * its answers, only loses the connection.  Memory is bounded: one unfinished line for each rank,
- * the pairs that ranks have put (launch/pmi/pmi1_words.h), and one unfinished spawn for each rank
- * (launch/pmi/pmi1_spawn.h).  One thread, the launcher's. */
+ * the pairs that ranks have put (launch/pmi/pmi1_line.h), and one unfinished spawn for each rank
+ * (launch/pmi/pmi1_line.h).  One thread, the launcher's. */
 #ifndef SX_LAUNCH_PMI_PMI1_H
 #define SX_LAUNCH_PMI_PMI1_H
 

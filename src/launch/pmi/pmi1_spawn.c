@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* pmi1_spawn.c - a row for each word of a spawn, and one for each key of MPI_Info. */
-#include "launch/pmi/pmi1_spawn.h"
+#include "launch/pmi/pmi1_line.h"
 
 #include <inttypes.h>
 #include <pmix.h>
@@ -13,10 +13,9 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "launch/ask/spawn_request.h"
-#include "launch/common/number.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
-#include "launch/job/end.h"
-#include "launch/job/spawned.h"
+#include "launch/job/state.h"
 #include "launch/place/program.h"
 
 #define WORD_COST 64 /* of each word, besides its text */

@@ -15,8 +15,8 @@
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
 #include "launch/stdio/forward.h"
+#include "launch/stdio/input.h"
 #include "launch/stdio/log.h"
-#include "launch/stdio/push.h"
 
 /* The state of one job's clients. */
 struct sx_run_clients {

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* files.c - names as the Standard defines them, and writes that are repeated until all is
  * written. */
-#include "launch/stdio/files.h"
+#include "launch/stdio/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

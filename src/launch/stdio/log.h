@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* log.h - PMIx_Log of ranks: to the launcher's streams, or as records into the file of --log.
+/* log.h - PMIx_Log of ranks, and the events of jobs that a spawn wants logged: to the launcher's
+ * streams, or as records into the file of --log.
  *
  *   library's thread: call --> a part for each info --> outlet's queue
  *   launcher's thread: a piece of the oldest part, while the sink takes some --> all parts: answer
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 
 #include "launch/ask/options.h"
+#include "launch/job/job.h"
 #include "launch/job/loop.h"
 
 struct sx_run_state;
@@ -35,5 +37,14 @@ bool sx_run_log_waits(void);
 
 /* Answer the remaining calls.  They are not written any more, and later calls neither. */
 void sx_run_log_end(void);
+
+/* ---- job log --------------------------------------------------------------------------------- */
+
+/* Events of a job that its spawn wants logged.  They go to the channels that the spawn
+ * names, as PMIx_Log of the job would, else to the file of --log, else to stderr. */
+
+/* Log the event @code of @job, or of one of its ranks (PMIX_EVENT_PROC_TERMINATED), if the spawn
+ * wants it; any job. */
+void sx_run_note(const struct sx_run_job *job, pmix_status_t code, pmix_rank_t rank);
 
 #endif

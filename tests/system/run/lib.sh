@@ -12,7 +12,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/shmix-test-run-XXXXXX") || exit 1
 mkdir "$work/tmp"
 TMPDIR=$work/tmp
 export TMPDIR
-unset SLURM_JOB_ID PBS_JOBID LSB_JOBID FLUX_JOB_ID PE_HOSTFILE OMPI_COMM_WORLD_SIZE # launch/ask/batch.h
+unset SLURM_JOB_ID PBS_JOBID LSB_JOBID FLUX_JOB_ID PE_HOSTFILE OMPI_COMM_WORLD_SIZE # launch/ask/sources.h
 trap 'rm -rf "$work"' EXIT
 trap 'exit 143' HUP INT TERM # sh runs what is to be done at the end for an exit only
 

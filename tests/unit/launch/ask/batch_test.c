@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* batch_test.c - Slurm's lists of nodes and of their tasks.  What is taken of an allocation is in
  * tests/system/run/batch_test.sh. */
-#include "launch/ask/batch.h"
+#include "launch/ask/sources.h"
 
 #include <criterion/criterion.h>
 

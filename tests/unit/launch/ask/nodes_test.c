@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* nodes_test.c - which words are this node, how many slots they say, and what is said of others. */
-#include "launch/ask/nodes.h"
+#include "launch/ask/sources.h"
 
 #define DIRECTORY_NAME "nodes"
 

@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "launch/common/say.h"
-#include "launch/place/env.h"
+#include "launch/place/program.h"
 
 static const pmix_proc_t parent = { .nspace = "shmix-1-2", .rank = 3 };
 static char *argv_with[] = { "prog", "-v", NULL }, *argv_without[] = { "-v", NULL };

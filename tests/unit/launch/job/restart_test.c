@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* restart_test.c - how long a rank that fails pauses before it is started again, and how many
  * lines that takes. */
-#include "launch/job/restart.h"
+#include "launch/job/state.h"
 
 #include <criterion/criterion.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* session_test.c - the job's directory is private, named in time, and goes with all it holds. */
-#include "launch/job/session.h"
-
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "launch/job/session.h"
 
 #define DIRECTORY_NAME "session"
 #include "../../cli/directory.h"
@@ -198,4 +197,49 @@ Test(session, removal_opens_what_was_closed, .init = directory_make, .fini = dir
     cr_assert_eq(fchmodat(dir_fd, "tree/closed", 0, 0), 0);
     cr_expect(sx_session_remove_tree(dir_fd, "tree", geteuid()));
     cr_expect_not(there("tree"));
+}
+
+/* ---- leftovers test -------------------------------------------------------------------------- */
+
+/* Open MPI's files of a job go, and those of others stay.  The names are those
+ * that Open MPI 4.1.4 and 5.0.8 gave their files in a job of that name. */
+
+#define NSPACE "shmix-10500-5ff248"
+
+static const struct {
+    const char *name; /* %u: this user's number, and one more */
+    bool goes;
+} files[] = {
+    { "vader_segment.test.0.e6db2fa9.0", true }, { "sm_segment.test.%u.49720000.0", true },
+    { "osc_sm.test.e6db2fa9.0.3", true },        { "osc_sm.test.49720000.0.3", true },
+    { "osc_rdma.test.e6db2fa9.0.3", true },      { "osc_rdma.test.49720000.0.3", true },
+    { "sm_segment.test.9%u.49720000.0", false }, { "sm_segment.test.%u.49720001.0", false },
+    { "sm_segment.test.%u.e6db2fa9.0", false },  { "other.test.%u.49720000.0", false },
+};
+
+static const char *path_of(size_t file)
+{
+    static char path[128];
+    char name[96];
+
+    snprintf(name, sizeof(name), files[file].name, (unsigned)geteuid()); // NOLINT: a table
+    snprintf(path, sizeof(path), "/dev/shm/%s", name);
+    return path;
+}
+
+Test(run_leftovers, of_one_job_go)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < SX_COUNT(files); i++) {
+        const int fd = open(path_of(i), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+        cr_assert_geq(fd, 0);
+        close(fd);
+    }
+    sx_run_leftovers_sweep(NSPACE);
+    for (size_t i = 0; i < SX_COUNT(files); i++) {
+        cr_expect_eq(stat(path_of(i), &st) != 0, files[i].goes, "%s", path_of(i));
+        (void)unlink(path_of(i));
+    }
 }

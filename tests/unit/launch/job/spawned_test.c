@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawned_test.c - how far the start of a spawned job is, told once a period. */
-#include "launch/job/spawned.h"
+#include "launch/job/state.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "launch/common/say.h"
-#include "launch/job/life.h"
 #include "launch/job/record.h"
 
 #define BEGIN_NS 1000

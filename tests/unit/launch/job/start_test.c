@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* start_test.c - the table of ranks by their processes. */
-#include "launch/job/start.h"
+#include "launch/job/state.h"
 
 #include <criterion/criterion.h>
-
-#include "launch/job/state.h"
 
 #define RANKS 100
 

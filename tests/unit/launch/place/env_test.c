@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* env_test.c - what the ranks' environment has, and has not. */
-#include "launch/place/env.h"
+#include "launch/place/program.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* info_test.c - the keys that clients ask for are there, with the types that they unload. */
-#include "launch/pmi/info.h"
+#include "launch/pmi/host.h"
 
 #include <criterion/criterion.h>
 #include <pmix.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* core_test.c - a core is named by where the kernel puts it, if it is there. */
-#include "launch/job/core.h"
+#include "launch/job/diagnose.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* probe_cache_test.c - what another launcher knows of the devices is taken if it can be. */
-#include "launch/place/probe_cache.h"
+#include "launch/place/device_probe.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* json_test.c - characters pass, and what is none does not get through. */
-#include "launch/common/json.h"
+#include "launch/common/say.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
