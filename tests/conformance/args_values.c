@@ -68,38 +68,33 @@ static void make_null(struct arg *arg, struct arg *count, long detail)
 
 static void make_number(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     arg->number = (uint64_t)detail;
 }
 
 static void make_size(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     arg->number = detail == -1 ? SIZE_MAX : detail == -2 ? SIZE_MAX / 16 : (uint64_t)1 << detail;
 }
 
 static void make_text(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     arg->pointer = text_of((size_t)detail);
 }
 
 static void make_fenced(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     arg->pointer = fenced((size_t)detail);
 }
 
 /* A whole pmix_key_t or pmix_nspace_t: the good one was of the right size. */
 static void make_name(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     memset(arg->pointer, (int)detail, arg->number);
 }
 
 static void make_none_of_one(struct arg *arg, struct arg *count, long detail)
 {
-    (void)arg; /* stays good */
+    /* stays good */
     if (count != NULL) {
         count->number = (uint64_t)detail;
     }
@@ -227,20 +222,16 @@ pmix_info_t *args_info_make(const char *key, size_t which, const char **ret_name
 
 static void make_value_type(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     value_of_type(arg->pointer, (pmix_data_type_t)detail);
 }
 
 static void make_value_kind(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
     value_make(arg->pointer, (enum value_kind)detail);
 }
 
 static void make_value_nested(struct arg *arg, struct arg *count, long detail)
 {
-    (void)count;
-    (void)detail;
     value_nested(arg->pointer);
 }
 
@@ -248,7 +239,6 @@ static void make_info_type(struct arg *arg, struct arg *count, long detail)
 {
     pmix_info_t *const info = arg->pointer;
 
-    (void)count;
     value_of_type(&info->value, (pmix_data_type_t)detail);
 }
 
@@ -256,7 +246,6 @@ static void make_info_kind(struct arg *arg, struct arg *count, long detail)
 {
     pmix_info_t *const info = arg->pointer;
 
-    (void)count;
     value_make(&info->value, (enum value_kind)detail);
 }
 
@@ -264,8 +253,6 @@ static void make_info_nested(struct arg *arg, struct arg *count, long detail)
 {
     pmix_info_t *const info = arg->pointer;
 
-    (void)count;
-    (void)detail;
     value_nested(&info->value);
 }
 
@@ -273,7 +260,6 @@ static void make_info_key(struct arg *arg, struct arg *count, long detail)
 {
     pmix_info_t *const info = arg->pointer;
 
-    (void)count;
     memset(info->key, 0, sizeof(info->key));
     memset(info->key, 'x', (size_t)detail);
 }
@@ -282,8 +268,6 @@ static void make_info_required(struct arg *arg, struct arg *count, long detail)
 {
     pmix_info_t *const info = arg->pointer;
 
-    (void)count;
-    (void)detail;
     strcpy(info->key, "args.nobody.knows");
     info->flags = PMIX_INFO_REQD;
 }
@@ -294,7 +278,6 @@ static void make_proc_rank(struct arg *arg, struct arg *count, long detail)
 {
     pmix_proc_t *const proc = arg->pointer;
 
-    (void)count;
     proc->rank = (pmix_rank_t)detail;
 }
 
@@ -302,7 +285,6 @@ static void make_proc_nspace(struct arg *arg, struct arg *count, long detail)
 {
     pmix_proc_t *const proc = arg->pointer;
 
-    (void)count;
     memset(proc->nspace, 0, sizeof(proc->nspace));
     memset(proc->nspace, 'x', (size_t)detail);
 }
@@ -311,7 +293,6 @@ static void make_buffer(struct arg *arg, struct arg *count, long detail)
 {
     pmix_data_buffer_t *const buffer = arg->pointer;
 
-    (void)count;
     if (detail == -1) { /* claims bytes and has none */
         buffer->bytes_allocated = buffer->bytes_used = SIZE_MAX;
     } else { /* bytes that mean nothing */
@@ -325,7 +306,6 @@ static void make_bytes_object(struct arg *arg, struct arg *count, long detail)
 {
     pmix_byte_object_t *const object = arg->pointer;
 
-    (void)count;
     object->size = detail == -1 ? SIZE_MAX : (size_t)detail;
     object->bytes = detail == -1 ? NULL : text_of((size_t)detail);
 }
@@ -334,7 +314,6 @@ static void make_array_type(struct arg *arg, struct arg *count, long detail)
 {
     pmix_data_array_t *const array = arg->pointer;
 
-    (void)count;
     array->type = (pmix_data_type_t)detail;
     array->size = HUGE_COUNT;
     array->array = NULL;
@@ -345,7 +324,6 @@ static void make_source(struct arg *arg, struct arg *count, long detail)
 {
     char **const source = arg->pointer; /* the first member of cpusets and topologies */
 
-    (void)count;
     *source = detail == -1 ? strdup("hwloc") : text_of((size_t)detail);
 }
 
@@ -353,7 +331,6 @@ static void make_vector(struct arg *arg, struct arg *count, long detail)
 {
     char **const vector = made(sizeof(*vector) * 3);
 
-    (void)count;
     if (detail >= 0) {
         vector[0] = text_of((size_t)detail);
         vector[1] = text_of((size_t)detail);
@@ -376,7 +353,6 @@ static void make_out(struct arg *arg, struct arg *count, long detail)
 {
     int32_t *const place = made(64); /* room for any result, and a pointer it may write through */
 
-    (void)count;
     *place = (int32_t)detail;
     arg->pointer = place;
 }

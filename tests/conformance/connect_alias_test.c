@@ -61,7 +61,6 @@ static struct {
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)cbdata;
     got.status = status;
     got.text[0] = '\0';
     if (status == PMIX_SUCCESS && value->type == PMIX_STRING) {
@@ -177,7 +176,6 @@ static int meets(int rank)
     bool collect = true;
     pmix_info_t info;
 
-    (void)rank;
     begin_of_two();
     connect_both(&call);
     const pmix_proc_t all = proc_of(call.nspace, WILDCARD);
@@ -311,7 +309,6 @@ static int is_gone(int rank)
     tell_proc(CODE_LATE, me.nspace, me.rank);
     heard_wait(CODE_LATE, 1);
     CHECK(heard_of(CODE) == 0);
-    (void)rank;
     return finish();
 }
 

@@ -26,7 +26,6 @@ static bool all_had_called, names_all;
 
 static void *answer_later(void *arg)
 {
-    (void)arg;
     owed.cbfunc(owed.status, owed.cbdata);
     return NULL;
 }
@@ -78,7 +77,6 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
     pthread_mutex_lock(&heard_lock);
     disconnects++;
     pthread_mutex_unlock(&heard_lock);
@@ -155,7 +153,6 @@ static int nobody_can(int rank)
                       here[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct call call;
 
-    (void)rank;
     begin();
     CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(connect_by(here, 2, NO_WORDS, &call), PMIX_SUCCESS);
@@ -171,7 +168,6 @@ static int knows_its_cluster(int rank)
     const pmix_proc_t clustered = proc_of("clustered.job", WILDCARD);
     char cluster[512];
 
-    (void)rank;
     begin();
     job_token_get(0);
     CHECK_STATUS(get_text(&clustered, PMIX_CLUSTER_ID, cluster), PMIX_SUCCESS);
@@ -184,7 +180,6 @@ static int host_of_a_cluster(struct job *job)
     const uint32_t size = 1;
     pmix_info_t infos[2];
 
-    (void)job;
     CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_CLUSTER_ID, CLUSTER, PMIX_STRING), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_server_register_nspace("clustered.job", 1, infos, 2, NULL, NULL),

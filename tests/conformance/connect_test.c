@@ -175,7 +175,6 @@ static int the_same_twice(int rank)
     const pmix_proc_t all[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct call calls[2];
 
-    (void)rank;
     begin();
     connect_begin(all, 2, NO_WORDS, &calls[0]);
     connect_begin(all, 2, NO_WORDS, &calls[1]);
@@ -406,7 +405,6 @@ static void wrong_disconnects(void)
 
 static int wrong_arguments(int rank)
 {
-    (void)rank;
     before_init();
     begin();
     wrong_lists();
@@ -560,7 +558,6 @@ static int notify_each(int rank)
     pmix_status_t codes[2] = { PMIX_PROC_HAS_CONNECTED, PMIX_PROC_HAS_DISCONNECTED };
     struct call call;
 
-    (void)rank;
     begin();
     (void)hear_of(codes, 2, NULL);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -594,7 +591,6 @@ static void on_invitation(size_t id, pmix_status_t status, const pmix_proc_t *so
                           pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                           pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)results;
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, SHMIX_CONNECT_PROCS) == 0) {
             const pmix_data_array_t *const array = info[i].value.data.darray;
@@ -655,7 +651,6 @@ static int cluster_names(int rank)
 {
     pmix_nspace_t both, nspace, cluster, north = "north", job = "job.7", half;
 
-    (void)rank;
     PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(both, north, job);
     CHECK(strcmp(both, "north:job.7") == 0);
     PMIX_MULTICLUSTER_NSPACE_PARSE(both, cluster, nspace);
@@ -684,7 +679,6 @@ static int keys(int rank)
         { PMIX_CLUSTER_ID, "pmix.clid" },
     };
 
-    (void)rank;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         CHECK(strcmp(pairs[i][0], pairs[i][1]) == 0);
     }
@@ -726,7 +720,6 @@ static int hundreds(int rank)
 
 static int host_of_hundreds(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     const unsigned long before = memory_kib();
 

@@ -195,7 +195,6 @@ static int two_jobs(int rank)
         CHECK_STATUS(get_text(&made.members[i], "job", text), PMIX_SUCCESS);
         CHECK(strcmp(text, made.members[i].nspace) == 0);
     }
-    (void)rank;
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     return finish();
 }
@@ -313,7 +312,6 @@ static void wrong_directives(void)
 
 static int wrong_arguments(int rank)
 {
-    (void)rank;
     before_init();
     begin();
     wrong_names();
@@ -498,7 +496,6 @@ static int codes(int rank)
         { PMIX_GROUP_MEMBER_FAILED, -170 },
     };
 
-    (void)rank;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         CHECK(values[i][0] == values[i][1]);
     }
@@ -516,7 +513,6 @@ static size_t answered; /* under heard_lock */
 
 static void on_any(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     pthread_mutex_lock(&heard_lock);
     answered++;
@@ -554,7 +550,6 @@ static int thousand(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     char name[32];
 
-    (void)rank;
     begin();
     struct words words = numbered();
 
@@ -614,7 +609,6 @@ static int cycles(int rank)
 
 static int host_of_cycles(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     const unsigned long before = memory_kib();
 

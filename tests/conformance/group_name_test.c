@@ -241,7 +241,6 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *server_object, int 
                               const char msg[], pmix_proc_t procs[], size_t nprocs,
                               pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)server_object, (void)status, (void)msg, (void)cbfunc, (void)cbdata;
     for (size_t i = 0; i < nprocs && i < 8; i++) {
         aborted[i] = procs[i];
     }
@@ -287,7 +286,6 @@ static void on_left(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
     const pmix_proc_t leaver = member_of(0);
     unsigned facts = 0;
 
-    (void)id, (void)results, (void)nresults;
     CHECK(code == PMIX_GROUP_LEFT && PMIx_Check_procid(source, &leaver));
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIx_Check_key(info[i].key, PMIX_GROUP_ID)) {

@@ -188,8 +188,6 @@ static void proc_check(const pmix_proc_t *proc, void *object)
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)cbfunc;
-    (void)cbdata;
     proc_check(proc, object);
     atomic_fetch_add(&connected, 1);
     return PMIX_SUCCESS;
@@ -209,7 +207,6 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs;
     proc_check(proc, object);
     CHECK(status == 7 && strcmp(msg, "the text") == 0 && nprocs == 0);
     atomic_fetch_add(&aborts, 1);
@@ -285,7 +282,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
     CHECK_STATUS(status, PMIX_ERR_LOST_CONNECTION);
     CHECK(strcmp(source->nspace, NSPACE) == 0 && source->rank == 0);
     if (current->event == LATER) {
@@ -310,7 +306,6 @@ static char self_path[4096];
 
 static void on_registered(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     atomic_fetch_add(&registered, 1);
 }
@@ -587,7 +582,6 @@ static pmix_status_t near_fence(void)
 
 static int rank_plain(const struct test *test, int rank)
 {
-    (void)test;
     begin(rank);
     CHECK_STATUS(near_fence(), PMIX_SUCCESS);
     return end();
@@ -596,7 +590,6 @@ static int rank_plain(const struct test *test, int rank)
 /* Rank 0 dies between two fences; the second one fails for the other, which lives on. */
 static int rank_lost(const struct test *test, int rank)
 {
-    (void)test;
     begin(rank);
     CHECK_STATUS(near_fence(), PMIX_SUCCESS);
     if (rank == 0) {
@@ -628,26 +621,22 @@ static int judge_fence(const struct test *test)
 
 static int judge_modex(const struct test *test)
 {
-    (void)test;
     return !counts("fences", fences, 0, 0) + !counts("direct modexes", modexes, 2, 2 * NODE_RANKS);
 }
 
 static int judge_abort(const struct test *test)
 {
-    (void)test;
     return !counts("aborts", aborts, 1, 1);
 }
 
 static int judge_plain(const struct test *test)
 {
-    (void)test;
     return !counts("connected", connected, 2, 2) + !counts("finalized", finalized, 2, 2) +
            !counts("lost", lost, 0, 0);
 }
 
 static int judge_lost(const struct test *test)
 {
-    (void)test;
     while (atomic_load(&lost) == 0) { /* bounded by the alarm of the case */
         sched_yield();
     }

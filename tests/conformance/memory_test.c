@@ -141,7 +141,6 @@ static void each_sample(void (*visit)(const char *key, pmix_value_t *value, void
 
 static void sample_put(const char *key, pmix_value_t *value, void *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, key, value), PMIX_SUCCESS);
 }
 
@@ -202,8 +201,6 @@ static void sample_pack(const char *key, pmix_value_t *value, void *arg)
     void *data = NULL;
     size_t size;
 
-    (void)key;
-    (void)arg;
     CHECK(packed != NULL);
     CHECK_STATUS(PMIx_Data_pack(NULL, packed, value, 1, PMIX_VALUE), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Data_unload(packed, &bytes), PMIX_SUCCESS);
@@ -352,7 +349,6 @@ static int fence_done;
 
 static void on_fence(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     __atomic_store_n(&fence_done, 1, __ATOMIC_RELEASE);
 }
@@ -361,7 +357,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 

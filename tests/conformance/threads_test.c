@@ -72,7 +72,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -202,8 +201,6 @@ static int rank_at_once(int rank)
 
 static void never_called(pmix_status_t status, void *cbdata)
 {
-    (void)status;
-    (void)cbdata;
     fprintf(stderr, "a callback after an error\n");
     _exit(99);
 }
@@ -280,7 +277,6 @@ static void fork_end(void)
 
 static int rank_fork(int rank)
 {
-    (void)rank;
     fork_begin();
     CHECK(child_run(child_reads, child_is_refused, true) == 0);
     CHECK(child_run(child_is_refused, child_reads, false) == 0);
@@ -311,7 +307,6 @@ static int rank_fork_busy(int rank)
 {
     pthread_t threads[FORK_THREADS];
 
-    (void)rank;
     fork_begin();
     for (intptr_t i = 0; i < FORK_THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, fork_thread_main, (void *)i) == 0);

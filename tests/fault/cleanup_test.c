@@ -245,7 +245,6 @@ static int role_asks(const char *arg)
 {
     char *save, *line = strtok_r(fault_shared->text, "\n", &save);
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     for (; line != NULL; line = strtok_r(NULL, "\n", &save)) {
         CHECK_STATUS(ask_line(line), PMIX_SUCCESS);
@@ -258,7 +257,6 @@ static int role_spells(const char *arg)
 {
     char path[PATH_MAX] = "";
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     keeps_spellings = true;
     for (unsigned i = 0; i < SPELLINGS; i++) {
@@ -274,7 +272,6 @@ static int role_spells(const char *arg)
 /* Swaps until it is killed. */
 static int role_swaps(const char *arg)
 {
-    (void)arg;
     for (;;) {
         CHECK(swap(), "%s", strerror(errno));
     }
@@ -670,7 +667,6 @@ static int role_many(const char *arg)
     size_t size;
     FILE *const out = open_memstream(&all, &size);
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     for (unsigned i = 0; i + 1 < PATHS_MAX; i++) {
         snprintf(paths, sizeof(paths), "%s/n%u", fault_shared->tmpdir, i);
@@ -697,7 +693,6 @@ static int role_long(const char *arg)
     unsigned count = 0;
     pmix_status_t rc;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     memset(path, 'x', sizeof(path));
     path[1023] = '\0';
@@ -717,7 +712,6 @@ static int role_wrong(const char *arg)
 {
     static char many[8 * (PATHS_MAX + 1) + 1], longest[PATH_MAX + 2];
 
-    (void)arg;
     for (unsigned i = 0; i <= PATHS_MAX; i++) {
         snprintf(many + 8 * i, 9, "/n%05u,", i);
     }

@@ -32,7 +32,6 @@ static char connected[PMIX_MAX_NSLEN + 1]; /* as the last answer said */
 
 static void on_connected(pmix_status_t status, char nspace[], pmix_rank_t rank, void *cbdata)
 {
-    (void)rank;
     if (status == PMIX_SUCCESS) {
         snprintf(connected, sizeof(connected), "%s", nspace);
     }
@@ -109,7 +108,6 @@ static pmix_status_t host_connects(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
     pthread_mutex_lock(&host_lock);
     owed = cbfunc;
     owed_cbdata = cbdata;
@@ -136,7 +134,6 @@ static pmix_status_t host_disconnects(const pmix_proc_t procs[], size_t nprocs,
                                       const pmix_info_t info[], size_t ninfo,
                                       pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 

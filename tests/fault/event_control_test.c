@@ -99,7 +99,6 @@ static void replays(void)
 
 static int role_garbage(const char *arg)
 {
-    (void)arg;
     garbage(SX_MSG_EVENT_REGISTER, "a registration");
     garbage(SX_MSG_EVENT_DEREGISTER, "a deregistration");
     replays();
@@ -137,7 +136,6 @@ static int role_masses(const char *arg)
     struct attacker attacker;
     struct registration registration;
 
-    (void)arg;
     attack_begin(0, "registrations of more codes than a client may have");
     attack_attach(&attacker);
     /* Nothing of a refused one is left: as many as a client may have fit again. */
@@ -211,7 +209,6 @@ static int role_unread(const char *arg)
     uint64_t bytes = 0;
     unsigned refused = 0;
 
-    (void)arg;
     attack_begin(ATTACK_LINES_ANY, "kept events that nobody reads");
     attack_attach(&attacker);
     history_fill(&attacker);

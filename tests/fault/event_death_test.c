@@ -121,7 +121,6 @@ static int role_steady_publisher(const char *arg)
 {
     uint64_t number = 1;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     for (; atomic_load(&fault_shared->go) == 0; number++) {
         WAIT_FOR(atomic_load(&fault_shared->event_last[READER]) + BURST > number, "the reader");
@@ -137,7 +136,6 @@ static int role_bereft_publisher(const char *arg)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    (void)arg;
     alarm(SURVIVOR_SECONDS);
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     WAIT_FOR(atomic_load(&fault_shared->state[READER]) == READY, "the reader");
@@ -154,7 +152,6 @@ static int role_bereft_publisher(const char *arg)
 
 static int role_bereft_reader(const char *arg)
 {
-    (void)arg;
     alarm(SURVIVOR_SECONDS);
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     events_read(READER, PMIX_ERR_LOST_CONNECTION_TO_SERVER);

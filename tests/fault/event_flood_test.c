@@ -83,13 +83,6 @@ static pmix_status_t hold_up(pmix_status_t code, const pmix_proc_t *source, pmix
                              pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
                              void *cbdata)
 {
-    (void)code;
-    (void)source;
-    (void)range;
-    (void)info;
-    (void)ninfo;
-    (void)cbfunc;
-    (void)cbdata;
     atomic_store(&fault_shared->state[20], READY);
     while (atomic_load(&fault_shared->go) != 2) { /* not WAIT_FOR: the case itself waits, too */
         fault_pause();
@@ -99,7 +92,6 @@ static pmix_status_t hold_up(pmix_status_t code, const pmix_proc_t *source, pmix
 
 static int role_holder(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Notify_event(EVENTS_CODE - 1, NULL, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL),
                  PMIX_SUCCESS);

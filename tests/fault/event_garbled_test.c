@@ -59,7 +59,6 @@ static void send_welcome(int fd)
 
 static void take_record(int fd)
 {
-    (void)fd;
     sx_event_record_locked(sx_primary(), "abc", 3);
 }
 
@@ -67,7 +66,6 @@ static void take_event(int fd)
 {
     const struct sx_event event = { .number = 1, .code = PMIX_ERR_COMM_FAILURE, .source_len = 600 };
 
-    (void)fd;
     sx_event_record_locked(sx_primary(), &event, sizeof(event));
 }
 
@@ -80,7 +78,6 @@ static void take_kept(int fd)
 
     struct sx_list items = SX_LIST_INIT(items);
 
-    (void)fd;
     (void)sx_event_kept_locked(sx_primary(), &body, sizeof(body), &items);
     sx_event_items_free(&items);
 }
@@ -109,7 +106,6 @@ static void on_failure(size_t id, pmix_status_t code, const pmix_proc_t *source,
                        size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
     CHECK(PMIx_Check_procid(source, &sx_primary()->server), "its source is %s.%u", source->nspace,
           source->rank);
     if (code == PMIX_ERR_COMM_FAILURE) {
@@ -122,7 +118,6 @@ static void on_failure(size_t id, pmix_status_t code, const pmix_proc_t *source,
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)value;
     atomic_store(&fault_shared->status[VICTIM], status);
     atomic_store((_Atomic uint32_t *)cbdata, 1);
 }
@@ -187,7 +182,6 @@ static void on_anything(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     if (code == WITNESS_CODE) {
         atomic_store(&fault_shared->event_ended[WITNESS], 1);
     } else {
@@ -200,7 +194,6 @@ static int role_witness(const char *arg)
 {
     pmix_status_t codes[2] = { PMIX_ERR_COMM_FAILURE, PMIX_ERR_LOST_CONNECTION_TO_SERVER };
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(codes, 2, NULL, 0, on_anything, NULL, NULL) >= 0, "none");
     CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_anything, NULL, NULL) >= 0, "none");
@@ -222,7 +215,6 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)code, (void)source, (void)range, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     atomic_fetch_add(&host_heard, 1);
     return PMIX_OPERATION_SUCCEEDED;
 }

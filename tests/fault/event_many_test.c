@@ -62,11 +62,6 @@ static void on_one(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)code;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
     atomic_fetch_add(&out_of_order,
                      place_of[id] != atomic_load(&called) || nresults < place_of[id]);
     atomic_fetch_add(&called, 1);
@@ -79,7 +74,6 @@ static int role_handlers(const char *arg)
     static size_t ids[HANDLERS];
     char name[32], before[32];
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     const uint64_t begin_ns = fault_now_ns();
 
@@ -124,7 +118,6 @@ static int role_names(const char *arg)
     static char names[3][NAME_BYTES + 1];
     pmix_status_t ids[3];
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     memset(names[0], 'n', NAME_BYTES);
     CHECK(handler_add(CODE, PMIX_EVENT_HDLR_APPEND, names[0], NULL, on_one) == PMIX_ERR_BAD_PARAM,
@@ -157,11 +150,6 @@ static void on_infos(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)code;
-    (void)source;
-    (void)results;
-    (void)nresults;
     CHECK(ninfo >= INFOS, "%zu infos", ninfo);
     for (uint32_t i = 0; i < INFOS; i++) {
         CHECK(info[i].value.type == PMIX_UINT32 && info[i].value.data.uint32 == i * 3, "info %u",
@@ -192,7 +180,6 @@ static int role_infos(const char *arg)
     pmix_info_t *const info = calloc(INFOS, sizeof(*info));
     pmix_info_t endless;
 
-    (void)arg;
     CHECK(info != NULL, "no memory");
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK(handler_add(CODE, PMIX_EVENT_HDLR_APPEND, "infos", NULL, on_infos) >= 0, "no handler");

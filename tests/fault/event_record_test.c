@@ -351,7 +351,6 @@ static void bulk(const char *name, uint32_t targets, size_t info_bytes, pmix_sta
 
 static int role_records(const char *arg)
 {
-    (void)arg;
     heads();
     procs();
     infos();
@@ -364,7 +363,6 @@ static int role_records(const char *arg)
 
 static int role_mutations(const char *arg)
 {
-    (void)arg;
     mutations();
     return 0;
 }
@@ -375,9 +373,6 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)results;
-    (void)nresults;
     if (code != PMIX_ERR_LOST_CONNECTION) {
         CHECK(strcmp(source->nspace, ATTACK_JOB) == 0 && source->rank == ATTACK_RANK,
               "an event of %s.%u", source->nspace, source->rank);
@@ -391,7 +386,6 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
 
 static int role_listener(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) >= 0, "no handler");
     atomic_store(&fault_shared->state[LISTENER], 1);

@@ -64,10 +64,6 @@ static void on_numbered(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)source;
-    (void)results;
-    (void)nresults;
     CHECK(code == EVENTS_CODE && ninfo >= 1 && strcmp(info[0].key, NUMBER_KEY) == 0 &&
               info[0].value.type == PMIX_UINT64,
           "an event of code %d", code);
@@ -88,10 +84,6 @@ static void on_lost(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
                     size_t ninfo, pmix_info_t results[], size_t nresults,
                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)source;
-    (void)results;
-    (void)nresults;
     for (size_t i = 0; i < ninfo && code == SHMIX_ERR_EVENTS_LOST; i++) {
         if (strcmp(info[i].key, SHMIX_EVENTS_LOST_COUNT) == 0) {
             atomic_fetch_add(&fault_shared->event_lost[reader], info[i].value.data.uint64);
@@ -104,13 +96,6 @@ static void on_end(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)code;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     atomic_fetch_add(&fault_shared->event_ended[reader], 1);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }

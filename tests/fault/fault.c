@@ -107,7 +107,6 @@ static void on_alarm(int number)
 {
     const char *what = fault_waiting_for;
 
-    (void)number;
     write_line("FAIL ");
     write_line(case_name);
     write_line(": not done in time; waiting for: ");
@@ -145,10 +144,6 @@ uint64_t fault_random(uint64_t *seed)
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)proc;
-    (void)object;
-    (void)cbfunc;
-    (void)cbdata;
     atomic_fetch_add(&fault_shared->connected, 1);
     return PMIX_SUCCESS;
 }
@@ -156,10 +151,6 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_op
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)proc;
-    (void)object;
-    (void)cbfunc;
-    (void)cbdata;
     atomic_fetch_add(&fault_shared->finalized, 1);
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -168,12 +159,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     if (status == PMIX_ERR_LOST_CONNECTION) {
         atomic_fetch_add(&fault_shared->lost, 1);
     }
@@ -448,7 +433,6 @@ static int role_good(const char *arg)
 {
     pmix_proc_t self, all;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     PMIx_Load_procid(&all, self.nspace, PMIX_RANK_WILDCARD);
     CHECK_STATUS(PMIx_Connect(&all, 1, NULL, 0), PMIX_SUCCESS);
@@ -764,9 +748,6 @@ const char *fault_tmpdir_make(void)
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
-    (void)st;
-    (void)type;
-    (void)ftw;
     return remove(path);
 }
 

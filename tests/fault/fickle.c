@@ -176,21 +176,18 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               pmix_proc_t *procs, size_t nprocs, pmix_op_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)proc, (void)object, (void)status, (void)msg, (void)procs, (void)nprocs;
     return ASK(ABORT, op);
 }
 
 static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)info, (void)ninfo;
     return ASK(PUBLISH, op);
 }
 
 static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t *info,
                                size_t ninfo, pmix_lookup_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)info, (void)ninfo;
     CHECK(keys != NULL && keys[0] != NULL, "a lookup of nothing");
     return ASK(LOOKUP, lookup);
 }
@@ -198,7 +195,6 @@ static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_
 static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t *info,
                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)keys, (void)info, (void)ninfo;
     return ASK(UNPUBLISH, op);
 }
 
@@ -206,7 +202,6 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t *job_in
                               const pmix_app_t *apps, size_t napps, pmix_spawn_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)proc, (void)job_info, (void)ninfo;
     CHECK(napps > 0 && apps[0].cmd != NULL && apps[0].cmd[0] != '\0', "a spawn of nothing");
     return ASK(SPAWN, spawn);
 }
@@ -214,14 +209,12 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t *job_in
 static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t *info,
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo;
     return ASK(REGISTER_EVENTS, op);
 }
 
 static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    (void)codes, (void)ncodes;
     return ASK(DEREGISTER_EVENTS, op);
 }
 
@@ -229,14 +222,12 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)code, (void)source, (void)range, (void)info, (void)ninfo;
     return ASK(NOTIFY_EVENT, op);
 }
 
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
                               pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc;
     CHECK(nqueries > 0 && queries[0].keys != NULL && queries[0].keys[0] != NULL, "no question");
     return ASK(QUERY, info);
 }
@@ -245,7 +236,6 @@ static void on_log(const pmix_proc_t *client, const pmix_info_t *data, size_t nd
                    const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
                    void *cbdata)
 {
-    (void)client, (void)directives, (void)ndirs;
     CHECK(ndata > 0 && data[0].key[0] != '\0', "nothing is to be logged");
     const pmix_status_t rc = ASK(LOG, op);
 
@@ -258,7 +248,6 @@ static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive
                                  const pmix_info_t *data, size_t ndata, pmix_info_cbfunc_t cbfunc,
                                  void *cbdata)
 {
-    (void)client, (void)directive, (void)data, (void)ndata;
     return ASK(ALLOCATE, info);
 }
 
@@ -266,7 +255,6 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
                                     size_t ntargets, const pmix_info_t *directives, size_t ndirs,
                                     pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)requestor, (void)targets, (void)ntargets, (void)directives, (void)ndirs;
     return ASK(JOB_CONTROL, info);
 }
 
@@ -274,7 +262,6 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
                                 pmix_status_t error, const pmix_info_t *directives, size_t ndirs,
                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)requestor, (void)error, (void)directives, (void)ndirs;
     CHECK(monitor != NULL && ndirs < 1000, "nothing is to be monitored");
     return ASK(MONITOR, info);
 }
@@ -282,7 +269,6 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
 static pmix_status_t on_get_credential(const pmix_proc_t *proc, const pmix_info_t *directives,
                                        size_t ndirs, pmix_credential_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)directives, (void)ndirs;
     return ASK(GET_CREDENTIAL, credential);
 }
 
@@ -290,7 +276,6 @@ static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object
                                  const pmix_info_t *directives, size_t ndirs,
                                  pmix_validation_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)directives, (void)ndirs;
     CHECK(credential != NULL && credential->bytes != NULL, "no credential");
     return ASK(VALIDATE_CREDENTIAL, validation);
 }
@@ -299,7 +284,6 @@ static pmix_status_t on_pull(const pmix_proc_t *procs, size_t nprocs, const pmix
                              size_t ndirs, pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
                              void *cbdata)
 {
-    (void)directives, (void)ndirs;
     CHECK(nprocs > 0 && procs[0].nspace[0] != '\0' && channels != 0, "output of nobody");
     return ASK(IOF_PULL, op);
 }
@@ -308,7 +292,6 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t *targe
                              const pmix_info_t *directives, size_t ndirs,
                              const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)source, (void)directives, (void)ndirs;
     CHECK(ntargets > 0 && targets[0].nspace[0] != '\0' && bo != NULL, "input for nobody");
     return ASK(PUSH_STDIN, op);
 }
@@ -317,7 +300,6 @@ static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operati
                                const pmix_info_t *directives, size_t ndirs,
                                pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)requestor, (void)op, (void)directives, (void)ndirs;
     return ASK(FABRIC, info);
 }
 

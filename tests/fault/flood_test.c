@@ -64,7 +64,6 @@ static int role_come_and_go(const char *arg)
 
 static void *init_and_fence(void *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     return NULL;
@@ -75,7 +74,6 @@ static int role_thread_ends(const char *arg)
 {
     pthread_t thread;
 
-    (void)arg;
     CHECK(pthread_create(&thread, NULL, init_and_fence, NULL) == 0, "no thread");
     atomic_store(&fault_shared->state[0], 1);
     WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
@@ -283,7 +281,6 @@ static int role_late(const char *arg)
 {
     pmix_proc_t self;
 
-    (void)arg;
     atomic_store(&fault_shared->state[atoi(getenv("PMIX_RANK"))], 1);
     WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
@@ -328,7 +325,6 @@ static int role_turned_away(const char *arg)
 {
     pmix_proc_t self;
 
-    (void)arg;
     atomic_store(&fault_shared->state[atoi(getenv("PMIX_RANK"))], 1);
     WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host's word to go");
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_ERR_OUT_OF_RESOURCE);

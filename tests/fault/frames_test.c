@@ -328,7 +328,6 @@ static void lingering_where_the_server_writes(void)
 
 static int role_lingering(const char *arg)
 {
-    (void)arg;
     for (int welcomed = 0; welcomed < 2; welcomed++) {
         lingering_in_a_frame(welcomed != 0);
         lingering_behind_a_bad_frame(welcomed != 0);
@@ -448,7 +447,6 @@ static int role_windows(const char *arg)
     static const uint16_t kinds[] = { SX_MSG_ARRIVE_BULK, SX_MSG_ABORT, SX_MSG_JOB_CONTROL,
                                       SX_MSG_EVENT_BULK, SX_MSG_QUERY };
 
-    (void)arg;
     window_misused("a bulk good-bye", SX_MSG_FINALIZE, 0, 16);
     window_misused("a bulk body of nothing", SX_MSG_PUT_BULK, 0, 0);
     window_misused("a piece of nothing", SX_MSG_PUT_BULK, SX_FRAME_MORE, 0);
@@ -488,7 +486,6 @@ static int role_before_hello(const char *arg)
     static const uint16_t kinds[] = { SX_MSG_FINALIZE, SX_MSG_GET_CANCEL, SX_MSG_RESULTS_GET };
     int fd;
 
-    (void)arg;
     attack_garbage(false);
     attack_sizes(false);
     attack_descriptors(false);
@@ -511,7 +508,6 @@ static int role_before_hello(const char *arg)
 
 static int role_after_hello(const char *arg)
 {
-    (void)arg;
     attack_garbage(true);
     attack_sizes(true);
     attack_descriptors(true);
@@ -551,7 +547,6 @@ static int role_hello(const char *arg)
     struct sx_hello hello;
     int fd;
 
-    (void)arg;
     hello_of_others();
     attack_begin(1, "HELLO with a namespace that does not end");
     attack_hello(&hello, ATTACK_RANK);
@@ -944,7 +939,6 @@ static int role_unfolding(const char *arg)
     } control = { 0 };
     struct sx_event event = { .code = PMIX_EXTERNAL_ERR_BASE - 1, .range = PMIX_RANGE_LOCAL };
 
-    (void)arg;
     static_assert(sizeof(control) == sizeof(struct sx_job_control), "the same");
     unfolds("job control that unfolds", SX_MSG_JOB_CONTROL, 16000, &control, sizeof(control),
             &control.info_size);
@@ -1009,7 +1003,6 @@ static int role_outlived(const char *arg)
     const uint32_t lost = atomic_load(&fault_shared->lost);
     int pipes[2], status;
 
-    (void)arg;
     attack_begin(ATTACK_LINES_ANY, "a process that dies while its child holds the connection");
     CHECK(pipe2(pipes, O_CLOEXEC) == 0, "%s", strerror(errno));
     const pid_t pid = fork();
@@ -1093,7 +1086,6 @@ static void query_bodies(void)
 
 static int role_bodies(const char *arg)
 {
-    (void)arg;
     group_bodies();
     get_bodies();
     segment_bodies();
@@ -1215,7 +1207,6 @@ static int role_numbers(const char *arg)
 {
     static struct request waiting[WAITING], second[SECOND];
 
-    (void)arg;
     requests_make(waiting, second);
     for (size_t i = 0; i < WAITING; i++) {
         for (size_t j = 0; j < SECOND; j++) {
@@ -1228,7 +1219,6 @@ static int role_numbers(const char *arg)
 
 static int role_reads_nothing(const char *arg)
 {
-    (void)arg;
     reads_nothing();
     return 0;
 }
@@ -1333,7 +1323,6 @@ static int role_cut_off(const char *arg)
 
 static int role_comes_again(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NOT_FOUND);
     return 0;
 }

@@ -353,7 +353,6 @@ typedef void (*change_fn)(struct garbled *body, const struct sx_signature *signa
 
 static void bytes_flip(struct garbled *body, const struct sx_signature *signature, uint64_t *seed)
 {
-    (void)signature;
     for (uint64_t left = 1 + below(seed, 3); left > 0 && body->size > 0; left--) {
         body->bytes[below(seed, body->size)] = no_slash((uint8_t)fault_random(seed));
     }
@@ -384,7 +383,6 @@ static void any_number_set(struct garbled *body, const struct sx_signature *sign
 {
     const size_t size = (size_t)1 << below(seed, 4);
 
-    (void)signature;
     number_set(body, below(seed, body->size / size + 1) * size, size, seed);
 }
 
@@ -394,7 +392,6 @@ static void ends_remove(struct garbled *body, const struct sx_signature *signatu
     const size_t at = below(seed, body->size + 1);
     const size_t size = below(seed, 2) == 0 ? 600 : 16;
 
-    (void)signature;
     memset(body->bytes + at, 'n', size < body->size - at ? size : body->size - at);
 }
 
@@ -412,13 +409,11 @@ static void name_ends_remove(struct garbled *body, const struct sx_signature *si
 
 static void cut(struct garbled *body, const struct sx_signature *signature, uint64_t *seed)
 {
-    (void)signature;
     body->size = below(seed, body->size + 1);
 }
 
 static void stretch(struct garbled *body, const struct sx_signature *signature, uint64_t *seed)
 {
-    (void)signature;
     for (uint64_t left = 1 + below(seed, 64); left > 0 && body->size < sizeof(body->bytes);
          left--) {
         body->bytes[body->size++] = no_slash((uint8_t)fault_random(seed));

@@ -76,7 +76,6 @@ static int role_honest(const char *arg)
     struct sx_segment_get get = { .wanted = SX_WANT_STORE };
     struct attacker self;
 
-    (void)arg;
     snprintf(hello.nspace, sizeof(hello.nspace), HONEST_JOB);
     snprintf(get.nspace, sizeof(get.nspace), HONEST_JOB);
     CHECK_STATUS(attack_attach_hello(&self, &hello), PMIX_SUCCESS);
@@ -231,7 +230,6 @@ static void kind_try(uint16_t kind)
 
 static int role_garbled(const char *arg)
 {
-    (void)arg;
     for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
         if (sx_message_spec(kind)->from_client) {
             kind_try(kind);

@@ -25,7 +25,6 @@ enum {
 static void on_constructed(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *cbdata,
                            pmix_release_cbfunc_t release, void *release_data)
 {
-    (void)info, (void)ninfo;
     if (release != NULL) {
         release(release_data);
     }

@@ -72,7 +72,6 @@ static _Atomic bool asked;
 
 static void *answer(void *arg)
 {
-    (void)arg;
     answering = true;
     answer_fn(PMIX_SUCCESS, answer_data);
     answering = false;
@@ -83,7 +82,6 @@ static void *answer(void *arg)
 static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo;
     answer_fn = cbfunc;
     answer_data = cbdata;
     atomic_store(&asked, true);
@@ -94,7 +92,6 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 

@@ -91,7 +91,6 @@ static int role_fence(const char *arg)
 {
     pmix_proc_t self;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     ready(IN_FENCE);
     (void)told(IN_FENCE, PMIx_Fence(NULL, 0, NULL, 0));
@@ -104,7 +103,6 @@ static int role_get(const char *arg)
     pmix_proc_t self, other;
     pmix_value_t *value;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     other = self;
     other.rank = ABSENT;
@@ -118,7 +116,6 @@ static _Atomic uint32_t nb_done;
 
 static void nb_ended(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     (void)told(IN_FENCE_NB, status);
     atomic_store(&nb_done, 1);
 }
@@ -127,7 +124,6 @@ static int role_fence_nb(const char *arg)
 {
     pmix_proc_t self, procs[2];
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     procs[0] = procs[1] = self;
     procs[1].rank = ABSENT;
@@ -225,7 +221,6 @@ static int role_launched(const char *arg)
 {
     pmix_proc_t self;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     snprintf(fault_shared->text, sizeof(fault_shared->text), "%s", self.nspace);
     ready((int)self.rank);
@@ -293,7 +288,6 @@ static int case_launcher(void)
 
 static int role_finishes(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;

@@ -51,14 +51,12 @@ static pmix_status_t host_is_in(const char *entry, pmix_status_t otherwise)
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_info_t info[],
                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)object, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     return host_is_in("connected", PMIX_OPERATION_SUCCEEDED);
 }
 
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)proc, (void)object, (void)cbfunc, (void)cbdata;
     return host_is_in("finalized", PMIX_OPERATION_SUCCEEDED);
 }
 
@@ -66,8 +64,6 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               pmix_proc_t *procs, size_t nprocs, pmix_op_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)proc, (void)object, (void)status, (void)msg, (void)procs, (void)nprocs;
-    (void)cbfunc, (void)cbdata;
     return host_is_in("abort", PMIX_OPERATION_SUCCEEDED);
 }
 
@@ -75,8 +71,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo, (void)ndata;
-    (void)cbfunc, (void)cbdata;
     free(data);
     return host_is_in("fence", PMIX_ERR_NOT_SUPPORTED);
 }
@@ -84,21 +78,18 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                               pmix_modex_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     return host_is_in("modex", PMIX_ERR_NOT_FOUND);
 }
 
 static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     return host_is_in("register", PMIX_OPERATION_SUCCEEDED);
 }
 
 static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)cbfunc, (void)cbdata;
     return host_is_in("deregister", PMIX_OPERATION_SUCCEEDED);
 }
 
@@ -106,14 +97,12 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)code, (void)source, (void)range, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     return host_is_in("notify", PMIX_OPERATION_SUCCEEDED);
 }
 
 /* Of dmodex_request, which returns nothing. */
 static void on_data(pmix_status_t status, char *data, size_t size, void *cbdata)
 {
-    (void)status, (void)data, (void)size, (void)cbdata;
     (void)host_is_in("dmodex", PMIX_SUCCESS);
 }
 
@@ -125,7 +114,6 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 

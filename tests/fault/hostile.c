@@ -708,7 +708,6 @@ uint64_t hostile_units(const struct hostile_kind *kind)
 
 static void comes_and_goes(struct hostile *hostile)
 {
-    (void)hostile;
     for (int i = 0; i < 8; i++) {
         close(attack_connect());
     }
@@ -718,7 +717,6 @@ static void wrong_hellos(struct hostile *hostile)
 {
     struct sx_hello hello;
 
-    (void)hostile;
     for (int i = 0; i < 8; i++) {
         const int fd = attack_connect();
 

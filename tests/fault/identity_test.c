@@ -35,7 +35,6 @@ static int role_refused(const char *arg)
 {
     struct stat st;
 
-    (void)arg;
     CHECK(geteuid() == NOBODY, "uid %u", (unsigned)geteuid());
     CHECK(stat(socket_path(), &st) != 0 && errno == EACCES, "the socket can be seen");
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
@@ -51,7 +50,6 @@ static int role_handed(const char *arg)
     char value[64];
     struct stat st;
 
-    (void)arg;
     CHECK(fd >= 0, "%s", strerror(errno));
     snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d", SOCKET_FD);
     CHECK(connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0 &&
@@ -69,7 +67,6 @@ static int role_handed(const char *arg)
 /* Nothing stops it from connecting, so it gets as far as its HELLO, as often as it likes. */
 static int role_stranger(const char *arg)
 {
-    (void)arg;
     CHECK(geteuid() == NOBODY, "uid %u", (unsigned)geteuid());
     for (int i = 0; i < TRIES; i++) {
         CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
@@ -81,7 +78,6 @@ static int role_stranger(const char *arg)
 /* Root itself is not the user that the rank belongs to. */
 static int role_wrong_rank(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
     return 0;
 }

@@ -512,7 +512,6 @@ static int role_held(const char *arg)
     static pmix_info_t infos[INFOS];
     char key[16];
 
-    (void)arg;
     for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
         PMIx_Load_procid(&procs[i], ATTACK_JOB, i);
     }
@@ -767,7 +766,6 @@ static void holes_and_life(void)
 
 static int role_words(const char *arg)
 {
-    (void)arg;
     tails();
     lengths();
     random_bytes();
@@ -777,7 +775,6 @@ static int role_words(const char *arg)
 
 static int role_arrivals(const char *arg)
 {
-    (void)arg;
     arrivals_of_nonsense();
     arrivals_refused();
     arrivals_without_end();
@@ -789,7 +786,6 @@ static int role_arrivals(const char *arg)
 
 static int role_mutations(const char *arg)
 {
-    (void)arg;
     mutations();
     qualified_value_of_nonsense();
     return 0;
@@ -797,7 +793,6 @@ static int role_mutations(const char *arg)
 
 static int role_races(const char *arg)
 {
-    (void)arg;
     rewritten_while_read();
     doorbell_that_blocks();
     return 0;
@@ -819,8 +814,6 @@ static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
-    (void)data, (void)ndata, (void)cbfunc, (void)cbdata;
     return PMIX_ERR_NOT_SUPPORTED; /* never asked: somebody here never comes */
 }
 

@@ -73,7 +73,6 @@ static bool one_pick(pmix_proc_t *ret)
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    (void)status, (void)cbdata;
 }
 
 static void meddle(const pmix_proc_t *asker);
@@ -81,7 +80,6 @@ static void meddle(const pmix_proc_t *asker);
 /* The host's own callback is a place for meddling, too. */
 static void on_data(pmix_status_t status, char *data, size_t size, void *cbdata)
 {
-    (void)status, (void)data, (void)size, (void)cbdata;
     meddle(NULL);
 }
 
@@ -260,7 +258,6 @@ static _Atomic bool is_over;
 /* Whoever has asked may have gone.  And no input is held up for ever. */
 static void *late_thread(void *arg)
 {
-    (void)arg;
     while (!atomic_load(&is_over)) {
         fault_pause();
         (void)PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, false, NULL, 0, NULL,
@@ -327,7 +324,6 @@ static pmix_status_t ask(const struct question *question, const pmix_proc_t *ask
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_info_t info[],
                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)object, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     meddle(proc);
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -335,7 +331,6 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_in
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)object, (void)cbfunc, (void)cbdata;
     meddle(proc);
     meddle(proc);
     return PMIX_OPERATION_SUCCEEDED;
@@ -345,7 +340,6 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               pmix_proc_t *procs, size_t nprocs, pmix_op_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)object, (void)status, (void)msg, (void)procs, (void)nprocs;
     return ASK(proc, op);
 }
 
@@ -353,7 +347,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)nprocs, (void)info, (void)ninfo;
     return ask(&(const struct question){ .answer = answer_modex,
                                          .modex = cbfunc,
                                          .cbdata = cbdata,
@@ -365,14 +358,12 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                               pmix_modex_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info, (void)ninfo;
     return ASK(proc, modex);
 }
 
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                                 size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)nprocs, (void)info, (void)ninfo;
     return ASK(procs, op);
 }
 
@@ -380,28 +371,24 @@ static pmix_status_t on_group(pmix_group_operation_t op, char *group, const pmix
                               size_t nprocs, const pmix_info_t directives[], size_t ndirs,
                               pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)op, (void)group, (void)nprocs, (void)directives, (void)ndirs;
     return ASK(procs, info);
 }
 
 static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
                                 pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info, (void)ninfo;
     return ASK(proc, op);
 }
 
 static pmix_status_t on_lookup(const pmix_proc_t *proc, char **keys, const pmix_info_t *info,
                                size_t ninfo, pmix_lookup_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)keys, (void)info, (void)ninfo;
     return ASK(proc, lookup);
 }
 
 static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t *info,
                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)keys, (void)info, (void)ninfo;
     return ASK(proc, op);
 }
 
@@ -409,21 +396,18 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t *job_in
                               const pmix_app_t *apps, size_t napps, pmix_spawn_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)job_info, (void)ninfo, (void)apps, (void)napps;
     return ASK(proc, spawn);
 }
 
 static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t *info,
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo;
     return ASK(NULL, op);
 }
 
 static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    (void)codes, (void)ncodes;
     return ASK(NULL, op);
 }
 
@@ -431,14 +415,12 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)code, (void)range, (void)info, (void)ninfo;
     return ASK(source, op);
 }
 
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t nqueries,
                               pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)queries, (void)nqueries;
     return ASK(proc, info);
 }
 
@@ -449,7 +431,6 @@ static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc
     pmix_proc_t proc;
     char name[32];
 
-    (void)info, (void)ninfo;
     snprintf(name, sizeof(name), "tool.%u", ++last);
     PMIx_Load_procid(&proc, name, 0);
     meddle(NULL);
@@ -460,7 +441,6 @@ static void on_log(const pmix_proc_t *client, const pmix_info_t *data, size_t nd
                    const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
                    void *cbdata)
 {
-    (void)data, (void)ndata, (void)directives, (void)ndirs;
     const pmix_status_t rc = ASK(client, op);
 
     if (rc != PMIX_SUCCESS) {
@@ -472,7 +452,6 @@ static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive
                                  const pmix_info_t *data, size_t ndata, pmix_info_cbfunc_t cbfunc,
                                  void *cbdata)
 {
-    (void)directive, (void)data, (void)ndata;
     return ASK(client, info);
 }
 
@@ -480,7 +459,6 @@ static pmix_status_t on_job_control(const pmix_proc_t *requestor, const pmix_pro
                                     size_t ntargets, const pmix_info_t *directives, size_t ndirs,
                                     pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)targets, (void)ntargets, (void)directives, (void)ndirs;
     return ASK(requestor, info);
 }
 
@@ -488,14 +466,12 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
                                 pmix_status_t error, const pmix_info_t *directives, size_t ndirs,
                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)monitor, (void)error, (void)directives, (void)ndirs;
     return ASK(requestor, info);
 }
 
 static pmix_status_t on_get_credential(const pmix_proc_t *proc, const pmix_info_t *directives,
                                        size_t ndirs, pmix_credential_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)directives, (void)ndirs;
     return ASK(proc, credential);
 }
 
@@ -503,7 +479,6 @@ static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object
                                  const pmix_info_t *directives, size_t ndirs,
                                  pmix_validation_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)credential, (void)directives, (void)ndirs;
     return ASK(proc, validation);
 }
 
@@ -511,7 +486,6 @@ static pmix_status_t on_pull(const pmix_proc_t *procs, size_t nprocs, const pmix
                              size_t ndirs, pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
                              void *cbdata)
 {
-    (void)nprocs, (void)directives, (void)ndirs, (void)channels;
     return ASK(procs, op);
 }
 
@@ -519,7 +493,6 @@ static pmix_status_t on_push(const pmix_proc_t *source, const pmix_proc_t *targe
                              const pmix_info_t *directives, size_t ndirs,
                              const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)targets, (void)ntargets, (void)directives, (void)ndirs, (void)bo;
     return ASK(source, op);
 }
 

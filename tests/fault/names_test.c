@@ -113,7 +113,6 @@ static int role_of_job(const char *arg)
     pmix_proc_t self, other;
     pmix_info_t at_once;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     PMIx_Load_procid(&other, self.nspace, 0);
@@ -235,7 +234,6 @@ static int case_unnamed_tools(void)
 static void on_done(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                     pmix_release_cbfunc_t release, void *release_data)
 {
-    (void)info, (void)ninfo, (void)cbdata;
     if (release != NULL) {
         release(release_data);
     }
@@ -248,7 +246,6 @@ static int role_groups(const char *arg)
 {
     pmix_proc_t self, all;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     PMIx_Load_procid(&all, self.nspace, PMIX_RANK_WILDCARD);
     CHECK_STATUS(PMIx_Group_construct("good.job.1", &self, 1, NULL, 0, NULL, NULL),
@@ -272,7 +269,6 @@ static int role_silent(const char *arg)
 {
     pmix_proc_t self;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     atomic_store(&fault_shared->state[1], 1);
     WAIT_FOR(atomic_load(&fault_shared->go) == 1, "the host");

@@ -32,7 +32,7 @@ static _Atomic unsigned answers;
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    (void)status, (void)cbdata; /* that it ends is what is to be shown */
+    /* that it ends is what is to be shown */
     atomic_fetch_add(&answers, 1);
 }
 
@@ -40,7 +40,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -75,7 +74,6 @@ static int role_has_two_operations(const char *arg)
 {
     const pmix_proc_t two[] = { proc_of(0), proc_of(1) };
 
-    (void)arg;
     begin();
     CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, NULL), PMIX_SUCCESS);
     if (me.rank == 0) {
@@ -88,7 +86,6 @@ static int role_has_two_operations(const char *arg)
 
 static int role_leaves(const char *arg)
 {
-    (void)arg;
     begin();
     WAIT_FOR(atomic_load(&fault_shared->state[0]) != 0 && atomic_load(&fault_shared->state[1]) != 0,
              "the calls of the others");
@@ -98,7 +95,6 @@ static int role_leaves(const char *arg)
 
 static int role_stays(const char *arg)
 {
-    (void)arg;
     begin();
     server_has_it();
     stay();
@@ -110,7 +106,6 @@ static int role_connects_loudly(const char *arg)
     const pmix_proc_t all = proc_of(PMIX_RANK_WILDCARD);
     pmix_info_t infos[2];
 
-    (void)arg;
     begin();
     WAIT_FOR(atomic_load(&fault_shared->state[1]) != 0, "the other one");
     PMIx_Info_load(&infos[0], PMIX_CONNECT_NOTIFY_EACH, NULL, PMIX_BOOL);
@@ -120,7 +115,6 @@ static int role_connects_loudly(const char *arg)
 
 static int role_fences_thrice(const char *arg)
 {
-    (void)arg;
     begin();
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, on_op, NULL), PMIX_SUCCESS);
@@ -133,7 +127,6 @@ static int role_fences_thrice(const char *arg)
 static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *bytes, pmix_info_t info[], size_t ninfo)
 {
-    (void)id, (void)channel, (void)source, (void)bytes, (void)info, (void)ninfo;
 }
 
 static pmix_status_t pull(void)
@@ -145,7 +138,6 @@ static pmix_status_t pull(void)
 
 static int role_pulls(const char *arg)
 {
-    (void)arg;
     begin();
     CHECK(pull() < 0, "it has been opened");
     return 0;
@@ -153,7 +145,6 @@ static int role_pulls(const char *arg)
 
 static int role_tool(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_tool_init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK(pull() >= 0, "no pull");
     atomic_store(&fault_shared->state[0], 1);
@@ -163,7 +154,6 @@ static int role_tool(const char *arg)
 
 static int role_listens(const char *arg)
 {
-    (void)arg;
     begin();
     CHECK(listen_to(CODE) >= 0, "no handler");
     atomic_store(&fault_shared->state[0], 1);
@@ -173,7 +163,6 @@ static int role_listens(const char *arg)
 
 static int role_listens_to_two(const char *arg)
 {
-    (void)arg;
     begin();
     CHECK(listen_to(CODE) >= 0, "no handler");
     server_has_it();
@@ -228,7 +217,6 @@ static pmix_status_t on_fence_take_one(const pmix_proc_t procs[], size_t nprocs,
                                        const pmix_info_t info[], size_t ninfo, char *data,
                                        size_t ndata, pmix_modex_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo, (void)ndata, (void)cbfunc, (void)cbdata;
     free(data);
     atomic_fetch_add(&entered, 1);
     take(1);
@@ -254,7 +242,6 @@ static pmix_status_t on_notify_take_one(pmix_status_t code, const pmix_proc_t *s
                                         pmix_data_range_t range, pmix_info_t *info, size_t ninfo,
                                         pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)source, (void)range, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     if (code == PMIX_PROC_HAS_CONNECTED) {
         atomic_fetch_add(&entered, 1);
         take(1);
@@ -284,7 +271,6 @@ static pmix_status_t on_fence_in_turn(const pmix_proc_t procs[], size_t nprocs,
                                       const pmix_info_t info[], size_t ninfo, char *data,
                                       size_t ndata, pmix_modex_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo, (void)ndata;
     free(data);
     if (atomic_load(&first_answer) == NULL) {
         first_cbdata = cbdata;
@@ -322,7 +308,6 @@ static pmix_status_t on_pull_take_one(const pmix_proc_t *procs, size_t nprocs,
 {
     const struct rlimit none = { .rlim_cur = 0, .rlim_max = files.rlim_max };
 
-    (void)procs, (void)nprocs, (void)channels, (void)cbfunc, (void)cbdata;
     if (ndirs > 0 && PMIx_Check_key(directives[0].key, PMIX_IOF_STOP)) {
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0, "setrlimit");
         atomic_fetch_add(&entered, 1);
@@ -352,7 +337,6 @@ static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc
 {
     pmix_proc_t proc;
 
-    (void)info, (void)ninfo;
     PMIx_Load_procid(&proc, TOOL_JOB, 0);
     cbfunc(PMIX_SUCCESS, &proc, cbdata);
 }
@@ -362,7 +346,6 @@ static pmix_status_t on_pull_take_tool(const pmix_proc_t *procs, size_t nprocs,
                                        pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc,
                                        void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)channels, (void)cbfunc, (void)cbdata;
     if (ndirs > 0 && PMIx_Check_key(directives[0].key, PMIX_IOF_STOP)) {
         PMIx_server_deregister_nspace(TOOL_JOB, NULL, NULL);
         atomic_fetch_add(&entered, 1);
@@ -390,7 +373,6 @@ static int case_going_tool(void)
 static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t *info,
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -399,7 +381,6 @@ static pmix_status_t on_deregister_bring_one(pmix_status_t *codes, size_t ncodes
 {
     const pmix_proc_t proc = proc_of(1);
 
-    (void)codes, (void)ncodes, (void)cbfunc, (void)cbdata;
     atomic_fetch_add(&entered, 1);
     CHECK_STATUS(PMIx_server_register_client(&proc, geteuid(), getegid(), NULL, NULL, NULL),
                  PMIX_ERR_NOT_AVAILABLE);
@@ -425,7 +406,6 @@ static int case_ending_job(void)
 static pmix_status_t on_deregister_end_job(pmix_status_t *codes, size_t ncodes,
                                            pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)ncodes, (void)cbfunc, (void)cbdata;
     if (codes[0] == CODE) {
         atomic_fetch_add(&entered, 1);
     } else { /* the first one */
@@ -452,7 +432,6 @@ static int case_dropped_codes(void)
 
 static void on_data(pmix_status_t status, char *data, size_t size, void *cbdata)
 {
-    (void)status, (void)data, (void)size, (void)cbdata;
     atomic_fetch_add(&entered, 1);
     fault_job_end("second.job");
 }

@@ -59,14 +59,12 @@ static void count(pmix_status_t status)
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    (void)status;
     atomic_fetch_sub(&owed[(uintptr_t)cbdata], 1);
 }
 
 static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                     pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)info, (void)ninfo;
     if (release != NULL) {
         release(release_cbdata);
     }
@@ -75,26 +73,22 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void 
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)value;
     on_op(status, cbdata);
 }
 
 static void on_lookup(pmix_status_t status, pmix_pdata_t *data, size_t ndata, void *cbdata)
 {
-    (void)data, (void)ndata;
     on_op(status, cbdata);
 }
 
 static void on_spawn(pmix_status_t status, pmix_nspace_t nspace, void *cbdata)
 {
-    (void)nspace;
     on_op(status, cbdata);
 }
 
 static void on_credential(pmix_status_t status, pmix_byte_object_t *credential, pmix_info_t *info,
                           size_t ninfo, void *cbdata)
 {
-    (void)credential, (void)info, (void)ninfo;
     on_op(status, cbdata);
 }
 
@@ -108,7 +102,6 @@ static void on_handler(pmix_status_t status, size_t id, void *cbdata)
 
 static void on_pull(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)id;
     on_op(status, cbdata);
 }
 
@@ -116,14 +109,12 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *bytes, pmix_info_t info[], size_t ninfo)
 {
-    (void)id, (void)channel, (void)source, (void)bytes, (void)info, (void)ninfo;
 }
 
 /* What lasts as long as a call. */

@@ -14,7 +14,6 @@ int obedient_number;
 
 void obedient_answered(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     atomic_store(&fault_shared->status[obedient_number], status);
     atomic_fetch_add(&fault_shared->event_count[obedient_number], 1);
 }
@@ -23,7 +22,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
     CHECK(strcmp(source->nspace, OBEDIENT_JOB) == 0 && source->rank == VICTIM, "it is of %s.%u",
           source->nspace, source->rank);
     atomic_store(&fault_shared->event_last[obedient_number], (uint64_t) - (int64_t)status);

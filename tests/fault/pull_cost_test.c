@@ -57,7 +57,6 @@ static pmix_status_t host_pull(const pmix_proc_t *procs, size_t nprocs,
                                const pmix_info_t *directives, size_t ndirs,
                                pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)procs, (void)directives, (void)ndirs, (void)channels, (void)cbfunc, (void)cbdata;
     atomic_store(&fault_shared->state[NAMED], (uint32_t)nprocs);
     return PMIX_OPERATION_SUCCEEDED;
 }

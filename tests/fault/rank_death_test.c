@@ -74,7 +74,6 @@ static int role_survivor(const char *arg)
     pmix_status_t rc;
     pmix_proc_t self;
 
-    (void)arg;
     alarm(SURVIVOR_SECONDS);
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     do {
@@ -172,7 +171,6 @@ static int role_waits(const char *arg)
 {
     pmix_proc_t self;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     if (self.rank != 0) {
         atomic_store(&fault_shared->state[self.rank], 1);

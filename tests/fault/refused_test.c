@@ -94,7 +94,6 @@ static int role_without_memlock(const char *arg)
 {
     const struct rlimit none = { 0, 0 };
 
-    (void)arg;
     CHECK(setrlimit(RLIMIT_MEMLOCK, &none) == 0, "%s", strerror(errno));
     fault_server_start();
     fault_job_whole("unlocked.job", 4, 10);

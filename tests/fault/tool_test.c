@@ -66,7 +66,6 @@ static int role_hello(const char *arg)
     struct sx_hello hello = tool_hello(ATTACK_JOB);
     struct attacker tool;
 
-    (void)arg;
     hello.role = SX_PEER_ROLE_MAX;
     attack_hello_refused("HELLO in a role that there is not", &hello, PMIX_ERR_BAD_PARAM);
     hello = tool_hello("no.such.job");
@@ -118,7 +117,6 @@ static int role_garbage(const char *arg)
     const uint64_t half = 0;
     struct attacker tool;
 
-    (void)arg;
     attack_begin(0, "a tool's event");
     tool_attach(&tool);
     tool_publish(&tool);
@@ -178,7 +176,6 @@ static int role_many(const char *arg)
 {
     struct attacker tool;
 
-    (void)arg;
     if (!fault_files_raise(8 * AT_ONCE)) {
         return FAULT_SKIP;
     }
@@ -281,7 +278,6 @@ static int role_names(const char *arg)
 {
     static struct attacker tools[AT_ONCE];
 
-    (void)arg;
     if (!fault_files_raise(8 * AT_ONCE)) {
         return FAULT_SKIP;
     }
@@ -310,7 +306,6 @@ static int role_hoards(const char *arg)
 {
     static struct attacker tools[AT_ONCE];
 
-    (void)arg;
     CHECK(fault_files_raise(8 * AT_ONCE), "no descriptors");
     const unsigned count = named_attach_all(tools);
 
@@ -323,7 +318,6 @@ static int role_hoards(const char *arg)
 
 static int role_comes(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -376,7 +370,6 @@ static _Atomic unsigned tools_asked;
 static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
                     void *cbdata)
 {
-    (void)info, (void)ninfo;
     atomic_fetch_add(&tools_asked, 1);
     cbfunc(PMIX_SUCCESS, NULL, cbdata);
 }
@@ -385,7 +378,6 @@ static void on_nothing(size_t id, pmix_status_t status, const pmix_proc_t *sourc
                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -495,7 +487,6 @@ static void live_until(size_t state)
 
 static int role_killed(const char *arg)
 {
-    (void)arg;
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         attack_begin(0, "a tool that is killed when it has %s", states[i]);
         const pid_t pid = fork();
@@ -586,7 +577,6 @@ static int role_litters(const char *arg)
     pmix_info_t info;
     size_t size;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_REGISTER_CLEANUP_DIR, litter_path(), PMIX_STRING),
                  PMIX_SUCCESS);
     CHECK_STATUS(sx_flat_infos_size(&info, 1, &size), PMIX_SUCCESS);
@@ -627,7 +617,6 @@ static int role_another_uid(const char *arg)
     const struct sx_hello hello = tool_hello("mine.job");
     struct attacker tool;
 
-    (void)arg;
     CHECK(setresuid(NOBODY, NOBODY, NOBODY) == 0, "setresuid");
     CHECK_STATUS(attack_attach_hello(&tool, &hello), PMIX_ERR_NO_PERMISSIONS);
     attack_expect_end(tool.socket_fd);

@@ -39,7 +39,6 @@ static void turn_is_over(void *arg, uint64_t now_ns)
     const uint64_t taken = head_of(turns->server, 0) - turns->before[0];
     const struct sx_client *loud = sx_client_find(sx_nspace_find(turns->server, ATTACK_JOB), 0);
 
-    (void)now_ns;
     turns->count++;
     turns->before[0] += taken;
     turns->most_bytes = taken > turns->most_bytes ? taken : turns->most_bytes;
@@ -148,7 +147,6 @@ static void rest_goes_on(void *arg, uint64_t now_ns)
     struct rest *rest = arg;
     const bool was_served = head_of(rest->server, 0) != rest->head;
 
-    (void)now_ns;
     if (rest->ahead_ns == 0) {
         CHECK(!was_served, "it is served in turn %u of its rest", rest->turns_resting);
         rest->turns_resting++;
@@ -215,7 +213,6 @@ static int role_intruder(const char *arg)
 {
     struct sx_hello hello;
 
-    (void)arg;
     attack_hello(&hello, 1000);
     for (unsigned i = 0; i < REFUSED; i++) {
         const int fd = attack_connect();
@@ -237,7 +234,6 @@ static pmix_status_t stop_clock(struct sx_server *server, void *arg)
 
 static pmix_status_t start_clock(struct sx_server *server, void *arg)
 {
-    (void)arg;
     sx_loop_set_clock(server->loop, NULL, NULL);
     return PMIX_SUCCESS;
 }
@@ -302,7 +298,6 @@ static int role_gets(const char *arg)
     struct attacker attacker;
     char key[32];
 
-    (void)arg;
     attack_begin(1, "more Gets than may wait");
     attack_attach(&attacker);
     for (uint32_t i = 0; i < SX_GETS_MAX; i++) {
@@ -368,7 +363,6 @@ static int role_survivor(const char *arg)
     pmix_value_t *value = NULL;
     pmix_proc_t self, other;
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     other = self;
     other.rank = 1;

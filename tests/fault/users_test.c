@@ -109,7 +109,6 @@ static pmix_status_t hello(struct attacker *asker)
     struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION, .rank = 1 };
     struct attacker second;
 
-    (void)asker;
     snprintf(hello.nspace, sizeof(hello.nspace), VICTIM_JOB);
     const pmix_status_t status = attack_attach_hello(&second, &hello);
 
@@ -452,7 +451,6 @@ static int role_victim(const char *arg)
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 7 };
     pmix_info_t info = info_of("victim.key", "victim", PMIX_STRING);
 
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "victim.value", &value), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
@@ -590,7 +588,6 @@ static int role_goer(const char *arg)
 {
     pmix_proc_t both[2];
 
-    (void)arg;
     in_both(both);
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     put("old");
@@ -605,7 +602,6 @@ static int role_goer(const char *arg)
 /* Never a member: it has something new. */
 static int role_late(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     WAIT_FOR(atomic_load(&fault_shared->state[GOER_GONE]) != 0, "the member's end");
     put("new");
@@ -648,7 +644,6 @@ static int role_reader(const char *arg)
 {
     pmix_proc_t both[2];
 
-    (void)arg;
     in_both(both);
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_SUCCESS);
@@ -673,7 +668,6 @@ static void on_set(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t *results, size_t nresults,
                    pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         sets_told += PMIx_Check_key(info[i].key, PMIX_PSET_NAME) &&
                      strcmp(info[i].value.data.string, "hosts") != 0;
@@ -754,7 +748,6 @@ static int role_setter(const char *arg)
 
 static int role_overseer(const char *arg)
 {
-    (void)arg;
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     expect_names("hosts,mine,mine@54322");
     expect_member("mine", whos[SAME].job);
@@ -769,8 +762,6 @@ static pmix_status_t host_abort(const pmix_proc_t *proc, void *object, int statu
                                 pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t cbfunc,
                                 void *cbdata)
 {
-    (void)proc, (void)object, (void)status, (void)msg, (void)procs, (void)nprocs, (void)cbfunc;
-    (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -778,8 +769,6 @@ static pmix_status_t host_control(const pmix_proc_t *requestor, const pmix_proc_
                                   size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)requestor, (void)targets, (void)ntargets, (void)directives, (void)ndirs, (void)cbfunc;
-    (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -787,8 +776,6 @@ static pmix_status_t host_pull(const pmix_proc_t procs[], size_t nprocs,
                                const pmix_info_t directives[], size_t ndirs,
                                pmix_iof_channel_t channels, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)directives, (void)ndirs, (void)channels, (void)cbfunc;
-    (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -796,15 +783,12 @@ static pmix_status_t host_push(const pmix_proc_t *source, const pmix_proc_t targ
                                size_t ntargets, const pmix_info_t directives[], size_t ndirs,
                                const pmix_byte_object_t *bo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)source, (void)targets, (void)ntargets, (void)directives, (void)ndirs, (void)bo;
-    (void)cbfunc, (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 static void host_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
                       void *cbdata)
 {
-    (void)info, (void)ninfo;
     cbfunc(PMIX_SUCCESS, NULL, cbdata);
 }
 
@@ -824,7 +808,6 @@ static pmix_status_t groups_make(struct sx_server *server, void *arg)
 {
     pmix_proc_t both[] = { victim, victim };
 
-    (void)arg;
     PMIx_Load_procid(&both[1], whos[JOINED].job, 0);
     group_add(server, "victims", both, 1);
     group_add(server, "both", both, 2);

@@ -206,7 +206,6 @@ static int role_writer(const char *arg)
     struct attacker attacker;
     unsigned lanes = 0;
 
-    (void)arg;
     attack_begin(0, "writing what was received");
     attack_attach(&attacker);
     for (size_t i = 0; i < sizeof(received) / sizeof(received[0]); i++) {
@@ -264,7 +263,6 @@ static int role_reader(const char *arg)
 {
     struct attacker attacker;
 
-    (void)arg;
     attack_begin(0, "looking for addresses of the server");
     attack_attach(&attacker);
     CHECK(sx_board_server_lives(&attacker.board), "nobody holds the life word");

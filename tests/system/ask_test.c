@@ -176,7 +176,6 @@ static void ask_in_a_way(const struct call *call, unsigned way)
 
 static int rank_asks(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
@@ -190,7 +189,6 @@ static int rank_asks(int rank)
 /* The host answers when the caller has gone on to something else. */
 static int rank_asks_late(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
@@ -207,7 +205,6 @@ static int host_is_late(struct job *job)
 {
     pmix_info_t result = text(RESULT, "late");
 
-    (void)job;
     for (unsigned i = 0; i < CALLS; i++) {
         while (sem_wait(&owes) != 0) {
         }
@@ -220,7 +217,6 @@ static int host_is_late(struct job *job)
 /* Whoever leaves is told. */
 static int rank_asks_in_vain(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
@@ -254,7 +250,6 @@ static pmix_info_t large_wish(const struct call *call, const char *how)
 /* What the host does not answer is in nobody's way. */
 static int rank_asks_large_in_vain(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
@@ -281,7 +276,6 @@ static int rank_asks_badly(int rank)
     pmix_info_t unknown = text("nobody.knows.it", ""), endless = unknown, *results;
     size_t nresults;
 
-    (void)rank;
     unknown.flags = PMIX_INFO_REQD;
     memset(endless.key, 'k', sizeof(endless.key));
     for (unsigned i = 0; i < CALLS; i++) {
@@ -306,7 +300,6 @@ static int rank_asks_badly(int rank)
 
 static int rank_of_no_entry(int rank)
 {
-    (void)rank;
     begin();
     for (unsigned i = 0; i < CALLS; i++) {
         pmix_info_t info = wish(&calls[i], "at once"), *results;

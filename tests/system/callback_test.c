@@ -66,7 +66,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo, (void)ndata;
     free(data);
     return asked(NULL, cbfunc, cbdata);
 }
@@ -74,21 +73,18 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                               pmix_modex_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)proc, (void)info, (void)ninfo;
     return asked(NULL, cbfunc, cbdata);
 }
 
 static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                  size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo;
     return asked(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    (void)codes, (void)ncodes;
     return asked(cbfunc, NULL, cbdata);
 }
 
@@ -96,7 +92,6 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)code, (void)source, (void)range, (void)info, (void)ninfo;
     return asked(cbfunc, NULL, cbdata);
 }
 
@@ -133,20 +128,17 @@ static void count(void *cbdata)
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    (void)status;
     count(cbdata);
 }
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)status, (void)value;
     count(cbdata);
 }
 
 static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                     pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)status, (void)info, (void)ninfo;
     if (release != NULL) {
         release(release_cbdata);
     }
@@ -155,14 +147,12 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void 
 
 static void on_handler(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)status, (void)id;
     count(cbdata);
 }
 
 static void on_distances(pmix_status_t status, pmix_device_distance_t *distances, size_t ndist,
                          void *cbdata, pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)status, (void)distances, (void)ndist;
     if (release != NULL) {
         release(release_cbdata);
     }
@@ -173,7 +163,6 @@ static void nobody(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -246,13 +235,11 @@ static int rank_calls(bool waits)
 
 static int rank_that_waits(int rank)
 {
-    (void)rank;
     return rank_calls(true);
 }
 
 static int rank_that_leaves(int rank)
 {
-    (void)rank;
     return rank_calls(false);
 }
 

@@ -401,10 +401,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 {
     char text[64];
 
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
     snprintf(text, sizeof(text), "handler %zu code %d results %zu", id, status, nresults);
     box_tell(status, text);
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
@@ -531,7 +527,6 @@ static void *init_main(void *arg)
 {
     pmix_proc_t proc;
 
-    (void)arg;
     for (int i = 0; i < TURNS; i++) {
         CHECK_STATUS(PMIx_Init(&proc, NULL, 0), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -543,7 +538,6 @@ static int init_and_finalize_may_race(int rank)
 {
     pthread_t threads[THREADS];
 
-    (void)rank;
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_create(&threads[i], NULL, init_main, NULL) == 0);
     }

@@ -59,7 +59,6 @@ static void count_call(void *arg, pid_t pid, const struct __ptrace_syscall_info 
     const size_t used = strlen(counter->names);
     const long number = (long)info->entry.nr;
 
-    (void)pid;
     if (!is_of_malloc(number)) {
         counter->calls++;
         snprintf(counter->names + used, sizeof(counter->names) - used, " %ld", number);
@@ -90,7 +89,6 @@ static pmix_proc_t me;
 
 static int work_init(int rank)
 {
-    (void)rank;
     free(malloc(1000)); /* the heap is made by the program, not by us */
     traced_mark();
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
@@ -122,7 +120,6 @@ static unsigned long *fence_locks; /* shared with the traced process; NULL: not 
 
 static int work_fence(int rank)
 {
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     traced_mark();
@@ -212,7 +209,6 @@ static int work_miss(int rank)
     pmix_value_t *value;
     pmix_info_t optional;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Info_load(&optional, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     traced_mark();
@@ -232,7 +228,6 @@ static int work_group(int rank)
     pmix_proc_t group;
     pmix_value_t *value;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     PMIx_Load_procid(&group, "tea", PMIX_RANK_WILDCARD);
@@ -257,7 +252,6 @@ static int work_lookup(int rank)
     pmix_pdata_t data[2];
     pmix_info_t info[2];
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     PMIx_Info_load(&info[0], "seven", &numbers[0], PMIX_UINT32);
     PMIx_Info_load(&info[1], "eight", &numbers[1], PMIX_UINT32);
@@ -287,7 +281,6 @@ static int work_lookup(int rank)
 
 static int work_commit(int rank)
 {
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     put_number("first", 1); /* makes the private store and the list */
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
@@ -319,7 +312,6 @@ static int work_event_read(int rank)
     shmix_event_t event;
     shmix_value_t value;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(shmix_events_open(SHMIX_EVENTS_OLDEST, NULL, 0, &events), PMIX_SUCCESS);
     publish_all();
@@ -342,7 +334,6 @@ static int work_event_read(int rank)
 
 static int work_event_publish(int rank)
 {
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     traced_mark();
@@ -491,13 +482,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id;
-    (void)status;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -509,7 +493,6 @@ static int an_idle_rank_sleeps(int rank)
     int ids[8], quiet = 0;
     long number = -1;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     const int threads_before = thread_ids(ids);
@@ -553,11 +536,6 @@ static void on_counted(size_t id, pmix_status_t status, const pmix_proc_t *sourc
                        pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
                        pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id;
-    (void)status;
-    (void)source;
-    (void)results;
-    (void)nresults;
     CHECK(ninfo == 2 && info[0].value.data.uint32 == heard);
     CHECK(strcmp(info[1].value.data.string, "some text") == 0);
     while (heard == 0 && sem_wait(&all_published) != 0) {

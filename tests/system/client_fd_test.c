@@ -51,7 +51,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     heard += status == CODE(0);
     lost += status == PMIX_ERR_LOST_CONNECTION;
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -250,7 +249,6 @@ static bool value_came;
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     CHECK(value->data.uint32 == 77);
     value_came = true;
@@ -260,7 +258,6 @@ static bool fence_came;
 
 static void on_fence(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     fence_came = true;
 }
@@ -374,7 +371,6 @@ static unsigned look_with_handler(void *arg)
 {
     const unsigned before = heard;
 
-    (void)arg;
     PMIx_Progress();
     return heard - before;
 }

@@ -112,7 +112,6 @@ static void connect_and_disconnect(unsigned number)
     char nspace[PMIX_MAX_NSLEN + 1];
     pmix_rank_t rank;
 
-    (void)number;
     wait_for_the_other();
     CHECK_STATUS(shmix_connect(&all, 1, NULL, 0, nspace, &rank), PMIX_SUCCESS);
     wait_for_the_other();
@@ -125,7 +124,6 @@ static void construct_and_destruct(unsigned number)
     pmix_info_t info, *results;
     size_t nresults;
 
-    (void)number;
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
                  PMIX_SUCCESS);
     wait_for_the_other();
@@ -188,7 +186,6 @@ static void count_call(void *arg, pid_t pid, const struct __ptrace_syscall_info 
     struct counter *const counter = arg;
     const uint64_t number = info->entry.nr;
 
-    (void)pid;
     if (is_sleep(number)) {
         job_token_put(0);
     }

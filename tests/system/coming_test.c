@@ -39,7 +39,6 @@ static int end(void)
 
 static void on_end(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     how = status;
     __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
 }
@@ -47,7 +46,6 @@ static void on_end(pmix_status_t status, void *cbdata)
 static void on_group(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                      pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)info, (void)ninfo;
     if (release != NULL) {
         release(release_cbdata);
     }
@@ -95,7 +93,6 @@ static int rank_of(int rank, enum call call, pmix_status_t want)
         CHECK(value->data.uint32 == 2 + OTHER_SIZE);
         PMIx_Value_free(value, 1);
     }
-    (void)rank;
     return end();
 }
 
@@ -146,7 +143,6 @@ static int rank_of_limit(int rank)
 
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &(int){ 1 }, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(both, 2, &info, 1), PMIX_ERR_TIMEOUT);
-    (void)rank;
     return end();
 }
 
@@ -181,7 +177,6 @@ static int rank_of_ended(int rank)
     CHECK_STATUS(PMIx_Fence(both, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Group_construct(GROUP, both, 2, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
-    (void)rank;
     return end();
 }
 
@@ -209,7 +204,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs, (void)info, (void)ninfo;
     if (__atomic_exchange_n(&held.holds, 0, __ATOMIC_ACQ_REL)) {
         held.data = data;
         held.ndata = ndata;

@@ -27,7 +27,6 @@ static int place;
 
 static void on_connect(pmix_status_t status, char nspace[], int rank, void *cbdata)
 {
-    (void)cbdata;
     how = status;
     strcpy(given, nspace);
     place = rank;
@@ -36,7 +35,6 @@ static void on_connect(pmix_status_t status, char nspace[], int rank, void *cbda
 
 static void on_disconnect(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     how = status;
     sem_post(&done);
 }

@@ -86,7 +86,6 @@ static int rank_of_one_job(int rank)
 {
     char first[PMIX_MAX_NSLEN + 1], second[PMIX_MAX_NSLEN + 1];
 
-    (void)rank;
     begin();
     const pmix_proc_t all = everybody();
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_ERR_INVALID_OPERATION);
@@ -402,7 +401,6 @@ static int host_of_hundred(struct job *job)
 {
     size_t used[2];
 
-    (void)job;
     for (int i = 0; i < 2; i++) {
         job_token_get(0); /* both ranks sleep in a fence, and the server with them */
         used[i] = mallinfo2().uordblks;
@@ -522,7 +520,6 @@ static int rank_of_optional_connect(int rank)
     pmix_rank_t new_rank;
     pmix_proc_t procs[2];
 
-    (void)rank;
     optional_begin(procs);
     for (int i = 0; i < 2; i++) {
         CHECK_STATUS(shmix_connect(procs, 2, NULL, 0, nspace, &new_rank), PMIX_SUCCESS);
@@ -543,7 +540,6 @@ static int rank_of_optional_group(int rank)
 {
     pmix_proc_t procs[2];
 
-    (void)rank;
     optional_begin(procs);
     CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     expect_optional(procs, PMIX_SUCCESS);
@@ -578,7 +574,6 @@ static int rank_of_optional_others_left(int rank)
 {
     pmix_proc_t procs[2];
 
-    (void)rank;
     optional_begin(procs);
     CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     leave_in_turns(procs);
@@ -603,7 +598,6 @@ static int rank_of_optional_read_before(int rank)
 {
     pmix_proc_t procs[2];
 
-    (void)rank;
     optional_begin(procs);
     CHECK(job_size_of(JOB_NSPACE) == 2 && job_size_of(SECOND) == 3);
     end_of_own(procs);
@@ -618,7 +612,6 @@ static int rank_of_optional_fence(int rank)
 {
     pmix_proc_t procs[2];
 
-    (void)rank;
     optional_begin(procs);
     fence_of(procs, true);
     expect_optional(procs, PMIX_SUCCESS);
@@ -632,7 +625,6 @@ static int rank_of_optional_exchange(int rank)
     pmix_proc_t procs[2];
     pmix_info_t info;
 
-    (void)rank;
     optional_begin(procs);
     yes(&info, PMIX_CONNECT_XCHG_ONLY);
     CHECK_STATUS(PMIx_Connect(procs, 2, &info, 1), PMIX_SUCCESS);
@@ -695,7 +687,6 @@ static int rank_of_optional_invitation(int rank)
     pmix_proc_t procs[2];
     shmix_event_t event;
 
-    (void)rank;
     optional_begin(procs);
     shmix_events_t *const events = events_of(PMIX_GROUP_INVITED, PMIX_GROUP_INVITED);
     fence_of(procs, false);

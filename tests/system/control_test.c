@@ -114,25 +114,21 @@ static int asks(pmix_status_t want)
 
 static int rank_hears(int rank)
 {
-    (void)rank;
     return asks(PMIX_SUCCESS);
 }
 
 static int rank_is_refused(int rank)
 {
-    (void)rank;
     return asks(PMIX_ERR_NO_PERMISSIONS);
 }
 
 static int rank_cannot(int rank)
 {
-    (void)rank;
     return asks(PMIX_ERR_NOT_SUPPORTED);
 }
 
 static int rank_leaves(int rank)
 {
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     const pmix_info_t info = signal_10();
     const pmix_proc_t target = rank_1();

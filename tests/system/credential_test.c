@@ -239,7 +239,6 @@ static int rank_of_another_server(int rank)
 {
     pmix_byte_object_t credential = credential_load();
 
-    (void)rank;
     begin();
     CHECK_STATUS(show(credential.bytes, credential.size), PMIX_ERR_UNREACH);
     free(credential.bytes);
@@ -297,7 +296,6 @@ static int rank_of_host(int rank)
     pmix_byte_object_t credential;
     pmix_info_t late = text(PMIX_CRED_TYPE, "late");
 
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     CHECK_STATUS(get_of_type("refuse", &credential), PMIX_ERR_NO_PERMISSIONS);
@@ -323,7 +321,6 @@ static int host_is_late(struct job *job)
     pmix_byte_object_t credential = { .bytes = huge, .size = LARGE };
     pmix_info_t kind = text(PMIX_CRED_TYPE, "host's");
 
-    (void)job;
     while (sem_wait(&owes) != 0) {
     }
     owed.credential(PMIX_SUCCESS, &credential, &kind, 1, owed.cbdata);
@@ -337,7 +334,6 @@ static int rank_of_shown(int rank)
 {
     pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
 
-    (void)rank;
     begin();
     CHECK_STATUS(PMIx_Get_credential(NULL, 0, &value.data.bo), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "test.credential", &value), PMIX_SUCCESS);
@@ -357,7 +353,6 @@ static int host_of_shown(struct job *job)
     pmix_info_t *results = NULL;
     size_t nresults = 0;
 
-    (void)job;
     job_token_get(0);
     CHECK_STATUS(PMIx_Get(&owner, "test.credential", NULL, 0, &value), PMIX_SUCCESS);
     pmix_byte_object_t *const shown = &value->data.bo;

@@ -251,7 +251,6 @@ static int registering_a_rank_allocates_nothing(struct job *job)
     (void)registering(8); /* whatever the server keeps from now on */
     const unsigned long few = registering(100), many = registering(1100);
 
-    (void)job;
     printf("register_nspace: %lu allocations for 100 ranks, %lu for 1100\n", few, many);
     CHECK(few > 0 && many < few + 100);
     return 0;
@@ -261,7 +260,6 @@ static int nothing(int rank)
 {
     pmix_proc_t me;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;

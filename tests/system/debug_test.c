@@ -65,13 +65,6 @@ static void on_ready(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)status;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     job_token_put(STOPPED);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }

@@ -83,7 +83,6 @@ static void arm_again(size_t id, pmix_status_t code, const pmix_proc_t *source, 
                       size_t ninfo, pmix_info_t results[], size_t nresults,
                       pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)results;
     heard_note(id, code, source, info, ninfo, nresults);
     if (heard_of(CODE_A) < CALLS_MAX && info[0].value.data.uint32 != LAST) {
         forget_handler(id);
@@ -95,7 +94,6 @@ static void arm_again(size_t id, pmix_status_t code, const pmix_proc_t *source, 
 /* X28: it hears of each kept event once, and of each new one. */
 static int rank_of_armed(int rank)
 {
-    (void)rank;
     rank_begin();
     for (uint32_t i = 1; i <= 3; i++) {
         tell(CODE_A, PMIX_RANGE_LOCAL, i);
@@ -113,7 +111,6 @@ static int rank_of_armed(int rank)
 
 static int rank_of_nothing(int rank)
 {
-    (void)rank;
     rank_begin();
     return rank_end();
 }
@@ -121,7 +118,6 @@ static int rank_of_nothing(int rank)
 /* X28, in a host. */
 static int host_of_armed(struct job *job)
 {
-    (void)job;
     heard_forget();
     for (uint32_t i = 1; i <= 3; i++) {
         tell(CODE_A, PMIX_RANGE_PROC_LOCAL, i);
@@ -144,7 +140,6 @@ static void register_other(size_t id, pmix_status_t code, const pmix_proc_t *sou
                            pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                            pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)results, (void)nresults;
     if (ninfo > 0 && info[0].value.data.uint32 == 2) {
         other_id = hear_a_by(hear);
     }
@@ -154,7 +149,6 @@ static void register_other(size_t id, pmix_status_t code, const pmix_proc_t *sou
 /* X28, EV74: not the event in hand, all other kept ones once. */
 static int rank_of_other(int rank)
 {
-    (void)rank;
     rank_begin();
     for (uint32_t i = 1; i <= 3; i++) {
         tell(CODE_A, PMIX_RANGE_LOCAL, i);
@@ -176,7 +170,6 @@ static void stay_inside(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     pthread_mutex_lock(&heard_lock);
     is_inside = true;
     pthread_cond_broadcast(&heard_more);
@@ -201,7 +194,6 @@ static void inside_wait(bool wanted)
 /* X28: nor from another thread, as long as it is being handled; afterwards it is kept for all. */
 static int rank_of_thread(int rank)
 {
-    (void)rank;
     rank_begin();
     const size_t first = hear_a_by(stay_inside);
 
@@ -250,7 +242,6 @@ static void ping(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_
                  size_t ninfo, pmix_info_t results[], size_t nresults,
                  pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     if (next_round()) {
         forget_handler(id);
         (void)hear_a_by(pong);
@@ -262,7 +253,6 @@ static void pong(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_
                  size_t ninfo, pmix_info_t results[], size_t nresults,
                  pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     if (next_round()) {
         if (rounds == 4) { /* nobody else counts */
             tell(CODE_B, PMIX_RANGE_LOCAL, 9);
@@ -276,7 +266,6 @@ static void pong(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_
 /* What late handlers have missed and what is new come in turns. */
 static int rank_of_turns(int rank)
 {
-    (void)rank;
     rank_begin();
     (void)hear_one(CODE_B);
     tell(CODE_A, PMIX_RANGE_LOCAL, 1);

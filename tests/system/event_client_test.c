@@ -64,7 +64,6 @@ static int rank_of_registration(int rank)
     pmix_info_t info[2];
     void *object = &object;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, hear, NULL, NULL), PMIX_ERR_INIT);
     rank_begin();
     const size_t single = hear_of(&one, 1, NULL), several = hear_of(many, 3, NULL);
@@ -298,7 +297,6 @@ static void act_inside(size_t id, pmix_status_t code, const pmix_proc_t *source,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     heard_note(id, code, source, info, ninfo, nresults);
-    (void)results;
     forget_handler(id);
     inside_id = hear_one(CODE_B);
     tell(CODE_B, PMIX_RANGE_NAMESPACE, 1);
@@ -311,9 +309,6 @@ static void keep_silent(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)results;
-    (void)done;
-    (void)cbdata;
     heard_note(id, code, source, info, ninfo, nresults);
 }
 
@@ -352,7 +347,6 @@ static void count_only(size_t id, pmix_status_t code, const pmix_proc_t *source,
                        size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     pthread_mutex_lock(&heard_lock);
     counted += code == CODE_A;
     pthread_cond_broadcast(&heard_more);
@@ -414,7 +408,6 @@ static void in_order(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)results, (void)nresults;
     CHECK(ninfo > 0 && strcmp(info[0].key, NUMBER_KEY) == 0);
     pthread_mutex_lock(&heard_lock);
     if (some_are_left_out && next_number % 3 == 2) {

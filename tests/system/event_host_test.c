@@ -79,8 +79,6 @@ static int asked_joined; /* loop thread */
 static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
     count(codes, ncodes, false);
     switch (codes[0]) { /* sorted */
     case CODE_REFUSED:
@@ -103,8 +101,6 @@ static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pm
 static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata)
 {
-    (void)cbfunc;
-    (void)cbdata;
     count(codes, ncodes, true);
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -158,7 +154,6 @@ static int rank_of_late(int rank)
 {
     const bool yes = true;
 
-    (void)rank;
     rank_begin();
     for (uint32_t i = 0; i < 3; i++) {
         tell(-2050, PMIX_RANGE_GLOBAL, i);
@@ -183,7 +178,6 @@ static size_t acknowledged_id;
  * the server's loop does all it can meanwhile. */
 static void acknowledge(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     tell_host(-2054, PMIX_RANGE_LOCAL);
     heard_wait(-2054, 1); /* the loop has gone round */
@@ -312,7 +306,6 @@ static int rank_of_named(int rank)
 {
     pmix_status_t codes[2] = { CODE_END, CODE_ENV };
 
-    (void)rank;
     rank_begin();
     const size_t named = hear_of(codes, 2, NULL), all = hear_of(NULL, 0, NULL);
 
@@ -355,7 +348,6 @@ static int rank_of_levels(int rank)
 {
     pmix_status_t code = CODE_ENV;
 
-    (void)rank;
     rank_begin();
     const size_t plain = hear_of(&code, 1, PMIX_EVENT_JOB_LEVEL);
     const size_t environment = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
@@ -397,7 +389,6 @@ static void hear_set(size_t id, pmix_status_t code, const pmix_proc_t *source, p
 {
     int good = source->nspace[0] == '\0' && source->rank == PMIX_RANK_UNDEF;
 
-    (void)id, (void)code, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_value_t *const value = &info[i].value;
 
@@ -425,7 +416,6 @@ static void hear_anything(size_t id, pmix_status_t code, const pmix_proc_t *sour
                           pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                           pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     pthread_mutex_lock(&heard_lock);
     anything++;
     pthread_cond_broadcast(&heard_more);
@@ -461,7 +451,6 @@ static int host_of_sets(struct job *job)
                                      { .nspace = JOB_NSPACE, .rank = 0 } };
     char name[] = SET;
 
-    (void)job;
     job_token_get(0);
     CHECK_STATUS(PMIx_server_define_process_set(members, 2, SET), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_server_define_process_set(members, 2, SET), PMIX_EXISTS); /* no news */
@@ -478,7 +467,6 @@ static pmix_status_t told = 1; /* under heard_lock; 1: nothing yet */
 
 static void told_status(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)cbdata;
     CHECK(status == PMIX_SUCCESS || id == SIZE_MAX);
     pthread_mutex_lock(&heard_lock);
     told = status;
@@ -505,7 +493,6 @@ static int rank_of_refusals(int rank)
     pmix_status_t codes[2] = { CODE_REFUSED, CODE_END };
     pmix_status_t later = CODE_REFUSED_LATER, unknown = CODE_UNKNOWN, slow = CODE_SLOW;
 
-    (void)rank;
     rank_begin();
     CHECK_STATUS(PMIx_Register_event_handler(codes, 2, NULL, 0, hear, NULL, NULL),
                  PMIX_ERR_NO_PERMISSIONS);
@@ -585,7 +572,6 @@ static int rank_of_death(int rank)
 {
     pmix_status_t slow = CODE_SLOW;
 
-    (void)rank;
     rank_begin();
     CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, hear, told_status, NULL),
                  PMIX_SUCCESS);

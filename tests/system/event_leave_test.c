@@ -74,7 +74,6 @@ static pmix_status_t told = 1; /* under heard_lock */
 
 static void tell_status(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     pthread_mutex_lock(&heard_lock);
     told = status;
     pthread_cond_broadcast(&heard_more);
@@ -184,7 +183,6 @@ static void on_own(size_t id, pmix_status_t code, const pmix_proc_t *source, pmi
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     while (!atomic_load(&all_posted)) {
         sched_yield();
     }
@@ -212,14 +210,12 @@ static void own_events_leave(bool external)
 
 static int rank_of_own(int rank)
 {
-    (void)rank;
     own_events_leave(false);
     return 0;
 }
 
 static int rank_of_own_external(int rank)
 {
-    (void)rank;
     own_events_leave(true);
     return 0;
 }

@@ -45,7 +45,6 @@ static int asked, dropped; /* under heard_lock */
 static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     pthread_mutex_lock(&heard_lock);
     asked++;
     pthread_cond_broadcast(&heard_more);
@@ -56,7 +55,6 @@ static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pm
 static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata)
 {
-    (void)codes, (void)ncodes, (void)cbfunc, (void)cbdata;
     pthread_mutex_lock(&heard_lock);
     dropped++;
     pthread_cond_broadcast(&heard_more);
@@ -66,7 +64,6 @@ static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_o
 
 static int rank_of_drop(int rank)
 {
-    (void)rank;
     return can_starve() ? 0 : skip();
 }
 
@@ -75,7 +72,6 @@ static int host_of_drop(struct job *job)
 {
     pmix_status_t code = CODE;
 
-    (void)job;
     if (!can_starve()) {
         return 0;
     }
@@ -114,7 +110,6 @@ static void tell_large(uint32_t number)
  * publisher is told of its loss.  The next one arrives. */
 static int rank_of_lane(int rank)
 {
-    (void)rank;
     if (!can_starve()) {
         return skip();
     }
@@ -141,7 +136,6 @@ static int rank_of_lane(int rank)
 
 static int host_of_lane(struct job *job)
 {
-    (void)job;
     if (!can_starve()) {
         return 0;
     }
@@ -188,7 +182,6 @@ static void tell_of_many(uint32_t number)
 /* A process without memory for an event has lost that one; its server has said nothing wrong. */
 static int rank_of_many(int rank)
 {
-    (void)rank;
     if (!can_starve()) {
         return skip();
     }

@@ -32,7 +32,6 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)source, (void)range, (void)info, (void)ninfo;
     if (code == CODE_REFUSED) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
@@ -87,7 +86,6 @@ static int rank_end(void)
  * of everything; when the host has answered, it is asked again. */
 static int rank_of_many(int rank)
 {
-    (void)rank;
     rank_begin();
     const size_t id = hear_one(CODE_A);
     const uint64_t share = share_of(OWED_MAX);
@@ -117,7 +115,6 @@ static int rank_of_many(int rank)
 
 static int host_of_many(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     owed_wait(share_of(OWED_MAX));
     owed_answer();
@@ -134,7 +131,6 @@ static int rank_of_large(int rank)
     char *const text = malloc(LARGE + 1);
     pmix_info_t info;
 
-    (void)rank;
     CHECK(text != NULL);
     rank_begin();
     memset(text, 'a', LARGE);
@@ -156,7 +152,6 @@ static int rank_of_large(int rank)
 
 static int host_of_large(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     owed_wait(share_of(OWED_BYTES) / LARGE);
     owed_answer();
@@ -169,7 +164,6 @@ static int host_of_large(struct job *job)
 /* What the host refuses is lost, if it was for another node. */
 static int rank_of_refused(int rank)
 {
-    (void)rank;
     rank_begin();
     tell(CODE_REFUSED, PMIX_RANGE_GLOBAL, 0);
     lost_wait(1);

@@ -131,9 +131,6 @@ static void handler(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
                     size_t ninfo, pmix_info_t results[], size_t nresults,
                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)results;
-    (void)nresults;
     note(code, source, BY_HANDLER, info, ninfo);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -142,9 +139,6 @@ static void default_handler(size_t id, pmix_status_t code, const pmix_proc_t *so
                             pmix_info_t info[], size_t ninfo, pmix_info_t results[],
                             size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)results;
-    (void)nresults;
     note(code, source, BY_DEFAULT, info, ninfo);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -185,8 +179,6 @@ static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pm
     }
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    (void)cbfunc;
-    (void)cbdata;
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -730,7 +722,6 @@ static int rank_of_required(int rank)
 {
     pmix_status_t codes[2] = { CODE, CODE_END };
 
-    (void)rank;
     rank_begin();
     listen_to(codes, 2);
     check_required(PMIX_RANGE_PROC_LOCAL);
@@ -804,7 +795,6 @@ static void check_once(pmix_data_range_t range, pmix_status_t unknown)
 
 static int rank_of_once(int rank)
 {
-    (void)rank;
     rank_begin();
     check_once(PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM);
     job_token_put(0);

@@ -87,7 +87,6 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
 
 static int host_is_late(struct job *job)
 {
-    (void)job;
     while (sem_wait(&owes) != 0) {
     }
     describe("late", owed.info, owed.cbdata);
@@ -150,7 +149,6 @@ static int rank_of_host(int rank)
 {
     pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT, other = PMIX_FABRIC_STATIC_INIT;
 
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     CHECK_STATUS(fabric_register(&fabric, "refuse"), PMIX_ERR_NO_PERMISSIONS);
@@ -189,7 +187,6 @@ static int rank_of_no_host(int rank)
     pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
     pmix_info_t unknown = text("nobody.knows.it", "");
 
-    (void)rank;
     unknown.flags = PMIX_INFO_REQD;
     CHECK_STATUS(fabric_register(&fabric, "now"), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Fabric_update(&fabric), PMIX_ERR_INIT);

@@ -34,7 +34,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)nprocs;
     pthread_mutex_lock(&host.lock);
     const bool is_silent = host.is_silent;
     const bool holds = host.holds && !is_silent;
@@ -114,7 +113,6 @@ static int rank_of_several(int rank)
 {
     static unsigned done;
 
-    (void)rank;
     rank_begin();
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, fence_done, &done), PMIX_SUCCESS);
@@ -144,7 +142,6 @@ static int rank_of_late(int rank)
     const int second = 1;
     pmix_info_t info;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_INT), PMIX_SUCCESS);
     rank_begin();
     CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_ERR_TIMEOUT);
@@ -217,7 +214,6 @@ static int rank_of_too_much(int rank)
     static char large[LARGE];
     pmix_info_t *const info = PMIx_Info_create(MANY);
 
-    (void)rank;
     rank_begin();
     memset(large, 'x', sizeof(large) - 1);
     CHECK_STATUS(PMIx_Info_load(&info[0], WISH, large, PMIX_STRING), PMIX_SUCCESS);

@@ -39,7 +39,6 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)results, (void)nresults;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIx_Check_key(info[i].key, PMIX_EXIT_CODE)) {

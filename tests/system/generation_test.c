@@ -268,7 +268,6 @@ static void *never_goes_back(void *arg)
 {
     unsigned long last = 0, seen;
 
-    (void)arg;
     while (!atomic_load(&stop)) {
         const unsigned long least = atomic_load(&fenced);
 

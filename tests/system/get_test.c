@@ -138,7 +138,6 @@ static struct {
 
 static void on_answer(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)cbdata;
     CHECK((status == PMIX_SUCCESS) == (value != NULL));
     pthread_mutex_lock(&answers.lock);
     answers.count++;
@@ -461,7 +460,6 @@ static int host_with_jobs_elsewhere(struct job *job)
     const uint32_t other = (uint32_t)geteuid() + 1;
     pmix_info_t user;
 
-    (void)job;
     CHECK_STATUS(PMIx_Info_load(&user, PMIX_USERID, &other, PMIX_UINT32), PMIX_SUCCESS);
     register_far("far.job", NULL);
     register_far("far.job.of.another", &user);
@@ -471,7 +469,6 @@ static int host_with_jobs_elsewhere(struct job *job)
 
 static int a_job_without_a_rank_here_is_read_by_its_user(int rank)
 {
-    (void)rank;
     init();
     job_token_get(0);
     expect_u32("far.job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3);

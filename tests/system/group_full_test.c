@@ -22,7 +22,6 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
                               const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                               size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)operation, (void)name, (void)procs, (void)nprocs, (void)info, (void)ninfo;
     answer = cbfunc;
     answer_cbdata = cbdata;
     sem_post(&asked);

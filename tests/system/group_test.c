@@ -319,7 +319,6 @@ static int rank_of_bad_input(int rank)
     fence();
     destruct(longest);
     CHECK_STATUS(PMIx_Group_destruct(longest, NULL, 0), PMIX_ERR_NOT_FOUND);
-    (void)rank;
     finish();
     return 0;
 }
@@ -888,7 +887,6 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     const char *const key = heard.answer == LEAD ? PMIX_GROUP_LEADER : PMIX_GROUP_OPTIONAL;
     pmix_info_t result;
 
-    (void)id, (void)source, (void)before, (void)nbefore;
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_data_array_t *const array = info[i].value.data.darray;
 
@@ -1183,7 +1181,6 @@ static int host_of_hundred(struct job *job)
 {
     size_t used[2];
 
-    (void)job;
     for (int i = 0; i < 2; i++) {
         job_token_get(0); /* both ranks sleep in a fence, and the server with them */
         used[i] = mallinfo2().uordblks;

@@ -75,7 +75,6 @@ static inline void hear(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)results;
     heard_note(id, code, source, info, ninfo, nresults);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -163,7 +162,6 @@ static inline void hear_lost(size_t id, pmix_status_t code, const pmix_proc_t *s
     uint64_t count = 0;
     bool own = false;
 
-    (void)id, (void)code, (void)source, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, SHMIX_EVENTS_LOST_COUNT) == 0) {
             count = info[i].value.data.uint64;

@@ -29,7 +29,6 @@ static void ignore_event(size_t id, pmix_status_t status, const pmix_proc_t *sou
                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -368,14 +367,12 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     callback_runs();
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)status, (void)value, (void)cbdata;
     callback_runs();
 }
 
@@ -417,25 +414,21 @@ static int all_calls(bool is_external, void (*to)(void))
 
 static int in_handler(int rank)
 {
-    (void)rank;
     return all_calls(false, to_handler);
 }
 
 static int in_callback(int rank)
 {
-    (void)rank;
     return all_calls(false, to_callback);
 }
 
 static int in_handler_of_progress(int rank)
 {
-    (void)rank;
     return all_calls(true, to_handler);
 }
 
 static int in_callback_of_progress(int rank)
 {
-    (void)rank;
     return all_calls(true, to_callback);
 }
 
@@ -498,7 +491,6 @@ static unsigned acknowledged; /* on the thread of callbacks */
 
 static void on_registered(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)id, (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     acknowledged++;
 }
@@ -594,8 +586,6 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
                               pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)proc, (void)object, (void)status, (void)msg, (void)procs, (void)nprocs;
-    (void)cbfunc, (void)cbdata;
     pthread_mutex_lock(&lock);
     const bool is_asked = inside != NULL;
     pthread_mutex_unlock(&lock);
@@ -676,7 +666,6 @@ static int host_is_asked(struct job *job)
 {
     pmix_status_t code = CODE;
 
-    (void)job;
     alarm(2 * JOB_SECONDS);
     host_joins_itself();
     pthread_mutex_lock(&lock);

@@ -21,7 +21,6 @@ static void on_accepted(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)results;
     job_token_put(DEAF);
     job_token_get(FLOODED);
     heard_note(id, code, source, info, ninfo, nresults);
@@ -31,7 +30,6 @@ static void on_accepted(size_t id, pmix_status_t code, const pmix_proc_t *source
 static void on_end(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                    pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)cbdata;
     heard_note(0, status, &me, info, ninfo, 0);
     if (release != NULL) {
         release(release_cbdata);

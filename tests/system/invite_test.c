@@ -67,7 +67,6 @@ static size_t end_count;
 static void on_end(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                    pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)cbdata;
     pthread_mutex_lock(&heard_lock);
     CHECK(end_count < 8);
     ends[end_count++] = made_read(status, info, ninfo);
@@ -215,7 +214,6 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)results;
     const char *const name = text_of(info, ninfo, PMIX_GROUP_ID);
 
     CHECK(strcmp(name, TEA) == 0 || strcmp(name, OF_NONE) == 0);
@@ -259,7 +257,6 @@ static void on_invited(size_t id, pmix_status_t code, const pmix_proc_t *source,
 {
     const char *const name = text_of(info, ninfo, PMIX_GROUP_ID);
 
-    (void)results;
     switch (manners) {
     case NOTES:
         break;
@@ -1035,7 +1032,6 @@ static size_t refused, declined;
 static void on_one_of_many(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                            pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)info, (void)ninfo, (void)cbdata, (void)release, (void)release_cbdata;
     pthread_mutex_lock(&heard_lock);
     refused += status == PMIX_ERR_OUT_OF_RESOURCE;
     declined += status == PMIX_GROUP_INVITE_DECLINED;

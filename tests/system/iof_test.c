@@ -216,7 +216,6 @@ static size_t pull(pmix_rank_t rank, pmix_iof_channel_t channels, pmix_iof_cbfun
 
 static int rank_pulls(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&ended, 0, 0);
     const size_t number = pull(0, PULLED, on_output);
@@ -237,7 +236,6 @@ static int rank_pulls(int rank)
 
 static int host_delivers(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     deliver(0, PMIX_FWD_STDOUT_CHANNEL, "one\n");
     deliver(1, PMIX_FWD_STDOUT_CHANNEL, "of another rank\n");
@@ -274,7 +272,6 @@ static int rank_pulls_nb(int rank)
 {
     const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD); /* of its own job */
 
-    (void)rank;
     begin();
     sem_init(&registered, 0, 0);
     sem_init(&deregistered, 0, 0);
@@ -293,7 +290,6 @@ static int rank_pulls_nb(int rank)
 
 static int host_delivers_once(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     deliver(0, PMIX_FWD_STDOUT_CHANNEL, "before");
     job_token_put(1);
@@ -307,7 +303,6 @@ static int rank_prints(int rank)
     const int streams[] = { memfd_create("out", 0), memfd_create("err", 0) };
     char out[64] = "", err[64] = "";
 
-    (void)rank;
     begin();
     CHECK(streams[0] >= 0 && streams[1] >= 0);
     const int before = dup(STDERR_FILENO);
@@ -328,7 +323,6 @@ static int rank_prints(int rank)
 
 static int host_has_printed(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     deliver(0, PMIX_FWD_STDOUT_CHANNEL, "one\n");
     deliver(1, PMIX_FWD_STDERR_CHANNEL, "oops\n");
@@ -344,7 +338,6 @@ static size_t slow_size, slow_total = PIECES * PIECE;
 static void on_piece(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                      pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
     if (slow_size == 0) {
         job_token_put(0);
         job_token_get(1);
@@ -360,7 +353,6 @@ static void on_piece(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *so
 
 static int rank_is_slow(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&ended, 0, 0);
     const size_t number = pull(0, PMIX_FWD_STDOUT_CHANNEL, on_piece);
@@ -387,7 +379,6 @@ static void deliver_too_much(void)
 
 static int host_waits(struct job *job)
 {
-    (void)job;
     deliver_too_much();
     job_token_put(1);
     for (int i = 0; i < PIECES; i++) {
@@ -416,7 +407,6 @@ static int host_kills_the_reader(struct job *job)
 /* It stands in its callback when the server begins to end. */
 static int rank_has_the_rest(int rank)
 {
-    (void)rank;
     slow_total = LAST * PIECE;
     begin();
     sem_init(&ended, 0, 0);
@@ -429,7 +419,6 @@ static int rank_has_the_rest(int rank)
 
 static int host_ends(struct job *job)
 {
-    (void)job;
     sem_init(&taken, 0, 0);
     taken_count = 0;
     job_token_get(0);
@@ -450,7 +439,6 @@ static size_t left_size;
 static void on_last(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
     if (left_size == 0) {
         wait_for(&leaving);
     }
@@ -460,7 +448,6 @@ static void on_last(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *sou
 /* It has had nothing of it when it says that it leaves. */
 static int rank_leaves_with_the_rest(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&leaving, 0, 0);
     (void)pull(0, PMIX_FWD_STDOUT_CHANNEL, on_last);
@@ -476,7 +463,6 @@ static int host_delivers_three(struct job *job)
 {
     char text[1001];
 
-    (void)job;
     memset(text, 'x', 1000);
     text[1000] = '\0';
     job_token_get(0);
@@ -490,7 +476,6 @@ static int host_delivers_three(struct job *job)
 /* One that leaves without a word to its pull holds nobody up. */
 static int rank_leaves(int rank)
 {
-    (void)rank;
     begin();
     (void)pull(1, PULLED, on_output);
     (void)pull(1, PULLED, NULL);
@@ -502,7 +487,6 @@ static int rank_leaves(int rank)
 /* The host has delivered before anybody asked; the end says that all has come. */
 static int rank_comes_late(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&ended, 0, 0);
     job_token_get(1);
@@ -514,7 +498,6 @@ static int rank_comes_late(int rank)
 
 static int host_is_early(struct job *job)
 {
-    (void)job;
     deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "early\n");
     job_token_put(1);
     return 0;
@@ -525,7 +508,6 @@ static int host_is_early(struct job *job)
 static void on_line(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    (void)handler, (void)info;
     CHECK(strcmp(source->nspace, LATER) == 0 && source->rank == 1 && ninfo == 0);
     CHECK(heard[channel].size + payload->size <= sizeof(heard[channel].bytes));
     memcpy(heard[channel].bytes + heard[channel].size, payload->bytes, payload->size);
@@ -545,7 +527,6 @@ static size_t pull_line(void)
 /* It pulls again once the host has heard that it has taken the first pull back. */
 static int rank_pulls_again(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&ended, 0, 0);
     CHECK_STATUS(PMIx_IOF_deregister(pull_line(), NULL, 0, NULL, NULL), PMIX_SUCCESS);
@@ -559,7 +540,6 @@ static int rank_pulls_again(int rank)
 /* What a pull no longer wants, and the host does not know that, is not for the next pull. */
 static int host_answers_the_end_later(struct job *job)
 {
-    (void)job;
     wait_for(&later.stopped);
     deliver_of(LATER, 1, PMIX_FWD_STDOUT_CHANNEL, "for a pull that has ended");
     later.cbfunc(PMIX_SUCCESS, later.cbdata);
@@ -573,7 +553,6 @@ static int rank_pulls_many(int rank)
 {
     const pmix_proc_t proc = proc_of(LATER, 1);
 
-    (void)rank;
     begin();
     for (int i = 0; i < PULLS_MAX; i++) {
         CHECK_STATUS(PMIx_IOF_deregister(pull_line(), NULL, 0, NULL, NULL), PMIX_SUCCESS);
@@ -585,7 +564,6 @@ static int rank_pulls_many(int rank)
 
 static int host_never_answers_the_end(struct job *job)
 {
-    (void)job;
     for (int i = 0; i < PULLS_MAX; i++) {
         wait_for(&later.stopped);
     }
@@ -596,7 +574,6 @@ static int rank_is_not_answered(int rank)
 {
     const pmix_proc_t proc = proc_of(LATER, 0);
 
-    (void)rank;
     begin();
     (void)PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_output, NULL, NULL);
     return 1;
@@ -621,7 +598,6 @@ static int rank_is_dropped(int rank)
 {
     const pmix_proc_t proc = proc_of(NESTED, 0);
 
-    (void)rank;
     begin();
     for (int i = 0; i < OF_EACH; i++) {
         CHECK(PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_output, NULL, NULL) >= 0);
@@ -655,7 +631,6 @@ static uint64_t dropped_lost; /* as it is told */
 static void on_some(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    (void)handler, (void)channel, (void)source;
     if (ninfo > 0) {
         CHECK(ninfo == 1 && PMIx_Check_key(info->key, SHMIX_IOF_LOST));
         dropped_lost += info->value.data.uint64;
@@ -691,7 +666,6 @@ static void pull_dropping(const char *key)
 
 static int rank_drops_oldest(int rank)
 {
-    (void)rank;
     pull_dropping(PMIX_IOF_DROP_OLDEST);
     CHECK(dropped_last == (size_t)byte_of(PIECES * PIECE - 1));
     return finish();
@@ -699,7 +673,6 @@ static int rank_drops_oldest(int rank)
 
 static int rank_drops_newest(int rank)
 {
-    (void)rank;
     pull_dropping(PMIX_IOF_DROP_NEWEST);
     return finish();
 }
@@ -707,7 +680,6 @@ static int rank_drops_newest(int rank)
 /* It is not made to wait. */
 static int host_goes_on(struct job *job)
 {
-    (void)job;
     sem_init(&taken, 0, 0);
     job_token_get(0);
     deliver_piece(0);
@@ -752,7 +724,6 @@ static int rank_marks(int rank)
 {
     const char *const out = heard[PMIX_FWD_STDOUT_CHANNEL].bytes;
 
-    (void)rank;
     begin();
     sem_init(&ended, 0, 0);
     pull_marked(PMIX_IOF_TAG_OUTPUT, "[test.job,0]<stdout>: one\n[test.job,0]<stdout>: \n"
@@ -770,7 +741,6 @@ static int rank_marks(int rank)
 /* Lines that come in parts, one without its end. */
 static int host_delivers_parts(struct job *job)
 {
-    (void)job;
     for (int i = 0; i < MARKS; i++) {
         job_token_get(0);
         deliver(0, PMIX_FWD_STDOUT_CHANNEL, "on");
@@ -789,7 +759,6 @@ static void on_gathered(size_t handler, pmix_iof_channel_t channel, pmix_proc_t 
 {
     const size_t used = strlen(pieces);
 
-    (void)handler, (void)channel, (void)source, (void)info, (void)ninfo;
     CHECK(used + payload->size + 2 < sizeof(pieces));
     if (payload->size > 0) {
         memcpy(pieces + used, payload->bytes, payload->size);
@@ -815,7 +784,6 @@ static size_t pull_gathering(uint32_t size, uint32_t seconds)
 
 static int rank_gathers(int rank)
 {
-    (void)rank;
     begin();
     sem_init(&ended, 0, 0);
     size_t number = pull_gathering(3, 0);
@@ -843,7 +811,6 @@ static int rank_gathers(int rank)
 
 static int host_delivers_bits(struct job *job)
 {
-    (void)job;
     job_token_get(0);
     deliver(0, PMIX_FWD_STDOUT_CHANNEL, "a");
     deliver(0, PMIX_FWD_STDOUT_CHANNEL, "bcdef");
@@ -925,7 +892,6 @@ static int rank_pushes(int rank)
     const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD), nobody = proc_of(JOB_NSPACE, 7);
     pmix_info_t complete;
 
-    (void)rank;
     CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
     begin();
     sem_init(&pushed, 0, 0);
@@ -994,7 +960,6 @@ static int rank_pushes_own(int rank)
     pmix_info_t own;
     int pair[2];
 
-    (void)rank;
     CHECK(pipe(pair) == 0 && dup2(pair[0], STDIN_FILENO) == STDIN_FILENO);
     begin();
     sem_init(&pushed, 0, 0);
@@ -1029,7 +994,6 @@ static int rank_leaves_its_input(int rank)
     pthread_t first;
     int pair[2];
 
-    (void)rank;
     /* With the first one a sanitizer starts one of its own, which stays. */
     CHECK(pthread_create(&first, NULL, rest, NULL) == 0);
     const int before = threads();
@@ -1051,7 +1015,6 @@ static int rank_leaves_a_word(int rank)
     char text[] = "a word";
     pmix_byte_object_t bytes = { .bytes = text, .size = 6 };
 
-    (void)rank;
     begin();
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     return finish();
@@ -1089,7 +1052,6 @@ static int rank_is_stopped(int rank)
     pmix_byte_object_t bytes = { .bytes = text, .size = 4 };
     const pmix_proc_t target = proc_of(JOB_NSPACE, 5), refused = proc_of(REFUSED, 0);
 
-    (void)rank;
     begin();
     sem_init(&pushed, 0, 0);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
@@ -1114,7 +1076,6 @@ static int host_stops(struct job *job)
 {
     const pmix_proc_t source = proc_of(JOB_NSPACE, 0), nobody = proc_of("nobody", 3);
 
-    (void)job;
     CHECK_STATUS(PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDOUT_CHANNEL, true, NULL, 0, NULL,
                                               NULL),
                  PMIX_ERR_NOT_SUPPORTED);
@@ -1138,7 +1099,7 @@ static int host_stops(struct job *job)
 
 static void on_any_end(pmix_status_t status, void *cbdata)
 {
-    (void)status; /* the one that is dropped hears of the loss */
+    /* the one that is dropped hears of the loss */
     sem_post(cbdata);
 }
 
@@ -1148,7 +1109,6 @@ static int rank_waits_to_push(int rank)
     pmix_byte_object_t bytes = { .bytes = text, .size = 4 };
     const pmix_proc_t target = proc_of(JOB_NSPACE, 4), refused = proc_of(REFUSED, 0);
 
-    (void)rank;
     begin();
     job_token_get(1);
     sem_init(&pushed, 0, 0);
@@ -1194,7 +1154,6 @@ static int rank_pulls_badly(int rank)
     pmix_proc_t endless = me;
     pmix_info_t unknown;
 
-    (void)rank;
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_IOF_deregister(1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
     begin();
@@ -1229,7 +1188,6 @@ static int host_delivers_badly(struct job *job)
     pmix_byte_object_t bytes = { .bytes = NULL, .size = 1 }, good = { .bytes = NULL, .size = 0 };
     pmix_proc_t source = proc_of(JOB_NSPACE, 0), all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
 
-    (void)job;
     CHECK_STATUS(PMIx_server_IOF_deliver(&source, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, NULL,
                                          NULL),
                  PMIX_ERR_BAD_PARAM);
@@ -1258,7 +1216,6 @@ static int rank_of_no_entry(int rank)
     char text[] = "input";
     pmix_byte_object_t bytes = { .bytes = text, .size = 5 };
 
-    (void)rank;
     begin();
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);

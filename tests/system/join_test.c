@@ -156,7 +156,6 @@ static void on_data(pmix_status_t status, char *data, size_t size, void *cbdata)
 {
     static const char *const keys[] = { "small", "again", "large", "inside", "far", "taken" };
 
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     pthread_mutex_lock(&seen.lock);
     for (size_t i = 0; i < 6; i++) {
@@ -260,7 +259,6 @@ static void on_all_data(pmix_status_t status, char *data, size_t size, void *cbd
 {
     char key[16];
 
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     pthread_mutex_lock(&seen.lock);
     for (unsigned i = 0; i < PUTS; i++) {

@@ -45,7 +45,6 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t fn, void *cbdata)
 {
-    (void)id, (void)code, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     fn(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -69,7 +68,6 @@ static void work(void)
 
 static int a_rank_maps_no_library_for_what_every_rank_does(int rank)
 {
-    (void)rank;
     const unsigned before = count_mapped(); /* a sanitizer's runtime brings some */
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
@@ -84,7 +82,6 @@ static int a_topology_maps_hwloc_when_it_is_asked_for(int rank)
 {
     pmix_topology_t topo = { .source = NULL };
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK(!is_mapped("libhwloc."));
     CHECK_STATUS(PMIx_Load_topology(&topo), PMIX_SUCCESS);
@@ -101,7 +98,6 @@ static int compression_maps_zlib_when_it_is_asked_for(int rank)
     uint8_t *packed = NULL, *unpacked = NULL;
     size_t packed_size = 0, unpacked_size = 0;
 
-    (void)rank;
     CHECK(PMIx_Data_compress(bytes, sizeof(bytes), &packed, &packed_size));
     CHECK(is_mapped("libz."));
     CHECK(!is_mapped("libhwloc."));

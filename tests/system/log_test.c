@@ -185,7 +185,6 @@ static int rank_streams(int rank)
     pmix_info_t priority;
     const int notice = 5;
 
-    (void)rank;
     begin();
     CHECK_STATUS(PMIx_Info_load(&priority, PMIX_LOG_SYSLOG_PRI, &notice, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(LOG(data, priority), PMIX_SUCCESS);
@@ -207,7 +206,6 @@ static int rank_marks(int rank)
     pmix_info_t when;
     const time_t midnight = 0;
 
-    (void)rank;
     begin();
     CHECK_STATUS(PMIx_Info_load(&when, PMIX_LOG_TIMESTAMP, &midnight, PMIX_TIME), PMIX_SUCCESS);
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_TAG_OUTPUT)), PMIX_SUCCESS);
@@ -245,7 +243,6 @@ static int rank_syslog(int rank)
     pmix_info_t priority;
     int number = 5;
 
-    (void)rank;
     begin();
     CHECK_STATUS(LOG_PLAIN(plain), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&priority, PMIX_LOG_SYSLOG_PRI, &number, PMIX_INT), PMIX_SUCCESS);
@@ -273,7 +270,6 @@ static int rank_once(int rank)
     pmix_info_t data[] = { text_of(PMIX_LOG_GLOBAL_SYSLOG, "nobody"), text_of(PMIX_LOG_STDERR, "e"),
                            text_of(PMIX_LOG_STDOUT, "o") };
 
-    (void)rank;
     begin();
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_ONCE)), PMIX_SUCCESS);
     return finish();
@@ -307,7 +303,6 @@ static int rank_nobody(int rank)
     pmix_info_t all[] = { text_of(PMIX_LOG_STDOUT, "no"),
                           required(text_of(PMIX_LOG_GLOBAL_SYSLOG, "x")) };
 
-    (void)rank;
     begin();
     CHECK_STATUS(LOG_PLAIN(record), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(LOG_PLAIN(some), PMIX_ERR_PARTIAL_SUCCESS);
@@ -335,8 +330,6 @@ static void on_op(pmix_status_t status, void *cbdata)
 
 static void on_op_never(pmix_status_t status, void *cbdata)
 {
-    (void)status;
-    (void)cbdata;
     exit(99);
 }
 
@@ -345,7 +338,6 @@ static int rank_nb(int rank)
     pmix_info_t good = text_of(PMIX_LOG_STDOUT, "good"), bad = yes(PMIX_LOG_STDOUT);
     pmix_info_t endless = good;
 
-    (void)rank;
     begin();
     memset(endless.key, 'k', sizeof(endless.key));
     CHECK_STATUS(PMIx_Log_nb(&bad, 1, NULL, 0, on_op_never, NULL), PMIX_ERR_BAD_PARAM);
@@ -374,7 +366,6 @@ static int rank_asks(int rank)
     pmix_info_t data[] = { text_of(PMIX_LOG_JOB_RECORD, "r"), text_of(PMIX_LOG_STDOUT, "o"),
                            text_of("my.key", "x") };
 
-    (void)rank;
     begin();
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_TAG_OUTPUT)),
                  mode == REFUSES ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
@@ -404,7 +395,6 @@ static int rank_leaves(int rank)
 {
     pmix_info_t data = text_of(PMIX_LOG_JOB_RECORD, "r");
 
-    (void)rank;
     begin();
     CHECK_STATUS(PMIx_Log_nb(&data, 1, NULL, 0, on_op, &called), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -434,7 +424,6 @@ static sem_t any_refused, flooded;
 
 static void on_flood(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     CHECK(status == PMIX_SUCCESS || status == PMIX_ERR_OUT_OF_RESOURCE);
     if (status == PMIX_SUCCESS) {
         atomic_fetch_add(&logged, 1);
@@ -519,7 +508,6 @@ static int rank_large(int rank)
     const size_t huge = 100u << 20, large = 1000000;
     char *const text = malloc(huge + 1);
 
-    (void)rank;
     CHECK(text != NULL);
     memset(text, 'x', huge);
     text[huge] = '\0';
@@ -562,7 +550,6 @@ static int rank_window(int rank)
     static char text[500000];
     pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
 
-    (void)rank;
     memset(text, 'x', sizeof(text) - 1);
     begin();
     const pmix_info_t data = text_of(PMIX_LOG_STDOUT, text);
@@ -599,7 +586,6 @@ static int host_window(struct job *job)
 /* TQ89: the host logs by itself, and is not asked for what it wants logged. */
 static int rank_idle(int rank)
 {
-    (void)rank;
     begin();
     return finish();
 }

@@ -26,10 +26,6 @@ static unsigned connected, finalized, lost;
 static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)proc;
-    (void)object;
-    (void)cbfunc;
-    (void)cbdata;
     __atomic_add_fetch(&connected, 1, __ATOMIC_RELAXED);
     return PMIX_SUCCESS;
 }
@@ -37,8 +33,6 @@ static pmix_status_t on_connected(const pmix_proc_t *proc, void *object, pmix_op
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t cbfunc,
                                   void *cbdata)
 {
-    (void)proc;
-    (void)object;
     __atomic_add_fetch(&finalized, 1, __ATOMIC_RELAXED);
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, cbdata);
@@ -68,7 +62,6 @@ static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive
     const bool is_new = directive == PMIX_ALLOC_NEW;
     pmix_info_t results[2];
 
-    (void)client;
     if (directive == PMIX_ALLOC_RELEASE) {
         allocated = 0;
         return PMIX_OPERATION_SUCCEEDED;
@@ -88,12 +81,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     if (status == PMIX_ERR_LOST_CONNECTION) {
         __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
     }

@@ -53,7 +53,6 @@ static size_t ids[HANDLERS];
 
 static void *register_all(void *arg)
 {
-    (void)arg;
     for (unsigned i = 0; i < HANDLERS; i++) {
         ids[i] = hear_one(PMIX_MODEL_DECLARED);
     }
@@ -64,7 +63,6 @@ static int rank_of_at_once(int rank)
 {
     pthread_t thread;
 
-    (void)rank;
     declare(0);
     CHECK(pthread_create(&thread, NULL, register_all, NULL) == 0);
     for (uint32_t i = 1; i < MODELS; i++) {
@@ -102,7 +100,6 @@ static size_t acknowledged; /* under heard_lock */
 
 static void registered(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)cbdata;
     CHECK_STATUS(status, PMIX_SUCCESS);
     CHECK(heard_by(id) == 0); /* EV3 */
     pthread_mutex_lock(&heard_lock);
@@ -114,7 +111,6 @@ static int rank_of_inside(int rank)
 {
     pmix_status_t codes[] = { PMIX_MODEL_DECLARED };
 
-    (void)rank;
     declare(1);
     declare(2);
     const size_t other = hear_of(NULL, 0, NULL); /* a default handler hears of none */

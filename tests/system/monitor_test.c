@@ -99,7 +99,6 @@ static void on_missed(size_t id, pmix_status_t code, const pmix_proc_t *source, 
 {
     bool affected = false, named = false;
 
-    (void)id, (void)before, (void)nbefore;
     CHECK(code == MISSED && source->rank == 1);
     for (size_t i = 0; i < ninfo; i++) {
         affected |= strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 &&
@@ -150,7 +149,6 @@ static sem_t beaten;
 static void on_beaten(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                       pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    (void)info, (void)release_cbdata;
     CHECK(cbdata == &beaten && status == PMIX_SUCCESS && ninfo == 0 && release_fn == NULL);
     sem_post(&beaten);
 }
@@ -159,7 +157,6 @@ static int rank_of_beats(int rank)
 {
     const pmix_info_t beat = what(PMIX_SEND_HEARTBEAT);
 
-    (void)rank;
     begin();
     sem_init(&beaten, 0, 0);
     for (int i = 0; i < 100; i++) {
@@ -210,7 +207,6 @@ static void on_file_missed(size_t id, pmix_status_t code, const pmix_proc_t *sou
 {
     const char *name = "", *path = "";
 
-    (void)id, (void)before, (void)nbefore;
     CHECK(code == MISSED && source->rank == 0);
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, PMIX_MONITOR_ID) == 0) {
@@ -239,7 +235,6 @@ static int rank_of_file(int rank)
 {
     pmix_status_t code = MISSED;
 
-    (void)rank;
     begin();
     snprintf(grown, sizeof(grown), "/tmp/shmix-monitor-%d.grown", (int)getpid());
     snprintf(replaced, sizeof(replaced), "/tmp/shmix-monitor-%d.replaced", (int)getpid());
@@ -271,7 +266,6 @@ static int rank_of_bad_files(int rank)
                                number(PMIX_MONITOR_HEARTBEAT_DROPS, 1) };
     char id[2] = "a", *const endless = malloc(PATH_MAX + 1);
 
-    (void)rank;
     memset(endless, '/', PATH_MAX);
     endless[PATH_MAX] = '\0';
     begin();
@@ -303,7 +297,6 @@ static void on_own_missed(size_t id, pmix_status_t code, const pmix_proc_t *sour
                           pmix_info_t info[], size_t ninfo, pmix_info_t *before, size_t nbefore,
                           pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)code, (void)info, (void)ninfo, (void)before, (void)nbefore;
     if (source->rank == me.rank) {
         sem_post(&missed);
     }
@@ -339,7 +332,6 @@ static int rank_of_bad_input(int rank)
     pmix_info_t endless = heartbeats, required = number(PMIX_MONITOR_HEARTBEAT_TIME, 1);
     char id[2] = "a";
 
-    (void)rank;
     PMIx_Heartbeat();
     CHECK_STATUS(PMIx_Process_monitor(&heartbeats, MISSED, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
     begin();
@@ -425,7 +417,6 @@ static int rank_of_host(int rank)
     pmix_info_t *results, own = text(HOSTS_OWN, "usage");
     size_t nresults;
 
-    (void)rank;
     begin();
     CHECK_STATUS(ask_host("refused", &results, &nresults), PMIX_ERR_NO_PERMISSIONS);
     CHECK(results == NULL && nresults == 0);
@@ -451,7 +442,6 @@ static int rank_of_no_host(int rank)
     pmix_info_t *results;
     size_t nresults;
 
-    (void)rank;
     begin();
     CHECK_STATUS(ask_host("usage", &results, &nresults), PMIX_ERR_NOT_SUPPORTED);
     return finish();

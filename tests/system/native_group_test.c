@@ -77,7 +77,6 @@ static int is_read_as_long_as_it_is_open(int rank)
 {
     shmix_group_t *other;
 
-    (void)rank;
     begin(false);
     check_members(3);
     CHECK_STATUS(shmix_group_refresh(group), PMIX_SUCCESS);
@@ -100,7 +99,6 @@ static int bad_arguments_are_refused(int rank)
     shmix_group_t *other;
     pmix_proc_t endless;
 
-    (void)rank;
     CHECK_STATUS(shmix_group_open("early", &other), PMIX_ERR_INIT);
     begin(false);
     memset(too_long, 'x', sizeof(too_long));
@@ -135,7 +133,6 @@ static int read_without_calls(void *arg)
     pmix_proc_t proc;
     pmix_rank_t rank;
 
-    (void)arg;
     for (int i = 0; i < 100; i++) {
         if (shmix_group_info(group, &info) != PMIX_SUCCESS ||
             shmix_group_member(group, 1, &proc) != PMIX_SUCCESS ||
@@ -151,7 +148,6 @@ static int read_without_calls(void *arg)
 
 static int a_read_makes_no_call_and_no_allocation(int rank)
 {
-    (void)rank;
     if (SANITIZED) {
         printf("skipped: a sanitizer allocates and calls as it likes\n");
         return JOB_SKIPPED;
@@ -186,7 +182,6 @@ static int ask_without_calls(void *arg)
     size_t count;
     char *nodes;
 
-    (void)arg;
     if (!number_is(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 2) ||
         !number_is(PMIX_RANK_WILDCARD, PMIX_LOCAL_SIZE, 2) || !number_is(1, PMIX_RANK, 1) ||
         PMIx_Resolve_peers(NULL, name, &procs, &count) != PMIX_SUCCESS || count != 2 ||
@@ -200,7 +195,6 @@ static int ask_without_calls(void *arg)
 
 static int what_follows_from_a_list_is_asked_of_nobody(int rank)
 {
-    (void)rank;
     if (SANITIZED) {
         printf("skipped: a sanitizer calls as it likes\n");
         return JOB_SKIPPED;
@@ -241,7 +235,6 @@ static int a_waiter_hears_of_the_end(int rank)
     pmix_proc_t proc;
     pthread_t thread;
 
-    (void)rank;
     begin(false);
     sem_init(&waiter.ready, 0, 0);
     CHECK(pthread_create(&thread, NULL, wait_for_the_end, &waiter) == 0);
@@ -284,7 +277,6 @@ static void *read_while_they_go(void *arg)
 {
     shmix_group_t *mine;
 
-    (void)arg;
     CHECK_STATUS(shmix_group_open(name, &mine), PMIX_SUCCESS);
     while (!over) {
         check_snapshot(mine, true);

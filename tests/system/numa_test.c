@@ -306,7 +306,6 @@ static int watch(struct job *job)
     const struct place board = place_find("shmix:board:");
     const struct place ops = place_find("shmix:ops:");
 
-    (void)job;
     check_place("board", &board, nodes_with_memory() > 1 && policy_is("interleave"), all, 0);
     check_place("ops", &ops, nodes_with_memory() > 1 && policy_is("interleave"), all, 0);
     CHECK(is_mapped("libnuma") == (nodes_with_memory() > 1));

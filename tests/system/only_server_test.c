@@ -19,14 +19,12 @@ static unsigned called;
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    (void)status, (void)cbdata;
     __atomic_add_fetch(&called, 1, __ATOMIC_RELAXED);
 }
 
 static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                     pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    (void)info, (void)ninfo;
     on_op(status, cbdata);
     if (release_fn != NULL) {
         release_fn(release_cbdata);
@@ -35,46 +33,39 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void 
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
-    (void)value;
     on_op(status, cbdata);
 }
 
 static void on_spawn(pmix_status_t status, char *nspace, void *cbdata)
 {
-    (void)nspace;
     on_op(status, cbdata);
 }
 
 static void on_credential(pmix_status_t status, pmix_byte_object_t *credential, pmix_info_t *info,
                           size_t ninfo, void *cbdata)
 {
-    (void)credential, (void)info, (void)ninfo;
     on_op(status, cbdata);
 }
 
 static void on_lookup(pmix_status_t status, pmix_pdata_t *data, size_t ndata, void *cbdata)
 {
-    (void)data, (void)ndata;
     on_op(status, cbdata);
 }
 
 static void on_pulled(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)id;
     on_op(status, cbdata);
 }
 
 static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *bytes, pmix_info_t *info, size_t ninfo)
 {
-    (void)id, (void)channel, (void)source, (void)bytes, (void)info, (void)ninfo;
 }
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 

@@ -126,7 +126,6 @@ static int rank_of_names(int rank)
 
 static int host_of_names(struct job *job)
 {
-    (void)job;
     define("low", JOB_NSPACE, 0, 1);
     define("all", JOB_NSPACE, PMIX_RANK_WILDCARD, PMIX_RANK_WILDCARD);
     for (int i = 0; i < RANKS; i++) {
@@ -211,7 +210,6 @@ static int rank_of_died(int rank)
 
 static int host_of_owned(struct job *job)
 {
-    (void)job;
     define("hosts", JOB_NSPACE, 0, 1);
     job_token_put(0);
     job_token_put(0);
@@ -277,7 +275,6 @@ static int rank_of_churn(int rank)
 
 static int host_of_churn(struct job *job)
 {
-    (void)job;
     define("steady", JOB_NSPACE, 0, 1);
     for (int i = 0; i < 2; i++) {
         job_token_put(0);

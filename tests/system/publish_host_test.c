@@ -205,7 +205,6 @@ static int rank_answers(int rank)
         { "endless", PMIX_SUCCESS, PMIX_ERR_BAD_PARAM },
     };
 
-    (void)rank;
     begin();
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         CHECK_STATUS(publish(ways[i].how), ways[i].op);
@@ -226,7 +225,6 @@ static void on_told(pmix_status_t status, void *cbdata)
 
 static void on_never(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
-    (void)cbdata;
     CHECK(status != PMIX_SUCCESS && data == NULL && ndata == 0);
 }
 

@@ -277,7 +277,6 @@ static int rank_many(int rank)
     pmix_info_t info[3];
     pmix_pdata_t data[3];
 
-    (void)rank;
     begin();
     sem_init(&told, 0, 0);
     PMIx_Info_load(&info[0], "one", &numbers[0], PMIX_UINT32);
@@ -432,12 +431,6 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     CHECK_STATUS(status, PMIX_ERR_LOST_CONNECTION);
     sem_post(&told);
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -445,9 +438,6 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
 
 static void on_nothing(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
-    (void)data;
-    (void)ndata;
-    (void)cbdata;
     CHECK(status != PMIX_SUCCESS);
 }
 
@@ -488,7 +478,6 @@ static int rank_library(int rank)
 {
     pmix_info_t info[2];
 
-    (void)rank;
     begin();
     CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_SUCCESS);
     CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
@@ -507,9 +496,6 @@ static size_t crowd_refused;
 
 static void on_crowd(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
-    (void)data;
-    (void)ndata;
-    (void)cbdata;
     CHECK(status == PMIX_ERR_OUT_OF_RESOURCE);
     if (__atomic_add_fetch(&crowd_refused, 1, __ATOMIC_RELAXED) == CROWD - 256) {
         sem_post(&told);
@@ -561,7 +547,6 @@ static size_t large_found, large_refused;
 
 static void on_large(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
-    (void)cbdata;
     CHECK(status == PMIX_SUCCESS ? ndata == MENTIONS && data[0].value.data.bo.size == LARGE
                                  : status == PMIX_ERR_OUT_OF_RESOURCE);
     *(status == PMIX_SUCCESS ? &large_found : &large_refused) += 1;
@@ -577,7 +562,6 @@ static int rank_large(int rank)
     pmix_pdata_t *data;
     pmix_info_t wait, info;
 
-    (void)rank;
     begin();
     sem_init(&told, 0, 0);
     for (size_t i = 0; i < MENTIONS; i++) {
@@ -613,7 +597,6 @@ static int rank_of_host(int rank)
     pmix_info_t wait;
     pmix_pdata_t data;
 
-    (void)rank;
     begin();
     PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
     PMIx_Pdata_construct(&data);
@@ -665,7 +648,6 @@ static int rank_wrong(int rank)
     pmix_info_t info[2];
     pmix_pdata_t data;
 
-    (void)rank;
     PMIx_Info_load(&info[0], "key", "x", PMIX_STRING);
     CHECK_STATUS(PMIx_Publish(info, 1), PMIX_ERR_INIT);
     begin();

@@ -144,7 +144,6 @@ static int rank_of_commit(int rank)
 {
     pmix_status_t code = SHMIX_ERR_VALUES_LOST;
 
-    (void)rank;
     begin();
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_loss, NULL, NULL) > 0);
     for (unsigned i = 0; i < VALUES; i++) {
@@ -255,7 +254,6 @@ static int rank_of_many(int rank)
     const int before = dup(STDERR_FILENO);
     unsigned losses = 0;
 
-    (void)rank;
     begin();
     CHECK(log != NULL && before >= 0 && dup2(fileno(log), STDERR_FILENO) >= 0);
     for (unsigned i = 0; i < VALUES; i++) {

@@ -246,7 +246,6 @@ static void ask_for_the_table(void)
 
 static int host_of_the_table(struct job *job)
 {
-    (void)job;
     ranks_wait_for(ask_for_the_table);
     return 0;
 }
@@ -326,7 +325,6 @@ static void ask_for_the_newest(void)
 
 static int host_of_again(struct job *job)
 {
-    (void)job;
     ranks_wait_for(ask_for_the_newest);
     return 0;
 }
@@ -399,10 +397,6 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 {
     char *const copy = malloc(ndata);
 
-    (void)procs;
-    (void)nprocs;
-    (void)info;
-    (void)ninfo;
     CHECK(copy != NULL);
     memcpy(copy, data, ndata);
     rank_0_becomes_the_far_one(copy, ndata);

@@ -221,7 +221,6 @@ static int rank_of_answers(int rank)
     size_t ninfo;
     char who[64];
 
-    (void)rank;
     begin();
     snprintf(who, sizeof(who), "%u.%u", (unsigned)getuid(), (unsigned)getgid());
     check_one("host.who", who, 0);
@@ -310,7 +309,6 @@ static void tell(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cb
 {
     struct told *const told = cbdata;
 
-    (void)info;
     told->status = status;
     told->ninfo = ninfo;
     if (release_fn != NULL) {

@@ -132,7 +132,6 @@ static pmix_status_t ask_qualified(const char *first, const void *data, pmix_dat
 static void never(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                   pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    (void)status, (void)info, (void)ninfo, (void)cbdata, (void)release_fn, (void)release_cbdata;
     CHECK(!"a callback of a call that has failed");
 }
 
@@ -146,7 +145,6 @@ static int rank_of_qualifiers(int rank)
     size_t ninfo;
     bool yes = true;
 
-    (void)rank;
     begin();
     CHECK_STATUS(ask_qualified(PMIX_PROCID, &me, PMIX_PROC, PMIX_NSPACE, me.nspace, PMIX_STRING),
                  PMIX_ERR_BAD_PARAM);
@@ -303,7 +301,6 @@ static void check_nb(void)
 
 static int rank_of_shape(int rank)
 {
-    (void)rank;
     begin();
     check_flat();
     check_several();
@@ -346,7 +343,6 @@ static int rank_of_bounds(int rank)
     static char *keys[AGAIN + 1];
     struct asked asked = { .query.keys = keys };
 
-    (void)rank;
     begin();
     for (size_t i = 0; i < AGAIN; i++) {
         keys[i] = (char *)PMIX_DAEMON_MEMORY;
@@ -377,7 +373,6 @@ static int rank_of_early(int rank)
     struct asked asked = { .info = NULL };
     struct told told;
 
-    (void)rank;
     ask_for(&asked, PMIX_QUERY_STABLE_ABI_VERSION);
     ask_for(&asked, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
     CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
@@ -526,7 +521,6 @@ static void tokens(int in, int out)
 
 static int host_of_sets(struct job *job)
 {
-    (void)job;
     tokens(0, 1);
     tokens(2, 3);
     return 0;
@@ -655,7 +649,6 @@ static void ask_all(void)
 
 static int ask_quietly(void *arg)
 {
-    (void)arg;
     for (int i = 0; i < 100; i++) {
         ask_all();
     }
@@ -665,7 +658,6 @@ static int ask_quietly(void *arg)
 /* What has been mapped costs no system call, and so no message. */
 static int rank_of_quiet(int rank)
 {
-    (void)rank;
     begin();
     job_token_get(0);
     ask_all();
@@ -680,7 +672,6 @@ static int host_of_quiet(struct job *job)
 {
     pmix_proc_t proc;
 
-    (void)job;
     PMIx_Load_procid(&proc, JOB_NSPACE, 0);
     CHECK_STATUS(PMIx_server_define_process_set(&proc, 1, "one"), PMIX_SUCCESS);
     job_token_put(0);
@@ -1016,7 +1007,6 @@ static void register_support(void)
 
 static int rank_of_jobs(int rank)
 {
-    (void)rank;
     begin();
     fence();
     job_token_put(0);
@@ -1033,7 +1023,6 @@ static int rank_of_jobs(int rank)
 
 static int host_of_jobs(struct job *job)
 {
-    (void)job;
     for (int i = 0; i < FEW; i++) {
         job_token_get(0);
     }
@@ -1081,7 +1070,6 @@ static int rank_of_ends(int rank)
 
 static void never_mind(pmix_status_t status, void *cbdata)
 {
-    (void)status;
     sem_post(cbdata);
 }
 

@@ -116,7 +116,6 @@ static void owed_answer(const char *name)
 
 static int host_is_late(struct job *job)
 {
-    (void)job;
     owed_wait();
     owed_answer("late");
     return 0;
@@ -205,7 +204,6 @@ static int rank_of_answers(int rank)
                  { "done", PMIX_ERR_NOT_FOUND } };
     pmix_nspace_t nspace;
 
-    (void)rank;
     begin();
     sem_init(&answered, 0, 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -238,7 +236,6 @@ static int rank_of_liar(int rank)
     const pmix_app_t app = app_of("count");
     pmix_info_t infos[2];
 
-    (void)rank;
     begin();
     PMIx_Info_load(&infos[0], PMIX_PARENT_ID, "not a process", PMIX_STRING);
     CHECK_STATUS(PMIx_Spawn(infos, 1, &app, 1, NULL), PMIX_ERR_BAD_PARAM);
@@ -264,7 +261,6 @@ static int rank_of_bounds(int rank)
     pmix_info_t info;
     pmix_nspace_t nspace;
 
-    (void)rank;
     begin();
     for (size_t i = 0; i <= APPS_MAX; i++) {
         apps[i] = app_of("count");
@@ -294,7 +290,6 @@ static int rank_of_folder(int rank)
     pmix_info_t there;
     pmix_nspace_t nspace;
 
-    (void)rank;
     begin();
     CHECK(chdir("/usr") == 0);
     PMIx_Info_load(&there, PMIX_WDIR, "/tmp", PMIX_STRING);
@@ -315,7 +310,6 @@ static int rank_of_no_host(int rank)
     pmix_app_t app = app_of("count");
     pmix_nspace_t nspace;
 
-    (void)rank;
     CHECK_STATUS(spawn("count", nspace), PMIX_ERR_INIT);
     begin();
     CHECK_STATUS(spawn("count", nspace), PMIX_ERR_NOT_SUPPORTED);

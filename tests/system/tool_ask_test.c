@@ -61,7 +61,6 @@ static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc
 {
     pmix_proc_t named;
 
-    (void)info, (void)ninfo;
     PMIx_Load_procid(&named, TOOL, TOOL_RANK);
     cbfunc(PMIX_SUCCESS, &named, cbdata);
 }
@@ -79,7 +78,6 @@ static void on_log(const pmix_proc_t *client, const pmix_info_t *data, size_t nd
                    const pmix_info_t *directives, size_t ndirs, pmix_op_cbfunc_t cbfunc,
                    void *cbdata)
 {
-    (void)directives, (void)ndirs;
     note(LOG, client);
     CHECK(ndata == 1 && PMIx_Check_key(data[0].key, PMIX_LOG_GLOBAL_DATASTORE));
     cbfunc(PMIX_SUCCESS, cbdata);
@@ -137,7 +135,6 @@ static pmix_status_t on_monitor(const pmix_proc_t *proc, const pmix_info_t *moni
                                 pmix_status_t error, const pmix_info_t directives[], size_t ndirs,
                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)directives, (void)ndirs;
     note(MONITOR, proc);
     CHECK(PMIx_Check_key(monitor->key, "my.monitor") && error == PMIX_ERR_LOST_CONNECTION);
     answer("my.result", cbfunc, cbdata);
@@ -148,7 +145,6 @@ static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive
                                  const pmix_info_t data[], size_t ndata, pmix_info_cbfunc_t cbfunc,
                                  void *cbdata)
 {
-    (void)data, (void)ndata;
     note(ALLOCATE, client);
     CHECK(directive == PMIX_ALLOC_RELEASE);
     answer("my.result", cbfunc, cbdata);
@@ -159,7 +155,6 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
                                const pmix_info_t directives[], size_t ndirs,
                                pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)op, (void)directives, (void)ndirs;
     note(FABRIC, proc);
     answer(PMIX_FABRIC_VENDOR, cbfunc, cbdata);
     return PMIX_SUCCESS;
@@ -170,7 +165,6 @@ static pmix_status_t on_credential(const pmix_proc_t *proc, const pmix_info_t di
 {
     pmix_byte_object_t secret = { .bytes = (char[]){ "secret" }, .size = 7 };
 
-    (void)directives, (void)ndirs;
     note(CREDENTIAL, proc);
     cbfunc(PMIX_SUCCESS, &secret, NULL, 0, cbdata);
     return PMIX_SUCCESS;
@@ -180,7 +174,6 @@ static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object
                                  const pmix_info_t directives[], size_t ndirs,
                                  pmix_validation_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)directives, (void)ndirs;
     note(VALIDATE, proc);
     CHECK(cred->size == 7 && strcmp(cred->bytes, "secret") == 0);
     cbfunc(PMIX_SUCCESS, NULL, 0, cbdata);
@@ -191,7 +184,6 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info, (void)ninfo;
     note(NOTIFY, source);
     CHECK(code == PMIX_EXTERNAL_ERR_BASE - 3 && range == PMIX_RANGE_RM);
     cbfunc(PMIX_SUCCESS, cbdata);
@@ -202,7 +194,6 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
 static pmix_status_t on_finalized(const pmix_proc_t *proc, void *server_object,
                                   pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)cbfunc, (void)cbdata;
     CHECK(PMIx_Check_nspace(proc->nspace, TOOL) && proc->rank == TOOL_RANK);
     CHECK(server_object == NULL);
     sem_post(&shared->ended);
@@ -275,7 +266,6 @@ static sem_t answered;
 static void on_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                       pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    (void)info;
     CHECK(status == PMIX_SUCCESS && ninfo == 0 && cbdata == &answered);
     if (release != NULL) {
         release(release_cbdata);

@@ -28,8 +28,6 @@ struct server {
 static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc_t cbfunc,
                     void *cbdata)
 {
-    (void)info;
-    (void)ninfo;
     cbfunc(PMIX_SUCCESS, NULL, cbdata);
 }
 
@@ -192,7 +190,6 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
     hear(0, code, source);
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -201,7 +198,6 @@ static void on_event_too(size_t id, pmix_status_t code, const pmix_proc_t *sourc
                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                          pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
     hear(1, code, source);
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }

@@ -933,7 +933,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)info, (void)ninfo, (void)results, (void)nresults;
     CHECK(strncmp(source->nspace, "shmix-tool-", 11) == 0);
     sem_post(&shared->gone);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -1086,7 +1085,6 @@ static int tool_run(void)
 static void on_tool_of_launcher(pmix_info_t *info, size_t ninfo,
                                 pmix_tool_connection_cbfunc_t cbfunc, void *cbdata)
 {
-    (void)info, (void)ninfo;
     cbfunc(PMIX_SUCCESS, NULL, cbdata);
 }
 
@@ -1157,7 +1155,6 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
 {
     bool is_pipe = false;
 
-    (void)id, (void)source, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         is_pipe |= PMIx_Check_key(info[i].key, PMIX_EVENT_AFFECTED_PROC) &&
                    PMIx_Check_nspace(info[i].value.data.proc->nspace, PMIX_KEEPALIVE_PIPE);
@@ -1171,7 +1168,6 @@ static void on_any(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     CHECK(status != PMIX_EVENT_JOB_END); /* none of a default handler's business */
     done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
 }

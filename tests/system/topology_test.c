@@ -109,7 +109,6 @@ static int work_load(int rank)
     pmix_cpuset_t cpuset;
     size_t count = 0;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     traced_mark();
     CHECK_STATUS(PMIx_Load_topology(&topo), PMIX_SUCCESS);
@@ -132,7 +131,6 @@ static int work_discover(int rank)
 {
     hwloc_topology_t topology;
 
-    (void)rank;
     traced_mark();
     CHECK(hwloc_topology_init(&topology) == 0);
     CHECK(hwloc_topology_load(topology) == 0);
@@ -202,7 +200,6 @@ static int a_topology_outlives_finalize(int rank)
 {
     pmix_topology_t topo = { .source = NULL };
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Load_topology(&topo), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -217,7 +214,6 @@ static int a_forked_child_reads_it_too(int rank)
     pmix_topology_t topo = { .source = NULL };
     int status;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     const pid_t child = fork();
     CHECK(child >= 0);
@@ -239,7 +235,6 @@ static int announce(struct job *job)
     pmix_info_t coming;
     const bool yes = true;
 
-    (void)job;
     CHECK_STATUS(PMIx_Info_load(&coming, "shmix.coming", &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_server_register_nspace(JOB_NSPACE, 1, &coming, 1, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
@@ -253,7 +248,6 @@ static int what_is_there_is_not_waited_for(int rank)
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     pmix_value_t *value;
 
-    (void)rank;
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     while (rc == PMIX_ERR_NOT_FOUND) {
         rc = PMIx_Get(&job, "shmix.coming", NULL, 0, &value);

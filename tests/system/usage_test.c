@@ -204,7 +204,6 @@ static int rank_of_devices(int rank)
     pmix_info_t directive, *results;
     size_t nresults;
 
-    (void)rank;
     begin();
     const size_t all = devices(PMIX_MONITOR_NET_RESOURCE_USAGE, PMIX_MONITOR_TARGET_NETS,
                                PMIX_NETWORK_ID, NULL);
@@ -233,7 +232,6 @@ static void on_told(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
 {
     bool named = false;
 
-    (void)id, (void)before, (void)nbefore;
     CHECK(code == PMIX_MONITOR_RESUSAGE_UPDATE && source->rank == me.rank && me.rank == 0);
     CHECK(ranks_of(info, ninfo) == 1);
     for (size_t i = 0; i < ninfo; i++) {

@@ -12,7 +12,6 @@
 static void never(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                   pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    (void)status, (void)info, (void)ninfo, (void)cbdata, (void)release_fn, (void)release_cbdata;
     printf("an answer to a call that has failed\n");
     exit(1);
 }

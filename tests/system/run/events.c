@@ -35,9 +35,6 @@ static void on_nine(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
                     size_t ninfo, pmix_info_t results[], size_t nresults,
                     pmix_event_notification_cbfunc_fn_t done, void *done_data)
 {
-    (void)id;
-    (void)results;
-    (void)nresults;
     printf("heard %d from %s.%u", code, source->nspace, source->rank);
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, "a.text") == 0 && info[i].value.type == PMIX_STRING) {

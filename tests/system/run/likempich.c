@@ -173,7 +173,6 @@ static void exchange(void)
 static _Atomic int polled;
 static void fence_done(pmix_status_t status, void *arg)
 {
-    (void)arg;
     polled = status == PMIX_SUCCESS ? 1 : -1;
 }
 
@@ -199,13 +198,6 @@ static void on_set(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *arg)
 {
-    (void)id;
-    (void)status;
-    (void)source;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
 }
 

@@ -39,7 +39,6 @@ static void touch(const char *path)
 static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    (void)handler, (void)channel, (void)source;
     if (ninfo > 0 && strcmp(info[0].key, "shmix.iof.lost") == 0) {
         lost += info[0].value.data.uint64;
     }

@@ -24,14 +24,12 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
     sem_post(&ended);
 }
 
 static void on_pushed(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     push_status = status;
     sem_post(&pushed);
 }

@@ -340,10 +340,6 @@ static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *sourc
 {
     bool of_rank_1 = false;
 
-    (void)id;
-    (void)source;
-    (void)results;
-    (void)nresults;
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0) {
@@ -368,8 +364,6 @@ static void on_anything(size_t id, pmix_status_t status, const pmix_proc_t *sour
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
-    (void)done, (void)cbdata;
     printf("rank %u: a handler without codes heard %s\n", me.rank, PMIx_Error_string(status));
     fflush(stdout);
     _exit(195);
@@ -506,7 +500,6 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
     const int size = snprintf(line, sizeof(line), "rank %u heard %s of %u\n", me.rank,
                               PMIx_Error_string(status), source->rank);
 
-    (void)id, (void)info, (void)ninfo, (void)results, (void)nresults;
     (void)!write(STDOUT_FILENO, line, (size_t)size);
     while (hangs) {
         pause();

@@ -116,7 +116,6 @@ static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *s
 {
     const unsigned rank = source->rank;
 
-    (void)info;
     pthread_mutex_lock(&heard.lock);
     heard.number = heard.number == 0 ? handler : heard.number;
     if (!heard.open || handler != heard.number) {
@@ -204,7 +203,6 @@ static void on_registered(pmix_status_t status, size_t number, void *cbdata)
 
 static void on_deregistered(pmix_status_t status, void *cbdata)
 {
-    (void)cbdata;
     answer(status);
 }
 

@@ -84,7 +84,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)source, (void)results, (void)nresults;
     pthread_mutex_lock(&lock);
     if (status == PMIX_READY_FOR_DEBUG) {
         ready++;
@@ -108,7 +107,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 
 static void on_registered(pmix_status_t status, size_t id, void *cbdata)
 {
-    (void)status, (void)id, (void)cbdata;
     pthread_mutex_lock(&lock);
     registered = true;
     pthread_cond_broadcast(&changed);
@@ -353,7 +351,6 @@ static bool looked;
 
 static void on_looked(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
-    (void)data, (void)ndata, (void)cbdata;
     pthread_mutex_lock(&lock);
     printf("lookup: %s\n", PMIx_Error_string(status));
     looked = true;

@@ -175,7 +175,6 @@ int main(int argc, char **argv)
     pmix_proc_t me, *servers;
     size_t count;
 
-    (void)argv;
     nonblocking = argc > 1;
     ask_and_tell("abi before", PMIX_QUERY_STABLE_ABI_VERSION, NULL);
     ask_and_tell("namespaces before", PMIX_QUERY_NAMESPACES, NULL);

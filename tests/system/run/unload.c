@@ -65,7 +65,6 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     pthread_mutex_lock(&lock);
     heard = true;
     pthread_cond_signal(&changed);
