@@ -236,25 +236,13 @@ static inline bool token_is_there(int pipe_index)
     return poll(&poll_fd, 1, 0) == 1;
 }
 
-/* In a rank. */
-static inline void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-/* The same where there are two jobs, and both are known. */
+/* In a rank where there are two jobs, and both are known. */
 static inline void begin_of_two(void)
 {
-    begin();
+    rank_begin(&me);
     if (strcmp(me.nspace, JOB_NSPACE) == 0) {
         job_token_get(PIPE_OF_HOST);
     }
-}
-
-static inline int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
 }
 
 /* The second job has two ranks, which are 2 and 3 of a case whose first job has two. */

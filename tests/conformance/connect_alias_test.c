@@ -164,7 +164,7 @@ static int reads(int rank)
     late_read(call.nspace, call.rank);
     CHECK_STATUS(shmix_job_open(call.nspace, &job), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* ---- together ------------------------------------------------------------------------------- */
@@ -197,7 +197,7 @@ static int meets(int rank)
     CHECK(again.rank == call.rank && strcmp(again.nspace, call.nspace) != 0);
     CHECK_STATUS(disconnect_by(again.nspace, NO_WORDS), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* CN25: a custom range reaches the members and nobody else. */
@@ -240,7 +240,7 @@ static int hears(int rank)
     if (call.nspace[0] != '\0') {
         CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* CN59: the data of one process by both of its new names. */
@@ -250,7 +250,7 @@ static int in_two(int rank)
                                      { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 2) } };
     struct call calls[2];
 
-    begin();
+    rank_begin(&me);
     put_own_name();
     for (int i = 0; i < 2; i++) {
         if (rank == 0 || rank == i + 1) {
@@ -272,7 +272,7 @@ static int in_two(int rank)
             CHECK_STATUS(disconnect_by(calls[i].nspace, NO_WORDS), PMIX_SUCCESS);
         }
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- afterwards ----------------------------------------------------------------------------- */
@@ -309,7 +309,7 @@ static int is_gone(int rank)
     tell_proc(CODE_LATE, me.nspace, me.rank);
     heard_wait(CODE_LATE, 1);
     CHECK(heard_of(CODE) == 0);
-    return finish();
+    return rank_end();
 }
 
 /* CN37 CN36: who may end early is missed by nobody, in a fence that runs and in later ones. */
@@ -318,7 +318,7 @@ static int goes_on_without(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     struct call call, fence = { .answers = 0 };
 
-    begin();
+    rank_begin(&me);
     (void)hear_one(PMIX_ERR_PROC_TERM_WO_SYNC);
     CHECK_STATUS(connect_by(&all, 1, and_flag(NO_WORDS, PMIX_CONNECT_EARLY_TERM_ALLOWED), &call),
                  PMIX_SUCCESS);
@@ -337,7 +337,7 @@ static int goes_on_without(int rank)
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     server_has_it();
     CHECK(heard_of(PMIX_ERR_PROC_TERM_WO_SYNC) == 0);
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case cases[] = {
@@ -349,7 +349,4 @@ static const struct job_case cases[] = {
     { "goes_on_without", 3, goes_on_without, NULL, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

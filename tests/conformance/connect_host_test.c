@@ -111,7 +111,7 @@ static pmix_status_t connect_saying(int rank, struct call *call)
     const struct words words = and_say(and_id(NO_WORDS, ID), rank == 0 ? "test.of.0" : "test.of.1",
                                        &number, PMIX_UINT32);
 
-    begin();
+    rank_begin(&me);
     job_token_put(rank); /* the host looks for it */
     return connect_by(&all, 1, words, call);
 }
@@ -125,7 +125,7 @@ static int succeeds(int rank)
     CHECK(call.rank == (pmix_rank_t)rank && call.nspace[0] != '\0');
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 static int is_refused(int rank)
@@ -135,7 +135,7 @@ static int is_refused(int rank)
     CHECK_STATUS(connect_saying(rank, &call), PMIX_ERR_NO_PERMISSIONS);
     CHECK(call.nspace[0] == '\0');
     CHECK_STATUS(newest_get(&call), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 static int cannot(int rank)
@@ -143,7 +143,7 @@ static int cannot(int rank)
     struct call call;
 
     CHECK_STATUS(connect_saying(rank, &call), PMIX_ERR_NOT_SUPPORTED);
-    return finish();
+    return rank_end();
 }
 
 /* CN14: processes of other nodes, and a host that can reach none. */
@@ -153,11 +153,11 @@ static int nobody_can(int rank)
                       here[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct call call;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(connect_by(here, 2, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* ---- clusters ------------------------------------------------------------------------------- */
@@ -168,11 +168,11 @@ static int knows_its_cluster(int rank)
     const pmix_proc_t clustered = proc_of("clustered.job", WILDCARD);
     char cluster[512];
 
-    begin();
+    rank_begin(&me);
     job_token_get(0);
     CHECK_STATUS(get_text(&clustered, PMIX_CLUSTER_ID, cluster), PMIX_SUCCESS);
     CHECK(strcmp(cluster, CLUSTER) == 0);
-    return finish();
+    return rank_end();
 }
 
 static int host_of_a_cluster(struct job *job)

@@ -104,7 +104,7 @@ static int two_jobs(int rank)
     agree(all, 4, &second, "second");
     CHECK(strcmp(first.nspace, second.nspace) != 0);
     disconnect_in_the_form_of(3 - rank, procs, second.nspace);
-    return finish();
+    return rank_end();
 }
 
 /* CN3: it returns while the other one has not even begun. */
@@ -116,14 +116,14 @@ static int returns_at_once(int rank)
     if (rank == 1) {
         job_token_get(0);
     }
-    begin();
+    rank_begin(&me);
     connect_begin(&all, 1, NO_WORDS, &call);
     if (rank == 0) {
         job_token_put(0);
     }
     CHECK_STATUS(call_wait(&call), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* CN47: it is no no-op, they have a namespace of their own. */
@@ -132,12 +132,12 @@ static int one_job(int rank)
     const pmix_proc_t all[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct call call;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(connect_by(all, 2, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK(call.rank == (pmix_rank_t)rank);
     agree(all, 2, &call, "name");
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* CN7 CN59: rank 0 connects with 1 and with 2 at the same time. */
@@ -147,7 +147,7 @@ static int two_at_once(int rank)
                                      { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 2) } };
     struct call calls[2];
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 2; i++) {
         if (rank == 0 || rank == i + 1) {
             connect_begin(with[i], 2, NO_WORDS, &calls[i]);
@@ -166,7 +166,7 @@ static int two_at_once(int rank)
             CHECK_STATUS(disconnect_by(calls[i].nspace, NO_WORDS), PMIX_SUCCESS);
         }
     }
-    return finish();
+    return rank_end();
 }
 
 /* CN8: the second is queued behind the first, never mixed with it. */
@@ -175,7 +175,7 @@ static int the_same_twice(int rank)
     const pmix_proc_t all[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct call calls[2];
 
-    begin();
+    rank_begin(&me);
     connect_begin(all, 2, NO_WORDS, &calls[0]);
     connect_begin(all, 2, NO_WORDS, &calls[1]);
     for (int i = 0; i < 2; i++) {
@@ -186,7 +186,7 @@ static int the_same_twice(int rank)
     for (int i = 0; i < 2; i++) {
         CHECK_STATUS(disconnect_by(calls[i].nspace, NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* CN9 CN10 */
@@ -196,7 +196,7 @@ static int ids(int rank)
     const pmix_proc_t all[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct call calls[2], none;
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 2; i++) { /* in opposite orders */
         const int which = rank == 0 ? i : 1 - i;
 
@@ -216,7 +216,7 @@ static int ids(int rank)
     const struct words mine = rank == 0 ? and_id(NO_WORDS, "left") : NO_WORDS;
     CHECK_STATUS(connect_by(all, 2, and_limit(mine, 1), &none), PMIX_ERR_TIMEOUT);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS); /* a finalize would end the other's */
-    return finish();
+    return rank_end();
 }
 
 /* CN6 CN41 CN42 */
@@ -226,7 +226,7 @@ static int all_and_each(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     struct call call;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(rank == 0 ? connect_by(&all, 1, and_limit(NO_WORDS, 1), &call)
                            : connect_by(each, 2, and_limit(NO_WORDS, 1), &call),
                  PMIX_ERR_TIMEOUT);
@@ -235,7 +235,7 @@ static int all_and_each(int rank)
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     CHECK_STATUS(connect_by(each, 2, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* CN43 X21: who comes late begins anew, with a limit of its own, and is met there. */
@@ -244,7 +244,7 @@ static int too_late(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     struct call call;
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(connect_by(&all, 1, and_limit(NO_WORDS, 1), &call), PMIX_ERR_TIMEOUT);
         job_token_put(0);
@@ -260,7 +260,7 @@ static int too_late(int rank)
         CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
     }
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* CN57: who has called is a member until the last one has. */
@@ -269,7 +269,7 @@ static int members_until_the_last(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     struct call call, leaving = { .answers = 0 }, newest;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
     if (rank == 0) {
         CHECK_STATUS(shmix_disconnect_nb(call.nspace, NULL, 0, on_done, &leaving), PMIX_SUCCESS);
@@ -284,7 +284,7 @@ static int members_until_the_last(int rank)
         CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     }
     CHECK_STATUS(newest_get(&newest), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 /* ---- wrong arguments ------------------------------------------------------------------------ */
@@ -406,12 +406,12 @@ static void wrong_disconnects(void)
 static int wrong_arguments(int rank)
 {
     before_init();
-    begin();
+    rank_begin(&me);
     wrong_lists();
     long_list();
     wrong_directives();
     wrong_disconnects();
-    return finish();
+    return rank_end();
 }
 
 /* CN48: whoever is named twice is there once. */
@@ -422,14 +422,14 @@ static int named_twice(int rank)
     const pmix_proc_t all[2] = { proc_of(JOB_NSPACE, WILDCARD), proc_of(JOB_NSPACE, 1) };
     struct call call;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(connect_by(each, 3, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK(call.rank == (pmix_rank_t)rank);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     CHECK_STATUS(connect_by(all, 2, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK(call.rank == (pmix_rank_t)rank);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* A member is no stranger, a stranger is no member. */
@@ -439,7 +439,7 @@ static int strangers(int rank)
     struct call call = { .nspace = "" };
     char name[512];
 
-    begin();
+    rank_begin(&me);
     if (rank < 2) {
         CHECK_STATUS(connect_by(pair, 2, NO_WORDS, &call), PMIX_SUCCESS);
         put_text("name", call.nspace);
@@ -452,7 +452,7 @@ static int strangers(int rank)
     if (rank < 2) {
         CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- what the directives do ----------------------------------------------------------------- */
@@ -483,7 +483,7 @@ static int exchange_only(int rank)
     }
     server_has_it();
     CHECK(heard_of(PMIX_ERR_PROC_TERM_WO_SYNC) == 0);
-    return finish();
+    return rank_end();
 }
 
 /* The second job ends as a whole, without a word of disconnect. */
@@ -511,7 +511,7 @@ static int job_is_missed(int rank)
         CHECK(heard_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 1);
         CHECK(strcmp(heard[0].source.nspace, SECOND) == 0 && heard[0].source.rank == WILDCARD);
     }
-    return finish();
+    return rank_end();
 }
 
 /* CN36 CN39 */
@@ -519,7 +519,7 @@ static int job_may_end_early(int rank)
 {
     job_ends(rank, and_flag(NO_WORDS, PMIX_CONNECT_EARLY_TERM_ALLOWED));
     CHECK(heard_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 0);
-    return finish();
+    return rank_end();
 }
 
 static int host_that_ends_a_job(struct job *job)
@@ -558,7 +558,7 @@ static int notify_each(int rank)
     pmix_status_t codes[2] = { PMIX_PROC_HAS_CONNECTED, PMIX_PROC_HAS_DISCONNECTED };
     struct call call;
 
-    begin();
+    rank_begin(&me);
     (void)hear_of(codes, 2, NULL);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
@@ -575,7 +575,7 @@ static int notify_each(int rank)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     server_has_it();
     CHECK(heard_of(codes[0]) == 2 && heard_of(codes[1]) == 2);
-    return finish();
+    return rank_end();
 }
 
 /* What an invitation says. */
@@ -641,7 +641,7 @@ static int notify_request(int rank)
     CHECK_STATUS(disconnect_by(invited.call.nspace, NO_WORDS), PMIX_SUCCESS);
     server_has_it();
     CHECK(heard_of(code) == (rank == 0 ? 0 : 1));
-    return finish();
+    return rank_end();
 }
 
 /* ---- names of clusters ---------------------------------------------------------------------- */
@@ -662,8 +662,8 @@ static int cluster_names(int rank)
     PMIX_MULTICLUSTER_NSPACE_PARSE(half, cluster, nspace);
     CHECK(strnlen(cluster, sizeof(cluster)) <= PMIX_MAX_NSLEN);
     CHECK(strnlen(nspace, sizeof(nspace)) <= PMIX_MAX_NSLEN);
-    begin();
-    return finish();
+    rank_begin(&me);
+    return rank_end();
 }
 
 /* X19: as the releases that had them spelled them. */
@@ -683,8 +683,8 @@ static int keys(int rank)
         CHECK(strcmp(pairs[i][0], pairs[i][1]) == 0);
     }
     CHECK(PMIX_PROC_HAS_CONNECTED == -149 && PMIX_CONNECT_REQUESTED == -150);
-    begin();
-    return finish();
+    rank_begin(&me);
+    return rank_end();
 }
 
 /* ---- many ----------------------------------------------------------------------------------- */
@@ -703,7 +703,7 @@ static int hundreds(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     struct call call;
 
-    begin();
+    rank_begin(&me);
     for (int part = 0; part < 2; part++) {
         for (int i = 0; i < (part == 0 ? ROUNDS : 3 * ROUNDS); i++) {
             CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
@@ -715,7 +715,7 @@ static int hundreds(int rank)
         }
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_of_hundreds(struct job *job)
@@ -747,7 +747,7 @@ static int server_ends(int rank)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         connect_begin(&all, 1, NO_WORDS, &waiting);
         server_has_it();
@@ -762,7 +762,7 @@ static int server_ends(int rank)
     }
     const pmix_status_t rc = connect_by(&all, 1, NO_WORDS, &waiting);
     CHECK(rc == PMIX_ERR_LOST_CONNECTION || rc == PMIX_ERR_UNREACH);
-    return finish();
+    return rank_end();
 }
 
 static int host_that_ends(struct job *job)
@@ -799,7 +799,4 @@ static const struct job_case cases[] = {
     { "server_ends", 2, server_ends, host_that_ends, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

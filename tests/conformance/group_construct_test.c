@@ -121,7 +121,7 @@ static int forms(int rank)
                                   proc_of(JOB_NSPACE, 2) };
     struct made made;
 
-    begin();
+    rank_begin(&me);
     construct_begin(GROUP, rank == 0 ? &all : each, rank == 0 ? 1 : 3, NO_WORDS, &made);
     if (rank == 2) {
         job_token_put(0);
@@ -144,7 +144,7 @@ static int forms(int rank)
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_ERR_NOT_FOUND); /* GR83 */
-    return finish();
+    return rank_end();
 }
 
 /* GR4 X20: the members' ranks follow the array. */
@@ -155,7 +155,7 @@ static int ranks(int rank)
     char text[512], want[32];
     struct made made;
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 3; i++) {
         procs[i] = proc_of(JOB_NSPACE, order[i]);
     }
@@ -172,7 +172,7 @@ static int ranks(int rank)
         CHECK(strcmp(text, want) == 0);
     }
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* GR17 GR18: members of two jobs know each other's job, and what each has put. */
@@ -196,7 +196,7 @@ static int two_jobs(int rank)
         CHECK(strcmp(text, made.members[i].nspace) == 0);
     }
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 #define AT_ONCE 20
@@ -210,7 +210,7 @@ static int at_once(int rank)
     struct call fence = { .answers = 0 };
     char names[AT_ONCE][32];
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < AT_ONCE; i++) {
         const int which = rank == 0 ? i : AT_ONCE - 1 - i;
 
@@ -239,7 +239,7 @@ static int at_once(int rank)
     for (int i = 0; i < AT_ONCE; i++) {
         CHECK_STATUS(call_wait(&ends[i]), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -313,11 +313,11 @@ static void wrong_directives(void)
 static int wrong_arguments(int rank)
 {
     before_init();
-    begin();
+    rank_begin(&me);
     wrong_names();
     wrong_lists();
     wrong_directives();
-    return finish();
+    return rank_end();
 }
 
 /* GR7: of a group that is there, for its members and for others; GR49. */
@@ -326,7 +326,7 @@ static int taken(int rank)
     const pmix_proc_t pair[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct made made;
 
-    begin();
+    rank_begin(&me);
     if (rank < 2) {
         CHECK_STATUS(construct_by(GROUP, pair, 2, NO_WORDS, &made), PMIX_SUCCESS);
         CHECK(construct_by(GROUP, pair, 2, and_limit(NO_WORDS, 1), &made) != PMIX_SUCCESS);
@@ -340,7 +340,7 @@ static int taken(int rank)
     if (rank < 2) {
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* GR28: nobody leaves what is not there yet; who has called is a member in the end. */
@@ -349,7 +349,7 @@ static int no_leave(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     struct made made;
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         construct_begin(GROUP, &all, 1, NO_WORDS, &made);
         CHECK(PMIx_Group_leave(GROUP, NULL, 0) != PMIX_SUCCESS);
@@ -363,7 +363,7 @@ static int no_leave(int rank)
     CHECK(made.size == 2);
     CHECK_STATUS(fence_of(GROUP, WILDCARD), PMIX_SUCCESS);
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* GR87: by other members, with another number. */
@@ -373,7 +373,7 @@ static int again(int rank)
     size_t first;
     struct made made;
 
-    begin();
+    rank_begin(&me);
     made = construct_of_job(GROUP, numbered());
     first = made.context_id;
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
@@ -382,7 +382,7 @@ static int again(int rank)
         CHECK(made.size == 2 && made.has_context && made.context_id != first);
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 static bool is_in(const pmix_proc_t *proc, const char *name)
@@ -412,7 +412,7 @@ static int names(int rank)
     const pmix_proc_t third = proc_of(JOB_NSPACE, 2);
     struct made made;
 
-    begin();
+    rank_begin(&me);
     (void)construct_of_job("all", NO_WORDS);
     if (rank < 2) {
         CHECK_STATUS(construct_by("pair", pair, 2, NO_WORDS, &made), PMIX_SUCCESS);
@@ -426,7 +426,7 @@ static int names(int rank)
     if (rank < 2) {
         CHECK_STATUS(destruct_by("pair", NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- directives ----------------------------------------------------------------------------- */
@@ -436,7 +436,7 @@ static int numbers(int rank)
 {
     char mine[512], other[512];
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t peer = proc_of(JOB_NSPACE, 1 - (pmix_rank_t)rank);
     const struct made made = construct_of_job(GROUP, and_flag(numbered(), PMIX_GROUP_LOCAL_ONLY));
 
@@ -446,7 +446,7 @@ static int numbers(int rank)
     CHECK_STATUS(get_text(&peer, "number", other), PMIX_SUCCESS);
     CHECK(strcmp(mine, other) == 0);
     CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* GR21 GR22 GR86 X21: two wait for one that does not call; then the name is free. */
@@ -456,7 +456,7 @@ static int time_limit(int rank)
     const pmix_proc_t pair[2] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
     struct made made;
 
-    begin();
+    rank_begin(&me);
     if (rank == 1) {
         construct_begin(GROUP, &all, 1, NO_WORDS, &made);
     }
@@ -475,7 +475,7 @@ static int time_limit(int rank)
     if (rank < 2) {
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* GR94 */
@@ -500,8 +500,8 @@ static int codes(int rank)
         CHECK(values[i][0] == values[i][1]);
     }
     CHECK(PMIX_GROUP_ACCEPT == 1 && PMIX_GROUP_DECLINE == 0); /* GR75 */
-    begin();
-    return finish();
+    rank_begin(&me);
+    return rank_end();
 }
 
 /* ---- many ----------------------------------------------------------------------------------- */
@@ -550,7 +550,7 @@ static int thousand(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, WILDCARD);
     char name[32];
 
-    begin();
+    rank_begin(&me);
     struct words words = numbered();
 
     for (int i = 0; i < THOUSAND; i++) {
@@ -567,7 +567,7 @@ static int thousand(int rank)
     }
     answers_wait((size_t)THOUSAND);
     words_free(&words);
-    return finish();
+    return rank_end();
 }
 
 #define CYCLES (SANITIZED ? 200 : 10000)
@@ -589,7 +589,7 @@ static int cycles(int rank)
 {
     unsigned long before = 0;
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i <= CYCLES; i++) {
         if (i == CYCLES / 4 || i == CYCLES) {
             fence_job();
@@ -604,7 +604,7 @@ static int cycles(int rank)
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
     CHECK(!has_grown(before, "a rank"));
-    return finish();
+    return rank_end();
 }
 
 static int host_of_cycles(struct job *job)
@@ -637,7 +637,4 @@ static const struct job_case cases[] = {
     { "cycles", 2, cycles, host_of_cycles, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -61,7 +61,7 @@ static int group_end(int rank)
     if (rank != STRANGER) {
         CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- together ------------------------------------------------------------------------------- */
@@ -370,7 +370,7 @@ static int leaves(int rank)
     if (rank == 0 || rank == 1) {
         CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* GR54 GR53: one waits in a connect for the one that leaves.  It ends for both that stay, or goes on
@@ -400,7 +400,7 @@ static int connect_breaks(int rank)
         CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 static int connect_goes_on(int rank)
@@ -429,7 +429,7 @@ static int connect_goes_on(int rank)
         CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* GR88 GR87: with its last member the group is gone, and its name is free. */
@@ -451,7 +451,7 @@ static int all_leave(int rank)
         CHECK_STATUS(PMIx_Group_construct(GROUP, &me, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* Bad input. */

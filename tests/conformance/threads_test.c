@@ -328,7 +328,4 @@ static const struct job_case cases[] = {
     { "fork_busy", 2, rank_fork_busy, NULL, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -757,24 +757,21 @@ static int case_bounds(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "own", case_own },
-        { "kept", case_kept },
-        { "rights", case_rights },
-        { "rights_of_its_user", case_rights_of_its_user },
-        { "rights_kept", case_rights_kept },
-        { "swapped", case_swapped },
-        { "raced", case_raced },
-        { "hangs", case_hangs },
-        { "bounds", case_bounds },
-    };
-    static const struct fault_role roles[] = {
-        { "asks", role_asks }, { "spells", role_spells }, { "swaps", role_swaps },
-        { "many", role_many }, { "long", role_long },     { "wrong", role_wrong },
-    };
+static const struct fault_case cases[] = {
+    { "own", case_own },
+    { "kept", case_kept },
+    { "rights", case_rights },
+    { "rights_of_its_user", case_rights_of_its_user },
+    { "rights_kept", case_rights_kept },
+    { "swapped", case_swapped },
+    { "raced", case_raced },
+    { "hangs", case_hangs },
+    { "bounds", case_bounds },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "asks", role_asks }, { "spells", role_spells }, { "swaps", role_swaps },
+    { "many", role_many }, { "long", role_long },     { "wrong", role_wrong },
+};
+
+FAULT_MAIN(cases, roles)

@@ -418,18 +418,15 @@ static int case_raced(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "kill", case_kill },   { "finalize", case_finalize },
-        { "stop", case_stop },   { "stop_and_limit", case_stop_and_limit },
-        { "raced", case_raced },
-    };
-    static const struct fault_role roles[] = {
-        { "obedient", role_obedient },
-        { "racer", role_racer },
-    };
+static const struct fault_case cases[] = {
+    { "kill", case_kill },   { "finalize", case_finalize },
+    { "stop", case_stop },   { "stop_and_limit", case_stop_and_limit },
+    { "raced", case_raced },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "obedient", role_obedient },
+    { "racer", role_racer },
+};
+
+FAULT_MAIN(cases, roles)

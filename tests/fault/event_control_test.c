@@ -263,19 +263,16 @@ static int case_unread(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "garbage", case_garbage },
-        { "masses", case_masses },
-        { "unread", case_unread },
-    };
-    static const struct fault_role roles[] = {
-        { "garbage", role_garbage },
-        { "masses", role_masses },
-        { "unread", role_unread },
-    };
+static const struct fault_case cases[] = {
+    { "garbage", case_garbage },
+    { "masses", case_masses },
+    { "unread", case_unread },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "garbage", role_garbage },
+    { "masses", role_masses },
+    { "unread", role_unread },
+};
+
+FAULT_MAIN(cases, roles)

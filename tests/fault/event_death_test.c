@@ -332,23 +332,20 @@ static int case_server(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "publisher", case_publisher },
-        { "reader", case_reader },
-        { "server", case_server },
-    };
-    static const struct fault_role roles[] = {
-        { "dying_publisher", role_dying_publisher },
-        { "reader", role_reader },
-        { "dying_reader", role_dying_reader },
-        { "steady_publisher", role_steady_publisher },
-        { "bereft_publisher", role_bereft_publisher },
-        { "bereft_reader", role_bereft_reader },
-        { "dying_host", role_dying_host },
-    };
+static const struct fault_case cases[] = {
+    { "publisher", case_publisher },
+    { "reader", case_reader },
+    { "server", case_server },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "dying_publisher", role_dying_publisher },
+    { "reader", role_reader },
+    { "dying_reader", role_dying_reader },
+    { "steady_publisher", role_steady_publisher },
+    { "bereft_publisher", role_bereft_publisher },
+    { "bereft_reader", role_bereft_reader },
+    { "dying_host", role_dying_host },
+};
+
+FAULT_MAIN(cases, roles)

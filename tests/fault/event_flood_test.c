@@ -253,20 +253,17 @@ static int case_reader_stopped(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "lane_full", case_lane_full },
-        { "others_go_on", case_others_go_on },
-        { "reader_stopped", case_reader_stopped },
-    };
-    static const struct fault_role roles[] = {
-        { "flooder", role_flooder },
-        { "reader", role_reader },
-        { "pingpong", role_pingpong },
-        { "holder", role_holder },
-    };
+static const struct fault_case cases[] = {
+    { "lane_full", case_lane_full },
+    { "others_go_on", case_others_go_on },
+    { "reader_stopped", case_reader_stopped },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "flooder", role_flooder },
+    { "reader", role_reader },
+    { "pingpong", role_pingpong },
+    { "holder", role_holder },
+};
+
+FAULT_MAIN(cases, roles)

@@ -254,14 +254,11 @@ static int case_link(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = { { "link", case_link } };
-    static const struct fault_role roles[] = {
-        { "victim", role_victim },
-        { "witness", role_witness },
-    };
+static const struct fault_case cases[] = { { "link", case_link } };
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "victim", role_victim },
+    { "witness", role_witness },
+};
+
+FAULT_MAIN(cases, roles)

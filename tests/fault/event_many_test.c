@@ -322,19 +322,16 @@ static int case_infos(void)
     return alone("infos");
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "handlers", case_handlers },
-        { "names", case_names },
-        { "infos", case_infos },
-        { "server_few_files", case_server_few_files },
-    };
-    static const struct fault_role roles[] = {
-        { "handlers", role_handlers },   { "names", role_names },     { "infos", role_infos },
-        { "publisher", role_publisher }, { "stopped", role_stopped },
-    };
+static const struct fault_case cases[] = {
+    { "handlers", case_handlers },
+    { "names", case_names },
+    { "infos", case_infos },
+    { "server_few_files", case_server_few_files },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "handlers", role_handlers },   { "names", role_names },     { "infos", role_infos },
+    { "publisher", role_publisher }, { "stopped", role_stopped },
+};
+
+FAULT_MAIN(cases, roles)

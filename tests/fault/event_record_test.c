@@ -426,18 +426,15 @@ static int case_mutations(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "records", case_records },
-        { "mutations", case_mutations },
-    };
-    static const struct fault_role roles[] = {
-        { "records", role_records },
-        { "mutations", role_mutations },
-        { "listener", role_listener },
-    };
+static const struct fault_case cases[] = {
+    { "records", case_records },
+    { "mutations", case_mutations },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "records", role_records },
+    { "mutations", role_mutations },
+    { "listener", role_listener },
+};
+
+FAULT_MAIN(cases, roles)

@@ -59,7 +59,18 @@ struct fault_role {
     int (*run)(const char *arg); /* its exit code; @arg is "" without one */
 };
 
-/* main() of a test program. */
+/* main() of a test program, whose processes have @roles; of one that has none but the common ones. */
+#define FAULT_MAIN(cases, roles)                                                          \
+    int main(int argc, char **argv)                                                       \
+    {                                                                                     \
+        return fault_main(argc, argv, (cases), sizeof(cases) / sizeof(*(cases)), (roles), \
+                          sizeof(roles) / sizeof(*(roles)));                              \
+    }
+#define FAULT_MAIN_OF_HOST(cases)                                                          \
+    int main(int argc, char **argv)                                                        \
+    {                                                                                      \
+        return fault_main(argc, argv, (cases), sizeof(cases) / sizeof(*(cases)), NULL, 0); \
+    }
 int fault_main(int argc, char **argv, const struct fault_case *cases, size_t case_count,
                const struct fault_role *roles, size_t role_count);
 

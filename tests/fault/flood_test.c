@@ -353,23 +353,20 @@ static int case_exhausted_spares_the_living(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "silent", case_silent },
-        { "crowded", case_crowded },
-        { "come_and_go", case_come_and_go },
-        { "refused", case_refused },
-        { "exhausted", case_exhausted },
-        { "exhausted_for_long", case_exhausted_for_long },
-        { "exhausted_spares_the_living", case_exhausted_spares_the_living },
-    };
-    static const struct fault_role roles[] = {
-        { "silent", role_silent },           { "come_and_go", role_come_and_go },
-        { "refused", role_refused },         { "late", role_late },
-        { "turned_away", role_turned_away }, { "thread_ends", role_thread_ends },
-    };
+static const struct fault_case cases[] = {
+    { "silent", case_silent },
+    { "crowded", case_crowded },
+    { "come_and_go", case_come_and_go },
+    { "refused", case_refused },
+    { "exhausted", case_exhausted },
+    { "exhausted_for_long", case_exhausted_for_long },
+    { "exhausted_spares_the_living", case_exhausted_spares_the_living },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "silent", role_silent },           { "come_and_go", role_come_and_go },
+    { "refused", role_refused },         { "late", role_late },
+    { "turned_away", role_turned_away }, { "thread_ends", role_thread_ends },
+};
+
+FAULT_MAIN(cases, roles)

@@ -1350,31 +1350,28 @@ static int case_cut_off(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "cut_off", case_cut_off },         { "before_hello", case_before_hello },
-        { "after_hello", case_after_hello }, { "hello", case_hello },
-        { "bodies", case_bodies },           { "windows", case_windows },
-        { "lingering", case_lingering },     { "unfolding", case_unfolding },
-        { "outlived", case_outlived },       { "reads_nothing", case_reads_nothing },
-        { "numbers", case_numbers },
-    };
-    static const struct fault_role roles[] = {
-        { "cut_off", role_cut_off },
-        { "comes_again", role_comes_again },
-        { "before_hello", role_before_hello },
-        { "after_hello", role_after_hello },
-        { "hello", role_hello },
-        { "bodies", role_bodies },
-        { "numbers", role_numbers },
-        { "windows", role_windows },
-        { "lingering", role_lingering },
-        { "unfolding", role_unfolding },
-        { "outlived", role_outlived },
-        { "reads_nothing", role_reads_nothing },
-    };
+static const struct fault_case cases[] = {
+    { "cut_off", case_cut_off },         { "before_hello", case_before_hello },
+    { "after_hello", case_after_hello }, { "hello", case_hello },
+    { "bodies", case_bodies },           { "windows", case_windows },
+    { "lingering", case_lingering },     { "unfolding", case_unfolding },
+    { "outlived", case_outlived },       { "reads_nothing", case_reads_nothing },
+    { "numbers", case_numbers },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "cut_off", role_cut_off },
+    { "comes_again", role_comes_again },
+    { "before_hello", role_before_hello },
+    { "after_hello", role_after_hello },
+    { "hello", role_hello },
+    { "bodies", role_bodies },
+    { "numbers", role_numbers },
+    { "windows", role_windows },
+    { "lingering", role_lingering },
+    { "unfolding", role_unfolding },
+    { "outlived", role_outlived },
+    { "reads_nothing", role_reads_nothing },
+};
+
+FAULT_MAIN(cases, roles)

@@ -356,17 +356,14 @@ static int case_stop_and_limit(void)
     return case_of(STOP_AND_LIMIT);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "leave", case_leave },
-        { "kill", case_kill },
-        { "finalize", case_finalize },
-        { "stop", case_stop },
-        { "stop_and_limit", case_stop_and_limit },
-    };
-    static const struct fault_role roles[] = { { "obedient", role_obedient } };
+static const struct fault_case cases[] = {
+    { "leave", case_leave },
+    { "kill", case_kill },
+    { "finalize", case_finalize },
+    { "stop", case_stop },
+    { "stop_and_limit", case_stop_and_limit },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = { { "obedient", role_obedient } };
+
+FAULT_MAIN(cases, roles)

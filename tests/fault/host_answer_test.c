@@ -144,12 +144,9 @@ static int case_too_late(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "while_ending", case_while_ending },
-        { "too_late", case_too_late },
-    };
+static const struct fault_case cases[] = {
+    { "while_ending", case_while_ending },
+    { "too_late", case_too_late },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), NULL, 0);
-}
+FAULT_MAIN_OF_HOST(cases)

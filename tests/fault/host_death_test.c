@@ -338,19 +338,16 @@ static int case_container(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "host", case_host },
-        { "launcher", case_launcher },
-        { "container", case_container },
-    };
-    static const struct fault_role roles[] = {
-        { "host", role_host },         { "fence", role_fence }, { "get", role_get },
-        { "fence_nb", role_fence_nb }, { "init", role_init },   { "launched", role_launched },
-        { "finishes", role_finishes },
-    };
+static const struct fault_case cases[] = {
+    { "host", case_host },
+    { "launcher", case_launcher },
+    { "container", case_container },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "host", role_host },         { "fence", role_fence }, { "get", role_get },
+    { "fence_nb", role_fence_nb }, { "init", role_init },   { "launched", role_launched },
+    { "finishes", role_finishes },
+};
+
+FAULT_MAIN(cases, roles)

@@ -342,15 +342,12 @@ static int case_rank_refused(void)
     return inside(false, PMIX_ERROR);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "job_later", case_job_later },     { "job_done", case_job_done },
-        { "job_refused", case_job_refused }, { "rank_later", case_rank_later },
-        { "rank_done", case_rank_done },     { "rank_refused", case_rank_refused },
-    };
-    static const struct fault_role roles[] = { { "rank", role_rank } };
+static const struct fault_case cases[] = {
+    { "job_later", case_job_later },     { "job_done", case_job_done },
+    { "job_refused", case_job_refused }, { "rank_later", case_rank_later },
+    { "rank_done", case_rank_done },     { "rank_refused", case_rank_refused },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = { { "rank", role_rank } };
+
+FAULT_MAIN(cases, roles)

@@ -189,21 +189,18 @@ static int case_rank_of_another_uid(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "another_uid", case_another_uid },
-        { "socket_handed_over", case_socket_handed_over },
-        { "hello_of_another_uid", case_hello_of_another_uid },
-        { "rank_of_another_uid", case_rank_of_another_uid },
-    };
-    static const struct fault_role roles[] = {
-        { "refused", role_refused },
-        { "handed", role_handed },
-        { "stranger", role_stranger },
-        { "wrong_rank", role_wrong_rank },
-    };
+static const struct fault_case cases[] = {
+    { "another_uid", case_another_uid },
+    { "socket_handed_over", case_socket_handed_over },
+    { "hello_of_another_uid", case_hello_of_another_uid },
+    { "rank_of_another_uid", case_rank_of_another_uid },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "refused", role_refused },
+    { "handed", role_handed },
+    { "stranger", role_stranger },
+    { "wrong_rank", role_wrong_rank },
+};
+
+FAULT_MAIN(cases, roles)

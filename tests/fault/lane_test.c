@@ -836,17 +836,14 @@ static int case_races(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "words", case_words },         { "arrivals", case_arrivals }, { "held", case_held },
-        { "mutations", case_mutations }, { "races", case_races },
-    };
-    static const struct fault_role roles[] = {
-        { "words", role_words },         { "arrivals", role_arrivals }, { "held", role_held },
-        { "mutations", role_mutations }, { "races", role_races },
-    };
+static const struct fault_case cases[] = {
+    { "words", case_words },         { "arrivals", case_arrivals }, { "held", case_held },
+    { "mutations", case_mutations }, { "races", case_races },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "words", role_words },         { "arrivals", role_arrivals }, { "held", role_held },
+    { "mutations", role_mutations }, { "races", role_races },
+};
+
+FAULT_MAIN(cases, roles)

@@ -297,19 +297,16 @@ static int case_groups(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "job_to_come", case_job_to_come },
-        { "kept_names", case_kept_names },
-        { "unnamed_tools", case_unnamed_tools },
-        { "groups", case_groups },
-    };
-    static const struct fault_role roles[] = {
-        { "takes", role_takes },     { "of_job", role_of_job }, { "asks", role_asks },
-        { "unnamed", role_unnamed }, { "groups", role_groups }, { "silent", role_silent },
-    };
+static const struct fault_case cases[] = {
+    { "job_to_come", case_job_to_come },
+    { "kept_names", case_kept_names },
+    { "unnamed_tools", case_unnamed_tools },
+    { "groups", case_groups },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "takes", role_takes },     { "of_job", role_of_job }, { "asks", role_asks },
+    { "unnamed", role_unnamed }, { "groups", role_groups }, { "silent", role_silent },
+};
+
+FAULT_MAIN(cases, roles)

@@ -451,26 +451,23 @@ static int case_ending_server(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "next_operation", case_next_operation },   { "own_operation", case_own_operation },
-        { "next_generation", case_next_generation }, { "unopened_pull", case_unopened_pull },
-        { "going_tool", case_going_tool },           { "ending_job", case_ending_job },
-        { "dropped_codes", case_dropped_codes },     { "ending_server", case_ending_server },
-    };
-    static const struct fault_role roles[] = {
-        { "has_two_operations", role_has_two_operations },
-        { "leaves", role_leaves },
-        { "stays", role_stays },
-        { "connects_loudly", role_connects_loudly },
-        { "fences_thrice", role_fences_thrice },
-        { "pulls", role_pulls },
-        { "tool", role_tool },
-        { "listens", role_listens },
-        { "listens_to_two", role_listens_to_two },
-    };
+static const struct fault_case cases[] = {
+    { "next_operation", case_next_operation },   { "own_operation", case_own_operation },
+    { "next_generation", case_next_generation }, { "unopened_pull", case_unopened_pull },
+    { "going_tool", case_going_tool },           { "ending_job", case_ending_job },
+    { "dropped_codes", case_dropped_codes },     { "ending_server", case_ending_server },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "has_two_operations", role_has_two_operations },
+    { "leaves", role_leaves },
+    { "stays", role_stays },
+    { "connects_loudly", role_connects_loudly },
+    { "fences_thrice", role_fences_thrice },
+    { "pulls", role_pulls },
+    { "tool", role_tool },
+    { "listens", role_listens },
+    { "listens_to_two", role_listens_to_two },
+};
+
+FAULT_MAIN(cases, roles)

@@ -559,15 +559,12 @@ static int case_three(void)
     return play(3);
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "one", case_one },
-        { "two", case_two },
-        { "three", case_three },
-    };
-    static const struct fault_role roles[] = { { "rank", role_rank }, { "tool", role_tool } };
+static const struct fault_case cases[] = {
+    { "one", case_one },
+    { "two", case_two },
+    { "three", case_three },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = { { "rank", role_rank }, { "tool", role_tool } };
+
+FAULT_MAIN(cases, roles)

@@ -211,20 +211,17 @@ static int case_while_waiting(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "in_init", case_in_init },
-        { "in_put", case_in_put },
-        { "in_fence", case_in_fence },
-        { "while_waiting", case_while_waiting },
-    };
-    static const struct fault_role roles[] = {
-        { "victim", role_victim },
-        { "survivor", role_survivor },
-        { "waits", role_waits },
-    };
+static const struct fault_case cases[] = {
+    { "in_init", case_in_init },
+    { "in_put", case_in_put },
+    { "in_fence", case_in_fence },
+    { "while_waiting", case_while_waiting },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "victim", role_victim },
+    { "survivor", role_survivor },
+    { "waits", role_waits },
+};
+
+FAULT_MAIN(cases, roles)

@@ -216,21 +216,18 @@ static int case_needed(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "uring", case_uring },
-        { "memlock", case_memlock },
-        { "waitv", case_waitv },
-        { "needed", case_needed },
-    };
-    static const struct fault_role roles[] = {
-        { "without_uring", role_without_uring },
-        { "without_memlock", role_without_memlock },
-        { "without_waitv", role_without_waitv },
-        { "launcher_without", role_launcher_without },
-    };
+static const struct fault_case cases[] = {
+    { "uring", case_uring },
+    { "memlock", case_memlock },
+    { "waitv", case_waitv },
+    { "needed", case_needed },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "without_uring", role_without_uring },
+    { "without_memlock", role_without_memlock },
+    { "without_waitv", role_without_waitv },
+    { "launcher_without", role_launcher_without },
+};
+
+FAULT_MAIN(cases, roles)

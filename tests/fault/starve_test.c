@@ -363,25 +363,22 @@ static int case_few_files_for_a_client(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "tmpdir_missing", case_tmpdir_missing },
-        { "tmpdir_unwritable", case_tmpdir_unwritable },
-        { "tmpdir_a_file", case_tmpdir_a_file },
-        { "tmpdir_full", case_tmpdir_full },
-        { "tmpdir_long", case_tmpdir_long },
-        { "few_files_for_a_server", case_few_files_for_a_server },
-        { "few_files_for_a_job", case_few_files_for_a_job },
-        { "few_files_for_a_client", case_few_files_for_a_client },
-    };
-    static const struct fault_role roles[] = {
-        { "try", role_try },
-        { "try_full", role_try_full },
-        { "tiny_host", role_tiny_host },
-        { "spare", role_spare },
-    };
+static const struct fault_case cases[] = {
+    { "tmpdir_missing", case_tmpdir_missing },
+    { "tmpdir_unwritable", case_tmpdir_unwritable },
+    { "tmpdir_a_file", case_tmpdir_a_file },
+    { "tmpdir_full", case_tmpdir_full },
+    { "tmpdir_long", case_tmpdir_long },
+    { "few_files_for_a_server", case_few_files_for_a_server },
+    { "few_files_for_a_job", case_few_files_for_a_job },
+    { "few_files_for_a_client", case_few_files_for_a_client },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "try", role_try },
+    { "try_full", role_try_full },
+    { "tiny_host", role_tiny_host },
+    { "spare", role_spare },
+};
+
+FAULT_MAIN(cases, roles)

@@ -644,24 +644,21 @@ static int case_another_uid(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "hello", case_hello },   { "garbage", case_garbage },
-        { "many", case_many },     { "programs", case_programs },
-        { "killed", case_killed }, { "home_ends", case_home_ends },
-        { "litter", case_litter }, { "another_uid", case_another_uid },
-        { "names", case_names },   { "descriptors", case_descriptors },
-    };
-    static const struct fault_role roles[] = {
-        { "hello", role_hello },     { "garbage", role_garbage },
-        { "many", role_many },       { "lives", role_lives },
-        { "killed", role_killed },   { "stays", role_stays },
-        { "litters", role_litters }, { "another_uid", role_another_uid },
-        { "names", role_names },     { "hoards", role_hoards },
-        { "comes", role_comes },
-    };
+static const struct fault_case cases[] = {
+    { "hello", case_hello },   { "garbage", case_garbage },
+    { "many", case_many },     { "programs", case_programs },
+    { "killed", case_killed }, { "home_ends", case_home_ends },
+    { "litter", case_litter }, { "another_uid", case_another_uid },
+    { "names", case_names },   { "descriptors", case_descriptors },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "hello", role_hello },     { "garbage", role_garbage },
+    { "many", role_many },       { "lives", role_lives },
+    { "killed", role_killed },   { "stays", role_stays },
+    { "litters", role_litters }, { "another_uid", role_another_uid },
+    { "names", role_names },     { "hoards", role_hoards },
+    { "comes", role_comes },
+};
+
+FAULT_MAIN(cases, roles)

@@ -556,26 +556,20 @@ static int case_late_handlers(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "lane_share", case_lane_share },
-        { "rest", case_rest },
-        { "refusals", case_refusals },
-        { "gets_bound", case_gets_bound },
-        { "dies_waiting", case_dies_waiting },
-        { "dies_waiting_forked", case_dies_waiting_forked },
-        { "late_handlers", case_late_handlers },
-    };
-    static const struct fault_role roles[] = {
-        { "lane_writer", role_lane_writer },
-        { "intruder", role_intruder },
-        { "gets", role_gets },
-        { "survivor", role_survivor },
-        { "victim", role_victim },
-        { "latecomer", role_latecomer },
-    };
+static const struct fault_case cases[] = {
+    { "lane_share", case_lane_share },       { "rest", case_rest },
+    { "refusals", case_refusals },           { "gets_bound", case_gets_bound },
+    { "dies_waiting", case_dies_waiting },   { "dies_waiting_forked", case_dies_waiting_forked },
+    { "late_handlers", case_late_handlers },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "lane_writer", role_lane_writer },
+    { "intruder", role_intruder },
+    { "gets", role_gets },
+    { "survivor", role_survivor },
+    { "victim", role_victim },
+    { "latecomer", role_latecomer },
+};
+
+FAULT_MAIN(cases, roles)

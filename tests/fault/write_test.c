@@ -294,17 +294,14 @@ static int case_writer(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = {
-        { "writer", case_writer },
-        { "reader", case_reader },
-    };
-    static const struct fault_role roles[] = {
-        { "writer", role_writer },
-        { "reader", role_reader },
-    };
+static const struct fault_case cases[] = {
+    { "writer", case_writer },
+    { "reader", case_reader },
+};
 
-    return fault_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), roles,
-                      sizeof(roles) / sizeof(roles[0]));
-}
+static const struct fault_role roles[] = {
+    { "writer", role_writer },
+    { "reader", role_reader },
+};
+
+FAULT_MAIN(cases, roles)

@@ -66,15 +66,11 @@ static int rank_of_targets(int rank)
     }
     heard_wait(LAST, 2);
     CHECK(heard_of(CODE) == want[rank]);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "targets", 3, rank_of_targets, NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "targets", 3, rank_of_targets, NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -18,12 +18,6 @@ static void begin(void)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
 }
 
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static pmix_info_t text(const char *key, const char *value)
 {
     pmix_info_t info;
@@ -183,7 +177,7 @@ static int rank_asks(int rank)
             ask_in_a_way(&calls[i], way);
         }
     }
-    return finish();
+    return rank_end();
 }
 
 /* The host answers when the caller has gone on to something else. */
@@ -198,7 +192,7 @@ static int rank_asks_late(int rank)
         PMIx_Info_destruct(&info);
         CHECK(answered_wait() == PMIX_ERR_NOT_FOUND && answered_count == 1);
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_is_late(struct job *job)
@@ -225,7 +219,7 @@ static int rank_asks_in_vain(int rank)
         CHECK_STATUS(calls[i].nonblocking(&info), PMIX_SUCCESS);
         PMIx_Info_destruct(&info);
     }
-    (void)finish();
+    rank_end();
     for (unsigned i = 0; i < CALLS; i++) {
         CHECK(answered_wait() != PMIX_SUCCESS && answered_count == 0);
     }
@@ -264,7 +258,7 @@ static int rank_asks_large_in_vain(int rank)
         PMIx_Info_destruct(&never);
         PMIx_Info_destruct(&now);
     }
-    (void)finish();
+    rank_end();
     for (unsigned i = 0; i < CALLS; i++) {
         CHECK(answered_wait() != PMIX_SUCCESS);
     }
@@ -295,7 +289,7 @@ static int rank_asks_badly(int rank)
     CHECK_STATUS(PMIx_Allocation_request_nb(PMIX_ALLOC_NEW, NULL, 0, NULL, NULL),
                  PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&unknown);
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_no_entry(int rank)
@@ -309,7 +303,7 @@ static int rank_of_no_entry(int rank)
         CHECK(results == NULL && nresults == 0);
         PMIx_Info_destruct(&info);
     }
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case without_entry = { "no_entry", 1, rank_of_no_entry, NULL, false };

@@ -18,11 +18,6 @@ static void init(int rank)
     CHECK(strcmp(me.nspace, JOB_NSPACE) == 0 && me.rank == (pmix_rank_t)rank);
 }
 
-static void finalize(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_proc_t peer(pmix_rank_t rank)
 {
     pmix_proc_t proc = me;
@@ -68,10 +63,10 @@ static int init_is_counted(int rank)
     CHECK_STATUS(PMIx_Init(&again, NULL, 0), PMIX_SUCCESS);
     CHECK(again.rank == me.rank && strcmp(again.nspace, me.nspace) == 0);
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-    finalize();
-    finalize();
+    rank_end();
+    rank_end();
     CHECK(PMIx_Initialized() != 0);
-    finalize();
+    rank_end();
     CHECK(PMIx_Initialized() == 0);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
     return 0;
@@ -82,7 +77,7 @@ static int init_again_after_finalize(int rank)
     for (int i = 0; i < 5; i++) {
         init(rank);
         fence(false);
-        finalize();
+        rank_end();
     }
     return 0;
 }
@@ -107,8 +102,7 @@ static int job_data_is_there(int rank)
           value->data.darray->size >= 4);
     PMIx_Value_destruct(value);
     free(value);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static int put_fence_get(int rank)
@@ -128,8 +122,7 @@ static int put_fence_get(int rank)
             check_string((pmix_rank_t)other, key, text);
         }
     }
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static int large_values_keep_their_order(int rank)
@@ -168,8 +161,7 @@ static int large_values_keep_their_order(int rank)
     PMIx_Value_destruct(value);
     free(value);
     free(bytes);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* More than a lane holds in one commit: back-pressure, not loss. */
@@ -193,8 +185,7 @@ static int a_full_lane_waits(int rank)
         text[0] = (char)('a' + i % 26);
         check_string(1 - me.rank, key, text);
     }
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* A Get before the value is there waits for it, without any fence. */
@@ -210,8 +201,7 @@ static int get_waits_for_a_commit(int rank)
         check_string(0, "late", "here I am");
     }
     fence(false);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static int get_ends_at_its_timeout(int rank)
@@ -230,8 +220,7 @@ static int get_ends_at_its_timeout(int rank)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Get(&target, "never", &info, 1, &value), PMIX_ERR_NOT_FOUND);
     fence(false);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* Namespaces as long as there may be, and a byte less. */
@@ -265,8 +254,7 @@ static int long_names(int rank)
     me.rank = PMIX_RANK_WILDCARD;
     CHECK_STATUS(PMIx_Get(&me, PMIX_JOB_SIZE, NULL, 0, &got), PMIX_SUCCESS);
     PMIx_Value_free(got, 1);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int fence_of_some(int rank)
@@ -285,8 +273,7 @@ static int fence_of_some(int rank)
     fence(false);
     const pmix_proc_t stranger = peer((pmix_rank_t)(rank + 1) % 3);
     CHECK_STATUS(PMIx_Fence(&stranger, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- non-blocking ------------------------------------------------------------------------- */
@@ -357,8 +344,7 @@ static int nonblocking(int rank)
     CHECK_STATUS(box.status, PMIX_SUCCESS);
     CHECK(strcmp(box.text, "at last") == 0);
     fence(false); /* with the progress thread beside it */
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* Rank 1 comes to none before rank 0 has as many under way as there may be. */
@@ -382,8 +368,7 @@ static int many_fences_at_once(int rank)
     }
     box_wait(FENCES);
     fence(false);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static void on_registered(pmix_status_t status, size_t id, void *cbdata)
@@ -422,8 +407,7 @@ static int handlers(int rank)
     CHECK_STATUS(box.status, PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Deregister_event_handler(2, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Deregister_event_handler(2, NULL, NULL), PMIX_ERR_BAD_PARAM);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- generations -------------------------------------------------------------------------- */
@@ -479,7 +463,7 @@ static int a_store_that_moves_is_followed(int rank)
     CHECK(stores_mapped() > 1);
     CHECK(strcmp(kept->data.string, rank == 0 ? "from 1" : "from 0") == 0);
     free(bytes);
-    finalize();
+    rank_end();
     CHECK(stores_mapped() == 0);
     return 0;
 }
@@ -519,8 +503,7 @@ static int threads_do_not_disturb_each_other(int rank)
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);
     }
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static void *init_main(void *arg)
@@ -613,8 +596,7 @@ static int a_lapped_rank_asks_what_it_missed(int rank)
         }
     }
     fence(false);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- a forked child ----------------------------------------------------------------------- */
@@ -640,14 +622,13 @@ static int a_forked_child_reads_and_asks_nothing(int rank)
         put_string("private", "to the child", PMIX_GLOBAL);
         CHECK_STATUS(PMIx_Commit(), PMIX_ERR_NOT_AVAILABLE);
         check_string(me.rank, "private", "to the child");
-        finalize();
+        rank_end();
         _exit(0);
     }
     CHECK(waitpid(child, &status, 0) == child);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     fence(false); /* the parent's link has suffered nothing */
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- the server goes ---------------------------------------------------------------------- */
@@ -685,8 +666,7 @@ static int everything_ends_when_the_server_does(int rank)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_LOST_CONNECTION);
     CHECK_STATUS(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value), PMIX_SUCCESS);
     free(value);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static const struct job_case cases[] = {
@@ -714,7 +694,4 @@ static const struct job_case cases[] = {
       false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

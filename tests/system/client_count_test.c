@@ -93,8 +93,7 @@ static int work_init(int rank)
     traced_mark();
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     traced_mark();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static void put_number(const char *key, uint32_t number)
@@ -132,8 +131,7 @@ static int work_fence(int rank)
     if (fence_locks != NULL) {
         *fence_locks = after - before;
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int work_get(int rank)
@@ -156,8 +154,7 @@ static int work_get(int rank)
     const unsigned long after = allocations;
     traced_mark();
     CHECK(after - before == 4 * ROUNDS); /* the values; fewer and they were not counted */
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Into the caller's own storage: a scalar, strings in the store, a qualified value. */
@@ -199,8 +196,7 @@ static int work_get_static(int rank)
     const unsigned long after = allocations;
     traced_mark();
     CHECK(after == before);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int work_miss(int rank)
@@ -217,8 +213,7 @@ static int work_miss(int rank)
         CHECK_STATUS(PMIx_Get(&job, "unknown", &optional, 1, &value), PMIX_ERR_NOT_FOUND);
     }
     traced_mark();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int work_group(int rank)
@@ -241,8 +236,7 @@ static int work_group(int rank)
         }
     }
     traced_mark();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Rank 0 publishes, rank 1 looks: of one key, and of two at once. */
@@ -275,8 +269,7 @@ static int work_lookup(int rank)
         CHECK(i % 2 == 0 || data[1].value.data.uint32 == 8);
     }
     traced_mark();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int work_commit(int rank)
@@ -290,8 +283,7 @@ static int work_commit(int rank)
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     }
     traced_mark();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 #define EVENT (PMIX_EXTERNAL_ERR_BASE - 5)
@@ -328,8 +320,7 @@ static int work_event_read(int rank)
     traced_mark();
     CHECK(after == before);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int work_event_publish(int rank)
@@ -339,8 +330,7 @@ static int work_event_publish(int rank)
     traced_mark();
     publish_all(); /* the lane has room for them all */
     traced_mark();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- cases -------------------------------------------------------------------------------- */
@@ -601,8 +591,7 @@ static int hear_events(int rank, bool late)
         CHECK(locked > EVENTS);        /* fewer and they were not counted */
         CHECK(locked < EVENT_LOCKS_MAX * EVENTS);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int an_event_is_handled_without_memory_of_its_own(int rank)
@@ -638,8 +627,7 @@ static int work_come_late(int rank)
     traced_mark();
     while (rank == 1 && sem_wait(&all_heard) != 0) {
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* They are several frames, and one answer. */

@@ -114,8 +114,7 @@ static int publish(void)
     notify(CODE(0), NOTICES);
     loop_goes_around();
     job_token_put(1);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Between two tokens of rank 0 the server must have sent @count bytes. */
@@ -239,8 +238,7 @@ static int readers_are_woken_too(int rank)
     }
     shmix_events_close(one);
     shmix_events_close(other);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- what else wakes ------------------------------------------------------------------------ */
@@ -299,8 +297,7 @@ static int answers_and_fences_wake(int rank)
     CHECK(!fence_came);
     job_token_put(0);
     sleep_until(fd, &fence_came);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- how often ------------------------------------------------------------------------------ */
@@ -316,8 +313,7 @@ static int publish_when_asked(int rounds)
         CHECK_STATUS(PMIx_Notify_event(CODE(0), NULL, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL),
                      PMIX_SUCCESS);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* How often poll() came back until @look had found all events. */
@@ -363,8 +359,7 @@ static int an_event_is_one_poll_of_a_reader(int rank)
     CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
     polls_check(fd, look_with_reader, events);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static unsigned look_with_handler(void *arg)
@@ -387,8 +382,7 @@ static int an_event_is_one_poll_of_a_handler(int rank)
     CHECK_STATUS(shmix_fd(&fd), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0);
     polls_check(fd, look_with_handler, NULL);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- a byte that is refused ------------------------------------------------------------------ */
@@ -414,8 +408,7 @@ static int a_byte_that_is_refused_comes_later(int rank)
         CHECK(readable(fd, -1));
     } while (read_all(events) == 0);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int host_refuses(struct job *job)
@@ -458,8 +451,7 @@ static int the_end_of_the_server_wakes(int rank)
     } while (readable(fd, 0) || (external && lost == 0));
     CHECK_STATUS(shmix_events_wait(events, SHMIX_FOREVER, &event), PMIX_ERR_LOST_CONNECTION);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int end_the_server(struct job *job)
@@ -484,8 +476,7 @@ static int nobody_else_is_written_to(int rank)
     let_rank_1_go();
     let_rank_1_go();
     host_looks();
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int host_counts_nothing(struct job *job)
@@ -507,7 +498,4 @@ static const struct job_case cases[] = {
     { "nobody_else_is_written_to", 2, nobody_else_is_written_to, host_counts_nothing, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

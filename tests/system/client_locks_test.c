@@ -212,8 +212,7 @@ static int last_is_here(void)
     CHECK(strcmp(value->data.string, "is here") == 0);
     PMIx_Value_destruct(value);
     free(value);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int a_full_lane_holds_up_nobody_else(int rank)
@@ -239,8 +238,7 @@ static int a_full_lane_holds_up_nobody_else(int rank)
     work_end(&first);
     work_end(&second);
     work_end(&third);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Values that leave for the server by themselves, and one that a lane takes. */
@@ -264,8 +262,7 @@ static int a_large_value_holds_up_nobody_else(int rank)
     CHECK(!atomic_load(&committed));
     server_go_on();
     work_end(&work);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Without its server a process ends its waits when it leaves. */
@@ -322,8 +319,7 @@ static int the_descriptor_holds_up_nobody_else(int rank)
         CHECK(descriptors[0] >= 0 && descriptors[0] == descriptors[1]);
         CHECK_STATUS(shmix_job_close(job), PMIX_SUCCESS);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static pmix_status_t finalize_with_barrier(void)
@@ -354,18 +350,13 @@ static int a_barrier_at_the_end_holds_up_nobody_else(int rank)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "a_full_lane_holds_up_nobody_else", 2, a_full_lane_holds_up_nobody_else, NULL, false },
-        { "a_large_value_holds_up_nobody_else", 2, a_large_value_holds_up_nobody_else, NULL,
-          false },
-        { "finalize_ends_what_waits", 2, finalize_ends_what_waits, NULL, false },
-        { "the_descriptor_holds_up_nobody_else", 2, the_descriptor_holds_up_nobody_else, NULL,
-          false },
-        { "a_barrier_at_the_end_holds_up_nobody_else", 2, a_barrier_at_the_end_holds_up_nobody_else,
-          NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "a_full_lane_holds_up_nobody_else", 2, a_full_lane_holds_up_nobody_else, NULL, false },
+    { "a_large_value_holds_up_nobody_else", 2, a_large_value_holds_up_nobody_else, NULL, false },
+    { "finalize_ends_what_waits", 2, finalize_ends_what_waits, NULL, false },
+    { "the_descriptor_holds_up_nobody_else", 2, the_descriptor_holds_up_nobody_else, NULL, false },
+    { "a_barrier_at_the_end_holds_up_nobody_else", 2, a_barrier_at_the_end_holds_up_nobody_else,
+      NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -91,8 +91,7 @@ static int callbacks_wait_for_progress(int rank)
     progress_until(&value);
     CHECK(value.number == 70 + other.rank);
     CHECK(thread_count() == 1);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static struct flag lost;
@@ -113,8 +112,7 @@ static int events_wait_for_progress(int rank)
     job_token_put(0);
     progress_until(&lost);
     CHECK(thread_count() == 1);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int end_the_server(struct job *job)
@@ -131,7 +129,4 @@ static const struct job_case cases[] = {
     { "events_wait_for_progress", 2, events_wait_for_progress, end_the_server, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

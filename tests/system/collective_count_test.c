@@ -166,8 +166,7 @@ static int do_work(int rank)
     if (work.collects && !work.puts_data) { /* no infos to decode */
         CHECK(*lane.tail - tail == empty_bytes * ROUNDS);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- cases -------------------------------------------------------------------------------- */

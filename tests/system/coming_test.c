@@ -26,17 +26,6 @@ static pmix_proc_t all_of(const char *nspace)
     return proc;
 }
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static int end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void on_end(pmix_status_t status, void *cbdata)
 {
     how = status;
@@ -68,7 +57,7 @@ enum call { FENCE, CONNECT, CONSTRUCT };
 /* The ranks of the first job begin before the other one is registered. */
 static int rank_of(int rank, enum call call, pmix_status_t want)
 {
-    begin();
+    rank_begin(&me);
     const pmix_proc_t both[2] = { all_of(JOB_NSPACE), all_of(OTHER) };
 
     CHECK_STATUS(call == FENCE ? PMIx_Fence_nb(both, 2, NULL, 0, on_end, NULL)
@@ -93,7 +82,7 @@ static int rank_of(int rank, enum call call, pmix_status_t want)
         CHECK(value->data.uint32 == 2 + OTHER_SIZE);
         PMIx_Value_free(value, 1);
     }
-    return end();
+    return rank_end();
 }
 
 static int rank_of_fence(int rank)
@@ -138,19 +127,19 @@ static int rank_of_limit(int rank)
 {
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t both[2] = { me, all_of(OTHER) };
 
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &(int){ 1 }, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(both, 2, &info, 1), PMIX_ERR_TIMEOUT);
-    return end();
+    return rank_end();
 }
 
 /* Rank 0 dies instead of calling. */
 static int rank_of_death(int rank)
 {
     if (rank == 0) {
-        begin();
+        rank_begin(&me);
         job_token_get(1);
         raise(SIGKILL);
     }
@@ -167,9 +156,9 @@ static int host_of_death(struct job *job)
 /* What has been deregistered is waited for no more. */
 static int rank_of_ended(int rank)
 {
-    begin();
+    rank_begin(&me);
     if (strcmp(me.nspace, OTHER) == 0) {
-        return end();
+        return rank_end();
     }
     const pmix_proc_t both[2] = { me, all_of(OTHER) };
 
@@ -177,7 +166,7 @@ static int rank_of_ended(int rank)
     CHECK_STATUS(PMIx_Fence(both, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Group_construct(GROUP, both, 2, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
-    return end();
+    return rank_end();
 }
 
 static int host_of_ended(struct job *job)

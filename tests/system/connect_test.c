@@ -17,16 +17,6 @@
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
 {
     pmix_proc_t proc;
@@ -86,7 +76,7 @@ static int rank_of_one_job(int rank)
 {
     char first[PMIX_MAX_NSLEN + 1], second[PMIX_MAX_NSLEN + 1];
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t all = everybody();
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_ERR_INVALID_OPERATION);
     connect_all(first);
@@ -96,8 +86,7 @@ static int rank_of_one_job(int rank)
     connect_all(second);
     CHECK(strcmp(first, second) != 0);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- all forms meet ------------------------------------------------------------------------- */
@@ -141,7 +130,7 @@ static int rank_of_forms(int rank)
     pmix_proc_t places[4];
 
     sem_init(&told.done, 0, 0);
-    begin();
+    rank_begin(&me);
     const pmix_proc_t all = everybody();
     if (rank == 0) {
         CHECK_STATUS(shmix_connect(&all, 1, NULL, 0, told.nspace, &told.rank), PMIX_SUCCESS);
@@ -174,8 +163,7 @@ static int rank_of_forms(int rank)
         told_wait(&told, PMIX_SUCCESS);
     }
     CHECK(connected(&me, places) == 0);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- several at once ------------------------------------------------------------------------ */
@@ -196,7 +184,7 @@ static int rank_of_ids(int rank)
     pmix_info_t ids[2];
     pmix_proc_t places[4], others[4];
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t all = everybody(), peer = proc_of(JOB_NSPACE, 1 - me.rank);
     id_load(&ids[0], 'a');
     id_load(&ids[1], 'b');
@@ -226,8 +214,7 @@ static int rank_of_ids(int rank)
     CHECK(connected(&me, places) == 0);
     PMIx_Info_destruct(&ids[0]);
     PMIx_Info_destruct(&ids[1]);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN5, CN48: no order counts, and nobody counts twice. */
@@ -236,7 +223,7 @@ static int rank_of_order(int rank)
     char nspace[PMIX_MAX_NSLEN + 1];
     pmix_rank_t new_rank;
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t one_way[] = { proc_of(JOB_NSPACE, 2), proc_of(JOB_NSPACE, 0) };
     const pmix_proc_t other_way[] = { proc_of("", 0), one_way[0], one_way[1], one_way[0] };
     const pmix_proc_t twice[] = { proc_of(JOB_NSPACE, 1), everybody() };
@@ -252,8 +239,7 @@ static int rank_of_order(int rank)
     CHECK_STATUS(shmix_connect(twice, 2, NULL, 0, nspace, &new_rank), PMIX_SUCCESS);
     CHECK(new_rank == me.rank);
     CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN62: rank 0 puts its cluster in front, rank 1 does not; another cluster is unknown here. */
@@ -265,7 +251,7 @@ static int rank_of_cluster(int rank)
     pmix_value_t *value;
     pmix_rank_t new_rank;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(PMIx_Get(&all, PMIX_CLUSTER_ID, NULL, 0, &value), PMIX_SUCCESS);
     snprintf(cluster, sizeof(cluster), "%s", value->data.string);
     PMIx_Value_free(value, 1);
@@ -276,8 +262,7 @@ static int rank_of_cluster(int rank)
     CHECK_STATUS(PMIx_Disconnect(rank == 1 ? &named : &all, 1, NULL, 0), PMIX_SUCCESS);
     PMIX_MULTICLUSTER_NSPACE_CONSTRUCT(named.nspace, other, plain);
     CHECK_STATUS(PMIx_Connect(&named, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- bad input ------------------------------------------------------------------------------ */
@@ -293,7 +278,7 @@ static int rank_of_bad_input(int rank)
     CHECK_STATUS(PMIx_Connect(&all, 1, NULL, 0), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_ERR_INIT);
     CHECK_STATUS(shmix_disconnect("x", NULL, 0), PMIX_ERR_INIT);
-    begin();
+    rank_begin(&me);
     const pmix_proc_t other = proc_of(JOB_NSPACE, 1 - me.rank);
     const pmix_proc_t unknown[] = { me, proc_of("no.such.job", 0) };
     const pmix_proc_t pair[] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 1) };
@@ -334,8 +319,7 @@ static int rank_of_bad_input(int rank)
     if (rank < 2) {
         CHECK_STATUS(PMIx_Disconnect(pair, 2, NULL, 0), PMIX_SUCCESS);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN41, CN42 */
@@ -345,7 +329,7 @@ static int rank_of_timeout(int rank)
     char nspace[PMIX_MAX_NSLEN + 1];
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t all = everybody();
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_UINT32), PMIX_SUCCESS);
     if (rank == 0) {
@@ -362,8 +346,7 @@ static int rank_of_timeout(int rank)
         job_token_get(0);
     }
     CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- one after the other -------------------------------------------------------------------- */
@@ -383,7 +366,7 @@ static void connect_often(void)
 /* CN66: the second hundred takes nothing that the first one has not taken. */
 static int rank_of_hundred(int rank)
 {
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 2; i++) {
         connect_often();
         fence();
@@ -393,8 +376,7 @@ static int rank_of_hundred(int rank)
         }
         fence();
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_hundred(struct job *job)
@@ -457,14 +439,13 @@ static int rank_of_two_jobs(int rank)
     pmix_rank_t new_rank;
     pmix_proc_t procs[2];
 
-    begin();
+    rank_begin(&me);
     both(procs);
     CHECK_STATUS(shmix_connect(procs, 2, NULL, 0, nspace, &new_rank), PMIX_SUCCESS);
     CHECK(new_rank == (rank < 2 ? 3 + me.rank : me.rank));
     CHECK(job_size_of(JOB_NSPACE) == 2 && job_size_of(SECOND) == 3);
     CHECK_STATUS(PMIx_Disconnect(procs, 2, NULL, 0), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- what is local to a process after a call that has brought it ------------------------------ */
@@ -506,7 +487,7 @@ static void optional_begin(pmix_proc_t procs[2])
 {
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 7 };
 
-    begin();
+    rank_begin(&me);
     both(procs);
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "card", &value), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
@@ -531,8 +512,7 @@ static int rank_of_optional_connect(int rank)
         expect_optional(procs, PMIX_ERR_NOT_FOUND);
     }
     CHECK(job_size_of(JOB_NSPACE) == 2 && job_size_of(SECOND) == 3);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* Two lists bring it: it stays with the last one. */
@@ -549,8 +529,7 @@ static int rank_of_optional_group(int rank)
     fence_of(procs, false); /* nobody leaves before all have asked */
     CHECK_STATUS(PMIx_Group_leave("milk", NULL, 0), PMIX_SUCCESS);
     expect_optional(procs, PMIX_ERR_NOT_FOUND);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* The other job's processes have gone from the list before: the last end of this one's own counts. */
@@ -577,8 +556,7 @@ static int rank_of_optional_others_left(int rank)
     optional_begin(procs);
     CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     leave_in_turns(procs);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* The end of a list without the other job, and its data are as local as before. */
@@ -604,8 +582,7 @@ static int rank_of_optional_read_before(int rank)
     fence_of(procs, false);
     CHECK_STATUS(PMIx_Group_construct("tea", procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     leave_in_turns(procs);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_optional_fence(int rank)
@@ -616,8 +593,7 @@ static int rank_of_optional_fence(int rank)
     fence_of(procs, true);
     expect_optional(procs, PMIX_SUCCESS);
     end_of_own(procs);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_optional_exchange(int rank)
@@ -629,8 +605,7 @@ static int rank_of_optional_exchange(int rank)
     yes(&info, PMIX_CONNECT_XCHG_ONLY);
     CHECK_STATUS(PMIx_Connect(procs, 2, &info, 1), PMIX_SUCCESS);
     expect_optional(procs, PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN27, CN28: nothing to disconnect. */
@@ -641,15 +616,14 @@ static int rank_of_exchange(int rank)
     pmix_proc_t procs[2], places[4];
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     both(procs);
     yes(&info, PMIX_CONNECT_XCHG_ONLY);
     CHECK_STATUS(shmix_connect(procs, 2, &info, rank == 0, nspace, &new_rank), PMIX_SUCCESS);
     CHECK(nspace[0] == '\0' && new_rank == PMIX_RANK_UNDEF && connected(&me, places) == 0);
     CHECK(job_size_of(JOB_NSPACE) == 2 && job_size_of(SECOND) == 3);
     CHECK_STATUS(PMIx_Disconnect(procs, 2, NULL, 0), PMIX_ERR_INVALID_OPERATION);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -699,8 +673,7 @@ static int rank_of_optional_invitation(int rank)
     }
     leave_in_turns(procs);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN29, CN30: who calls is told to the others, one at a time. */
@@ -709,7 +682,7 @@ static int rank_of_notify_each(int rank)
     shmix_event_t event;
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t all = everybody();
     shmix_events_t *const events = events_of(PMIX_PROC_HAS_CONNECTED, PMIX_PROC_HAS_DISCONNECTED);
     yes(&info, PMIX_CONNECT_NOTIFY_EACH);
@@ -727,8 +700,7 @@ static int rank_of_notify_each(int rank)
     CHECK_STATUS(PMIx_Connect(&all, 1, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
     events_end(events);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN32, CN33: who is asked calls with what it was told. */
@@ -740,7 +712,7 @@ static int rank_of_request(int rank)
     pmix_info_t infos[2];
     pmix_rank_t new_rank;
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t pair[] = { proc_of(JOB_NSPACE, 0), proc_of(JOB_NSPACE, 2) };
     shmix_events_t *const events = events_of(PMIX_CONNECT_REQUESTED, PMIX_CONNECT_REQUESTED);
     fence();
@@ -765,8 +737,7 @@ static int rank_of_request(int rank)
     }
     fence();
     events_end(events);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- members that end ----------------------------------------------------------------------- */
@@ -798,7 +769,7 @@ static int rank_of_ending(int rank, int sign)
     shmix_event_t event;
     shmix_value_t place;
 
-    begin();
+    rank_begin(&me);
     shmix_events_t *const events = events_of(PMIX_ERR_PROC_TERM_WO_SYNC,
                                              PMIX_ERR_PROC_TERM_WO_SYNC);
     connect_and_lose(rank, sign, NULL, nspace);
@@ -811,8 +782,7 @@ static int rank_of_ending(int rank, int sign)
         CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
     }
     events_end(events);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN38, CN40 */
@@ -833,15 +803,14 @@ static int rank_of_early_end(int rank)
     char nspace[PMIX_MAX_NSLEN + 1];
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     shmix_events_t *const events = events_of(PMIX_ERR_PROC_TERM_WO_SYNC,
                                              PMIX_ERR_PROC_TERM_WO_SYNC);
     yes(&info, PMIX_CONNECT_EARLY_TERM_ALLOWED);
     connect_and_lose(rank, SIGKILL, &info, nspace);
     CHECK_STATUS(shmix_disconnect(nspace, NULL, 0), PMIX_SUCCESS);
     events_end(events);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* CN56 */
@@ -849,7 +818,7 @@ static int rank_of_death_behind(int rank)
 {
     char nspace[PMIX_MAX_NSLEN + 1];
 
-    begin();
+    rank_begin(&me);
     shmix_events_t *const events = events_of(PMIX_ERR_PROC_TERM_WO_SYNC, PMIX_ERR_LOST_CONNECTION);
     shmix_event_t event;
     pmix_proc_t procs[2];
@@ -864,37 +833,33 @@ static int rank_of_death_behind(int rank)
         event_wait(events, PMIX_ERR_LOST_CONNECTION, LEAVER, &event);
     }
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "one_job", 2, rank_of_one_job, NULL, false },
-        { "all_forms_meet", 4, rank_of_forms, NULL, false },
-        { "ids", 2, rank_of_ids, NULL, false },
-        { "order", 3, rank_of_order, NULL, false },
-        { "cluster", 2, rank_of_cluster, NULL, false },
-        { "bad_input", 3, rank_of_bad_input, NULL, false },
-        { "timeout", 2, rank_of_timeout, NULL, false },
-        { "hundred", 2, rank_of_hundred, host_of_hundred, false },
-        { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
-        { "optional_after_connect", 2, rank_of_optional_connect, host_of_two, false },
-        { "optional_after_construct", 2, rank_of_optional_group, host_of_two, false },
-        { "optional_after_others_left", 2, rank_of_optional_others_left, host_of_two, false },
-        { "optional_after_read_before", 2, rank_of_optional_read_before, host_of_two, false },
-        { "optional_after_invitation", 2, rank_of_optional_invitation, host_of_two, false },
-        { "optional_after_fence", 2, rank_of_optional_fence, host_of_two, false },
-        { "optional_after_exchange", 2, rank_of_optional_exchange, host_of_two, false },
-        { "exchange_only", 2, rank_of_exchange, host_of_two, false },
-        { "notify_each", 2, rank_of_notify_each, NULL, false },
-        { "request", 3, rank_of_request, NULL, false },
-        { "a_member_is_killed", 3, rank_of_death, host_of_death, true },
-        { "a_member_finalizes", 3, rank_of_finalize, host_of_death, true },
-        { "a_member_may_end", 3, rank_of_early_end, host_of_death, true },
-        { "a_former_member_is_killed", 3, rank_of_death_behind, host_of_death, true },
-    };
+static const struct job_case cases[] = {
+    { "one_job", 2, rank_of_one_job, NULL, false },
+    { "all_forms_meet", 4, rank_of_forms, NULL, false },
+    { "ids", 2, rank_of_ids, NULL, false },
+    { "order", 3, rank_of_order, NULL, false },
+    { "cluster", 2, rank_of_cluster, NULL, false },
+    { "bad_input", 3, rank_of_bad_input, NULL, false },
+    { "timeout", 2, rank_of_timeout, NULL, false },
+    { "hundred", 2, rank_of_hundred, host_of_hundred, false },
+    { "two_jobs", 2, rank_of_two_jobs, host_of_two, false },
+    { "optional_after_connect", 2, rank_of_optional_connect, host_of_two, false },
+    { "optional_after_construct", 2, rank_of_optional_group, host_of_two, false },
+    { "optional_after_others_left", 2, rank_of_optional_others_left, host_of_two, false },
+    { "optional_after_read_before", 2, rank_of_optional_read_before, host_of_two, false },
+    { "optional_after_invitation", 2, rank_of_optional_invitation, host_of_two, false },
+    { "optional_after_fence", 2, rank_of_optional_fence, host_of_two, false },
+    { "optional_after_exchange", 2, rank_of_optional_exchange, host_of_two, false },
+    { "exchange_only", 2, rank_of_exchange, host_of_two, false },
+    { "notify_each", 2, rank_of_notify_each, NULL, false },
+    { "request", 3, rank_of_request, NULL, false },
+    { "a_member_is_killed", 3, rank_of_death, host_of_death, true },
+    { "a_member_finalizes", 3, rank_of_finalize, host_of_death, true },
+    { "a_member_may_end", 3, rank_of_early_end, host_of_death, true },
+    { "a_former_member_is_killed", 3, rank_of_death_behind, host_of_death, true },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

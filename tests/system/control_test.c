@@ -108,8 +108,7 @@ static int asks(pmix_status_t want)
     CHECK_STATUS(PMIx_Job_control_nb(&target, 1, &info, 1, on_info, &called), PMIX_SUCCESS);
     CHECK(sem_wait(&called) == 0);
     CHECK_STATUS(given, want);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int rank_hears(int rank)
@@ -176,8 +175,7 @@ static int rank_defines(int rank)
     PMIX_INFO_FREE(found, count);
     PMIx_Query_destruct(&query);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 int main(int argc, char **argv)

@@ -17,12 +17,6 @@ static void begin(void)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
 }
 
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void fence(void)
 {
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -223,7 +217,7 @@ static int rank_of_own(int rank)
     }
     fence();
     if (rank == 0) {
-        (void)finish();
+        rank_end();
         job_token_put(0);
         return 0;
     }
@@ -231,7 +225,7 @@ static int rank_of_own(int rank)
     credential = credential_load();
     CHECK_STATUS(show(credential.bytes, credential.size), PMIX_ERR_INVALID_CRED);
     free(credential.bytes);
-    return finish();
+    return rank_end();
 }
 
 /* The one before this has another server. */
@@ -243,7 +237,7 @@ static int rank_of_another_server(int rank)
     CHECK_STATUS(show(credential.bytes, credential.size), PMIX_ERR_UNREACH);
     free(credential.bytes);
     unlink(shared_path);
-    return finish();
+    return rank_end();
 }
 
 /* ---- a host's --------------------------------------------------------------------------------- */
@@ -311,7 +305,7 @@ static int rank_of_host(int rank)
     free(answered_credential.bytes);
     CHECK_STATUS(PMIx_Get_credential_nb(&late, 1, on_credential, &answered), PMIX_SUCCESS);
     PMIx_Info_destruct(&late);
-    (void)finish(); /* the second is never answered */
+    rank_end(); /* the second is never answered */
     CHECK(answered_wait() != PMIX_SUCCESS);
     return 0;
 }
@@ -342,7 +336,7 @@ static int rank_of_shown(int rank)
     free(value.data.bo.bytes);
     job_token_put(0);
     job_token_get(1);
-    return finish();
+    return rank_end();
 }
 
 /* A server that is no client validates for its host what its clients have shown. */

@@ -24,8 +24,7 @@ static int stops(bool external)
 {
     CHECK_STATUS(init(external), PMIX_SUCCESS);
     job_token_get(RELEASED); /* nobody comes here before that was said */
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_released(int rank)
@@ -40,15 +39,13 @@ static int rank_of_one_rank(int rank)
         return stops(false);
     }
     CHECK_STATUS(init(false), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_none(int rank)
 {
     CHECK_STATUS(init(rank == 1), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_lost(int rank)
@@ -147,14 +144,11 @@ static int host_of_lost(struct job *job)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "released", 0, rank_of_released, host_of_released, false },
-        { "one_rank_of_two", 0, rank_of_one_rank, host_of_one_rank, false },
-        { "no_rank", 0, rank_of_none, host_of_none, false },
-        { "server_lost", 0, rank_of_lost, host_of_lost, false },
-    };
+static const struct job_case cases[] = {
+    { "released", 0, rank_of_released, host_of_released, false },
+    { "one_rank_of_two", 0, rank_of_one_rank, host_of_one_rank, false },
+    { "no_rank", 0, rank_of_none, host_of_none, false },
+    { "server_lost", 0, rank_of_lost, host_of_lost, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

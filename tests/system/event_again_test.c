@@ -9,17 +9,6 @@
 #define LAST 5u         /* a number */
 #define CALLS_MAX 1000u /* of handlers that would go on for ever */
 
-static void rank_begin(void)
-{
-    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-}
-
-static int rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static size_t hear_a_by(pmix_notification_fn_t fn)
 {
     pmix_status_t code = CODE_A;
@@ -94,7 +83,7 @@ static void arm_again(size_t id, pmix_status_t code, const pmix_proc_t *source, 
 /* X28: it hears of each kept event once, and of each new one. */
 static int rank_of_armed(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     for (uint32_t i = 1; i <= 3; i++) {
         tell(CODE_A, PMIX_RANGE_LOCAL, i);
     }
@@ -111,7 +100,7 @@ static int rank_of_armed(int rank)
 
 static int rank_of_nothing(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     return rank_end();
 }
 
@@ -149,7 +138,7 @@ static void register_other(size_t id, pmix_status_t code, const pmix_proc_t *sou
 /* X28, EV74: not the event in hand, all other kept ones once. */
 static int rank_of_other(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     for (uint32_t i = 1; i <= 3; i++) {
         tell(CODE_A, PMIX_RANGE_LOCAL, i);
     }
@@ -194,7 +183,7 @@ static void inside_wait(bool wanted)
 /* X28: nor from another thread, as long as it is being handled; afterwards it is kept for all. */
 static int rank_of_thread(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     const size_t first = hear_a_by(stay_inside);
 
     tell(CODE_A, PMIX_RANGE_LOCAL, 1);
@@ -266,7 +255,7 @@ static void pong(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_
 /* What late handlers have missed and what is new come in turns. */
 static int rank_of_turns(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     (void)hear_one(CODE_B);
     tell(CODE_A, PMIX_RANGE_LOCAL, 1);
     tell(CODE_A, PMIX_RANGE_LOCAL, 2);
@@ -281,15 +270,12 @@ static int rank_of_turns(int rank)
     return rank_end();
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "arms_itself_again", 1, rank_of_armed, NULL, false },
-        { "arms_itself_again_in_a_host", 1, rank_of_nothing, host_of_armed, false },
-        { "registers_another", 1, rank_of_other, NULL, false },
-        { "another_thread_registers", 1, rank_of_thread, NULL, false },
-        { "two_register_each_other", 1, rank_of_turns, NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "arms_itself_again", 1, rank_of_armed, NULL, false },
+    { "arms_itself_again_in_a_host", 1, rank_of_nothing, host_of_armed, false },
+    { "registers_another", 1, rank_of_other, NULL, false },
+    { "another_thread_registers", 1, rank_of_thread, NULL, false },
+    { "two_register_each_other", 1, rank_of_turns, NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -14,17 +14,6 @@
 
 static pmix_proc_t self;
 
-static void rank_begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
-}
-
-static int rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void forget_handler(size_t id)
 {
     CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
@@ -65,7 +54,7 @@ static int rank_of_registration(int rank)
     void *object = &object;
 
     CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, hear, NULL, NULL), PMIX_ERR_INIT);
-    rank_begin();
+    rank_begin(&self);
     const size_t single = hear_of(&one, 1, NULL), several = hear_of(many, 3, NULL);
     const size_t any = hear_of(NULL, 0, NULL);
 
@@ -170,7 +159,7 @@ static int rank_of_ranges(int rank)
     pmix_status_t codes[2] = { CODE_A, CODE_END };
     const bool yes = true;
 
-    rank_begin();
+    rank_begin(&self);
     const size_t named = hear_of(codes, 2, NULL), any = hear_of(NULL, 0, NULL);
     const size_t deaf = hear_one(CODE_B);
 
@@ -258,7 +247,7 @@ static int rank_of_carried(int rank)
     pmix_status_t code = CODE_A;
     pmix_info_t info[3];
 
-    rank_begin();
+    rank_begin(&self);
     if (rank == 1) {
         CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, hear_text, NULL, NULL) >= 0);
         job_token_put(0);
@@ -275,7 +264,7 @@ static int rank_of_carried(int rank)
                                    info[0].value.data.string),
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS); /* the callback has run */
-    rank_begin();
+    rank_begin(&self);
     CHECK(info[0].value.data.string[0] == 'X');
     memcpy(info[0].value.data.string, "text", 5);
     CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_LOCAL, info, 3, NULL, NULL),
@@ -316,7 +305,7 @@ static int rank_of_inside(int rank)
 {
     pmix_status_t code = CODE_A;
 
-    rank_begin();
+    rank_begin(&self);
     const size_t plain = hear_one(CODE_A);
 
     if (rank == 0) {
@@ -369,7 +358,7 @@ static int rank_of_kept(int rank)
 {
     pmix_status_t code = CODE_A;
 
-    rank_begin();
+    rank_begin(&self);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, count_only, NULL, NULL) >= 0);
     job_token_put(rank);
     job_token_get(1 - rank);
@@ -531,7 +520,7 @@ static int rank_of_wakes(int rank)
 {
     const char *const waitv = getenv("SHMIX_WAITV");
 
-    rank_begin();
+    rank_begin(&self);
     if (rank == 1) {
         hear_one(OTHER_CODE);
         hear_one(OTHER_CODE + 15);
@@ -559,17 +548,14 @@ static int rank_of_wakes(int rank)
     return rank_end();
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "registration", 1, rank_of_registration, NULL, false },
-        { "ranges", 2, rank_of_ranges, host_of_ranges, false },
-        { "carried", 2, rank_of_carried, NULL, false },
-        { "inside_a_handler", 2, rank_of_inside, NULL, false },
-        { "kept", 2, rank_of_kept, NULL, false },
-        { "late", 4, rank_of_late, NULL, false },
-        { "wakes", 2, rank_of_wakes, NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "registration", 1, rank_of_registration, NULL, false },
+    { "ranges", 2, rank_of_ranges, host_of_ranges, false },
+    { "carried", 2, rank_of_carried, NULL, false },
+    { "inside_a_handler", 2, rank_of_inside, NULL, false },
+    { "kept", 2, rank_of_kept, NULL, false },
+    { "late", 4, rank_of_late, NULL, false },
+    { "wakes", 2, rank_of_wakes, NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

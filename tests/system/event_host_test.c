@@ -129,17 +129,6 @@ static void asked_forget(void)
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-static void rank_begin(void)
-{
-    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-}
-
-static int rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void tell_host(pmix_status_t code, pmix_data_range_t range)
 {
     /* X6: hosts name the resource manager by NULL or by an empty namespace. */
@@ -154,7 +143,7 @@ static int rank_of_late(int rank)
 {
     const bool yes = true;
 
-    rank_begin();
+    rank_begin(NULL);
     for (uint32_t i = 0; i < 3; i++) {
         tell(-2050, PMIX_RANGE_GLOBAL, i);
     }
@@ -247,7 +236,7 @@ static int rank_of_environment(int rank)
     const bool yes = true;
     pmix_info_t info[2];
 
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_ENVIRO_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_JOB_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(codes, 1, rank == 0 ? &info[1] : info,
@@ -306,7 +295,7 @@ static int rank_of_named(int rank)
 {
     pmix_status_t codes[2] = { CODE_END, CODE_ENV };
 
-    rank_begin();
+    rank_begin(NULL);
     const size_t named = hear_of(codes, 2, NULL), all = hear_of(NULL, 0, NULL);
 
     job_token_put(0);
@@ -348,7 +337,7 @@ static int rank_of_levels(int rank)
 {
     pmix_status_t code = CODE_ENV;
 
-    rank_begin();
+    rank_begin(NULL);
     const size_t plain = hear_of(&code, 1, PMIX_EVENT_JOB_LEVEL);
     const size_t environment = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
 
@@ -429,7 +418,7 @@ static int rank_of_sets(int rank)
 {
     pmix_status_t codes[2] = { PMIX_PROCESS_SET_DEFINE, PMIX_PROCESS_SET_DELETE };
 
-    rank_begin();
+    rank_begin(NULL);
     if (rank == 1) {
         job_token_get(1);
     }
@@ -493,7 +482,7 @@ static int rank_of_refusals(int rank)
     pmix_status_t codes[2] = { CODE_REFUSED, CODE_END };
     pmix_status_t later = CODE_REFUSED_LATER, unknown = CODE_UNKNOWN, slow = CODE_SLOW;
 
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_Register_event_handler(codes, 2, NULL, 0, hear, NULL, NULL),
                  PMIX_ERR_NO_PERMISSIONS);
     CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, hear, told_status, NULL),
@@ -543,7 +532,7 @@ static void register_meanwhile(pmix_status_t code)
  * own, so rank 1 has the host asked again; what is granted is granted to both. */
 static int rank_of_joining(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     for (int i = 0; i < 2; i++) {
         if (rank == 1) {
             job_token_get(0);
@@ -572,7 +561,7 @@ static int rank_of_death(int rank)
 {
     pmix_status_t slow = CODE_SLOW;
 
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, hear, told_status, NULL),
                  PMIX_SUCCESS);
     job_token_get(0);
@@ -610,7 +599,7 @@ static int rank_of_namespaces(int rank)
     if (rank < 2) {
         job_token_get(rank);
     }
-    rank_begin();
+    rank_begin(NULL);
     if (rank == 0) {
         tell(-2060, PMIX_RANGE_NAMESPACE, 0);
         tell(-2061, PMIX_RANGE_GLOBAL, 1);

@@ -150,8 +150,7 @@ static int rank_of_no_way(int rank)
         pthread_mutex_unlock(&heard_lock);
         CHECK(heard_of_1 == want);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int host_of_no_way(struct job *job)
@@ -220,13 +219,10 @@ static int rank_of_own_external(int rank)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "no_way", 1, rank_of_no_way, host_of_no_way, false },
-        { "own", 1, rank_of_own, NULL, false },
-        { "own_external", 1, rank_of_own_external, NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "no_way", 1, rank_of_no_way, host_of_no_way, false },
+    { "own", 1, rank_of_own, NULL, false },
+    { "own_external", 1, rank_of_own_external, NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -70,23 +70,17 @@ static void owed_answer(void)
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
-static void rank_begin(void)
+static void listener_begin(void)
 {
-    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    rank_begin(NULL);
     listen_to_losses();
-}
-
-static int rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
 }
 
 /* EV42: the host owes all that it is let owe; of what is more its publisher is told.  Handlers here hear
  * of everything; when the host has answered, it is asked again. */
 static int rank_of_many(int rank)
 {
-    rank_begin();
+    listener_begin();
     const size_t id = hear_one(CODE_A);
     const uint64_t share = share_of(OWED_MAX);
 
@@ -132,7 +126,7 @@ static int rank_of_large(int rank)
     pmix_info_t info;
 
     CHECK(text != NULL);
-    rank_begin();
+    listener_begin();
     memset(text, 'a', LARGE);
     text[LARGE] = '\0';
     CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
@@ -164,7 +158,7 @@ static int host_of_large(struct job *job)
 /* What the host refuses is lost, if it was for another node. */
 static int rank_of_refused(int rank)
 {
-    rank_begin();
+    listener_begin();
     tell(CODE_REFUSED, PMIX_RANGE_GLOBAL, 0);
     lost_wait(1);
     tell(CODE_LATER, PMIX_RANGE_NAMESPACE, 0);

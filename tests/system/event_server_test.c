@@ -199,17 +199,6 @@ static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_o
 
 static pmix_proc_t self;
 
-static void rank_begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
-}
-
-static int rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 /* Done once the server has dealt with all that was sent before: a request goes behind the lane. */
 static void server_has_it(void)
 {
@@ -255,7 +244,7 @@ static void send_staying(pmix_status_t code)
 /* EV48, EV54, EV55: the host hears of what is not for this node alone. */
 static int rank_of_upcalls(int rank)
 {
-    rank_begin();
+    rank_begin(&self);
     if (rank == 0) {
         job_token_get(0);
         send_number(-2001, PMIX_RANGE_LOCAL, 0);
@@ -360,7 +349,7 @@ static int rank_of_echo(int rank)
 {
     pmix_status_t codes[2] = { CODE_ECHO, CODE_END };
 
-    rank_begin();
+    rank_begin(&self);
     listen_to(codes, 2);
     if (rank == 0) {
         job_token_get(0);
@@ -405,7 +394,7 @@ static int rank_of_sessions(int rank)
 {
     pmix_status_t codes[2] = { -2072, CODE_END };
 
-    rank_begin();
+    rank_begin(&self);
     if (rank == 1) {
         job_token_get(0);
         send_number(-2072, PMIX_RANGE_SESSION, 1);
@@ -453,7 +442,7 @@ static int rank_of_host_events(int rank)
 {
     pmix_status_t codes[3] = { -2010, -2011, CODE_END };
 
-    rank_begin();
+    rank_begin(&self);
     listen_to(codes, 3);
     job_token_put(0);
     wait_for(CODE_END);
@@ -497,7 +486,7 @@ static int rank_of_codes(int rank)
     pmix_status_t code = CODE;
     pmix_status_t ours = PMIX_ERR_PROC_REQUESTED_ABORT;
 
-    rank_begin();
+    rank_begin(&self);
     listen_to(&ours, 1);
     const size_t id = listen_to(&code, 1);
 
@@ -549,7 +538,7 @@ static int rank_of_late(int rank)
     if (rank == 1) {
         job_token_get(0);
     }
-    rank_begin();
+    rank_begin(&self);
     if (rank == 0) {
         pmix_info_t info;
         const bool yes = true;
@@ -591,7 +580,7 @@ static int rank_of_large(int rank)
     static const uint32_t sizes[] = { 3000, 5000, 15000, 20000, 1000000 };
     pmix_status_t codes[2] = { -2030, CODE_END };
 
-    rank_begin();
+    rank_begin(&self);
     if (rank == 0) {
         job_token_get(0);
         for (uint32_t i = 0; i < 5; i++) {
@@ -644,7 +633,7 @@ static void listen_for_end(pmix_status_t code)
 /* EV60, X24: its peers and the host's handler without codes hear of it. */
 static int rank_of_death(int rank)
 {
-    rank_begin();
+    rank_begin(&self);
     if (rank == 1) {
         job_token_get(0);
         raise(SIGKILL);
@@ -675,7 +664,7 @@ static int host_of_death(struct job *job)
 /* Whoever calls PMIx_Abort is heard of before anybody is ended (X24). */
 static int rank_of_abort(int rank)
 {
-    rank_begin();
+    rank_begin(&self);
     if (rank == 0) {
         job_token_get(0);
         CHECK(PMIx_Abort(3, "enough", NULL, 0) != PMIX_SUCCESS); /* this host cannot */
@@ -722,7 +711,7 @@ static int rank_of_required(int rank)
 {
     pmix_status_t codes[2] = { CODE, CODE_END };
 
-    rank_begin();
+    rank_begin(&self);
     listen_to(codes, 2);
     check_required(PMIX_RANGE_PROC_LOCAL);
     forget();
@@ -795,7 +784,7 @@ static void check_once(pmix_data_range_t range, pmix_status_t unknown)
 
 static int rank_of_once(int rank)
 {
-    rank_begin();
+    rank_begin(&self);
     check_once(PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM);
     job_token_put(0);
     job_token_get(1);
@@ -826,7 +815,7 @@ static int host_of_once(struct job *job)
 /* EV72: the sender is never refused, and what is missing was not kept. */
 static int rank_of_flood(int rank)
 {
-    rank_begin();
+    rank_begin(&self);
     if (rank == 0) {
         for (uint32_t i = 0; i < FLOOD; i++) {
             send_number(-2040, PMIX_RANGE_GLOBAL, i);

@@ -19,12 +19,6 @@ static void begin(void)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
 }
 
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static pmix_info_t text(const char *key, const char *value)
 {
     pmix_info_t info;
@@ -176,7 +170,7 @@ static int rank_of_host(int rank)
     is_described(&fabric, "late");
     CHECK_STATUS(fabric_register_nb(&other, "never"), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fabric_deregister(&fabric), PMIX_SUCCESS);
-    (void)finish();
+    rank_end();
     CHECK(answered_wait() != PMIX_SUCCESS);
     is_empty(&other);
     return 0;
@@ -201,7 +195,7 @@ static int rank_of_no_host(int rank)
     CHECK_STATUS(PMIx_Fabric_update(NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Fabric_deregister(NULL), PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&unknown);
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case host_case = { "host", 1, rank_of_host, host_is_late, false };

@@ -92,16 +92,6 @@ static void host_is_done(struct job *job, unsigned *ret_asked)
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
-static void rank_begin(void)
-{
-    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-}
-
-static void rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static void fence_done(pmix_status_t status, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
@@ -113,7 +103,7 @@ static int rank_of_several(int rank)
 {
     static unsigned done;
 
-    rank_begin();
+    rank_begin(NULL);
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Fence_nb(NULL, 0, NULL, 0, fence_done, &done), PMIX_SUCCESS);
     }
@@ -121,8 +111,7 @@ static int rank_of_several(int rank)
     while (__atomic_load_n(&done, __ATOMIC_ACQUIRE) < ROUNDS) {
         usleep(1000);
     }
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_several(struct job *job)
@@ -143,12 +132,11 @@ static int rank_of_late(int rank)
     pmix_info_t info;
 
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_INT), PMIX_SUCCESS);
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_ERR_TIMEOUT);
     job_token_put(0);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 /* The first answer comes when nobody waits for it; it ends nothing but its own fence. */
@@ -173,7 +161,7 @@ static int rank_of_telling(int rank)
 {
     pmix_info_t info;
 
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_Info_load(&info, WISH, "rank 1's", PMIX_STRING), PMIX_SUCCESS);
     CHECK_STATUS(fence_with(&info, rank == 1), PMIX_SUCCESS);
     job_token_put(rank);
@@ -214,7 +202,7 @@ static int rank_of_too_much(int rank)
     static char large[LARGE];
     pmix_info_t *const info = PMIx_Info_create(MANY);
 
-    rank_begin();
+    rank_begin(NULL);
     memset(large, 'x', sizeof(large) - 1);
     CHECK_STATUS(PMIx_Info_load(&info[0], WISH, large, PMIX_STRING), PMIX_SUCCESS);
     CHECK_STATUS(fence_with(info, 1), PMIX_ERR_OUT_OF_RESOURCE);
@@ -230,8 +218,7 @@ static int rank_of_too_much(int rank)
     info[0].flags = PMIX_INFO_REQD;
     CHECK_STATUS(fence_with(info, 1), PMIX_ERR_NOT_SUPPORTED);
     PMIx_Info_free(info, MANY);
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_too_much(struct job *job)
@@ -278,7 +265,7 @@ static int rank_of_silence(int rank)
     if (rank != 0) {
         return 0;
     }
-    rank_begin();
+    rank_begin(NULL);
     job_token_get(0);
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &second, PMIX_INT), PMIX_SUCCESS);
     for (int i = 0; i < OWED_MAX; i++) {
@@ -289,8 +276,7 @@ static int rank_of_silence(int rank)
     }
     fence_with_far(OWED_MAX, &info, &over[OWED_MAX]);
     expect_over(&over[OWED_MAX], PMIX_ERR_OUT_OF_RESOURCE);
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static void host_is_silent(bool yes)

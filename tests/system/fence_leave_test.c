@@ -11,16 +11,6 @@
 #define SIZE 3
 #define CYCLES 30
 
-static void rank_begin(void)
-{
-    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-}
-
-static void rank_end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_status_t fence(void)
 {
     return PMIx_Fence(NULL, 0, NULL, 0);
@@ -29,26 +19,24 @@ static pmix_status_t fence(void)
 /* The others are in their fence or not yet there when it has gone; the end is the same. */
 static int rank_of_leaving(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(fence(), PMIX_SUCCESS);
     if (rank != LEAVER) {
         CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
         CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
     }
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_having_left(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(fence(), PMIX_SUCCESS);
     if (rank != LEAVER) {
         job_token_get(rank);
         CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
     }
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_having_left(struct job *job)
@@ -62,34 +50,32 @@ static int host_of_having_left(struct job *job)
 /* Its process lives on: it may come back, so the others wait for it; so they do while it is away. */
 static int rank_of_coming_back(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     for (int i = 0; i < CYCLES; i++) {
         CHECK_STATUS(fence(), PMIX_SUCCESS);
         if (rank == LEAVER) {
             rank_end();
-            rank_begin();
+            rank_begin(NULL);
         }
     }
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 /* Having come back it may die, and that is no departure. */
 static int rank_of_dying(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(fence(), PMIX_SUCCESS);
     if (rank == LEAVER) {
         rank_end();
-        rank_begin();
+        rank_begin(NULL);
     }
     CHECK_STATUS(fence(), PMIX_SUCCESS);
     if (rank == LEAVER) {
         raise(SIGKILL);
     }
     CHECK_STATUS(fence(), PMIX_ERR_LOST_CONNECTION);
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_dying(struct job *job)
@@ -100,7 +86,7 @@ static int host_of_dying(struct job *job)
 /* The host takes away who has finalized and lives on: it says that nobody comes in its place. */
 static int rank_of_being_taken(int rank)
 {
-    rank_begin();
+    rank_begin(NULL);
     CHECK_STATUS(fence(), PMIX_SUCCESS);
     if (rank == LEAVER) {
         rank_end();
@@ -109,8 +95,7 @@ static int rank_of_being_taken(int rank)
         return 0;
     }
     CHECK_STATUS(fence(), PMIX_ERR_PARTIAL_SUCCESS);
-    rank_end();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_being_taken(struct job *job)
@@ -124,15 +109,12 @@ static int host_of_being_taken(struct job *job)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "while_others_wait", SIZE, rank_of_leaving, NULL, false },
-        { "before_the_others_wait", SIZE, rank_of_having_left, host_of_having_left, false },
-        { "and_comes_back", SIZE, rank_of_coming_back, NULL, false },
-        { "comes_back_and_dies", SIZE, rank_of_dying, host_of_dying, true },
-        { "is_taken_away", SIZE, rank_of_being_taken, host_of_being_taken, false },
-    };
+static const struct job_case cases[] = {
+    { "while_others_wait", SIZE, rank_of_leaving, NULL, false },
+    { "before_the_others_wait", SIZE, rank_of_having_left, host_of_having_left, false },
+    { "and_comes_back", SIZE, rank_of_coming_back, NULL, false },
+    { "comes_back_and_dies", SIZE, rank_of_dying, host_of_dying, true },
+    { "is_taken_away", SIZE, rank_of_being_taken, host_of_being_taken, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

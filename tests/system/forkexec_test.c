@@ -256,8 +256,7 @@ static int rank_run(void)
     CHECK_STATUS(PMIx_Get(&other, "rank", NULL, 0, &got), PMIX_SUCCESS);
     CHECK(got->data.uint32 == 1 - me.rank);
     PMIx_Value_free(got, 1);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Which is a server: they are its clients. */

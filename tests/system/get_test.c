@@ -10,16 +10,6 @@
 
 static pmix_proc_t me;
 
-static void init(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void finalize(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
 {
     pmix_proc_t proc;
@@ -77,7 +67,7 @@ static void expect_status(const char *nspace, pmix_rank_t rank, const char *key,
 
 static int anybody_may_have_put_it(int rank)
 {
-    init();
+    rank_begin(&me);
     if (rank == 2) {
         put_u32("card", 77, PMIX_GLOBAL);
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
@@ -87,15 +77,14 @@ static int anybody_may_have_put_it(int rank)
     expect_u32("", PMIX_RANK_WILDCARD, "card", 77);
     expect_u32("", 2, "card", 77);
     expect_status(JOB_NSPACE, PMIX_RANK_WILDCARD, "never", PMIX_ERR_NOT_FOUND);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static int a_rank_knows_itself_its_peers_and_its_server(int rank)
 {
     pmix_value_t *value;
 
-    init();
+    rank_begin(&me);
     put_u32("pid", (uint32_t)getpid(), PMIX_GLOBAL);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     value = get(JOB_NSPACE, PMIX_RANK_INVALID, PMIX_RANK);
@@ -112,19 +101,17 @@ static int a_rank_knows_itself_its_peers_and_its_server(int rank)
     CHECK(value->type == PMIX_STRING && strstr(value->data.string, ";unix:@") != NULL);
     drop(value);
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* As MPICH asks for them: of each rank, with no directive. */
 static int a_reserved_key_that_is_not_there_is_not_waited_for(int rank)
 {
-    init();
+    rank_begin(&me);
     expect_status(JOB_NSPACE, 1 - (pmix_rank_t)rank, PMIX_FABRIC_COORDINATES, PMIX_ERR_NOT_FOUND);
     expect_status(JOB_NSPACE, (pmix_rank_t)rank, PMIX_PARENT_ID, PMIX_ERR_NOT_FOUND);
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- how long is waited --------------------------------------------------------------------- */
@@ -192,7 +179,7 @@ static void commit(void)
 /* The server's patience is a fifth of a second here: a whole one passes, and nothing is given up. */
 static int a_rank_that_has_not_committed_is_waited_for(int rank)
 {
-    init();
+    rank_begin(&me);
     if (rank == 1) {
         job_token_get(0);
         put_u32("late", 5, PMIX_GLOBAL);
@@ -205,13 +192,12 @@ static int a_rank_that_has_not_committed_is_waited_for(int rank)
         CHECK_STATUS(answer_wait(1), PMIX_SUCCESS);
     }
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static int what_a_commit_did_not_bring_is_given_up(int rank)
 {
-    init();
+    rank_begin(&me);
     if (rank == 1) {
         job_token_get(0);
         put_u32("else", 5, PMIX_GLOBAL);
@@ -225,13 +211,12 @@ static int what_a_commit_did_not_bring_is_given_up(int rank)
         expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
     }
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static int a_commit_of_nothing_is_one(int rank)
 {
-    init();
+    rank_begin(&me);
     if (rank == 1) {
         commit();
         job_token_put(0);
@@ -240,8 +225,7 @@ static int a_commit_of_nothing_is_one(int rank)
         expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
     }
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* The own value is answered behind the other, which has been sent by then. */
@@ -255,7 +239,7 @@ static void get_nb_sent(pmix_rank_t rank, const char *key)
 
 static int what_is_for_other_nodes_is_not_waited_for(int rank)
 {
-    init();
+    rank_begin(&me);
     if (rank == 1) {
         put_u32("far", 5, PMIX_REMOTE);
         commit();
@@ -275,8 +259,7 @@ static int what_is_for_other_nodes_is_not_waited_for(int rank)
         expect_u32(JOB_NSPACE, 1, "both", 6);
     }
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* No fence has made the server take what the ranks have sent. */
@@ -285,7 +268,7 @@ static int what_anybody_has_sent_is_found(int rank)
     enum { ROUNDS = 30 };
     char key[32];
 
-    init();
+    rank_begin(&me);
     for (int round = 0; round < ROUNDS; round++) {
         for (int of = 1; of < 3; of++) {
             snprintf(key, sizeof(key), "of %d in %d", of, round);
@@ -310,8 +293,7 @@ static int what_anybody_has_sent_is_found(int rank)
         get_within(PMIX_RANK_WILDCARD, "never", JOB_SECONDS, PMIX_ERR_NOT_FOUND);
     }
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- what is to be fresh -------------------------------------------------------------------- */
@@ -337,7 +319,7 @@ static int what_a_peer_has_committed_again_is_fresh(int rank)
     const pmix_proc_t one = proc_of(JOB_NSPACE, 1);
     pmix_value_t own = { .type = PMIX_UINT32, .data.uint32 = 77 };
 
-    init();
+    rank_begin(&me);
     for (uint32_t round = 0; round < 30; round++) {
         if (rank == 1) {
             put_u32("again", round, PMIX_GLOBAL);
@@ -353,8 +335,7 @@ static int what_a_peer_has_committed_again_is_fresh(int rank)
     CHECK_STATUS(PMIx_Store_internal(&one, "kept", &own), PMIX_SUCCESS);
     CHECK(get_fresh_u32("kept") == 77);
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- many at once --------------------------------------------------------------------------- */
@@ -410,7 +391,7 @@ static int more_gets_than_the_server_takes_wait_in_the_client(int rank)
     pmix_info_t info;
     char key[32];
 
-    init();
+    rank_begin(&me);
     if (rank == 1) {
         job_token_get(0);
         for (uint32_t i = 0; i < MANY; i++) {
@@ -433,8 +414,7 @@ static int more_gets_than_the_server_takes_wait_in_the_client(int rank)
         CHECK(many.found == MANY);
     }
     fence();
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 /* ---- jobs elsewhere ------------------------------------------------------------------------- */
@@ -469,12 +449,11 @@ static int host_with_jobs_elsewhere(struct job *job)
 
 static int a_job_without_a_rank_here_is_read_by_its_user(int rank)
 {
-    init();
+    rank_begin(&me);
     job_token_get(0);
     expect_u32("far.job", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 3);
     expect_status("far.job.of.another", PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, PMIX_ERR_NOT_FOUND);
-    finalize();
-    return 0;
+    return rank_end();
 }
 
 static const struct job_case cases[] = {

@@ -17,16 +17,6 @@
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
 {
     pmix_proc_t proc;
@@ -114,7 +104,7 @@ static int rank_of_order(int rank)
 {
     static const pmix_rank_t ranks[] = { 2, 0, 1 };
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t one_way[] = { proc_of(JOB_NSPACE, 2), proc_of("", 0), proc_of("", 1) };
     const pmix_proc_t other_way[] = { proc_of("", 1), proc_of("", 0), proc_of("", 1),
                                       proc_of(JOB_NSPACE, 2) };
@@ -127,14 +117,13 @@ static int rank_of_order(int rank)
         CHECK(made.members[i].rank == ranks[i]);
     }
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR3: a wildcard, or the name of a group, for those who list ranks. */
 static int rank_of_wildcard(int rank)
 {
-    begin();
+    rank_begin(&me);
     const pmix_proc_t listed[] = { proc_of("", 0), proc_of("", 1) };
     const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD);
     const pmix_proc_t turned[] = { proc_of("", 1), proc_of("", 0) };
@@ -146,8 +135,7 @@ static int rank_of_wildcard(int rank)
     destruct("turned");
     destruct("again");
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- forms ---------------------------------------------------------------------------------- */
@@ -195,7 +183,7 @@ static int rank_of_same_words(int rank)
     struct told told = { .status = 1 };
 
     sem_init(&told.done, 0, 0);
-    begin();
+    rank_begin(&me);
     (void)construct("turned", turned, 2, NULL, 0);
     if (rank == 1) {
         CHECK_STATUS(PMIx_Group_construct_nb("tea", words, 2, NULL, 0, on_construct, &told),
@@ -209,8 +197,7 @@ static int rank_of_same_words(int rank)
     }
     CHECK(told.made.count == 2 && told.made.members[0].rank == 1);
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR1, GR23: both forms meet; results are not asked for, or come in the callback. */
@@ -220,7 +207,7 @@ static int rank_of_forms(int rank)
     struct told told = { .status = 1 };
 
     sem_init(&told.done, 0, 0);
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
         destruct("tea");
@@ -232,8 +219,7 @@ static int rank_of_forms(int rank)
         CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &told), PMIX_SUCCESS);
         told_wait(&told, PMIX_SUCCESS);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR5, GR6, GR27, GR82: two constructs, in opposite orders, and a fence at once. */
@@ -243,7 +229,7 @@ static int rank_of_several(int rank)
     static const char *const names[] = { "tea", "milk" };
     struct told told[3] = { { .status = 1 } };
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 3; i++) {
         const int which = rank == 0 ? i : 2 - i;
 
@@ -263,8 +249,7 @@ static int rank_of_several(int rank)
     }
     told_wait(&told[0], PMIX_SUCCESS);
     told_wait(&told[1], PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -279,7 +264,7 @@ static int rank_of_bad_input(int rank)
     memset(longest, 'n', sizeof(longest) - 1);
     CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_INIT);
-    begin();
+    rank_begin(&me);
     const pmix_proc_t other = proc_of("", 1 - me.rank);
     const struct {
         const char *name;
@@ -319,8 +304,7 @@ static int rank_of_bad_input(int rank)
     fence();
     destruct(longest);
     CHECK_STATUS(PMIx_Group_destruct(longest, NULL, 0), PMIX_ERR_NOT_FOUND);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR7: a name that is being built, for those who are not asked, who have called, and who mean
@@ -330,7 +314,7 @@ static int rank_of_taken(int rank)
     struct told told = { .status = 1 };
 
     sem_init(&told.done, 0, 0);
-    begin();
+    rank_begin(&me);
     const pmix_proc_t pair[] = { proc_of("", 0), proc_of("", 1) }, all = proc_of("", 2);
 
     if (rank == 0) {
@@ -363,8 +347,7 @@ static int rank_of_taken(int rank)
     } else if (rank == 0) {
         told_wait(&told, PMIX_SUCCESS);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR21, GR22, GR86, X21: a time limit ends it for all who wait, and the name is free. */
@@ -374,7 +357,7 @@ static int rank_of_timeout(int rank)
     const uint32_t seconds = 1;
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_UINT32), PMIX_SUCCESS);
     for (int i = 0; i < 2; i++) {
         if (rank == 0) {
@@ -390,8 +373,7 @@ static int rank_of_timeout(int rank)
         }
     }
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- numbers, and what members give --------------------------------------------------------- */
@@ -401,7 +383,7 @@ static int rank_of_context(int rank)
 {
     size_t seen[4];
 
-    begin();
+    rank_begin(&me);
     seen[0] = construct_all("tea", rank == 1 ? PMIX_GROUP_ASSIGN_CONTEXT_ID : NULL).context_id;
     seen[1] = construct_all("milk", PMIX_GROUP_ASSIGN_CONTEXT_ID).context_id;
     destruct("tea");
@@ -419,8 +401,7 @@ static int rank_of_context(int rank)
     destruct(rank == 0 ? "mine" : "yours");
     destruct("tea");
     destruct("milk");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* A number of @proc, of context @context_id (0: none).  Return: 0 when there is none. */
@@ -484,7 +465,7 @@ static int rank_of_gift_arrays(int rank)
     pmix_data_array_t nested = { .type = PMIX_INFO, .size = 2, .array = inner };
     pmix_data_array_t array = { .type = PMIX_INFO, .size = 2, .array = elements };
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t other = proc_of("", 1 - me.rank);
 
     for (size_t i = 0; i < 3; i++) {
@@ -505,8 +486,7 @@ static int rank_of_gift_arrays(int rank)
     PMIx_Info_destruct(&elements[0]);
     PMIx_Info_destruct(&info);
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR19: read when the group is gone, each number under its own context. */
@@ -514,7 +494,7 @@ static int rank_of_gifts(int rank)
 {
     size_t context[2];
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t other = proc_of("", 1 - me.rank);
 
     context[0] = construct_with_number(10 + me.rank, true, true);
@@ -526,8 +506,7 @@ static int rank_of_gifts(int rank)
     }
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 0) == 30 + other.rank);
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, 7) == 0);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 #define MANY 2000
@@ -550,7 +529,7 @@ static int rank_of_many(int rank)
 {
     size_t contexts[MANY], kept = 0;
 
-    begin();
+    rank_begin(&me);
     const pmix_proc_t other = proc_of("", 1 - me.rank);
     const size_t living = construct_numbered("milk", 7, true, true);
 
@@ -570,8 +549,7 @@ static int rank_of_many(int rank)
     }
     CHECK(number_of(&other, PMIX_GROUP_LOCAL_CID, living) == 7);
     destruct("milk");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- members that do not know of each other -------------------------------------------------- */
@@ -595,7 +573,7 @@ static int rank_of_bootstrap(int rank)
     pmix_info_t infos[2];
     struct made made;
 
-    begin();
+    rank_begin(&me);
     fence(); /* the host has registered all */
     pmix_proc_t added[] = { proc_of("", 3), proc_of(JOB_NSPACE, 0), proc_of("", 0) };
 
@@ -614,8 +592,7 @@ static int rank_of_bootstrap(int rank)
         }
         destruct("tea");
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR91: who contradicts the others is refused; a guest whom nobody has named spoils it for all. */
@@ -625,7 +602,7 @@ static int rank_of_bad_bootstrap(int rank)
     pmix_info_t infos[2];
 
     sem_init(&told.done, 0, 0);
-    begin();
+    rank_begin(&me);
     const pmix_proc_t pair[] = { me, proc_of("", (me.rank + 1) % 3) };
     pmix_proc_t elsewhere = proc_of("", 7), first = proc_of("", 1);
 
@@ -659,8 +636,7 @@ static int rank_of_bad_bootstrap(int rank)
     } else {
         told_wait(&told, PMIX_ERR_BAD_PARAM);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- the order in the end --------------------------------------------------------------------- */
@@ -701,7 +677,7 @@ static int rank_of_final(int rank)
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
     pmix_info_t infos[2];
 
-    begin();
+    rank_begin(&me);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         final_load(&infos[0], rows[i].of[rank]);
         const struct made made = construct("tea", &all, 1, infos, rows[i].of[rank][0] != '\0');
@@ -726,8 +702,7 @@ static int rank_of_final(int rank)
         PMIx_Info_destruct(&of_leader[2]);
         destruct("tea");
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- two jobs ------------------------------------------------------------------------------- */
@@ -750,7 +725,7 @@ static int rank_of_two_jobs(int rank)
     static const size_t numbers[] = { 3, 0, 1, 2 }; /* of the members' processes in this test */
     pmix_value_t value = { .type = PMIX_SIZE, .data.size = 40 + (size_t)rank };
 
-    begin();
+    rank_begin(&me);
     if (strcmp(me.nspace, JOB_NSPACE) == 0) {
         job_token_get(REGISTERED);
     }
@@ -773,8 +748,7 @@ static int rank_of_two_jobs(int rank)
     CHECK(number_of(&last, "card", 0) == 42);
     destruct("tea");
     CHECK(PMIx_Fence(&group, 1, NULL, 0) != PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- members that end ----------------------------------------------------------------------- */
@@ -791,7 +765,7 @@ static void end(bool by_kill)
     if (by_kill) {
         raise(SIGKILL);
     }
-    finish();
+    rank_end();
 }
 
 /* GR29: whether it ends before or after the others have called. */
@@ -800,7 +774,7 @@ static int rank_of_no_construct(int rank, bool by_kill)
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
     const pmix_status_t want = by_kill ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC;
 
-    begin();
+    rank_begin(&me);
     if (rank == MORTAL) {
         end(by_kill);
         return 0;
@@ -810,8 +784,7 @@ static int rank_of_no_construct(int rank, bool by_kill)
     CHECK_STATUS(PMIx_Fence(pair, 2, NULL, 0), PMIX_SUCCESS); /* both have heard */
     CHECK(construct("tea", pair, 2, NULL, 0).count == 2);     /* the name is free */
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_killed_constructor(int rank)
@@ -833,7 +806,7 @@ static int rank_of_optional(int rank, bool by_kill, const char *key, pmix_status
     pmix_info_t info, *results = NULL;
     size_t nresults = 0;
 
-    begin();
+    rank_begin(&me);
     CHECK(construct_all("whole", key).count == 3);
     fence(); /* all have read who is in it */
     if (rank == MORTAL) {
@@ -848,8 +821,7 @@ static int rank_of_optional(int rank, bool by_kill, const char *key, pmix_status
     CHECK(made.count == 2 && made.members[0].rank == 0 && made.members[1].rank == 1);
     CHECK_STATUS(PMIx_Fence(&group, 1, NULL, 0), PMIX_SUCCESS);
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_killed_optional(int rank)
@@ -956,7 +928,7 @@ static int rank_of_member_failed(int rank, const char *key, enum answer answer, 
 {
     struct told told;
 
-    begin();
+    rank_begin(&me);
     hear(answer);
     if (rank == MORTAL) {
         fence();
@@ -979,8 +951,7 @@ static int rank_of_go_on(int rank)
                                 PMIX_SUCCESS);
     heard_wait(&heard.failed);
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR33, GR34: whoever does not lead is not asked. */
@@ -994,8 +965,7 @@ static int rank_of_leader_goes_on(int rank)
         CHECK(sem_trywait(&heard.failed) != 0); /* it would come before the update */
     }
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR36: as good as one abort. */
@@ -1003,8 +973,7 @@ static int rank_of_abort(int rank)
 {
     (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, rank == 1 ? ABORT : NOTHING,
                                 PMIX_GROUP_CONSTRUCT_ABORT);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR29, GR32: all have heard, and nobody has anything to say. */
@@ -1013,8 +982,7 @@ static int rank_of_silence(int rank)
     (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, NOTHING,
                                 PMIX_ERR_LOST_CONNECTION);
     heard_wait(&heard.failed);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR37, GR38, GR39: the leader has called and ends; rank 0 leads from then on, or nobody does. */
@@ -1023,7 +991,7 @@ static int rank_of_leader_failed(int rank, enum answer answer)
     const pmix_proc_t two[] = { proc_of("", 0), proc_of("", MORTAL) };
     struct told told;
 
-    begin();
+    rank_begin(&me);
     hear(rank == 0 ? answer : NOTHING);
     fence();
     if (rank != 1) {
@@ -1047,8 +1015,7 @@ static int rank_of_leader_failed(int rank, enum answer answer)
         CHECK(told.made.count == 2);
         destruct("tea");
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_new_leader(int rank)
@@ -1081,7 +1048,7 @@ static int rank_of_two_leaders(int rank)
     struct told told;
     pmix_info_t info;
 
-    begin();
+    rank_begin(&me);
     yes(&info, PMIX_GROUP_LEADER);
     if (rank == 0) {
         construct_begin(&told, PMIX_GROUP_LEADER);
@@ -1093,8 +1060,7 @@ static int rank_of_two_leaders(int rank)
     }
     told_wait(&told, PMIX_SUCCESS);
     destruct("tea");
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* GR84, GR85, X16, X22: rank 0 waits in destruct for one that ends.  The others hear of it in
@@ -1106,7 +1072,7 @@ static int rank_of_destruct(int rank, bool notify, bool by_kill)
     struct told told = { .status = 1 };
 
     sem_init(&told.done, 0, 0);
-    begin();
+    rank_begin(&me);
     const pmix_proc_t pair[] = { proc_of("", 0), proc_of("", 1) };
     const pmix_proc_t mortal[] = { proc_of("", 0), proc_of("", MORTAL) };
 
@@ -1134,8 +1100,7 @@ static int rank_of_destruct(int rank, bool notify, bool by_kill)
         destruct("tea");
     }
     CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_NOT_FOUND);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_killed_member(int rank)
@@ -1165,7 +1130,7 @@ static int rank_of_finalized_and_told(int rank)
 /* The second hundred takes nothing that the first one has not taken. */
 static int rank_of_hundred(int rank)
 {
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 2 * HUNDRED; i++) {
         (void)construct_all("tea", PMIX_GROUP_ASSIGN_CONTEXT_ID);
         destruct("tea");
@@ -1173,8 +1138,7 @@ static int rank_of_hundred(int rank)
             pause_both(rank);
         }
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_hundred(struct job *job)

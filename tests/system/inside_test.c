@@ -408,8 +408,7 @@ static int all_calls(bool is_external, void (*to)(void))
         to();
         wait_for((unsigned)turn + 1);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int in_handler(int rank)
@@ -449,8 +448,7 @@ static int end_inside(bool is_external, void (*to)(void))
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int end_in_handler(int rank)
@@ -545,8 +543,7 @@ static int joins(int rank)
     wait_for(3);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     CHECK(returned == 3);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* As a launcher does that a process starts for itself. */
@@ -637,8 +634,7 @@ static int asks_the_host(int rank)
         job_token_get(0); /* the host knows what to do */
         CHECK_STATUS(abort_all(), PMIX_SUCCESS);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* A host may be a client of its own server as well. */
@@ -680,8 +676,7 @@ static int host_is_asked(struct job *job)
     inside = NULL;
     pthread_mutex_unlock(&lock);
     CHECK_STATUS(PMIx_Fence(&me, 1, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static const struct job_case cases[] = {

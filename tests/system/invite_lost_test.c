@@ -89,8 +89,7 @@ static int rank_of_lost(int rank)
         flood();
         job_token_put(FLOODED);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 int main(int argc, char **argv)

@@ -292,12 +292,6 @@ static void fence(void)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
 }
 
-/* Without handlers; the host may not have registered the others yet. */
-static void begin_deaf(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
 /* Everybody is ready to hear of all that concerns a group; @how a guest answers. */
 static void begin(int how)
 {
@@ -314,12 +308,6 @@ static void begin(int how)
         hear_group(codes[i]);
     }
     fence();
-}
-
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
 }
 
 /* Who is invited by the event, and by whom. */
@@ -370,7 +358,7 @@ static int rank_of_accept(int rank)
         CHECK_STATUS(joined, PMIX_SUCCESS);
     }
     complete_wait(3, members);
-    return finish();
+    return rank_end();
 }
 
 /* Nobody has a callback: PMIX_GROUP_CONSTRUCT_COMPLETE tells the inviter and the guests. */
@@ -387,7 +375,7 @@ static int rank_of_untold(int rank)
         CHECK_STATUS(joined, PMIX_SUCCESS);
     }
     complete_wait(3, members);
-    return finish();
+    return rank_end();
 }
 
 /* The inviter's place, when it names itself; a wildcard for all the others; GR57 without any
@@ -396,7 +384,7 @@ static int rank_of_places(int rank)
 {
     static const pmix_rank_t guests[] = { 1, 0, PMIX_RANK_WILDCARD }, members[] = { 1, 0, 2 };
 
-    begin_deaf();
+    rank_begin(&me); /* without handlers: the host may not have registered the others yet */
     manners = ACCEPTS;
     if (rank == 0) {
         const struct made made = invite(guests, 3);
@@ -409,7 +397,7 @@ static int rank_of_places(int rank)
         CHECK(made_is(&made, 3, members));
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 /* GR56: the invitation is older than the handler. */
@@ -417,7 +405,7 @@ static int rank_of_late(int rank)
 {
     static const pmix_rank_t guests[] = { 1 }, members[] = { 0, 1 };
 
-    begin_deaf();
+    rank_begin(&me); /* without handlers */
     manners = ACCEPTS;
     if (rank == 0) {
         invite_nb(guests, 1);
@@ -431,7 +419,7 @@ static int rank_of_late(int rank)
 
     CHECK(made_is(&made, 2, members));
     fence(); /* who finalizes is no member any more */
-    return finish();
+    return rank_end();
 }
 
 /* GR58, GR59 from a thread of the application; GR68: inside the handler. */
@@ -454,7 +442,7 @@ static int in_handler_or_thread(int rank, bool in_handler)
         CHECK(made_is(&joined_made, 3, members));
     }
     complete_wait(3, members);
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_thread(int rank)
@@ -507,7 +495,7 @@ static int rank_of_context(int rank)
         CHECK(got->data.size == made.context_id);
         PMIx_Value_free(got, 1);
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- what members give ---------------------------------------------------------------------- */
@@ -566,7 +554,7 @@ static int rank_of_gifts(int rank)
         CHECK(number_of(1 - me.rank, 0) == 0);
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 /* ---- somebody does not come ----------------------------------------------------------------- */
@@ -592,7 +580,7 @@ static int rank_of_decline(int rank)
     if (rank != 1) {
         complete_wait(2, members);
     }
-    return finish();
+    return rank_end();
 }
 
 /* GR63, while somebody has not answered yet: the guest who declines is replaced. */
@@ -624,7 +612,7 @@ static int rank_of_replacement(int rank)
         CHECK(rank != 0 || made_is(&ends[1], 3, members));
         complete_wait(3, members);
     }
-    return finish();
+    return rank_end();
 }
 
 /* GR63, when nobody is left who has not answered: the inviter's handler invites another one before
@@ -662,7 +650,7 @@ static int last_replaced(int rank, void (*act)(void))
     if (rank != 1) {
         complete_wait(2, members);
     }
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_last_replaced(int rank)
@@ -690,7 +678,7 @@ static int rank_of_abort_at_yes(int rank)
         heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
         CHECK(heard_of(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0);
     }
-    return finish();
+    return rank_end();
 }
 
 /* The same while somebody has not answered. */
@@ -709,7 +697,7 @@ static int rank_of_abort_at_no(int rank)
         CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_NOT_FOUND);
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 /* The same by an event of the inviter: all guests hear it, whomever it was for. */
@@ -742,7 +730,7 @@ static int aborted_by_event(int rank, bool to_all)
         CHECK(rank != 1 || end_wait(1).status == PMIX_GROUP_CONSTRUCT_ABORT);
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_abort_event(int rank)
@@ -783,7 +771,7 @@ static int rank_of_death(int rank)
         CHECK(made_is(&made, 2, members));
     }
     complete_wait(2, members);
-    return finish();
+    return rank_end();
 }
 
 static int host_of_death(struct job *job)
@@ -812,7 +800,7 @@ static int leader_fails(int rank, bool orderly)
         if (!orderly) {
             raise(SIGKILL);
         }
-        return finish();
+        return rank_end();
     }
     heard_wait(PMIX_GROUP_LEADER_FAILED, 1);
     heard_wait(PMIX_GROUP_LEADER_SELECTED, 1);
@@ -823,7 +811,7 @@ static int leader_fails(int rank, bool orderly)
     } else {
         CHECK_STATUS(join(NULL, PMIX_GROUP_ACCEPT).status, PMIX_ERR_NOT_FOUND);
     }
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_leader_death(int rank)
@@ -889,7 +877,7 @@ static int rank_of_new_leader(int rank)
         CHECK(made_is(&made, 3, members));
         complete_wait(3, members);
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_of_new_leader(struct job *job)
@@ -926,7 +914,7 @@ static int timed_out(int rank, bool by_guest)
         heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, by_guest ? 1 : 2);
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_timeout(int rank)
@@ -982,7 +970,7 @@ static int rank_of_bad_join(int rank)
         CHECK(made_is(&made, 2, members));
     }
     fence(); /* who finalizes is no member any more */
-    return finish();
+    return rank_end();
 }
 
 /* Names that are taken, and processes that cannot be asked. */
@@ -1020,7 +1008,7 @@ static int rank_of_bad_invite(int rank)
     } else {
         CHECK_STATUS(end_wait(1).status, PMIX_GROUP_INVITE_DECLINED);
     }
-    return finish();
+    return rank_end();
 }
 
 /* A process may have so many open, and no more; those that are over do not count. */
@@ -1044,7 +1032,7 @@ static int rank_of_many(int rank)
     const pmix_proc_t peer = proc_of(1);
     char name[32];
 
-    begin_deaf();
+    rank_begin(&me);
     for (int round = 0; round < 2; round++) {
         for (int i = 0; rank == 0 && i < TOO_MANY; i++) {
             snprintf(name, sizeof(name), "many.%d", i);
@@ -1068,7 +1056,7 @@ static int rank_of_many(int rank)
         CHECK(rank != 0 || declined == (size_t)(round + 1) * OPEN_MAX);
         pthread_mutex_unlock(&heard_lock);
     }
-    return finish();
+    return rank_end();
 }
 
 /* Processes of another node are not reached, and that is said. */
@@ -1088,7 +1076,7 @@ static int rank_of_elsewhere(int rank)
         CHECK_STATUS(PMIx_Group_invite(TEA, &there, 1, NULL, 0, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_of_elsewhere(struct job *job)
@@ -1100,48 +1088,45 @@ static int host_of_elsewhere(struct job *job)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { .name = "accept", .size = 3, .rank = rank_of_accept },
-        { .name = "untold", .size = 3, .rank = rank_of_untold },
-        { .name = "places", .size = 3, .rank = rank_of_places },
-        { .name = "late", .size = 2, .rank = rank_of_late },
-        { .name = "thread", .size = 3, .rank = rank_of_thread },
-        { .name = "handler", .size = 3, .rank = rank_of_handler },
-        { .name = "context", .size = 3, .rank = rank_of_context },
-        { .name = "gifts", .size = 3, .rank = rank_of_gifts },
-        { .name = "decline", .size = 3, .rank = rank_of_decline },
-        { .name = "replacement", .size = 4, .rank = rank_of_replacement },
-        { .name = "last.replaced", .size = 3, .rank = rank_of_last_replaced },
-        { .name = "last.replaced.inside", .size = 3, .rank = rank_of_last_replaced_inside },
-        { .name = "abort.at.yes", .size = 2, .rank = rank_of_abort_at_yes },
-        { .name = "abort.at.no", .size = 3, .rank = rank_of_abort_at_no },
-        { .name = "abort.event", .size = 3, .rank = rank_of_abort_event },
-        { .name = "abort.event.to.one", .size = 3, .rank = rank_of_abort_event_to_one },
-        { .name = "death",
-          .size = 4,
-          .rank = rank_of_death,
-          .host = host_of_death,
-          .host_judges = true },
-        { .name = "leader.death",
-          .size = 3,
-          .rank = rank_of_leader_death,
-          .host = host_of_leader_death,
-          .host_judges = true },
-        { .name = "leader.end", .size = 3, .rank = rank_of_leader_end },
-        { .name = "new.leader",
-          .size = 5,
-          .rank = rank_of_new_leader,
-          .host = host_of_new_leader,
-          .host_judges = true },
-        { .name = "timeout", .size = 3, .rank = rank_of_timeout },
-        { .name = "guest.timeout", .size = 3, .rank = rank_of_guest_timeout },
-        { .name = "bad.join", .size = 4, .rank = rank_of_bad_join },
-        { .name = "bad.invite", .size = 2, .rank = rank_of_bad_invite },
-        { .name = "elsewhere", .size = 1, .rank = rank_of_elsewhere, .host = host_of_elsewhere },
-        { .name = "many", .size = 2, .rank = rank_of_many },
-    };
+static const struct job_case cases[] = {
+    { .name = "accept", .size = 3, .rank = rank_of_accept },
+    { .name = "untold", .size = 3, .rank = rank_of_untold },
+    { .name = "places", .size = 3, .rank = rank_of_places },
+    { .name = "late", .size = 2, .rank = rank_of_late },
+    { .name = "thread", .size = 3, .rank = rank_of_thread },
+    { .name = "handler", .size = 3, .rank = rank_of_handler },
+    { .name = "context", .size = 3, .rank = rank_of_context },
+    { .name = "gifts", .size = 3, .rank = rank_of_gifts },
+    { .name = "decline", .size = 3, .rank = rank_of_decline },
+    { .name = "replacement", .size = 4, .rank = rank_of_replacement },
+    { .name = "last.replaced", .size = 3, .rank = rank_of_last_replaced },
+    { .name = "last.replaced.inside", .size = 3, .rank = rank_of_last_replaced_inside },
+    { .name = "abort.at.yes", .size = 2, .rank = rank_of_abort_at_yes },
+    { .name = "abort.at.no", .size = 3, .rank = rank_of_abort_at_no },
+    { .name = "abort.event", .size = 3, .rank = rank_of_abort_event },
+    { .name = "abort.event.to.one", .size = 3, .rank = rank_of_abort_event_to_one },
+    { .name = "death",
+      .size = 4,
+      .rank = rank_of_death,
+      .host = host_of_death,
+      .host_judges = true },
+    { .name = "leader.death",
+      .size = 3,
+      .rank = rank_of_leader_death,
+      .host = host_of_leader_death,
+      .host_judges = true },
+    { .name = "leader.end", .size = 3, .rank = rank_of_leader_end },
+    { .name = "new.leader",
+      .size = 5,
+      .rank = rank_of_new_leader,
+      .host = host_of_new_leader,
+      .host_judges = true },
+    { .name = "timeout", .size = 3, .rank = rank_of_timeout },
+    { .name = "guest.timeout", .size = 3, .rank = rank_of_guest_timeout },
+    { .name = "bad.join", .size = 4, .rank = rank_of_bad_join },
+    { .name = "bad.invite", .size = 2, .rank = rank_of_bad_invite },
+    { .name = "elsewhere", .size = 1, .rank = rank_of_elsewhere, .host = host_of_elsewhere },
+    { .name = "many", .size = 2, .rank = rank_of_many },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -189,12 +189,6 @@ static void begin(void)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
 }
 
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
 {
     pmix_proc_t proc;
@@ -231,7 +225,7 @@ static int rank_pulls(int rank)
     job_token_put(0);
     job_token_get(1);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
-    return finish();
+    return rank_end();
 }
 
 static int host_delivers(struct job *job)
@@ -285,7 +279,7 @@ static int rank_pulls_nb(int rank)
     CHECK_STATUS(PMIx_IOF_deregister(registered_number, NULL, 0, on_deregistered, &deregistered),
                  PMIX_SUCCESS);
     wait_for(&deregistered);
-    return finish();
+    return rank_end();
 }
 
 static int host_delivers_once(struct job *job)
@@ -318,7 +312,7 @@ static int rank_prints(int rank)
     CHECK(pread(streams[0], out, sizeof(out) - 1, 0) >= 0);
     CHECK(pread(streams[1], err, sizeof(err) - 1, 0) >= 0);
     CHECK(strcmp(out, "one\ntwo\n") == 0 && strcmp(err, "oops\n") == 0);
-    return finish();
+    return rank_end();
 }
 
 static int host_has_printed(struct job *job)
@@ -360,7 +354,7 @@ static int rank_is_slow(int rank)
     job_token_put(0);
     wait_for(&ended);
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* Return: when the rank has stopped reading, and the host would have to wait. */
@@ -454,7 +448,7 @@ static int rank_leaves_with_the_rest(int rank)
     job_token_put(0);
     job_token_get(1);
     sem_post(&leaving);
-    (void)finish();
+    rank_end();
     CHECK(left_size == 3 * 1000);
     return 0;
 }
@@ -479,7 +473,7 @@ static int rank_leaves(int rank)
     begin();
     (void)pull(1, PULLED, on_output);
     (void)pull(1, PULLED, NULL);
-    return finish();
+    return rank_end();
 }
 
 /* ---- what came before the pull; what is dropped (TQ46) ---------------------------------------- */
@@ -493,7 +487,7 @@ static int rank_comes_late(int rank)
     (void)pull(0, PULLED, on_output);
     wait_for(&ended);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "early\n"));
-    return finish();
+    return rank_end();
 }
 
 static int host_is_early(struct job *job)
@@ -534,7 +528,7 @@ static int rank_pulls_again(int rank)
     (void)pull_line();
     wait_for(&ended);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "for the next pull"));
-    return finish();
+    return rank_end();
 }
 
 /* What a pull no longer wants, and the host does not know that, is not for the next pull. */
@@ -559,7 +553,7 @@ static int rank_pulls_many(int rank)
     }
     CHECK_STATUS(PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_line, NULL, NULL),
                  PMIX_ERR_OUT_OF_RESOURCE);
-    return finish();
+    return rank_end();
 }
 
 static int host_never_answers_the_end(struct job *job)
@@ -668,13 +662,13 @@ static int rank_drops_oldest(int rank)
 {
     pull_dropping(PMIX_IOF_DROP_OLDEST);
     CHECK(dropped_last == (size_t)byte_of(PIECES * PIECE - 1));
-    return finish();
+    return rank_end();
 }
 
 static int rank_drops_newest(int rank)
 {
     pull_dropping(PMIX_IOF_DROP_NEWEST);
-    return finish();
+    return rank_end();
 }
 
 /* It is not made to wait. */
@@ -735,7 +729,7 @@ static int rank_marks(int rank)
     pull_marked(PMIX_IOF_TIMESTAMP_OUTPUT, NULL);
     CHECK(strncmp(out, "20", 2) == 0 && out[10] == 'T' && strncmp(out + 24, " one\n20", 7) == 0);
     pull_marked(PMIX_IOF_OUTPUT_RAW, "one\n\na<b");
-    return finish();
+    return rank_end();
 }
 
 /* Lines that come in parts, one without its end. */
@@ -806,7 +800,7 @@ static int rank_gathers(int rank)
         wait_for(&ended);
     }
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_delivers_bits(struct job *job)
@@ -906,7 +900,7 @@ static int rank_pushes(int rank)
     CHECK_STATUS(PMIx_IOF_push(&all, 1, NULL, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_IOF_push(NULL, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_IOF_push(&all, 1, NULL, &complete, 1, NULL, NULL), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_is_pushed_to(struct job *job)
@@ -977,7 +971,7 @@ static int rank_pushes_own(int rank)
     CHECK_STATUS(push_own(true), PMIX_SUCCESS);
     threads_await(before); /* it is read no more */
     job_token_get(1);
-    return finish();
+    return rank_end();
 }
 
 static void *rest(void *arg)
@@ -1003,7 +997,7 @@ static int rank_leaves_its_input(int rank)
     CHECK_STATUS(push_own(false), PMIX_SUCCESS);
     CHECK(write(pair[1], "own", 3) == 3);
     job_token_get(0);
-    CHECK(finish() == 0);
+    CHECK(rank_end() == 0);
     threads_await(before);
     return 0;
 }
@@ -1017,7 +1011,7 @@ static int rank_leaves_a_word(int rank)
 
     begin();
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* Return: how many ends were told of; what is told of a rank that finalizes is told before it goes. */
@@ -1069,7 +1063,7 @@ static int rank_is_stopped(int rank)
     /* What still waits goes with it. */
     job_token_get(1);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_given_up, NULL), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_stops(struct job *job)
@@ -1180,7 +1174,7 @@ static int rank_pulls_badly(int rank)
     }
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
                  PMIX_ERR_OUT_OF_RESOURCE);
-    return finish();
+    return rank_end();
 }
 
 static int host_delivers_badly(struct job *job)
@@ -1220,7 +1214,7 @@ static int rank_of_no_entry(int rank)
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(PMIx_IOF_push(&me, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_NOT_SUPPORTED);
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case without_entry = { "no_entry", 1, rank_of_no_entry, NULL, false };

@@ -157,6 +157,17 @@ int job_wait(struct job *job, int rank)
     return job->status[rank];
 }
 
+void rank_begin(pmix_proc_t *ret_me)
+{
+    CHECK_STATUS(PMIx_Init(ret_me, NULL, 0), PMIX_SUCCESS);
+}
+
+int rank_end(void)
+{
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    return 0;
+}
+
 static int describe(const struct job_case *it, int rank, int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {

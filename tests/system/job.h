@@ -49,8 +49,18 @@ struct job_case {
 /* The host's entries, none at first; whoever wants some fills them in before job_main. */
 extern pmix_server_module_t job_module;
 
-/* main() of a test program. */
+/* main() of a test program: as it is, or for one that prepares something first. */
+#define JOB_MAIN(cases)                                                         \
+    int main(int argc, char **argv)                                             \
+    {                                                                           \
+        return job_main(argc, argv, (cases), sizeof(cases) / sizeof(*(cases))); \
+    }
 int job_main(int argc, char **argv, const struct job_case *cases, size_t count);
+
+/* In a rank: its PMIx_Init and its PMIx_Finalize, which succeed.  @ret_me may be NULL.
+ * Return: 0, the rank's exit code. */
+void rank_begin(pmix_proc_t *ret_me);
+int rank_end(void);
 
 /* In a host function: wait until @rank ends.  Return: its status. */
 int job_wait(struct job *job, int rank);

@@ -297,12 +297,9 @@ static int host_of_threads(struct job *job)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "later", 2, rank_of_joining, host_of_joining, false },
-        { "while_others_put", 1, rank_of_threads, host_of_threads, false },
-    };
+static const struct job_case cases[] = {
+    { "later", 2, rank_of_joining, host_of_joining, false },
+    { "while_others_put", 1, rank_of_threads, host_of_threads, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -88,8 +88,7 @@ static int a_topology_maps_hwloc_when_it_is_asked_for(int rank)
     CHECK(is_mapped("libhwloc."));
     CHECK(!is_mapped("liburing.") && !is_mapped("libnuma."));
     PMIx_Topology_destruct(&topo);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int compression_maps_zlib_when_it_is_asked_for(int rank)
@@ -106,8 +105,7 @@ static int compression_maps_zlib_when_it_is_asked_for(int rank)
     free(packed);
     free(unpacked);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static const struct job_case cases[] = {
@@ -119,7 +117,4 @@ static const struct job_case cases[] = {
       NULL, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -142,12 +142,6 @@ static void begin(void)
     job_token_get(0);
 }
 
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 /* It borrows @text. */
 static pmix_info_t text_of(const char *key, const char *text)
 {
@@ -188,7 +182,7 @@ static int rank_streams(int rank)
     begin();
     CHECK_STATUS(PMIx_Info_load(&priority, PMIX_LOG_SYSLOG_PRI, &notice, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(LOG(data, priority), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_streams(struct job *job)
@@ -214,7 +208,7 @@ static int rank_marks(int rank)
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_TIMESTAMP_OUTPUT), when), PMIX_SUCCESS);
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_TIMESTAMP_OUTPUT), when, yes(PMIX_LOG_GENERATE_TIMESTAMP)),
                  PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_marks(struct job *job)
@@ -250,7 +244,7 @@ static int rank_syslog(int rank)
     number = 8;
     CHECK_STATUS(PMIx_Info_load(&priority, PMIX_LOG_SYSLOG_PRI, &number, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(LOG(local, priority), PMIX_ERR_BAD_PARAM);
-    return finish();
+    return rank_end();
 }
 
 static int host_syslog(struct job *job)
@@ -272,7 +266,7 @@ static int rank_once(int rank)
 
     begin();
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_ONCE)), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_once(struct job *job)
@@ -307,7 +301,7 @@ static int rank_nobody(int rank)
     CHECK_STATUS(LOG_PLAIN(record), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(LOG_PLAIN(some), PMIX_ERR_PARTIAL_SUCCESS);
     CHECK_STATUS(LOG_PLAIN(all), PMIX_ERR_NOT_SUPPORTED);
-    return finish();
+    return rank_end();
 }
 
 static int host_nobody(struct job *job)
@@ -350,7 +344,7 @@ static int rank_nb(int rank)
     }
     CHECK_STATUS(answer, PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Log_nb(&good, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
-    return finish(); /* what was said before is taken before */
+    return rank_end(); /* what was said before is taken before */
 }
 
 static int host_nb(struct job *job)
@@ -369,7 +363,7 @@ static int rank_asks(int rank)
     begin();
     CHECK_STATUS(LOG(data, yes(PMIX_LOG_TAG_OUTPUT)),
                  mode == REFUSES ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int rank_asks_refused(int rank)
@@ -471,7 +465,7 @@ static int rank_flood(int rank)
         pmix_info_t last[] = { text_of(PMIX_LOG_STDERR, count), text_of(PMIX_LOG_STDOUT, "end") };
         CHECK_STATUS(LOG_PLAIN(last), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_flood(struct job *job)
@@ -521,7 +515,7 @@ static int rank_large(int rank)
     }
     CHECK_STATUS(PMIx_Log(&data, 1, NULL, 0), PMIX_SUCCESS);
     free(text);
-    return finish();
+    return rank_end();
 }
 
 static int host_large(struct job *job)
@@ -561,7 +555,7 @@ static int rank_window(int rank)
     job_token_put(1);
     CHECK(sem_wait(&called) == 0);
     CHECK_STATUS(answer, PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_window(struct job *job)
@@ -587,7 +581,7 @@ static int host_window(struct job *job)
 static int rank_idle(int rank)
 {
     begin();
-    return finish();
+    return rank_end();
 }
 
 static int host_itself(struct job *job)

@@ -150,13 +150,10 @@ static int rank_of_others(int rank)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "at_once", 1, rank_of_at_once, NULL, false },
-        { "inside_a_handler", 1, rank_of_inside, NULL, false },
-        { "for_nobody_else", 2, rank_of_others, NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "at_once", 1, rank_of_at_once, NULL, false },
+    { "inside_a_handler", 1, rank_of_inside, NULL, false },
+    { "for_nobody_else", 2, rank_of_others, NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -16,17 +16,6 @@
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void fence(void)
 {
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -122,7 +111,7 @@ static int rank_of_silence(int rank)
 {
     pmix_status_t code = MISSED;
 
-    begin();
+    rank_begin(&me);
     sem_init(&missed, 0, 0);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_missed, NULL, NULL) >= 0);
     fence();
@@ -141,7 +130,7 @@ static int rank_of_silence(int rank)
         CHECK_STATUS(cancel("mine"), PMIX_SUCCESS);
         CHECK_STATUS(cancel("mine"), PMIX_ERR_NOT_FOUND);
     }
-    return finish();
+    return rank_end();
 }
 
 static sem_t beaten;
@@ -157,7 +146,7 @@ static int rank_of_beats(int rank)
 {
     const pmix_info_t beat = what(PMIX_SEND_HEARTBEAT);
 
-    begin();
+    rank_begin(&me);
     sem_init(&beaten, 0, 0);
     for (int i = 0; i < 100; i++) {
         CHECK_STATUS(PMIx_Process_monitor_nb(&beat, MISSED, NULL, 0, on_beaten, &beaten),
@@ -167,7 +156,7 @@ static int rank_of_beats(int rank)
         while (sem_wait(&beaten) != 0) {
         }
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -235,7 +224,7 @@ static int rank_of_file(int rank)
 {
     pmix_status_t code = MISSED;
 
-    begin();
+    rank_begin(&me);
     snprintf(grown, sizeof(grown), "/tmp/shmix-monitor-%d.grown", (int)getpid());
     snprintf(replaced, sizeof(replaced), "/tmp/shmix-monitor-%d.replaced", (int)getpid());
     snprintf(spare, sizeof(spare), "/tmp/shmix-monitor-%d.spare", (int)getpid());
@@ -256,7 +245,7 @@ static int rank_of_file(int rank)
     CHECK_STATUS(cancel("grown"), PMIX_ERR_NOT_FOUND);
     unlink(grown);
     unlink(replaced);
-    return finish(); /* while the other one is still monitored */
+    return rank_end(); /* while the other one is still monitored */
 }
 
 static int rank_of_bad_files(int rank)
@@ -268,7 +257,7 @@ static int rank_of_bad_files(int rank)
 
     memset(endless, '/', PATH_MAX);
     endless[PATH_MAX] = '\0';
-    begin();
+    rank_begin(&me);
     required[1].flags = PMIX_INFO_REQD;
     CHECK_STATUS(monitor(&file, required, 1), PMIX_ERR_BAD_PARAM); /* what is life? */
     CHECK_STATUS(monitor(&file, required, 2), PMIX_ERR_NOT_SUPPORTED);
@@ -288,7 +277,7 @@ static int rank_of_bad_files(int rank)
     CHECK_STATUS(file_watch(".", PMIX_MONITOR_FILE_MODIFY, id, 1000), PMIX_SUCCESS);
     PMIx_Info_destruct(&file);
     free(endless);
-    return finish();
+    return rank_end();
 }
 
 /* ---- whoever is gone is not missed ----------------------------------------------------------- */
@@ -308,7 +297,7 @@ static int rank_of_exit(int rank)
 {
     pmix_status_t code = MISSED;
 
-    begin();
+    rank_begin(&me);
     sem_init(&missed, 0, 0);
     fence();
     if (rank == 1) {
@@ -321,7 +310,7 @@ static int rank_of_exit(int rank)
     fence();
     CHECK_STATUS(watch("own", 1), PMIX_SUCCESS);
     missed_wait();
-    return finish();
+    return rank_end();
 }
 
 /* ---- bad input ------------------------------------------------------------------------------- */
@@ -334,7 +323,7 @@ static int rank_of_bad_input(int rank)
 
     PMIx_Heartbeat();
     CHECK_STATUS(PMIx_Process_monitor(&heartbeats, MISSED, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
-    begin();
+    rank_begin(&me);
     memset(endless.key, 'k', sizeof(endless.key));
     CHECK_STATUS(monitor(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(monitor(&heartbeats, NULL, 1), PMIX_ERR_BAD_PARAM);
@@ -354,7 +343,7 @@ static int rank_of_bad_input(int rank)
     CHECK_STATUS(watch(id, 1000), PMIX_ERR_OUT_OF_RESOURCE);
     CHECK_STATUS(cancel(NULL), PMIX_SUCCESS);
     CHECK_STATUS(watch(id, 1000), PMIX_SUCCESS);
-    (void)finish();
+    rank_end();
     PMIx_Heartbeat();
     return 0;
 }
@@ -417,7 +406,7 @@ static int rank_of_host(int rank)
     pmix_info_t *results, own = text(HOSTS_OWN, "usage");
     size_t nresults;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(ask_host("refused", &results, &nresults), PMIX_ERR_NO_PERMISSIONS);
     CHECK(results == NULL && nresults == 0);
     CHECK_STATUS(ask_host("usage", &results, &nresults), PMIX_SUCCESS);
@@ -434,7 +423,7 @@ static int rank_of_host(int rank)
     CHECK_STATUS(cancel("mine"), PMIX_SUCCESS); /* of which the host does not hear */
     CHECK_STATUS(cancel("host's"), PMIX_SUCCESS);
     CHECK_STATUS(cancel(NULL), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_no_host(int rank)
@@ -442,9 +431,9 @@ static int rank_of_no_host(int rank)
     pmix_info_t *results;
     size_t nresults;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(ask_host("usage", &results, &nresults), PMIX_ERR_NOT_SUPPORTED);
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case cases[] = {

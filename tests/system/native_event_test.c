@@ -490,8 +490,7 @@ static int a_reader_ends_with_the_process_it_reads_for(int rank)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(shmix_events_next(events, &event), PMIX_ERR_INIT);
     CHECK_STATUS(shmix_events_close(events), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- no call, no allocation ----------------------------------------------------------------- */
@@ -555,7 +554,4 @@ static const struct job_case cases[] = {
       false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -332,7 +332,4 @@ static const struct job_case cases[] = {
     { .name = "leave", .size = 1 + LEAVERS, .rank = it_is_whole_while_members_leave },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -179,8 +179,7 @@ static int the_server_knows_who_is_there(int rank)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(shmix_read_u64(key, PMIX_RANK_WILDCARD, &number), PMIX_ERR_INIT);
     CHECK_STATUS(shmix_job_close(same), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* The host names a second job; a rank of the first one reads what was said of it. */
@@ -416,7 +415,4 @@ static const struct job_case cases[] = {
       false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

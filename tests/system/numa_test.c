@@ -266,8 +266,7 @@ static int segments_lie_where_the_policy_says(int rank)
     check_place("lane", &lane, false, all, mine != 0 || all != ring.nodes ? mine : home);
     check_generations(stores_spread, all, policy_is("local") ? home : 0);
     CHECK(!is_mapped("libnuma"));
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* ---- the host ------------------------------------------------------------------------------- */
@@ -319,7 +318,4 @@ static const struct job_case cases[] = {
     { "segments_lie_where_the_policy_says", 4, segments_lie_where_the_policy_says, watch, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

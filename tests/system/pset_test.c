@@ -12,16 +12,6 @@
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static void fence(void)
 {
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -85,7 +75,7 @@ static int rank_of_names(int rank)
     size_t result_count;
     shmix_group_t *set;
 
-    begin();
+    rank_begin(&me);
     job_token_get(0);
     check_names(PMIX_PSET_NAMES, 0, "low,all");
     check_names(PMIX_PSET_NAMES, 2, "all");
@@ -120,8 +110,7 @@ static int rank_of_names(int rank)
     CHECK_STATUS(shmix_group_wait(set, 1, SHMIX_FOREVER), PMIX_ERR_NOT_FOUND);
     check_names(PMIX_PSET_NAMES, 0, "all");
     CHECK_STATUS(shmix_group_close(set), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_names(struct job *job)
@@ -174,7 +163,7 @@ static size_t sets_count(void)
 /* The sets of a process go with it; the host's stay, and the names are free again. */
 static int owned(int rank, bool says_good_bye)
 {
-    begin();
+    rank_begin(&me);
     job_token_get(0);
     if (rank == 0) {
         for (unsigned i = 0; i < OWN_SETS; i++) {
@@ -184,7 +173,7 @@ static int owned(int rank, bool says_good_bye)
         CHECK(sets_count() == OWN_SETS + 1);
         fence();
         if (says_good_bye) {
-            finish();
+            rank_end();
         }
         _exit(0);
     }
@@ -194,8 +183,7 @@ static int owned(int rank, bool says_good_bye)
     check_names(PMIX_PSET_NAMES, 0, "hosts");
     CHECK_STATUS(define_own(0), PMIX_SUCCESS);
     CHECK(sets_count() == 2);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int rank_of_left(int rank)
@@ -255,7 +243,7 @@ static int rank_of_churn(int rank)
     shmix_group_t *steady, *last;
     pmix_rank_t own;
 
-    begin();
+    rank_begin(&me);
     job_token_get(0);
     CHECK_STATUS(shmix_set_open("steady", &steady), PMIX_SUCCESS);
     job_token_put(1);
@@ -269,8 +257,7 @@ static int rank_of_churn(int rank)
     }
     CHECK_STATUS(shmix_group_close(steady), PMIX_SUCCESS);
     CHECK_STATUS(shmix_group_close(last), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_churn(struct job *job)
@@ -297,7 +284,4 @@ static const struct job_case cases[] = {
     { .name = "churn", .size = 2, .rank = rank_of_churn, .host = host_of_churn },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

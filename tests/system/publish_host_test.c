@@ -19,12 +19,6 @@ static void begin(void)
     sem_init(&told, 0, 0);
 }
 
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void wait_told(void)
 {
     while (sem_wait(&told) != 0) {
@@ -212,7 +206,7 @@ static int rank_answers(int rank)
         CHECK_STATUS(lookup(ways[i].how), ways[i].lookup);
     }
     CHECK_STATUS(PMIx_Unpublish(NULL, NULL, 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* ---- answers that come late, or never ---------------------------------------------------------------- */
@@ -246,7 +240,7 @@ static int rank_late(int rank)
     } else {
         wait_told();
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_late(struct job *job)

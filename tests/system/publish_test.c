@@ -12,17 +12,6 @@
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void barrier(void)
 {
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -99,7 +88,7 @@ static pmix_status_t unpublish(const char *key, unsigned range)
 
 static int rank_exchange(int rank)
 {
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(publish("color", "red", NOTHING, NOTHING), PMIX_SUCCESS);
         CHECK_STATUS(publish("color", "blue", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
@@ -121,7 +110,7 @@ static int rank_exchange(int rank)
     }
     barrier();
     CHECK_STATUS(lookup("color", "", 0), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 /* ---- a lookup that asks nobody ---------------------------------------------------------------------- */
@@ -131,7 +120,7 @@ static int rank_plain(int rank)
 {
     char value[16];
 
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 20; i++) {
         snprintf(value, sizeof(value), "value %d", i);
         if (rank == 0) {
@@ -164,7 +153,7 @@ static int rank_plain(int rank)
     }
     barrier();
     CHECK_STATUS(lookup("once", "", 0), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 #define TEXT_BYTES 60000u
@@ -175,7 +164,7 @@ static int rank_renewed(int rank)
     char *const text = malloc(TEXT_BYTES);
 
     CHECK(text != NULL);
-    begin();
+    rank_begin(&me);
     for (int i = 0; i < 200; i++) {
         memset(text, 'a' + i % 26, TEXT_BYTES - 1);
         text[TEXT_BYTES - 1] = '\0';
@@ -190,7 +179,7 @@ static int rank_renewed(int rank)
         }
     }
     free(text);
-    return finish();
+    return rank_end();
 }
 
 /* ---- several keys -------------------------------------------------------------------------------- */
@@ -277,7 +266,7 @@ static int rank_many(int rank)
     pmix_info_t info[3];
     pmix_pdata_t data[3];
 
-    begin();
+    rank_begin(&me);
     sem_init(&told, 0, 0);
     PMIx_Info_load(&info[0], "one", &numbers[0], PMIX_UINT32);
     PMIx_Info_load(&info[1], "two", &numbers[1], PMIX_UINT32);
@@ -302,14 +291,14 @@ static int rank_many(int rank)
     CHECK_STATUS(PMIx_Unpublish_nb(both, NULL, 0, on_done, &told), PMIX_SUCCESS);
     wait_told();
     CHECK_STATUS(PMIx_Unpublish(both, NULL, 0), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 /* ---- persistence --------------------------------------------------------------------------------- */
 
 static int rank_persistence(int rank)
 {
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
         CHECK_STATUS(publish("mine", "x", NOTHING, PMIX_PERSIST_PROC), PMIX_SUCCESS);
@@ -326,14 +315,14 @@ static int rank_persistence(int rank)
     CHECK_STATUS(lookup("mine", "", 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(lookup("ours", "x", 0), PMIX_SUCCESS);
     CHECK_STATUS(lookup("ever", "x", 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* ---- ranges -------------------------------------------------------------------------------------- */
 
 static int rank_ranges(int rank)
 {
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         pmix_proc_t friend;
         const pmix_data_range_t custom = PMIX_RANGE_CUSTOM;
@@ -375,7 +364,7 @@ static int rank_ranges(int rank)
         CHECK_STATUS(lookup_in("all", "", 0, PMIX_RANGE_NAMESPACE), PMIX_ERR_NOT_FOUND);
         job_token_put(1);
     }
-    return finish();
+    return rank_end();
 }
 
 static int host_two_jobs(struct job *job)
@@ -392,7 +381,7 @@ static int rank_wait(int rank)
     const int seconds = 600, one = 1;
     pmix_info_t info[2];
 
-    begin();
+    rank_begin(&me);
     PMIx_Info_load(&info[0], PMIX_WAIT, &yes, PMIX_BOOL);
     PMIx_Info_load(&info[1], PMIX_TIMEOUT, &seconds, PMIX_INT);
     if (rank == 0) { /* as Open MPI does it: each waits for the other's */
@@ -422,7 +411,7 @@ static int rank_wait(int rank)
     } else {
         CHECK_STATUS(publish("later", "z", NOTHING, NOTHING), PMIX_SUCCESS);
     }
-    return finish();
+    return rank_end();
 }
 
 /* ---- who waits dies --------------------------------------------------------------------------------- */
@@ -448,7 +437,7 @@ static int rank_death(int rank)
     char *keys[] = { (char *)"once", NULL };
     pmix_info_t wait;
 
-    begin();
+    rank_begin(&me);
     sem_init(&told, 0, 0);
     PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
     if (rank == 1) {
@@ -462,7 +451,7 @@ static int rank_death(int rank)
     wait_told();
     CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
     CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static int host_death(struct job *job)
@@ -478,7 +467,7 @@ static int rank_library(int rank)
 {
     pmix_info_t info[2];
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_SUCCESS);
     CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_ERR_DUPLICATE_KEY);
     PMIx_Info_load(&info[0], PMIX_PROGRAMMING_MODEL, "MPI", PMIX_STRING);
@@ -486,7 +475,7 @@ static int rank_library(int rank)
     CHECK_STATUS(PMIx_Init(NULL, info, 2), PMIX_SUCCESS);
     CHECK_STATUS(publish("name", "x", NOTHING, NOTHING), PMIX_ERR_EXISTS);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* ---- more lookups that wait than anybody needs ----------------------------------------------------- */
@@ -510,7 +499,7 @@ static int rank_crowd(int rank)
     char *keys[] = { (char *)"once", NULL };
     pmix_info_t wait;
 
-    begin();
+    rank_begin(&me);
     sem_init(&told, 0, 0);
     PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
     if (rank == 1) {
@@ -535,7 +524,7 @@ static int rank_crowd(int rank)
     wait_told();
     CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
     CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 /* ---- one large value for many lookups --------------------------------------------------------------- */
@@ -562,7 +551,7 @@ static int rank_large(int rank)
     pmix_pdata_t *data;
     pmix_info_t wait, info;
 
-    begin();
+    rank_begin(&me);
     sem_init(&told, 0, 0);
     for (size_t i = 0; i < MENTIONS; i++) {
         keys[i] = (char *)"large";
@@ -586,7 +575,7 @@ static int rank_large(int rank)
     PMIx_Pdata_free(data, 100);
     PMIx_Info_destruct(&info);
     free(bytes);
-    return finish();
+    return rank_end();
 }
 
 /* ---- the host itself ------------------------------------------------------------------------------- */
@@ -597,7 +586,7 @@ static int rank_of_host(int rank)
     pmix_info_t wait;
     pmix_pdata_t data;
 
-    begin();
+    rank_begin(&me);
     PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
     PMIx_Pdata_construct(&data);
     PMIx_Load_key(data.key, "from.host");
@@ -611,7 +600,7 @@ static int rank_of_host(int rank)
     job_token_put(0);
     job_token_get(1);
     CHECK_STATUS(lookup("from.host", "", 0), PMIX_ERR_NOT_FOUND);
-    return finish();
+    return rank_end();
 }
 
 static int host_publishes(struct job *job)
@@ -650,7 +639,7 @@ static int rank_wrong(int rank)
 
     PMIx_Info_load(&info[0], "key", "x", PMIX_STRING);
     CHECK_STATUS(PMIx_Publish(info, 1), PMIX_ERR_INIT);
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(PMIx_Publish(NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Publish(NULL, 3), PMIX_ERR_BAD_PARAM);
     PMIx_Info_load(&info[1], PMIX_RANGE, &number, PMIX_UINT32);
@@ -673,26 +662,23 @@ static int rank_wrong(int rank)
     CHECK_STATUS(PMIx_Unpublish(none, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Unpublish(empty, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Unpublish(NULL, NULL, 0), PMIX_SUCCESS); /* there is nothing of it */
-    return finish();
+    return rank_end();
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "exchange", 3, rank_exchange, NULL, false },
-        { "plain", 2, rank_plain, NULL, false },
-        { "renewed", 2, rank_renewed, NULL, false },
-        { "many", 1, rank_many, NULL, false },
-        { "persistence", 2, rank_persistence, NULL, false },
-        { "ranges", 2, rank_ranges, host_two_jobs, false },
-        { "wait", 2, rank_wait, NULL, false },
-        { "death", 2, rank_death, host_death, true },
-        { "library", 1, rank_library, NULL, false },
-        { "crowd", 2, rank_crowd, host_death, true },
-        { "large", 1, rank_large, NULL, false },
-        { "host", 1, rank_of_host, host_publishes, false },
-        { "wrong", 1, rank_wrong, NULL, false },
-    };
+static const struct job_case cases[] = {
+    { "exchange", 3, rank_exchange, NULL, false },
+    { "plain", 2, rank_plain, NULL, false },
+    { "renewed", 2, rank_renewed, NULL, false },
+    { "many", 1, rank_many, NULL, false },
+    { "persistence", 2, rank_persistence, NULL, false },
+    { "ranges", 2, rank_ranges, host_two_jobs, false },
+    { "wait", 2, rank_wait, NULL, false },
+    { "death", 2, rank_death, host_death, true },
+    { "library", 1, rank_library, NULL, false },
+    { "crowd", 2, rank_crowd, host_death, true },
+    { "large", 1, rank_large, NULL, false },
+    { "host", 1, rank_of_host, host_publishes, false },
+    { "wrong", 1, rank_wrong, NULL, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

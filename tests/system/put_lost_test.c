@@ -135,8 +135,7 @@ static int rank_of_small(int rank)
     }
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS); /* told once */
     CHECK_STATUS(fence(), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* A rank that does not fence: its next commit says so. */
@@ -157,8 +156,7 @@ static int rank_of_commit(int rank)
     CHECK(next == PMIX_ERR_OUT_OF_RESOURCE || next == PMIX_SUCCESS);
     CHECK(first != PMIX_SUCCESS || next != PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* A value that goes over control is answered: its own commit says so, and keeps what is behind. */
@@ -174,8 +172,7 @@ static int rank_of_large(int rank)
     if (rank == 1) {
         CHECK(!is_there(0, "large") && is_there(0, "small"));
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* Rank 0 commits values of which some are lost.  Return: what its commit returns. */
@@ -211,8 +208,7 @@ static int rank_of_exchange(int rank)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_CONNECT_XCHG_ONLY, NULL, PMIX_BOOL), PMIX_SUCCESS);
     const pmix_status_t commit = lose(rank, "");
     lost_by(rank, commit, PMIx_Connect(&all, 1, &info, 1));
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 /* What makes something that all share succeeds; a commit behind it returns the loss. */
@@ -231,8 +227,7 @@ static int rank_of_membership(int rank)
     lost_by(rank, commit, PMIx_Commit());
     CHECK_STATUS(PMIx_Group_destruct("group", NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static unsigned lines_of(FILE *file, const char *words)
@@ -269,8 +264,7 @@ static int rank_of_many(int rank)
     }
     fclose(log);
     close(before);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 int main(int argc, char **argv)

@@ -21,11 +21,6 @@ static void begin(int rank)
     CHECK(me.rank == (pmix_rank_t)rank);
 }
 
-static void end(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static void fence(bool collect)
 {
     pmix_info_t info;
@@ -175,8 +170,7 @@ static int rank_of_the_table(int rank)
     fence(false);
     job_token_put(0);
     job_token_get(1); /* the host has asked */
-    end();
-    return 0;
+    return rank_end();
 }
 
 struct answer {
@@ -278,7 +272,7 @@ static void rank_that_changes_its_mind(void)
     put(PMIX_GLOBAL, "earlier", 8, 'a');
     put(PMIX_GLOBAL, "former", 8, 'a');
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
-    end();
+    rank_end();
     begin(0);
     CHECK(look(0, "earlier") == 'a');
     take(PMIX_DEL_GLOBAL, "earlier");
@@ -308,8 +302,7 @@ static int rank_of_again(int rank)
     fence(false);
     job_token_put(0);
     job_token_get(1);
-    end();
-    return 0;
+    return rank_end();
 }
 
 static void ask_for_the_newest(void)
@@ -367,8 +360,7 @@ static int rank_of_the_hosts(int rank)
     fence(true);
     CHECK(local_rank_of_0() == 0);
     fence(false);
-    end();
-    return 0;
+    return rank_end();
 }
 
 /* ---- the other node ------------------------------------------------------------------------- */

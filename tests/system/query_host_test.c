@@ -175,16 +175,6 @@ static pmix_status_t host_query(pmix_proc_t *proc, pmix_query_t *queries, size_t
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_status_t ask(const char *first, const char *second, pmix_info_t **info, size_t *ninfo)
 {
     char *keys[] = { (char *)(uintptr_t)first, (char *)(uintptr_t)second, NULL };
@@ -221,7 +211,7 @@ static int rank_of_answers(int rank)
     size_t ninfo;
     char who[64];
 
-    begin();
+    rank_begin(&me);
     snprintf(who, sizeof(who), "%u.%u", (unsigned)getuid(), (unsigned)getgid());
     check_one("host.who", who, 0);
     check_one("host.twice", "host.twice", 0);
@@ -254,8 +244,7 @@ static int rank_of_answers(int rank)
         CHECK(i == 1 || strcmp(its[0].value.data.string, firsts[i]) == 0);
     }
     PMIX_INFO_FREE(info, ninfo);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* TQ70, TQ71: what the host has said is kept for the process that has asked; with other qualifiers,
@@ -269,11 +258,11 @@ static int rank_of_kept(int rank)
     bool yes = true;
     static const char *const want[] = { "1", "1", "2", "2", "3", "3" };
 
-    begin();
+    rank_begin(&me);
     if (rank == 1) {
         job_token_get(1); /* rank 0 has asked */
         check_one("host.count", "4", 0);
-        finish();
+        rank_end();
         return 0;
     }
     PMIX_INFO_LOAD(&qualifiers[0], PMIX_QUERY_REFRESH_CACHE, &yes, PMIX_BOOL);
@@ -287,8 +276,7 @@ static int rank_of_kept(int rank)
     }
     job_token_put(1);
     PMIX_INFO_DESTRUCT(&qualifiers[1]);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_answers(struct job *job)
@@ -328,7 +316,7 @@ static int rank_of_slow(int rank)
     struct told told;
     pmix_value_t value;
 
-    begin();
+    rank_begin(&me);
     sem_init(&told.told, 0, 0);
     for (int i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof(names[i]), "host.later%.0d", i);
@@ -353,8 +341,7 @@ static int rank_of_slow(int rank)
         CHECK(told.status == PMIX_SUCCESS && told.ninfo == MANY);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* The host never answers: who waits for it is killed or leaves, and the server ends. */
@@ -364,15 +351,14 @@ static int rank_of_never(int rank)
     char *keys[] = { (char *)"host.never", NULL };
     pmix_query_t query = { .keys = keys };
 
-    begin();
+    rank_begin(&me);
     sem_init(&told.told, 0, 0);
     CHECK_STATUS(PMIx_Query_info_nb(&query, 1, tell, &told), PMIX_SUCCESS);
     job_token_get(1 + rank);
     if (rank == 1) {
         _exit(7);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_never(struct job *job)

@@ -37,16 +37,6 @@ __attribute__((visibility("default"))) FILE *fopen(const char *path, const char 
     return next(path, mode);
 }
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-}
-
 static void fence(void)
 {
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -145,7 +135,7 @@ static int rank_of_qualifiers(int rank)
     size_t ninfo;
     bool yes = true;
 
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(ask_qualified(PMIX_PROCID, &me, PMIX_PROC, PMIX_NSPACE, me.nspace, PMIX_STRING),
                  PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(ask_qualified(PMIX_PROCID, &me, PMIX_PROC, PMIX_RANK, &zero, PMIX_PROC_RANK),
@@ -175,8 +165,7 @@ static int rank_of_qualifiers(int rank)
     many[4095] = (char *)PMIX_QUERY_NAMESPACES;
     CHECK_STATUS(PMIx_Query_info(&query, 1, &info, &ninfo), PMIX_ERR_PARTIAL_SUCCESS);
     PMIX_INFO_FREE(info, ninfo);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- the shape of the answers -------------------------------------------------------------- */
@@ -301,13 +290,12 @@ static void check_nb(void)
 
 static int rank_of_shape(int rank)
 {
-    begin();
+    rank_begin(&me);
     check_flat();
     check_several();
     check_nb();
     fence();
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- too much for one call ------------------------------------------------------------------ */
@@ -343,7 +331,7 @@ static int rank_of_bounds(int rank)
     static char *keys[AGAIN + 1];
     struct asked asked = { .query.keys = keys };
 
-    begin();
+    rank_begin(&me);
     for (size_t i = 0; i < AGAIN; i++) {
         keys[i] = (char *)PMIX_DAEMON_MEMORY;
     }
@@ -361,8 +349,7 @@ static int rank_of_bounds(int rank)
     CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
     CHECK(asked.ninfo == AGAIN);
     asked_free(&asked);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- before PMIx_Init ---------------------------------------------------------------------- */
@@ -387,12 +374,11 @@ static int rank_of_early(int rank)
     ask_for(&asked, PMIX_JOB_SIZE);
     CHECK_STATUS(ask(&asked), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Query_info_nb(&asked.query, 1, never, NULL), PMIX_ERR_INIT);
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(ask(&asked), PMIX_SUCCESS);
     CHECK(asked.ninfo == 3);
     asked_free(&asked);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- sets and groups ----------------------------------------------------------------------- */
@@ -469,7 +455,7 @@ static int rank_of_sets(int rank)
     struct asked asked = { .info = NULL };
     bool yes = true;
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         check_count(PMIX_QUERY_NUM_PSETS, 0);
         check_set_names("");
@@ -492,8 +478,7 @@ static int rank_of_sets(int rank)
     check_count(PMIX_QUERY_NUM_PSETS, 1);
     check_set_names("all");
     check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "low", NULL, 0);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static void tokens(int in, int out)
@@ -534,7 +519,7 @@ static int rank_of_groups(int rank)
     pmix_proc_t procs[RANKS];
     struct asked asked = { .info = NULL };
 
-    begin();
+    rank_begin(&me);
     check_count(PMIX_QUERY_NUM_GROUPS, 0);
     check_group_names(NULL, 0);
     check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", NULL, 0);
@@ -569,8 +554,7 @@ static int rank_of_groups(int rank)
     check_group_names(&names[1], 1);
     check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", NULL, 0);
     fence();
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* ---- what the server knows ----------------------------------------------------------------- */
@@ -589,7 +573,7 @@ static int rank_of_server(int rank)
 {
     struct asked asked = { .info = NULL };
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         check_text(PMIX_QUERY_NAMESPACES, JOB_NSPACE);
     }
@@ -604,8 +588,7 @@ static int rank_of_server(int rank)
     CHECK_STATUS(ask(&asked), PMIX_ERR_PARTIAL_SUCCESS);
     CHECK(asked.ninfo == 1);
     asked_free(&asked);
-    finish();
-    return 0;
+    return rank_end();
 }
 
 /* The host asks its own server. */
@@ -658,14 +641,13 @@ static int ask_quietly(void *arg)
 /* What has been mapped costs no system call, and so no message. */
 static int rank_of_quiet(int rank)
 {
-    begin();
+    rank_begin(&me);
     job_token_get(0);
     ask_all();
     if (!SANITIZED) { /* which make calls of their own */
         CHECK(no_calls_run(ask_quietly, NULL) == 0);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_quiet(struct job *job)
@@ -1007,7 +989,7 @@ static void register_support(void)
 
 static int rank_of_jobs(int rank)
 {
-    begin();
+    rank_begin(&me);
     fence();
     job_token_put(0);
     job_token_get(1);
@@ -1017,8 +999,7 @@ static int rank_of_jobs(int rank)
     check_this_server();
     check_support();
     fence();
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static int host_of_jobs(struct job *job)
@@ -1048,7 +1029,7 @@ static int rank_of_ends(int rank)
                                               PMIX_PROC_STATE_TERM_WO_SYNC };
     struct asked asked = { .info = NULL };
 
-    begin();
+    rank_begin(&me);
     fence();
     if (rank == 2) {
         _exit(0);
@@ -1064,8 +1045,7 @@ static int rank_of_ends(int rank)
         }
         asked_free(&asked);
     }
-    finish();
-    return 0;
+    return rank_end();
 }
 
 static void never_mind(pmix_status_t status, void *cbdata)
@@ -1108,7 +1088,4 @@ static const struct job_case cases[] = {
     { .name = "server", .size = FEW, .rank = rank_of_server, .host = host_of_server },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

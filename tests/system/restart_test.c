@@ -67,8 +67,7 @@ static int rank_of_again(int rank)
     tell(CODE, PMIX_RANGE_NAMESPACE, (uint32_t)rank);
     heard_wait(CODE, 2);
     share_life(1);
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int host_of_again(struct job *job)
@@ -105,8 +104,7 @@ static int rank_of_many_lives(int rank)
         snprintf(key, sizeof(key), "many.%u", i);
         check_u32(1, key, LIVES - 1);
     }
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
+    return rank_end();
 }
 
 static int host_of_many_lives(struct job *job)
@@ -118,12 +116,9 @@ static int host_of_many_lives(struct job *job)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct job_case cases[] = {
-        { "works_again", 2, rank_of_again, host_of_again, false },
-        { "comes_before_its_end_was_heard", 2, rank_of_many_lives, host_of_many_lives, false },
-    };
+static const struct job_case cases[] = {
+    { "works_again", 2, rank_of_again, host_of_again, false },
+    { "comes_before_its_end_was_heard", 2, rank_of_many_lives, host_of_many_lives, false },
+};
 
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

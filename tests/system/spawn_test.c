@@ -147,17 +147,6 @@ static sem_t answered;
 static pmix_status_t answered_status;
 static pmix_nspace_t answered_name;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static pmix_app_t app_of(const char *how)
 {
     return (pmix_app_t){ .cmd = (char *)(uintptr_t)how, .maxprocs = CHILDREN };
@@ -204,7 +193,7 @@ static int rank_of_answers(int rank)
                  { "done", PMIX_ERR_NOT_FOUND } };
     pmix_nspace_t nspace;
 
-    begin();
+    rank_begin(&me);
     sem_init(&answered, 0, 0);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         memset(nspace, 'x', sizeof(nspace));
@@ -223,7 +212,7 @@ static int rank_of_answers(int rank)
     CHECK_STATUS(answered_wait(), PMIX_SUCCESS);
     CHECK(strcmp(answered_name, "late") == 0);
     CHECK_STATUS(spawn_nb("never"), PMIX_SUCCESS);
-    (void)finish();
+    rank_end();
     CHECK(answered_wait() != PMIX_SUCCESS);
     return 0;
 }
@@ -236,7 +225,7 @@ static int rank_of_liar(int rank)
     const pmix_app_t app = app_of("count");
     pmix_info_t infos[2];
 
-    begin();
+    rank_begin(&me);
     PMIx_Info_load(&infos[0], PMIX_PARENT_ID, "not a process", PMIX_STRING);
     CHECK_STATUS(PMIx_Spawn(infos, 1, &app, 1, NULL), PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&infos[0]);
@@ -245,7 +234,7 @@ static int rank_of_liar(int rank)
     CHECK_STATUS(PMIx_Spawn(infos, 2, &app, 1, NULL), PMIX_SUCCESS);
     PMIx_Info_destruct(&infos[0]);
     PMIx_Info_destruct(&infos[1]);
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_bounds(int rank)
@@ -261,7 +250,7 @@ static int rank_of_bounds(int rank)
     pmix_info_t info;
     pmix_nspace_t nspace;
 
-    begin();
+    rank_begin(&me);
     for (size_t i = 0; i <= APPS_MAX; i++) {
         apps[i] = app_of("count");
     }
@@ -279,7 +268,7 @@ static int rank_of_bounds(int rank)
     CHECK_STATUS(spawn("count", nspace), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     free(apps);
-    return finish();
+    return rank_end();
 }
 
 /* An application that names no folder gets the caller's, as it is then. */
@@ -290,7 +279,7 @@ static int rank_of_folder(int rank)
     pmix_info_t there;
     pmix_nspace_t nspace;
 
-    begin();
+    rank_begin(&me);
     CHECK(chdir("/usr") == 0);
     PMIx_Info_load(&there, PMIX_WDIR, "/tmp", PMIX_STRING);
     apps[1].cwd = (char *)(uintptr_t) "/tmp";
@@ -302,7 +291,7 @@ static int rank_of_folder(int rank)
     PMIx_Info_load(&there, PMIX_SET_SESSION_CWD, NULL, PMIX_BOOL);
     CHECK_STATUS(PMIx_Spawn(&there, 1, &other, 1, nspace), PMIX_SUCCESS);
     PMIx_Info_destruct(&there);
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_no_host(int rank)
@@ -311,7 +300,7 @@ static int rank_of_no_host(int rank)
     pmix_nspace_t nspace;
 
     CHECK_STATUS(spawn("count", nspace), PMIX_ERR_INIT);
-    begin();
+    rank_begin(&me);
     CHECK_STATUS(spawn("count", nspace), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(spawn("", nspace), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Spawn(NULL, 0, NULL, 1, nspace), PMIX_ERR_BAD_PARAM);
@@ -320,14 +309,14 @@ static int rank_of_no_host(int rank)
     CHECK_STATUS(PMIx_Spawn_nb(NULL, 0, &app, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
     app.ninfo = 1;
     CHECK_STATUS(PMIx_Spawn(NULL, 0, &app, 1, nspace), PMIX_ERR_BAD_PARAM);
-    return finish();
+    return rank_end();
 }
 
 static int rank_of_dead(int rank)
 {
     pmix_nspace_t nspace;
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(spawn_nb("late"), PMIX_SUCCESS);
         job_token_get(1);
@@ -335,7 +324,7 @@ static int rank_of_dead(int rank)
     }
     job_token_get(0);
     CHECK_STATUS(spawn("count", nspace), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static void has_size(const char *nspace, uint32_t size)
@@ -357,7 +346,7 @@ static int rank_of_family(int rank)
     pmix_value_t mine = { .type = PMIX_INT, .data.integer = rank }, *value;
     pmix_nspace_t nspace;
 
-    begin();
+    rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(spawn("job", nspace), PMIX_SUCCESS);
         CHECK(strcmp(nspace, CHILD) == 0);
@@ -375,7 +364,7 @@ static int rank_of_family(int rank)
     CHECK(value->data.integer == (rank == 0 ? 2 : 0));
     PMIx_Value_free(value, 1);
     CHECK_STATUS(PMIx_Disconnect(all, 2, NULL, 0), PMIX_SUCCESS);
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case cases[] = {

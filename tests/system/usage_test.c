@@ -11,17 +11,6 @@
 
 static pmix_proc_t me;
 
-static void begin(void)
-{
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static int finish(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void fence(void)
 {
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -130,7 +119,7 @@ static int rank_of_once(int rank)
     pmix_info_t processes, node, directives[2], *results;
     size_t nresults;
 
-    begin();
+    rank_begin(&me);
     fence();
     if (rank == 0) {
         CHECK(ask(NULL, 0) == 7);
@@ -169,7 +158,7 @@ static int rank_of_once(int rank)
                      PMIX_ERR_NOT_SUPPORTED);
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 /* ---- devices --------------------------------------------------------------------------------- */
@@ -204,7 +193,7 @@ static int rank_of_devices(int rank)
     pmix_info_t directive, *results;
     size_t nresults;
 
-    begin();
+    rank_begin(&me);
     const size_t all = devices(PMIX_MONITOR_NET_RESOURCE_USAGE, PMIX_MONITOR_TARGET_NETS,
                                PMIX_NETWORK_ID, NULL);
 
@@ -219,7 +208,7 @@ static int rank_of_devices(int rank)
     CHECK_STATUS(PMIx_Process_monitor(&nets, PMIX_SUCCESS, &directive, 1, &results, &nresults),
                  PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&directive);
-    return finish();
+    return rank_end();
 }
 
 /* ---- again and again ------------------------------------------------------------------------- */
@@ -249,7 +238,7 @@ static int rank_of_rate(int rank)
     pmix_status_t code = PMIX_MONITOR_RESUSAGE_UPDATE;
     pmix_info_t cancel, directives[3];
 
-    begin();
+    rank_begin(&me);
     sem_init(&told, 0, 0);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_told, NULL, NULL) >= 0);
     fence();
@@ -275,7 +264,7 @@ static int rank_of_rate(int rank)
         PMIx_Info_destruct(&directives[2]);
     }
     fence();
-    return finish();
+    return rank_end();
 }
 
 static const struct job_case cases[] = {
@@ -284,7 +273,4 @@ static const struct job_case cases[] = {
     { "rate", 2, rank_of_rate, NULL, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)

@@ -15,12 +15,6 @@ static void init(int rank)
     CHECK(me.rank == (pmix_rank_t)rank);
 }
 
-static int finalize(void)
-{
-    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    return 0;
-}
-
 static void exchange(void)
 {
     const bool collect = true;
@@ -118,7 +112,7 @@ static int values_of_no_bytes_and_of_64_mib(int rank)
     CHECK(value->type == PMIX_STRING && value->data.string == NULL);
     drop(value);
     free(bytes);
-    return finalize();
+    return rank_end();
 }
 
 static size_t mapped_bytes(void)
@@ -156,7 +150,7 @@ static int a_large_value_put_again_takes_the_room_of_one(int rank)
     exchange();
     expect_bytes("again", size, 16);
     free(bytes);
-    return finalize();
+    return rank_end();
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -180,7 +174,7 @@ static int a_hundred_thousand_keys(int rank)
     pmix_value_t *const all = get(NULL, NULL, 0);
     CHECK(all->data.darray->size >= KEYS);
     drop(all);
-    return finalize();
+    return rank_end();
 }
 
 static int keys_of_every_length_and_beginning(int rank)
@@ -210,7 +204,7 @@ static int keys_of_every_length_and_beginning(int rank)
     longer[sizeof(longer) - 1] = '\0';
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, longer, &value), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "", &value), PMIX_ERR_BAD_PARAM);
-    return finalize();
+    return rank_end();
 }
 
 static int a_key_put_again_is_seen_after_the_next_fence(int rank)
@@ -232,7 +226,7 @@ static int a_key_put_again_is_seen_after_the_next_fence(int rank)
         drop(got);
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     }
-    return finalize();
+    return rank_end();
 }
 
 static pmix_status_t get_optional(const char *key, pmix_value_t **value)
@@ -279,7 +273,7 @@ static int every_scope_reaches_whom_it_is_for(int rank)
         }
         CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     }
-    return finalize();
+    return rank_end();
 }
 
 /* A value that is kept after all is not sent with the commit of the put before. */
@@ -296,7 +290,7 @@ static int what_becomes_internal_stays_here(int rank)
     CHECK_STATUS(PMIx_Get(&me, "key", NULL, 0, &value), PMIX_SUCCESS);
     CHECK(value->data.uint64 == 3);
     drop(value);
-    return finalize();
+    return rank_end();
 }
 
 /* ---- qualified values ------------------------------------------------------------------------ */
@@ -377,7 +371,7 @@ static int qualifiers_select_the_value_of_a_peer(int rank)
     }
     CHECK(qualified == 200);
     drop(all);
-    return finalize();
+    return rank_end();
 }
 
 /* The patience for a value of another key would end with PMIX_ERR_TIMEOUT. */
@@ -398,7 +392,7 @@ static int qualifiers_that_a_committed_peer_does_not_have_are_not_found(int rank
         job_token_get(1);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    return finalize();
+    return rank_end();
 }
 
 /* Rank 0 waits, for as long as it says, for two values that rank 1 commits later, one of them
@@ -424,7 +418,7 @@ static int a_get_waits_for_a_qualified_value(int rank)
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    return finalize();
+    return rank_end();
 }
 
 /* A key of the library's that is not there is not waited for, unless one says that it will come. */
@@ -452,7 +446,7 @@ static int a_get_waits_for_a_reserved_key_when_told_to(int rank)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_ALL_CLONES_PARTICIPATE, &yes, PMIX_BOOL), PMIX_SUCCESS);
     PMIx_Info_required(&info);
     CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_SUCCESS);
-    return finalize();
+    return rank_end();
 }
 
 static int a_peer_is_named_and_near(int rank)
@@ -473,7 +467,7 @@ static int a_peer_is_named_and_near(int rank)
         CHECK(value->data.darray->type == PMIX_DEVICE_DIST && value->data.darray->size > 0);
         drop(value);
     }
-    return finalize();
+    return rank_end();
 }
 
 static const struct job_case cases[] = {
@@ -496,7 +490,4 @@ static const struct job_case cases[] = {
     { "a_peer_is_named_and_near", 2, a_peer_is_named_and_near, NULL, false },
 };
 
-int main(int argc, char **argv)
-{
-    return job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+JOB_MAIN(cases)
