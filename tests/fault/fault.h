@@ -113,6 +113,11 @@ void fault_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 extern const char *volatile fault_waiting_for;
 void fault_pause(void); /* a millisecond for the others */
 
+/* An event handler that takes no action. */
+void fault_event_ignored(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                         pmix_event_notification_cbfunc_fn_t done, void *cbdata);
+
 uint64_t fault_now_ns(void);
 /* A sequence that its seed decides. */
 uint64_t fault_random(uint64_t *seed);

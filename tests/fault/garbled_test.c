@@ -15,8 +15,8 @@
 
 #include "attack.h"
 #include "base/util.h"
-#include "fickle.h"
 #include "garbled.h"
+#include "host.h"
 
 #define SEED UINT64_C(20261126)
 #define HONEST_JOB "honest.job"
@@ -238,6 +238,63 @@ static int role_garbled(const char *arg)
     return 0;
 }
 
+/* ---- a host that answers in turns: at once, by refusing, when the caller has gone, never --------- */
+
+#define MISSED_MAX 2 /* what is asked is left to chance */
+
+static const uint32_t entries = HOST_BIT(HOST_ABORT) | HOST_BIT(HOST_PUBLISH) |
+                                HOST_BIT(HOST_LOOKUP) | HOST_BIT(HOST_UNPUBLISH) |
+                                HOST_BIT(HOST_SPAWN) | HOST_BIT(HOST_REGISTER_EVENTS) |
+                                HOST_BIT(HOST_DEREGISTER_EVENTS) | HOST_BIT(HOST_NOTIFY_EVENT) |
+                                HOST_BIT(HOST_QUERY) | HOST_BIT(HOST_LOG) |
+                                HOST_BIT(HOST_ALLOCATE) | HOST_BIT(HOST_JOB_CONTROL) |
+                                HOST_BIT(HOST_MONITOR) | HOST_BIT(HOST_GET_CREDENTIAL) |
+                                HOST_BIT(HOST_VALIDATE_CREDENTIAL) | HOST_BIT(HOST_IOF_PULL) |
+                                HOST_BIT(HOST_PUSH_STDIN) | HOST_BIT(HOST_FABRIC);
+static unsigned asked[HOST_ENTRIES];
+
+/* What is never answered counts for its process as long as the server is there: so it is once. */
+static pmix_status_t answer_in_turns(const struct host_question *question)
+{
+    enum { AT_ONCE, REFUSED, LATE, NEVER, WAYS };
+    const unsigned number = asked[question->entry]++;
+    const unsigned way = number % WAYS;
+
+    if (way == REFUSED) {
+        return PMIX_ERR_NOT_AVAILABLE;
+    }
+    if (way == LATE || (way == NEVER && number > WAYS)) {
+        return host_keep(question);
+    }
+    if (way == AT_ONCE) {
+        host_answer(question, PMIX_SUCCESS);
+    }
+    return PMIX_SUCCESS;
+}
+
+/* The callers have gone: answer what is to be answered late. */
+static void settle(void)
+{
+    struct host_question question;
+
+    for (unsigned i = 0; host_take(&question); i++) {
+        host_answer(&question, i % 2 == 0 ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    }
+}
+
+static void entries_check(void)
+{
+    unsigned missed = 0;
+
+    for (unsigned i = 0; i < HOST_ENTRIES; i++) {
+        if ((entries & HOST_BIT(i)) != 0) {
+            fault_say("the host was asked %4u times: %s", asked[i], host_entry_names[i]);
+            missed += asked[i] == 0;
+        }
+    }
+    CHECK(missed <= MISSED_MAX, "%u entries were never asked", missed);
+}
+
 /* ---- the case -------------------------------------------------------------------------------- */
 
 static void judge(void)
@@ -253,10 +310,10 @@ static void judge(void)
 
 static int case_with_host(void)
 {
-    fickle_begin();
-    attack_settle = fickle_settle;
+    host_begin(entries, answer_in_turns);
+    attack_settle = settle;
     judge();
-    fickle_end();
+    entries_check();
     return 0;
 }
 
@@ -267,12 +324,8 @@ static int case_without_host(void)
     return 0;
 }
 
-int main(int argc, char **argv)
-{
-    static const struct fault_case cases[] = { { "with_host", case_with_host },
-                                               { "without_host", case_without_host } };
-    static const struct fault_role roles[] = { { "garbled", role_garbled },
-                                               { "honest", role_honest } };
+static const struct fault_case cases[] = { { "with_host", case_with_host },
+                                           { "without_host", case_without_host } };
+static const struct fault_role roles[] = { { "garbled", role_garbled }, { "honest", role_honest } };
 
-    return fault_main(argc, argv, cases, SX_COUNT(cases), roles, SX_COUNT(roles));
-}
+FAULT_MAIN(cases, roles)

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nested_test.c - a host that takes away whom it likes inside each of its entries (meddler.h).
+/* meddling_random_test.c - a host that calls the library inside each of its entries.
+ *
+ * It takes processes and jobs away, the caller and others, and registers them again, before it answers
+ * in one of its ways.  The entries are called on the server's thread, which alone draws the host's
+ * numbers: a seed gives the same acts for the same calls.  What is answered late is answered by a thread
+ * of the host.
  *
  * Two jobs and a tool make many calls at once, none of which blocks; some of them die or leave in
  * the middle of it.  Each call that was taken has one answer, the server goes on, and under ASan a
  * look at what has gone is an error.  The seed is printed; SHMIX_NESTED_SEED gives another one, and
  * SHMIX_NESTED_ROUNDS how many rounds of it. */
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +24,7 @@
 #include <shmix.h>
 
 #include "fault.h"
-#include "meddler.h"
+#include "host.h"
 
 #define ROUNDS 16u
 #define BURSTS 2u
@@ -103,13 +109,6 @@ static void on_handler(pmix_status_t status, size_t id, void *cbdata)
 static void on_pull(pmix_status_t status, size_t id, void *cbdata)
 {
     on_op(status, cbdata);
-}
-
-static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
-                     size_t ninfo, pmix_info_t results[], size_t nresults,
-                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
-{
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void on_output(size_t id, pmix_iof_channel_t channel, pmix_proc_t *source,
@@ -288,7 +287,7 @@ static void queries(void)
 {
     pmix_query_t *const query = PMIx_Query_create(1); /* for the life of this process */
 
-    PMIx_Argv_append_nosize(&query->keys, "meddler.word");
+    PMIx_Argv_append_nosize(&query->keys, "host.word");
     count(PMIx_Query_info_nb(query, 1, on_info, self()));
 }
 
@@ -348,7 +347,7 @@ static void listens(void)
 {
     pmix_status_t codes[] = { CODE, CODE + 1 + (int)below(3) };
 
-    (void)PMIx_Register_event_handler(codes, 2, NULL, 0, on_event, on_handler, self());
+    (void)PMIx_Register_event_handler(codes, 2, NULL, 0, fault_event_ignored, on_handler, self());
     count(PMIX_SUCCESS);
 }
 
@@ -469,10 +468,282 @@ static int role_tool(const char *arg)
     _exit(0);
 }
 
+/* ---- the host -------------------------------------------------------------------------------- */
+
+#define DEPTH_MAX 3 /* entries within entries */
+#define JOBS_MAX 4
+
+struct job {
+    char name[32];
+    int size; /* of its processes here */
+};
+
+static uint64_t draws; /* the host's numbers */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct job all_jobs[JOBS_MAX]; /* under lock, as the next */
+static int job_count;
+
+static unsigned draw_below(unsigned end)
+{
+    return (unsigned)(fault_random(&draws) % end);
+}
+
+/* ---- the host: acts ------------------------------------------------------------------------------------ */
+
+enum act {
+    TAKE_ASKER,
+    TAKE_ONE,
+    TAKE_TWO,
+    TAKE_JOB,
+    TAKE_ASKERS_JOB,
+    BRING_ONE,
+    DEFINE_SET,
+    DELETE_SET,
+    NOTIFY,
+    DELIVER,
+    REQUEST_DATA,
+    LET_FLOW,
+    ACTS,
+};
+static const char *const act_names[ACTS] = {
+    "the asker goes", "a process goes",  "two processes go", "a job goes",
+    "its job goes",   "a process comes", "a set is defined", "a set is deleted",
+    "an event",       "output",          "data are wanted",  "input flows",
+};
+static const unsigned act_weights[ACTS] = { 4, 8, 6, 1, 1, 12, 9, 6, 15, 12, 15, 9 };
+static unsigned acted[ACTS];
+
+/* Return: false when there is nothing to meddle with. */
+static bool one_pick(pmix_proc_t *ret)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    if (job_count > 0) {
+        const struct job *const job = &all_jobs[draw_below((unsigned)job_count)];
+
+        PMIx_Load_procid(ret, job->name, draw_below((unsigned)job->size));
+        found = true;
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static void meddle(const pmix_proc_t *asker);
+
+/* The host's own callback is a place for meddling, too. */
+static void on_data(pmix_status_t status, char *data, size_t length, void *cbdata)
+{
+    meddle(NULL);
+}
+
+static void on_delivered(pmix_status_t status, void *cbdata)
+{
+}
+
+static void set_act(enum act act, pmix_proc_t *proc)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "set.%u", draw_below(3));
+    if (act == DEFINE_SET) {
+        (void)PMIx_server_define_process_set(proc, 1, name);
+    } else {
+        (void)PMIx_server_delete_process_set(name);
+    }
+}
+
+static void output_deliver(const pmix_proc_t *proc)
+{
+    char text[] = "some output\n";
+    const pmix_byte_object_t bytes = { .bytes = text, .size = sizeof(text) - 1 };
+
+    (void)PMIx_server_IOF_deliver(proc, PMIX_FWD_STDOUT_CHANNEL, &bytes, NULL, 0, on_delivered,
+                                  NULL);
+}
+
+static void act_do(enum act act, pmix_proc_t *proc, const pmix_proc_t *asker)
+{
+    switch (act) {
+    case TAKE_ASKER:
+        PMIx_server_deregister_client(asker != NULL ? asker : proc, NULL, NULL);
+        break;
+    case TAKE_TWO:
+        PMIx_server_deregister_client(proc, NULL, NULL);
+        proc->rank = proc->rank == 0 ? 1 : 0;
+        PMIx_server_deregister_client(proc, NULL, NULL);
+        break;
+    case TAKE_ONE:
+        PMIx_server_deregister_client(proc, NULL, NULL);
+        break;
+    case TAKE_JOB:
+        PMIx_server_deregister_nspace(proc->nspace, NULL, NULL);
+        break;
+    case TAKE_ASKERS_JOB:
+        PMIx_server_deregister_nspace(asker != NULL ? asker->nspace : proc->nspace, NULL, NULL);
+        break;
+    case BRING_ONE:
+        (void)PMIx_server_register_client(proc, geteuid(), getegid(), NULL, NULL, NULL);
+        break;
+    case DEFINE_SET:
+    case DELETE_SET:
+        set_act(act, proc);
+        break;
+    case NOTIFY:
+        (void)PMIx_Notify_event(CODE, proc, PMIX_RANGE_GLOBAL, NULL, 0, NULL, NULL);
+        break;
+    case DELIVER:
+        output_deliver(proc);
+        break;
+    case REQUEST_DATA:
+        (void)PMIx_server_dmodex_request(proc, on_data, NULL);
+        break;
+    default:
+        (void)PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, draw_below(3) == 0, NULL,
+                                           0, NULL, NULL);
+        break;
+    }
+}
+
+static enum act act_draw(void)
+{
+    unsigned total = 0;
+    int act = 0;
+
+    for (int i = 0; i < ACTS; i++) {
+        total += act_weights[i];
+    }
+    for (unsigned left = draw_below(total); left >= act_weights[act]; act++) {
+        left -= act_weights[act];
+    }
+    return (enum act)act;
+}
+
+/* @asker: NULL when nobody is known to ask. */
+static void meddle(const pmix_proc_t *asker)
+{
+    static int depth;
+    pmix_proc_t one, asks;
+
+    if (depth == DEPTH_MAX || draw_below(2) == 0 || !one_pick(&one)) {
+        return;
+    }
+    if (asker != NULL) {
+        asks = *asker;
+    }
+    const enum act act = act_draw();
+
+    depth++;
+    acted[act]++;
+    act_do(act, &one, asker != NULL ? &asks : NULL);
+    depth--;
+}
+
+/* ---- the host: ways to answer ---------------------------------------------------------------- */
+
+static unsigned asked;
+static pthread_t late_answers;
+static _Atomic bool is_over;
+
+/* The callers may have gone.  And no input is held up for ever. */
+static void *late_thread(void *arg)
+{
+    struct host_question question;
+
+    while (!atomic_load(&is_over)) {
+        fault_pause();
+        (void)PMIx_server_IOF_flow_control(NULL, PMIX_FWD_STDIN_CHANNEL, false, NULL, 0, NULL,
+                                           NULL);
+        if (host_take(&question)) {
+            host_answer(&question, PMIX_SUCCESS);
+        }
+    }
+    return NULL;
+}
+
+static pmix_status_t answer_at_once(const struct host_question *question, bool twice)
+{
+    struct host_question copy = *question;
+
+    host_answer(question, PMIX_SUCCESS);
+    if (twice) {
+        copy.bytes = NULL;
+        copy.size = 0;
+        host_answer(&copy, PMIX_ERR_NOT_FOUND);
+    }
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t meddle_and_answer(const struct host_question *question)
+{
+    enum { AT_ONCE, TWICE, LATE, DONE, REFUSED, WAYS };
+
+    meddle(question->asker);
+    switch (question->entry) {
+    case HOST_CONNECTED:
+        return PMIX_OPERATION_SUCCEEDED;
+    case HOST_TOOL:
+        return answer_at_once(question, false);
+    default:
+        break;
+    }
+    meddle(question->asker);
+    if (question->entry == HOST_FINALIZED) {
+        return PMIX_OPERATION_SUCCEEDED;
+    }
+    asked++;
+    const unsigned way = draw_below(WAYS);
+
+    switch (way) {
+    case AT_ONCE:
+    case TWICE:
+        return answer_at_once(question, way == TWICE);
+    case LATE:
+        return host_keep(question);
+    default:
+        return host_refuse(question,
+                           way == DONE ? PMIX_OPERATION_SUCCEEDED : PMIX_ERR_NOT_AVAILABLE);
+    }
+}
+
+/* Some hosts leave connects and groups to the servers. */
+static void host_start(void)
+{
+    const uint32_t all = HOST_BIT(HOST_ENTRIES) - 1 - HOST_BIT(HOST_FABRIC);
+    const uint32_t left = HOST_BIT(HOST_CONNECT) | HOST_BIT(HOST_DISCONNECT) | HOST_BIT(HOST_GROUP);
+
+    host_begin(draw_below(3) == 0 ? all & ~left : all, meddle_and_answer);
+    fault_server_start();
+    CHECK(pthread_create(&late_answers, NULL, late_thread, NULL) == 0, "no thread");
+}
+
+/* These are there to be meddled with from now on; with none the host does what it is asked. */
+static void jobs_offer(const struct job jobs[], int count)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++) {
+        all_jobs[i] = jobs[i];
+    }
+    job_count = count;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Before the server ends.  Report how often the entries were called, and the acts inside them. */
+static void host_stop(void)
+{
+    atomic_store(&is_over, true);
+    CHECK(pthread_join(late_answers, NULL) == 0, "no thread");
+    fault_say("the host was asked %4u times", asked);
+    for (int i = 0; i < ACTS; i++) {
+        fault_say("inside an entry %4u times: %s", acted[i], act_names[i]);
+    }
+    fault_server_stop();
+}
+
 /* ---- the case -------------------------------------------------------------------------------- */
 
 /* One of its processes is on another node, if there is any beside those here. */
-static void job_register(const struct meddler_job *job, int elsewhere)
+static void job_register(const struct job *job, int elsewhere)
 {
     const uint32_t all = (uint32_t)(job->size + elsewhere);
     pmix_info_t info;
@@ -487,7 +758,7 @@ static void job_register(const struct meddler_job *job, int elsewhere)
 
 static void round_play(uint64_t *draw, unsigned which)
 {
-    struct meddler_job jobs[] = { { .size = 3 }, { .size = 2 } };
+    struct job jobs[] = { { .size = 3 }, { .size = 2 } };
     pid_t pids[6];
     size_t started = 0;
 
@@ -507,7 +778,7 @@ static void round_play(uint64_t *draw, unsigned which)
 
     snprintf(arg, sizeof(arg), "%" PRIu64, fault_random(draw));
     pids[started++] = fault_start(NULL, 0, "tool", arg);
-    meddler_meddle(jobs, 2);
+    jobs_offer(jobs, 2);
     for (size_t i = 0; i < started; i++) {
         const int status = fault_wait(pids[i]);
 
@@ -516,7 +787,7 @@ static void round_play(uint64_t *draw, unsigned which)
         CHECK(!WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL, "process %zu: %#x", i,
               (unsigned)status);
     }
-    meddler_meddle(NULL, 0);
+    jobs_offer(NULL, 0);
     for (int i = 0; i < 2; i++) {
         fault_job_end(jobs[i].name);
     }
@@ -532,15 +803,13 @@ static int play(uint64_t first)
     (void)fault_tmpdir_make();
     fault_log_begin();
     setenv("SHMIX_GET_TIMEOUT", "0.5", 1);
-    meddler_begin(draw);
-    fault_server_start();
-    meddler_answer();
+    draws = draw;
+    host_start();
     for (unsigned i = 0; i < (rounds != NULL ? (unsigned)atoi(rounds) : ROUNDS); i++) {
         round_play(&draw, i);
     }
     fault_job_whole("after.job", 2, 3);
-    meddler_end();
-    fault_server_stop();
+    host_stop();
     return 0;
 }
 
