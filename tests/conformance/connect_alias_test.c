@@ -341,12 +341,9 @@ static int goes_on_without(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "reads", 2, reads, host_of_two, false },
-    { "meets", 2, meets, host_of_two, false },
-    { "hears", 2, hears, host_of_two, false },
-    { "in_two", 3, in_two, NULL, false },
-    { "is_gone", 2, is_gone, host_of_two, false },
-    { "goes_on_without", 3, goes_on_without, NULL, false },
+    { "reads", 2, reads, host_of_two },     { "meets", 2, meets, host_of_two },
+    { "hears", 2, hears, host_of_two },     { "in_two", 3, in_two },
+    { "is_gone", 2, is_gone, host_of_two }, { "goes_on_without", 3, goes_on_without },
 };
 
 JOB_MAIN(cases)

@@ -192,14 +192,14 @@ static int host_of_a_cluster(struct job *job)
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "answers_in_the_call", 2, succeeds, host_that_has_been_asked, false },
-        { "answers_later", 2, succeeds, host_that_has_been_asked, false },
-        { "has_done_it", 2, succeeds, host_that_has_been_asked, false },
-        { "refuses", 2, is_refused, host_that_has_been_asked, false },
-        { "cannot", 2, cannot, host_that_has_been_asked, false },
-        { "refuses_later", 2, is_refused, host_that_has_been_asked, false },
-        { "nobody_can", 2, nobody_can, NULL, false },
-        { "cluster", 1, knows_its_cluster, host_of_a_cluster, false },
+        { "answers_in_the_call", 2, succeeds, host_that_has_been_asked },
+        { "answers_later", 2, succeeds, host_that_has_been_asked },
+        { "has_done_it", 2, succeeds, host_that_has_been_asked },
+        { "refuses", 2, is_refused, host_that_has_been_asked },
+        { "cannot", 2, cannot, host_that_has_been_asked },
+        { "refuses_later", 2, is_refused, host_that_has_been_asked },
+        { "nobody_can", 2, nobody_can },
+        { "cluster", 1, knows_its_cluster, host_of_a_cluster },
     };
     int failed = 0;
 

@@ -621,20 +621,20 @@ static int host_of_cycles(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "forms", 3, forms, NULL, false },
-    { "ranks", 3, ranks, NULL, false },
-    { "two_jobs", 2, two_jobs, host_of_two, false },
-    { "at_once", 2, at_once, NULL, false },
-    { "wrong_arguments", 2, wrong_arguments, NULL, false },
-    { "taken", 3, taken, NULL, false },
-    { "no_leave", 2, no_leave, NULL, false },
-    { "again", 3, again, NULL, false },
-    { "names", 3, names, NULL, false },
-    { "numbers", 2, numbers, NULL, false },
-    { "time_limit", 3, time_limit, NULL, false },
-    { "codes", 1, codes, NULL, false },
-    { "thousand", NODE, thousand, NULL, false },
-    { "cycles", 2, cycles, host_of_cycles, false },
+    { "forms", 3, forms },
+    { "ranks", 3, ranks },
+    { "two_jobs", 2, two_jobs, host_of_two },
+    { "at_once", 2, at_once },
+    { "wrong_arguments", 2, wrong_arguments },
+    { "taken", 3, taken },
+    { "no_leave", 2, no_leave },
+    { "again", 3, again },
+    { "names", 3, names },
+    { "numbers", 2, numbers },
+    { "time_limit", 3, time_limit },
+    { "codes", 1, codes },
+    { "thousand", NODE, thousand },
+    { "cycles", 2, cycles, host_of_cycles },
 };
 
 JOB_MAIN(cases)

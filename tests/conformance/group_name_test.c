@@ -474,19 +474,19 @@ static int wrong(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "fences", 2, fences, host_of_two, false },
-    { "fences_of_some", 2, fences_of_some, host_of_two, false },
-    { "fences_in_other_words", 2, fences_in_other_words, host_of_two, false },
-    { "unknown", 2, unknown, host_of_two, false },
-    { "connects", 2, connects, host_of_two, false },
-    { "reads", 2, reads, host_of_two, false },
-    { "hears", 2, hears, host_of_two, false },
-    { "aborts", 2, aborts, host_of_abort, false },
-    { "leaves", 2, leaves, host_of_two, false },
-    { "connect_breaks", 2, connect_breaks, host_of_two, false },
-    { "connect_goes_on", 2, connect_goes_on, host_of_two, false },
-    { "all_leave", 2, all_leave, host_of_two, false },
-    { "wrong", 2, wrong, host_of_two, false },
+    { "fences", 2, fences, host_of_two },
+    { "fences_of_some", 2, fences_of_some, host_of_two },
+    { "fences_in_other_words", 2, fences_in_other_words, host_of_two },
+    { "unknown", 2, unknown, host_of_two },
+    { "connects", 2, connects, host_of_two },
+    { "reads", 2, reads, host_of_two },
+    { "hears", 2, hears, host_of_two },
+    { "aborts", 2, aborts, host_of_abort },
+    { "leaves", 2, leaves, host_of_two },
+    { "connect_breaks", 2, connect_breaks, host_of_two },
+    { "connect_goes_on", 2, connect_goes_on, host_of_two },
+    { "all_leave", 2, all_leave, host_of_two },
+    { "wrong", 2, wrong, host_of_two },
 };
 
 int main(int argc, char **argv)

@@ -453,8 +453,8 @@ static void server_cycle(void)
 }
 
 static const struct job_case cases[] = {
-    { "given", 2, rank_given, NULL, false },
-    { "cycles", 2, rank_cycles, host_cycles, false },
+    { "given", 2, rank_given },
+    { "cycles", 2, rank_cycles, host_cycles },
 };
 
 int main(int argc, char **argv)

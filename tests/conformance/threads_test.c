@@ -323,9 +323,9 @@ static int rank_fork_busy(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "at_once", 2, rank_at_once, NULL, false },
-    { "fork", 2, rank_fork, NULL, false },
-    { "fork_busy", 2, rank_fork_busy, NULL, false },
+    { "at_once", 2, rank_at_once },
+    { "fork", 2, rank_fork },
+    { "fork_busy", 2, rank_fork_busy },
 };
 
 JOB_MAIN(cases)

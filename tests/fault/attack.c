@@ -338,3 +338,9 @@ void attack_judge(const char *role)
     fault_job_whole("after.job", 2, 3);
     fault_server_stop();
 }
+
+int attack_case(void)
+{
+    attack_judge(fault_case->name);
+    return 0;
+}

@@ -90,5 +90,7 @@ extern uint64_t attack_keeps_kib; /* what the server may keep of them: its histo
 /* Start the role @role as the attacker, judge its attacks until it ends; two good ranks fence
  * all the while, and descriptors, maps and memory come back to what they were. */
 void attack_judge(const char *role);
+/* A case whose role has its name. */
+int attack_case(void);
 
 #endif

@@ -459,8 +459,9 @@ static bool become_capable(uid_t uid)
 }
 
 /* What a server of @server (0: root) may and its client may not. */
-static int rights(uid_t server)
+static int rights(void)
 {
+    const uid_t server = (uid_t)fault_case->arg;
     static const gid_t group = GROUP;
 
     if (need_root() != 0) {
@@ -507,23 +508,13 @@ static int rights(uid_t server)
     return 0;
 }
 
-static int case_rights(void)
-{
-    return rights(0);
-}
-
-static int case_rights_of_its_user(void)
-{
-    return rights(USER);
-}
-
 /* Where the kernel takes nothing from a process that changes its user. */
 static int case_rights_kept(void)
 {
     if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) != 0) {
         return fault_skip("only root can keep what goes with the uid 0");
     }
-    return rights(0);
+    return rights();
 }
 
 static struct stat roots_victim;
@@ -760,8 +751,8 @@ static int case_bounds(void)
 static const struct fault_case cases[] = {
     { "own", case_own },
     { "kept", case_kept },
-    { "rights", case_rights },
-    { "rights_of_its_user", case_rights_of_its_user },
+    { "rights", rights, 0 },
+    { "rights_of_its_user", rights, USER },
     { "rights_kept", case_rights_kept },
     { "swapped", case_swapped },
     { "raced", case_raced },

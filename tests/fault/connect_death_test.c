@@ -332,8 +332,10 @@ static const struct state {
     { "disconnected", disconnected, false, false },
 };
 
-static int case_of(enum ending ending)
+static int case_of(void)
 {
+    const enum ending ending = (enum ending)fault_case->arg;
+
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         const struct state *const state = &states[i];
 
@@ -345,26 +347,6 @@ static int case_of(enum ending ending)
         obedient_finish(state->is_told && is_over(ending) ? 1 : 0, PMIX_ERR_PROC_TERM_WO_SYNC);
     }
     return 0;
-}
-
-static int case_kill(void)
-{
-    return case_of(KILL);
-}
-
-static int case_finalize(void)
-{
-    return case_of(FINALIZES);
-}
-
-static int case_stop(void)
-{
-    return case_of(STOP);
-}
-
-static int case_stop_and_limit(void)
-{
-    return case_of(STOP_AND_LIMIT);
 }
 
 /* ---- time limits that meet arrivals ---------------------------------------------------------- */
@@ -419,8 +401,8 @@ static int case_raced(void)
 }
 
 static const struct fault_case cases[] = {
-    { "kill", case_kill },   { "finalize", case_finalize },
-    { "stop", case_stop },   { "stop_and_limit", case_stop_and_limit },
+    { "kill", case_of, KILL }, { "finalize", case_of, FINALIZES },
+    { "stop", case_of, STOP }, { "stop_and_limit", case_of, STOP_AND_LIMIT },
     { "raced", case_raced },
 };
 

@@ -240,18 +240,6 @@ static int role_unread(const char *arg)
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
-static int case_garbage(void)
-{
-    attack_judge("garbage");
-    return 0;
-}
-
-static int case_masses(void)
-{
-    attack_judge("masses");
-    return 0;
-}
-
 static int case_unread(void)
 {
     char bytes[32];
@@ -264,8 +252,8 @@ static int case_unread(void)
 }
 
 static const struct fault_case cases[] = {
-    { "garbage", case_garbage },
-    { "masses", case_masses },
+    { "garbage", attack_case },
+    { "masses", attack_case },
     { "unread", case_unread },
 };
 

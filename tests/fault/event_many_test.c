@@ -293,8 +293,10 @@ static int case_server_few_files(void)
 
 /* ---- cases ---------------------------------------------------------------------------------- */
 
-static int alone(const char *role)
+static int alone(void)
 {
+    const char *const role = fault_case->name;
+
     fault_log_begin();
     fault_server_start();
     fault_job_start("many.job", 1);
@@ -307,25 +309,10 @@ static int alone(const char *role)
     return 0;
 }
 
-static int case_handlers(void)
-{
-    return alone("handlers");
-}
-
-static int case_names(void)
-{
-    return alone("names");
-}
-
-static int case_infos(void)
-{
-    return alone("infos");
-}
-
 static const struct fault_case cases[] = {
-    { "handlers", case_handlers },
-    { "names", case_names },
-    { "infos", case_infos },
+    { "handlers", alone },
+    { "names", alone },
+    { "infos", alone },
     { "server_few_files", case_server_few_files },
 };
 

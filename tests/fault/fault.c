@@ -33,7 +33,8 @@ extern char **environ;
 struct fault_shared *fault_shared;
 const char *volatile fault_waiting_for;
 
-static const char *case_name;
+static const char *case_name; /* or the role's */
+const struct fault_case *fault_case;
 static char self_path[4096];
 static int log_fd = -1;
 static pid_t case_pid;
@@ -882,6 +883,7 @@ int fault_main(int argc, char **argv, const struct fault_case *cases, size_t cas
     for (size_t i = 0; i < case_count && argc == 2; i++) {
         if (strcmp(argv[1], cases[i].name) == 0) {
             case_name = cases[i].name;
+            fault_case = &cases[i];
             return case_watch(&cases[i]);
         }
     }

@@ -53,7 +53,9 @@ extern struct fault_shared *fault_shared;
 struct fault_case {
     const char *name;
     int (*run)(void); /* 0, FAULT_SKIP */
+    int arg;          /* for cases of one function */
 };
+extern const struct fault_case *fault_case; /* that runs; NULL in a role */
 struct fault_role {
     const char *name;
     int (*run)(const char *arg); /* its exit code; @arg is "" without one */

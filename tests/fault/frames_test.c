@@ -1225,42 +1225,6 @@ static int role_reads_nothing(const char *arg)
 
 /* ---- cases --------------------------------------------------------------------------------- */
 
-static int case_before_hello(void)
-{
-    attack_judge("before_hello");
-    return 0;
-}
-
-static int case_after_hello(void)
-{
-    attack_judge("after_hello");
-    return 0;
-}
-
-static int case_hello(void)
-{
-    attack_judge("hello");
-    return 0;
-}
-
-static int case_bodies(void)
-{
-    attack_judge("bodies");
-    return 0;
-}
-
-static int case_numbers(void)
-{
-    attack_judge("numbers");
-    return 0;
-}
-
-static int case_windows(void)
-{
-    attack_judge("windows");
-    return 0;
-}
-
 static int case_lingering(void)
 {
     int peer;
@@ -1272,12 +1236,6 @@ static int case_lingering(void)
     close(peer);
     close(fd);
     attack_judge("lingering");
-    return 0;
-}
-
-static int case_unfolding(void)
-{
-    attack_judge("unfolding");
     return 0;
 }
 
@@ -1351,12 +1309,12 @@ static int case_cut_off(void)
 }
 
 static const struct fault_case cases[] = {
-    { "cut_off", case_cut_off },         { "before_hello", case_before_hello },
-    { "after_hello", case_after_hello }, { "hello", case_hello },
-    { "bodies", case_bodies },           { "windows", case_windows },
-    { "lingering", case_lingering },     { "unfolding", case_unfolding },
-    { "outlived", case_outlived },       { "reads_nothing", case_reads_nothing },
-    { "numbers", case_numbers },
+    { "cut_off", case_cut_off },     { "before_hello", attack_case },
+    { "after_hello", attack_case },  { "hello", attack_case },
+    { "bodies", attack_case },       { "windows", attack_case },
+    { "lingering", case_lingering }, { "unfolding", attack_case },
+    { "outlived", case_outlived },   { "reads_nothing", case_reads_nothing },
+    { "numbers", attack_case },
 };
 
 static const struct fault_role roles[] = {

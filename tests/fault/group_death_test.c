@@ -317,8 +317,10 @@ static const struct state {
     { "destructed", destructed, false, false },
 };
 
-static int case_of(enum ending ending)
+static int case_of(void)
 {
+    const enum ending ending = (enum ending)fault_case->arg;
+
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         const bool leaves = ending == LEAVES;
         const bool told = leaves ? states[i].has_left : states[i].is_told && is_over(ending);
@@ -331,37 +333,12 @@ static int case_of(enum ending ending)
     return 0;
 }
 
-static int case_leave(void)
-{
-    return case_of(LEAVES);
-}
-
-static int case_kill(void)
-{
-    return case_of(KILL);
-}
-
-static int case_finalize(void)
-{
-    return case_of(FINALIZES);
-}
-
-static int case_stop(void)
-{
-    return case_of(STOP);
-}
-
-static int case_stop_and_limit(void)
-{
-    return case_of(STOP_AND_LIMIT);
-}
-
 static const struct fault_case cases[] = {
-    { "leave", case_leave },
-    { "kill", case_kill },
-    { "finalize", case_finalize },
-    { "stop", case_stop },
-    { "stop_and_limit", case_stop_and_limit },
+    { "leave", case_of, LEAVES },
+    { "kill", case_of, KILL },
+    { "finalize", case_of, FINALIZES },
+    { "stop", case_of, STOP },
+    { "stop_and_limit", case_of, STOP_AND_LIMIT },
 };
 
 static const struct fault_role roles[] = { { "obedient", role_obedient } };

@@ -53,17 +53,15 @@ static void judge(const struct hostile_kind *kind)
     CHECK(share > 0 && turn > 0, "the server counts nothing");
 }
 
-static const char *wanted; /* the case is the kind */
-
 static int flood(void)
 {
-    const struct hostile_kind *const kind = hostile_find(wanted);
+    const struct hostile_kind *const kind = hostile_find(fault_case->name);
 
     fault_log_begin();
     fault_server_start();
     fault_job_start(ATTACK_JOB, 2);
     fault_good_start();
-    const pid_t pid = fault_start(ATTACK_JOB, ATTACK_RANK, "hostile", wanted);
+    const pid_t pid = fault_start(ATTACK_JOB, ATTACK_RANK, "hostile", kind->name);
 
     beside(kind);
     judge(kind);
@@ -84,6 +82,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < hostile_kind_count; i++) {
         cases[i] = (struct fault_case){ hostile_kinds[i].name, flood };
     }
-    wanted = argc > 1 ? argv[1] : "";
     return fault_main(argc, argv, cases, hostile_kind_count, roles, 1);
 }

@@ -798,18 +798,6 @@ static int role_races(const char *arg)
     return 0;
 }
 
-static int case_words(void)
-{
-    attack_judge("words");
-    return 0;
-}
-
-static int case_arrivals(void)
-{
-    attack_judge("arrivals");
-    return 0;
-}
-
 static pmix_status_t fence_nb(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
@@ -824,21 +812,9 @@ static int case_held(void)
     return 0;
 }
 
-static int case_mutations(void)
-{
-    attack_judge("mutations");
-    return 0;
-}
-
-static int case_races(void)
-{
-    attack_judge("races");
-    return 0;
-}
-
 static const struct fault_case cases[] = {
-    { "words", case_words },         { "arrivals", case_arrivals }, { "held", case_held },
-    { "mutations", case_mutations }, { "races", case_races },
+    { "words", attack_case },     { "arrivals", attack_case }, { "held", case_held },
+    { "mutations", attack_case }, { "races", attack_case },
 };
 
 static const struct fault_role roles[] = {

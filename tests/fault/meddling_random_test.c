@@ -793,11 +793,11 @@ static void round_play(uint64_t *draw, unsigned which)
     }
 }
 
-static int play(uint64_t first)
+static int play(void)
 {
     const char *const other = getenv("SHMIX_NESTED_SEED");
     const char *const rounds = getenv("SHMIX_NESTED_ROUNDS");
-    uint64_t draw = other != NULL ? strtoull(other, NULL, 10) : first;
+    uint64_t draw = other != NULL ? strtoull(other, NULL, 10) : (uint64_t)fault_case->arg;
 
     fault_say("seed %" PRIu64, draw);
     (void)fault_tmpdir_make();
@@ -813,25 +813,10 @@ static int play(uint64_t first)
     return 0;
 }
 
-static int case_one(void)
-{
-    return play(1);
-}
-
-static int case_two(void)
-{
-    return play(2);
-}
-
-static int case_three(void)
-{
-    return play(3);
-}
-
 static const struct fault_case cases[] = {
-    { "one", case_one },
-    { "two", case_two },
-    { "three", case_three },
+    { "one", play, 1 },
+    { "two", play, 2 },
+    { "three", play, 3 },
 };
 
 static const struct fault_role roles[] = { { "rank", role_rank }, { "tool", role_tool } };

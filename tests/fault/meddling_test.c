@@ -357,8 +357,9 @@ static void direct_end(int here, const pid_t pids[])
     fault_server_stop();
 }
 
-static int direct_run(const struct direct *it)
+static int direct_run(void)
 {
+    const struct direct *const it = &directs[fault_case->arg];
     const uint32_t size = (uint32_t)it->all;
     pid_t pids[RANKS];
     pmix_info_t info;
@@ -665,8 +666,10 @@ static const struct ending {
 
 #define ENDINGS (sizeof(endings) / sizeof(endings[0]))
 
-static int ending_run(const struct ending *it)
+static int ending_run(void)
 {
+    const struct ending *const it = &endings[fault_case->arg];
+
     ends_all = it->all;
     returned = it->returned;
     host_begin(HOST_BIT(HOST_CONNECTED) | HOST_BIT(HOST_FINALIZED) | HOST_BIT(HOST_ABORT) |
@@ -697,36 +700,18 @@ static const struct fault_role roles[] = {
     { "listens_to_two", role_listens_to_two },
 };
 
-static const char *wanted; /* the case */
-
-static int row_run(void)
-{
-    for (size_t i = 0; i < DIRECTS; i++) {
-        if (strcmp(directs[i].name, wanted) == 0) {
-            return direct_run(&directs[i]);
-        }
-    }
-    for (size_t i = 0; i < ENDINGS; i++) {
-        if (strcmp(endings[i].name, wanted) == 0) {
-            return ending_run(&endings[i]);
-        }
-    }
-    return 1;
-}
-
 int main(int argc, char **argv)
 {
     static struct fault_case cases[DIRECTS + ENDINGS + 2];
     size_t n = 0;
 
     for (size_t i = 0; i < DIRECTS; i++) {
-        cases[n++] = (struct fault_case){ directs[i].name, row_run };
+        cases[n++] = (struct fault_case){ directs[i].name, direct_run, (int)i };
     }
     for (size_t i = 0; i < ENDINGS; i++) {
-        cases[n++] = (struct fault_case){ endings[i].name, row_run };
+        cases[n++] = (struct fault_case){ endings[i].name, ending_run, (int)i };
     }
-    cases[n++] = (struct fault_case){ "going_tool", case_going_tool };
-    cases[n++] = (struct fault_case){ "ending_server", case_ending_server };
-    wanted = argc > 1 ? argv[1] : "";
+    cases[n++] = (struct fault_case){ "going_tool", case_going_tool, 0 };
+    cases[n++] = (struct fault_case){ "ending_server", case_ending_server, 0 };
     return fault_main(argc, argv, cases, n, roles, sizeof(roles) / sizeof(roles[0]));
 }

@@ -52,9 +52,9 @@ static void tool_publish(const struct attacker *attacker)
     attack_request(attacker->socket_fd, SX_MSG_EVENT_BULK, 5, &event, sizeof(event));
 }
 
-static int judged(const char *role)
+static int judged(void)
 {
-    attack_judge(role);
+    attack_judge(fault_case->name);
     CHECK(atomic_load(&fault_shared->lost) == 0, "the host has heard of a tool's end");
     return 0;
 }
@@ -99,11 +99,6 @@ static int role_hello(const char *arg)
     return 0;
 }
 
-static int case_hello(void)
-{
-    return judged("hello");
-}
-
 /* ---- what it says ---------------------------------------------------------------------------- */
 
 static int role_garbage(const char *arg)
@@ -143,11 +138,6 @@ static int role_garbage(const char *arg)
     attack_detach(&tool);
     attack_end();
     return 0;
-}
-
-static int case_garbage(void)
-{
-    return judged("garbage");
 }
 
 /* ---- how many -------------------------------------------------------------------------------- */
@@ -206,7 +196,7 @@ static int case_many(void)
     if (!fault_files_raise(8 * AT_ONCE)) {
         return fault_skip("no %d descriptors can be had", 8 * AT_ONCE);
     }
-    return judged("many");
+    return judged();
 }
 
 /* ---- how many, and of how many names ---------------------------------------------------------- */
@@ -298,7 +288,7 @@ static int case_names(void)
     CHECK(setenv("SHMIX_RENDEZVOUS", "abstract", 1) == 0, "setenv");
     fault_module.tool_connected = on_named_tool;
     fault_takes_foreign = true;
-    return judged("names");
+    return judged();
 }
 
 /* It has as many tools as it gets, until the ranks are through. */
@@ -497,11 +487,6 @@ static int role_killed(const char *arg)
     return 0;
 }
 
-static int case_killed(void)
-{
-    return judged("killed");
-}
-
 /* ---- the end of what it reads ---------------------------------------------------------------- */
 
 /* A tool that stays until the server ends it. */
@@ -639,9 +624,9 @@ static int case_another_uid(void)
 }
 
 static const struct fault_case cases[] = {
-    { "hello", case_hello },   { "garbage", case_garbage },
+    { "hello", judged },       { "garbage", judged },
     { "many", case_many },     { "programs", case_programs },
-    { "killed", case_killed }, { "home_ends", case_home_ends },
+    { "killed", judged },      { "home_ends", case_home_ends },
     { "litter", case_litter }, { "another_uid", case_another_uid },
     { "names", case_names },   { "descriptors", case_descriptors },
 };

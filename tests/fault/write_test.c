@@ -282,21 +282,9 @@ static int role_reader(const char *arg)
     return 0;
 }
 
-static int case_reader(void)
-{
-    attack_judge("reader");
-    return 0;
-}
-
-static int case_writer(void)
-{
-    attack_judge("writer");
-    return 0;
-}
-
 static const struct fault_case cases[] = {
-    { "writer", case_writer },
-    { "reader", case_reader },
+    { "writer", attack_case },
+    { "reader", attack_case },
 };
 
 static const struct fault_role roles[] = {

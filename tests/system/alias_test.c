@@ -70,7 +70,7 @@ static int rank_of_targets(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "targets", 3, rank_of_targets, NULL, false },
+    { "targets", 3, rank_of_targets },
 };
 
 JOB_MAIN(cases)

@@ -306,13 +306,11 @@ static int rank_of_no_entry(int rank)
     return rank_end();
 }
 
-static const struct job_case without_entry = { "no_entry", 1, rank_of_no_entry, NULL, false };
+static const struct job_case without_entry = { "no_entry", 1, rank_of_no_entry };
 static const struct job_case cases[] = {
-    { "asks", 1, rank_asks, NULL, false },
-    { "late", 1, rank_asks_late, host_is_late, false },
-    { "never", 1, rank_asks_in_vain, NULL, false },
-    { "large_in_vain", 1, rank_asks_large_in_vain, NULL, false },
-    { "badly", 1, rank_asks_badly, NULL, false },
+    { "asks", 1, rank_asks },          { "late", 1, rank_asks_late, host_is_late },
+    { "never", 1, rank_asks_in_vain }, { "large_in_vain", 1, rank_asks_large_in_vain },
+    { "badly", 1, rank_asks_badly },
 };
 
 int main(int argc, char **argv)

@@ -487,15 +487,14 @@ static int host_counts_nothing(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "a_sleeper_is_written_to_once", 2, a_sleeper_is_written_to_once, host_counts, false },
-    { "readers_are_woken_too", 2, readers_are_woken_too, host_counts, false },
-    { "answers_and_fences_wake", 2, answers_and_fences_wake, NULL, false },
-    { "an_event_is_one_poll_of_a_reader", 2, an_event_is_one_poll_of_a_reader, NULL, false },
-    { "an_event_is_one_poll_of_a_handler", 2, an_event_is_one_poll_of_a_handler, NULL, false },
-    { "a_byte_that_is_refused_comes_later", 2, a_byte_that_is_refused_comes_later, host_refuses,
-      false },
-    { "the_end_of_the_server_wakes", 2, the_end_of_the_server_wakes, end_the_server, false },
-    { "nobody_else_is_written_to", 2, nobody_else_is_written_to, host_counts_nothing, false },
+    { "a_sleeper_is_written_to_once", 2, a_sleeper_is_written_to_once, host_counts },
+    { "readers_are_woken_too", 2, readers_are_woken_too, host_counts },
+    { "answers_and_fences_wake", 2, answers_and_fences_wake },
+    { "an_event_is_one_poll_of_a_reader", 2, an_event_is_one_poll_of_a_reader },
+    { "an_event_is_one_poll_of_a_handler", 2, an_event_is_one_poll_of_a_handler },
+    { "a_byte_that_is_refused_comes_later", 2, a_byte_that_is_refused_comes_later, host_refuses },
+    { "the_end_of_the_server_wakes", 2, the_end_of_the_server_wakes, end_the_server },
+    { "nobody_else_is_written_to", 2, nobody_else_is_written_to, host_counts_nothing },
 };
 
 JOB_MAIN(cases)

@@ -351,12 +351,11 @@ static int a_barrier_at_the_end_holds_up_nobody_else(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "a_full_lane_holds_up_nobody_else", 2, a_full_lane_holds_up_nobody_else, NULL, false },
-    { "a_large_value_holds_up_nobody_else", 2, a_large_value_holds_up_nobody_else, NULL, false },
-    { "finalize_ends_what_waits", 2, finalize_ends_what_waits, NULL, false },
-    { "the_descriptor_holds_up_nobody_else", 2, the_descriptor_holds_up_nobody_else, NULL, false },
-    { "a_barrier_at_the_end_holds_up_nobody_else", 2, a_barrier_at_the_end_holds_up_nobody_else,
-      NULL, false },
+    { "a_full_lane_holds_up_nobody_else", 2, a_full_lane_holds_up_nobody_else },
+    { "a_large_value_holds_up_nobody_else", 2, a_large_value_holds_up_nobody_else },
+    { "finalize_ends_what_waits", 2, finalize_ends_what_waits },
+    { "the_descriptor_holds_up_nobody_else", 2, the_descriptor_holds_up_nobody_else },
+    { "a_barrier_at_the_end_holds_up_nobody_else", 2, a_barrier_at_the_end_holds_up_nobody_else },
 };
 
 JOB_MAIN(cases)

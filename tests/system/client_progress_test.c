@@ -125,8 +125,8 @@ static int end_the_server(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "callbacks_wait_for_progress", 2, callbacks_wait_for_progress, NULL, false },
-    { "events_wait_for_progress", 2, events_wait_for_progress, end_the_server, false },
+    { "callbacks_wait_for_progress", 2, callbacks_wait_for_progress },
+    { "events_wait_for_progress", 2, events_wait_for_progress, end_the_server },
 };
 
 JOB_MAIN(cases)

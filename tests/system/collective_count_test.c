@@ -261,14 +261,12 @@ static int a_construct_is_a_message_and_a_sleep(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "an_empty_fence_is_a_message_and_a_sleep", 2, an_empty_fence_is_a_message_and_a_sleep, NULL,
-      false },
+    { "an_empty_fence_is_a_message_and_a_sleep", 2, an_empty_fence_is_a_message_and_a_sleep },
     { "a_fence_with_nothing_to_collect_is_an_empty_one", 2,
-      a_fence_with_nothing_to_collect_is_an_empty_one, NULL, false },
-    { "new_pages_are_taken_in_by_the_piece", 2, new_pages_are_taken_in_by_the_piece, NULL, false },
-    { "a_connect_is_a_message_and_a_sleep", 2, a_connect_is_a_message_and_a_sleep, NULL, false },
-    { "a_construct_is_a_message_and_a_sleep", 2, a_construct_is_a_message_and_a_sleep, NULL,
-      false },
+      a_fence_with_nothing_to_collect_is_an_empty_one },
+    { "new_pages_are_taken_in_by_the_piece", 2, new_pages_are_taken_in_by_the_piece },
+    { "a_connect_is_a_message_and_a_sleep", 2, a_connect_is_a_message_and_a_sleep },
+    { "a_construct_is_a_message_and_a_sleep", 2, a_construct_is_a_message_and_a_sleep },
 };
 
 int main(int argc, char **argv)

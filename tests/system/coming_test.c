@@ -227,18 +227,18 @@ int main(int argc, char **argv)
 {
     enum { ALONE = 6, ALL = 10 };
     static const struct job_case cases[ALL] = {
-        { "fence", 2, rank_of_fence, host_of_coming, false },
-        { "connect", 2, rank_of_connect, host_of_coming, false },
-        { "construct", 2, rank_of_construct, host_of_coming, false },
-        { "until_its_time_limit", 1, rank_of_limit, NULL, false },
+        { "fence", 2, rank_of_fence, host_of_coming },
+        { "connect", 2, rank_of_connect, host_of_coming },
+        { "construct", 2, rank_of_construct, host_of_coming },
+        { "until_its_time_limit", 1, rank_of_limit },
         { "until_a_member_ends", 2, rank_of_death, host_of_death, true },
-        { "not_what_has_ended", 1, rank_of_ended, host_of_ended, false },
+        { "not_what_has_ended", 1, rank_of_ended, host_of_ended },
         /* of a host that has an entry for fences */
-        { "fence_with_entry", 2, rank_of_fence, host_of_coming, false },
-        { "connect_with_entry", 2, rank_of_connect, host_of_coming, false },
+        { "fence_with_entry", 2, rank_of_fence, host_of_coming },
+        { "connect_with_entry", 2, rank_of_connect, host_of_coming },
         { "connect_while_asked_with_entry", 2, rank_of_connect_while_asked,
-          host_of_coming_while_asked, false },
-        { "construct_with_entry", 2, rank_of_construct, host_of_coming, false },
+          host_of_coming_while_asked },
+        { "construct_with_entry", 2, rank_of_construct, host_of_coming },
     };
 
     if (argc > 1) {

@@ -85,7 +85,7 @@ static int rank_of_rfc(int rank)
 
 int main(int argc, char **argv)
 {
-    static const struct job_case cases[] = { { "rfc_spelling", 2, rank_of_rfc, NULL, false } };
+    static const struct job_case cases[] = { { "rfc_spelling", 2, rank_of_rfc } };
 
     return job_main(argc, argv, cases, 1);
 }

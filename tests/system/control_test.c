@@ -184,13 +184,13 @@ int main(int argc, char **argv)
         struct job_case it;
         int mode;
     } cases[] = {
-        { { "answers", 1, rank_hears, NULL, false }, ANSWERS },
-        { { "twice", 1, rank_hears, NULL, false }, TWICE },
-        { { "refuses", 1, rank_is_refused, NULL, false }, REFUSES },
-        { { "no_entry", 1, rank_cannot, NULL, false }, NO_ENTRY },
-        { { "late", 1, rank_leaves, host_late, false }, LATE },
-        { { "never", 1, rank_leaves, host_late, false }, NEVER },
-        { { "defines", 2, rank_defines, NULL, false }, NO_ENTRY },
+        { { "answers", 1, rank_hears }, ANSWERS },
+        { { "twice", 1, rank_hears }, TWICE },
+        { { "refuses", 1, rank_is_refused }, REFUSES },
+        { { "no_entry", 1, rank_cannot }, NO_ENTRY },
+        { { "late", 1, rank_leaves, host_late }, LATE },
+        { { "never", 1, rank_leaves, host_late }, NEVER },
+        { { "defines", 2, rank_defines }, NO_ENTRY },
     };
     int failed = 0;
 

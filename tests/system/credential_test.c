@@ -367,11 +367,11 @@ static int host_of_shown(struct job *job)
 }
 
 static const struct job_case own_cases[] = {
-    { "own", 2, rank_of_own, NULL, false },
-    { "another_server", 1, rank_of_another_server, NULL, false },
-    { "shown", 1, rank_of_shown, host_of_shown, false },
+    { "own", 2, rank_of_own },
+    { "another_server", 1, rank_of_another_server },
+    { "shown", 1, rank_of_shown, host_of_shown },
 };
-static const struct job_case host_case = { "host", 1, rank_of_host, host_is_late, false };
+static const struct job_case host_case = { "host", 1, rank_of_host, host_is_late };
 
 int main(int argc, char **argv)
 {

@@ -265,9 +265,8 @@ static int nothing(int rank)
 
 static const struct job_case cases[] = {
     { "a_blob_is_copied_at_most_five_times", 2, a_blob_is_copied_at_most_five_times,
-      the_server_copies_a_blob_twice, false },
-    { "registering_a_rank_allocates_nothing", 1, nothing, registering_a_rank_allocates_nothing,
-      false },
+      the_server_copies_a_blob_twice },
+    { "registering_a_rank_allocates_nothing", 1, nothing, registering_a_rank_allocates_nothing },
 };
 
 int main(int argc, char **argv)

@@ -145,10 +145,10 @@ static int host_of_lost(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "released", 0, rank_of_released, host_of_released, false },
-    { "one_rank_of_two", 0, rank_of_one_rank, host_of_one_rank, false },
-    { "no_rank", 0, rank_of_none, host_of_none, false },
-    { "server_lost", 0, rank_of_lost, host_of_lost, false },
+    { "released", 0, rank_of_released, host_of_released },
+    { "one_rank_of_two", 0, rank_of_one_rank, host_of_one_rank },
+    { "no_rank", 0, rank_of_none, host_of_none },
+    { "server_lost", 0, rank_of_lost, host_of_lost },
 };
 
 JOB_MAIN(cases)

@@ -271,11 +271,11 @@ static int rank_of_turns(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "arms_itself_again", 1, rank_of_armed, NULL, false },
-    { "arms_itself_again_in_a_host", 1, rank_of_nothing, host_of_armed, false },
-    { "registers_another", 1, rank_of_other, NULL, false },
-    { "another_thread_registers", 1, rank_of_thread, NULL, false },
-    { "two_register_each_other", 1, rank_of_turns, NULL, false },
+    { "arms_itself_again", 1, rank_of_armed },
+    { "arms_itself_again_in_a_host", 1, rank_of_nothing, host_of_armed },
+    { "registers_another", 1, rank_of_other },
+    { "another_thread_registers", 1, rank_of_thread },
+    { "two_register_each_other", 1, rank_of_turns },
 };
 
 JOB_MAIN(cases)

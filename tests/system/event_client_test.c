@@ -549,13 +549,13 @@ static int rank_of_wakes(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "registration", 1, rank_of_registration, NULL, false },
-    { "ranges", 2, rank_of_ranges, host_of_ranges, false },
-    { "carried", 2, rank_of_carried, NULL, false },
-    { "inside_a_handler", 2, rank_of_inside, NULL, false },
-    { "kept", 2, rank_of_kept, NULL, false },
-    { "late", 4, rank_of_late, NULL, false },
-    { "wakes", 2, rank_of_wakes, NULL, false },
+    { "registration", 1, rank_of_registration },
+    { "ranges", 2, rank_of_ranges, host_of_ranges },
+    { "carried", 2, rank_of_carried },
+    { "inside_a_handler", 2, rank_of_inside },
+    { "kept", 2, rank_of_kept },
+    { "late", 4, rank_of_late },
+    { "wakes", 2, rank_of_wakes },
 };
 
 JOB_MAIN(cases)

@@ -637,15 +637,15 @@ static int host_of_namespaces(struct job *job)
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "late_handlers_of_the_host", 1, rank_of_late, host_of_late, false },
-        { "environment", 3, rank_of_environment, host_of_environment, false },
-        { "levels", 1, rank_of_levels, host_of_levels, false },
-        { "a_code_of_the_system", 2, rank_of_named, host_of_named, false },
-        { "process_sets", 2, rank_of_sets, host_of_sets, false },
-        { "refusals", 1, rank_of_refusals, host_of_refusals, false },
-        { "joining_while_the_host_thinks", 2, rank_of_joining, host_of_joining, false },
-        { "death_while_the_host_thinks", 1, rank_of_death, host_of_death, false },
-        { "namespaces", 1, rank_of_namespaces, host_of_namespaces, false },
+        { "late_handlers_of_the_host", 1, rank_of_late, host_of_late },
+        { "environment", 3, rank_of_environment, host_of_environment },
+        { "levels", 1, rank_of_levels, host_of_levels },
+        { "a_code_of_the_system", 2, rank_of_named, host_of_named },
+        { "process_sets", 2, rank_of_sets, host_of_sets },
+        { "refusals", 1, rank_of_refusals, host_of_refusals },
+        { "joining_while_the_host_thinks", 2, rank_of_joining, host_of_joining },
+        { "death_while_the_host_thinks", 1, rank_of_death, host_of_death },
+        { "namespaces", 1, rank_of_namespaces, host_of_namespaces },
     };
 
     job_module.register_events = host_register;

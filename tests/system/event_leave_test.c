@@ -220,9 +220,9 @@ static int rank_of_own_external(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "no_way", 1, rank_of_no_way, host_of_no_way, false },
-    { "own", 1, rank_of_own, NULL, false },
-    { "own_external", 1, rank_of_own_external, NULL, false },
+    { "no_way", 1, rank_of_no_way, host_of_no_way },
+    { "own", 1, rank_of_own },
+    { "own_external", 1, rank_of_own_external },
 };
 
 JOB_MAIN(cases)

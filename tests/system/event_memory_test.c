@@ -211,9 +211,9 @@ static int rank_of_many(int rank)
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "the_host_drops_a_code", 1, rank_of_drop, host_of_drop, false },
-        { "an_event_in_a_lane", 1, rank_of_lane, host_of_lane, false },
-        { "an_event_about_many", 1, rank_of_many, NULL, false },
+        { "the_host_drops_a_code", 1, rank_of_drop, host_of_drop },
+        { "an_event_in_a_lane", 1, rank_of_lane, host_of_lane },
+        { "an_event_about_many", 1, rank_of_many },
     };
 
     job_module.register_events = host_register;

@@ -176,9 +176,9 @@ static int rank_of_refused(int rank)
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "many", 1, rank_of_many, host_of_many, false },
-        { "large", 1, rank_of_large, host_of_large, false },
-        { "refused", 1, rank_of_refused, NULL, false },
+        { "many", 1, rank_of_many, host_of_many },
+        { "large", 1, rank_of_large, host_of_large },
+        { "refused", 1, rank_of_refused },
     };
 
     job_module.notify_event = host_notify;

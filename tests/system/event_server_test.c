@@ -857,19 +857,19 @@ static pmix_status_t host_counts(pmix_status_t code, const pmix_proc_t *source,
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "upcalls", 2, rank_of_upcalls, host_of_upcalls, false },
-        { "handlers_of_the_host", 2, rank_of_upcalls, host_of_handlers, false },
-        { "echo", 2, rank_of_echo, host_of_echo, false },
-        { "sessions", 1, rank_of_sessions, host_of_sessions, false },
-        { "events_of_the_host", 2, rank_of_host_events, host_of_host_events, false },
-        { "codes", 2, rank_of_codes, host_of_codes, false },
-        { "late", 2, rank_of_late, NULL, false },
-        { "large", 2, rank_of_large, NULL, false },
+        { "upcalls", 2, rank_of_upcalls, host_of_upcalls },
+        { "handlers_of_the_host", 2, rank_of_upcalls, host_of_handlers },
+        { "echo", 2, rank_of_echo, host_of_echo },
+        { "sessions", 1, rank_of_sessions, host_of_sessions },
+        { "events_of_the_host", 2, rank_of_host_events, host_of_host_events },
+        { "codes", 2, rank_of_codes, host_of_codes },
+        { "late", 2, rank_of_late },
+        { "large", 2, rank_of_large },
         { "death", 2, rank_of_death, host_of_death, true },
-        { "abort", 2, rank_of_abort, NULL, false },
-        { "required", 1, rank_of_required, host_of_required, false },
-        { "once", 1, rank_of_once, host_of_once, false },
-        { "flood", 2, rank_of_flood, host_of_flood, false },
+        { "abort", 2, rank_of_abort },
+        { "required", 1, rank_of_required, host_of_required },
+        { "once", 1, rank_of_once, host_of_once },
+        { "flood", 2, rank_of_flood, host_of_flood },
     };
 
     job_module.notify_event = host_counts;

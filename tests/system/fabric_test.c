@@ -198,8 +198,8 @@ static int rank_of_no_host(int rank)
     return rank_end();
 }
 
-static const struct job_case host_case = { "host", 1, rank_of_host, host_is_late, false };
-static const struct job_case no_host_case = { "no_host", 1, rank_of_no_host, NULL, false };
+static const struct job_case host_case = { "host", 1, rank_of_host, host_is_late };
+static const struct job_case no_host_case = { "no_host", 1, rank_of_no_host };
 
 int main(int argc, char **argv)
 {

@@ -301,11 +301,11 @@ static int host_of_silence(struct job *job)
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "several_at_once", SIZE, rank_of_several, host_of_several, false },
-        { "an_answer_too_late", SIZE, rank_of_late, host_of_late, false },
-        { "what_it_is_told", SIZE, rank_of_telling, host_of_telling, false },
-        { "bringing_too_much", SIZE, rank_of_too_much, host_of_too_much, false },
-        { "a_host_that_never_answers", SIZE, rank_of_silence, host_of_silence, false },
+        { "several_at_once", SIZE, rank_of_several, host_of_several },
+        { "an_answer_too_late", SIZE, rank_of_late, host_of_late },
+        { "what_it_is_told", SIZE, rank_of_telling, host_of_telling },
+        { "bringing_too_much", SIZE, rank_of_too_much, host_of_too_much },
+        { "a_host_that_never_answers", SIZE, rank_of_silence, host_of_silence },
     };
 
     job_module.fence_nb = on_fence;

@@ -110,11 +110,11 @@ static int host_of_being_taken(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "while_others_wait", SIZE, rank_of_leaving, NULL, false },
-    { "before_the_others_wait", SIZE, rank_of_having_left, host_of_having_left, false },
-    { "and_comes_back", SIZE, rank_of_coming_back, NULL, false },
+    { "while_others_wait", SIZE, rank_of_leaving },
+    { "before_the_others_wait", SIZE, rank_of_having_left, host_of_having_left },
+    { "and_comes_back", SIZE, rank_of_coming_back },
     { "comes_back_and_dies", SIZE, rank_of_dying, host_of_dying, true },
-    { "is_taken_away", SIZE, rank_of_being_taken, host_of_being_taken, false },
+    { "is_taken_away", SIZE, rank_of_being_taken, host_of_being_taken },
 };
 
 JOB_MAIN(cases)

@@ -615,18 +615,16 @@ static int a_namespace_that_comes_again_is_the_new_one(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "memory_stays_flat", 2, memory_stays_flat, the_server_keeps_one_store, false },
+    { "memory_stays_flat", 2, memory_stays_flat, the_server_keeps_one_store },
     { "memory_stays_flat_where_it_is_scarce", 2, memory_stays_flat_where_it_is_scarce,
-      the_server_keeps_one_store, false },
-    { "threads_read_all_along", 2, threads_read_all_along, NULL, false },
-    { "what_is_pointed_at_stays", 2, what_is_pointed_at_stays, NULL, false },
-    { "handles_hold_what_was_pointed_at", 2, handles_hold_what_was_pointed_at, NULL, false },
-    { "a_get_says_that_it_cannot_have_the_newest", 2, a_get_says_that_it_cannot_have_the_newest,
-      NULL, false },
-    { "a_forked_child_is_told_that_it_cannot", 2, a_forked_child_is_told_that_it_cannot, NULL,
-      false },
+      the_server_keeps_one_store },
+    { "threads_read_all_along", 2, threads_read_all_along },
+    { "what_is_pointed_at_stays", 2, what_is_pointed_at_stays },
+    { "handles_hold_what_was_pointed_at", 2, handles_hold_what_was_pointed_at },
+    { "a_get_says_that_it_cannot_have_the_newest", 2, a_get_says_that_it_cannot_have_the_newest },
+    { "a_forked_child_is_told_that_it_cannot", 2, a_forked_child_is_told_that_it_cannot },
     { "a_namespace_that_comes_again_is_the_new_one", 1, a_namespace_that_comes_again_is_the_new_one,
-      host_of_a_namespace_that_comes_again, false },
+      host_of_a_namespace_that_comes_again },
 };
 
 int main(int argc, char **argv)

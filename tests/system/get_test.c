@@ -457,25 +457,22 @@ static int a_job_without_a_rank_here_is_read_by_its_user(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "anybody_may_have_put_it", 3, anybody_may_have_put_it, NULL, false },
+    { "anybody_may_have_put_it", 3, anybody_may_have_put_it },
     { "a_rank_knows_itself_its_peers_and_its_server", 2,
-      a_rank_knows_itself_its_peers_and_its_server, NULL, false },
+      a_rank_knows_itself_its_peers_and_its_server },
     { "a_reserved_key_that_is_not_there_is_not_waited_for", 2,
-      a_reserved_key_that_is_not_there_is_not_waited_for, NULL, false },
-    { "a_rank_that_has_not_committed_is_waited_for", 2, a_rank_that_has_not_committed_is_waited_for,
-      NULL, false },
-    { "what_a_commit_did_not_bring_is_given_up", 2, what_a_commit_did_not_bring_is_given_up, NULL,
-      false },
-    { "a_commit_of_nothing_is_one", 2, a_commit_of_nothing_is_one, NULL, false },
-    { "what_is_for_other_nodes_is_not_waited_for", 2, what_is_for_other_nodes_is_not_waited_for,
-      NULL, false },
-    { "what_anybody_has_sent_is_found", 3, what_anybody_has_sent_is_found, NULL, false },
-    { "what_a_peer_has_committed_again_is_fresh", 2, what_a_peer_has_committed_again_is_fresh, NULL,
-      false },
+      a_reserved_key_that_is_not_there_is_not_waited_for },
+    { "a_rank_that_has_not_committed_is_waited_for", 2,
+      a_rank_that_has_not_committed_is_waited_for },
+    { "what_a_commit_did_not_bring_is_given_up", 2, what_a_commit_did_not_bring_is_given_up },
+    { "a_commit_of_nothing_is_one", 2, a_commit_of_nothing_is_one },
+    { "what_is_for_other_nodes_is_not_waited_for", 2, what_is_for_other_nodes_is_not_waited_for },
+    { "what_anybody_has_sent_is_found", 3, what_anybody_has_sent_is_found },
+    { "what_a_peer_has_committed_again_is_fresh", 2, what_a_peer_has_committed_again_is_fresh },
     { "more_gets_than_the_server_takes_wait_in_the_client", 2,
-      more_gets_than_the_server_takes_wait_in_the_client, NULL, false },
+      more_gets_than_the_server_takes_wait_in_the_client },
     { "a_job_without_a_rank_here_is_read_by_its_user", 1,
-      a_job_without_a_rank_here_is_read_by_its_user, host_with_jobs_elsewhere, false },
+      a_job_without_a_rank_here_is_read_by_its_user, host_with_jobs_elsewhere },
 };
 
 int main(int argc, char **argv)

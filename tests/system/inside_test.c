@@ -680,15 +680,15 @@ static int host_is_asked(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "in_handler", 2, in_handler, NULL, false },
-    { "in_callback", 2, in_callback, NULL, false },
-    { "in_handler_of_progress", 2, in_handler_of_progress, NULL, false },
-    { "in_callback_of_progress", 2, in_callback_of_progress, NULL, false },
-    { "end_in_handler", 2, end_in_handler, NULL, false },
-    { "end_in_callback", 2, end_in_callback, NULL, false },
-    { "ended_meanwhile", 2, ended_meanwhile, NULL, false },
-    { "joins", 2, joins, host_of_joining, false },
-    { "host_is_asked", 2, asks_the_host, host_is_asked, false },
+    { "in_handler", 2, in_handler },
+    { "in_callback", 2, in_callback },
+    { "in_handler_of_progress", 2, in_handler_of_progress },
+    { "in_callback_of_progress", 2, in_callback_of_progress },
+    { "end_in_handler", 2, end_in_handler },
+    { "end_in_callback", 2, end_in_callback },
+    { "ended_meanwhile", 2, ended_meanwhile },
+    { "joins", 2, joins, host_of_joining },
+    { "host_is_asked", 2, asks_the_host, host_is_asked },
 };
 
 int main(int argc, char **argv)

@@ -298,8 +298,8 @@ static int host_of_threads(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "later", 2, rank_of_joining, host_of_joining, false },
-    { "while_others_put", 1, rank_of_threads, host_of_threads, false },
+    { "later", 2, rank_of_joining, host_of_joining },
+    { "while_others_put", 1, rank_of_threads, host_of_threads },
 };
 
 JOB_MAIN(cases)

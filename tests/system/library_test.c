@@ -110,11 +110,9 @@ static int compression_maps_zlib_when_it_is_asked_for(int rank)
 
 static const struct job_case cases[] = {
     { "a_rank_maps_no_library_for_what_every_rank_does", 2,
-      a_rank_maps_no_library_for_what_every_rank_does, NULL, false },
-    { "a_topology_maps_hwloc_when_it_is_asked_for", 1, a_topology_maps_hwloc_when_it_is_asked_for,
-      NULL, false },
-    { "compression_maps_zlib_when_it_is_asked_for", 1, compression_maps_zlib_when_it_is_asked_for,
-      NULL, false },
+      a_rank_maps_no_library_for_what_every_rank_does },
+    { "a_topology_maps_hwloc_when_it_is_asked_for", 1, a_topology_maps_hwloc_when_it_is_asked_for },
+    { "compression_maps_zlib_when_it_is_asked_for", 1, compression_maps_zlib_when_it_is_asked_for },
 };
 
 JOB_MAIN(cases)

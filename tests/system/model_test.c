@@ -151,9 +151,9 @@ static int rank_of_others(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "at_once", 1, rank_of_at_once, NULL, false },
-    { "inside_a_handler", 1, rank_of_inside, NULL, false },
-    { "for_nobody_else", 2, rank_of_others, NULL, false },
+    { "at_once", 1, rank_of_at_once },
+    { "inside_a_handler", 1, rank_of_inside },
+    { "for_nobody_else", 2, rank_of_others },
 };
 
 JOB_MAIN(cases)

@@ -437,15 +437,12 @@ static int rank_of_no_host(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "silence", 2, rank_of_silence, NULL, false },
-    { "beats", 1, rank_of_beats, NULL, false },
-    { "file", 1, rank_of_file, NULL, false },
-    { "exit", 2, rank_of_exit, NULL, false },
-    { "bad_files", 1, rank_of_bad_files, NULL, false },
-    { "bad_input", 1, rank_of_bad_input, NULL, false },
-    { "no_host", 1, rank_of_no_host, NULL, false },
+    { "silence", 2, rank_of_silence },     { "beats", 1, rank_of_beats },
+    { "file", 1, rank_of_file },           { "exit", 2, rank_of_exit },
+    { "bad_files", 1, rank_of_bad_files }, { "bad_input", 1, rank_of_bad_input },
+    { "no_host", 1, rank_of_no_host },
 };
-static const struct job_case with_entry = { "host", 1, rank_of_host, NULL, false };
+static const struct job_case with_entry = { "host", 1, rank_of_host };
 
 int main(int argc, char **argv)
 {

@@ -535,23 +535,19 @@ static int an_event_that_is_there_costs_no_call(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "a_reader_sees_all_that_an_event_says", 2, a_reader_sees_all_that_an_event_says, NULL,
-      false },
-    { "what_is_for_others_is_not_shown", 3, what_is_for_others_is_not_shown, NULL, false },
-    { "a_reader_begins_where_it_is_told", 2, a_reader_begins_where_it_is_told, NULL, false },
-    { "what_nobody_keeps_is_counted", 2, what_nobody_keeps_is_counted, NULL, false },
+    { "a_reader_sees_all_that_an_event_says", 2, a_reader_sees_all_that_an_event_says },
+    { "what_is_for_others_is_not_shown", 3, what_is_for_others_is_not_shown },
+    { "a_reader_begins_where_it_is_told", 2, a_reader_begins_where_it_is_told },
+    { "what_nobody_keeps_is_counted", 2, what_nobody_keeps_is_counted },
     { "what_the_ring_has_overwritten_comes_from_the_server", 2,
-      what_the_ring_has_overwritten_comes_from_the_server, NULL, false },
-    { "an_overtaken_reader_asks_for_many_at_once", 2, an_overtaken_reader_asks_for_many_at_once,
-      NULL, false },
-    { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown, NULL,
-      false },
-    { "two_readers_play_ping_pong", 2, two_readers_play_ping_pong, NULL, false },
-    { "other_codes_do_not_wake_a_reader", 2, other_codes_do_not_wake_a_reader, NULL, false },
-    { "a_reader_ends_with_the_process_it_reads_for", 2, a_reader_ends_with_the_process_it_reads_for,
-      NULL, false },
-    { "an_event_that_is_there_costs_no_call", 2, an_event_that_is_there_costs_no_call, NULL,
-      false },
+      what_the_ring_has_overwritten_comes_from_the_server },
+    { "an_overtaken_reader_asks_for_many_at_once", 2, an_overtaken_reader_asks_for_many_at_once },
+    { "an_event_too_large_for_the_ring_is_shown", 2, an_event_too_large_for_the_ring_is_shown },
+    { "two_readers_play_ping_pong", 2, two_readers_play_ping_pong },
+    { "other_codes_do_not_wake_a_reader", 2, other_codes_do_not_wake_a_reader },
+    { "a_reader_ends_with_the_process_it_reads_for", 2,
+      a_reader_ends_with_the_process_it_reads_for },
+    { "an_event_that_is_there_costs_no_call", 2, an_event_that_is_there_costs_no_call },
 };
 
 JOB_MAIN(cases)

@@ -405,14 +405,12 @@ static int a_store_that_moves_is_read_all_along(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "every_rank_reads_every_other", 4, every_rank_reads_every_other, NULL, false },
-    { "what_is_kept_is_not_published", 1, what_is_kept_is_not_published, NULL, false },
-    { "the_server_knows_who_is_there", 1, the_server_knows_who_is_there, NULL, false },
-    { "another_job_is_read_too", 1, another_job_is_read_too, host_of_two_jobs, false },
-    { "a_read_makes_no_call_and_no_allocation", 2, a_read_makes_no_call_and_no_allocation, NULL,
-      false },
-    { "a_store_that_moves_is_read_all_along", 2, a_store_that_moves_is_read_all_along, NULL,
-      false },
+    { "every_rank_reads_every_other", 4, every_rank_reads_every_other },
+    { "what_is_kept_is_not_published", 1, what_is_kept_is_not_published },
+    { "the_server_knows_who_is_there", 1, the_server_knows_who_is_there },
+    { "another_job_is_read_too", 1, another_job_is_read_too, host_of_two_jobs },
+    { "a_read_makes_no_call_and_no_allocation", 2, a_read_makes_no_call_and_no_allocation },
+    { "a_store_that_moves_is_read_all_along", 2, a_store_that_moves_is_read_all_along },
 };
 
 JOB_MAIN(cases)

@@ -315,7 +315,7 @@ static int watch(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "segments_lie_where_the_policy_says", 4, segments_lie_where_the_policy_says, watch, false },
+    { "segments_lie_where_the_policy_says", 4, segments_lie_where_the_policy_says, watch },
 };
 
 JOB_MAIN(cases)

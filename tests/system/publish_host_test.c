@@ -260,8 +260,8 @@ static int host_late(struct job *job)
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "answers", 1, rank_answers, NULL, false },
-        { "late", 2, rank_late, host_late, false },
+        { "answers", 1, rank_answers },
+        { "late", 2, rank_late, host_late },
     };
 
     job_module.publish = on_publish;

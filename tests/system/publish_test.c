@@ -666,19 +666,19 @@ static int rank_wrong(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "exchange", 3, rank_exchange, NULL, false },
-    { "plain", 2, rank_plain, NULL, false },
-    { "renewed", 2, rank_renewed, NULL, false },
-    { "many", 1, rank_many, NULL, false },
-    { "persistence", 2, rank_persistence, NULL, false },
-    { "ranges", 2, rank_ranges, host_two_jobs, false },
-    { "wait", 2, rank_wait, NULL, false },
+    { "exchange", 3, rank_exchange },
+    { "plain", 2, rank_plain },
+    { "renewed", 2, rank_renewed },
+    { "many", 1, rank_many },
+    { "persistence", 2, rank_persistence },
+    { "ranges", 2, rank_ranges, host_two_jobs },
+    { "wait", 2, rank_wait },
     { "death", 2, rank_death, host_death, true },
-    { "library", 1, rank_library, NULL, false },
+    { "library", 1, rank_library },
     { "crowd", 2, rank_crowd, host_death, true },
-    { "large", 1, rank_large, NULL, false },
-    { "host", 1, rank_of_host, host_publishes, false },
-    { "wrong", 1, rank_wrong, NULL, false },
+    { "large", 1, rank_large },
+    { "host", 1, rank_of_host, host_publishes },
+    { "wrong", 1, rank_wrong },
 };
 
 JOB_MAIN(cases)

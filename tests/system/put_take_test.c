@@ -73,22 +73,22 @@ static const struct {
     pmix_scope_t put, take;
     bool own, peer, far; /* who sees it afterwards */
 } rows[] = {
-    { PMIX_LOCAL, PMIX_DEL_LOCAL, false, false, false },
-    { PMIX_LOCAL, PMIX_DEL_REMOTE, true, true, false },
-    { PMIX_LOCAL, PMIX_DEL_GLOBAL, false, false, false },
-    { PMIX_LOCAL, PMIX_DEL_INTERNAL, true, true, false },
+    { PMIX_LOCAL, PMIX_DEL_LOCAL, false, false },
+    { PMIX_LOCAL, PMIX_DEL_REMOTE, true, true },
+    { PMIX_LOCAL, PMIX_DEL_GLOBAL, false, false },
+    { PMIX_LOCAL, PMIX_DEL_INTERNAL, true, true },
     { PMIX_REMOTE, PMIX_DEL_LOCAL, true, false, true },
-    { PMIX_REMOTE, PMIX_DEL_REMOTE, false, false, false },
-    { PMIX_REMOTE, PMIX_DEL_GLOBAL, false, false, false },
+    { PMIX_REMOTE, PMIX_DEL_REMOTE, false, false },
+    { PMIX_REMOTE, PMIX_DEL_GLOBAL, false, false },
     { PMIX_REMOTE, PMIX_DEL_INTERNAL, true, false, true },
     { PMIX_GLOBAL, PMIX_DEL_LOCAL, true, false, true },
-    { PMIX_GLOBAL, PMIX_DEL_REMOTE, true, true, false },
-    { PMIX_GLOBAL, PMIX_DEL_GLOBAL, false, false, false },
+    { PMIX_GLOBAL, PMIX_DEL_REMOTE, true, true },
+    { PMIX_GLOBAL, PMIX_DEL_GLOBAL, false, false },
     { PMIX_GLOBAL, PMIX_DEL_INTERNAL, true, true, true },
-    { PMIX_INTERNAL, PMIX_DEL_LOCAL, true, false, false },
-    { PMIX_INTERNAL, PMIX_DEL_REMOTE, true, false, false },
-    { PMIX_INTERNAL, PMIX_DEL_GLOBAL, true, false, false },
-    { PMIX_INTERNAL, PMIX_DEL_INTERNAL, false, false, false },
+    { PMIX_INTERNAL, PMIX_DEL_LOCAL, true, false },
+    { PMIX_INTERNAL, PMIX_DEL_REMOTE, true, false },
+    { PMIX_INTERNAL, PMIX_DEL_GLOBAL, true, false },
+    { PMIX_INTERNAL, PMIX_DEL_INTERNAL, false, false },
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -400,9 +400,9 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 int main(int argc, char **argv)
 {
     static const struct job_case cases[] = {
-        { "who_sees_what", 2, rank_of_the_table, host_of_the_table, false },
-        { "again_and_again", 2, rank_of_again, host_of_again, false },
-        { "what_the_host_gave", 2, rank_of_the_hosts, NULL, false },
+        { "who_sees_what", 2, rank_of_the_table, host_of_the_table },
+        { "again_and_again", 2, rank_of_again, host_of_again },
+        { "what_the_host_gave", 2, rank_of_the_hosts },
     };
 
     job_elsewhere = 1;

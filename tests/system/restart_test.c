@@ -117,8 +117,8 @@ static int host_of_many_lives(struct job *job)
 }
 
 static const struct job_case cases[] = {
-    { "works_again", 2, rank_of_again, host_of_again, false },
-    { "comes_before_its_end_was_heard", 2, rank_of_many_lives, host_of_many_lives, false },
+    { "works_again", 2, rank_of_again, host_of_again },
+    { "comes_before_its_end_was_heard", 2, rank_of_many_lives, host_of_many_lives },
 };
 
 JOB_MAIN(cases)

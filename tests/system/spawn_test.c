@@ -368,13 +368,13 @@ static int rank_of_family(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "no_host", 1, rank_of_no_host, NULL, false },
-    { "answers", 1, rank_of_answers, host_is_late, false },
-    { "liar", 1, rank_of_liar, NULL, false },
-    { "bounds", 1, rank_of_bounds, NULL, false },
-    { "folder", 1, rank_of_folder, NULL, false },
+    { "no_host", 1, rank_of_no_host },
+    { "answers", 1, rank_of_answers, host_is_late },
+    { "liar", 1, rank_of_liar },
+    { "bounds", 1, rank_of_bounds },
+    { "folder", 1, rank_of_folder },
     { "dead", 2, rank_of_dead, host_of_dead, true },
-    { "family", 1, rank_of_family, host_of_job, false },
+    { "family", 1, rank_of_family, host_of_job },
 };
 #define CASES (sizeof(cases) / sizeof(cases[0]))
 

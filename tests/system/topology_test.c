@@ -263,13 +263,12 @@ static int what_is_there_is_not_waited_for(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "loading_opens_no_file_of_the_machine", 2, loading_opens_no_file_of_the_machine, NULL,
-      false },
-    { "the_tracer_sees_a_discovery", 1, the_tracer_sees_a_discovery, NULL, false },
-    { "every_rank_reads_the_same_text", 2, every_rank_reads_the_same_text, NULL, false },
-    { "a_topology_outlives_finalize", 1, a_topology_outlives_finalize, NULL, false },
-    { "a_forked_child_reads_it_too", 1, a_forked_child_reads_it_too, NULL, false },
-    { "what_is_there_is_not_waited_for", 1, what_is_there_is_not_waited_for, announce, false },
+    { "loading_opens_no_file_of_the_machine", 2, loading_opens_no_file_of_the_machine },
+    { "the_tracer_sees_a_discovery", 1, the_tracer_sees_a_discovery },
+    { "every_rank_reads_the_same_text", 2, every_rank_reads_the_same_text },
+    { "a_topology_outlives_finalize", 1, a_topology_outlives_finalize },
+    { "a_forked_child_reads_it_too", 1, a_forked_child_reads_it_too },
+    { "what_is_there_is_not_waited_for", 1, what_is_there_is_not_waited_for, announce },
 };
 
 int main(int argc, char **argv)

@@ -268,9 +268,9 @@ static int rank_of_rate(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "once", 3, rank_of_once, NULL, false },
-    { "devices", 1, rank_of_devices, NULL, false },
-    { "rate", 2, rank_of_rate, NULL, false },
+    { "once", 3, rank_of_once },
+    { "devices", 1, rank_of_devices },
+    { "rate", 2, rank_of_rate },
 };
 
 JOB_MAIN(cases)

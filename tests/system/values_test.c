@@ -471,23 +471,22 @@ static int a_peer_is_named_and_near(int rank)
 }
 
 static const struct job_case cases[] = {
-    { "values_of_no_bytes_and_of_64_mib", 2, values_of_no_bytes_and_of_64_mib, NULL, false },
+    { "values_of_no_bytes_and_of_64_mib", 2, values_of_no_bytes_and_of_64_mib },
     { "a_large_value_put_again_takes_the_room_of_one", 2,
-      a_large_value_put_again_takes_the_room_of_one, NULL, false },
-    { "a_hundred_thousand_keys", 2, a_hundred_thousand_keys, NULL, false },
-    { "keys_of_every_length_and_beginning", 2, keys_of_every_length_and_beginning, NULL, false },
+      a_large_value_put_again_takes_the_room_of_one },
+    { "a_hundred_thousand_keys", 2, a_hundred_thousand_keys },
+    { "keys_of_every_length_and_beginning", 2, keys_of_every_length_and_beginning },
     { "a_key_put_again_is_seen_after_the_next_fence", 2,
-      a_key_put_again_is_seen_after_the_next_fence, NULL, false },
-    { "every_scope_reaches_whom_it_is_for", 2, every_scope_reaches_whom_it_is_for, NULL, false },
-    { "what_becomes_internal_stays_here", 2, what_becomes_internal_stays_here, NULL, false },
-    { "qualifiers_select_the_value_of_a_peer", 2, qualifiers_select_the_value_of_a_peer, NULL,
-      false },
+      a_key_put_again_is_seen_after_the_next_fence },
+    { "every_scope_reaches_whom_it_is_for", 2, every_scope_reaches_whom_it_is_for },
+    { "what_becomes_internal_stays_here", 2, what_becomes_internal_stays_here },
+    { "qualifiers_select_the_value_of_a_peer", 2, qualifiers_select_the_value_of_a_peer },
     { "qualifiers_that_a_committed_peer_does_not_have_are_not_found", 2,
-      qualifiers_that_a_committed_peer_does_not_have_are_not_found, NULL, false },
-    { "a_get_waits_for_a_qualified_value", 2, a_get_waits_for_a_qualified_value, NULL, false },
-    { "a_get_waits_for_a_reserved_key_when_told_to", 2, a_get_waits_for_a_reserved_key_when_told_to,
-      NULL, false },
-    { "a_peer_is_named_and_near", 2, a_peer_is_named_and_near, NULL, false },
+      qualifiers_that_a_committed_peer_does_not_have_are_not_found },
+    { "a_get_waits_for_a_qualified_value", 2, a_get_waits_for_a_qualified_value },
+    { "a_get_waits_for_a_reserved_key_when_told_to", 2,
+      a_get_waits_for_a_reserved_key_when_told_to },
+    { "a_peer_is_named_and_near", 2, a_peer_is_named_and_near },
 };
 
 JOB_MAIN(cases)
