@@ -312,6 +312,7 @@ static void wrong_lists(void)
 {
     const pmix_proc_t other = proc_of(JOB_NSPACE, 1 - me.rank);
     const pmix_proc_t beyond[2] = { me, proc_of(JOB_NSPACE, 77) };
+    const pmix_proc_t unknown[2] = { me, proc_of("no.such.job", 0) };
     pmix_proc_t endless = me;
     struct call call;
 
@@ -326,6 +327,9 @@ static void wrong_lists(void)
     memset(endless.nspace, 'n', sizeof(endless.nspace));
     CHECK_STATUS(connect_by(&endless, 1, NO_WORDS, &call), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(connect_by(beyond, 2, NO_WORDS, &call), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(connect_by(unknown, 2, and_limit(NO_WORDS, 1), &call),
+                 PMIX_ERR_TIMEOUT); /* it may be registered */
+    CHECK_STATUS(PMIx_Disconnect(unknown, 2, NULL, 0), PMIX_ERR_NOT_FOUND);
 }
 
 static void long_list(void)
@@ -396,7 +400,9 @@ static void wrong_disconnects(void)
     CHECK_STATUS(PMIx_Disconnect(NULL, 0, NULL, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Disconnect(&nobody, 1, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_ERR_INVALID_OPERATION);
-    CHECK(disconnect_by(JOB_NSPACE, NO_WORDS) != PMIX_SUCCESS);
+    CHECK_STATUS(disconnect_by(JOB_NSPACE, NO_WORDS), PMIX_ERR_INVALID_OPERATION);
+    CHECK_STATUS(shmix_disconnect_nb("x", NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    CHECK_STATUS(PMIx_Disconnect_nb(&all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(connect_by(&me, 1, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_ERR_NOT_FOUND);
