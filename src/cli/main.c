@@ -5,15 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/bench/bench.h"
-#include "cli/ctl/ctl.h"
-#include "cli/events/events.h"
-#include "cli/field/field.h"
-#include "cli/get/get.h"
-#include "cli/log/log.h"
-#include "cli/ls/ls.h"
-#include "cli/mem/mem.h"
-#include "cli/query/query.h"
+#include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

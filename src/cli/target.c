@@ -202,3 +202,36 @@ bool sx_whose_server(struct sx_whose *whose, pid_t *ret)
     *ret = whose->pid;
     return whose->pid != 0 || whose->nspace == NULL || one_find(SX_WHOSE_JOB, whose->nspace, ret);
 }
+
+/* ---- board ----------------------------------------------------------------------------------- */
+
+/* A board counts only for the process that has made it: another process can give a memfd
+ * the name that servers use. */
+
+static bool any_board_take(void *arg, pid_t pid, int fd)
+{
+    struct sx_cli_board *const found = arg;
+    struct sx_board board;
+
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    if (sx_proc_has_made(pid, &board.seg) && found->count++ == 0) {
+        found->board = board;
+        found->server = pid;
+    } else {
+        sx_board_deinit(&board);
+    }
+    return true;
+}
+
+void sx_cli_board_find(pid_t pid, struct sx_cli_board *ret)
+{
+    *ret = (struct sx_cli_board){ .board = SX_BOARD_NULL };
+    ret->denied = !sx_cli_outside_each(pid, "board:", any_board_take, ret);
+}
+
+void sx_cli_board_say_many(const struct sx_cli_board *found)
+{
+    sx_say("%u servers run, and one can be watched; 'shmix ls servers' lists them", found->count);
+}

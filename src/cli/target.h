@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "launch/common/options.h"
+#include "ring/board.h"
 
 struct sx_whose {
     pid_t pid;          /* of a server; 0: not given */
@@ -87,5 +88,22 @@ bool sx_whose_settle(struct sx_whose *whose);
 
 /* The same; @ret is the process of the server that is named, or has the job; 0: any server. */
 bool sx_whose_server(struct sx_whose *whose, pid_t *ret);
+
+/* ---- board ----------------------------------------------------------------------------------- */
+
+/* The board of a running server, found through /proc. */
+
+struct sx_cli_board {
+    struct sx_board board; /* the first board that was found */
+    pid_t server;
+    unsigned count; /* of boards that exist */
+    bool denied;    /* some process could not be examined */
+};
+
+/* Map the board of the server @pid; 0: of any server.  sx_board_deinit unmaps it. */
+void sx_cli_board_find(pid_t pid, struct sx_cli_board *ret);
+
+/* Report that several servers run, of which only one can be watched. */
+void sx_cli_board_say_many(const struct sx_cli_board *found);
 
 #endif

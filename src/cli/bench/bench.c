@@ -4,7 +4,7 @@
  *
  *     PREFIX/bin/shmix --> PREFIX/share/shmix/bench/run        the script, and its data
  *                      \-> PREFIX/libexec/shmix/bench/   the programs (build tree: bench/) */
-#include "cli/bench/bench.h"
+#include "cli/verbs.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  *     options --> directives and targets --> attach --> PMIx_Job_control --> results
  *
  * Processes that were not named are never affected. */
-#include "cli/ctl/ctl.h"
+#include "cli/verbs.h"
 
 #include <assert.h>
 #include <signal.h>

@@ -5,12 +5,17 @@
  * A ring is a memfd named after its namespace.  The kernel lets a caller open the memfd who may
  * inspect the process: its user, and root.  The ring is mapped read-only, and the library's own
  * reader checks its seals and geometry.  Bounded by the descriptors of those processes. */
-#include "cli/events/find.h"
-
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix_common.h>
+
+#include "base/util.h"
+#include "base/value/names.h"
+#include "cli/events/events.h"
+#include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
@@ -145,4 +150,37 @@ void sx_events_job_close(struct sx_events_job *job)
 {
     sx_ring_deinit(&job->ring);
     sx_board_deinit(&job->board);
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* The words of `shmix events` for numbers, codes and ranges. */
+
+bool sx_events_code_set(void *at, const char *value)
+{
+    return sx_cli_number(value, INT32_MIN, INT32_MAX, at) || sx_name_value(PMIX_STATUS, value, at);
+}
+
+bool sx_events_rank_set(void *at, const char *value)
+{
+    return sx_cli_number(value, 0, PMIX_RANK_VALID, at);
+}
+
+static const char *const range_names[] = { "undefined", "rm",     "local",  "namespace",
+                                           "session",   "global", "custom", "proc-local" };
+
+const char *sx_events_range_name(uint8_t range)
+{
+    return range < SX_COUNT(range_names) ? range_names[range] : NULL;
+}
+
+bool sx_events_range_set(void *at, const char *value)
+{
+    for (size_t i = 0; i < SX_COUNT(range_names); i++) {
+        if (strcmp(value, range_names[i]) == 0) {
+            *(int64_t *)at = (int64_t)i;
+            return true;
+        }
+    }
+    return false;
 }

@@ -6,7 +6,7 @@
  *
  * The event is sent in one frame, so SX_FRAME_MAX bounds it.  The command waits ANSWER_SECONDS at
  * most for the server's answers. */
-#include "cli/events/inject.h"
+#include "cli/verbs.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -21,8 +21,7 @@
 #include "base/util.h"
 #include "base/value/names.h"
 #include "base/value/value.h"
-#include "cli/events/find.h"
-#include "cli/events/words.h"
+#include "cli/events/events.h"
 #include "client/event/event.h"
 #include "client/life/tool.h"
 #include "client/link/process.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* field.c - each name is a table of options, and a function that translates them into the words of
- * a verb. */
-#include "cli/field/field.h"
+ * a verb.  The options by which such a name and a verb name a server stand once. */
 
 #include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,20 +13,129 @@
 #include <pmix_common.h>
 
 #include "base/util.h"
-#include "cli/ctl/ctl.h"
-#include "cli/events/events.h"
-#include "cli/field/words.h"
-#include "cli/ls/ls.h"
-#include "cli/query/query.h"
+#include "cli/verbs.h"
+#include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/launch.h"
+
+/* A growing list that ends with NULL and owns its words; a zeroed one is empty. */
+struct words {
+    char **all;
+    size_t count;
+};
+
+/* The options by which tools of PMIx name a server. */
+struct server {
+    const char *pid, *uri, *nspace, *wait, *tmpdir; /* NULL: not given */
+    bool is_system, is_verbose;
+};
+
+#define SERVER_OF(type, member, part) offsetof(type, member) + offsetof(struct server, part), false
+
+#define SERVER_ROWS(type, member)                                                                 \
+    { .help = "which server (not named: the system server, else the only one of yours):" },       \
+        { "--pid",                                                                                \
+          NULL,                                                                                   \
+          "PID",                                                                                  \
+          "4711",                                                                                 \
+          "the process id of a server",                                                           \
+          "the server with this process id",                                                      \
+          sx_option_text,                                                                         \
+          SERVER_OF(type, member, pid) },                                                         \
+        { "--uri",                                                                                \
+          NULL,                                                                                   \
+          "URI",                                                                                  \
+          "file:uri.txt",                                                                         \
+          "NSPACE.RANK;unix:..., or file:PATH",                                                   \
+          NULL,                                                                                   \
+          sx_option_text,                                                                         \
+          SERVER_OF(type, member, uri) },                                                         \
+        { "--namespace",                                                                          \
+          "--nspace",                                                                             \
+          "NAMESPACE",                                                                            \
+          "prterun-4711",                                                                         \
+          "the namespace of a server",                                                            \
+          "the server with this namespace of its own",                                            \
+          sx_option_text,                                                                         \
+          SERVER_OF(type, member, nspace) },                                                      \
+        { "--system-server",                                                                      \
+          "--system-server-only",                                                                 \
+          NULL,                                                                                   \
+          NULL,                                                                                   \
+          NULL,                                                                                   \
+          "the system server of this node, and no other",                                         \
+          sx_option_flag,                                                                         \
+          SERVER_OF(type, member, is_system) },                                                   \
+        { "--system-server-first", NULL, NULL, NULL, NULL, "is so in any case", NULL, 0, false }, \
+        { "--wait-to-connect",                                                                    \
+          NULL,                                                                                   \
+          "SECONDS",                                                                              \
+          "10",                                                                                   \
+          "a number of seconds",                                                                  \
+          "look again for so long while there is no such server",                                 \
+          sx_option_text,                                                                         \
+          SERVER_OF(type, member, wait) },                                                        \
+        { "--tmpdir",     NULL,                                                                   \
+          "DIRECTORY",    "/tmp",                                                                 \
+          "a directory",  "where servers have their files, TMPDIR",                               \
+          sx_option_text, SERVER_OF(type, member, tmpdir) },                                      \
+        { .help = "and:" },                                                                       \
+    {                                                                                             \
+        "--verbose", "-v", NULL, NULL, NULL, "print what the library logs, SHMIX_LOG=info",       \
+            sx_option_flag, SERVER_OF(type, member, is_verbose)                                   \
+    }
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+static void words_add(struct words *words, const char *word)
+{
+    words->all = sx_cli_realloc(words->all, words->count + 2, sizeof(*words->all));
+    words->all[words->count++] = sx_cli_strdup(word);
+    words->all[words->count] = NULL;
+}
+
+/* Add an option and its value; nothing when there is no value. */
+static void words_add_value(struct words *words, const char *option, const char *value)
+{
+    if (value != NULL) {
+        words_add(words, option);
+        words_add(words, value);
+    }
+}
+
+static void words_clear(struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        free(words->all[i]);
+    }
+    free(words->all);
+    *words = (struct words){ .all = NULL };
+}
+
+/* Add the server in the words of this command's verbs (cli/attach.h), and set the environment. */
+static void server_add(struct words *words, const struct server *server)
+{
+    words_add_value(words, "--pid", server->pid);
+    words_add_value(words, "--uri", server->uri);
+    words_add_value(words, "--server", server->nspace);
+    words_add_value(words, "--wait", server->wait);
+    if (server->is_system) {
+        words_add(words, "--system");
+    }
+    if (server->tmpdir != NULL) {
+        setenv("TMPDIR", server->tmpdir, 1);
+    }
+    if (server->is_verbose) {
+        setenv("SHMIX_LOG", "info", 1);
+    }
+}
 
 #define OF(type, member) offsetof(type, member), false
 
 /* ---- pquery ---------------------------------------------------------------------------------- */
 
 struct pquery {
-    struct sx_field_server server;
+    struct server server;
     const char *keys;
 };
 
@@ -33,7 +143,7 @@ static const struct sx_option pquery_rows[] = {
     { "KEYS", NULL, NULL, NULL, "what is asked for",
       "keys with commas between them, as KEY or KEY[QUALIFIER=VALUE;...]", sx_option_text,
       OF(struct pquery, keys) },
-    SX_FIELD_SERVER_ROWS(struct pquery, server),
+    SERVER_ROWS(struct pquery, server),
 };
 
 static const struct sx_verb pquery_verb = {
@@ -60,9 +170,9 @@ static const char *key_end(const char *at)
 }
 
 /* Ask for the key of @len bytes at @at. */
-static int key_ask(const char *at, size_t len, const struct sx_field_server *server)
+static int key_ask(const char *at, size_t len, const struct server *server)
 {
-    struct sx_words words = { .all = NULL };
+    struct words words = { .all = NULL };
     char *const copy = sx_cli_printf("%.*s", (int)len, at);
     char *rest = strchr(copy, '[');
     const char *word;
@@ -71,14 +181,14 @@ static int key_ask(const char *at, size_t len, const struct sx_field_server *ser
         *rest++ = '\0';
         rest[strcspn(rest, "]")] = '\0';
     }
-    sx_words_add(&words, copy);
+    words_add(&words, copy);
     while ((word = strsep(&rest, ";")) != NULL) {
-        sx_words_add_value(&words, "--qualifier", word);
+        words_add_value(&words, "--qualifier", word);
     }
-    sx_field_server_add(&words, server);
+    server_add(&words, server);
     const int code = sx_cli_query(words.all);
 
-    sx_words_clear(&words);
+    words_clear(&words);
     free(copy);
     return code;
 }
@@ -104,7 +214,7 @@ static int pquery(char **words)
 /* ---- pattrs ---------------------------------------------------------------------------------- */
 
 struct pattrs {
-    struct sx_field_server server;
+    struct server server;
     const char *client, *of_server, *tool, *host;
     bool client_fns, server_fns, tool_fns, host_fns;
 };
@@ -128,7 +238,7 @@ static const struct sx_option pattrs_rows[] = {
       OF(struct pattrs, tool_fns) },
     { "--host-fns", NULL, NULL, NULL, NULL, "those of the server's host", sx_option_flag,
       OF(struct pattrs, host_fns) },
-    SX_FIELD_SERVER_ROWS(struct pattrs, server),
+    SERVER_ROWS(struct pattrs, server),
 };
 
 static const struct sx_verb pattrs_verb = {
@@ -143,12 +253,12 @@ static const struct sx_verb pattrs_verb = {
     .option_count = SX_COUNT(pattrs_rows),
 };
 
-static void functions_add(struct sx_words *words, const char *key, const char *functions)
+static void functions_add(struct words *words, const char *key, const char *functions)
 {
     if (functions != NULL) {
         char *const qualifier = sx_cli_printf("%s=%s", key, functions);
 
-        sx_words_add_value(words, "--qualifier", qualifier);
+        words_add_value(words, "--qualifier", qualifier);
         free(qualifier);
     }
 }
@@ -156,28 +266,28 @@ static void functions_add(struct sx_words *words, const char *key, const char *f
 static int pattrs(char **given)
 {
     struct pattrs wish = { .client = NULL };
-    struct sx_words words = { .all = NULL };
+    struct words words = { .all = NULL };
     int code = sx_options_take(&pattrs_verb, &wish, NULL, &given);
 
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    sx_words_add(&words, "PMIX_QUERY_ATTRIBUTE_SUPPORT");
+    words_add(&words, "PMIX_QUERY_ATTRIBUTE_SUPPORT");
     functions_add(&words, "PMIX_CLIENT_ATTRIBUTES", wish.client);
     functions_add(&words, "PMIX_SERVER_ATTRIBUTES", wish.of_server);
     functions_add(&words, "PMIX_TOOL_ATTRIBUTES", wish.tool);
     functions_add(&words, "PMIX_HOST_ATTRIBUTES", wish.host);
-    sx_words_add_value(&words, "--qualifier", wish.client_fns ? "PMIX_CLIENT_FUNCTIONS" : NULL);
-    sx_words_add_value(&words, "--qualifier", wish.server_fns ? "PMIX_SERVER_FUNCTIONS" : NULL);
-    sx_words_add_value(&words, "--qualifier", wish.tool_fns ? "PMIX_TOOL_FUNCTIONS" : NULL);
-    sx_words_add_value(&words, "--qualifier", wish.host_fns ? "PMIX_HOST_FUNCTIONS" : NULL);
+    words_add_value(&words, "--qualifier", wish.client_fns ? "PMIX_CLIENT_FUNCTIONS" : NULL);
+    words_add_value(&words, "--qualifier", wish.server_fns ? "PMIX_SERVER_FUNCTIONS" : NULL);
+    words_add_value(&words, "--qualifier", wish.tool_fns ? "PMIX_TOOL_FUNCTIONS" : NULL);
+    words_add_value(&words, "--qualifier", wish.host_fns ? "PMIX_HOST_FUNCTIONS" : NULL);
     if (words.count == 1) {
         code = sx_options_refuse(&pattrs_verb, NULL, "nothing is asked for, as --client-fns");
     } else {
-        sx_field_server_add(&words, &wish.server);
+        server_add(&words, &wish.server);
         code = sx_cli_query(words.all);
     }
-    sx_words_clear(&words);
+    words_clear(&words);
     return code;
 }
 
@@ -212,28 +322,28 @@ static const struct sx_verb pps_verb = {
 static int pps(char **given)
 {
     struct pps wish = { .pid = NULL };
-    struct sx_words words = { .all = NULL };
+    struct words words = { .all = NULL };
     int code = sx_options_take(&pps_verb, &wish, NULL, &given);
 
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    sx_words_add(&words, "procs");
+    words_add(&words, "procs");
     if (wish.json) {
-        sx_words_add(&words, "--json");
+        words_add(&words, "--json");
     }
     if (wish.pid != NULL) {
-        sx_words_add(&words, wish.pid);
+        words_add(&words, wish.pid);
     }
     code = sx_cli_ls(words.all);
-    sx_words_clear(&words);
+    words_clear(&words);
     return code;
 }
 
 /* ---- pctrl ----------------------------------------------------------------------------------- */
 
 struct pctrl {
-    struct sx_field_server server;
+    struct server server;
     const char *targets, *id;
     const char *cancel, *signal, *restart, *checkpoint, *pset;
     bool pause, resume, kill, terminate;
@@ -263,7 +373,7 @@ static const struct sx_option pctrl_rows[] = {
       OF(struct pctrl, targets) },
     { "--request-id", NULL, "ID", "backup", "an id", "the id of this request", sx_option_text,
       OF(struct pctrl, id) },
-    SX_FIELD_SERVER_ROWS(struct pctrl, server),
+    SERVER_ROWS(struct pctrl, server),
 };
 
 static const struct sx_verb pctrl_verb = {
@@ -278,7 +388,7 @@ static const struct sx_verb pctrl_verb = {
 };
 
 /* Return: how many actions were given. */
-static unsigned actions_add(struct sx_words *words, const struct pctrl *wish)
+static unsigned actions_add(struct words *words, const struct pctrl *wish)
 {
     const struct {
         const char *action, *word;
@@ -303,16 +413,16 @@ static unsigned actions_add(struct sx_words *words, const struct pctrl *wish)
             continue;
         }
         count++;
-        sx_words_add(words, actions[i].action);
+        words_add(words, actions[i].action);
         if (word != NULL && (actions[i].word != wish->cancel || strcmp(word, "all") != 0)) {
-            sx_words_add(words, word);
+            words_add(words, word);
         }
     }
     return count;
 }
 
 /* Return: false when the targets are not of one job. */
-static bool targets_add(struct sx_words *words, const char *targets)
+static bool targets_add(struct words *words, const char *targets)
 {
     char *const copy = sx_cli_strdup(targets), *rest = copy, *target;
     char *const ranks = sx_cli_calloc(strlen(targets) + 2, 1);
@@ -333,8 +443,8 @@ static bool targets_add(struct sx_words *words, const char *targets)
         }
     }
     if (good) {
-        sx_words_add_value(words, "--nspace", nspace);
-        sx_words_add_value(words, "--rank", all ? NULL : ranks);
+        words_add_value(words, "--nspace", nspace);
+        words_add_value(words, "--rank", all ? NULL : ranks);
     }
     free(ranks);
     free(copy);
@@ -344,7 +454,7 @@ static bool targets_add(struct sx_words *words, const char *targets)
 static int pctrl(char **given)
 {
     struct pctrl wish = { .targets = NULL };
-    struct sx_words words = { .all = NULL };
+    struct words words = { .all = NULL };
     int code = sx_options_take(&pctrl_verb, &wish, NULL, &given);
 
     if (code != SX_OPTIONS_TAKEN) {
@@ -358,11 +468,11 @@ static int pctrl(char **given)
                                  "NAMESPACE:*, and got '%.80s'",
                                  wish.targets);
     } else {
-        sx_words_add_value(&words, "--id", wish.id);
-        sx_field_server_add(&words, &wish.server);
+        words_add_value(&words, "--id", wish.id);
+        server_add(&words, &wish.server);
         code = sx_cli_ctl(words.all);
     }
-    sx_words_clear(&words);
+    words_clear(&words);
     return code;
 }
 
@@ -412,7 +522,7 @@ static char *range_of(const char *range)
 static int pevent(char **given)
 {
     struct pevent wish = { .range = "global" };
-    struct sx_words words = { .all = NULL };
+    struct words words = { .all = NULL };
     int code = sx_options_take(&pevent_verb, &wish, NULL, &given);
 
     if (code != SX_OPTIONS_TAKEN) {
@@ -420,14 +530,14 @@ static int pevent(char **given)
     }
     char *const range = range_of(wish.range);
 
-    sx_words_add(&words, "inject");
-    sx_words_add(&words, wish.event);
-    sx_words_add_value(&words, "--range", range);
+    words_add(&words, "inject");
+    words_add(&words, wish.event);
+    words_add_value(&words, "--range", range);
     if (wish.pid != NULL) {
-        sx_words_add(&words, wish.pid);
+        words_add(&words, wish.pid);
     }
     code = sx_cli_events(words.all);
-    sx_words_clear(&words);
+    words_clear(&words);
     free(range);
     return code;
 }

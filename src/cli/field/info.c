@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* info.c - pmix_info: the version and settings of this library, and its directories. */
-#include "cli/field/field.h"
+#include "cli/verbs.h"
 
 #include <limits.h>
 #include <stdio.h>

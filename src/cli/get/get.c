@@ -5,26 +5,140 @@
  *     find the stores --> the keys of each realm that match, by name --> each row that has one
  *
  * A value is shown as it was at one moment.  Bounded by the published part of each store. */
-#include "cli/get/get.h"
-
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+
+#include <xxhash.h>
 
 #include "base/clock.h"
+#include "base/table.h"
+#include "base/util.h"
 #include "base/value/names.h"
 #include "base/value/value.h"
-#include "cli/board.h"
-#include "cli/get/watch.h"
-#include "cli/names.h"
 #include "cli/target.h"
 #include "cli/value.h"
+#include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
+#include "shmem/store.h"
+
+/* Digests of the values that were seen. */
+struct seen {
+    struct sx_table values;
+    struct seen_value *last;
+    uint64_t seed;
+};
+
+/* ---- watch ----------------------------------------------------------------------------------- */
+
+/* Keep digests of the values that were shown.  They have 64 bits and a seed, so that no
+ * process can store two values with the same digest on purpose.  Bounded by the values that
+ * match. */
+
+#define LOOK_NS (50 * SX_NS_PER_MS)
+#define LOOK_SHARE 20u
+
+struct seen_value {
+    struct sx_table_node node; /* by the owner and the key */
+    uint64_t digest;           /* of the value */
+    struct seen_value *before;
+};
+
+static void seen_init(struct seen *seen)
+{
+    *seen = (struct seen){ .seed = sx_table_seed() };
+}
+
+static void seen_deinit(struct seen *seen)
+{
+    while (seen->last != NULL) {
+        struct seen_value *const value = seen->last;
+
+        seen->last = value->before;
+        free(value);
+    }
+    sx_table_deinit(&seen->values);
+}
+
+/* ---- new values ------------------------------------------------------------------------------ */
+
+static uint64_t digest_of(const struct seen *seen, const struct sx_item *item)
+{
+    const uint64_t head[] = { item->cell.type, item->cell.flags & SX_CELL_NULL, item->cell.len,
+                              item->cell.len == 0 ? item->cell.bits : 0 };
+    const uint64_t seed = XXH3_64bits_withSeed(head, sizeof(head), seen->seed);
+
+    return XXH3_64bits_withSeed(item->body, item->cell.len, seed);
+}
+
+/* Whether @item of a row of @key in @realm of @nspace differs from the last call, or is asked for
+ * the first time. */
+static bool seen_is_new(struct seen *seen, const char *nspace, enum sx_realm realm, const char *key,
+                        uint32_t row, const struct sx_item *item)
+{
+    const uint64_t digest = digest_of(seen, item), place[] = { realm, row };
+    uint64_t name = XXH3_64bits_withSeed(place, sizeof(place), seen->seed);
+
+    name = XXH3_64bits_withSeed(nspace, strlen(nspace), name);
+    name = XXH3_64bits_withSeed(key, strlen(key), name);
+    struct sx_table_node *const node = sx_table_first(&seen->values, name);
+
+    if (node != NULL) {
+        struct seen_value *const value = SX_CONTAINER(node, struct seen_value, node);
+        const bool is_new = value->digest != digest;
+
+        value->digest = digest;
+        return is_new;
+    }
+    struct seen_value *const value = sx_cli_calloc(1, sizeof(*value));
+
+    value->digest = digest;
+    value->before = seen->last;
+    seen->last = value;
+    if (!sx_table_add(&seen->values, &value->node, name)) {
+        sx_cli_no_memory();
+    }
+    return true;
+}
+
+/* ---- repeating ------------------------------------------------------------------------------- */
+
+/* Call @look until it returns false, or once more after the server has ended; until @end_ns.
+ * Values ring no door, so @look is called 20 times a second, or less often, so that it takes a
+ * twentieth of the time at most. */
+static void watch_until(const struct sx_cli_board *found, bool (*look)(void *arg), void *arg,
+                        uint64_t end_ns)
+{
+    bool lives = true, goes_on = true;
+
+    while (lives && goes_on) {
+        const uint64_t begin_ns = sx_now_ns();
+        const struct sx_bell_watch word = { .word = found->board.life_word,
+                                            .seen = sx_board_life_seen(&found->board) };
+
+        /* Checked before reading: values of an ending server are still printed. */
+        lives = sx_board_server_lives(&found->board);
+        goes_on = look(arg);
+        const uint64_t now_ns = sx_now_ns(), took_ns = now_ns - begin_ns;
+        const uint64_t pause_ns = took_ns * LOOK_SHARE > LOOK_NS ? took_ns * LOOK_SHARE : LOOK_NS;
+
+        goes_on = goes_on && now_ns < end_ns;
+        if (lives && goes_on) {
+            const uint64_t next_ns = sx_deadline_ns(now_ns, pause_ns);
+
+            (void)sx_bell_wait(&word, 1, SX_BELL_ALL, next_ns < end_ns ? next_ns : end_ns);
+        }
+    }
+}
+
+/* ---- get ------------------------------------------------------------------------------------- */
 
 #define ANY_REALM SX_REALM_COUNT
 #define ANY_RANK (-1)
@@ -54,8 +168,8 @@ struct search {
     size_t key_count;
     unsigned jobs;
     uint64_t printed;
-    pid_t server;             /* the server of the jobs; 0: any server */
-    struct sx_get_seen *seen; /* NULL: every value counts as new */
+    pid_t server;      /* the server of the jobs; 0: any server */
+    struct seen *seen; /* NULL: every value counts as new */
 };
 
 /* The realms of a job, as users name them; the job's own values are shown beside its processes'. */
@@ -127,7 +241,7 @@ static void cell_print(struct search *search, const struct key *key, uint32_t ro
     if (is_full(search) || sx_store_read(search->store, key->column, row, &item) != PMIX_SUCCESS ||
         item.cell.type == PMIX_UNDEF ||
         (search->seen != NULL &&
-         !sx_get_seen_is_new(search->seen, search->nspace, search->realm, key->text, row, &item)) ||
+         !seen_is_new(search->seen, search->nspace, search->realm, key->text, row, &item)) ||
         sx_flat_decode(&value, &item.cell, item.body, item.cell.len) != PMIX_SUCCESS) {
         return;
     }
@@ -325,7 +439,7 @@ static void server_take(void *arg, pid_t server, const char *nspace, const struc
 static int watch(struct search *search)
 {
     const struct sx_whose *const whose = &search->wish->whose;
-    struct sx_get_seen seen;
+    struct seen seen;
     struct sx_cli_board found;
     bool denied = false;
 
@@ -348,12 +462,12 @@ static int watch(struct search *search)
     }
     search->server = found.server;
     search->seen = &seen;
-    sx_get_seen_init(&seen);
-    sx_get_watch(&found, look, search,
-                 search->wish->timeout_ns == 0
-                     ? SX_DEADLINE_NEVER
-                     : sx_deadline_ns(sx_now_ns(), search->wish->timeout_ns));
-    sx_get_seen_deinit(&seen);
+    seen_init(&seen);
+    watch_until(&found, look, search,
+                search->wish->timeout_ns == 0
+                    ? SX_DEADLINE_NEVER
+                    : sx_deadline_ns(sx_now_ns(), search->wish->timeout_ns));
+    seen_deinit(&seen);
     sx_board_deinit(&found.board);
     return ferror(stdout) ? SX_EXIT_FAILURE : 0;
 }

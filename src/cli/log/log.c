@@ -3,7 +3,7 @@
 /* log.c - one call of PMIx_Log for the text, or for each line of stdin as it arrives.
  *
  * A line is logged whole or not at all; LINE_MAX_BYTES is the bound. */
-#include "cli/log/log.h"
+#include "cli/verbs.h"
 
 #include <assert.h>
 #include <inttypes.h>

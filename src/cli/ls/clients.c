@@ -6,14 +6,11 @@
  *
  * A board and a store count only for the process that has made them.  Bounded by the slots of the
  * boards. */
-#include "cli/ls/clients.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/listing.h"
-#include "cli/ls/nobody.h"
+#include "cli/ls/ls.h"
 #include "control/message.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"

@@ -8,8 +8,6 @@
  * A table counts only for the process that has made it, and nothing in it is trusted.  Another
  * process can give a memfd the name that servers use.  Bounded by the descriptors of the processes
  * that the kernel lets the caller read. */
-#include "cli/ls/collectives.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +15,8 @@
 
 #include "base/clock.h"
 #include "base/message/payloads.h"
-#include "cli/ls/nobody.h"
-#include "cli/ls/process.h"
-#include "cli/names.h"
+#include "cli/ls/ls.h"
+#include "cli/value.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* jobs.c - the stores of jobs, a line for each. */
-#include "cli/ls/jobs.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/listing.h"
-#include "cli/ls/nobody.h"
-#include "cli/ls/process.h"
+#include "cli/ls/ls.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

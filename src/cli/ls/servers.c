@@ -7,8 +7,6 @@
  * A board counts only for the process that has made it: another process can give a memfd the name
  * that servers use.  Bounded by the descriptors of the processes that the kernel lets the caller
  * read. */
-#include "cli/ls/servers.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/ls/nobody.h"
-#include "cli/names.h"
+#include "cli/ls/ls.h"
+#include "cli/value.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

@@ -14,19 +14,73 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cli/mem/kinds.h"
-#include "cli/mem/nodes.h"
+#include "base/util.h"
 #include "cli/target.h"
+#include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
+
+/* ---- nodes ----------------------------------------------------------------------------------- */
+
+/* The kernel gives the node of each page that is in our page table; reading a page puts
+ * it there.  Only pages in use are read, so reading makes no page. */
+
+#define SX_MEM_NODE_MAX 1024u /* the largest number of nodes for which a kernel is built */
+#define SX_MEM_PAGES 512u     /* in one call */
+
+/* Add the pages from @at on, @count of them. */
+static void count_some(const uint8_t *at, size_t count, uint64_t pages[SX_MEM_NODE_MAX])
+{
+    const void *where[SX_MEM_PAGES];
+    int nodes[SX_MEM_PAGES];
+
+    for (size_t i = 0; i < count; i++) {
+        where[i] = at + i * SX_PAGE_BYTES;
+        (void)*(const volatile uint8_t *)where[i];
+    }
+    if (syscall(SYS_move_pages, 0, count, where, NULL, nodes, 0) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (nodes[i] >= 0 && nodes[i] < (int)SX_MEM_NODE_MAX) { /* else an error number */
+            pages[nodes[i]]++;
+        }
+    }
+}
+
+/* Print the number of pages of @used, which begins with a page, on each node that has some: as "0:3
+ * 2:17", or as JSON: {"0":3,"2":17}.  Pages without an answer of the kernel are left out. */
+static void nodes_print(const struct sx_bytes *used, bool json)
+{
+    uint64_t pages[SX_MEM_NODE_MAX] = { 0 };
+    const uint64_t all = sx_align_up(used->size, SX_PAGE_BYTES) / SX_PAGE_BYTES;
+    const char *between = "";
+
+    for (uint64_t done = 0; done < all; done += SX_MEM_PAGES) {
+        const uint64_t left = all - done;
+
+        count_some(used->at + done * SX_PAGE_BYTES, left < SX_MEM_PAGES ? left : SX_MEM_PAGES,
+                   pages);
+    }
+    for (unsigned node = 0; node < SX_MEM_NODE_MAX; node++) {
+        if (pages[node] != 0) {
+            printf(json ? "%s\"%u\":%" PRIu64 : "%s%u:%" PRIu64, between, node, pages[node]);
+            between = json ? "," : " ";
+        }
+    }
+}
+
+/* ---- mem ------------------------------------------------------------------------------------- */
 
 #define SX_MEM_PREFIX "/memfd:shmix:"
 #define SX_MEM_MAGIC UINT64_C(0x5358534547000002)
@@ -220,7 +274,7 @@ static void line_print(const struct found *found, bool nodes)
     }
     if (nodes) {
         printf("  nodes ");
-        sx_mem_nodes_print(&found->used, false);
+        nodes_print(&found->used, false);
     }
     putchar('\n');
 }
@@ -241,7 +295,7 @@ static void json_print(const struct found *found, bool nodes)
     }
     if (nodes && found->used.size != 0) {
         printf(",\"nodes\":{");
-        sx_mem_nodes_print(&found->used, true);
+        nodes_print(&found->used, true);
         putchar('}');
     }
     if (state != NULL) {

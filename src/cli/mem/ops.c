@@ -9,8 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/mem/kinds.h"
-#include "cli/mem/value.h"
+#include "cli/mem/mem.h"
 
 #define ROW_BYTES 1024u
 #define ROW_WORDS (ROW_BYTES / 8)

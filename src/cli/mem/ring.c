@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/mem/kinds.h"
-#include "cli/mem/value.h"
+#include "cli/mem/mem.h"
 
 #define SX_MEM_LIFE_TID 0x3fffffffu
 #define SX_MEM_LIFE_DIED 0x40000000u

@@ -6,7 +6,7 @@
  * where a form is u1..u8, i1..i8, f4, f8, bool, tv (two i8), proc, nspace or cell.  It deliberately
  * shares nothing with base/value/type.c: two readers that agree show that the page is right.
  * Bounded by the bytes of the body and SX_MEM_DEPTH_MAX. */
-#include "cli/mem/value.h"
+#include "cli/mem/mem.h"
 
 #include <inttypes.h>
 #include <stdio.h>

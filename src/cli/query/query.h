@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query.h - `shmix query KEY`: send a server a query, as PMIx_Query_info does. */
+/* query.h - what of `shmix query` is tested alone: "KEY=VALUE" as an info of the type that
+ * PMIx_Query_info requires for the key. */
 #ifndef SX_CLI_QUERY_QUERY_H
 #define SX_CLI_QUERY_QUERY_H
 
-#include "launch/common/options.h"
+#include <stdbool.h>
 
-#define SX_EXIT_PARTIAL 3 /* some keys have an answer, and others have none */
+#include <pmix_common.h>
 
-extern const struct sx_verb sx_query_verb;
+/* The string of a key that is given directly, or by its name.  Return: NULL when it is not a
+ * key. */
+const char *sx_query_key(const char *word);
 
-/* @words follow the verb, and end with NULL.  Return: the exit code of the command. */
-int sx_cli_query(char **words);
+/* @value NULL: as "true".  Return: false when @key or @value is not valid; else *ret is to be
+ * destructed. */
+bool sx_query_qualifier(pmix_info_t *ret, const char *key, const char *value);
 
 #endif

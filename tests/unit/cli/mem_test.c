@@ -12,7 +12,7 @@
 #include <pmix.h>
 
 #include "captured.h"
-#include "cli/mem/mem.h"
+#include "cli/verbs.h"
 #include "ring/board.h"
 #include "ring/lane.h"
 #include "ring/open_ops.h"

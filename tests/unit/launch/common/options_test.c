@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/bench/bench.h"
-#include "cli/ctl/ctl.h"
-#include "cli/events/events.h"
-#include "cli/events/inject.h"
-#include "cli/get/get.h"
-#include "cli/log/log.h"
-#include "cli/ls/ls.h"
-#include "cli/mem/mem.h"
+#include "cli/verbs.h"
 #include "launch/ask/options.h"
 
 static const struct sx_verb *const verbs[] = {

@@ -2,14 +2,14 @@
 /* Copyright (c) 2026 The shmix authors */
 /* listing.c - texts come from other processes: they are escaped, and padded by their printed
  * width. */
-#include "cli/listing.h"
+#include "cli/ls/ls.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/names.h"
+#include "cli/value.h"
 #include "launch/common/say.h"
 
 static int width_of(const struct sx_listing_cell *cell)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* query_qualifier_test.c - which words are qualifiers, and of which type. */
+/* query_test.c - which words are qualifiers, and of which type. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "base/value/value.h"
-#include "cli/query/qualifier.h"
+#include "cli/query/query.h"
 
 TestSuite(query_qualifier, .timeout = 60);
 
