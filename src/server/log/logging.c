@@ -12,7 +12,6 @@
 #include "base/call/role.h"
 #include "base/stream/log_channel.h"
 #include "base/value/value.h"
-#include "server/iof/sink.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 

@@ -4,7 +4,7 @@
  *
  * SIGPIPE is blocked on the server's thread, as all signals are, so a reader that is gone is an
  * error of the write. */
-#include "server/iof/sink.h"
+#include "server/log/logging.h"
 
 #include <errno.h>
 #include <inttypes.h>
