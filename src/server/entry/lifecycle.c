@@ -33,16 +33,13 @@
 #include "server/job/process_sets.h"
 #include "server/job/resources.h"
 #include "server/log/logging.h"
-#include "server/manage/credential.h"
-#include "server/manage/host_requests.h"
-#include "server/manage/monitor.h"
+#include "server/manage/manage.h"
 #include "server/model/setup_env.h"
 #include "server/port/answer.h"
 #include "server/port/host.h"
 #include "server/port/pending.h"
 #include "server/publish/publish.h"
-#include "server/query/attributes.h"
-#include "server/query/query_cache.h"
+#include "server/query/query.h"
 
 const struct sx_family sx_families[] = {
     {

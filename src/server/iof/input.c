@@ -10,7 +10,7 @@
 
 #include "base/call/directive_tables.h"
 #include "server/iof/iof.h"
-#include "server/manage/client_requests.h"
+#include "server/manage/manage.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 

@@ -21,7 +21,7 @@
 #include "server/iof/pull.h"
 #include "server/iof/pull_index.h"
 #include "server/iof/unclaimed.h"
-#include "server/manage/client_requests.h"
+#include "server/manage/manage.h"
 #include "server/model/alias.h"
 #include "server/model/nspace_access.h"
 #include "server/model/proc_list.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* credential.c - write one for each process, and compare those that are presented with it. */
-#include "server/manage/credential.h"
+#include "server/manage/manage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

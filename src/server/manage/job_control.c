@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* job_control.c - check the targets, do the server's part, ask the host. */
-#include "server/manage/job_control.h"
+#include "server/manage/manage.h"
 
 #include <stdlib.h>
 #include <string.h>

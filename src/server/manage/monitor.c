@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* monitor.c - a timer for each monitor, and a request to the host for other kinds of monitoring. */
-#include "server/manage/monitor.h"
+#include "server/manage/manage.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -127,8 +127,8 @@ struct sx_client {
     pmix_status_t spawn_failed;              /* the same: of the next lookup that would wait */
     uint64_t output_judged;                  /* iof.c: the output that it was judged for last ... */
     bool output_may;                         /* ... and whether it may have it */
-    char *credential;                        /* credential.h: NULL: it has not asked for one */
-    struct sx_list monitors;                 /* monitor.h: its own */
+    char *credential;                        /* manage.h: NULL: it has not asked for one */
+    struct sx_list monitors;                 /* manage.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */
     struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path */
     bool cleanup_told;

@@ -87,7 +87,7 @@ struct sx_waiting {
     uint64_t once[SX_WAITING_ONCE]; /* hashes of what was asked of the host once; 0: none */
 };
 
-/* query_cache.h */
+/* query: query_cache.c */
 #define SX_QUERY_KEPT_MAX 256u
 struct sx_query_kept {
     struct sx_query_answer *all[SX_QUERY_KEPT_MAX]; /* NULL: none */
@@ -176,7 +176,7 @@ struct sx_host {
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 
-/* sink.h */
+/* log: sink.c */
 enum sx_sink_number { SX_SINK_STDOUT, SX_SINK_STDERR, SX_SINK_SYSLOG, SX_SINKS };
 struct sx_sink {
     struct sx_list jobs; /* the first is being written */
@@ -255,7 +255,7 @@ struct sx_server {
     struct sx_published published;
     struct sx_table lookups; /* publish.c: the keys that lookups wait for */
     struct sx_query_kept query_kept;
-    struct sx_support_host support; /* attributes.c */
+    struct sx_support_host support; /* query.c */
     struct sx_cleanup_queues brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */
@@ -279,7 +279,7 @@ struct sx_server {
     struct sx_sink outlets[SX_SINKS];
     uint8_t logs;               /* logging.c: SX_LOGS_* that the host takes */
     struct sx_list log_calls;   /* the same: that have not ended */
-    struct sx_list own_asks;    /* host_requests.c */
+    struct sx_list own_asks;    /* manage: requests.c */
     struct sx_list pulls;       /* iof.c: of output */
     struct sx_table pull_names; /* pull_index.c: the processes that they name */
     uint64_t output_last;       /* the number of the output that was handed on last */

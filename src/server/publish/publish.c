@@ -17,7 +17,7 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 #include "server/job/apps.h"
-#include "server/manage/client_requests.h"
+#include "server/manage/manage.h"
 #include "server/model/published_store.h"
 #include "server/model/share.h"
 #include "server/port/answer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* query_cache.c - a ring of answers; a new answer replaces the oldest. */
-#include "server/query/query_cache.h"
+#include "server/query/query_keys.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 
 #include "base/value/flat.h"
 #include "base/value/value.h"
+
+#define KEPT_BYTES_MAX (64u << 10) /* a larger answer is not kept */
 
 /* The question and the asking process: these bytes distinguish it from all others. */
 struct sx_query_question {
@@ -65,7 +67,7 @@ static void qualifiers_encode(struct question *question, const pmix_query_t *que
     free(question->bytes);
     question->bytes = NULL;
     if (infos != NULL && sx_flat_infos_size(infos, count, &question->size) == PMIX_SUCCESS &&
-        question->size <= SX_QUERY_KEPT_BYTES_MAX) {
+        question->size <= KEPT_BYTES_MAX) {
         question->bytes = malloc(question->size + 1);
     }
     if (question->bytes != NULL &&
@@ -210,7 +212,7 @@ void sx_query_kept_add(struct sx_server *server, const struct sx_client *client,
         size_t size;
 
         if (asked->passed_on && asked->answered &&
-            sx_flat_size(&asked->value, &size) == PMIX_SUCCESS && size <= SX_QUERY_KEPT_BYTES_MAX &&
+            sx_flat_size(&asked->value, &size) == PMIX_SUCCESS && size <= KEPT_BYTES_MAX &&
             question_set(&question, server, client, queries, asked)) {
             answer_keep(server, &question, &asked->value);
         }

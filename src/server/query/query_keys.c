@@ -17,7 +17,6 @@
 #include "server/model/nspace_access.h"
 #include "server/model/share.h"
 #include "server/port/reply.h"
-#include "server/query/query_procs.h"
 #include "shmem/lists.h"
 #include "shmem/nspace_read.h"
 

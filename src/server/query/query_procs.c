@@ -6,7 +6,7 @@
  *
  *     LAUNCH_UNDERWAY --PMIx_Init--> CONNECTED --PMIx_Finalize--> RUNNING --its end--> TERMINATED
  *                                        \--its end--> TERM_WO_SYNC */
-#include "server/query/query_procs.h"
+#include "server/query/query_keys.h"
 
 #include <stdlib.h>
 #include <string.h>

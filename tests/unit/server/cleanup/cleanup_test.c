@@ -3,7 +3,7 @@
 /* cleanup_test.c - what a client may have removed when it is gone: all of a call or nothing, each
  * path once, within bounds.  Nothing is removed here (broom_test). */
 #include "server/cleanup/cleanup.h"
-#include "server/manage/job_control.h"
+#include "server/manage/manage.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* job_control_test.c - whose processes a client may control, and what its host is asked for. */
-#include "server/manage/job_control.h"
+#include "server/manage/manage.h"
 
 #include <stdio.h>
 #include <stdlib.h>

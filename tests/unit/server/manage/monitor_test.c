@@ -4,7 +4,7 @@
  * after a beat. */
 #include <criterion/criterion.h>
 
-#include "server/manage/monitor.h"
+#include "server/manage/manage.h"
 
 /* Look @periods times at the same count.  Return: how often silence was to be told. */
 static int look(struct sx_monitor *monitor, uint32_t beats, int periods)

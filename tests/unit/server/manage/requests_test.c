@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* abort_test.c - a client's request to end processes is read, handed to the host, and answered with
- * its word. */
-#include "server/manage/abort.h"
+/* requests_test.c - a client's request to end processes is read, handed to the host, and answered
+ * with its word. */
+#include "server/manage/manage.h"
 
 #include "../answers.h"
 #include "../bare_events.h"
 #include "../opened.h"
 #include "../proc_list.h"
 
-/* ---- the host
- * --------------------------------------------------------------------------------- */
+/* ---- the host -------------------------------------------------------------------------------- */
 
 static struct {
     unsigned count;
