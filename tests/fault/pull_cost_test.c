@@ -7,7 +7,7 @@
 
 #include "attack.h"
 #include "base/util.h"
-#include "server/iof/unclaimed.h"
+#include "server/iof/output.h"
 #include "server/model/state.h"
 
 enum { NAMED }; /* a word of fault_shared->state: processes in the last question to the host */

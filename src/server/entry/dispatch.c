@@ -19,7 +19,6 @@
 #include "server/group/group_answer.h"
 #include "server/group/group_leave.h"
 #include "server/group/invite.h"
-#include "server/iof/input.h"
 #include "server/iof/iof.h"
 #include "server/log/logging.h"
 #include "server/manage/manage.h"

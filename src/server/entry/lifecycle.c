@@ -27,7 +27,6 @@
 #include "server/group/group_leave.h"
 #include "server/group/group_values.h"
 #include "server/group/invite.h"
-#include "server/iof/input.h"
 #include "server/iof/iof.h"
 #include "server/job/derived_keys.h"
 #include "server/job/process_sets.h"

@@ -33,7 +33,6 @@
 #include "server/event/event.h"
 #include "server/event/host_handlers.h"
 #include "server/group/group_values.h"
-#include "server/iof/input.h"
 #include "server/iof/iof.h"
 #include "server/job/process_sets.h"
 #include "server/job/topology.h"

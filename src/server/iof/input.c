@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* input.c - producers, and pushes that are parked until their producer may continue. */
-#include "server/iof/input.h"
+#include "server/iof/iof.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,14 +9,13 @@
 #include <pmix.h>
 
 #include "base/call/directive_tables.h"
-#include "server/iof/iof.h"
 #include "server/manage/manage.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
 /* A client that has pushed something. */
 struct producer {
-    struct sx_list link; /* server.producers */
+    struct sx_list link; /* server.iof.producers */
     struct sx_client *client;
     bool stopped;
     struct sx_list parked; /* its parked pushes, in order */
@@ -47,7 +46,7 @@ static void parked_free(struct sx_pending *pending)
 
 static struct producer *producer_find(struct sx_server *server, const struct sx_client *client)
 {
-    SX_LIST_EACH(it, &server->producers) {
+    SX_LIST_EACH(it, &server->iof.producers) {
         struct producer *const producer = SX_LIST_ENTRY(it, struct producer, link);
 
         if (producer->client == client) {
@@ -68,9 +67,9 @@ static struct producer *producer_obtain(struct sx_server *server, struct sx_clie
     producer = calloc(1, sizeof(*producer));
     if (producer != NULL) {
         producer->client = client;
-        producer->stopped = server->producers_stopped;
+        producer->stopped = server->iof.producers_stopped;
         sx_list_init(&producer->parked);
-        sx_list_append(&server->producers, &producer->link);
+        sx_list_append(&server->iof.producers, &producer->link);
     }
     return producer;
 }
@@ -223,7 +222,7 @@ bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct
 /* A producer that may continue and has something parked.  Return: NULL when there is none. */
 static struct producer *producer_ready(struct sx_server *server)
 {
-    SX_LIST_EACH(it, &server->producers) {
+    SX_LIST_EACH(it, &server->iof.producers) {
         struct producer *const producer = SX_LIST_ENTRY(it, struct producer, link);
 
         if (!producer->stopped && !sx_list_empty(&producer->parked)) {
@@ -241,7 +240,7 @@ static void all_go_on(void *arg, uint64_t now_ns)
     struct producer *producer;
 
     (void)now_ns;
-    server->producers_posted = false;
+    server->iof.producers_posted = false;
     while ((producer = producer_ready(server)) != NULL) {
         struct parked *const parked = SX_LIST_ENTRY(producer->parked.next, struct parked, link);
         struct sx_client *const client = sx_client_retain(producer->client);
@@ -275,19 +274,19 @@ static pmix_status_t flow_set(struct sx_server *server, void *arg)
 
     if (flow->source == NULL ||
         (flow->source->nspace[0] == '\0' && flow->source->rank == PMIX_RANK_WILDCARD)) {
-        server->producers_stopped = flow->xoff; /* also for producers that are added later */
+        server->iof.producers_stopped = flow->xoff; /* also for producers that are added later */
     }
-    SX_LIST_EACH(it, &server->producers) {
+    SX_LIST_EACH(it, &server->iof.producers) {
         struct producer *const producer = SX_LIST_ENTRY(it, struct producer, link);
 
         if (is_meant(flow, producer->client)) {
             producer->stopped = flow->xoff;
         }
     }
-    if (!flow->xoff && !server->producers_posted) {
-        server->producers_post = (struct sx_loop_post){ .fn = all_go_on, .arg = server };
-        server->producers_posted = sx_loop_post(server->loop, &server->producers_post) ==
-                                   PMIX_SUCCESS;
+    if (!flow->xoff && !server->iof.producers_posted) {
+        server->iof.producers_post = (struct sx_loop_post){ .fn = all_go_on, .arg = server };
+        server->iof.producers_posted = sx_loop_post(server->loop, &server->iof.producers_post) ==
+                                       PMIX_SUCCESS;
     }
     return PMIX_SUCCESS;
 }
@@ -323,7 +322,7 @@ pmix_status_t PMIx_server_IOF_flow_control(const pmix_proc_t *source, pmix_iof_c
 
 void sx_input_init(struct sx_server *server)
 {
-    sx_list_init(&server->producers);
+    sx_list_init(&server->iof.producers);
 }
 
 void sx_input_client_gone(struct sx_server *server, struct sx_client *client)
@@ -343,7 +342,7 @@ void sx_input_client_gone(struct sx_server *server, struct sx_client *client)
 
 void sx_input_clear(struct sx_server *server)
 {
-    while (!sx_list_empty(&server->producers)) {
-        producer_free(SX_LIST_ENTRY(server->producers.next, struct producer, link));
+    while (!sx_list_empty(&server->iof.producers)) {
+        producer_free(SX_LIST_ENTRY(server->iof.producers.next, struct producer, link));
     }
 }

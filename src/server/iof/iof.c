@@ -5,8 +5,6 @@
 #include "server/iof/iof.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,9 +16,8 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/value/value.h"
+#include "server/iof/output.h"
 #include "server/iof/pull.h"
-#include "server/iof/pull_index.h"
-#include "server/iof/unclaimed.h"
 #include "server/manage/manage.h"
 #include "server/model/alias.h"
 #include "server/model/nspace_access.h"
@@ -34,11 +31,9 @@
 #define COPIES_PER_UNIT 2u  /* names copied out of a message */
 #define MESSAGES_A_STEP 64u /* SX_TURN_ANSWER_UNITS each */
 
-#define OUTPUT_CHANNELS (PMIX_FWD_ALL_CHANNELS & ~PMIX_FWD_STDIN_CHANNEL)
-
 /* A pull, from the call until the host has confirmed its end. */
 struct pull {
-    struct sx_pull pull; /* its link: server.pulls */
+    struct sx_pull pull; /* its link: server.iof.pulls */
     struct sx_server *server;
     struct sx_asker asker;
     struct asking *asking;     /* the answer that is due; NULL: none */
@@ -165,7 +160,7 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
     sx_pull_init(&pull->pull);
     pull->pull.writable = pull_go_on;
     sx_asker_init(&pull->asker);
-    sx_list_append(&server->pulls, &pull->pull.link);
+    sx_list_append(&server->iof.pulls, &pull->pull.link);
     sx_pending_count(client, SX_PENDING_PULL, bytes);
     return pull;
 }
@@ -337,7 +332,9 @@ static void kept_give(struct pull *pull)
     struct sx_server *const server = pull->server;
     struct giving giving = { .pull = pull, .is_open = sx_pull_is_open(&pull->pull) };
 
-    giving.ends = server->kept_count == 0 ? NULL : calloc(server->kept_count, sizeof(*giving.ends));
+    giving.ends = server->iof.kept_count == 0
+                      ? NULL
+                      : calloc(server->iof.kept_count, sizeof(*giving.ends));
     sx_kept_each(server, kept_takes, &giving);
     free(giving.ends);
     sx_share_charge(server, pull->pull.client, giving.looks / LOOKS_PER_UNIT);
@@ -484,7 +481,7 @@ static pmix_status_t call_judge(struct pull *pull, const struct sx_opened *body,
                                          &body->parts[SX_PULL_PROCS], &pull->pull.procs,
                                          &pull->pull.proc_count);
 
-    pull->pull.channels = (pmix_iof_channel_t)(head->channels & OUTPUT_CHANNELS);
+    pull->pull.channels = (pmix_iof_channel_t)(head->channels & SX_OUTPUT_CHANNELS);
     if (rc == PMIX_SUCCESS && pull->pull.channels == 0) {
         rc = PMIX_ERR_BAD_PARAM;
     }
@@ -575,7 +572,7 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
     return true;
 }
 
-/* ---- output ---------------------------------------------------------------------------------- */
+/* ---- output that is handed on ---------------------------------------------------------------- */
 
 /* Return: the user of the process at @source.  The output of a job of several users that was
  * removed is root's alone. */
@@ -601,7 +598,7 @@ struct handing {
 static bool may_have_it(const struct handing *handing, const struct pull *pull,
                         const struct sx_output *output)
 {
-    const uint64_t number = pull->server->output_last;
+    const uint64_t number = pull->server->iof.output_last;
     struct sx_client *const client = pull->pull.client;
 
     if (!sx_pull_is_open(&pull->pull)) {
@@ -631,7 +628,7 @@ static void output_put(void *arg, struct sx_pull *of, struct sx_output *output)
     }
 }
 
-static void output_hand_on(void *arg, uint64_t now_ns)
+void sx_iof_hand_on(void *arg, uint64_t now_ns)
 {
     struct sx_output *const output = arg;
     struct sx_server *const server = output->server;
@@ -653,123 +650,11 @@ static void output_hand_on(void *arg, uint64_t now_ns)
     sx_output_release(output);
 }
 
-/* A caller that waits for a callback. */
-struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-    bool done;
-};
-
-static void waiter_wake(pmix_status_t status, void *cbdata)
-{
-    struct waiter *const waiter = cbdata;
-
-    (void)status;
-    pthread_mutex_lock(&waiter->lock);
-    waiter->done = true;
-    pthread_cond_signal(&waiter->cond);
-    pthread_mutex_unlock(&waiter->lock);
-}
-
-/* @again: the source may be a whole job, as for its end. */
-static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
-                                  const pmix_byte_object_t *bo, bool again)
-{
-    const bool is_one = (channel & (channel - 1)) == 0 && (channel & OUTPUT_CHANNELS) != 0;
-    const bool is_named = source != NULL && source->nspace[0] != '\0' &&
-                          strnlen(source->nspace, sizeof(source->nspace)) <
-                              sizeof(source->nspace) &&
-                          (source->rank <= PMIX_RANK_VALID ||
-                           (again && source->rank == PMIX_RANK_WILDCARD));
-
-    return is_named && is_one && bo != NULL && (bo->bytes != NULL || bo->size == 0)
-               ? PMIX_SUCCESS
-               : PMIX_ERR_BAD_PARAM;
-}
-
-/* Post @size bytes, or the end, to the loop; @cbfunc NULL: no callback. */
-static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *source,
-                                 pmix_iof_channel_t channel, const void *bytes, size_t size,
-                                 const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
-                                 void *cbdata)
-{
-    struct sx_output *output;
-    pmix_status_t rc = sx_output_new(server, source, bytes, size, &output);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    output->channel = channel;
-    output->again = options->again;
-    output->pid = options->pid.number;
-    if (options->host != NULL) {
-        snprintf(output->host, sizeof(output->host), "%s", options->host);
-    }
-    output->taken = cbfunc;
-    output->cbdata = cbdata;
-    output->post = (struct sx_loop_post){ .fn = output_hand_on, .arg = output };
-    rc = sx_loop_post(server->loop, &output->post);
-    if (rc != PMIX_SUCCESS) {
-        sx_output_release(output);
-    }
-    return rc;
-}
-
-static pmix_status_t deliver(struct sx_server *server, const pmix_proc_t *source,
-                             pmix_iof_channel_t channel, const pmix_byte_object_t *bo,
-                             const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
-                             void *cbdata)
-{
-    const bool in_two = options->complete && bo->size > 0;
-    pmix_status_t rc = output_post(server, source, channel, bo->bytes, bo->size, options, cbfunc,
-                                   cbdata);
-
-    if (rc == PMIX_SUCCESS && in_two) {
-        /* The end has no bytes, and does not count; without memory the reader misses an end. */
-        (void)output_post(server, source, channel, NULL, 0, options, NULL, NULL);
-    }
-    return rc;
-}
-
-pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channel_t channel,
-                                      const pmix_byte_object_t *bo, const pmix_info_t *info,
-                                      size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
-{
-    struct sx_server *const server = sx_server_get();
-    struct sx_iof_options options = { 0 };
-    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
-
-    if (server == NULL) {
-        return PMIX_ERR_INIT;
-    }
-    pmix_status_t rc = sx_options_read(SX_OF_IOF_DELIVER, info, ninfo, &options);
-
-    if (rc == PMIX_SUCCESS) {
-        rc = output_judge(source, channel, bo, options.again);
-    }
-    if (rc == PMIX_SUCCESS && cbfunc == NULL) {
-        rc = sx_role_may_wait();
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = deliver(server, source, channel, bo, &options, cbfunc != NULL ? cbfunc : waiter_wake,
-                     cbfunc != NULL ? cbdata : &waiter);
-    }
-    if (rc != PMIX_SUCCESS || cbfunc != NULL) {
-        return rc;
-    }
-    pthread_mutex_lock(&waiter.lock);
-    while (!waiter.done) {
-        pthread_cond_wait(&waiter.cond, &waiter.lock);
-    }
-    pthread_mutex_unlock(&waiter.lock);
-    return PMIX_OPERATION_SUCCEEDED; /* done, no callback follows */
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 void sx_iof_init(struct sx_server *server)
 {
-    sx_list_init(&server->pulls);
+    sx_list_init(&server->iof.pulls);
     sx_kept_init(server);
 }
 
@@ -779,7 +664,7 @@ void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
     struct sx_list own;
 
     sx_list_init(&own);
-    SX_LIST_EACH(it, &server->pulls) {
+    SX_LIST_EACH(it, &server->iof.pulls) {
         struct pull *const pull = pull_of(it);
 
         if (pull->pull.client == client && pull->pull.socket.fd >= 0) {
@@ -791,7 +676,7 @@ void sx_iof_client_gone(struct sx_server *server, struct sx_client *client)
         struct pull *const pull = pull_of(own.next);
 
         sx_list_remove(&pull->pull.link);
-        sx_list_append(&server->pulls, &pull->pull.link);
+        sx_list_append(&server->iof.pulls, &pull->pull.link);
         pull_end(pull);
     }
 }
@@ -800,7 +685,7 @@ static size_t pulls_count(const struct sx_server *server)
 {
     size_t count = 0;
 
-    SX_LIST_EACH(it, &server->pulls) {
+    SX_LIST_EACH(it, &server->iof.pulls) {
         count++;
     }
     return count;
@@ -811,7 +696,7 @@ static size_t all_flush(struct sx_server *server, struct pollfd *ready)
 {
     size_t count = 0;
 
-    SX_LIST_EACH(it, &server->pulls) {
+    SX_LIST_EACH(it, &server->iof.pulls) {
         struct sx_pull *const pull = &pull_of(it)->pull;
 
         if (sx_pull_flush(pull)) {
@@ -838,12 +723,12 @@ void sx_iof_finish(struct sx_server *server)
 
 void sx_iof_stop(struct sx_server *server)
 {
-    SX_LIST_EACH(it, &server->pulls) {
+    SX_LIST_EACH(it, &server->iof.pulls) {
         struct pull *const pull = pull_of(it);
         const bool has_ended = pull->agreed && pull->pull.socket.fd < 0;
 
         (has_ended ? pull_free : pull_end)(pull); /* the host is not called any more */
     }
-    sx_table_deinit(&server->pull_names);
+    sx_table_deinit(&server->iof.pull_names);
     sx_kept_clear(server);
 }

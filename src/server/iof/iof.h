@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* iof.h - output of processes, from the host that delivers it to the processes that pull it.
+/* iof.h - the chapter on output of processes, from the host that delivers it to the processes that
+ * pull it, and on input that they push.
+ *
+ *     iof.c      pulls: the calls that open them, and the output that is for them
+ *     output.c   output: delivered by the host, counted, and kept until a pull claims it
+ *     pull.c     one pull: its queue, its socket, its slow reader; the index of pulls by process
+ *     input.c    input that processes push
  *
  *     PMIx_IOF_pull: ASKED --the host agrees--> OPEN --its process wants no more, or ends--> ENDED
  *                      |                                  gone <--the host has confirmed----/
@@ -8,7 +14,8 @@
  *
  * Output that the host delivers for a pull after its end, but before the host confirms it, is
  * dropped.  Otherwise the next pull would receive it, and then a gap.  Bounds: SX_PULLS_MAX pulls
- * of a client (pending.h), SX_OUTPUTS_BYTES_MAX (output.h), and those of unclaimed.h. */
+ * of a client (pending.h), SX_OUTPUTS_BYTES_MAX and SX_KEPT_BYTES (output.h).  The server splits nothing into
+ * lines: the processes that print output do (client/iof, launch/stdio). */
 #ifndef SX_SERVER_IOF_IOF_H
 #define SX_SERVER_IOF_IOF_H
 
@@ -38,5 +45,27 @@ void sx_iof_client_gone(struct sx_server *server, struct sx_client *client);
 /* The server ends: output on its way to readers is still sent, within SX_IOF_END_NS. */
 void sx_iof_finish(struct sx_server *server);
 void sx_iof_stop(struct sx_server *server);
+
+/* ---- input -----------------------------------------------------------------------------------
+ *
+ * Input that processes push to others through the host, which may stop them.
+ *
+ *     producer: GOES --the host stops it, or answers PMIX_ERR_IOF_XOFF--> STOPPED
+ *                 ^--the host lets it continue-------------------------------/
+ *     push: passed to the host --its answer--> answered;  STOPPED: parked until the producer GOES
+ *
+ * A stopped producer gets no answer, and so sends no more: unsent input stays in its process.  A
+ * producer is a process that has pushed.  When a producer of its own standard input leaves, the
+ * host receives that this input is complete.  Bounds: a client's unanswered requests
+ * (pending.h). */
+
+void sx_input_init(struct sx_server *server);
+
+/* Handle IOF_PUSH.  Return: true, as this is not a breach of protocol. */
+bool sx_input_on_push(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                      uint64_t now_ns);
+
+void sx_input_client_gone(struct sx_server *server, struct sx_client *client);
+void sx_input_clear(struct sx_server *server);
 
 #endif

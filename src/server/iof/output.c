@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* output.c - the bytes of an output, counted, and the callback of the host that delivered it.
+/* output.c - the bytes of an output, counted from its delivery by the host to its release, and the
+ * host's callback; and output that is kept until a pull claims it.
  *
  * The host delivers on any thread, but only the loop's thread can find the user of a job.  It
  * stores the user with the job's record, which exists as long as some output of the job does.
@@ -9,13 +10,17 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/call/directive_tables.h"
+#include "base/call/role.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "base/value/value.h"
 
 #define NOBODY ((uid_t)-1)
@@ -203,4 +208,313 @@ void sx_output_settle(struct sx_output *output)
     if (sx_loop_post(output->server->loop, &output->post) != PMIX_SUCCESS) {
         tell(output, 0);
     }
+}
+
+/* ---- the host delivers -----------------------------------------------------------------------
+ *
+ * Any thread: the output is posted to the loop, which hands it on to the pulls (iof.c). */
+
+/* A caller that waits for a callback. */
+struct waiter {
+    pthread_mutex_t lock;
+    pthread_cond_t cond;
+    bool done;
+};
+
+static void waiter_wake(pmix_status_t status, void *cbdata)
+{
+    struct waiter *const waiter = cbdata;
+
+    (void)status;
+    pthread_mutex_lock(&waiter->lock);
+    waiter->done = true;
+    pthread_cond_signal(&waiter->cond);
+    pthread_mutex_unlock(&waiter->lock);
+}
+
+/* @again: the source may be a whole job, as for its end. */
+static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
+                                  const pmix_byte_object_t *bo, bool again)
+{
+    const bool is_one = (channel & (channel - 1)) == 0 && (channel & SX_OUTPUT_CHANNELS) != 0;
+    const bool is_named = source != NULL && source->nspace[0] != '\0' &&
+                          strnlen(source->nspace, sizeof(source->nspace)) <
+                              sizeof(source->nspace) &&
+                          (source->rank <= PMIX_RANK_VALID ||
+                           (again && source->rank == PMIX_RANK_WILDCARD));
+
+    return is_named && is_one && bo != NULL && (bo->bytes != NULL || bo->size == 0)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_BAD_PARAM;
+}
+
+/* Post @size bytes, or the end, to the loop; @cbfunc NULL: no callback. */
+static pmix_status_t output_post(struct sx_server *server, const pmix_proc_t *source,
+                                 pmix_iof_channel_t channel, const void *bytes, size_t size,
+                                 const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
+                                 void *cbdata)
+{
+    struct sx_output *output;
+    pmix_status_t rc = sx_output_new(server, source, bytes, size, &output);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    output->channel = channel;
+    output->again = options->again;
+    output->pid = options->pid.number;
+    if (options->host != NULL) {
+        snprintf(output->host, sizeof(output->host), "%s", options->host);
+    }
+    output->taken = cbfunc;
+    output->cbdata = cbdata;
+    output->post = (struct sx_loop_post){ .fn = sx_iof_hand_on, .arg = output };
+    rc = sx_loop_post(server->loop, &output->post);
+    if (rc != PMIX_SUCCESS) {
+        sx_output_release(output);
+    }
+    return rc;
+}
+
+static pmix_status_t deliver(struct sx_server *server, const pmix_proc_t *source,
+                             pmix_iof_channel_t channel, const pmix_byte_object_t *bo,
+                             const struct sx_iof_options *options, pmix_op_cbfunc_t cbfunc,
+                             void *cbdata)
+{
+    const bool in_two = options->complete && bo->size > 0;
+    pmix_status_t rc = output_post(server, source, channel, bo->bytes, bo->size, options, cbfunc,
+                                   cbdata);
+
+    if (rc == PMIX_SUCCESS && in_two) {
+        /* The end has no bytes, and does not count; without memory the reader misses an end. */
+        (void)output_post(server, source, channel, NULL, 0, options, NULL, NULL);
+    }
+    return rc;
+}
+
+pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channel_t channel,
+                                      const pmix_byte_object_t *bo, const pmix_info_t *info,
+                                      size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    struct sx_server *const server = sx_server_get();
+    struct sx_iof_options options = { 0 };
+    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+    if (server == NULL) {
+        return PMIX_ERR_INIT;
+    }
+    pmix_status_t rc = sx_options_read(SX_OF_IOF_DELIVER, info, ninfo, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = output_judge(source, channel, bo, options.again);
+    }
+    if (rc == PMIX_SUCCESS && cbfunc == NULL) {
+        rc = sx_role_may_wait();
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = deliver(server, source, channel, bo, &options, cbfunc != NULL ? cbfunc : waiter_wake,
+                     cbfunc != NULL ? cbdata : &waiter);
+    }
+    if (rc != PMIX_SUCCESS || cbfunc != NULL) {
+        return rc;
+    }
+    pthread_mutex_lock(&waiter.lock);
+    while (!waiter.done) {
+        pthread_cond_wait(&waiter.cond, &waiter.lock);
+    }
+    pthread_mutex_unlock(&waiter.lock);
+    return PMIX_OPERATION_SUCCEEDED; /* done, no callback follows */
+}
+
+/* ---- kept output -----------------------------------------------------------------------------
+ *
+ * A list of jobs, each with a list of outputs, the oldest first. */
+
+struct kept_job {
+    struct sx_list link;       /* server.iof.kept */
+    struct sx_table_node node; /* server.iof.kept_jobs */
+    pmix_nspace_t nspace;
+    struct sx_list outputs;
+    size_t bytes, count; /* of those that are counted */
+};
+
+static struct kept_job *kept_job_of(struct sx_list *it)
+{
+    return SX_LIST_ENTRY(it, struct kept_job, link);
+}
+
+static struct sx_output *kept_output_of(struct sx_list *it)
+{
+    return SX_LIST_ENTRY(it, struct sx_output, kept);
+}
+
+static uint64_t kept_hash(const struct sx_server *server, const char *nspace)
+{
+    return XXH3_64bits_withSeed(nspace, strlen(nspace), server->seed);
+}
+
+static struct kept_job *kept_job_find(struct sx_server *server, const char *nspace)
+{
+    const struct sx_table *const kept = &server->iof.kept_jobs;
+    struct sx_table_node *it = sx_table_first(kept, kept_hash(server, nspace));
+
+    for (; it != NULL; it = sx_table_next(kept, it)) {
+        struct kept_job *const job = SX_CONTAINER(it, struct kept_job, node);
+
+        if (strcmp(job->nspace, nspace) == 0) {
+            return job;
+        }
+    }
+    return NULL;
+}
+
+/* Return: NULL when memory is out. */
+static struct kept_job *kept_job_obtain(struct sx_server *server, const char *nspace)
+{
+    struct kept_job *job = kept_job_find(server, nspace);
+
+    if (job != NULL) {
+        return job;
+    }
+    job = calloc(1, sizeof(*job));
+    if (job == NULL ||
+        !sx_table_add(&server->iof.kept_jobs, &job->node, kept_hash(server, nspace))) {
+        free(job);
+        return NULL;
+    }
+    PMIx_Load_nspace(job->nspace, nspace);
+    sx_list_init(&job->outputs);
+    sx_list_append(&server->iof.kept, &job->link);
+    return job;
+}
+
+static void kept_drop(struct sx_server *server, struct kept_job *job, struct sx_output *output)
+{
+    sx_list_remove(&output->kept);
+    if (!output->again) {
+        job->bytes -= output->size;
+        job->count--;
+        server->iof.kept_bytes -= output->size;
+        server->iof.kept_count--;
+    }
+    sx_output_release(output);
+}
+
+static void kept_job_free_if_empty(struct sx_server *server, struct kept_job *job)
+{
+    if (sx_list_empty(&job->outputs)) {
+        sx_list_remove(&job->link);
+        sx_table_remove(&server->iof.kept_jobs, &job->node);
+        free(job);
+    }
+}
+
+/* ---- dropping kept output -------------------------------------------------------------------- */
+
+/* The job with the most bytes, or pieces; among equal ones, the oldest. */
+static struct kept_job *largest_find(struct sx_server *server, bool by_bytes)
+{
+    struct kept_job *largest = NULL;
+
+    SX_LIST_EACH(it, &server->iof.kept) {
+        struct kept_job *const job = kept_job_of(it);
+
+        if (largest == NULL ||
+            (by_bytes ? job->bytes > largest->bytes : job->count > largest->count)) {
+            largest = job;
+        }
+    }
+    return largest;
+}
+
+/* The oldest output with bytes, else the oldest end.  Return: NULL when none is counted. */
+static struct sx_output *oldest_find(struct kept_job *job)
+{
+    struct sx_output *end = NULL;
+
+    SX_LIST_EACH(it, &job->outputs) {
+        struct sx_output *const output = kept_output_of(it);
+
+        if (output->size > 0) {
+            return output;
+        }
+        end = end == NULL && !output->again ? output : end;
+    }
+    return end;
+}
+
+static void bound(struct sx_server *server)
+{
+    while (server->iof.kept_bytes > SX_KEPT_BYTES || server->iof.kept_count > SX_KEPT_COUNT) {
+        struct kept_job *const job = largest_find(server, server->iof.kept_bytes > SX_KEPT_BYTES);
+
+        kept_drop(server, job, oldest_find(job));
+        kept_job_free_if_empty(server, job);
+    }
+}
+
+/* ---- the list of kept outputs ---------------------------------------------------------------- */
+
+void sx_kept_init(struct sx_server *server)
+{
+    sx_list_init(&server->iof.kept);
+}
+
+void sx_kept_add(struct sx_server *server, struct sx_output *output)
+{
+    struct kept_job *const job = kept_job_obtain(server, output->source.nspace);
+
+    if (job == NULL) {
+        return;
+    }
+    output->reference_count++;
+    sx_list_append(&job->outputs, &output->kept);
+    if (!output->again) {
+        job->bytes += output->size;
+        job->count++;
+        server->iof.kept_bytes += output->size;
+        server->iof.kept_count++;
+        bound(server);
+    }
+}
+
+void sx_kept_each(struct sx_server *server, bool (*takes)(void *arg, struct sx_output *output),
+                  void *arg)
+{
+    SX_LIST_EACH(it, &server->iof.kept) {
+        struct kept_job *const job = kept_job_of(it);
+
+        SX_LIST_EACH(at, &job->outputs) {
+            if (takes(arg, kept_output_of(at))) {
+                kept_drop(server, job, kept_output_of(at));
+            }
+        }
+        kept_job_free_if_empty(server, job);
+    }
+}
+
+void sx_kept_forget(struct sx_server *server, const char *nspace)
+{
+    struct kept_job *const job = kept_job_find(server, nspace);
+
+    if (job == NULL) {
+        return;
+    }
+    SX_LIST_EACH(it, &job->outputs) {
+        kept_drop(server, job, kept_output_of(it));
+    }
+    kept_job_free_if_empty(server, job);
+}
+
+static bool takes_all(void *arg, struct sx_output *output)
+{
+    (void)arg;
+    (void)output;
+    return true;
+}
+
+void sx_kept_clear(struct sx_server *server)
+{
+    sx_kept_each(server, takes_all, NULL);
+    sx_table_deinit(&server->iof.kept_jobs);
 }

@@ -38,7 +38,7 @@ struct sx_pull {
     struct sx_client *client;
     pmix_proc_t *procs; /* malloc'ed, in the order of sx_proc_order, without duplicates */
     size_t proc_count;
-    struct sx_pull_name *names; /* pull_index.h: one for each process in the index */
+    struct sx_pull_name *names; /* one for each process in the index */
     size_t name_count;
     uint64_t output_last; /* the number of the output that it was last found for */
     pmix_iof_channel_t channels;
@@ -91,5 +91,24 @@ bool sx_pull_send_part(struct sx_pull *pull, unsigned max, unsigned *ret_sent);
 bool sx_pull_flush(struct sx_pull *pull);
 /* As sx_pull_send, but after this returns. */
 void sx_pull_send_soon(struct sx_pull *pull);
+
+/* ---- the index -------------------------------------------------------------------------------
+ *
+ * An index from processes to the pulls of their output.
+ *
+ * An output is for the pulls that name its process, or all of its job.  They are found through one
+ * table, hashed with a secret seed: no number of other pulls makes it slower.  Memory: that of the
+ * pulls, an entry for each process that a pull names.  Loop thread. */
+
+/* Add @pull to the index; its processes must not change.  Return: false when memory is out. */
+bool sx_pull_index_add(struct sx_server *server, struct sx_pull *pull);
+/* Remove the pull from the index.  Safe for one that is not in it. */
+void sx_pull_index_remove(struct sx_server *server, struct sx_pull *pull);
+
+/* Call @fn once with each pull that matches @output by name and channel.  @fn must not end a
+ * pull. */
+void sx_pull_index_each(struct sx_server *server, struct sx_output *output,
+                        void (*fn)(void *arg, struct sx_pull *pull, struct sx_output *output),
+                        void *arg);
 
 #endif

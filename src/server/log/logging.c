@@ -33,7 +33,7 @@ struct asking {
 };
 
 struct call {
-    struct sx_list link; /* server.log_calls */
+    struct sx_list link; /* server.log.calls */
     struct sx_server *server;
     struct sx_client *client; /* retained; NULL: the host */
     struct asking *asking;    /* NULL: no request waits any more */
@@ -247,10 +247,10 @@ static void host_ask(struct call *call, size_t first, size_t end)
 static enum sx_log_way way_of(const struct call *call, const pmix_info_t *info)
 {
     struct sx_server *const server = call->server;
-    enum sx_log_way way = sx_log_channel_way(sx_log_channel_find(info->key), server->logs);
+    enum sx_log_way way = sx_log_channel_way(sx_log_channel_find(info->key), server->log.taken);
 
     if (way == SX_LOG_SYSLOG && !sx_sink_can(server, SX_SINK_SYSLOG)) {
-        way = server->logs == 0 ? SX_LOG_HOST : SX_LOG_NOBODY;
+        way = server->log.taken == 0 ? SX_LOG_HOST : SX_LOG_NOBODY;
     }
     if (way == SX_LOG_HOST && (server->module.log == NULL || call->client == NULL)) {
         way = SX_LOG_NOBODY;
@@ -437,7 +437,7 @@ bool sx_logging_on_log(struct sx_server *server, struct sx_client *client, struc
     }
     /* A reader may be slow. */
     sx_reply_read(server, client, frame);
-    sx_list_append(&server->log_calls, &call->link);
+    sx_list_append(&server->log.calls, &call->link);
     call_begin(call);
     return true;
 }
@@ -448,7 +448,7 @@ static pmix_status_t host_begin(struct sx_server *server, void *arg)
 {
     struct call *const call = arg;
 
-    sx_list_append(&server->log_calls, &call->link);
+    sx_list_append(&server->log.calls, &call->link);
     call_begin(call);
     return PMIX_SUCCESS;
 }
@@ -552,15 +552,15 @@ pmix_status_t sx_logging_by_host(const pmix_info_t data[], size_t ndata,
 
 void sx_logging_init(struct sx_server *server, const struct sx_server_options *options)
 {
-    server->logs = options->logs;
-    sx_list_init(&server->log_calls);
+    server->log.taken = options->logs;
+    sx_list_init(&server->log.calls);
     sx_sinks_init(server);
 }
 
 void sx_logging_stop(struct sx_server *server)
 {
     sx_sinks_end(server);
-    while (!sx_list_empty(&server->log_calls)) { /* calls that wait for the host */
-        call_end(SX_LIST_ENTRY(server->log_calls.next, struct call, link), PMIX_ERR_NOT_AVAILABLE);
+    while (!sx_list_empty(&server->log.calls)) { /* calls that wait for the host */
+        call_end(SX_LIST_ENTRY(server->log.calls.next, struct call, link), PMIX_ERR_NOT_AVAILABLE);
     }
 }

@@ -184,7 +184,7 @@ static void outlet_wait(struct sx_server *server, struct sx_sink *outlet)
 
 void sx_sink_go(struct sx_server *server, enum sx_sink_number number)
 {
-    struct sx_sink *const outlet = &server->outlets[number];
+    struct sx_sink *const outlet = &server->log.outlets[number];
 
     if (outlet->is_busy || outlet->room.source.loop != NULL || sx_list_empty(&outlet->jobs)) {
         return;
@@ -202,7 +202,7 @@ static void outlet_progress(void *arg, uint32_t revents, uint64_t now_ns)
     (void)revents;
     (void)now_ns;
     for (size_t i = 0; i < SX_SINKS; i++) {
-        struct sx_sink *const outlet = &server->outlets[i];
+        struct sx_sink *const outlet = &server->log.outlets[i];
 
         if (outlet->room.source.loop != NULL) {
             (void)outlet_write(outlet);
@@ -215,19 +215,19 @@ static void outlet_progress(void *arg, uint32_t revents, uint64_t now_ns)
 void sx_sinks_init(struct sx_server *server)
 {
     for (size_t i = 0; i < SX_SINKS; i++) {
-        sx_list_init(&server->outlets[i].jobs);
-        server->outlets[i].out = SX_OUT_NULL;
+        sx_list_init(&server->log.outlets[i].jobs);
+        server->log.outlets[i].out = SX_OUT_NULL;
     }
 }
 
 bool sx_sink_can(struct sx_server *server, enum sx_sink_number number)
 {
-    return outlet_open(&server->outlets[number], number);
+    return outlet_open(&server->log.outlets[number], number);
 }
 
 void sx_sink_put(struct sx_server *server, enum sx_sink_number number, struct sx_sink_job *job)
 {
-    sx_list_append(&server->outlets[number].jobs, &job->link);
+    sx_list_append(&server->log.outlets[number].jobs, &job->link);
 }
 
 /* Return: the number of jobs that were not written. */
@@ -257,7 +257,7 @@ void sx_sinks_end(struct sx_server *server)
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_SINK_END_NS);
 
     for (size_t i = 0; i < SX_SINKS; i++) {
-        struct sx_sink *const outlet = &server->outlets[i];
+        struct sx_sink *const outlet = &server->log.outlets[i];
         const unsigned lost = outlet->jobs.next == NULL ? 0 : outlet_drain(outlet, deadline_ns);
 
         if (lost > 0) {

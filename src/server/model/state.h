@@ -87,11 +87,15 @@ struct sx_waiting {
     uint64_t once[SX_WAITING_ONCE]; /* hashes of what was asked of the host once; 0: none */
 };
 
-/* query: query_cache.c */
+/* query */
 #define SX_QUERY_KEPT_MAX 256u
 struct sx_query_kept {
     struct sx_query_answer *all[SX_QUERY_KEPT_MAX]; /* NULL: none */
     unsigned next;                                  /* the place of the next one */
+};
+struct sx_query_state {
+    struct sx_query_kept kept;      /* query_cache.c: the host's answers */
+    struct sx_support_host support; /* query.c: the attributes of the host's functions */
 };
 
 /* process_sets.h */
@@ -176,7 +180,7 @@ struct sx_host {
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 
-/* log: sink.c */
+/* log */
 enum sx_sink_number { SX_SINK_STDOUT, SX_SINK_STDERR, SX_SINK_SYSLOG, SX_SINKS };
 struct sx_sink {
     struct sx_list jobs; /* the first is being written */
@@ -189,6 +193,24 @@ struct sx_sink {
     bool begun;              /* ... if it has begun */
     char *piece;             /* of it, SX_LOG_PIECE_MAX bytes */
     size_t piece_at, piece_size;
+};
+struct sx_log_state {
+    struct sx_sink outlets[SX_SINKS];
+    uint8_t taken;        /* logging.c: SX_LOGS_* that the host takes */
+    struct sx_list calls; /* the same: that have not ended */
+};
+
+/* iof */
+struct sx_iof_state {
+    struct sx_list pulls;       /* iof.c: of output */
+    struct sx_table pull_names; /* pull.c: the processes that they name */
+    uint64_t output_last;       /* the number of the output that was handed on last */
+    struct sx_list producers;   /* input.c */
+    bool producers_stopped, producers_posted;
+    struct sx_loop_post producers_post;
+    struct sx_list kept;       /* output.c: output without a pull yet, by its jobs ... */
+    struct sx_table kept_jobs; /* ... which are found by their names */
+    size_t kept_bytes, kept_count;
 };
 
 /* ---- the server ------------------------------------------------------------------------------ */
@@ -254,8 +276,7 @@ struct sx_server {
     struct sx_list resources;    /* resources.c */
     struct sx_published published;
     struct sx_table lookups; /* publish.c: the keys that lookups wait for */
-    struct sx_query_kept query_kept;
-    struct sx_support_host support; /* query.c */
+    struct sx_query_state query;
     struct sx_cleanup_queues brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_ask.c: the number of the last one */
@@ -276,19 +297,9 @@ struct sx_server {
     struct sx_loop_post events_wake;   /* event.c: not before this */
     bool events_wake_posted;
     struct sx_setup_env carried; /* read by setup_fork as well */
-    struct sx_sink outlets[SX_SINKS];
-    uint8_t logs;               /* logging.c: SX_LOGS_* that the host takes */
-    struct sx_list log_calls;   /* the same: that have not ended */
-    struct sx_list own_asks;    /* manage: requests.c */
-    struct sx_list pulls;       /* iof.c: of output */
-    struct sx_table pull_names; /* pull_index.c: the processes that they name */
-    uint64_t output_last;       /* the number of the output that was handed on last */
-    struct sx_list producers;   /* input.c */
-    bool producers_stopped, producers_posted;
-    struct sx_loop_post producers_post;
-    struct sx_list kept;       /* unclaimed.c: output without a pull yet, by its jobs ... */
-    struct sx_table kept_jobs; /* ... which are found by their names */
-    size_t kept_bytes, kept_count;
+    struct sx_log_state log;
+    struct sx_list own_asks; /* manage: requests.c */
+    struct sx_iof_state iof;
     struct sx_list handled_askers;                                     /* event_handled.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */
     uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */

@@ -439,7 +439,7 @@ struct registration {
 static pmix_status_t attributes_add(struct sx_server *server, void *arg)
 {
     const struct registration *const said = arg;
-    struct sx_support_host *const host = &server->support;
+    struct sx_support_host *const host = &server->query.support;
 
     for (size_t i = 0; i < host->count; i++) {
         if (strcmp(host->all[i].function, said->function) == 0) {
@@ -479,7 +479,7 @@ pmix_status_t PMIx_Register_attributes(char *function, char **attrs)
 
 void sx_attributes_clear(struct sx_server *server)
 {
-    struct sx_support_host *const host = &server->support;
+    struct sx_support_host *const host = &server->query.support;
 
     while (host->count > 0) {
         host->count--;

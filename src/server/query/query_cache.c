@@ -113,7 +113,7 @@ static struct sx_query_answer *answer_find(struct sx_server *server,
                                            const struct question *question)
 {
     for (size_t i = 0; i < SX_QUERY_KEPT_MAX; i++) {
-        struct sx_query_answer *const answer = server->query_kept.all[i];
+        struct sx_query_answer *const answer = server->query.kept.all[i];
 
         if (answer != NULL && answers(answer, question)) {
             return answer;
@@ -186,7 +186,7 @@ static void answer_keep(struct sx_server *server, const struct question *questio
         return;
     }
     if (answer == NULL) {
-        struct sx_query_answer **const at = &server->query_kept.all[server->query_kept.next];
+        struct sx_query_answer **const at = &server->query.kept.all[server->query.kept.next];
 
         answer = answer_new(question);
         if (answer == NULL) {
@@ -195,7 +195,7 @@ static void answer_keep(struct sx_server *server, const struct question *questio
         }
         answer_free(*at);
         *at = answer;
-        server->query_kept.next = (server->query_kept.next + 1) % SX_QUERY_KEPT_MAX;
+        server->query.kept.next = (server->query.kept.next + 1) % SX_QUERY_KEPT_MAX;
     } else {
         sx_value_destruct(&answer->value);
     }
@@ -223,7 +223,7 @@ void sx_query_kept_add(struct sx_server *server, const struct sx_client *client,
 void sx_query_kept_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     for (size_t i = 0; i < SX_QUERY_KEPT_MAX; i++) {
-        struct sx_query_answer **const at = &server->query_kept.all[i];
+        struct sx_query_answer **const at = &server->query.kept.all[i];
 
         if (*at != NULL && strcmp((*at)->question->nspace, nspace->name) == 0) {
             answer_free(*at);
@@ -235,7 +235,7 @@ void sx_query_kept_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
 void sx_query_kept_clear(struct sx_server *server)
 {
     for (size_t i = 0; i < SX_QUERY_KEPT_MAX; i++) {
-        answer_free(server->query_kept.all[i]);
-        server->query_kept.all[i] = NULL;
+        answer_free(server->query.kept.all[i]);
+        server->query.kept.all[i] = NULL;
     }
 }

@@ -241,7 +241,7 @@ static pmix_status_t uri_answer(struct question *question, pmix_value_t *ret)
  * comma-separated. */
 static pmix_status_t spawn_names(struct question *question, const char *prefix, pmix_value_t *ret)
 {
-    const struct sx_support_host *const host = &question->server->support;
+    const struct sx_support_host *const host = &question->server->query.support;
     char **names = NULL;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -273,7 +273,7 @@ static pmix_status_t debug_answer(struct question *question, pmix_value_t *ret)
 
 static pmix_status_t support_answer(struct question *question, pmix_value_t *ret)
 {
-    return sx_support_find(question->asked.query, &question->server->support, ret);
+    return sx_support_find(question->asked.query, &question->server->query.support, ret);
 }
 
 /* The resources that this server uses.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND. */

@@ -58,7 +58,7 @@ static void end(void)
         cr_expect(sx_list_empty(&clients[rank]->share.works));
         answers_end(&answers[rank], clients[rank]);
     }
-    cr_expect_eq(server.pull_names.count, 0);
+    cr_expect_eq(server.iof.pull_names.count, 0);
     sx_iof_stop(&server);
     sx_pendings_deinit(&server);
     sx_server_set(NULL);
@@ -253,7 +253,7 @@ Test(iof, of_before_and_the_names_are_paid_by_the_pull)
 
     bare_call(&server, call_make, &call);
     cr_expect_geq(before - clients[0]->share.units, NAMES / 4 + NAMES / 2);
-    cr_expect_eq(server.kept_count, 0);
+    cr_expect_eq(server.iof.kept_count, 0);
     sx_share_forgive(clients[0]);
     sx_pending_send_due(clients[0]);
     cr_assert_eq(answers_next(&answers[0], 7), PMIX_SUCCESS);
@@ -270,7 +270,7 @@ Test(iof, of_many_names_is_paid_or_refused)
     }
     bare_call(&server, call_make, &call);
     cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_OUT_OF_RESOURCE);
-    cr_expect_eq(server.pull_names.count, 0);
+    cr_expect_eq(server.iof.pull_names.count, 0);
     call.count--;
     const uint32_t before = clients[0]->share.spent;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* unclaimed_test.c - of what nobody pulls the newest is kept, and who writes much loses its own. */
-#include "server/iof/unclaimed.h"
+/* output_test.c - of what nobody pulls the newest is kept, and who writes much loses its own. */
+#include "server/iof/output.h"
 
 #include "../bare.h"
 
@@ -21,7 +21,7 @@ static void begin(void)
 static void finish(void)
 {
     sx_kept_clear(&server);
-    cr_expect_eq(server.kept_bytes + server.kept_count, 0);
+    cr_expect_eq(server.iof.kept_bytes + server.iof.kept_count, 0);
     bare_deinit(&server);
 }
 
@@ -100,7 +100,7 @@ Test(kept, pieces_are_counted_unless_they_are_there_again, .init = begin, .fini 
     }
     expect("few", 1, 0);
     expect("ends", 0, 2 * (size_t)SX_KEPT_COUNT - 1);
-    cr_expect_eq(server.kept_count, SX_KEPT_COUNT);
+    cr_expect_eq(server.iof.kept_count, SX_KEPT_COUNT);
 }
 
 Test(kept, what_is_taken_or_forgotten_is_gone, .init = begin, .fini = finish)
@@ -113,5 +113,5 @@ Test(kept, what_is_taken_or_forgotten_is_gone, .init = begin, .fini = finish)
     expect("b", 1, 0);
     sx_kept_each(&server, count, &found);
     expect("b", 0, 0);
-    cr_expect(sx_list_empty(&server.kept));
+    cr_expect(sx_list_empty(&server.iof.kept));
 }
