@@ -11,8 +11,8 @@
 
 #include "attack.h"
 #include "client/event/event_list.h"
+#include "server/data/data.h"
 #include "server/data/get_index.h"
-#include "server/data/modex.h"
 #include "server/model/state.h"
 
 /* ---- one turn at a time ---------------------------------------------------------------------- */

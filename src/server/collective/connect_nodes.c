@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "server/data/waiting_gets.h"
+#include "server/data/data.h"
 #include "server/event/event_route.h"
 #include "server/job/jobinfo.h"
 #include "server/model/claim.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "server/collective/collective_upcall.h"
-#include "server/data/modex.h"
+#include "server/data/data.h"
 #include "server/model/blob.h"
 
 /* Return: whether all nodes with processes of @nspace take part, so that all receive the news. */

@@ -25,7 +25,7 @@
 #include "server/port/pending.h"
 #include "shmem/store.h"
 
-/* remote_gets.c: the state of the questions to the host about a rank. */
+/* The state of the questions to the host about a rank (remote_gets.c). */
 struct sx_remote {
     bool is_active;        /* the host is being asked, or will be again, for all waiting Gets */
     struct sx_asker asker; /* several questions if answers are lost; any answer counts */
@@ -139,5 +139,21 @@ void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wai
 /* Stop asking the host for the rank, even if it still answers.  @awaited stays as long as a Get
  * waits. */
 void sx_awaited_unasked(struct sx_awaited *awaited);
+
+/* ---- ranks of other nodes: remote_gets.c ---------------------------------------------------- */
+
+/* Whether @rank can be a process of another node for which the host may be asked. */
+bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *nspace,
+                        uint32_t rank);
+
+/* @wait is for such a rank, and `patient` if it has a time limit within which the value may still
+ * be committed.  It is answered, now or later. */
+void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns);
+
+/* @client wants @key of @proc, whose namespace is not registered here.  The host, which may
+ * register it, is asked, unless a former question was in vain.  Return: true when request @id is
+ * answered later. */
+bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, uint32_t id,
+                           const pmix_proc_t *proc, const char *key, uint64_t deadline_ns);
 
 #endif

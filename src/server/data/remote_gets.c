@@ -16,14 +16,14 @@
  * A Get of a namespace that is not registered here is a question of its own, within a time limit.
  * The host may register the namespace before it answers.  If it does not, it is not asked for that
  * namespace again. */
-#include "server/data/remote_gets.h"
+#include "server/data/get_index.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "server/data/modex.h"
+#include "server/data/data.h"
 #include "server/model/blob.h"
 #include "server/model/nspace_access.h"
 #include "server/model/state.h"
@@ -197,7 +197,7 @@ void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns)
     }
 }
 
-/* ---- namespaces that are not registered ------------------------------------------------------ */
+/* ---- namespaces that are not registered ----------------------------------------------------- */
 
 /* One Get. */
 struct unknown {

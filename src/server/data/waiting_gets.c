@@ -17,7 +17,7 @@
  * A Get waits without end for a rank that has not committed anything: it may be slow.
  * remote_gets.c handles ranks of other nodes.  A Get that names no rank searches after all data
  * that the local ranks had sent are stored, and does not wait for more. */
-#include "server/data/waiting_gets.h"
+#include "server/data/data.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -31,7 +31,6 @@
 #include "base/system/topology.h"
 #include "base/value/value.h"
 #include "server/data/get_index.h"
-#include "server/data/remote_gets.h"
 #include "server/model/alias.h"
 #include "server/model/nspace_access.h"
 #include "server/port/lanes.h"

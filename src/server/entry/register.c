@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 #include "base/value/value.h"
-#include "server/data/waiting_gets.h"
+#include "server/data/data.h"
 #include "server/entry/connection.h"
 #include "server/entry/journal.h"
 #include "server/entry/reaper.h"

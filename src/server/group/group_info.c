@@ -9,7 +9,7 @@
 #include <pmix.h>
 
 #include "base/value/value.h"
-#include "server/data/modex.h"
+#include "server/data/data.h"
 #include "server/group/group_values.h"
 #include "shmem/qualified.h"
 

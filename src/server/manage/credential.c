@@ -105,7 +105,7 @@ void sx_credential_give(struct sx_server *server, struct sx_client *client, uint
     infos_reply(server, client, id, results, SX_COUNT(results));
 }
 
-/* ---- validating ------------------------------------------------------------------------------ */
+/* ---- validating ----------------------------------------------------------------------------- */
 
 /* Constant-time comparison: its duration does not reveal how many bytes match. */
 static bool is_same(const char *one, const char *other, size_t size)

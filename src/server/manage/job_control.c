@@ -64,7 +64,7 @@ static pmix_status_t question_build(const struct sx_client *client, const pmix_i
     return rc;
 }
 
-/* ---- the targets ----------------------------------------------------------------------------- */
+/* ---- the targets ---------------------------------------------------------------------------- */
 
 #define TARGETS_PER_UNIT 128u /* targets that are checked: share.h */
 
@@ -102,7 +102,7 @@ static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *c
     return PMIX_SUCCESS;
 }
 
-/* ---- one call -------------------------------------------------------------------------------- */
+/* ---- one call ------------------------------------------------------------------------------- */
 
 struct control {
     struct sx_pending pending;
@@ -216,7 +216,7 @@ static void control_go_on(struct sx_server *server, struct sx_client *client, ui
     control->up.ninfo = 0; /* the host owns them now */
 }
 
-/* ---- sets in steps --------------------------------------------------------------------------- */
+/* ---- sets in steps -------------------------------------------------------------------------- */
 
 static void control_closed(struct sx_pending *pending)
 {

@@ -20,7 +20,7 @@
 #include "base/call/role.h"
 #include "server/model/state.h"
 
-/* ---- requests of clients ---------------------------------------------------------------------- */
+/* ---- requests of clients -------------------------------------------------------------------- */
 
 /* Append the asker's identity, as given by the kernel, to the infos.  *info is another array then.
  * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */

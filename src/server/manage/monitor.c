@@ -15,7 +15,7 @@
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 
-/* ---- signs of life --------------------------------------------------------------------------- */
+/* ---- signs of life -------------------------------------------------------------------------- */
 
 bool sx_monitor_look(struct sx_monitor *monitor, uint32_t beats)
 {
@@ -163,7 +163,7 @@ void sx_monitor_client_gone(struct sx_server *server, struct sx_client *client)
     (void)cancel(client, "");
 }
 
-/* ---- the call -------------------------------------------------------------------------------- */
+/* ---- the call ------------------------------------------------------------------------------- */
 
 /* The first info is the kind of monitoring; the host gets it separately. */
 static void host_ask(struct sx_server *server, struct sx_client *client, uint32_t id,

@@ -42,7 +42,7 @@ struct query {
     size_t size;
 };
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- the answer ----------------------------------------------------------------------------- */
 
 static void results_make(struct query *query)
 {
@@ -152,7 +152,7 @@ static const struct sx_pending_kind query_kind = {
     .quota = SX_PENDING_HOST, .closed = query_closed, .send = query_send, .free = query_free
 };
 
-/* ---- the host -------------------------------------------------------------------------------- */
+/* ---- the host ------------------------------------------------------------------------------- */
 
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
@@ -273,7 +273,7 @@ static pmix_status_t host_ask(struct query *query, struct sx_server *server,
     return PMIX_SUCCESS;
 }
 
-/* ---- the message ----------------------------------------------------------------------------- */
+/* ---- the message ---------------------------------------------------------------------------- */
 
 /* Find the array of queries in the one info.  Return: NULL when there is none. */
 static const pmix_data_array_t *queries_find(const struct query *query)

@@ -67,7 +67,7 @@ static bool may_see(struct question *question, const struct sx_nspace *nspace)
     return sx_nspace_visible_marked(nspace, question->client, question->mark);
 }
 
-/* ---- namespaces ------------------------------------------------------------------------------ */
+/* ---- namespaces ----------------------------------------------------------------------------- */
 
 /* The namespaces that a host has registered, comma-separated. */
 static pmix_status_t namespaces_answer(struct question *question, pmix_value_t *ret)
@@ -227,7 +227,7 @@ static pmix_status_t procs_answer(struct question *question, pmix_value_t *ret)
     return ret->data.darray != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* ---- this server ----------------------------------------------------------------------------- */
+/* ---- this server ---------------------------------------------------------------------------- */
 
 static pmix_status_t uri_answer(struct question *question, pmix_value_t *ret)
 {
@@ -356,7 +356,7 @@ static pmix_status_t memory_answer(struct question *question, pmix_value_t *ret)
     return PMIX_SUCCESS;
 }
 
-/* ---- sets and groups ------------------------------------------------------------------------- */
+/* ---- sets and groups ------------------------------------------------------------------------ */
 
 static uint32_t kind_of(const struct question *question)
 {
@@ -498,7 +498,7 @@ static pmix_status_t members_answer(struct question *question, pmix_value_t *ret
                          ret);
 }
 
-/* ---- keys ------------------------------------------------------------------------------------ */
+/* ---- keys ----------------------------------------------------------------------------------- */
 
 static pmix_status_t keys_answer(struct question *question, pmix_value_t *ret);
 

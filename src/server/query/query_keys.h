@@ -9,7 +9,7 @@
 #include "base/call/query.h"
 #include "server/query/query.h"
 
-/* ---- keys that the server answers --------------------------------------------------------------- */
+/* ---- keys that the server answers ----------------------------------------------------------- */
 
 /* The progress through the keys of one call.  Zeroed: nothing is answered yet. */
 struct sx_query_progress {

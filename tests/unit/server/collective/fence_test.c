@@ -14,8 +14,8 @@
 #include "base/value/flat.h"
 #include "control/message.h"
 #include "server/collective/collective.h"
+#include "server/data/data.h"
 #include "server/data/get_index.h"
-#include "server/data/modex.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
 

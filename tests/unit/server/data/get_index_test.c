@@ -9,9 +9,8 @@
 
 #include "../hosted.h"
 #include "../opened.h"
+#include "server/data/data.h"
 #include "server/data/get_index.h"
-#include "server/data/modex.h"
-#include "server/data/waiting_gets.h"
 #include "server/model/state.h"
 
 #define NSPACE "waiting"

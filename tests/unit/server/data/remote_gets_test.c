@@ -13,7 +13,7 @@
 
 #include "../hosted.h"
 #include "base/clock.h"
-#include "server/data/remote_gets.h"
+#include "server/data/get_index.h"
 #include "server/model/blob.h"
 #include "server/model/state.h"
 

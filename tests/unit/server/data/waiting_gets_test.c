@@ -13,7 +13,7 @@
 #include "../opened.h"
 #include "base/call/directive_tables.h"
 #include "base/system/topology.h"
-#include "server/data/waiting_gets.h"
+#include "server/data/data.h"
 #include "shmix.h"
 
 #define SECOND UINT64_C(1000000000)
