@@ -166,4 +166,44 @@ static inline uint32_t sx_membership_row(uint64_t subject)
     return (uint32_t)(subject & ((UINT64_C(1) << SX_MEMBERSHIP_ROW_BITS) - 1));
 }
 
+/* ---- all groups, or all process sets: membership_query.c -------------------------------------
+ *
+ * Their number, their names, and the members of one. */
+
+/* The answer to the query of @key:
+ *
+ *     PMIX_QUERY_NUM_PSETS, _NUM_GROUPS               PMIX_SIZE
+ *     PMIX_QUERY_PSET_NAMES                           PMIX_STRING, with commas
+ *     PMIX_QUERY_GROUP_NAMES                          an array of PMIX_STRING
+ *     PMIX_QUERY_PSET_MEMBERSHIP, _GROUP_MEMBERSHIP   an array of PMIX_PROC, in their ranks' order:
+ *                                                     the members of the list @name
+ *
+ * Names come in an order that does not change while their lists are there.  @store NULL: there are
+ * no lists.  Reads without a lock.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND for another key, and when no list has the name; PMIX_ERR_OUT_OF_RESOURCE;
+ * PMIX_ERR_UNPACK_FAILURE when the store contradicts itself. */
+pmix_status_t sx_lists_find(const struct sx_store *store, const char *key, const char *name,
+                            pmix_value_t *ret);
+
+/* ---- the lists that contain a process: membership_query.c ------------------------------------
+ *
+ * They are found on request. */
+
+/* The value of @key for the process @rank of @nspace, the oldest list first:
+ *
+ *     SHMIX_CONNECTED    the namespaces that connect has made, and its rank in each
+ *     PMIX_GROUP_NAMES   the names of its groups
+ *     PMIX_PSET_NAMES    the names of its process sets
+ *
+ * Reads each list of that kind, without a lock.  *ret (uninitialised) owns its content.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for another key, or when the process is in none;
+ * PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE when the store contradicts itself. */
+pmix_status_t sx_places_find(const struct sx_store *store, const char *key, const char *nspace,
+                             uint32_t rank, pmix_value_t *ret);
+
+/* Whether the process @rank of @nspace is in a connected namespace or a group together with a
+ * process of @other.  Reads each of them, without a lock. */
+bool sx_places_join(const struct sx_store *store, const char *nspace, uint32_t rank,
+                    const char *other);
+
 #endif

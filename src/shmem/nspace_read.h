@@ -90,4 +90,13 @@ uint32_t sx_site_node(const struct sx_site *site, uint32_t count, const char *na
 /* Is @name one of @list, which commas separate? */
 bool sx_names_hold(const char *list, const char *name);
 
+/* ---- all values of one row ------------------------------------------------------------------ */
+
+/* Deep copies of the values of the row that @scope may see, as a DATA_ARRAY of infos in @ret
+ * (uninitialised); of a process or job the qualified ones too, under PMIX_QUALIFIED_VALUE.  A value
+ * that @site->open puts in place has to stay until this returns.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND when there is no value; else the first error. */
+pmix_status_t sx_collect(const struct sx_site *site, enum sx_realm realm, uint32_t row,
+                         pmix_scope_t scope, pmix_value_t *ret);
+
 #endif

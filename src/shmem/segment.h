@@ -16,15 +16,64 @@
 #define SX_SHMEM_SEGMENT_H
 
 #include <assert.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <pmix_common.h>
 
 #include "base/util.h"
-#include "shmem/placement.h"
+
+/* ---- placement -------------------------------------------------------------------------------
+ *
+ * Where memory lies on a machine with several NUMA nodes.
+ *
+ * A placement belongs to a memfd: it is set through one map, before there are pages, and holds for
+ * every page that any process makes there afterwards.  The placement is a hint.  A node that is
+ * full, or a kernel that refuses, gives memory from elsewhere, never an error. */
+
+#define SX_NODE_MAX 1024u /* the largest CONFIG_NODES_SHIFT of any architecture is 10 */
+#define SX_NODE_WORD_BITS (sizeof(unsigned long) * CHAR_BIT)
+#define SX_NODE_WORDS (SX_NODE_MAX / SX_NODE_WORD_BITS)
+
+struct sx_node_set {
+    unsigned long words[SX_NODE_WORDS];
+};
+
+static inline void sx_node_set_add(struct sx_node_set *set, unsigned node)
+{
+    set->words[node / SX_NODE_WORD_BITS] |= 1ul << node % SX_NODE_WORD_BITS;
+}
+
+static inline bool sx_node_set_has(const struct sx_node_set *set, unsigned node)
+{
+    return (set->words[node / SX_NODE_WORD_BITS] >> node % SX_NODE_WORD_BITS & 1) != 0;
+}
+
+unsigned sx_node_set_count(const struct sx_node_set *set);
+
+enum sx_placement_kind {
+    SX_PLACE_ANYWHERE = 0, /* near the first toucher of a page */
+    SX_PLACE_NEAR,         /* on the one node of the set, while it has memory */
+    SX_PLACE_SPREAD,       /* over all nodes of the set in turn */
+};
+
+struct sx_placement {
+    enum sx_placement_kind kind;
+    struct sx_node_set nodes;
+};
+
+/* Request the placement for [at, at + size), a whole map.  NULL: anywhere. */
+void sx_placement_apply(const struct sx_placement *placement, void *at, size_t size);
+
+/* Nodes with memory that this process may use: at least 1, and none in *ret where the kernel does
+ * not report them. */
+unsigned sx_placement_nodes(struct sx_node_set *ret);
+
+/* ---- a segment ------------------------------------------------------------------------------ */
 
 #define SX_SEGMENT_MAGIC UINT64_C(0x5358534547000002) /* "SXSEG", 0, layout 2: bump on change */
 #define SX_SEGMENT_LAYOUT_BITS 24u                    /* the layout's, of the magic */
@@ -133,5 +182,32 @@ static inline struct sx_segment_header *sx_segment_header(const struct sx_segmen
 {
     return (struct sx_segment_header *)(void *)seg->base;
 }
+
+/* ---- segments of other processes: segment_scan.c ---------------------------------------------
+ *
+ * Segments of servers, found without their help.
+ *
+ * The segments are found through /proc, by the names of the memfds that processes hold open, and
+ * opened read-only.  The kernel decides which processes the caller may inspect: its user's, or all
+ * for root.  The cost is a visit of every descriptor of these. */
+
+#define SX_OUTSIDE_LEFT_MAX 16
+
+/* The processes whose segments this library cannot read, each once for a layout. */
+struct sx_outside_left {
+    struct {
+        pid_t pid;
+        uint32_t layout; /* 0: another program's, with a name of this form */
+    } at[SX_OUTSIDE_LEFT_MAX];
+    unsigned count; /* further ones are not listed */
+};
+
+/* Call @each with a descriptor for each memfd of the process @pid (0: of every process) whose name
+ * begins with "shmix:" and @kind, as "ring:", but for those that are still being made; once,
+ * however many descriptors of it the process has.  The descriptor is closed afterwards; @each
+ * returns false to stop.  Those of another layout, or another program, are added to @left (or
+ * NULL).  Return: false when some process could not be inspected. */
+bool sx_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
+                     void *arg, struct sx_outside_left *left);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* segment_scan.c - two loops: over processes, and over the descriptors of one. */
-#include "shmem/segment_scan.h"
+#include "shmem/segment.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "shmem/segment.h"
 
 #define PREFIX "/memfd:shmix:"
 

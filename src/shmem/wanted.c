@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/value/value.h"
-#include "shmem/collect.h"
+#include "shmem/nspace_read.h"
 
 #define SX_ID_END (UINT64_C(1) << 32) /* of nodes, apps and sessions */
 

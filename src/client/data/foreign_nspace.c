@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shmem/segment_scan.h"
+#include "shmem/segment.h"
 
 struct search {
     const char *nspace;

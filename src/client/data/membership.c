@@ -11,8 +11,7 @@
 
 #include "client/data/view.h"
 #include "client/link/process.h"
-#include "shmem/lists.h"
-#include "shmem/places.h"
+#include "shmem/membership.h"
 
 /* Return: as sx_members_open; then the thread is not inside. */
 static pmix_status_t node_enter(struct sx_link *link, struct sx_grace *ret_grace,

@@ -15,7 +15,6 @@
 #include "launch/common/say.h"
 #include "shmem/published.h"
 #include "shmem/segment.h"
-#include "shmem/segment_scan.h"
 
 static struct sx_outside_left left;
 static bool damaged; /* a segment contradicts itself */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* segments_of_others.h - segments of servers (shmem/segment_scan.h), for the verbs that only read.
+/* segments_of_others.h - segments of servers (shmem/segment.h), for the verbs that only read.
  * Segments that this command cannot read are reported in one line at the end, not in one line
  * each.  The stores among them have functions of their own. */
 #ifndef SX_LAUNCH_COMMON_SEGMENTS_OF_OTHERS_H

@@ -25,7 +25,7 @@
 #include "server/model/state.h"
 #include "server/publish/publish.h"
 #include "server/query/query.h"
-#include "shmem/places.h"
+#include "shmem/membership.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
 

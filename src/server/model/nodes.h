@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/system/cpus.h"
-#include "shmem/placement.h"
+#include "shmem/segment.h"
 
 #define SX_NODE_NONE UINT16_MAX
 

@@ -17,7 +17,7 @@
 #include "server/model/nspace_access.h"
 #include "server/model/share.h"
 #include "server/port/reply.h"
-#include "shmem/lists.h"
+#include "shmem/membership.h"
 #include "shmem/nspace_read.h"
 
 /* The maximum cost of one call, exceeded by one key at most: a call may name a key many times. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/value/value.h"
-#include "shmem/collect.h"
+#include "shmem/nspace_read.h"
 #include "shmem/qualified.h"
 #include "shmem/store_layout.h"
 #include "store_util.h"

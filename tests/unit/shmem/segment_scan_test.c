@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* segment_scan_test.c - which segments of a process are found. */
-#include "shmem/segment_scan.h"
+#include "shmem/segment.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "shmem/segment.h"
 
 static bool count(void *arg, pid_t pid, int fd)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* places_test.c - in which lists a process is, oldest first. */
-#include "shmem/places.h"
+/* membership_query_test.c - in which lists a process is, oldest first. */
+#include "shmem/membership.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
