@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "base/util.h"
+#include "ring/record.h"
 #include "ring/words.h"
 
 #define SX_LANE_MASK (SX_LANE_BYTES - 1)
@@ -353,4 +355,29 @@ pmix_status_t sx_lane_take(struct sx_lane_reader *lane, void *buf, uint32_t *ret
     *ret_kind = message.kind;
     *ret_len = message.len;
     return PMIX_SUCCESS;
+}
+
+/* ---- the table of lane messages: record.h --------------------------------------------------- */
+
+static const struct sx_signature nothing = { .head_size = 0 };
+
+static const struct sx_lane_spec specs[] = {
+    [SX_LANE_PUT] = { .name = "PUT", .body = &sx_put_body, .cost = 1, .cost_kib = 1 },
+    [SX_LANE_COMMIT_END] = { .name = "COMMIT_END", .body = &nothing, .cost = 1, .cost_kib = 1 },
+    [SX_LANE_ARRIVE] = { .name = "ARRIVE", .body = &sx_arrive_body, .cost = 4, .cost_kib = 10 },
+    [SX_LANE_CURSOR] = { .name = "CURSOR", .body = &sx_cursor_body, .cost = 1, .cost_kib = 1 },
+    [SX_LANE_NOTIFY] = { .name = "NOTIFY", .body = &sx_event_body, .cost = 1, .cost_kib = 2 },
+};
+static_assert(SX_COUNT(specs) == SX_LANE_SPEC_MAX, "every kind has its row");
+
+const struct sx_lane_spec *sx_lane_spec(uint32_t kind)
+{
+    return kind < SX_COUNT(specs) && specs[kind].name != NULL ? &specs[kind] : NULL;
+}
+
+uint64_t sx_lane_cost(uint32_t kind, size_t size)
+{
+    const struct sx_lane_spec *const spec = sx_lane_spec(kind);
+
+    return spec == NULL ? 1 : spec->cost + (uint64_t)size / 1024 * spec->cost_kib;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* open_ops.c - rows given out from the front, each written and read whole (seqlock.h). */
+/* open_ops.c - rows given out from the front, each written and read whole (words.h). */
 #include "ring/open_ops.h"
 
 #include <inttypes.h>
 #include <sched.h>
 
 #include "base/status.h"
-#include "ring/seqlock.h"
+#include "ring/words.h"
 
 #define ROWS_OFF (SX_SEGMENT_BODY_OFF + sizeof(struct sx_open_header))
 #define READ_TRIES 100u

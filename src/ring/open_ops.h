@@ -13,7 +13,7 @@
  * use; the header counts the operations beyond.
  *
  * Recovery after a kill: readers hold nothing.  The memory is freed with the last mapping; a row
- * that was being written is never taken for a whole one (seqlock.h). */
+ * that was being written is never taken for a whole one (words.h). */
 #ifndef SX_RING_OPEN_OPS_H
 #define SX_RING_OPEN_OPS_H
 

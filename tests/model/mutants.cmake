@@ -230,10 +230,10 @@ target_compile_definitions(model-retire-first PRIVATE MODEL_RETIRE_FIRST)
 # ---- the seqlock: R0, R1 of the writer, A0, A1 of the reader ---------------------------------------
 
 shmix_mutant(seqlock-end-relaxed seqlock
-  ring/seqlock.h "atomic_store_explicit(seq, before + 2, memory_order_release)"
+  ring/words.h "atomic_store_explicit(seq, before + 2, memory_order_release)"
             "atomic_store_explicit(seq, before + 2, memory_order_relaxed)")
 shmix_mutant(seqlock-begin-relaxed seqlock
-  ring/seqlock.h "atomic_load_explicit(seq, memory_order_acquire)"
+  ring/words.h "atomic_load_explicit(seq, memory_order_acquire)"
             "atomic_load_explicit(seq, memory_order_relaxed)")
 shmix_mutant(seqlock-words-relaxed seqlock
   ring/words.h "atomic_store_explicit(&at[i], word, memory_order_release)"
@@ -243,9 +243,9 @@ shmix_mutant(seqlock-words-read-relaxed seqlock
           "atomic_load_explicit(&at[i], memory_order_relaxed)")
 # the number is never odd, is not looked at before, or not afterwards
 shmix_mutant(seqlock-never-odd seqlock
-  ring/seqlock.h "atomic_store_explicit(seq, before + 1, memory_order_relaxed)" "(void)before")
+  ring/words.h "atomic_store_explicit(seq, before + 1, memory_order_relaxed)" "(void)before")
 shmix_mutant(seqlock-odd-taken seqlock
-  ring/seqlock.h "if (before % 2 != 0)" "if (false)")
+  ring/words.h "if (before % 2 != 0)" "if (false)")
 shmix_mutant(seqlock-not-asked-again seqlock
-  ring/seqlock.h "atomic_load_explicit(seq, memory_order_relaxed) == before@semicolon@\n}\n\n#endif"
+  ring/words.h "atomic_load_explicit(seq, memory_order_relaxed) == before@semicolon@\n}\n\n#endif"
             "true@semicolon@\n}\n\n#endif")

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* seqlock_model.c - one who writes a row again and again, and one who reads it, in every order.
  *
- * seqlock.h itself runs here.  One reader stands for any number: readers store nothing.  What has
+ * words.h itself runs here.  One reader stands for any number: readers store nothing.  What has
  * to hold: words that were read belong together, and are no older than what was read before; a
  * writer that never makes another step leaves a row that is whole or is never taken for whole.
  *
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ring/seqlock.h"
+#include "ring/words.h"
 
 #define WORDS 2u
 #define FACTOR UINT64_C(0x0101010101)

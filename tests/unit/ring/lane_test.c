@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* lane_test.c - messages in order, room given back, one doorbell a sleep, nothing believed. */
-#include "support.h"
-
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 
+#include "../base/bodies.h"
 #include "ring/lane.h"
+#include "ring/record.h"
+#include "support.h"
 
 TestSuite(lane, .timeout = 60);
 
@@ -650,4 +651,27 @@ Test(lane, a_forked_child_neither_holds_nor_ends_the_life_of_its_parent)
     cr_expect(sx_life_word_lives(atomic_load(p.reader.life_word)));
     cr_expect_eq(append_number(&p.lane, 1), PMIX_SUCCESS);
     pair_close(&p);
+}
+
+/* ---- record ----------------------------------------------------------------------------------
+ *
+ * Every lane message has its row, and is nothing but what its row says. */
+
+Test(record, every_lane_kind_has_a_row_and_nothing_else_has)
+{
+    for (uint32_t kind = 0; kind <= UINT16_MAX; kind++) {
+        const struct sx_lane_spec *const spec = sx_lane_spec(kind);
+
+        cr_expect_eq(spec != NULL, kind >= SX_LANE_PUT && kind < SX_LANE_SPEC_MAX);
+        cr_expect_gt(sx_lane_cost(kind, 0), 0);
+        cr_expect(spec == NULL || sx_lane_cost(kind, 4096) >= sx_lane_cost(kind, 0) + 4);
+    }
+    cr_expect_null(sx_lane_spec(UINT32_MAX));
+}
+
+Test(record, every_lane_message_keeps_the_bounds_of_its_signature)
+{
+    for (uint32_t kind = SX_LANE_PUT; kind < SX_LANE_SPEC_MAX; kind++) {
+        body_judge(sx_lane_spec(kind)->name, sx_lane_spec(kind)->body);
+    }
 }
