@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* cleanup.h - files that a client wants removed when it is gone. */
+/* cleanup.h - the chapter on files that are removed when a process or its job ends.
+ *
+ *     cleanup.c           the paths that each client has registered, and the time of their removal
+ *     cleanup_queue.c     one cleanup process for each user: the queue of what it has to remove
+ *     cleanup_process.c   that process: it becomes the user, and removes
+ *
+ *     path: REGISTERED --its process, or the last of the job, is gone--> queued --> removed, or
+ *           logged and left
+ *
+ * The chapter's own files share cleanup_queue.h. */
 #ifndef SX_SERVER_CLEANUP_CLEANUP_H
 #define SX_SERVER_CLEANUP_CLEANUP_H
 
@@ -23,5 +32,14 @@ void sx_cleanup_client_removed(struct sx_server *server, struct sx_client *clien
 
 /* Remove all that clients of the namespace have registered. */
 void sx_cleanup_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+
+/* ---- the server begins and ends ------------------------------------------------------------- */
+
+void sx_cleanup_queues_init(struct sx_cleanup_queues *brooms);
+
+/* Remove all paths that were taken, for SX_CLEANUP_QUEUE_END_NS at most.  Then call @ended once,
+ * maybe at once.  Paths not done by then are logged and left.  At this point no path is
+ * registered. */
+void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server));
 
 #endif

@@ -26,8 +26,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "server/cleanup/cleanup_process.h"
-#include "server/model/state.h"
+#include "server/cleanup/cleanup.h"
 
 #define SX_CLEANUP_QUEUE_KILL_NS SX_NS_PER_SEC /* wait for a process that was killed */
 #define LOST_MAX 3u

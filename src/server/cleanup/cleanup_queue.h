@@ -8,10 +8,13 @@
  * A file system that hangs delays its user's other removals and nothing else.  The queue is bounded
  * (SX_CLEANUP_QUEUE_QUEUE_MAX bytes a user), and at the server's end the processes have
  * SX_CLEANUP_QUEUE_END_NS. The process has a copy-on-write image of the server's private memory
- * from the time of its start. */
+ * from the time of its start.
+ *
+ * This header is for the files of this chapter. */
 #ifndef SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
 #define SX_SERVER_CLEANUP_CLEANUP_QUEUE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +22,6 @@
 
 #include "base/list.h"
 #include "control/loop.h"
-#include "server/cleanup/cleanup_unlink.h"
 #include "server/model/state.h"
 
 #define SX_CLEANUP_QUEUE_QUEUE_MAX (16u << 20) /* bytes queued for one user */
@@ -27,6 +29,53 @@
 #define SX_CLEANUP_QUEUE_LINGER_NS \
     UINT64_C(10000000000) /* long, so that short-lived ranks start few processes */
 #define SX_CLEANUP_QUEUE_RETRY_NS UINT64_C(1000000000) /* between processes that are killed */
+
+/* ---- one removal -----------------------------------------------------------------------------
+ *
+ * Remove what one path names, and report what had to stay.
+ *
+ * This runs in a process of its own that has the rights of the user who asked.
+ * It is safe in the child of a process with threads: nothing is allocated, no lock is taken. */
+
+#define SX_CLEANUP_UNLINK_DEPTH_MAX 32u /* directories inside directories; one descriptor each */
+#define SX_CLEANUP_UNLINK_TEXT_MAX 256u
+
+#define SX_CLEANUP_UNLINK_DIR 0x1u       /* a directory with the files in it; else a file */
+#define SX_CLEANUP_UNLINK_RECURSE 0x2u   /* and its subdirectories */
+#define SX_CLEANUP_UNLINK_LEAVE_TOP 0x4u /* keep the directory itself */
+#define SX_CLEANUP_UNLINK_EMPTY 0x8u     /* only directories that are or become empty */
+
+/* One request, as it is sent to that process. */
+struct sx_cleanup_unlink {
+    uint32_t size_bytes; /* of all of it, a multiple of 8 */
+    uint32_t flags;      /* SX_CLEANUP_UNLINK_* */
+    /* Absolute, with its NUL.  Then names to keep may follow, with a NUL each.  They are paths from
+     * the directory on, which begin with a slash, or the name of any entry.  One more NUL, or the
+     * end, terminates them. */
+    char path[];
+};
+
+/* The number of paths that stay, and the reason for the first of them. */
+struct sx_cleanup_unlink_report {
+    uint64_t left_count;
+    int32_t error;                         /* errno, as sx_cleanup_unlink_reason reads it */
+    char path[SX_CLEANUP_UNLINK_TEXT_MAX]; /* path of the request, cut off; printable */
+};
+
+/* Remove what @sweep names as far as it belongs to @uid.  Links are removed, never followed, also
+ * on the way to the path.  No file system that is mounted inside a directory is entered.  A missing
+ * path is not a failure.  Adds to @report. */
+void sx_cleanup_unlink_do(const struct sx_cleanup_unlink *sweep, uid_t uid,
+                          struct sx_cleanup_unlink_report *report);
+
+/* Count @sweep as left because of @error. */
+void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
+                             struct sx_cleanup_unlink_report *report);
+
+/* Return: the meaning of @error here, for a message. */
+const char *sx_cleanup_unlink_reason(int error);
+
+/* ---- the queue ------------------------------------------------------------------------------ */
 
 /* A path that a client has registered: in a list of its owner until it is removed or freed. */
 struct sx_cleanup_queue;
@@ -36,8 +85,6 @@ struct sx_cleanup_queue_path {
     size_t len;
     struct sx_cleanup_unlink sweep; /* last: the path follows */
 };
-
-void sx_cleanup_queues_init(struct sx_cleanup_queues *brooms);
 
 /* Return: the path for the cleanup process of that user, in no list; NULL when memory is out.
  * @flags: SX_CLEANUP_UNLINK_*. */
@@ -52,9 +99,32 @@ struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue
 void sx_cleanup_queue_sweep(struct sx_cleanup_queue_path *path);
 void sx_cleanup_queues_go(struct sx_server *server);
 
-/* Remove all paths that were taken, for SX_CLEANUP_QUEUE_END_NS at most.  Then call @ended once,
- * maybe at once.  Paths not done by then are logged and left.  At this point no path is
- * registered. */
-void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server));
+/* ---- the process -----------------------------------------------------------------------------
+ *
+ * The process that removes files for one user.
+ *
+ * This is a process and not a thread for two reasons.  When the host calls seteuid, the C library
+ * changes the user and groups of every thread.  And the host would wait in that call for a thread
+ * that hangs in a file system.  The process's end sends no signal, so wait(2) returns it only with
+ * __WCLONE or __WALL.  Its only descriptor is one socket, and it ends when that is closed.
+ *
+ *   server -> process   packets of struct sx_cleanup_unlink, each of at most
+ *                       SX_CLEANUP_UNLINK_PACKET_MAX bytes
+ *   process -> server   struct sx_cleanup_unlink_report, where something had to stay */
+
+#define SX_CLEANUP_UNLINK_PACKET_MAX \
+    16384u /* the longest path, with all that a job wants to keep */
+
+/* In memory shared by the server and the cleanup processes; one process after the other writes
+ * it. */
+struct sx_cleanup_process_done {
+    _Atomic uint64_t count; /* of struct sx_cleanup_unlink done, since this process began */
+};
+
+/* Start it, with @done, which the caller owns, at 0.  Return: its process id and the server's end
+ * of the socket, close-on-exec; -1 and errno.  Cost: as fork, 0.1 ms and 30 us a MiB of private
+ * memory. */
+pid_t sx_cleanup_process_start(uid_t uid, gid_t gid, struct sx_cleanup_process_done *done,
+                               int *ret_fd);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/call/role.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "server/cleanup/cleanup_queue.h"
+#include "server/cleanup/cleanup.h"
 #include "server/collective/collective_kind.h"
 #include "server/collective/open_ops.h"
 #include "server/data/data.h"

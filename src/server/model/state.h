@@ -62,7 +62,7 @@ struct sx_consumer {
 
 /* ---- what engines keep of a server; theirs alone -------------------------------------------- */
 
-/* cleanup_queue.h */
+/* cleanup */
 struct sx_cleanup_queues {
     struct sx_list list;
     bool ending, killed;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* cleanup_queue_test.c - one process a user, which may hang, die or not start; nothing else
  * notices. */
+#include "server/cleanup/cleanup.h"
 #include "server/cleanup/cleanup_queue.h"
 
 #include <errno.h>

@@ -13,6 +13,7 @@
 #include "../opened.h"
 #include "../proc_list.h"
 #include "base/value/flat.h"
+#include "server/cleanup/cleanup.h"
 #include "server/cleanup/cleanup_queue.h"
 #include "server/job/process_sets.h"
 
