@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* nspace_read.c - read a cell, or all cells of a row: from the own store first, then from the shared
- * one. */
+/* nspace_read.c - read a cell, or all cells of a row: from the own store first, then from the
+ * shared one. */
 #include "shmem/nspace_read.h"
 
 #include <stdlib.h>

@@ -27,8 +27,8 @@ pmix_status_t sx_members_open(const char *name, struct sx_members_look *ret);
 pmix_status_t sx_members_open_subject(struct sx_link *link, uint64_t subject,
                                       struct sx_members_look *ret);
 
-/* The answer to @key for the process @rank of @nspace (shmem/membership.h).  Return: as sx_places_find;
- * as sx_members_open. */
+/* The answer to @key for the process @rank of @nspace (shmem/membership.h).  Return: as
+ * sx_places_find; as sx_members_open. */
 pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t rank,
                                 pmix_value_t *ret);
 
@@ -36,8 +36,8 @@ pmix_status_t sx_members_places(const char *key, const char *nspace, uint32_t ra
  * too when the store cannot be mapped. */
 bool sx_members_join(const char *nspace);
 
-/* The answer to the query of @key, about the list @name (shmem/membership.h).  Return: as sx_lists_find;
- * as sx_members_open. */
+/* The answer to the query of @key, about the list @name (shmem/membership.h).  Return: as
+ * sx_lists_find; as sx_members_open. */
 pmix_status_t sx_members_lists(const char *key, const char *name, pmix_value_t *ret);
 
 void sx_members_close(const struct sx_members_look *look);

@@ -14,8 +14,8 @@
  *
  * Output that the host delivers for a pull after its end, but before the host confirms it, is
  * dropped.  Otherwise the next pull would receive it, and then a gap.  Bounds: SX_PULLS_MAX pulls
- * of a client (pending.h), SX_OUTPUTS_BYTES_MAX and SX_KEPT_BYTES (output.h).  The server splits nothing into
- * lines: the processes that print output do (client/iof, launch/stdio). */
+ * of a client (pending.h), SX_OUTPUTS_BYTES_MAX and SX_KEPT_BYTES (output.h).  The server splits
+ * nothing into lines: the processes that print output do (client/iof, launch/stdio). */
 #ifndef SX_SERVER_IOF_IOF_H
 #define SX_SERVER_IOF_IOF_H
 

@@ -12,8 +12,8 @@
  *        \--the host's entry is called--> ASKED --it calls back--> answered, once
  *
  * A process may control those of its own user, and root all of them.  The host gets the asker's
- * identity from the kernel with each request.  A handler of a message returns true, as nothing in it
- * is a breach of protocol.  Loop thread, unless a function says otherwise. */
+ * identity from the kernel with each request.  A handler of a message returns true, as nothing in
+ * it is a breach of protocol.  Loop thread, unless a function says otherwise. */
 #ifndef SX_SERVER_MANAGE_MANAGE_H
 #define SX_SERVER_MANAGE_MANAGE_H
 
