@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "launch/common/say.h"
-#include "server/publish/publish_as.h"
+#include "server/publish/publish.h"
 
 #define MESSAGE " message="
 

@@ -123,7 +123,7 @@ struct sx_client {
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
-    size_t found_bytes;                      /* publish.c: of answers that it has not been sent */
+    size_t found_bytes;                      /* lookup.c: of answers that it has not been sent */
     pmix_status_t spawn_failed;              /* the same: of the next lookup that would wait */
     uint64_t output_judged;                  /* iof.c: the output that it was judged for last ... */
     bool output_may;                         /* ... and whether it may have it */

@@ -275,7 +275,7 @@ struct sx_server {
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
     struct sx_list resources;    /* resources.c */
     struct sx_published published;
-    struct sx_table lookups; /* publish.c: the keys that lookups wait for */
+    struct sx_table lookups; /* lookup.c: the keys that lookups wait for */
     struct sx_query_state query;
     struct sx_cleanup_queues brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */

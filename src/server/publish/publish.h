@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* publish.h - PMIx_Publish, PMIx_Lookup and PMIx_Unpublish: by the host's entries, or by our own
- * table.
+/* publish.h - the chapter on PMIx_Publish, PMIx_Lookup and PMIx_Unpublish: by the host's entries,
+ * or by our own table.
+ *
+ *     publish.c         publish and unpublish, of clients, of the host, and of ranks that use
+ *                       another protocol
+ *     publish_call.c    what all calls have in common
+ *     lookup.c          the search of a lookup, and lookups that wait
+ *     lookup_answer.c   the answer to a lookup
+ *     The table, and which process may see which value, is model/published.c.
  *
  *     lookup --enough keys are found, or it does not wait--> answered
  *        \--> WAITING --published: enough--> answered
@@ -17,6 +24,10 @@
  * number of a client's waiting lookups is bounded (port/pending.c).  Loop thread. */
 #ifndef SX_SERVER_PUBLISH_PUBLISH_H
 #define SX_SERVER_PUBLISH_PUBLISH_H
+
+#include <stddef.h>
+
+#include <pmix_common.h>
 
 #include "base/call/role.h"
 #include "server/model/state.h"
@@ -58,5 +69,27 @@ void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
 void sx_publish_client_over(struct sx_server *server, struct sx_client *client);
 void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 void sx_publish_deinit(struct sx_server *server);
+
+/* ---- ranks that use another protocol ---------------------------------------------------------
+ *
+ * Published data for a host whose ranks also use another protocol than ours.
+ *
+ * A rank that uses another protocol with its host publishes in the same table as one that calls
+ * PMIx_Publish.  It publishes under its own name, and finds what others have
+ * published there.  Its values are texts.  Any thread. */
+
+/* Publish @text as @proc under @key, in range and lifetime of the session.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_BAD_PARAM for a key that is reserved or empty; as sx_published_add; PMIX_ERR_NOT_FOUND
+ * when there is no such namespace; PMIX_ERR_INIT without a server. */
+pmix_status_t sx_publish_as(const pmix_proc_t *proc, const char *key, const char *text);
+
+/* Read the value that @proc finds under @key.  Return: PMIX_SUCCESS, and the value in @ret_text;
+ * PMIX_ERR_NOT_FOUND, also for a value that is not a text or does not fit in @size bytes;
+ * PMIX_ERR_INIT. */
+pmix_status_t sx_lookup_as(const pmix_proc_t *proc, const char *key, char *ret_text, size_t size);
+
+/* Remove the value that @proc has published under @key for all of the session.  Return: as
+ * sx_published_withdraw; PMIX_ERR_INIT. */
+pmix_status_t sx_unpublish_as(const pmix_proc_t *proc, const char *key);
 
 #endif
