@@ -4,7 +4,8 @@
  * pull it, and on input that they push.
  *
  *     iof.c      pulls: the calls that open them, and the output that is for them
- *     output.c   output: delivered by the host, counted, and kept until a pull claims it
+ *     deliver.c  output arrives from the host, on any thread
+ *     output.c   output: counted, and kept until a pull claims it
  *     pull.c     one pull: its queue, its socket, its slow reader; the index of pulls by process
  *     input.c    input that processes push
  *
