@@ -41,7 +41,7 @@ static void cursor_tell(struct sx_link *link)
     pthread_mutex_unlock(&link->lane_lock);
 }
 
-/* The server asks when a process waits for the handlers (server/event/event_handled.h). */
+/* The server asks when a process waits for the handlers (server/event/event.h). */
 static void handled_tell(struct sx_link *link)
 {
     const uint64_t seq = link->cursor.seq_next - 1;

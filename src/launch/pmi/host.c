@@ -26,7 +26,7 @@
 #include "launch/common/say.h"
 #include "launch/job/state.h"
 #include "server/collective/connect.h"
-#include "server/event/event_handled.h"
+#include "server/event/event.h"
 #include "server/publish/publish.h"
 #include "shmem/nspace_read.h"
 

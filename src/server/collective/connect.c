@@ -15,7 +15,7 @@
 #include "server/collective/connect_nodes.h"
 #include "server/collective/member_left.h"
 #include "server/collective/op_signature.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "server/data/data.h"
-#include "server/event/event_route.h"
+#include "server/event/event.h"
 #include "server/job/jobinfo.h"
 #include "server/model/claim.h"
 #include "server/publish/publish.h"

@@ -15,7 +15,7 @@
 #include "base/status.h"
 #include "base/value/value.h"
 #include "server/data/get_index.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/model/alias.h"
 #include "server/model/blob.h"
 #include "server/model/family.h"

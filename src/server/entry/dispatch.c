@@ -13,8 +13,6 @@
 #include "server/entry/journal.h"
 #include "server/entry/reaper.h"
 #include "server/event/event.h"
-#include "server/event/lapped_readers.h"
-#include "server/event/late_handlers.h"
 #include "server/group/group_answer.h"
 #include "server/group/group_leave.h"
 #include "server/group/invite.h"

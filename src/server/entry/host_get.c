@@ -17,8 +17,6 @@
 #include "base/value/opaque.h"
 #include "base/value/value.h"
 #include "server/event/event.h"
-#include "server/event/event_route.h"
-#include "server/event/host_handlers.h"
 #include "server/log/logging.h"
 #include "server/manage/manage.h"
 #include "server/model/alias.h"

@@ -11,7 +11,7 @@
 #include "server/entry/journal.h"
 #include "server/entry/reaper.h"
 #include "server/entry/tool.h"
-#include "server/event/event_route.h"
+#include "server/event/event.h"
 #include "server/job/derived_keys.h"
 #include "server/job/jobinfo.h"
 #include "server/job/process_sets.h"

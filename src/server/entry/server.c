@@ -31,7 +31,6 @@
 #include "server/entry/log_bound.h"
 #include "server/entry/turn.h"
 #include "server/event/event.h"
-#include "server/event/host_handlers.h"
 #include "server/group/group_values.h"
 #include "server/iof/iof.h"
 #include "server/job/process_sets.h"

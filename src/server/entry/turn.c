@@ -13,7 +13,6 @@
 #include "server/entry/hello.h"
 #include "server/entry/log_bound.h"
 #include "server/event/event.h"
-#include "server/event/event_handled.h"
 #include "server/model/state.h"
 #include "server/port/lanes.h"
 #include "server/port/pending.h"

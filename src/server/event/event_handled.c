@@ -2,11 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_handled.c - a number that the clients' handlers have to reach, and the calls that wait for
  * it. */
-#include "server/event/event_handled.h"
+#include "server/event/event.h"
 
 #include <stdlib.h>
-
-#include "server/event/event.h"
 
 struct asker {
     struct sx_list link; /* server.handled_askers */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* event_relay.c - write the mark of a relayed event, and read it. */
-#include "server/event/event_relay.h"
+#include "server/event/event_route.h"
 
 #include <inttypes.h>
 #include <stdio.h>

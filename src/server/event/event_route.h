@@ -17,21 +17,14 @@
 #ifndef SX_SERVER_EVENT_EVENT_ROUTE_H
 #define SX_SERVER_EVENT_EVENT_ROUTE_H
 
-#include "server/model/event_block.h"
-#include "server/model/state.h"
-
-enum sx_event_origin {
-    SX_EVENT_FROM_CLIENT,
-    SX_EVENT_FROM_HOST,
-    SX_EVENT_FROM_LIBRARY,
-};
+#include "server/event/event.h"
+#include "server/port/upcall.h"
 
 /* Fill into the block what follows from the source: its session, and whether the manager itself
  * addresses all.  Call this before all functions below. */
 void sx_event_route(struct sx_server *server, struct sx_event_block *block,
                     enum sx_event_origin origin);
 
-bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspace *nspace);
 /* Whether the event concerns a job that is not registered here yet: the job may be registered
  * later. */
 bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block);
@@ -50,8 +43,62 @@ enum sx_event_way {
  * that its jobs name. */
 enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_block *block);
 
-/* Jobs were registered or removed: set on the board whether events would have to leave the node and
- * cannot. */
-void sx_event_confine(struct sx_server *server);
+/* ---- names that stand for processes ---------------------------------------------------------- */
+
+/* Events from, for, or about members of connected namespaces and groups. */
+
+/* Rewrite *block so that it names real processes where it named them through a connected namespace
+ * or a group.  The infos stay unchanged, and other nodes read them.  *block may be replaced; its
+ * reference moves to the new one.  @payer, NULL for a host, is charged for a long list.  Return:
+ * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then *block is unchanged. */
+pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
+                               struct sx_event_block **block);
+
+/* ---- through the host to other nodes --------------------------------------------------------- */
+
+/* An event on its way through the host to the servers of other nodes.
+ *
+ *     client's event --infos + range, proxy, mark--> host --> other nodes: the event of the mark
+ *                                                      \----> the node it left: dropped
+ *
+ * A host delivers an event to all its nodes, the origin included, and drops what it does not
+ * support.  ORTE turns each range into SESSION, replaces processes whose names are not its jobs,
+ * and empties arrays of processes.  So each relayed event carries a mark: a byte string, which
+ * every host can carry.  The mark holds the relaying server, a random number that is unlikely to be
+ * another server's, the publisher's user, and the original event.  The infos are for the host. */
+
+#define SX_EVENT_RELAY_KEY "shmix.evrelay"
+
+struct sx_event_relay {
+    bool own;         /* this server has relayed it */
+    uint64_t session; /* session of the range SESSION; SX_SESSION_* */
+    bool has_user;    /* the publisher is a client, of this user */
+    uid_t user;
+    const char *bytes; /* the event; borrowed, at any address */
+    size_t size;
+};
+
+/* Draw the random number of this server. */
+void sx_event_relay_init(struct sx_server *server);
+
+/* Build the infos of @block for the host; free them with PMIX_INFO_FREE.  Return: PMIX_SUCCESS,
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_relay_infos(const struct sx_server *server,
+                                   const struct sx_event_block *block, pmix_info_t **ret_info,
+                                   size_t *ret_ninfo);
+
+/* Pass to the host an event of @client (NULL: of a tool) that concerns more than the processes of
+ * this node.  The callback receives @id.  Return: as sx_upcall. */
+pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
+                             const struct sx_event_block *block, uint64_t id, sx_told_fn told);
+
+/* Return: whether @info belongs to an event that a server has relayed.  Any thread. */
+bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,
+                         struct sx_event_relay *ret);
+/* Read the event of @relay, from @source.  Any thread.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_UNPACK_FAILURE, logged, when it was not sent by a server of this version;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_relay_open(const struct sx_event_relay *relay, const pmix_proc_t *source,
+                                  struct sx_event_block **ret);
 
 #endif

@@ -7,7 +7,7 @@
  * Events for the host are numbered as those of a namespace are, and the newest are kept.  A handler
  * gets the kept events up to the number at which it is activated, and each later event as it is
  * published. */
-#include "server/event/host_handlers.h"
+#include "server/event/event.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@
 #include "base/call/chain.h"
 #include "base/call/handlers.h"
 #include "base/status.h"
-#include "server/event/event_ask.h"
+#include "server/event/event_codes.h"
 
 /* One handler of the host.  All that its removal needs is allocated with it, as a removal cannot
  * fail. */

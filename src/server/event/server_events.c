@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* server_events.c - fill in the infos that the Standard lists for each event, and publish it. */
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "server/event/event.h"
 
 static void load(pmix_info_t *info, const char *key, pmix_data_type_t type)
 {

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "server/collective/arrival.h"
 #include "server/collective/collective_kind.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/group/group_plan.h"
 
 static void *member_next(void *owner, void *at, struct sx_group_builder *ret)

@@ -9,7 +9,7 @@
 
 #include "base/call/directive_tables.h"
 #include "server/collective/member_left.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 
 uint8_t sx_group_pardons(const struct sx_membership_entry *group)
 {

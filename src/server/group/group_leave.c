@@ -11,7 +11,7 @@
 #include "base/call/directive_tables.h"
 #include "server/collective/collective.h"
 #include "server/collective/member_left.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/group/group.h"
 #include "server/group/group_end.h"
 #include "server/port/reply.h"

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/message/payloads.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/model/state.h"
 
 void sx_group_lead_init(struct sx_group_lead *lead, const struct sx_group_building *building,

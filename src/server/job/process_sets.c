@@ -28,7 +28,7 @@
 
 #include "base/status.h"
 #include "base/value/value.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/model/membership.h"
 #include "server/model/membership_store.h"
 

@@ -11,7 +11,7 @@
 #include "base/call/directive_tables.h"
 #include "base/clock.h"
 #include "base/status.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/util.h"
 #include "base/value/value.h"
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 #include "server/model/alias.h"
 #include "server/model/nspace_access.h"
 #include "server/port/pending.h"

@@ -279,7 +279,7 @@ struct sx_server {
     struct sx_query_state query;
     struct sx_cleanup_queues brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
-    uint64_t event_question;  /* event_ask.c: the number of the last one */
+    uint64_t event_question;  /* event_codes.c: the number of the last one */
     struct sx_host host;
     struct sx_turn turn;
     struct sx_strangers strangers;
@@ -291,7 +291,7 @@ struct sx_server {
     struct sx_spin_try spin_try;
     struct sx_event_history event_history;
     struct sx_eventlog host_events;    /* events for the host's own handlers */
-    struct sx_list event_wants;        /* event_ask.c: those that wait for the host */
+    struct sx_list event_wants;        /* event_codes.c: those that wait for the host */
     struct sx_event_codes event_codes; /* clients that want them */
     struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
     struct sx_loop_post events_wake;   /* event.c: not before this */

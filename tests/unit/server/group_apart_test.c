@@ -5,7 +5,7 @@
 #include "server/group/group_leave.h"
 
 #include "group_calls.h"
-#include "server/event/event_relay.h"
+#include "server/event/event_route.h"
 #include "server/group/group_end.h"
 
 TestSuite(group_apart, .fini = nodes_end);

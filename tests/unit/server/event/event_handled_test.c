@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_handled_test.c - the host hears when all handlers of a namespace have been called, and when
  * nobody can say so any more. */
-#include "server/event/event_handled.h"
+#include "server/event/event.h"
 
 #include "../bare.h"
 

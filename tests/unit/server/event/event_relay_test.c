@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_relay_test.c - the mark of an event on its way: what is written is read, by its sender and
  * by others, and what no server wrote is none. */
-#include "server/event/event_relay.h"
+#include "server/event/event_route.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* host_handlers_test.c - the host's own handlers: what they hear of once they are activated, late
  * and live, each once. */
-#include "server/event/host_handlers.h"
+#include "server/event/event.h"
 
 #include "../bare_events.h"
 #include "../block_build.h"

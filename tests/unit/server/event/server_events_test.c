@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* server_events_test.c - what the server itself says: of whom, to whom, and to no handler that did
  * not ask for it. */
-#include "server/event/server_events.h"
+#include "server/event/event.h"
 
 #include <stdlib.h>
 

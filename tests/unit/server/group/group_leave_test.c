@@ -14,7 +14,7 @@
 #include "base/value/flat.h"
 #include "server/collective/collective.h"
 #include "server/collective/collective_kind.h"
-#include "server/event/event_relay.h"
+#include "server/event/event_route.h"
 #include "server/group/group.h"
 
 #define SIZE 4u

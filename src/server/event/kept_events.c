@@ -1,24 +1,131 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* late_handlers.c - pick the kept events that a client may have and has asked for.
+/* kept_events.c - kept events, for handlers that are registered late and for lapped readers.
  *
- *     EVENT_REGISTER --the host's answer, where it is asked--> the newest of them
- *     EVENT_REGISTER with `before` ------------------------> the next older ones ... the oldest
- *
- * The server keeps no state between answers.  The newest events are sent first, and a log drops its
- * oldest first, so a client gets a sequence without a gap. */
-#include "server/event/late_handlers.h"
+ * The server keeps no state between answers: each contains the position at which the client
+ * continues. */
+#include "server/event/kept_events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "server/event/event.h"
-#include "server/event/event_answer.h"
-#include "server/event/event_ask.h"
 #include "server/event/event_codes.h"
+#include "server/model/family.h"
 #include "server/model/share.h"
 #include "server/port/reply.h"
+
+/* ---- an answer ------------------------------------------------------------------------------- */
+
+/* A buffer that grows by one event at a time. */
+
+#define FIRST_BYTES SX_FRAME_MAX
+
+/* Write an empty list. */
+static void begin(struct sx_event_answer *answer)
+{
+    answer->size = sizeof(struct sx_event_list);
+    memset(answer->bytes, 0, answer->size);
+}
+
+pmix_status_t sx_event_answer_init(struct sx_event_answer *answer)
+{
+    *answer = (struct sx_event_answer){ .bytes = malloc(FIRST_BYTES), .capacity = FIRST_BYTES };
+    if (answer->bytes == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    begin(answer);
+    return PMIX_SUCCESS;
+}
+
+void sx_event_answer_deinit(struct sx_event_answer *answer)
+{
+    free(answer->bytes);
+    *answer = SX_EVENT_ANSWER_NULL;
+}
+
+/* Return: room for @size more bytes, NULL when memory is out. */
+static char *answer_room(struct sx_event_answer *answer, size_t size)
+{
+    if (size > answer->capacity - answer->size) {
+        const size_t capacity = 2 * (answer->capacity + size);
+        char *const grown = realloc(answer->bytes, capacity);
+
+        if (grown == NULL) {
+            return NULL;
+        }
+        answer->bytes = grown;
+        answer->capacity = capacity;
+    }
+    answer->size += size;
+    return answer->bytes + answer->size - size;
+}
+
+/* The bytes that @entry takes in an answer. */
+static size_t entry_size(const struct sx_event_entry *entry)
+{
+    return sizeof(struct sx_event_kept) + (size_t)sx_align_up(entry->block->size, 8);
+}
+
+bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry,
+                          size_t bytes_max)
+{
+    return sx_event_answer_list(answer)->count == 0 ||
+           answer->size + entry_size(entry) <= bytes_max;
+}
+
+pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
+                                  const struct sx_event_entry *entry, uint64_t lost)
+{
+    const struct sx_event_kept kept = { .size = entry->block->size, .lost = lost };
+    const size_t size = entry_size(entry);
+    char *const room = answer_room(answer, size);
+
+    if (room == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    char *const event = room + sizeof(kept);
+
+    memcpy(room, &kept, sizeof(kept));
+    memcpy(event, entry->block->bytes, kept.size);
+    memcpy(event + offsetof(struct sx_event, number), &entry->number, sizeof(entry->number));
+    memset(event + kept.size, 0, size - sizeof(kept) - kept.size);
+    sx_event_answer_list(answer)->count++;
+    return PMIX_SUCCESS;
+}
+
+bool sx_event_answer_send_part(struct sx_client *client, uint32_t id,
+                               struct sx_event_answer *answer)
+{
+    const bool sent = sx_reply_part(client, id, answer->bytes, answer->size);
+
+    if (sent) {
+        begin(answer);
+    }
+    return sent;
+}
+
+void sx_event_answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
+                          pmix_status_t rc, struct sx_event_answer *answer)
+{
+    if (rc == PMIX_SUCCESS) {
+        sx_reply_body(server, client, id, rc, answer->bytes, answer->size);
+    } else {
+        sx_reply(server, client, id, rc, -1);
+    }
+    sx_event_answer_deinit(answer);
+}
+
+/* ---- handlers that are registered late ------------------------------------------------------- */
+
+/* Pick the kept events that a client may have and has asked for.
+ *
+ *     EVENT_REGISTER --the host's answer, where it is asked--> the newest of them
+ *     EVENT_REGISTER with `before` ------------------------> the next older ones ... the oldest
+ *
+ * The newest events are sent first, and a log drops its oldest first, so a client gets a sequence
+ * without a gap. */
 
 /* The cost of an answer besides its frame. */
 #define LOOKS_A_UNIT 16u
@@ -300,6 +407,103 @@ bool sx_event_on_deregister(struct sx_server *server, struct sx_client *client,
              registration != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE, -1);
     if (registration != NULL) {
         registration_free(registration);
+    }
+    return true;
+}
+
+/* ---- lapped readers -------------------------------------------------------------------------- */
+
+/* A walk through the log from the reader's position, until a frame is full.
+ *
+ * The server keeps no state between answers: each answer contains the position at which the reader
+ * continues.  A number that is missing from the log is lost; one that is for other processes is
+ * skipped. */
+
+/* The position of the walk. */
+struct replay {
+    struct sx_eventlog_cursor cursor;
+    uint64_t next;        /* the next number to visit */
+    uint64_t lost;        /* events lost since the last event of the answer ... */
+    uint64_t lost_before; /* ... and before that */
+    uint64_t last;
+    uint64_t targets; /* targets that were compared */
+};
+
+static uint64_t replay_looks(const struct replay *walk)
+{
+    return walk->cursor.visited + walk->targets;
+}
+
+/* All numbers below @before have been handled. */
+static void replay_pass(struct replay *walk, uint64_t before)
+{
+    walk->lost += before - walk->next;
+    walk->next = before;
+}
+
+/* Return: PMIX_SUCCESS to continue; PMIX_ERR_NOT_FOUND when nothing more fits, or the log ends. */
+static pmix_status_t replay_on(struct replay *walk, const char *nspace, uint32_t rank,
+                               struct sx_event_answer *answer)
+{
+    const struct sx_event_entry *const entry = sx_eventlog_next(&walk->cursor);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (entry == NULL || entry->number > walk->last) {
+        replay_pass(walk, walk->last + 1);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    const bool is_for_it = sx_event_block_aims_at(entry->block, nspace, rank);
+
+    if (is_for_it && !sx_event_answer_fits(answer, entry, SX_KEPT_FRAME_BYTES)) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    walk->targets += sx_event_block_head(entry->block)->target_count;
+    replay_pass(walk, entry->number);
+    if (is_for_it) {
+        rc = sx_event_answer_add(answer, entry, walk->lost);
+        walk->lost_before += walk->lost;
+        walk->lost = 0;
+    }
+    walk->next++;
+    return rc;
+}
+
+pmix_status_t sx_event_replay(const struct sx_eventlog *log, const char *nspace, uint32_t rank,
+                              const struct sx_event_replay *wanted, struct sx_event_answer *answer,
+                              struct sx_event_replayed *ret)
+{
+    struct replay walk = { .next = wanted->first == 0 ? 1 : wanted->first,
+                           .last = wanted->last < log->newest ? wanted->last : log->newest };
+    pmix_status_t rc = walk.next <= walk.last ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+
+    sx_eventlog_seek(&walk.cursor, log, walk.next);
+    while (rc == PMIX_SUCCESS && replay_looks(&walk) < SX_REPLAY_LOOKS_MAX) {
+        rc = replay_on(&walk, nspace, rank, answer);
+    }
+    sx_event_answer_list(answer)->next = walk.next;
+    sx_event_answer_list(answer)->lost = walk.lost;
+    *ret = (struct sx_event_replayed){ .next = walk.next,
+                                       .lost = walk.lost_before + walk.lost,
+                                       .looks = replay_looks(&walk) };
+    return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
+}
+
+bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                        uint64_t now_ns)
+{
+    const struct sx_event_replay *const wanted = frame->opened.head;
+    struct sx_event_replayed replayed = { .lost = 0 };
+    struct sx_event_answer answer;
+    pmix_status_t rc = sx_event_answer_init(&answer);
+
+    (void)now_ns;
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_replay(&client->home->events, client->nspace->name, client->rank, wanted,
+                             &answer, &replayed);
+    }
+    sx_event_answer_send(server, client, frame->header.id, rc, &answer);
+    if (replayed.lost > 0) {
+        SX_FAMILIES_TELL_OF(server, events_missed, client, wanted->first, replayed.next);
     }
     return true;
 }

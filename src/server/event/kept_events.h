@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_answer.h - kept events as the body of an answer: struct sx_event_list and what follows. */
-#ifndef SX_SERVER_EVENT_EVENT_ANSWER_H
-#define SX_SERVER_EVENT_EVENT_ANSWER_H
+/* kept_events.h - kept events as the body of an answer: struct sx_event_list and what follows. */
+#ifndef SX_SERVER_EVENT_KEPT_EVENTS_H
+#define SX_SERVER_EVENT_KEPT_EVENTS_H
 
 #include "server/model/event_log.h"
 #include "server/model/state.h"
+
+/* ---- an answer ------------------------------------------------------------------------------- */
 
 struct sx_event_answer {
     char *bytes;
@@ -42,5 +44,21 @@ bool sx_event_answer_send_part(struct sx_client *client, uint32_t id,
  * by this. */
 void sx_event_answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
                           pmix_status_t rc, struct sx_event_answer *answer);
+
+/* ---- lapped readers -------------------------------------------------------------------------- */
+
+/* The events that a reader has missed in its ring, one frame at a time. */
+
+struct sx_event_replayed {
+    uint64_t next;  /* all numbers below this are handled */
+    uint64_t lost;  /* how many of those are lost */
+    uint64_t looks; /* the cost: at most SX_REPLAY_LOOKS_MAX and the cost of the last event */
+};
+
+/* Write into @answer, which is new, the first events among those that @wanted names, of @log and
+ * for process @rank of @nspace.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_replay(const struct sx_eventlog *log, const char *nspace, uint32_t rank,
+                              const struct sx_event_replay *wanted, struct sx_event_answer *answer,
+                              struct sx_event_replayed *ret);
 
 #endif
