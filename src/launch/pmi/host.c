@@ -25,7 +25,7 @@
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
-#include "server/collective/connect.h"
+#include "server/collective/collective.h"
 #include "server/event/event.h"
 #include "server/publish/publish.h"
 #include "shmem/nspace_read.h"

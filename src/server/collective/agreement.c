@@ -1,13 +1,293 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* agreement.c - the same members, in the same order, and the same name at each server. */
+/* agreement.c - the host is asked first, then the servers agree. */
 #include "server/collective/agreement.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
+#include "server/collective/connect_nodes.h"
+#include "server/collective/operation.h"
+#include "server/job/jobinfo_collect.h"
+
+bool sx_agree_reaches(const struct sx_server *server)
+{
+    return server->module.fence_nb != NULL;
+}
+
+bool sx_agree_is_elsewhere(const struct sx_collective *collective)
+{
+    return sx_members_absent(&collective->members).elsewhere;
+}
+
+pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret_count)
+{
+    pmix_proc_t *const here = malloc((members->count + 1) * sizeof(*here));
+
+    *ret_count = 0;
+    for (size_t i = 0; here != NULL && i < members->count; i++) {
+        const struct sx_client *const client = members->all[i].client;
+
+        if (client->nspace != NULL) {
+            here[(*ret_count)++] = sx_nspace_proc(client->nspace, client->rank);
+        }
+    }
+    return here;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
+/* Return: the processes by which the host identifies the operation.  The end of a list is asked
+ * with the processes with which the list was made. */
+static pmix_proc_t *procs_of(const struct sx_collective *collective, size_t *ret_count)
+{
+    const struct sx_members *const members = &collective->members;
+    const struct sx_connect_nodes *const span =
+        collective->kind->known_by_list
+            ? sx_connect_nodes_find(members->server, members->procs[0].nspace)
+            : NULL;
+
+    *ret_count = members->real.count;
+    return span != NULL ? sx_connect_nodes_procs(span, ret_count) : members->real.all;
+}
+
+/* Let the servers agree. */
+static pmix_status_t agree(struct sx_collective *collective)
+{
+    size_t count;
+    const pmix_proc_t *const procs = procs_of(collective, &count);
+
+    return sx_rounds_join(collective, procs, count, collective->part.told);
+}
+
+pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agree_entry *entry,
+                           sx_told_fn told)
+{
+    struct sx_joint joint = { .told = told,
+                              .asker = &collective->asker,
+                              .name = entry->name,
+                              .operation = entry->operation,
+                              .wishes = &collective->wishes,
+                              .is_partial = collective->members.incomplete };
+
+    joint.procs = procs_of(collective, &joint.proc_count);
+    collective->part.told = told;
+    if (!entry->is_asked) {
+        return agree(collective);
+    }
+    if (entry->kind == SX_UPCALL_GROUP) {
+        joint.here = sx_agree_members_here(&collective->members, &joint.here_count);
+    }
+    const pmix_status_t rc = sx_joint_upcall(collective->members.server, entry->kind, &joint);
+
+    free(joint.here);
+    return rc;
+}
+
+/* The entry's answer has no bytes, so an answer with bytes is that of the rounds. */
+bool sx_agree_goes_on(struct sx_collective *collective, const struct sx_host_answer *answer,
+                      pmix_status_t *ret_status)
+{
+    *ret_status = answer->status;
+    if (answer->status != PMIX_SUCCESS || answer->size > 0 || collective->is_over ||
+        !sx_agree_is_elsewhere(collective)) {
+        return false;
+    }
+    if (!sx_agree_reaches(collective->members.server)) {
+        *ret_status = SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                               "the host has no fence_nb: the servers of several nodes cannot "
+                               "agree on a %s",
+                               sx_collective_name(collective->kind->number));
+        return false;
+    }
+    *ret_status = agree(collective);
+    return *ret_status == PMIX_SUCCESS;
+}
+
+/* ---- what a server contributes --------------------------------------------------------------- */
+
+/* Append the data that this server has of @nspace. */
+static pmix_status_t contribute_nspace(const struct sx_nspace *nspace, struct sx_blob *blob)
+{
+    const struct sx_agreement_nspace head = { .job_size = nspace->job_size };
+    pmix_info_t *info;
+    size_t ninfo;
+    pmix_status_t rc = sx_jobinfo_collect(nspace, &info, &ninfo);
+
+    if (rc == PMIX_SUCCESS) {
+        struct sx_draft draft = {
+            .signature = &sx_agreement_nspace_body,
+            .head = &head,
+            .nspace = "",
+            .parts = { [SX_AGREEMENT_NSPACE_NAME] = { nspace->name, strlen(nspace->name) },
+                       [SX_AGREEMENT_NSPACE_INFOS] = { info, ninfo } },
+        };
+
+        rc = sx_agreement_add(blob, &draft);
+        PMIX_INFO_FREE(info, ninfo);
+    }
+    return rc;
+}
+
+/* If there is only one namespace, all servers have it already. */
+static bool has_several_nspaces(const struct sx_alias_list *procs)
+{
+    return procs->count > 0 &&
+           strcmp(procs->all[0].nspace, procs->all[procs->count - 1].nspace) != 0;
+}
+
+static pmix_status_t contribute_nspaces(const struct sx_collective *collective,
+                                        struct sx_blob *blob)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; has_several_nspaces(real) && i < real->count && rc == PMIX_SUCCESS; i++) {
+        const char *const name = real->all[i].nspace;
+        const struct sx_nspace *const nspace = i > 0 && strcmp(real->all[i - 1].nspace, name) == 0
+                                                   ? NULL
+                                                   : sx_nspace_find(collective->members.server,
+                                                                    name);
+
+        if (nspace != NULL && sx_connect_nodes_brings(collective, nspace)) {
+            rc = contribute_nspace(nspace, blob);
+        }
+    }
+    return rc;
+}
+
+pmix_status_t sx_agree_contribute(const struct sx_collective *collective, const char *name,
+                                  const struct sx_blob *said, struct sx_blob *blob)
+{
+    const struct sx_members *const members = &collective->members;
+    const struct sx_agreement head = {
+        .is_partial = members->incomplete || (collective->pardons & SX_PARDON_BEFORE) != 0
+    };
+    const struct sx_blob nothing = { 0 };
+    size_t here_count;
+    pmix_proc_t *const here = sx_agree_members_here(members, &here_count);
+    struct sx_blob nspaces = { 0 };
+    pmix_status_t rc = here == NULL ? PMIX_ERR_OUT_OF_RESOURCE
+                                    : contribute_nspaces(collective, &nspaces);
+
+    said = said != NULL ? said : &nothing;
+    if (rc == PMIX_SUCCESS) {
+        struct sx_draft draft = {
+            .signature = &sx_agreement_body,
+            .head = &head,
+            .nspace = "",
+            .parts = { [SX_AGREEMENT_MEMBERS] = { here, here_count },
+                       [SX_AGREEMENT_NAME] = { name, strlen(name) },
+                       [SX_AGREEMENT_NSPACES] = { nspaces.bytes, nspaces.size },
+                       [SX_AGREEMENT_SAID] = { said->bytes, said->size } },
+        };
+
+        rc = sx_agreement_add(blob, &draft);
+    }
+    sx_blob_clear(&nspaces);
+    free(here);
+    return rc;
+}
+
+/* ---- what all servers contribute ------------------------------------------------------------- */
+
+struct reading {
+    struct sx_collective *collective;
+    struct sx_brought brought;
+    pmix_status_t (*on_said)(const struct sx_opened_part *said, void *arg);
+};
+
+static pmix_status_t read_nspace(const struct sx_opened *nspace, void *arg)
+{
+    struct reading *const reading = arg;
+
+    return sx_connect_nodes_bring(reading->collective->members.server, nspace, &reading->brought);
+}
+
+static pmix_status_t read_said(const struct sx_opened_part *said, void *arg)
+{
+    const struct reading *const reading = arg;
+
+    return reading->on_said != NULL ? reading->on_said(said, reading->collective) : PMIX_SUCCESS;
+}
+
+/* Return: the number of processes in @procs; a job that is not registered counts as one.  The
+ * wildcard of a job is its last entry, and includes its ranks that are named besides. */
+static size_t meant_count(struct sx_server *server, const struct sx_alias_list *procs)
+{
+    size_t count = 0, of_job = 0;
+
+    for (size_t i = 0; i < procs->count; i++) {
+        const pmix_proc_t *const proc = &procs->all[i];
+        const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+
+        of_job = i > 0 && strcmp(procs->all[i - 1].nspace, proc->nspace) == 0 ? of_job : 0;
+        if (proc->rank == PMIX_RANK_WILDCARD && nspace != NULL && nspace->job_size > of_job) {
+            count += nspace->job_size - of_job;
+        } else {
+            count++;
+            of_job++;
+        }
+    }
+    return count;
+}
+
+/* Return: PMIX_ERR_WOULD_BLOCK when a namespace is missing that the host may register yet.
+ *
+ * Some hosts complete a fence on each node without the others (Slurm, for some sets of ranks). */
+static pmix_status_t have_all_called(const struct sx_collective *collective)
+{
+    const struct sx_agreed *const agreed = &collective->agreed;
+    const size_t meant = meant_count(collective->members.server, &collective->members.real);
+
+    if (agreed->is_partial || agreed->member_count >= meant) {
+        return PMIX_SUCCESS;
+    }
+    if (collective->members.has_unknown) {
+        sx_log(SX_LOG_INFO, "a %s waits until the host has registered all its namespaces",
+               sx_collective_name(collective->kind->number));
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                    "the host has completed a fence of %zu processes when %zu had called: it "
+                    "has no fences of them, and so no %s",
+                    meant, agreed->member_count, sx_collective_name(collective->kind->number));
+}
+
+pmix_status_t sx_agree_read(struct sx_collective *collective, const struct sx_host_answer *answer,
+                            pmix_status_t (*on_said)(const struct sx_opened_part *said, void *arg))
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    struct sx_server *const server = collective->members.server;
+    struct sx_agreed *const ret = &collective->agreed;
+    struct reading reading = { .collective = collective, .on_said = on_said };
+    const struct sx_agreement_reader reader = { read_nspace, read_said, &reading };
+
+    if (answer->status != PMIX_SUCCESS || answer->size == 0 || collective->is_over) {
+        return answer->status;
+    }
+    pmix_status_t rc = sx_agreements_read(answer->bytes, answer->size, &reader, ret);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = have_all_called(collective);
+    }
+    if (rc == PMIX_SUCCESS && (collective->connect & SX_CONNECT_EXCHANGES) != 0) {
+        sx_connect_nodes_leave(&reading.brought);
+    } else if (rc == PMIX_SUCCESS) {
+        rc = sx_connect_nodes_add(server, ret->name, real->all, real->count, &reading.brought);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_connect_nodes_take_back(server, &reading.brought);
+    }
+    return rc;
+}
+
+/* ---- as bytes -------------------------------------------------------------------------------- */
+
+/* The same members, in the same order, and the same name at each server. */
 
 const struct sx_signature sx_agreement_body = {
     .head_size = sizeof(struct sx_agreement),

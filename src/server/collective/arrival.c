@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* arrival.c - the processes in order, and the values of the directives. */
-#include "server/collective/arrival.h"
+#include "server/collective/operation.h"
 
 #include <stdlib.h>
 

@@ -18,9 +18,6 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "server/collective/arrival.h"
-#include "server/collective/collective_kind.h"
-#include "server/collective/op_signature.h"
 #include "server/model/proc_list.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"

@@ -4,7 +4,7 @@
  *
  * An operation is identified by its kind and its signature: the sorted list of processes, and the
  * id that its callers may give.  The differences between kinds are in their rows
- * (server/entry/kinds.c).
+ * (server/entry/kinds.c), its state in operation.h.
  *
  *     OPEN --last expected local member arrives--> FULL --host answers, or not needed--> released
  *       \------a member goes before it arrives, or is late: its status is everybody's------^
@@ -24,7 +24,13 @@
 #ifndef SX_SERVER_COLLECTIVE_COLLECTIVE_H
 #define SX_SERVER_COLLECTIVE_COLLECTIVE_H
 
+#include "base/message/payloads.h"
+#include "server/collective/operation.h"
+#include "server/model/membership.h"
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
+
+/* ---- the engine ------------------------------------------------------------------------------ */
 
 /* A lane message: the client joins an operation.  Return: PMIX_SUCCESS (even if the operation
  * fails), or PMIX_ERR_BAD_PARAM for bytes that no client of this library writes. */
@@ -55,5 +61,224 @@ void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *l
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 /* The server ends. */
 void sx_collective_end_all(struct sx_server *server);
+
+/* ---- the table of open operations ----------------------------------------------------------- */
+
+/* Operations that stay open are shown in a table that other processes read.
+ *
+ *     opened --SX_OPEN_DELAY_NS--> has a row --changed, and as long again--> written anew
+ *        \                            |
+ *         \---ended: never shown      \---ended: the row is free
+ *
+ * So an operation that ends sooner costs two list operations.  A row shows a state that is at most
+ * that delay old, also while the server hangs.  The oldest operations have rows; the others are
+ * counted. */
+
+/* Make the table; the server must have its name.  Return: PMIX_SUCCESS, or as
+ * sx_open_ops_create. */
+pmix_status_t sx_shown_init(struct sx_server *server);
+/* Safe on a server whose table is SX_OPEN_OPS_NULL, and twice. */
+void sx_shown_deinit(struct sx_server *server);
+
+/* An operation is being opened.  @shown is zeroed, and a member of its struct sx_collective. */
+void sx_shown_add(struct sx_server *server, struct sx_shown *shown);
+/* The operation has ended. */
+void sx_shown_remove(struct sx_server *server, struct sx_shown *shown);
+
+/* The slow paths of the next functions. */
+void sx_shown_renew(struct sx_server *server, struct sx_shown *shown);
+void sx_shown_write(struct sx_server *server, uint64_t now_ns);
+void sx_shown_watch(struct sx_server *server);
+
+static inline bool sx_shown_has_row(const struct sx_shown *shown)
+{
+    return shown->row != 0;
+}
+
+/* The missing members of an operation have changed, or whether the host has it. */
+static inline void sx_shown_changed(struct sx_server *server, struct sx_shown *shown)
+{
+    if (sx_shown_has_row(shown)) {
+        sx_shown_renew(server, shown);
+    }
+}
+
+/* Once per turn of the loop: write some of the rows that are due. */
+static inline void sx_shown_turn(struct sx_server *server, uint64_t now_ns)
+{
+    if (!sx_list_empty(&server->shown.due)) {
+        sx_shown_write(server, now_ns);
+    }
+}
+
+/* The loop is about to sleep: until the next row is due, at most. */
+static inline void sx_shown_sleep(struct sx_server *server)
+{
+    if (!sx_list_empty(&server->shown.due) || server->shown.timer.source.loop != NULL) {
+        sx_shown_watch(server);
+    }
+}
+
+/* ---- the row of fences ----------------------------------------------------------------------- */
+
+/* The row of fences: the data that they carry between the servers of several nodes. */
+
+bool sx_fence_host_reaches(const struct sx_server *server);
+/* Contribute the values of the members here: the news when all nodes take part, else all values. */
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob);
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told);
+bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
+                        pmix_status_t *ret_status);
+
+/* ---- connected namespaces -------------------------------------------------------------------- */
+
+/* The rows of connect and disconnect: connected namespaces, and how these change.
+ *
+ *     all have called connect --> a connected namespace --all have called disconnect--> gone
+ *                                   | ^                                                  ^
+ *                                   \-/ a member ends: there is a gap   no member here is left
+ *
+ * A connected namespace is a membership (server/model/membership.h), whose members have the ranks 0
+ * and up, ordered by their namespaces and ranks.  A disconnect is identified by that namespace, in
+ * whichever way its callers name it. */
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a rank that its job cannot have: some hosts end
+ * their job when they are asked for such a rank. */
+pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
+                             struct sx_arrival *arrival);
+/* The same check when a namespace that the connect has waited for has been registered. */
+pmix_status_t sx_connect_nspace_added(struct sx_collective *collective);
+void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client,
+                        uint8_t connect);
+/* Make a name that no other server makes. */
+void sx_connect_name(struct sx_server *server, char ret[PMIX_MAX_NSLEN + 1]);
+/* Make the namespace: of the members of this node, or with the members on which the servers have
+ * agreed.  Return: PMIX_SUCCESS; as sx_memberships_add. */
+pmix_status_t sx_connect_conclude(struct sx_collective *collective, uint64_t *ret_subject);
+
+/* Find the namespace that @client means: by its name, or by the processes and the id of its
+ * connect.  Of several, it is the oldest that @client has not called for.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND for a namespace that does not exist; PMIX_ERR_INVALID_OPERATION for processes
+ * that are not connected, or when @client has called already; PMIX_ERR_NOT_A_MEMBER when @client is
+ * not a member. */
+pmix_status_t sx_disconnect_aim(struct sx_server *server, struct sx_client *client,
+                                struct sx_arrival *arrival);
+void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *client,
+                           uint8_t connect);
+pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t *ret_subject);
+
+/* A fence of several jobs succeeds.  If its members are all those of a connected namespace, they no
+ * longer depend on each other.  MPI libraries separate by such a fence (MPI_Comm_disconnect), and
+ * stay connected.  Return: PMIX_SUCCESS. */
+pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_subject);
+
+/* @client has finalized or was removed by the host: remove it from all connected namespaces.  The
+ * other members get an event, unless @client was allowed to end.  The rows of their operations
+ * decide how these continue. */
+void sx_connect_client_gone(struct sx_server *server, struct sx_client *client);
+/* The same for a @client that has died.  The watcher (sx_connect_watch) is called first. */
+void sx_connect_client_lost(struct sx_server *server, struct sx_client *client);
+/* Have @fn called, on the loop thread, when a process has died on which processes of @nspace,
+ * another job, depend.  They depend on it when they are connected with it, and have not separated
+ * from it.  There is one such function.  Any thread.  Return: PMIX_SUCCESS; PMIX_ERR_INIT without a
+ * server. */
+pmix_status_t sx_connect_watch(void (*fn)(const pmix_proc_t *lost, const char *nspace));
+/* The remaining members get an event if a process of that job has ended without a disconnect. */
+void sx_connect_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
+/* The server ends. */
+void sx_connects_deinit(struct sx_server *server);
+void sx_connect_nodess_deinit(struct sx_server *server);
+
+/* ---- connected namespaces over several nodes ------------------------------------------------- */
+
+/* The rows of connect and disconnect that concern members on other nodes.
+ *
+ * A host that has the entry is called even if all members are here.  The further steps are in
+ * agreement.h. */
+
+bool sx_connect_host_hears(const struct sx_collective *collective);
+pmix_status_t sx_connect_host_ask(struct sx_collective *collective, sx_told_fn told);
+bool sx_connect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
+                          pmix_status_t *ret_status);
+pmix_status_t sx_connect_contribute(struct sx_collective *collective, struct sx_blob *blob);
+
+bool sx_disconnect_host_hears(const struct sx_collective *collective);
+pmix_status_t sx_disconnect_host_ask(struct sx_collective *collective, sx_told_fn told);
+bool sx_disconnect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
+                             pmix_status_t *ret_status);
+pmix_status_t sx_disconnect_contribute(struct sx_collective *collective, struct sx_blob *blob);
+
+/* ---- members that leave a list --------------------------------------------------------------- */
+
+/* Effects of the end of a named list of processes, or of a member, on operations
+ * under its name. */
+
+/* Return: whether @client is a member, also one that has ended. */
+bool sx_membership_has(const struct sx_membership_entry *entry, const struct sx_client *client);
+
+/* End the list for all, and free @entry.  Operations under its name end with PMIX_ERR_NOT_FOUND in
+ * the loop's next turn, since other operations may be ending now. */
+void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry);
+
+/* Return: whether @client waits for the others in an operation of @kind that ends the list. */
+bool sx_membership_is_waited_for(const struct sx_server *server,
+                                 const struct sx_membership_entry *entry, struct sx_client *client,
+                                 enum sx_collective_kind kind);
+
+/* List the remaining members in @ret, which the caller clears.  Return: whether one of them is
+ * here. */
+bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,
+                        struct sx_proc_list *ret);
+
+/* Remove @proc from the list.  When no other member is here, the list ends as well.  @left, which
+ * is empty before, gets the remaining members; the caller clears it.  Return: as
+ * sx_memberships_leave. */
+pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership_entry *entry,
+                                  const pmix_proc_t *proc, struct sx_proc_list *left);
+
+#define SX_LEAVE_MAX 32u           /* lists that a client leaves in one turn ... */
+#define SX_LEAVE_MEMBERS_MAX 4096u /* ... or fewer, at this number of members in all */
+
+struct sx_leaver;
+typedef void (*sx_leaver_fn)(struct sx_server *server, struct sx_membership_entry *entry,
+                             const struct sx_leaver *leaver);
+
+/* A client that leaves its lists. */
+struct sx_leaver {
+    pmix_proc_t proc;
+    struct sx_client *client; /* its nspace is NULL once it is not a client any more */
+    sx_leaver_fn fn;
+    /* For a client whose lists take several turns: */
+    struct sx_list link;  /* memberships.leavers */
+    struct sx_list lists; /* of struct sx_belonging: lists that it has still to leave */
+    bool owes;            /* a reply is due ... */
+    uint32_t id;          /* ... to this frame */
+};
+
+/* Effects of a member's end on the others. */
+struct sx_member_gone {
+    const char *name;                 /* of the list; a copy, because the record changes */
+    uint8_t pardons;                  /* SX_PARDON_*, for operations under the name */
+    pmix_status_t code;               /* of the event to the others; PMIX_SUCCESS: none ... */
+    bool is_quiet;                    /* ... sent only to the servers of other nodes ... */
+    const struct sx_event_note *note; /* ... with this info besides */
+};
+/* The member @leaver has ended: its place becomes a gap.  If no other member is here, the list
+ * ends.  The engine handles the end of the client next.  It is given the effect on operations under
+ * the name: without pardons, they wait for the member in vain. */
+void sx_membership_member_gone(struct sx_server *server, struct sx_membership_entry *entry,
+                               const struct sx_leaver *leaver, const struct sx_member_gone *gone);
+
+/* Call @fn for each list of @kind that has @client, which ends.  @fn removes @client, or ends the
+ * list.  Lists in whose name @client has operations are left before this returns, and SX_LEAVE_MAX
+ * others.  The rest is left in later turns, as many in each, no matter what happens to @client. */
+void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
+                           enum sx_membership_kind kind, sx_leaver_fn fn);
+/* Frame @id of @client is answered with PMIX_SUCCESS when @client has left all of its lists, if it
+ * is finalized and connected then.  Return: false when it has left them already. */
+bool sx_membership_answers_later(struct sx_server *server, const struct sx_client *client,
+                                 uint32_t id);
+/* Free all clients that are leaving lists step by step; the lists that remain are not left. */
+void sx_membership_leavers_deinit(struct sx_server *server);
 
 #endif

@@ -10,7 +10,7 @@
 #ifndef SX_SERVER_COLLECTIVE_CONNECT_NODES_H
 #define SX_SERVER_COLLECTIVE_CONNECT_NODES_H
 
-#include "server/collective/collective_kind.h"
+#include "server/collective/collective.h"
 
 struct sx_connect_nodes;
 
@@ -43,8 +43,5 @@ pmix_proc_t *sx_connect_nodes_procs(const struct sx_connect_nodes *span, size_t 
 /* The membership has ended.  Its span, and what that brought, is removed in the loop's next
  * turn. */
 void sx_connect_nodes_end(struct sx_server *server, const char *name);
-
-/* The server ends. */
-void sx_connect_nodess_deinit(struct sx_server *server);
 
 #endif

@@ -5,12 +5,11 @@
  *
  * The news of a client are the values that it has put since all nodes last received its values.
  * They are removed when the host has answered with PMIX_SUCCESS. */
-#include "server/collective/fence.h"
+#include "server/collective/collective.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/collective/collective_upcall.h"
 #include "server/data/data.h"
 #include "server/model/blob.h"
 

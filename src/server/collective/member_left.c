@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* member_left.c - operations are found by the names in their signatures. */
-#include "server/collective/member_left.h"
+#include "server/collective/collective.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "server/collective/connect_nodes.h"
-#include "server/collective/op_signature.h"
 #include "server/event/event.h"
 #include "server/port/reply.h"
 

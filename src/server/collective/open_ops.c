@@ -6,13 +6,12 @@
  * A turn of the loop writes few rows, so that many operations at once delay no other work.  There
  * is a timer only while the loop sleeps and a row is due.  A row costs a walk over the operation's
  * members. */
-#include "server/collective/open_ops.h"
+#include "server/collective/collective.h"
 
 #include <string.h>
 
 #include "base/value/value.h"
 #include "control/channel.h"
-#include "server/collective/collective_kind.h"
 
 #define ROWS_A_TURN 4u
 

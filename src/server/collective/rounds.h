@@ -52,8 +52,42 @@
 
 #include "base/clock.h"
 #include "base/list.h"
-#include "server/collective/round_blob.h"
+#include "base/message/signature.h"
+#include "server/model/blob.h"
 #include "server/port/upcall.h"
+
+/* ---- the blob of a round --------------------------------------------------------------------- */
+
+/* The blob that one server sends in a round.  It has the
+ * operations over one set of processes in which all members on its node have called.
+ *
+ *   blob:  its header (blob.h), entries
+ *   entry: struct sx_round_entry, id with its NUL, what the node contributes to the operation
+ *
+ * A server that only has a fence sends the fence's own bytes, a blob of puts. */
+
+enum sx_round_step {
+    SX_ROUND_READY = 1, /* all have called here */
+    SX_ROUND_COMMIT,    /* ... and on all nodes: this server will not withdraw */
+};
+
+struct sx_round_entry {
+    uint32_t kind;   /* enum sx_collective_kind; unknown ones are skipped */
+    uint32_t step;   /* enum sx_round_step */
+    int32_t status;  /* error with which it failed here; PMIX_SUCCESS: none */
+    uint32_t id_len; /* with its NUL; 0: none */
+    uint64_t size;   /* of the contribution */
+};
+static_assert(sizeof(struct sx_round_entry) == 24, "fixed by blob version 1");
+enum { SX_ROUND_ID, SX_ROUND_CONTRIBUTION };
+extern const struct sx_signature sx_round_entry_body;
+
+/* Append an entry; @head needs neither id_len nor size.  Return: PMIX_SUCCESS,
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_round_blob_add(struct sx_blob *blob, const struct sx_round_entry *head,
+                                const char *id, const struct sx_blob *contribution);
+
+/* ---- taking part ----------------------------------------------------------------------------- */
 
 #define SX_ROUNDS_PAUSE_MIN_NS SX_NS_PER_MS
 #define SX_ROUNDS_PAUSE_MAX_NS SX_NS_PER_SEC

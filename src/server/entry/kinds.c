@@ -3,18 +3,11 @@
 /* kinds.c - a row for each kind of collective operation.
  *
  * It stands here, above all chapters that its rows point into; the engine is given it at init. */
-#include "server/collective/collective_kind.h"
+#include "server/collective/collective.h"
 
 #include "ring/record.h"
-#include "server/collective/agree.h"
-#include "server/collective/connect.h"
-#include "server/collective/connect_host.h"
-#include "server/collective/fence.h"
-#include "server/group/group_bootstrap.h"
+#include "server/group/group.h"
 #include "server/group/group_construct.h"
-#include "server/group/group_construct_leader.h"
-#include "server/group/group_host.h"
-#include "server/group/group_plan.h"
 
 /* A member may not end, unless it has left the group by which it was named. */
 #define NOBODY_MAY_END(withdrew_)                                             \

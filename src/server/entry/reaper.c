@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/system/process.h"
-#include "server/collective/member_left.h"
+#include "server/collective/collective.h"
 #include "server/entry/connection.h"
 #include "server/entry/tool.h"
 #include "server/model/family.h"

@@ -8,7 +8,7 @@
 #include "server/entry/turn.h"
 
 #include "base/status.h"
-#include "server/collective/open_ops.h"
+#include "server/collective/collective.h"
 #include "server/entry/connection.h"
 #include "server/entry/hello.h"
 #include "server/entry/log_bound.h"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* group_bootstrap.c - the signature grows with each process that calls. */
-#include "server/group/group_bootstrap.h"
+#include "server/group/group_construct.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/status.h"
-#include "server/collective/arrival.h"
-#include "server/group/group_plan.h"
+#include "server/collective/collective.h"
 #include "server/model/proc_list.h"
 
 /* ---- processes that a caller names ----------------------------------------------------------- */

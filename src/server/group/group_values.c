@@ -5,7 +5,7 @@
  * If the oldest group still lives, its entry is moved to the end of the list.  A turn ends after
  * LIVING_MAX such moves in a row, and the next turn continues.  Memory: a name per value that is in
  * the store. */
-#include "server/group/group_values.h"
+#include "server/group/group.h"
 
 #include <stdlib.h>
 #include <string.h>

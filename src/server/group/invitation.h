@@ -19,8 +19,16 @@
 #ifndef SX_SERVER_GROUP_INVITATION_H
 #define SX_SERVER_GROUP_INVITATION_H
 
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/call/directive_tables.h"
+#include "base/message/signature.h"
+#include "control/message.h"
+#include "server/group/group.h"
 #include "server/model/proc_list.h"
 #include "server/model/state.h"
+#include "server/port/pending.h"
 
 struct sx_group_lead;
 
@@ -111,5 +119,105 @@ struct sx_guest *sx_invitation_asked(const struct sx_invitation *invitation, uin
  * those who have accepted can form a group; PMIX_GROUP_INVITE_DECLINED when there is only the
  * inviter; PMIX_GROUP_INVITE_FAILED when all the others are lost. */
 pmix_status_t sx_invitation_verdict(const struct sx_invitation *invitation);
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+/* The requests of PMIx_Group_invite and PMIx_Group_join: the processes that they
+ * name, and the data that their callers give to the other members. */
+
+/* Data that a member gives.  Zeroed is empty. */
+struct sx_invite_gifts {
+    pmix_info_t *info;
+    size_t ninfo;
+    struct sx_collective_options options; /* the directives with that data */
+    size_t bytes;
+};
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE for a breach of protocol; as sx_options_read. */
+pmix_status_t sx_invite_gifts_read(struct sx_invite_gifts *ret, const struct sx_opened *body,
+                                   unsigned index, enum sx_function function);
+/* Move @gifts to @guest.  Return: false when memory is out. */
+bool sx_invite_gifts_take(struct sx_guest *guest, const struct sx_invite_gifts *gifts);
+/* Safe on zeroed @gifts and twice. */
+void sx_invite_gifts_clear(struct sx_invite_gifts *gifts);
+
+/* An invitation as it was received.  Zeroed is empty. */
+struct sx_invite_named {
+    struct sx_group_invite head;
+    struct sx_proc_list procs;
+    size_t registered; /* how many of the first are processes that the host has registered */
+    struct sx_invite_gifts gifts;
+};
+
+/* Read @body from @client.  Return: PMIX_SUCCESS; as sx_invite_gifts_read; for names that are
+ * invalid, the status, logged.  The caller clears @ret in any case. */
+pmix_status_t sx_invite_named_read(struct sx_invite_named *ret, struct sx_server *server,
+                                   struct sx_client *client, const struct sx_opened *body);
+/* Return: PMIX_SUCCESS when all are processes of this node; PMIX_ERR_WOULD_BLOCK when the host may
+ * still register one of them; PMIX_ERR_NOT_FOUND, logged, for a process that is nowhere;
+ * PMIX_ERR_NOT_SUPPORTED, logged, for one on another node. */
+pmix_status_t sx_invite_named_judge(struct sx_invite_named *named, struct sx_server *server);
+/* Safe on a zeroed @named and twice. */
+void sx_invite_named_clear(struct sx_invite_named *named);
+
+/* ---- events, calls that wait, and the end ---------------------------------------------------- */
+
+/* The events and the end of an invitation, and the calls that wait for it. */
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+/* Send the inviter an event about the change of @guest; the inviter may answer it.  While there is
+ * no inviter, the next one will receive it. */
+void sx_invite_ask(struct sx_server *server, struct sx_guest *guest);
+/* Send the new guests the event that invites them. */
+void sx_invite_tell(struct sx_server *server, struct sx_invitation *invitation);
+
+/* ---- calls that wait ------------------------------------------------------------------------- */
+
+struct sx_invite_call {
+    struct sx_pending pending;
+    struct sx_list link;              /* invitation.calls, or server.invite_early */
+    struct sx_invitation *invitation; /* NULL: the call waits for processes to be registered */
+    struct sx_invite_named named;     /* the request, until then */
+    uint64_t subject;                 /* of the group that is made at the end */
+};
+
+/* Let request @id of @client wait, charged with @bytes.  Return: PMIX_SUCCESS; as
+ * sx_pending_begin. */
+pmix_status_t sx_invite_call_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
+                                   size_t bytes, struct sx_invite_call **ret);
+/* Set the time limit of @call; @timeout_ns 0: no limit. */
+void sx_invite_call_limit(struct sx_invite_call *call, uint64_t timeout_ns, uint64_t now_ns);
+void sx_invite_call_join(struct sx_invite_call *call, struct sx_invitation *invitation);
+/* Answer all waiting calls with the same status. */
+void sx_invite_calls_answer(struct sx_invitation *invitation, pmix_status_t status,
+                            uint64_t subject);
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* End the search for a leader. */
+void sx_invite_lead_end(struct sx_invitation *invitation);
+/* End and free @invitation.  Its name then belongs to the group, or is free. */
+void sx_invite_end(struct sx_server *server, struct sx_invitation *invitation,
+                   pmix_status_t status);
+/* End @invitation with PMIX_GROUP_CONSTRUCT_ABORT, which some have received already as @block. */
+void sx_invite_abort(struct sx_server *server, struct sx_invitation *invitation,
+                     const struct sx_event_block *block);
+/* End @invitation if all have answered. */
+void sx_invite_judge(struct sx_server *server, struct sx_invitation *invitation);
+
+/* ---- the inviter ends ------------------------------------------------------------------------ */
+
+/* The inviter has ended: its guests choose the next one (leader_failover.h).
+ *
+ * The guests that have accepted are asked, and may answer.  Nothing else is decided until then. */
+
+/* The inviter is lost: seek the next one.  The invitation ends when no guest can answer. */
+void sx_invite_lead_seek(struct sx_server *server, struct sx_invitation *invitation);
+/* The guest @client is lost, whether a leader is sought or not. */
+void sx_invite_lead_forget(struct sx_invitation *invitation, const struct sx_client *client);
+/* A leader is sought, and @client answers with @said: @invitation may be gone afterwards. */
+void sx_invite_lead_hear(struct sx_invitation *invitation, struct sx_client *client,
+                         const struct sx_group_said *said);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* invite.c - answers of guests and inviters, the events that they cause, and their effect. */
-#include "server/group/invite.h"
+#include "server/group/group.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,10 +9,7 @@
 
 #include "base/status.h"
 #include "base/value/value.h"
-#include "server/group/group.h"
 #include "server/group/invitation.h"
-#include "server/group/invite_end.h"
-#include "server/group/invite_leader.h"
 #include "server/group/leader_failover.h"
 #include "server/model/alias.h"
 #include "server/model/proc_list.h"

@@ -16,7 +16,7 @@
  * same name are ignored.
  *
  * The owner supplies the builders and carries out the verdict.  It is a construct
- * (group_construct_leader.c) or an invitation (invite_leader.c). */
+ * (group_construct.c) or an invitation (invite_end.c). */
 #ifndef SX_SERVER_GROUP_LEADER_FAILOVER_H
 #define SX_SERVER_GROUP_LEADER_FAILOVER_H
 

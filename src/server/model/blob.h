@@ -25,7 +25,7 @@ struct sx_server;
 
 enum sx_blob_magic {
     SX_BLOB_PUTS = 0x584d5853,  /* "SXMX": what is drawn above */
-    SX_BLOB_ROUND = 0x44525853, /* "SXRD": round_blob.h */
+    SX_BLOB_ROUND = 0x44525853, /* "SXRD": rounds.h */
 };
 
 /* Growing bytes; zeroed is empty. */

@@ -160,7 +160,7 @@ struct sx_nspace {
     uint64_t joined_mark; /* sx_memberships_mark */
     struct sx_list
         tool_sets; /* process_sets.h: process sets that tools have defined, of its processes */
-    struct sx_list group_values; /* group_values.h: values of groups in the store ... */
+    struct sx_list group_values; /* group.h: values of groups in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
     struct sx_list kept;         /* cleanup.c: paths that its processes want to keep ... */
     size_t kept_bytes;           /* ... takes so much */

@@ -37,7 +37,7 @@
 #define SX_SERVER_LINGER_YIELDS 4u
 
 struct sx_family; /* family.h */
-struct sx_kind;   /* collective/collective_kind.h */
+struct sx_kind;   /* collective/operation.h */
 
 /* The consumer of messages and ends of clients: rooms below find them, and rooms above handle
  * them. */
@@ -265,7 +265,7 @@ struct sx_server {
     uint64_t collective_last;    /* the serial of the newest */
     uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
     uint64_t context_last;       /* of the context ids of groups: group.c */
-    uint64_t group_bytes_max;    /* group_values.h */
+    uint64_t group_bytes_max;    /* group.h */
     uint64_t question_last;      /* of questions during a construct: SX_GROUP_QUESTION */
     struct sx_list spans;        /* connect_nodes.c */
     struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */

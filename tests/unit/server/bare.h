@@ -8,8 +8,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "server/collective/collective_kind.h"
-#include "server/collective/open_ops.h"
+#include "server/collective/collective.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 #include "server/port/pending.h"

@@ -8,8 +8,7 @@
 
 #include "bare.h"
 #include "control/loop_engine.h"
-#include "server/collective/collective_kind.h"
-#include "server/collective/member_left.h"
+#include "server/collective/collective.h"
 
 #define OTHERS SX_LEAVE_MAX /* as many as are left at once */
 #define MANY (3 * SX_LEAVE_MAX + 4)

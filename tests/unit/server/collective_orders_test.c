@@ -15,8 +15,6 @@
 #include "base/value/flat.h"
 #include "opened.h"
 #include "server/collective/collective.h"
-#include "server/collective/collective_kind.h"
-#include "server/collective/connect.h"
 
 #define MEMBERS_MAX 4u
 #define CALLS_MAX 2u

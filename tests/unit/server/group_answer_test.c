@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_answer_test.c - what the host's entry for groups answers: late, twice, never, and with
  * results that are none. */
-#include "server/group/group_host.h"
+#include "server/group/group.h"
 
 #include "group_calls.h"
 

@@ -2,11 +2,10 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_apart_test.c - a member on one node leaves a group, or ends: who is in it on the other
  * nodes, and what becomes of what they do together.  GR51 GR52 GR53 GR54 GR76 GR79 GR82 */
-#include "server/group/group_leave.h"
+#include "server/group/group.h"
 
 #include "group_calls.h"
 #include "server/event/event_route.h"
-#include "server/group/group_end.h"
 
 TestSuite(group_apart, .fini = nodes_end);
 

@@ -6,7 +6,7 @@
 
 #include "answers.h"
 #include "bare.h"
-#include "server/collective/member_left.h"
+#include "server/collective/collective.h"
 #include "unit/control/engines.h"
 
 static struct sx_server server;

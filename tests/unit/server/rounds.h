@@ -15,7 +15,6 @@
 #include "base/value/flat.h"
 #include "opened.h"
 #include "server/collective/collective.h"
-#include "server/collective/collective_kind.h"
 #include "server/collective/connect_nodes.h"
 #include "server/model/membership.h"
 

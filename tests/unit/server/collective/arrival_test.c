@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* arrival_test.c - what a client's joining of a collective says, and what of it is refused. */
-#include "server/collective/arrival.h"
+#include "server/collective/collective.h"
 
 #include <pmix.h>
 

@@ -10,7 +10,6 @@
 #include "../opened.h"
 #include "control/channel.h"
 #include "server/collective/collective.h"
-#include "server/collective/open_ops.h"
 
 #define JOB "shown"
 #define RANKS 40u

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* invite_test.c - every sequence of what can happen to an invitation, beside a model of it that is
  * a few lines: what each caller is answered, and what is left.  GR63 GR64 */
-#include "server/group/invite.h"
+#include "server/group/group.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,6 @@
 #include "../opened.h"
 #include "base/clock.h"
 #include "base/message/payloads.h"
-#include "server/group/group.h"
 #include "server/group/invitation.h"
 #include "server/group/leader_failover.h"
 

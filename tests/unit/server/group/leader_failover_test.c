@@ -3,15 +3,14 @@
 /* leader_failover_test.c - members of a group that is being built end, and the others say anything
  * at all, in every order: nobody waits for somebody who cannot answer.  GR32 GR33 GR34 GR36 GR37
  * GR38 GR39 GR40 X11 */
-#include "server/group/group_construct_leader.h"
+#include "server/group/group.h"
 
 #include <stdlib.h>
 
 #include "../bare_events.h"
 #include "base/message/payloads.h"
-#include "server/collective/arrival.h"
-#include "server/collective/collective_kind.h"
-#include "server/group/group_plan.h"
+#include "server/collective/collective.h"
+#include "server/group/group_construct.h"
 
 #define SIZE 3u
 #define STEPS 3u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* merged_infos_test.c - what members tell the host is told once per key, by who came first. */
-#include "server/collective/merged_infos.h"
+/* collective_upcall_test.c - what members tell the host is told once per key, by who came first. */
+#include "server/collective/operation.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include <pmix.h>
 
 #include "base/util.h"
+#include "server/collective/collective.h"
 
 #define SEED 99
 

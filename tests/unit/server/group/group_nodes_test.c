@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* group_host_test.c - groups of processes on several nodes: the same members in the same order, the
+/* group_nodes_test.c - groups of processes on several nodes: the same members in the same order, the
  * same context id, and what each of them gives, at each server; and what the host hears of it. */
-#include "server/group/group_host.h"
+#include "server/group/group_construct.h"
 
 #include "../group_calls.h"
-#include "server/group/group_agreement.h"
+#include "server/group/group.h"
 #include "shmem/qualified.h"
 
 TestSuite(group_host, .fini = nodes_end);
