@@ -322,6 +322,15 @@ def write_usages(options):
     return 0
 
 
+def series_judge(include, level):
+    """Debian releases have different libraries: the facts of @level are those of one series."""
+    with open(os.path.join(include, "pmix_version.h"), encoding="utf-8") as header:
+        found = dict(re.findall(r"#define PMIX_VERSION_(MAJOR|MINOR) (\d+)", header.read()))
+    series = found["MAJOR"] + "." + found["MINOR"]
+    if not level.startswith(series + "."):
+        raise CannotRun("%s is of PMIx %s; the facts are those of %s" % (include, series, level))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -344,6 +353,8 @@ def main():
             raise CannotRun("no pmix.h in %s" % options.include)
         if given == "lib" and not os.path.exists(options.lib):
             raise CannotRun("no library %s" % options.lib)
+        if options.what == "headers" and options.level != LEVELS[-1]:
+            series_judge(options.include, options.level)
         return action(options)
     except CannotRun as reason:
         print("SKIPPED: %s" % reason)

@@ -16,6 +16,9 @@ import os
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True  # the source tree stays as it is
+import check  # noqa: E402
+
 
 def build(args, name, include, lib):
     program = os.path.join(args.work, name)
@@ -49,6 +52,11 @@ def main():
     if not os.path.exists(args.other_lib):
         print("SKIPPED: there is no", args.other_lib)
         return 77
+    try:
+        check.series_judge(args.other_include, "4.2.2")  # the rows are those of this library
+    except check.CannotRun as reason:
+        print("SKIPPED:", reason)
+        return check.SKIP
     os.makedirs(args.work, exist_ok=True)
     ours = lines(*build(args, "ours", args.include, args.lib), args.work)
     theirs = lines(*build(args, "theirs", args.other_include, args.other_lib), args.work)
