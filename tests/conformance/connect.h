@@ -16,7 +16,7 @@
 
 #include <shmix.h>
 
-#include "../system/heard.h"
+#include "../system/received.h"
 #include "../system/job.h"
 
 #define SECOND "second.job"
@@ -84,11 +84,11 @@ struct call {
 
 static inline void call_answered(struct call *call, pmix_status_t status)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     call->status = status;
     call->answers++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 static inline void on_connected(pmix_status_t status, char nspace[], pmix_rank_t rank, void *cbdata)
@@ -108,12 +108,12 @@ static inline void on_done(pmix_status_t status, void *cbdata)
 /* Return: how it ended. */
 static inline pmix_status_t call_wait(struct call *call)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (call->answers == 0) {
-        heard_wait_locked("a callback", 0);
+        received_wait_locked("a callback", 0);
     }
     CHECK(call->answers == 1);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return call->status;
 }
 

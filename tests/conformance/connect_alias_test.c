@@ -211,30 +211,30 @@ static int hears(int rank)
         each[i] = member_of(i);
     }
     begin_of_two();
-    (void)hear_one(CODE);
-    (void)hear_one(CODE_LATE);
+    (void)receive_one(CODE);
+    (void)receive_one(CODE_LATE);
     CHECK_STATUS(PMIx_Fence(each, 4, NULL, 0), PMIX_SUCCESS);
     if (rank == 0 || rank == 3) {
         CHECK_STATUS(connect_by(procs, 2, NO_WORDS, &call), PMIX_SUCCESS);
     }
     if (rank == 0) {
-        tell_proc(CODE, call.nspace, WILDCARD);
-        tell_proc(CODE, call.nspace, 0); /* the second job's process */
+        publish_to_proc(CODE, call.nspace, WILDCARD);
+        publish_to_proc(CODE, call.nspace, 0); /* the second job's process */
         server_has_it();
     }
     if (rank == 3) {
-        heard_wait(CODE, 2);
+        received_wait(CODE, 2);
     }
     CHECK_STATUS(PMIx_Fence(each, 4, NULL, 0), PMIX_SUCCESS);
     if (rank == 0) {
-        heard_wait(CODE, 1);
+        received_wait(CODE, 1);
     }
     /* All that is for this process has come before this one. */
-    tell_proc(CODE_LATE, me.nspace, me.rank);
-    heard_wait(CODE_LATE, 1);
+    publish_to_proc(CODE_LATE, me.nspace, me.rank);
+    received_wait(CODE_LATE, 1);
     const size_t want = rank == 3 ? 2 : rank == 0 ? 1 : 0;
-    if (heard_of(CODE) != want) {
-        fprintf(stderr, "rank %d heard %zu times, not %zu\n", rank, heard_of(CODE), want);
+    if (received_of(CODE) != want) {
+        fprintf(stderr, "rank %d heard %zu times, not %zu\n", rank, received_of(CODE), want);
         exit(99);
     }
     if (call.nspace[0] != '\0') {
@@ -300,15 +300,15 @@ static int is_gone(int rank)
     CHECK_STATUS(PMIx_Resolve_nodes(call.nspace, &nodes), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(shmix_job_open(call.nspace, &job), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_ERR_NOT_FOUND);
-    (void)hear_one(CODE);
-    (void)hear_one(CODE_LATE);
+    (void)receive_one(CODE);
+    (void)receive_one(CODE_LATE);
     pmix_info_t info;
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &all, PMIX_PROC), PMIX_SUCCESS);
     (void)PMIx_Notify_event(CODE, NULL, PMIX_RANGE_CUSTOM, &info, 1, NULL, NULL);
     PMIx_Info_destruct(&info);
-    tell_proc(CODE_LATE, me.nspace, me.rank);
-    heard_wait(CODE_LATE, 1);
-    CHECK(heard_of(CODE) == 0);
+    publish_to_proc(CODE_LATE, me.nspace, me.rank);
+    received_wait(CODE_LATE, 1);
+    CHECK(received_of(CODE) == 0);
     return rank_end();
 }
 
@@ -319,7 +319,7 @@ static int goes_on_without(int rank)
     struct call call, fence = { .answers = 0 };
 
     rank_begin(&me);
-    (void)hear_one(PMIX_ERR_PROC_TERM_WO_SYNC);
+    (void)receive_one(PMIX_ERR_PROC_TERM_WO_SYNC);
     CHECK_STATUS(connect_by(&all, 1, and_flag(NO_WORDS, PMIX_CONNECT_EARLY_TERM_ALLOWED), &call),
                  PMIX_SUCCESS);
     const pmix_proc_t members = proc_of(call.nspace, WILDCARD);
@@ -336,7 +336,7 @@ static int goes_on_without(int rank)
     CHECK_STATUS(PMIx_Fence(&members, 1, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     server_has_it();
-    CHECK(heard_of(PMIX_ERR_PROC_TERM_WO_SYNC) == 0);
+    CHECK(received_of(PMIX_ERR_PROC_TERM_WO_SYNC) == 0);
     return rank_end();
 }
 

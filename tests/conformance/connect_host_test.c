@@ -19,14 +19,14 @@ static struct {
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
     pmix_status_t status;
-} owed;
+} unanswered;
 static unsigned connects, disconnects; /* under heard_lock, as the rest */
 static bool said[4];                   /* of the connect: what its infos held */
 static bool all_had_called, names_all;
 
 static void *answer_later(void *arg)
 {
-    owed.cbfunc(owed.status, owed.cbdata);
+    unanswered.cbfunc(unanswered.status, unanswered.cbdata);
     return NULL;
 }
 
@@ -43,9 +43,9 @@ static pmix_status_t answer(pmix_op_cbfunc_t cbfunc, void *cbdata)
     case CANNOT:
         return PMIX_ERR_NOT_SUPPORTED;
     default:
-        owed.cbfunc = cbfunc;
-        owed.cbdata = cbdata;
-        owed.status = mode == LATER ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
+        unanswered.cbfunc = cbfunc;
+        unanswered.cbdata = cbdata;
+        unanswered.status = mode == LATER ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS;
         CHECK(pthread_create(&answerer, NULL, answer_later, NULL) == 0);
         pthread_detach(answerer);
         return PMIX_SUCCESS;
@@ -58,7 +58,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const 
     static const char *const keys[4] = { "test.of.0", "test.of.1", PMIX_CONNECT_ID,
                                          PMIX_LOCAL_COLLECTIVE_STATUS };
 
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     if (connects++ == 0) {
         all_had_called = token_is_there(0) && token_is_there(1);
         names_all = nprocs == 1 && strcmp(procs[0].nspace, JOB_NSPACE) == 0 &&
@@ -69,7 +69,7 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const 
             }
         }
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return answer(cbfunc, cbdata);
 }
 
@@ -77,9 +77,9 @@ static pmix_status_t on_disconnect(const pmix_proc_t procs[], size_t nprocs,
                                    const pmix_info_t info[], size_t ninfo, pmix_op_cbfunc_t cbfunc,
                                    void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     disconnects++;
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return answer(cbfunc, cbdata);
 }
 
@@ -91,14 +91,14 @@ static int host_that_has_been_asked(struct job *job)
     for (int rank = 0; rank < job->size; rank++) {
         (void)job_wait(job, rank);
     }
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     CHECK(connects == 1 && disconnects == (succeeds ? 1 : 0));
     CHECK(all_had_called && names_all);
     for (size_t k = 0; k < 4; k++) {
         CHECK(said[k]);
     }
     connects = disconnects = 0;
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return 0;
 }
 

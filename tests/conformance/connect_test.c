@@ -472,7 +472,7 @@ static int exchange_only(int rank)
     struct call call;
 
     begin_of_two();
-    (void)hear_one(PMIX_ERR_PROC_TERM_WO_SYNC);
+    (void)receive_one(PMIX_ERR_PROC_TERM_WO_SYNC);
     CHECK_STATUS(connect_by(procs, 2, and_flag(NO_WORDS, PMIX_CONNECT_XCHG_ONLY), &call),
                  PMIX_SUCCESS);
     CHECK(call.nspace[0] == '\0' && call.rank == PMIX_RANK_UNDEF);
@@ -488,7 +488,7 @@ static int exchange_only(int rank)
         job_token_get(0);
     }
     server_has_it();
-    CHECK(heard_of(PMIX_ERR_PROC_TERM_WO_SYNC) == 0);
+    CHECK(received_of(PMIX_ERR_PROC_TERM_WO_SYNC) == 0);
     return rank_end();
 }
 
@@ -499,7 +499,7 @@ static void job_ends(int rank, struct words words)
     struct call call;
 
     begin_of_two();
-    (void)hear_one(PMIX_ERR_JOB_TERM_WO_SYNC);
+    (void)receive_one(PMIX_ERR_JOB_TERM_WO_SYNC);
     CHECK_STATUS(connect_by(procs, 2, words, &call), PMIX_SUCCESS);
     if (rank < 2) {
         job_token_get(0);
@@ -512,10 +512,11 @@ static int job_is_missed(int rank)
 {
     job_ends(rank, NO_WORDS);
     if (rank < 2) {
-        heard_wait(PMIX_ERR_JOB_TERM_WO_SYNC, 1);
+        received_wait(PMIX_ERR_JOB_TERM_WO_SYNC, 1);
         server_has_it();
-        CHECK(heard_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 1);
-        CHECK(strcmp(heard[0].source.nspace, SECOND) == 0 && heard[0].source.rank == WILDCARD);
+        CHECK(received_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 1);
+        CHECK(strcmp(received[0].source.nspace, SECOND) == 0 &&
+              received[0].source.rank == WILDCARD);
     }
     return rank_end();
 }
@@ -524,7 +525,7 @@ static int job_is_missed(int rank)
 static int job_may_end_early(int rank)
 {
     job_ends(rank, and_flag(NO_WORDS, PMIX_CONNECT_EARLY_TERM_ALLOWED));
-    CHECK(heard_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 0);
+    CHECK(received_of(PMIX_ERR_JOB_TERM_WO_SYNC) == 0);
     return rank_end();
 }
 
@@ -539,21 +540,21 @@ static int host_that_ends_a_job(struct job *job)
 }
 
 /* Each other process once, and nobody else. */
-static void heard_from_the_others(pmix_status_t code, size_t size)
+static void received_from_the_others(pmix_status_t code, size_t size)
 {
     size_t seen = 0;
 
-    heard_wait(code, size - 1);
-    pthread_mutex_lock(&heard_lock);
-    for (size_t i = 0; i < heard_count; i++) {
-        if (heard[i].code == code) {
-            CHECK(strcmp(heard[i].source.nspace, JOB_NSPACE) == 0);
-            CHECK(heard[i].source.rank != me.rank && heard[i].source.rank < size);
-            CHECK((seen >> heard[i].source.rank & 1) == 0);
-            seen |= (size_t)1 << heard[i].source.rank;
+    received_wait(code, size - 1);
+    pthread_mutex_lock(&received_lock);
+    for (size_t i = 0; i < received_count; i++) {
+        if (received[i].code == code) {
+            CHECK(strcmp(received[i].source.nspace, JOB_NSPACE) == 0);
+            CHECK(received[i].source.rank != me.rank && received[i].source.rank < size);
+            CHECK((seen >> received[i].source.rank & 1) == 0);
+            seen |= (size_t)1 << received[i].source.rank;
         }
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     CHECK((seen | (size_t)1 << me.rank) == ((size_t)1 << size) - 1);
 }
 
@@ -565,22 +566,22 @@ static int notify_each(int rank)
     struct call call;
 
     rank_begin(&me);
-    (void)hear_of(codes, 2, NULL);
+    (void)receive_codes(codes, 2, NULL);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(connect_by(&all, 1, NO_WORDS, &call), PMIX_SUCCESS);
     CHECK_STATUS(disconnect_by(call.nspace, NO_WORDS), PMIX_SUCCESS);
     server_has_it();
-    CHECK(heard_of(codes[0]) == 0 && heard_of(codes[1]) == 0);
+    CHECK(received_of(codes[0]) == 0 && received_of(codes[1]) == 0);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(connect_by(&all, 1, and_flag(NO_WORDS, PMIX_CONNECT_NOTIFY_EACH), &call),
                  PMIX_SUCCESS);
-    heard_from_the_others(codes[0], 3);
+    received_from_the_others(codes[0], 3);
     CHECK_STATUS(disconnect_by(call.nspace, and_flag(NO_WORDS, PMIX_CONNECT_NOTIFY_EACH)),
                  PMIX_SUCCESS);
-    heard_from_the_others(codes[1], 3);
+    received_from_the_others(codes[1], 3);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     server_has_it();
-    CHECK(heard_of(codes[0]) == 2 && heard_of(codes[1]) == 2);
+    CHECK(received_of(codes[0]) == 2 && received_of(codes[1]) == 2);
     return rank_end();
 }
 
@@ -613,7 +614,7 @@ static void on_invitation(size_t id, pmix_status_t status, const pmix_proc_t *so
                                 &invited.call),
                      PMIX_SUCCESS);
     }
-    heard_note(id, status, source, info, ninfo, nresults);
+    received_note(id, status, source, info, ninfo, nresults);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -634,8 +635,8 @@ static int notify_request(int rank)
 
         CHECK_STATUS(connect_by(procs, 2, words, &invited.call), PMIX_SUCCESS);
     } else {
-        heard_wait(code, 1);
-        CHECK(strcmp(heard[0].source.nspace, JOB_NSPACE) == 0 && heard[0].source.rank == 0);
+        received_wait(code, 1);
+        CHECK(strcmp(received[0].source.nspace, JOB_NSPACE) == 0 && received[0].source.rank == 0);
         CHECK(strcmp(invited.id, "party") == 0);
     }
     if (rank == 1 || rank == 2) {
@@ -646,7 +647,7 @@ static int notify_request(int rank)
     agree(all, 4, &invited.call, "name");
     CHECK_STATUS(disconnect_by(invited.call.nspace, NO_WORDS), PMIX_SUCCESS);
     server_has_it();
-    CHECK(heard_of(code) == (rank == 0 ? 0 : 1));
+    CHECK(received_of(code) == (rank == 0 ? 0 : 1));
     return rank_end();
 }
 

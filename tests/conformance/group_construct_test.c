@@ -514,10 +514,10 @@ static size_t answered; /* under heard_lock */
 static void on_any(pmix_status_t status, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     answered++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 static void on_any_made(pmix_status_t status, pmix_info_t info[], size_t ninfo, void *cbdata,
@@ -535,13 +535,13 @@ static void on_any_made(pmix_status_t status, pmix_info_t info[], size_t ninfo, 
 
 static void answers_wait(size_t count)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (answered < count) {
-        heard_wait_locked("callbacks", (long)count);
+        received_wait_locked("callbacks", (long)count);
     }
     CHECK(answered == count);
     answered = 0;
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* A thousand groups of 64 processes, all at the same time. */

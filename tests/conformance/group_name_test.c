@@ -216,19 +216,19 @@ static int reads(int rank)
 static int hears(int rank)
 {
     group_begin(rank, NULL);
-    (void)hear_one(CODE);
-    (void)hear_one(CODE_LATE);
+    (void)receive_one(CODE);
+    (void)receive_one(CODE_LATE);
     meet();
     if (rank == 0) {
-        tell_proc(CODE, GROUP, WILDCARD);
-        tell_proc(CODE, GROUP, 0); /* the second job's process */
+        publish_to_proc(CODE, GROUP, WILDCARD);
+        publish_to_proc(CODE, GROUP, 0); /* the second job's process */
         server_has_it();
     }
     meet();
     /* All that is for this process has come before this one. */
-    tell_proc(CODE_LATE, me.nspace, me.rank);
-    heard_wait(CODE_LATE, 1);
-    CHECK(heard_of(CODE) == (rank == STRANGER ? 0u : rank == 3 ? 2u : 1u));
+    publish_to_proc(CODE_LATE, me.nspace, me.rank);
+    received_wait(CODE_LATE, 1);
+    CHECK(received_of(CODE) == (rank == STRANGER ? 0u : rank == 3 ? 2u : 1u));
     return group_end(rank);
 }
 
@@ -295,21 +295,21 @@ static void on_left(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
         }
     }
     CHECK(facts == 2);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     lefts++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void left_wait(unsigned count)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (lefts < count) {
-        heard_wait_locked("leaves, of", (long)count);
+        received_wait_locked("leaves, of", (long)count);
     }
     CHECK(lefts == count);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* What the others find: GR77. */
@@ -355,7 +355,7 @@ static int leaves(int rank)
 
     group_begin(rank, NULL);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_left, NULL, NULL) >= 0);
-    (void)hear_one(CODE_LATE);
+    (void)receive_one(CODE_LATE);
     meet();
     if (rank_of(rank) == 0) {
         CHECK_STATUS(PMIx_Group_leave(GROUP, NULL, 0), PMIX_SUCCESS);
@@ -364,8 +364,8 @@ static int leaves(int rank)
         stays();
     }
     meet();
-    tell_proc(CODE_LATE, me.nspace, me.rank);
-    heard_wait(CODE_LATE, 1);
+    publish_to_proc(CODE_LATE, me.nspace, me.rank);
+    received_wait(CODE_LATE, 1);
     left_wait(rank == 0 || rank == 1);
     if (rank == 0 || rank == 1) {
         CHECK_STATUS(PMIx_Group_destruct(GROUP, NULL, 0), PMIX_SUCCESS);

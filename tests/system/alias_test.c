@@ -4,8 +4,8 @@
  * they are connected. */
 #include <shmix.h>
 
-#include "heard.h"
 #include "job.h"
+#include "received.h"
 
 #define CODE (-2100)
 #define LAST (-2101)
@@ -40,8 +40,8 @@ static int rank_of_targets(int rank)
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     PMIx_Load_procid(&both[0], JOB_NSPACE, 0);
     PMIx_Load_procid(&both[1], JOB_NSPACE, 2);
-    (void)hear_one(CODE);
-    (void)hear_one(LAST);
+    (void)receive_one(CODE);
+    (void)receive_one(LAST);
     if (rank != STRANGER) {
         CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_SUCCESS);
     }
@@ -49,23 +49,23 @@ static int rank_of_targets(int rank)
     name_of_both(name);
     fence();
     if (rank == STRANGER) {
-        tell_proc(CODE, name, 1);
-        tell_proc(CODE, name, PMIX_RANK_WILDCARD);
-        tell(LAST, PMIX_RANGE_LOCAL, 0);
+        publish_to_proc(CODE, name, 1);
+        publish_to_proc(CODE, name, PMIX_RANK_WILDCARD);
+        publish_event(LAST, PMIX_RANGE_LOCAL, 0);
     }
-    heard_wait(LAST, 1);
-    CHECK(heard_of(CODE) == want[rank]);
+    received_wait(LAST, 1);
+    CHECK(received_of(CODE) == want[rank]);
     fence();
     if (rank != STRANGER) {
         CHECK_STATUS(PMIx_Disconnect(both, 2, NULL, 0), PMIX_SUCCESS);
     }
     fence();
     if (rank == STRANGER) {
-        tell_proc(CODE, name, PMIX_RANK_WILDCARD);
-        tell(LAST, PMIX_RANGE_LOCAL, 0);
+        publish_to_proc(CODE, name, PMIX_RANK_WILDCARD);
+        publish_event(LAST, PMIX_RANGE_LOCAL, 0);
     }
-    heard_wait(LAST, 2);
-    CHECK(heard_of(CODE) == want[rank]);
+    received_wait(LAST, 2);
+    CHECK(received_of(CODE) == want[rank]);
     return rank_end();
 }
 

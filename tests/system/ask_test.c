@@ -44,8 +44,8 @@ static pmix_info_t bytes_of(const char *key, size_t size)
 static struct {
     pmix_info_cbfunc_t info;
     void *cbdata;
-} owed;
-static sem_t owes; /* one, since the last look */
+} unanswered;
+static sem_t unanswered_more; /* one, since the last look */
 
 /* Who asks stands behind what is asked. */
 static void asker_check(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo)
@@ -65,9 +65,9 @@ static pmix_status_t answer(const char *how, pmix_info_cbfunc_t cbfunc, void *cb
         return PMIX_OPERATION_SUCCEEDED;
     }
     if (strcmp(how, "late") == 0 || strncmp(how, "never", 5) == 0) {
-        owed.info = cbfunc;
-        owed.cbdata = cbdata;
-        sem_post(&owes);
+        unanswered.info = cbfunc;
+        unanswered.cbdata = cbdata;
+        sem_post(&unanswered_more);
         return PMIX_SUCCESS;
     }
     pmix_info_t result = strcmp(how, "large") == 0 ? bytes_of(RESULT, LARGE) : text(RESULT, how);
@@ -200,9 +200,9 @@ static int host_is_late(struct job *job)
     pmix_info_t result = text(RESULT, "late");
 
     for (unsigned i = 0; i < CALLS; i++) {
-        while (sem_wait(&owes) != 0) {
+        while (sem_wait(&unanswered_more) != 0) {
         }
-        owed.info(PMIX_ERR_NOT_FOUND, &result, 1, owed.cbdata, NULL, NULL);
+        unanswered.info(PMIX_ERR_NOT_FOUND, &result, 1, unanswered.cbdata, NULL, NULL);
     }
     PMIx_Info_destruct(&result);
     return 0;
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
                            ? job_main(argc, argv, &without_entry, 1)
                            : 0;
 
-    sem_init(&owes, 0, 0);
+    sem_init(&unanswered_more, 0, 0);
     job_module.allocate = on_allocate;
     return failed | job_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
 }

@@ -520,17 +520,17 @@ static int an_idle_rank_sleeps(int rank)
 #define EVENT_LOCKS_MAX 5 /* of this library, for one event */
 
 static sem_t all_published, all_heard;
-static unsigned long heard;
+static unsigned long received;
 
 static void on_counted(size_t id, pmix_status_t status, const pmix_proc_t *source,
                        pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
                        pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    CHECK(ninfo == 2 && info[0].value.data.uint32 == heard);
+    CHECK(ninfo == 2 && info[0].value.data.uint32 == received);
     CHECK(strcmp(info[1].value.data.string, "some text") == 0);
-    while (heard == 0 && sem_wait(&all_published) != 0) {
+    while (received == 0 && sem_wait(&all_published) != 0) {
     }
-    if (++heard == EVENTS) {
+    if (++received == EVENTS) {
         sem_post(&all_heard);
     }
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
@@ -559,7 +559,7 @@ static void register_counted(void)
 
 /* Rank 0 publishes, rank 1 hears.  The first call of the handler waits until all has been
  * published, so that nothing depends on who is faster. */
-static int hear_events(int rank, bool late)
+static int receive_events(int rank, bool late)
 {
     sem_init(&all_published, 0, 0);
     sem_init(&all_heard, 0, 0);
@@ -596,12 +596,12 @@ static int hear_events(int rank, bool late)
 
 static int an_event_is_handled_without_memory_of_its_own(int rank)
 {
-    return hear_events(rank, false);
+    return receive_events(rank, false);
 }
 
 static int a_kept_event_is_handled_without_memory_of_its_own(int rank)
 {
-    return hear_events(rank, true);
+    return receive_events(rank, true);
 }
 
 /* The progress thread is there already, so that nothing but the registration is counted. */

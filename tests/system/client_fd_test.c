@@ -45,13 +45,13 @@ __attribute__((visibility("default"))) ssize_t send(int fd, const void *bytes, s
 }
 
 static pmix_proc_t me;
-static unsigned heard, lost;
+static unsigned received, lost;
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
                      size_t ninfo, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    heard += status == CODE(0);
+    received += status == CODE(0);
     lost += status == PMIX_ERR_LOST_CONNECTION;
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -173,14 +173,14 @@ static int a_sleeper_is_written_to_once(int rank)
     let_rank_1_go(); /* not for us */
     CHECK(!readable(fd, 0));
     host_looks();
-    CHECK(heard == 0);
+    CHECK(received == 0);
     host_looks();
     let_rank_1_go();
     CHECK(readable(fd, -1));
-    CHECK(heard == 0); /* nothing runs by itself */
-    host_looks();      /* one byte for all of them */
+    CHECK(received == 0); /* nothing runs by itself */
+    host_looks();         /* one byte for all of them */
     progress_until_quiet(fd);
-    CHECK(heard == NOTICES);
+    CHECK(received == NOTICES);
     CHECK_STATUS(shmix_fd(&again), PMIX_SUCCESS);
     CHECK(again == fd);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -364,10 +364,10 @@ static int an_event_is_one_poll_of_a_reader(int rank)
 
 static unsigned look_with_handler(void *arg)
 {
-    const unsigned before = heard;
+    const unsigned before = received;
 
     PMIx_Progress();
-    return heard - before;
+    return received - before;
 }
 
 static int an_event_is_one_poll_of_a_handler(int rank)

@@ -57,7 +57,7 @@ static size_t connected(const pmix_proc_t *proc, pmix_proc_t ret[4])
     return count;
 }
 
-struct told {
+struct outcome {
     sem_t done;
     pmix_status_t status;
     char nspace[PMIX_MAX_NSLEN + 1];
@@ -66,19 +66,19 @@ struct told {
 
 static void on_connect(pmix_status_t status, char nspace[], pmix_rank_t rank, void *cbdata)
 {
-    struct told *const told = cbdata;
+    struct outcome *const outcome = cbdata;
 
-    told->status = status;
-    strcpy(told->nspace, nspace);
-    told->rank = rank;
-    sem_post(&told->done);
+    outcome->status = status;
+    strcpy(outcome->nspace, nspace);
+    outcome->rank = rank;
+    sem_post(&outcome->done);
 }
 
-static void told_wait(struct told *told, pmix_status_t want)
+static void outcome_wait(struct outcome *outcome, pmix_status_t want)
 {
-    while (sem_wait(&told->done) != 0) {
+    while (sem_wait(&outcome->done) != 0) {
     }
-    CHECK_STATUS(told->status, want);
+    CHECK_STATUS(outcome->status, want);
 }
 
 /* ---- several at once ------------------------------------------------------------------------ */
@@ -95,7 +95,7 @@ static void id_load(pmix_info_t *info, char letter)
 /* CN7 to CN10, CN59: begun in opposite orders, ended by their ids. */
 static int rank_of_ids(int rank)
 {
-    struct told told[3] = { { .status = 1 } };
+    struct outcome outcome[3] = { { .status = 1 } };
     pmix_info_t ids[2];
     pmix_proc_t places[4], others[4];
 
@@ -106,15 +106,15 @@ static int rank_of_ids(int rank)
     for (int i = 0; i < 3; i++) {
         const int which = rank == 0 ? i : 2 - i;
 
-        sem_init(&told[which].done, 0, 0);
+        sem_init(&outcome[which].done, 0, 0);
         CHECK_STATUS(shmix_connect_nb(&all, 1, which < 2 ? &ids[which] : NULL, which < 2,
-                                      on_connect, &told[which]),
+                                      on_connect, &outcome[which]),
                      PMIX_SUCCESS);
     }
     for (int i = 0; i < 3; i++) {
-        told_wait(&told[i], PMIX_SUCCESS);
-        CHECK(told[i].rank == me.rank);
-        CHECK(i == 0 || strcmp(told[i].nspace, told[i - 1].nspace) != 0);
+        outcome_wait(&outcome[i], PMIX_SUCCESS);
+        CHECK(outcome[i].rank == me.rank);
+        CHECK(i == 0 || strcmp(outcome[i].nspace, outcome[i - 1].nspace) != 0);
     }
     CHECK(connected(&me, places) == 3 && connected(&peer, others) == 3);
     for (int i = 0; i < 3; i++) {
@@ -123,9 +123,9 @@ static int rank_of_ids(int rank)
     fence();
     CHECK_STATUS(PMIx_Disconnect(&all, 1, &ids[1], 1), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, &ids[1], 1), PMIX_ERR_INVALID_OPERATION);
-    CHECK_STATUS(shmix_disconnect(told[1].nspace, NULL, 0), PMIX_ERR_NOT_FOUND);
+    CHECK_STATUS(shmix_disconnect(outcome[1].nspace, NULL, 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(shmix_disconnect(told[0].nspace, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(shmix_disconnect(outcome[0].nspace, NULL, 0), PMIX_SUCCESS);
     CHECK(connected(&me, places) == 0);
     PMIx_Info_destruct(&ids[0]);
     PMIx_Info_destruct(&ids[1]);

@@ -9,9 +9,9 @@
 #include "job.h"
 
 static enum { NO_ENTRY, ANSWERS, TWICE, LATE, NEVER, REFUSES } mode;
-static sem_t owed;
-static pmix_info_cbfunc_t owed_fn;
-static void *owed_data;
+static sem_t unanswered;
+static pmix_info_cbfunc_t unanswered_fn;
+static void *unanswered_data;
 
 static void released(void *cbdata)
 {
@@ -40,15 +40,15 @@ static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targe
     CHECK(strcmp(proc->nspace, JOB_NSPACE) == 0 && ntargets == 1 && targets[0].rank == 1);
     CHECK(ninfo == 3 && PMIx_Check_key(info[0].key, PMIX_JOB_CTRL_SIGNAL));
     CHECK(PMIx_Check_key(info[1].key, PMIX_USERID) && PMIx_Check_key(info[2].key, PMIX_GRPID));
-    owed_fn = cbfunc;
-    owed_data = cbdata;
+    unanswered_fn = cbfunc;
+    unanswered_data = cbdata;
     if (mode == ANSWERS || mode == TWICE) {
         answer(cbfunc, cbdata);
     }
     if (mode == TWICE) {
         answer_again(cbfunc, cbdata);
     }
-    sem_post(&owed);
+    sem_post(&unanswered);
     return mode == REFUSES ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS;
 }
 
@@ -141,9 +141,9 @@ static int rank_leaves(int rank)
 static int host_late(struct job *job)
 {
     CHECK(job_wait(job, 0) == 0);
-    CHECK(sem_trywait(&owed) == 0);
+    CHECK(sem_trywait(&unanswered) == 0);
     if (mode == LATE) {
-        answer_again(owed_fn, owed_data);
+        answer_again(unanswered_fn, unanswered_data);
     }
     return 0;
 }
@@ -200,7 +200,7 @@ int main(int argc, char **argv)
             continue;
         }
         mode = argc > 1 ? ANSWERS : cases[i].mode;
-        sem_init(&owed, 0, 0);
+        sem_init(&unanswered, 0, 0);
         sem_init(&called, 0, 0);
         job_elsewhere = cases[i].it.rank == rank_defines ? 0 : 1;
         job_module.job_control = mode != NO_ENTRY ? on_control : NULL;

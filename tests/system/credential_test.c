@@ -246,8 +246,8 @@ static char huge[LARGE];
 static struct {
     pmix_credential_cbfunc_t credential;
     void *cbdata;
-} owed;
-static sem_t owes;
+} unanswered;
+static sem_t unanswered_more;
 
 static pmix_status_t on_get(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                             pmix_credential_cbfunc_t cbfunc, void *cbdata)
@@ -259,9 +259,9 @@ static pmix_status_t on_get(const pmix_proc_t *proc, const pmix_info_t info[], s
     CHECK(proc->rank == 0 && ninfo == 3 && info[1].value.data.uint32 == geteuid());
     CHECK(PMIx_Check_key(info[1].key, PMIX_USERID) && PMIx_Check_key(info[2].key, PMIX_GRPID));
     if (strcmp(how, "late") == 0) {
-        owed.credential = cbfunc;
-        owed.cbdata = cbdata;
-        sem_post(&owes);
+        unanswered.credential = cbfunc;
+        unanswered.cbdata = cbdata;
+        sem_post(&unanswered_more);
     } else if (strcmp(how, "large") == 0) {
         cbfunc(PMIX_SUCCESS, &credential, &kind, 1, cbdata);
     } else if (strcmp(how, "none") == 0) {
@@ -315,9 +315,9 @@ static int host_is_late(struct job *job)
     pmix_byte_object_t credential = { .bytes = huge, .size = LARGE };
     pmix_info_t kind = text(PMIX_CRED_TYPE, "host's");
 
-    while (sem_wait(&owes) != 0) {
+    while (sem_wait(&unanswered_more) != 0) {
     }
-    owed.credential(PMIX_SUCCESS, &credential, &kind, 1, owed.cbdata);
+    unanswered.credential(PMIX_SUCCESS, &credential, &kind, 1, unanswered.cbdata);
     PMIx_Info_destruct(&kind);
     return 0;
 }
@@ -380,7 +380,7 @@ int main(int argc, char **argv)
     snprintf(shared_path, sizeof(shared_path), "/tmp/shmix-credential-%d",
              (int)(is_rank ? getppid() : getpid()));
     memset(huge, 'c', sizeof(huge));
-    sem_init(&owes, 0, 0);
+    sem_init(&unanswered_more, 0, 0);
     if (is_rank && strcmp(argv[argc == 5 ? 2 : 1], host_case.name) == 0) {
         return job_main(argc, argv, &host_case, 1);
     }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "heard.h"
+#include "received.h"
 
 #define CODE_A (-3501)
 #define CODE_B (-3502)
@@ -21,27 +21,28 @@ static void forget_handler(size_t id)
 
 /* ---- registration --------------------------------------------------------------------------- */
 
-static size_t told_id; /* under heard_lock; SIZE_MAX: nothing yet */
+static size_t outcome_id; /* under heard_lock; SIZE_MAX: nothing yet */
 
 static void registered(pmix_status_t status, size_t id, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
-    CHECK(cbdata == &told_id);
-    tell(CODE_A, PMIX_RANGE_PROC_LOCAL, 77); /* for it, too, but not before this returns: EV3 */
-    CHECK(heard_by(id) == 0);
-    pthread_mutex_lock(&heard_lock);
-    told_id = id;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    CHECK(cbdata == &outcome_id);
+    publish_event(CODE_A, PMIX_RANGE_PROC_LOCAL,
+                  77); /* for it, too, but not before this returns: EV3 */
+    CHECK(received_by(id) == 0);
+    pthread_mutex_lock(&received_lock);
+    outcome_id = id;
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 static void deregistered(pmix_status_t status, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     *(bool *)cbdata = true;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* EV1 EV2 EV3 EV4 EV5 EV6 EV7 EV8 EV9 EV10, EV20 EV21 EV23 EV24, EV39, EV41, EV74, EO16. */
@@ -53,61 +54,63 @@ static int rank_of_registration(int rank)
     pmix_info_t info[2];
     void *object = &object;
 
-    CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, hear, NULL, NULL), PMIX_ERR_INIT);
+    CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, receive, NULL, NULL), PMIX_ERR_INIT);
     rank_begin(&self);
-    const size_t single = hear_of(&one, 1, NULL), several = hear_of(many, 3, NULL);
-    const size_t any = hear_of(NULL, 0, NULL);
+    const size_t single = receive_codes(&one, 1, NULL), several = receive_codes(many, 3, NULL);
+    const size_t any = receive_codes(NULL, 0, NULL);
 
     CHECK(single != several && several != any); /* EV6: one function, several times */
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_RETURN_OBJECT, object, PMIX_POINTER),
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_HDLR_FIRST, NULL, PMIX_BOOL), PMIX_SUCCESS);
-    const pmix_status_t with_object = PMIx_Register_event_handler(&one, 1, info, 2, hear, NULL,
+    const pmix_status_t with_object = PMIx_Register_event_handler(&one, 1, info, 2, receive, NULL,
                                                                   NULL);
 
     CHECK(with_object >= 0);
     CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Notify_event(7, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL), PMIX_SUCCESS);
-    heard_wait(7, 2);
-    CHECK(heard_of(CODE_A) == 4); /* EV8: once, though its list names the code twice */
-    CHECK(heard_by(single) == 1 && heard_by(several) == 2 && heard_by(any) == 2); /* EV9, EV41 */
-    CHECK(heard[0].id == (size_t)with_object && heard[0].object == object);       /* EV10 */
-    CHECK(!heard[1].has_infos && heard[1].id == single);                          /* EV39, EV27 */
+    received_wait(7, 2);
+    CHECK(received_of(CODE_A) == 4); /* EV8: once, though its list names the code twice */
+    CHECK(received_by(single) == 1 && received_by(several) == 2 &&
+          received_by(any) == 2);                                                 /* EV9, EV41 */
+    CHECK(received[0].id == (size_t)with_object && received[0].object == object); /* EV10 */
+    CHECK(!received[1].has_infos && received[1].id == single);                    /* EV39, EV27 */
     forget_handler((size_t)with_object);
-    heard_forget();
+    received_forget();
 
     /* EV2, EV3 */
-    told_id = SIZE_MAX;
-    CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, hear, registered, &told_id),
+    outcome_id = SIZE_MAX;
+    CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, receive, registered, &outcome_id),
                  PMIX_SUCCESS);
-    heard_wait(CODE_A, 5); /* four handlers of the new one, and EV74: the newest of the kept one */
-    CHECK(told_id != SIZE_MAX && heard_by(told_id) == 2);
-    forget_handler(told_id);
+    received_wait(CODE_A,
+                  5); /* four handlers of the new one, and EV74: the newest of the kept one */
+    CHECK(outcome_id != SIZE_MAX && received_by(outcome_id) == 2);
+    forget_handler(outcome_id);
 
     /* EO16: the first, but not for this source */
     PMIx_Info_destruct(&info[0]);
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_RANGE, &manager, PMIX_DATA_RANGE), PMIX_SUCCESS);
-    CHECK(PMIx_Register_event_handler(&one, 1, info, 2, hear, NULL, NULL) >= 0);
-    heard_forget();
-    tell(CODE_A, PMIX_RANGE_PROC_LOCAL, 0);
-    heard_wait(CODE_A, 3);
-    CHECK(heard[0].id == single);
+    CHECK(PMIx_Register_event_handler(&one, 1, info, 2, receive, NULL, NULL) >= 0);
+    received_forget();
+    publish_event(CODE_A, PMIX_RANGE_PROC_LOCAL, 0);
+    received_wait(CODE_A, 3);
+    CHECK(received[0].id == single);
 
     /* EV21, EV24, EV23 */
     CHECK_STATUS(PMIx_Deregister_event_handler(single, deregistered, &gone), PMIX_SUCCESS);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (!gone) {
-        heard_wait_locked("the deregistration of", (long)single);
+        received_wait_locked("the deregistration of", (long)single);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     CHECK_STATUS(PMIx_Deregister_event_handler(single, NULL, NULL), PMIX_ERR_BAD_PARAM);
-    heard_forget();
-    tell(CODE_A, PMIX_RANGE_LOCAL, 0);
-    heard_wait(CODE_A, 2);
-    CHECK(heard_by(single) == 0);
+    received_forget();
+    publish_event(CODE_A, PMIX_RANGE_LOCAL, 0);
+    received_wait(CODE_A, 2);
+    CHECK(received_by(single) == 0);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, hear, NULL, NULL), PMIX_ERR_INIT);
+    CHECK_STATUS(PMIx_Register_event_handler(&one, 1, NULL, 0, receive, NULL, NULL), PMIX_ERR_INIT);
     return 0;
 }
 
@@ -140,17 +143,17 @@ static const struct {
       { false, false, false, true } },
 };
 
-static void tell_range(size_t row)
+static void publish_in_range(size_t row)
 {
     pmix_proc_t target = { .rank = ranges[row].rank };
 
     if (ranges[row].nspace == NULL) {
-        tell(CODE_A, ranges[row].range, ranges[row].number);
+        publish_event(CODE_A, ranges[row].range, ranges[row].number);
         return;
     }
     snprintf(target.nspace, sizeof(target.nspace), "%s", ranges[row].nspace);
-    tell_with(CODE_A, ranges[row].range, ranges[row].number, PMIX_EVENT_CUSTOM_RANGE, &target,
-              PMIX_PROC);
+    publish_with(CODE_A, ranges[row].range, ranges[row].number, PMIX_EVENT_CUSTOM_RANGE, &target,
+                 PMIX_PROC);
 }
 
 /* EV40, EV44 EV45 EV46 EV47 EV48 EV49 EV50 EV51 EV52, EO47: who hears of what; a process without a handler for it is not bothered. */
@@ -160,31 +163,32 @@ static int rank_of_ranges(int rank)
     const bool yes = true;
 
     rank_begin(&self);
-    const size_t named = hear_of(codes, 2, NULL), any = hear_of(NULL, 0, NULL);
-    const size_t deaf = hear_one(CODE_B);
+    const size_t named = receive_codes(codes, 2, NULL), any = receive_codes(NULL, 0, NULL);
+    const size_t deaf = receive_one(CODE_B);
 
     if (rank != 0) {
         job_token_put(0);
     } else {
         job_token_get(1); /* all are ready */
         for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
-            tell_range(i);
+            publish_in_range(i);
         }
         CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_CUSTOM, NULL, 0, NULL, NULL),
                      PMIX_ERR_BAD_PARAM); /* EV50 */
-        tell_with(CODE_END, PMIX_RANGE_GLOBAL, 0, PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
+        publish_with(CODE_END, PMIX_RANGE_GLOBAL, 0, PMIX_EVENT_NON_DEFAULT, &yes, PMIX_BOOL);
     }
-    heard_wait(CODE_END, 1);
-    pthread_mutex_lock(&heard_lock);
+    received_wait(CODE_END, 1);
+    pthread_mutex_lock(&received_lock);
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         size_t times = 0;
 
-        for (size_t k = 0; k < heard_count; k++) {
-            times += heard[k].number == ranges[i].number;
-            CHECK(strcmp(heard[k].source.nspace, JOB_NSPACE) == 0 && heard[k].source.rank == 0);
-            CHECK(heard[k].id != deaf);                               /* EV51 */
-            CHECK(heard[k].code != CODE_END || heard[k].id == named); /* EV52 */
-            CHECK(heard[k].id == named || heard[k].id == any);
+        for (size_t k = 0; k < received_count; k++) {
+            times += received[k].number == ranges[i].number;
+            CHECK(strcmp(received[k].source.nspace, JOB_NSPACE) == 0 &&
+                  received[k].source.rank == 0);
+            CHECK(received[k].id != deaf);                                  /* EV51 */
+            CHECK(received[k].code != CODE_END || received[k].id == named); /* EV52 */
+            CHECK(received[k].id == named || received[k].id == any);
         }
         if (times != (ranges[i].reaches[rank] ? 2 : 0)) {
             fprintf(stderr, "%s: rank %d, event %u: %zu times\n", ranges[i].why, rank,
@@ -192,7 +196,7 @@ static int rank_of_ranges(int rank)
             exit(99);
         }
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return rank_end();
 }
 
@@ -212,11 +216,11 @@ static char carried[64]; /* under heard_lock, as those below */
 static uint32_t carried_number;
 static bool carried_stamp;
 
-static void hear_text(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
-                      size_t ninfo, pmix_info_t results[], size_t nresults,
-                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+static void receive_text(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, PMIX_EVENT_TEXT_MESSAGE) == 0) {
             snprintf(carried, sizeof(carried), "%s", info[i].value.data.string);
@@ -226,8 +230,8 @@ static void hear_text(size_t id, pmix_status_t code, const pmix_proc_t *source, 
             carried_number = info[i].value.data.uint32;
         }
     }
-    pthread_mutex_unlock(&heard_lock);
-    hear(id, code, source, info, ninfo, results, nresults, done, cbdata);
+    pthread_mutex_unlock(&received_lock);
+    receive(id, code, source, info, ninfo, results, nresults, done, cbdata);
 }
 
 static void sent(pmix_status_t status, void *cbdata)
@@ -249,9 +253,9 @@ static int rank_of_carried(int rank)
 
     rank_begin(&self);
     if (rank == 1) {
-        CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, hear_text, NULL, NULL) >= 0);
+        CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, receive_text, NULL, NULL) >= 0);
         job_token_put(0);
-        heard_wait(CODE_A, 2);
+        received_wait(CODE_A, 2);
         CHECK(strcmp(carried, "text") == 0 && carried_number == 9 && carried_stamp);
         return rank_end();
     }
@@ -285,11 +289,11 @@ static void act_inside(size_t id, pmix_status_t code, const pmix_proc_t *source,
                        size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    heard_note(id, code, source, info, ninfo, nresults);
+    received_note(id, code, source, info, ninfo, nresults);
     forget_handler(id);
-    inside_id = hear_one(CODE_B);
-    tell(CODE_B, PMIX_RANGE_NAMESPACE, 1);
-    tell(CODE_A, PMIX_RANGE_NAMESPACE, 2);
+    inside_id = receive_one(CODE_B);
+    publish_event(CODE_B, PMIX_RANGE_NAMESPACE, 1);
+    publish_event(CODE_A, PMIX_RANGE_NAMESPACE, 2);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -298,7 +302,7 @@ static void keep_silent(size_t id, pmix_status_t code, const pmix_proc_t *source
                         pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                         pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    heard_note(id, code, source, info, ninfo, nresults);
+    received_note(id, code, source, info, ninfo, nresults);
 }
 
 static int rank_of_inside(int rank)
@@ -306,22 +310,23 @@ static int rank_of_inside(int rank)
     pmix_status_t code = CODE_A;
 
     rank_begin(&self);
-    const size_t plain = hear_one(CODE_A);
+    const size_t plain = receive_one(CODE_A);
 
     if (rank == 0) {
         CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, act_inside, NULL, NULL) >= 0);
         job_token_get(0);
-        tell(CODE_A, PMIX_RANGE_NAMESPACE, 0);
-        heard_wait(CODE_B, 1);
-        heard_wait(CODE_A, 2);
-        CHECK(heard_by(plain) == 1 && heard_by(inside_id) == 1); /* EV30: the first was ended */
+        publish_event(CODE_A, PMIX_RANGE_NAMESPACE, 0);
+        received_wait(CODE_B, 1);
+        received_wait(CODE_A, 2);
+        CHECK(received_by(plain) == 1 &&
+              received_by(inside_id) == 1); /* EV30: the first was ended */
     } else {
         CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, keep_silent, NULL, NULL) >= 0);
-        hear_one(CODE_B);
+        receive_one(CODE_B);
         job_token_put(0);
-        heard_wait(CODE_B, 1); /* EV38: another event goes its way */
-        heard_wait(CODE_A, 2);
-        CHECK(heard_by(plain) == 0);
+        received_wait(CODE_B, 1); /* EV38: another event goes its way */
+        received_wait(CODE_A, 2);
+        CHECK(received_by(plain) == 0);
     }
     return rank_end();
 }
@@ -336,20 +341,20 @@ static void count_only(size_t id, pmix_status_t code, const pmix_proc_t *source,
                        size_t ninfo, pmix_info_t results[], size_t nresults,
                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     counted += code == CODE_A;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void counted_wait(uint32_t count)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (counted < count) {
-        heard_wait_locked("event", counted);
+        received_wait_locked("event", counted);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* EV70, EV71: once both have had them they are dropped, all but the newest few: a handler that comes
@@ -363,18 +368,18 @@ static int rank_of_kept(int rank)
     job_token_put(rank);
     job_token_get(1 - rank);
     for (uint32_t i = 0; i < MANY && rank == 0; i++) {
-        tell(CODE_A, PMIX_RANGE_NAMESPACE, i);
+        publish_event(CODE_A, PMIX_RANGE_NAMESPACE, i);
     }
     counted_wait(MANY);
     /* The server has what both lanes say.  A registration would tell it, too, so there is none. */
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    const size_t late = hear_one(CODE_A);
+    const size_t late = receive_one(CODE_A);
 
-    tell_with(CODE_A, PMIX_RANGE_PROC_LOCAL, MANY, NULL, NULL, PMIX_UNDEF);
+    publish_with(CODE_A, PMIX_RANGE_PROC_LOCAL, MANY, NULL, NULL, PMIX_UNDEF);
     counted_wait(MANY + 1);
-    heard_wait(CODE_A, 513); /* the newest 512, and the one behind them */
+    received_wait(CODE_A, 513); /* the newest 512, and the one behind them */
     server_has_it();
-    const size_t again = heard_by(late);
+    const size_t again = received_by(late);
 
     if (again > 2000) {
         fprintf(stderr, "%zu job events are kept though all ranks have had them\n", again);
@@ -398,7 +403,7 @@ static void in_order(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     CHECK(ninfo > 0 && strcmp(info[0].key, NUMBER_KEY) == 0);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     if (some_are_left_out && next_number % 3 == 2) {
         next_number++;
     }
@@ -406,36 +411,36 @@ static void in_order(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     CHECK(code == (next_number % 3 == 2 ? CODE_B : CODE_A));
     CHECK(late_acknowledged == PMIX_SUCCESS);
     next_number++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void acknowledged(pmix_status_t status, size_t id, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     CHECK(next_number == 0);
     late_acknowledged = status;
     *(size_t *)cbdata = id;
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* Until @count have been heard; @turns: nobody else makes progress. */
 static void late_wait(uint32_t count, bool turns)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (next_number < count) {
         if (turns) {
-            pthread_mutex_unlock(&heard_lock);
+            pthread_mutex_unlock(&received_lock);
             PMIx_Progress();
-            pthread_mutex_lock(&heard_lock);
+            pthread_mutex_lock(&received_lock);
         } else {
-            heard_wait_locked("event number", next_number);
+            received_wait_locked("event number", next_number);
         }
     }
     CHECK(next_number == count);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* Rank 1 for one code, rank 2 for two and without waiting, rank 3 for all and without a thread. */
@@ -464,11 +469,11 @@ static int rank_of_late(int rank)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Init(&self, &info, rank == 3), PMIX_SUCCESS);
     for (uint32_t i = 0; i < BEFORE && rank == 0; i++) {
-        tell(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);
+        publish_event(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     for (uint32_t i = BEFORE; i < BEFORE + BEHIND && rank == 0; i++) {
-        tell(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);
+        publish_event(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);
     }
     if (rank != 0) {
         come_late(rank);
@@ -522,10 +527,10 @@ static int rank_of_wakes(int rank)
 
     rank_begin(&self);
     if (rank == 1) {
-        hear_one(OTHER_CODE);
-        hear_one(OTHER_CODE + 15);
-        tell(OTHER_CODE, PMIX_RANGE_PROC_LOCAL, 0);
-        heard_wait(OTHER_CODE, 1);
+        receive_one(OTHER_CODE);
+        receive_one(OTHER_CODE + 15);
+        publish_event(OTHER_CODE, PMIX_RANGE_PROC_LOCAL, 0);
+        received_wait(OTHER_CODE, 1);
         server_has_it(); /* the thread runs for this, and sleeps again */
         const uint64_t before = sleeps();
 
@@ -537,11 +542,11 @@ static int rank_of_wakes(int rank)
                PUBLICATIONS);
         CHECK((waitv != NULL && waitv[0] == '0') || after - before <= 8); /* not one each */
     } else {
-        hear_one(WOKEN_CODE);
+        receive_one(WOKEN_CODE);
         job_token_get(0);
         for (uint32_t i = 0; i < PUBLICATIONS; i++) {
-            tell(WOKEN_CODE, PMIX_RANGE_NAMESPACE, i);
-            heard_wait(WOKEN_CODE, i + 1); /* each is a publication of its own */
+            publish_event(WOKEN_CODE, PMIX_RANGE_NAMESPACE, i);
+            received_wait(WOKEN_CODE, i + 1); /* each is a publication of its own */
         }
         job_token_put(1);
     }

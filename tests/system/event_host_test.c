@@ -4,7 +4,7 @@
  * and what becomes of a namespace that it takes away. */
 #include <shmix.h>
 
-#include "heard.h"
+#include "received.h"
 
 #define CODE_ENV PMIX_EVENT_NODE_DOWN
 #define CODE_REFUSED 44       /* at once */
@@ -28,15 +28,15 @@ static int slow_begun, slow_ended; /* the threads that answer for CODE_SLOW; und
 
 static void count(const pmix_status_t codes[], size_t ncodes, bool drop)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     for (size_t i = 0; i < ncodes; i++) {
         for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
             asked[k].asked += asked[k].code == codes[i] && !drop;
             asked[k].dropped += asked[k].code == codes[i] && drop;
         }
     }
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 struct answer {
@@ -52,10 +52,10 @@ static void *answer_slowly(void *arg)
     free(arg);
     job_token_get(3); /* the rank has seen that nothing has come yet */
     answer.cbfunc(answer.status, answer.cbdata);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     slow_ended++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     return NULL;
 }
 
@@ -66,9 +66,9 @@ static pmix_status_t think(pmix_status_t status, pmix_op_cbfunc_t cbfunc, void *
 
     CHECK(answer != NULL);
     *answer = (struct answer){ status, cbfunc, cbdata };
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     slow_begun++;
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     CHECK(pthread_create(&thread, NULL, answer_slowly, answer) == 0);
     pthread_detach(thread);
     return PMIX_SUCCESS;
@@ -107,24 +107,24 @@ static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_o
 
 static void check_asked(pmix_status_t code, int want_asked, int want_dropped)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
         while (asked[k].code == code && asked[k].dropped < want_dropped) {
-            heard_wait_locked("the drop of code", code);
+            received_wait_locked("the drop of code", code);
         }
         CHECK(asked[k].code != code ||
               (asked[k].asked == want_asked && asked[k].dropped == want_dropped));
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 static void asked_forget(void)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     for (size_t k = 0; k < sizeof(asked) / sizeof(asked[0]); k++) {
         asked[k].asked = asked[k].dropped = 0;
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* ---- ranks --------------------------------------------------------------------------------- */
@@ -145,17 +145,17 @@ static int rank_of_late(int rank)
 
     rank_begin(NULL);
     for (uint32_t i = 0; i < 3; i++) {
-        tell(-2050, PMIX_RANGE_GLOBAL, i);
+        publish_event(-2050, PMIX_RANGE_GLOBAL, i);
     }
-    tell_with(-2050, PMIX_RANGE_GLOBAL, 99, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
-    tell(-2051, PMIX_RANGE_RM, 3);
-    tell(-2052, PMIX_RANGE_NAMESPACE, 4);
-    tell_proc(-2053, JOB_NSPACE, 0);
+    publish_with(-2050, PMIX_RANGE_GLOBAL, 99, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL);
+    publish_event(-2051, PMIX_RANGE_RM, 3);
+    publish_event(-2052, PMIX_RANGE_NAMESPACE, 4);
+    publish_to_proc(-2053, JOB_NSPACE, 0);
     server_has_it();
     job_token_put(0);
     job_token_get(1);
-    tell(-2050, PMIX_RANGE_GLOBAL, 5);
-    tell(CODE_END, PMIX_RANGE_GLOBAL, 6);
+    publish_event(-2050, PMIX_RANGE_GLOBAL, 5);
+    publish_event(CODE_END, PMIX_RANGE_GLOBAL, 6);
     server_has_it();
     return rank_end();
 }
@@ -169,13 +169,13 @@ static void acknowledge(pmix_status_t status, size_t id, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
     tell_host(-2054, PMIX_RANGE_LOCAL);
-    heard_wait(-2054, 1); /* the loop has gone round */
-    CHECK(heard_by(id) == 0);
-    pthread_mutex_lock(&heard_lock);
+    received_wait(-2054, 1); /* the loop has gone round */
+    CHECK(received_by(id) == 0);
+    pthread_mutex_lock(&received_lock);
     acknowledged = true;
     acknowledged_id = id;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* EV62, EV63, EV64, EV65, EV67, EV74 for a host, EV3, EO58, EO59: kept ones in order, once per
@@ -186,44 +186,44 @@ static int host_of_late(struct job *job)
     size_t ids[3];
 
     job_token_get(0);
-    const size_t probe = hear_one(-2054);
+    const size_t probe = receive_one(-2054);
 
-    CHECK_STATUS(PMIx_Register_event_handler(codes, 5, NULL, 0, hear, acknowledge, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(codes, 5, NULL, 0, receive, acknowledge, NULL),
                  PMIX_SUCCESS);
-    heard_wait(-2050, 3);
-    pthread_mutex_lock(&heard_lock);
+    received_wait(-2050, 3);
+    pthread_mutex_lock(&received_lock);
     CHECK(acknowledged);
     ids[0] = acknowledged_id;
-    pthread_mutex_unlock(&heard_lock);
-    ids[1] = hear_one(-2050);
-    ids[2] = hear_of(NULL, 0, NULL); /* hears of what is addressed to the host */
-    heard_wait(-2051, 2);
-    heard_wait(-2050, 6);
+    pthread_mutex_unlock(&received_lock);
+    ids[1] = receive_one(-2050);
+    ids[2] = receive_codes(NULL, 0, NULL); /* hears of what is addressed to the host */
+    received_wait(-2051, 2);
+    received_wait(-2050, 6);
     job_token_put(1);
-    heard_wait(CODE_END, 1);
+    received_wait(CODE_END, 1);
     job_wait(job, 0);
     uint32_t next[3] = { 0, 0, 3 };
 
-    pthread_mutex_lock(&heard_lock);
-    for (size_t i = 0; i < heard_count; i++) {
-        for (size_t k = 0; k < 3 && heard[i].code != -2054; k++) {
-            if (heard[i].id == ids[k]) {
-                CHECK(heard[i].number == next[k]);
+    pthread_mutex_lock(&received_lock);
+    for (size_t i = 0; i < received_count; i++) {
+        for (size_t k = 0; k < 3 && received[i].code != -2054; k++) {
+            if (received[i].id == ids[k]) {
+                CHECK(received[i].number == next[k]);
                 /* 0 1 2 kept, 3 for the manager, 5 live, 6 the end */
                 next[k] = k == 1 && next[k] == 2 ? 5 : next[k] == 3 ? 5 : next[k] + 1;
             }
         }
-        if (heard[i].number == 5) { /* EO59: the one of a single code first */
-            CHECK((heard[i].id == ids[1]) == (heard[i].nresults == 0));
+        if (received[i].number == 5) { /* EO59: the one of a single code first */
+            CHECK((received[i].id == ids[1]) == (received[i].nresults == 0));
         }
     }
     CHECK(next[0] == 7 && next[1] == 6 && next[2] == 5);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     for (size_t k = 0; k < 3; k++) {
         CHECK_STATUS(PMIx_Deregister_event_handler(ids[k], NULL, NULL), PMIX_SUCCESS);
     }
     CHECK_STATUS(PMIx_Deregister_event_handler(probe, NULL, NULL), PMIX_SUCCESS);
-    heard_forget();
+    received_forget();
     return 0;
 }
 
@@ -240,14 +240,14 @@ static int rank_of_environment(int rank)
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_ENVIRO_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_JOB_LEVEL, &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(codes, 1, rank == 0 ? &info[1] : info,
-                                      rank == 0 ? 1 : (size_t)rank, hear, NULL, NULL) >= 0);
-    const size_t plain = hear_of(codes, 2, PMIX_EVENT_JOB_LEVEL);
+                                      rank == 0 ? 1 : (size_t)rank, receive, NULL, NULL) >= 0);
+    const size_t plain = receive_codes(codes, 2, PMIX_EVENT_JOB_LEVEL);
     job_token_put(0);
-    heard_wait(CODE_END, 1);
-    CHECK(heard_of(CODE_ENV) == (rank == 0 ? 0 : 1));
-    CHECK(heard_by(plain) == 1); /* the end: it is no system event */
-    CHECK(rank == 0 || (heard[0].source.nspace[0] == '\0' &&
-                        heard[0].source.rank == PMIX_RANK_UNDEF && !heard[0].has_infos));
+    received_wait(CODE_END, 1);
+    CHECK(received_of(CODE_ENV) == (rank == 0 ? 0 : 1));
+    CHECK(received_by(plain) == 1); /* the end: it is no system event */
+    CHECK(rank == 0 || (received[0].source.nspace[0] == '\0' &&
+                        received[0].source.rank == PMIX_RANK_UNDEF && !received[0].has_infos));
     CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
     job_token_put(0);
     job_token_get(1);
@@ -261,12 +261,12 @@ static int host_of_environment(struct job *job)
         job_token_get(0);
     }
     pmix_status_t code = CODE_ENV;
-    const size_t own = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
-    const size_t plain = hear_of(&code, 1, PMIX_EVENT_JOB_LEVEL);
+    const size_t own = receive_codes(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
+    const size_t plain = receive_codes(&code, 1, PMIX_EVENT_JOB_LEVEL);
 
     tell_host(CODE_ENV, PMIX_RANGE_SESSION);
-    heard_wait(CODE_ENV, 1);
-    CHECK(heard_by(plain) == 0 && heard_by(own) == 1);
+    received_wait(CODE_ENV, 1);
+    CHECK(received_by(plain) == 0 && received_by(own) == 1);
     tell_host(CODE_END, PMIX_RANGE_SESSION);
     for (int i = 0; i < job->size; i++) {
         job_token_get(0);
@@ -279,12 +279,12 @@ static int host_of_environment(struct job *job)
         job_wait(job, i);
     }
     tell_host(CODE_ENV, PMIX_RANGE_SESSION); /* EV25: the host itself still wants it */
-    heard_wait(CODE_ENV, 2);
+    received_wait(CODE_ENV, 2);
     check_asked(CODE_ENV, 1, 0);
     CHECK_STATUS(PMIx_Deregister_event_handler(own, NULL, NULL), PMIX_SUCCESS);
     check_asked(CODE_ENV, 1, 1);
     CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
-    heard_forget();
+    received_forget();
     asked_forget();
     return 0;
 }
@@ -296,11 +296,11 @@ static int rank_of_named(int rank)
     pmix_status_t codes[2] = { CODE_END, CODE_ENV };
 
     rank_begin(NULL);
-    const size_t named = hear_of(codes, 2, NULL), all = hear_of(NULL, 0, NULL);
+    const size_t named = receive_codes(codes, 2, NULL), all = receive_codes(NULL, 0, NULL);
 
     job_token_put(0);
-    heard_wait(CODE_END, 2);
-    CHECK(heard_of(CODE_ENV) == 1 && heard_by(named) == 2 && heard_by(all) == 1);
+    received_wait(CODE_END, 2);
+    CHECK(received_of(CODE_ENV) == 1 && received_by(named) == 2 && received_by(all) == 1);
     CHECK_STATUS(PMIx_Deregister_event_handler(named, NULL, NULL), PMIX_SUCCESS);
     job_token_put(0);
     return rank_end();
@@ -308,13 +308,13 @@ static int rank_of_named(int rank)
 
 static int host_of_named(struct job *job)
 {
-    const size_t own = hear_one(CODE_ENV);
+    const size_t own = receive_one(CODE_ENV);
 
     for (int i = 0; i < job->size; i++) {
         job_token_get(0);
     }
     tell_host(CODE_ENV, PMIX_RANGE_SESSION);
-    heard_wait(CODE_ENV, 1);
+    received_wait(CODE_ENV, 1);
     tell_host(CODE_END, PMIX_RANGE_SESSION);
     check_asked(CODE_ENV, 1, 0);
     for (int i = 0; i < job->size; i++) {
@@ -325,7 +325,7 @@ static int host_of_named(struct job *job)
         job_wait(job, i);
     }
     check_asked(CODE_ENV, 1, 1);
-    heard_forget();
+    received_forget();
     asked_forget();
     return 0;
 }
@@ -338,15 +338,15 @@ static int rank_of_levels(int rank)
     pmix_status_t code = CODE_ENV;
 
     rank_begin(NULL);
-    const size_t plain = hear_of(&code, 1, PMIX_EVENT_JOB_LEVEL);
-    const size_t environment = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
+    const size_t plain = receive_codes(&code, 1, PMIX_EVENT_JOB_LEVEL);
+    const size_t environment = receive_codes(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
 
     CHECK_STATUS(PMIx_Deregister_event_handler(plain, NULL, NULL), PMIX_SUCCESS);
     server_has_it();
     job_token_put(0);
     job_token_get(1);
-    heard_wait(CODE_ENV, 1);
-    CHECK(heard_by(environment) == 1);
+    received_wait(CODE_ENV, 1);
+    CHECK(received_by(environment) == 1);
     CHECK_STATUS(PMIx_Deregister_event_handler(environment, NULL, NULL), PMIX_SUCCESS);
     server_has_it();
     job_token_put(0);
@@ -372,9 +372,9 @@ static int host_of_levels(struct job *job)
 
 static int set_news, set_wrong, anything; /* under heard_lock */
 
-static void hear_set(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
-                     size_t ninfo, pmix_info_t results[], size_t nresults,
-                     pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+static void receive_set(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
+                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     int good = source->nspace[0] == '\0' && source->rank == PMIX_RANK_UNDEF;
 
@@ -393,22 +393,23 @@ static void hear_set(size_t id, pmix_status_t code, const pmix_proc_t *source, p
             good += value->data.flag;
         }
     }
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     set_news++;
     set_wrong += good != 4;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void hear_anything(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
-                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+static void receive_anything(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                             pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                             size_t nresults, pmix_event_notification_cbfunc_fn_t done,
+                             void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     anything++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -422,15 +423,15 @@ static int rank_of_sets(int rank)
     if (rank == 1) {
         job_token_get(1);
     }
-    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, hear_anything, NULL, NULL) >= 0);
-    CHECK(PMIx_Register_event_handler(codes, 2, NULL, 0, hear_set, NULL, NULL) >= 0);
+    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, receive_anything, NULL, NULL) >= 0);
+    CHECK(PMIx_Register_event_handler(codes, 2, NULL, 0, receive_set, NULL, NULL) >= 0);
     job_token_put(0);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (set_news < 2 || anything == 0) {
-        heard_wait_locked("the set", set_news);
+        received_wait_locked("the set", set_news);
     }
     CHECK(set_news == 2 && set_wrong == 0 && anything == 1); /* the end */
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return rank_end();
 }
 
@@ -452,27 +453,27 @@ static int host_of_sets(struct job *job)
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-static pmix_status_t told = 1; /* under heard_lock; 1: nothing yet */
+static pmix_status_t outcome = 1; /* under heard_lock; 1: nothing yet */
 
-static void told_status(pmix_status_t status, size_t id, void *cbdata)
+static void outcome_status(pmix_status_t status, size_t id, void *cbdata)
 {
     CHECK(status == PMIX_SUCCESS || id == SIZE_MAX);
-    pthread_mutex_lock(&heard_lock);
-    told = status;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
+    outcome = status;
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
-static pmix_status_t told_wait(void)
+static pmix_status_t outcome_wait(void)
 {
-    pthread_mutex_lock(&heard_lock);
-    while (told == 1) {
-        heard_wait_locked("the acknowledgement", 0);
+    pthread_mutex_lock(&received_lock);
+    while (outcome == 1) {
+        received_wait_locked("the acknowledgement", 0);
     }
-    const pmix_status_t status = told;
+    const pmix_status_t status = outcome;
 
-    told = 1;
-    pthread_mutex_unlock(&heard_lock);
+    outcome = 1;
+    pthread_mutex_unlock(&received_lock);
     return status;
 }
 
@@ -483,28 +484,29 @@ static int rank_of_refusals(int rank)
     pmix_status_t later = CODE_REFUSED_LATER, unknown = CODE_UNKNOWN, slow = CODE_SLOW;
 
     rank_begin(NULL);
-    CHECK_STATUS(PMIx_Register_event_handler(codes, 2, NULL, 0, hear, NULL, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(codes, 2, NULL, 0, receive, NULL, NULL),
                  PMIX_ERR_NO_PERMISSIONS);
-    CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, hear, told_status, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, receive, outcome_status, NULL),
                  PMIX_SUCCESS);
-    CHECK_STATUS(told_wait(), PMIX_ERR_NOT_AVAILABLE);
-    CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, hear, NULL, NULL),
+    CHECK_STATUS(outcome_wait(), PMIX_ERR_NOT_AVAILABLE);
+    CHECK_STATUS(PMIx_Register_event_handler(&later, 1, NULL, 0, receive, NULL, NULL),
                  PMIX_ERR_NOT_AVAILABLE);
-    const size_t kept = hear_of(&unknown, 1, NULL);
+    const size_t kept = receive_codes(&unknown, 1, NULL);
 
-    CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, hear, told_status, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, receive, outcome_status, NULL),
                  PMIX_SUCCESS);
-    tell(CODE_REFUSED, PMIX_RANGE_LOCAL, 0);
-    tell(CODE_UNKNOWN, PMIX_RANGE_LOCAL, 0);
-    tell(CODE_SLOW, PMIX_RANGE_LOCAL, 0); /* before its handler is acknowledged */
-    pthread_mutex_lock(&heard_lock);
-    CHECK(told == 1 && heard_count == 0);
-    pthread_mutex_unlock(&heard_lock);
+    publish_event(CODE_REFUSED, PMIX_RANGE_LOCAL, 0);
+    publish_event(CODE_UNKNOWN, PMIX_RANGE_LOCAL, 0);
+    publish_event(CODE_SLOW, PMIX_RANGE_LOCAL, 0); /* before its handler is acknowledged */
+    pthread_mutex_lock(&received_lock);
+    CHECK(outcome == 1 && received_count == 0);
+    pthread_mutex_unlock(&received_lock);
     job_token_put(3);
-    CHECK_STATUS(told_wait(), PMIX_SUCCESS);
-    heard_wait(CODE_SLOW, 1);
-    CHECK(heard_of(CODE_REFUSED) == 0 && heard_of(CODE_UNKNOWN) == 1 && heard_by(kept) == 1);
-    (void)hear_one(CODE_END); /* what the refused one had asked for was given back */
+    CHECK_STATUS(outcome_wait(), PMIX_SUCCESS);
+    received_wait(CODE_SLOW, 1);
+    CHECK(received_of(CODE_REFUSED) == 0 && received_of(CODE_UNKNOWN) == 1 &&
+          received_by(kept) == 1);
+    (void)receive_one(CODE_END); /* what the refused one had asked for was given back */
     return rank_end();
 }
 
@@ -520,12 +522,12 @@ static int host_of_refusals(struct job *job)
 
 static void register_meanwhile(pmix_status_t code)
 {
-    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, hear, told_status, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, receive, outcome_status, NULL),
                  PMIX_SUCCESS);
     server_has_it();
-    pthread_mutex_lock(&heard_lock);
-    CHECK(told == 1); /* not before the host has answered */
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
+    CHECK(outcome == 1); /* not before the host has answered */
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* EV14, EV19: rank 1 wants a code about which the host thinks for rank 0.  A refusal is rank 0's
@@ -539,9 +541,9 @@ static int rank_of_joining(int rank)
         }
         register_meanwhile(i == 0 ? CODE_JOINED : CODE_SLOW);
         job_token_put(rank == 0 ? 0 : 3);
-        CHECK_STATUS(told_wait(), i == 1      ? PMIX_SUCCESS
-                                  : rank == 0 ? PMIX_ERR_NO_PERMISSIONS
-                                              : PMIX_ERR_NOT_AVAILABLE);
+        CHECK_STATUS(outcome_wait(), i == 1      ? PMIX_SUCCESS
+                                     : rank == 0 ? PMIX_ERR_NO_PERMISSIONS
+                                                 : PMIX_ERR_NOT_AVAILABLE);
     }
     return rank_end();
 }
@@ -562,7 +564,7 @@ static int rank_of_death(int rank)
     pmix_status_t slow = CODE_SLOW;
 
     rank_begin(NULL);
-    CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, hear, told_status, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(&slow, 1, NULL, 0, receive, outcome_status, NULL),
                  PMIX_SUCCESS);
     job_token_get(0);
     _exit(0);
@@ -570,20 +572,20 @@ static int rank_of_death(int rank)
 
 static int host_of_death(struct job *job)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (asked[4].asked == 0) {
-        heard_wait_locked("the question of code", CODE_SLOW);
+        received_wait_locked("the question of code", CODE_SLOW);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     job_token_put(0);
     job_wait(job, 0);
     check_asked(CODE_SLOW, 1, 1); /* dropped with the death */
     job_token_put(3);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (slow_ended < slow_begun) { /* it reads a pipe that is closed next */
-        heard_wait_locked("the late answer to code", CODE_SLOW);
+        received_wait_locked("the late answer to code", CODE_SLOW);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     asked_forget();
     return 0;
 }
@@ -601,17 +603,17 @@ static int rank_of_namespaces(int rank)
     }
     rank_begin(NULL);
     if (rank == 0) {
-        tell(-2060, PMIX_RANGE_NAMESPACE, 0);
-        tell(-2061, PMIX_RANGE_GLOBAL, 1);
-        tell_proc(-2060, "test.again", PMIX_RANK_WILDCARD);
+        publish_event(-2060, PMIX_RANGE_NAMESPACE, 0);
+        publish_event(-2061, PMIX_RANGE_GLOBAL, 1);
+        publish_to_proc(-2060, "test.again", PMIX_RANK_WILDCARD);
         server_has_it();
         job_token_put(1);
     } else {
-        hear_of(codes, 3, NULL);
-        tell(CODE_END, PMIX_RANGE_NAMESPACE, 0);
-        heard_wait(CODE_END, 1);
-        CHECK(heard_of(-2060) == (rank == 1)); /* it was for this namespace, as it was then */
-        CHECK(heard_of(-2061) == 1);
+        receive_codes(codes, 3, NULL);
+        publish_event(CODE_END, PMIX_RANGE_NAMESPACE, 0);
+        received_wait(CODE_END, 1);
+        CHECK(received_of(-2060) == (rank == 1)); /* it was for this namespace, as it was then */
+        CHECK(received_of(-2061) == 1);
     }
     return rank_end();
 }

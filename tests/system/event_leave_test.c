@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "heard.h"
+#include "received.h"
 
 #define SPANNING "test.spanning" /* two ranks here, one elsewhere */
 #define CODE_A (-2080)
@@ -40,7 +40,7 @@ static const struct {
     const char *nspace; /* of the target; NULL: none */
     pmix_rank_t rank;
     pmix_status_t status;
-    bool heard; /* by the other rank of the job that is here */
+    bool received; /* by the other rank of the job that is here */
 } rows[] = {
     { "the job", PMIX_RANGE_NAMESPACE, NULL, 0, PMIX_ERR_PARTIAL_SUCCESS, true },
     { "the session", PMIX_RANGE_SESSION, NULL, 0, PMIX_ERR_PARTIAL_SUCCESS, true },
@@ -70,14 +70,14 @@ static void check_rows(void)
     }
 }
 
-static pmix_status_t told = 1; /* under heard_lock */
+static pmix_status_t outcome = 1; /* under heard_lock */
 
 static void tell_status(pmix_status_t status, void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
-    told = status;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
+    outcome = status;
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* The same by callback: the call itself has done what it can. */
@@ -85,12 +85,12 @@ static void check_callback(void)
 {
     CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_GLOBAL, NULL, 0, tell_status, NULL),
                  PMIX_SUCCESS);
-    pthread_mutex_lock(&heard_lock);
-    while (told == 1) {
-        heard_wait_locked("the callback of", CODE_A);
+    pthread_mutex_lock(&received_lock);
+    while (outcome == 1) {
+        received_wait_locked("the callback of", CODE_A);
     }
-    CHECK_STATUS(told, PMIX_ERR_PARTIAL_SUCCESS);
-    pthread_mutex_unlock(&heard_lock);
+    CHECK_STATUS(outcome, PMIX_ERR_PARTIAL_SUCCESS);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* Of a job that is all here: what it says to all is for others once there are any. */
@@ -134,21 +134,22 @@ static int rank_of_no_way(int rank)
         CHECK_STATUS(PMIx_Notify_event(CODE_END, NULL, PMIX_RANGE_LOCAL, NULL, 0, NULL, NULL),
                      PMIX_SUCCESS);
     } else {
-        hear_of(codes, 2, NULL);
+        receive_codes(codes, 2, NULL);
         job_token_put(2);
-        heard_wait(CODE_END, 1);
+        received_wait(CODE_END, 1);
         for (size_t i = 0; i < ROW_COUNT; i++) {
-            want += rows[i].heard;
+            want += rows[i].received;
         }
         /* GLOBAL events of rank 0 are among them, two of them or three. */
-        size_t heard_of_1 = 0;
+        size_t received_of_1 = 0;
 
-        pthread_mutex_lock(&heard_lock);
-        for (size_t i = 0; i < heard_count; i++) {
-            heard_of_1 += heard[i].code == CODE_A && strcmp(heard[i].source.nspace, SPANNING) == 0;
+        pthread_mutex_lock(&received_lock);
+        for (size_t i = 0; i < received_count; i++) {
+            received_of_1 += received[i].code == CODE_A &&
+                             strcmp(received[i].source.nspace, SPANNING) == 0;
         }
-        pthread_mutex_unlock(&heard_lock);
-        CHECK(heard_of_1 == want);
+        pthread_mutex_unlock(&received_lock);
+        CHECK(received_of_1 == want);
     }
     return rank_end();
 }

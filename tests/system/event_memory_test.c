@@ -5,7 +5,7 @@
  * malloc and its kin are this program's own, so the library's calls come here. */
 #include <stdatomic.h>
 
-#include "heard.h"
+#include "received.h"
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -45,20 +45,20 @@ static int asked, dropped; /* under heard_lock */
 static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     asked++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     dropped++;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -75,35 +75,35 @@ static int host_of_drop(struct job *job)
     if (!can_starve()) {
         return 0;
     }
-    const size_t id = hear_of(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
+    const size_t id = receive_codes(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
 
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (asked == 0) {
-        heard_wait_locked("the question of code", code);
+        received_wait_locked("the question of code", code);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     starved = true;
     const pmix_status_t rc = PMIx_Deregister_event_handler(id, NULL, NULL);
 
     starved = false;
     CHECK_STATUS(rc, PMIX_SUCCESS);
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (dropped == 0) {
-        heard_wait_locked("the drop of code", code);
+        received_wait_locked("the drop of code", code);
     }
     CHECK(asked == 1 && dropped == 1);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return 0;
 }
 
 /* ---- an event in a lane --------------------------------------------------------------------- */
 
-static void tell_large(uint32_t number)
+static void publish_large(uint32_t number)
 {
     static char text[LARGE + 1];
 
     memset(text, 'a', LARGE);
-    tell_with(CODE, PMIX_RANGE_LOCAL, number, "test.text", text, PMIX_STRING);
+    publish_with(CODE, PMIX_RANGE_LOCAL, number, "test.text", text, PMIX_STRING);
 }
 
 /* EV42: PMIx_Notify_event has returned long before the server finds that it has no memory; the
@@ -114,20 +114,20 @@ static int rank_of_lane(int rank)
         return skip();
     }
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-    hear_one(CODE);
+    receive_one(CODE);
     listen_to_losses();
     job_token_put(0);
     job_token_get(1); /* memory is short there */
-    tell_large(1);
+    publish_large(1);
     lost_wait(1);
-    tell_large(2);
-    tell_large(3);
+    publish_large(2);
+    publish_large(3);
     lost_wait(3);
     job_token_put(0);
     job_token_get(1);
-    tell_large(4);
-    heard_wait(CODE, 1);
-    CHECK(heard[0].number == 4 && heard_of(CODE) == 1);
+    publish_large(4);
+    received_wait(CODE, 1);
+    CHECK(received[0].number == 4 && received_of(CODE) == 1);
     server_has_it();
     lost_wait(3);
     return rank_end();
@@ -154,19 +154,20 @@ static int host_of_lane(struct job *job)
 static bool goes_on; /* under heard_lock */
 
 /* A handler that stays in the first event until it goes on. */
-static void hear_and_stay(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
-                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+static void receive_and_stay(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                             pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                             size_t nresults, pmix_event_notification_cbfunc_fn_t done,
+                             void *cbdata)
 {
-    hear(id, code, source, info, ninfo, results, nresults, done, cbdata);
-    pthread_mutex_lock(&heard_lock);
+    receive(id, code, source, info, ninfo, results, nresults, done, cbdata);
+    pthread_mutex_lock(&received_lock);
     while (!goes_on) {
-        heard_wait_locked("going on after code", code);
+        received_wait_locked("going on after code", code);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
-static void tell_of_many(uint32_t number)
+static void publish_of_many(uint32_t number)
 {
     static pmix_proc_t procs[MANY];
     pmix_data_array_t array = { .type = PMIX_PROC, .size = MANY, .array = procs };
@@ -174,8 +175,8 @@ static void tell_of_many(uint32_t number)
     for (uint32_t i = 0; i < MANY; i++) {
         PMIx_Load_procid(&procs[i], "many", i);
     }
-    tell_with(CODE, PMIX_RANGE_PROC_LOCAL, number, PMIX_EVENT_AFFECTED_PROCS, &array,
-              PMIX_DATA_ARRAY);
+    publish_with(CODE, PMIX_RANGE_PROC_LOCAL, number, PMIX_EVENT_AFFECTED_PROCS, &array,
+                 PMIX_DATA_ARRAY);
 }
 
 /* A process without memory for an event has lost that one; its server has said nothing wrong. */
@@ -185,26 +186,26 @@ static int rank_of_many(int rank)
         return skip();
     }
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
-    CHECK(PMIx_Register_event_handler((pmix_status_t[]){ CODE }, 1, NULL, 0, hear_and_stay, NULL,
+    CHECK(PMIx_Register_event_handler((pmix_status_t[]){ CODE }, 1, NULL, 0, receive_and_stay, NULL,
                                       NULL) >= 0);
-    hear_one(PMIX_ERR_COMM_FAILURE);
-    tell(CODE, PMIX_RANGE_PROC_LOCAL, 1);
-    heard_wait(CODE, 1);
-    tell_of_many(2); /* which is read when the handler returns */
-    pthread_mutex_lock(&heard_lock);
+    receive_one(PMIX_ERR_COMM_FAILURE);
+    publish_event(CODE, PMIX_RANGE_PROC_LOCAL, 1);
+    received_wait(CODE, 1);
+    publish_of_many(2); /* which is read when the handler returns */
+    pthread_mutex_lock(&received_lock);
     atomic_store(&no_large, true);
     goes_on = true;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
-    tell(CODE, PMIX_RANGE_PROC_LOCAL, 3);
-    heard_wait(CODE, 2);
-    tell(CODE, PMIX_RANGE_PROC_LOCAL, 4); /* behind what the second one may have caused */
-    heard_wait(CODE, 3);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
+    publish_event(CODE, PMIX_RANGE_PROC_LOCAL, 3);
+    received_wait(CODE, 2);
+    publish_event(CODE, PMIX_RANGE_PROC_LOCAL, 4); /* behind what the second one may have caused */
+    received_wait(CODE, 3);
     atomic_store(&no_large, false);
-    tell_of_many(5);
-    heard_wait(CODE, 4);
-    CHECK(heard[1].number == 3 && heard[2].number == 4 && heard[3].number == 5);
-    CHECK(heard_of(PMIX_ERR_COMM_FAILURE) == 0);
+    publish_of_many(5);
+    received_wait(CODE, 4);
+    CHECK(received[1].number == 3 && received[2].number == 4 && received[3].number == 5);
+    CHECK(received_of(PMIX_ERR_COMM_FAILURE) == 0);
     return rank_end();
 }
 

@@ -32,8 +32,8 @@ static pmix_info_t text(const char *key, const char *value)
 static struct {
     pmix_info_cbfunc_t info;
     void *cbdata;
-} owed;
-static sem_t owes;
+} unanswered;
+static sem_t unanswered_more;
 static char huge[LARGE];
 
 static void describe(const char *vendor, pmix_info_cbfunc_t cbfunc, void *cbdata)
@@ -68,9 +68,9 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
     const char *const how = info[0].value.data.string;
 
     if (strcmp(how, "late") == 0) {
-        owed.info = cbfunc;
-        owed.cbdata = cbdata;
-        sem_post(&owes);
+        unanswered.info = cbfunc;
+        unanswered.cbdata = cbdata;
+        sem_post(&unanswered_more);
     } else if (strcmp(how, "now") == 0) {
         describe("first", cbfunc, cbdata);
     } else if (strcmp(how, "large") == 0) {
@@ -81,9 +81,9 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
 
 static int host_is_late(struct job *job)
 {
-    while (sem_wait(&owes) != 0) {
+    while (sem_wait(&unanswered_more) != 0) {
     }
-    describe("late", owed.info, owed.cbdata);
+    describe("late", unanswered.info, unanswered.cbdata);
     return 0;
 }
 
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
     const bool is_rank = argc > 1;
 
     memset(huge, 'v', sizeof(huge) - 1);
-    sem_init(&owes, 0, 0);
+    sem_init(&unanswered_more, 0, 0);
     if (is_rank) {
         return job_main(argc, argv,
                         strcmp(argv[argc == 5 ? 2 : 1], host_case.name) == 0 ? &host_case

@@ -33,7 +33,7 @@ static struct {
     pmix_status_t status;
     pmix_nspace_t nspace;
     bool is_late; /* a process ended after its job */
-} told;
+} outcome;
 
 static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                    size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -42,19 +42,19 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
     pthread_mutex_lock(&lock);
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIx_Check_key(info[i].key, PMIX_EXIT_CODE)) {
-            told.code = info[i].value.data.integer;
+            outcome.code = info[i].value.data.integer;
         } else if (PMIx_Check_key(info[i].key, PMIX_JOB_TERM_STATUS)) {
-            told.status = info[i].value.data.status;
+            outcome.status = info[i].value.data.status;
         } else if (PMIx_Check_key(info[i].key, PMIX_EVENT_AFFECTED_PROC)) {
-            PMIx_Load_nspace(told.nspace, info[i].value.data.proc->nspace);
+            PMIx_Load_nspace(outcome.nspace, info[i].value.data.proc->nspace);
         }
     }
     if (status == PMIX_EVENT_PROC_TERMINATED) {
-        told.procs++;
-        told.codes += (unsigned)told.code;
-        told.is_late |= told.jobs > 0;
+        outcome.procs++;
+        outcome.codes += (unsigned)outcome.code;
+        outcome.is_late |= outcome.jobs > 0;
     } else {
-        told.jobs++;
+        outcome.jobs++;
     }
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
@@ -64,12 +64,12 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
 static void expect_end(const char *nspace, unsigned procs, unsigned codes, pmix_status_t status)
 {
     pthread_mutex_lock(&lock);
-    while (told.jobs == 0) {
+    while (outcome.jobs == 0) {
         pthread_cond_wait(&changed, &lock);
     }
-    CHECK(PMIx_Check_nspace(told.nspace, nspace) && !told.is_late);
-    CHECK(told.procs == procs && told.codes == codes && told.status == status);
-    memset(&told, 0, sizeof(told));
+    CHECK(PMIx_Check_nspace(outcome.nspace, nspace) && !outcome.is_late);
+    CHECK(outcome.procs == procs && outcome.codes == codes && outcome.status == status);
+    memset(&outcome, 0, sizeof(outcome));
     pthread_mutex_unlock(&lock);
 }
 

@@ -5,8 +5,8 @@
 #include <semaphore.h>
 #include <signal.h>
 
-#include "heard.h"
 #include "job.h"
+#include "received.h"
 
 enum { RETURNED }; /* token */
 
@@ -54,7 +54,7 @@ static int rank_of_full(int rank)
     pmix_proc_t all;
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    (void)hear_of(codes, 3, NULL);
+    (void)receive_codes(codes, 3, NULL);
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_GROUP_NOTIFY_TERMINATION, NULL, PMIX_BOOL),
@@ -65,7 +65,7 @@ static int rank_of_full(int rank)
     CHECK(rank != 2);
     job_token_put(RETURNED);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
-    CHECK(heard_count == 0);
+    CHECK(received_count == 0);
     return 0;
 }
 

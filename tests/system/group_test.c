@@ -137,7 +137,7 @@ static int rank_of_wildcard(int rank)
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-struct told {
+struct outcome {
     sem_t done;
     pmix_status_t status;
     struct made made;
@@ -146,29 +146,29 @@ struct told {
 static void on_construct(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                          pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    struct told *const told = cbdata;
+    struct outcome *const outcome = cbdata;
 
-    told->status = status;
-    told->made = made_read(info, ninfo);
+    outcome->status = status;
+    outcome->made = made_read(info, ninfo);
     if (release != NULL) {
         release(release_cbdata);
     }
-    sem_post(&told->done);
+    sem_post(&outcome->done);
 }
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    struct told *const told = cbdata;
+    struct outcome *const outcome = cbdata;
 
-    told->status = status;
-    sem_post(&told->done);
+    outcome->status = status;
+    sem_post(&outcome->done);
 }
 
-static void told_wait(struct told *told, pmix_status_t want)
+static void outcome_wait(struct outcome *outcome, pmix_status_t want)
 {
-    while (sem_wait(&told->done) != 0) {
+    while (sem_wait(&outcome->done) != 0) {
     }
-    CHECK_STATUS(told->status, want);
+    CHECK_STATUS(outcome->status, want);
 }
 
 /* GR1: what two callers have written alike is read once.  So it means what it meant, although the
@@ -177,22 +177,22 @@ static int rank_of_same_words(int rank)
 {
     const pmix_proc_t turned[] = { proc_of("", 1), proc_of("", 0) };
     const pmix_proc_t words[] = { proc_of("turned", PMIX_RANK_WILDCARD), proc_of(JOB_NSPACE, 0) };
-    struct told told = { .status = 1 };
+    struct outcome outcome = { .status = 1 };
 
-    sem_init(&told.done, 0, 0);
+    sem_init(&outcome.done, 0, 0);
     rank_begin(&me);
     (void)construct("turned", turned, 2, NULL, 0);
     if (rank == 1) {
-        CHECK_STATUS(PMIx_Group_construct_nb("tea", words, 2, NULL, 0, on_construct, &told),
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", words, 2, NULL, 0, on_construct, &outcome),
                      PMIX_SUCCESS);
     }
     destruct("turned");
     if (rank == 1) {
-        told_wait(&told, PMIX_SUCCESS);
+        outcome_wait(&outcome, PMIX_SUCCESS);
     } else {
-        told.made = construct("tea", words, 2, NULL, 0);
+        outcome.made = construct("tea", words, 2, NULL, 0);
     }
-    CHECK(told.made.count == 2 && told.made.members[0].rank == 1);
+    CHECK(outcome.made.count == 2 && outcome.made.members[0].rank == 1);
     destruct("tea");
     return rank_end();
 }
@@ -201,20 +201,20 @@ static int rank_of_same_words(int rank)
 static int rank_of_forms(int rank)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
-    struct told told = { .status = 1 };
+    struct outcome outcome = { .status = 1 };
 
-    sem_init(&told.done, 0, 0);
+    sem_init(&outcome.done, 0, 0);
     rank_begin(&me);
     if (rank == 0) {
         CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
         destruct("tea");
     } else {
-        CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, NULL, 0, on_construct, &told),
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, NULL, 0, on_construct, &outcome),
                      PMIX_SUCCESS);
-        told_wait(&told, PMIX_SUCCESS);
-        CHECK(told.made.count == 2 && told.made.members[1].rank == 1);
-        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &told), PMIX_SUCCESS);
-        told_wait(&told, PMIX_SUCCESS);
+        outcome_wait(&outcome, PMIX_SUCCESS);
+        CHECK(outcome.made.count == 2 && outcome.made.members[1].rank == 1);
+        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &outcome), PMIX_SUCCESS);
+        outcome_wait(&outcome, PMIX_SUCCESS);
     }
     return rank_end();
 }
@@ -278,14 +278,14 @@ static int rank_of_bad_input(int rank)
  * somebody else; GR49: a stranger's destruct. */
 static int rank_of_taken(int rank)
 {
-    struct told told = { .status = 1 };
+    struct outcome outcome = { .status = 1 };
 
-    sem_init(&told.done, 0, 0);
+    sem_init(&outcome.done, 0, 0);
     rank_begin(&me);
     const pmix_proc_t pair[] = { proc_of("", 0), proc_of("", 1) }, all = proc_of("", 2);
 
     if (rank == 0) {
-        CHECK_STATUS(PMIx_Group_construct_nb("tea", pair, 2, NULL, 0, on_construct, &told),
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", pair, 2, NULL, 0, on_construct, &outcome),
                      PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_construct("tea", pair, 2, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
     }
@@ -299,8 +299,8 @@ static int rank_of_taken(int rank)
     if (rank == 1) {
         CHECK(construct("tea", pair, 2, NULL, 0).count == 2);
     } else if (rank == 0) {
-        told_wait(&told, PMIX_SUCCESS);
-        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &told), PMIX_SUCCESS);
+        outcome_wait(&outcome, PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &outcome), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_INVALID_OPERATION);
     }
     fence();
@@ -312,7 +312,7 @@ static int rank_of_taken(int rank)
     if (rank == 1) {
         destruct("tea");
     } else if (rank == 0) {
-        told_wait(&told, PMIX_SUCCESS);
+        outcome_wait(&outcome, PMIX_SUCCESS);
     }
     return rank_end();
 }
@@ -554,10 +554,10 @@ static int rank_of_bootstrap(int rank)
 /* GR91: who contradicts the others is refused; a guest whom nobody has named spoils it for all. */
 static int rank_of_bad_bootstrap(int rank)
 {
-    struct told told = { .status = 1 };
+    struct outcome outcome = { .status = 1 };
     pmix_info_t infos[2];
 
-    sem_init(&told.done, 0, 0);
+    sem_init(&outcome.done, 0, 0);
     rank_begin(&me);
     const pmix_proc_t pair[] = { me, proc_of("", (me.rank + 1) % 3) };
     pmix_proc_t elsewhere = proc_of("", 7), first = proc_of("", 1);
@@ -571,7 +571,7 @@ static int rank_of_bad_bootstrap(int rank)
     CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, &infos[1], 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
     fence();
     if (rank == 0) {
-        CHECK_STATUS(PMIx_Group_construct_nb("tea", NULL, 0, NULL, 0, on_construct, &told),
+        CHECK_STATUS(PMIx_Group_construct_nb("tea", NULL, 0, NULL, 0, on_construct, &outcome),
                      PMIX_SUCCESS);
     }
     fence();
@@ -590,7 +590,7 @@ static int rank_of_bad_bootstrap(int rank)
     } else if (rank == 1) {
         CHECK_STATUS(PMIx_Group_construct("tea", NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     } else {
-        told_wait(&told, PMIX_ERR_BAD_PARAM);
+        outcome_wait(&outcome, PMIX_ERR_BAD_PARAM);
     }
     return rank_end();
 }
@@ -760,96 +760,96 @@ static struct {
     pmix_rank_t lost, leader; /* of the first event that has it */
     pmix_status_t error;      /* of the one that says that nobody leads */
     size_t left;
-} heard;
+} received;
 
 static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t *before, size_t nbefore,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    const char *const key = heard.answer == LEAD ? PMIX_GROUP_LEADER : PMIX_GROUP_OPTIONAL;
+    const char *const key = received.answer == LEAD ? PMIX_GROUP_LEADER : PMIX_GROUP_OPTIONAL;
     pmix_info_t result;
 
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_data_array_t *const array = info[i].value.data.darray;
 
         if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0 &&
-            code != PMIX_GROUP_LEADER_SELECTED && heard.lost == PMIX_RANK_INVALID) {
-            heard.lost = info[i].value.data.proc->rank;
+            code != PMIX_GROUP_LEADER_SELECTED && received.lost == PMIX_RANK_INVALID) {
+            received.lost = info[i].value.data.proc->rank;
         } else if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
-            heard.leader = ((const pmix_proc_t *)array->array)->rank;
+            received.leader = ((const pmix_proc_t *)array->array)->rank;
         } else if (strcmp(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS) == 0) {
             CHECK(info[i].value.type == PMIX_STATUS);
-            heard.error = info[i].value.data.status;
+            received.error = info[i].value.data.status;
         } else if (strcmp(info[i].key, PMIX_GROUP_MEMBERSHIP) == 0) {
-            heard.left = array->size;
+            received.left = array->size;
         }
     }
-    if (heard.answer == DIE) {
+    if (received.answer == DIE) {
         raise(SIGKILL);
     }
-    sem_post(code == PMIX_GROUP_LEADER_SELECTED     ? &heard.selected
-             : code == PMIX_GROUP_MEMBERSHIP_UPDATE ? &heard.updated
-                                                    : &heard.failed);
+    sem_post(code == PMIX_GROUP_LEADER_SELECTED     ? &received.selected
+             : code == PMIX_GROUP_MEMBERSHIP_UPDATE ? &received.updated
+                                                    : &received.failed);
     yes(&result, key);
-    const bool answers = heard.answer == GO_ON || heard.answer == LEAD;
+    const bool answers = received.answer == GO_ON || received.answer == LEAD;
 
-    done(heard.answer == ABORT ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_SUCCESS,
+    done(received.answer == ABORT ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_SUCCESS,
          answers ? &result : NULL, answers, NULL, NULL, cbdata);
 }
 
-static void hear(enum answer answer)
+static void receive(enum answer answer)
 {
     pmix_status_t codes[] = { PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED,
                               PMIX_GROUP_LEADER_SELECTED, PMIX_GROUP_MEMBERSHIP_UPDATE };
 
-    heard.answer = answer;
-    heard.lost = heard.leader = PMIX_RANK_INVALID;
-    sem_init(&heard.failed, 0, 0);
-    sem_init(&heard.selected, 0, 0);
-    sem_init(&heard.updated, 0, 0);
+    received.answer = answer;
+    received.lost = received.leader = PMIX_RANK_INVALID;
+    sem_init(&received.failed, 0, 0);
+    sem_init(&received.selected, 0, 0);
+    sem_init(&received.updated, 0, 0);
     CHECK(PMIx_Register_event_handler(codes, 4, NULL, 0, on_group, NULL, NULL) >= 0);
 }
 
 /* Begin a construct of all, with the directive @key (NULL: none). */
-static void construct_begin(struct told *told, const char *key)
+static void construct_begin(struct outcome *outcome, const char *key)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
     pmix_info_t info;
 
-    told->status = 1;
-    sem_init(&told->done, 0, 0);
+    outcome->status = 1;
+    sem_init(&outcome->done, 0, 0);
     if (key != NULL) {
         yes(&info, key);
     }
-    CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, &info, key != NULL, on_construct, told),
+    CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, &info, key != NULL, on_construct, outcome),
                  PMIX_SUCCESS);
 }
 
-static void heard_wait(sem_t *what)
+static void received_wait(sem_t *what)
 {
     while (sem_wait(what) != 0) {
     }
-    CHECK(heard.lost == MORTAL);
+    CHECK(received.lost == MORTAL);
 }
 
 /* The mortal rank ends without having called; the others have, and answer.  They go on, or end with
  * @want. */
 static int rank_of_member_failed(int rank, const char *key, enum answer answer, pmix_status_t want)
 {
-    struct told told;
+    struct outcome outcome;
 
     rank_begin(&me);
-    hear(answer);
+    receive(answer);
     if (rank == MORTAL) {
         fence();
         raise(SIGKILL);
     }
-    construct_begin(&told, key);
+    construct_begin(&outcome, key);
     fence();
-    told_wait(&told, want);
+    outcome_wait(&outcome, want);
     if (want == PMIX_SUCCESS) {
-        heard_wait(&heard.updated);
-        CHECK(heard.left == 2 && told.made.count == 2);
+        received_wait(&received.updated);
+        CHECK(received.left == 2 && outcome.made.count == 2);
     }
     return 0;
 }
@@ -859,7 +859,7 @@ static int rank_of_go_on(int rank)
 {
     (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, rank == 1 ? GO_ON : NOTHING,
                                 PMIX_SUCCESS);
-    heard_wait(&heard.failed);
+    received_wait(&received.failed);
     destruct("tea");
     return rank_end();
 }
@@ -870,9 +870,9 @@ static int rank_of_leader_goes_on(int rank)
     (void)rank_of_member_failed(rank, rank == 0 ? PMIX_GROUP_LEADER : NULL,
                                 rank == 0 ? GO_ON : ABORT, PMIX_SUCCESS);
     if (rank == 0) {
-        heard_wait(&heard.failed);
+        received_wait(&received.failed);
     } else {
-        CHECK(sem_trywait(&heard.failed) != 0); /* it would come before the update */
+        CHECK(sem_trywait(&received.failed) != 0); /* it would come before the update */
     }
     destruct("tea");
     return rank_end();
@@ -891,7 +891,7 @@ static int rank_of_silence(int rank)
 {
     (void)rank_of_member_failed(rank, PMIX_GROUP_NOTIFY_TERMINATION, NOTHING,
                                 PMIX_ERR_LOST_CONNECTION);
-    heard_wait(&heard.failed);
+    received_wait(&received.failed);
     return rank_end();
 }
 
@@ -899,30 +899,30 @@ static int rank_of_silence(int rank)
 static int rank_of_leader_failed(int rank, enum answer answer)
 {
     const pmix_proc_t two[] = { proc_of("", 0), proc_of("", MORTAL) };
-    struct told told;
+    struct outcome outcome;
 
     rank_begin(&me);
-    hear(rank == 0 ? answer : NOTHING);
+    receive(rank == 0 ? answer : NOTHING);
     fence();
     if (rank != 1) {
-        construct_begin(&told, rank == MORTAL ? PMIX_GROUP_LEADER : NULL);
+        construct_begin(&outcome, rank == MORTAL ? PMIX_GROUP_LEADER : NULL);
         CHECK_STATUS(PMIx_Fence(two, 2, NULL, 0), PMIX_SUCCESS); /* the server has both calls */
     }
     if (rank == MORTAL) {
         raise(SIGKILL);
     }
-    heard_wait(&heard.failed);
-    heard_wait(&heard.selected);
-    CHECK(heard.leader == (answer == LEAD ? 0 : PMIX_RANK_INVALID));
-    CHECK(heard.error == (answer == LEAD ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION));
+    received_wait(&received.failed);
+    received_wait(&received.selected);
+    CHECK(received.leader == (answer == LEAD ? 0 : PMIX_RANK_INVALID));
+    CHECK(received.error == (answer == LEAD ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION));
     if (rank == 1 && answer == LEAD) {
-        construct_begin(&told, NULL);
+        construct_begin(&outcome, NULL);
     }
     if (rank == 0 || answer == LEAD) {
-        told_wait(&told, answer == LEAD ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION);
+        outcome_wait(&outcome, answer == LEAD ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION);
     }
     if (answer == LEAD) {
-        CHECK(told.made.count == 2);
+        CHECK(outcome.made.count == 2);
         destruct("tea");
     }
     return rank_end();
@@ -955,20 +955,20 @@ static int host_of_no_answer(struct job *job)
 static int rank_of_two_leaders(int rank)
 {
     const pmix_proc_t all = proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
-    struct told told;
+    struct outcome outcome;
     pmix_info_t info;
 
     rank_begin(&me);
     yes(&info, PMIX_GROUP_LEADER);
     if (rank == 0) {
-        construct_begin(&told, PMIX_GROUP_LEADER);
+        construct_begin(&outcome, PMIX_GROUP_LEADER);
     }
     fence();
     if (rank == 1) {
         CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, NULL, NULL), PMIX_ERR_EXISTS);
-        construct_begin(&told, NULL);
+        construct_begin(&outcome, NULL);
     }
-    told_wait(&told, PMIX_SUCCESS);
+    outcome_wait(&outcome, PMIX_SUCCESS);
     destruct("tea");
     return rank_end();
 }

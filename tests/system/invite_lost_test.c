@@ -4,8 +4,8 @@
  * ends.  GR64 */
 #include <shmix.h>
 
-#include "heard.h"
 #include "job.h"
+#include "received.h"
 
 #define FLOOD (PMIX_EXTERNAL_ERR_BASE - 7)
 #define FLOOD_COUNT 600
@@ -23,14 +23,14 @@ static void on_accepted(size_t id, pmix_status_t code, const pmix_proc_t *source
 {
     job_token_put(DEAF);
     job_token_get(FLOODED);
-    heard_note(id, code, source, info, ninfo, nresults);
+    received_note(id, code, source, info, ninfo, nresults);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 static void on_end(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                    pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    heard_note(0, status, &me, info, ninfo, 0);
+    received_note(0, status, &me, info, ninfo, 0);
     if (release != NULL) {
         release(release_cbdata);
     }
@@ -43,14 +43,14 @@ static void invites(void)
     pmix_proc_t guests[2];
 
     CHECK(PMIx_Register_event_handler(&accepted, 1, NULL, 0, on_accepted, NULL, NULL) >= 0);
-    (void)hear_of(codes, 2, NULL);
+    (void)receive_codes(codes, 2, NULL);
     for (pmix_rank_t i = 0; i < 2; i++) {
         PMIx_Load_procid(&guests[i], JOB_NSPACE, i + 1);
     }
     CHECK_STATUS(PMIx_Group_invite_nb("tea", guests, 2, NULL, 0, on_end, NULL), PMIX_SUCCESS);
-    heard_wait(PMIX_SUCCESS, 1); /* without a call that would take in events */
-    CHECK(heard_of(SHMIX_ERR_EVENTS_LOST) > 0);
-    CHECK(heard_of(PMIX_GROUP_INVITE_DECLINED) == 1);
+    received_wait(PMIX_SUCCESS, 1); /* without a call that would take in events */
+    CHECK(received_of(SHMIX_ERR_EVENTS_LOST) > 0);
+    CHECK(received_of(PMIX_GROUP_INVITE_DECLINED) == 1);
 }
 
 static void flood(void)
@@ -76,8 +76,8 @@ static int rank_of_lost(int rank)
     if (rank == 0) {
         invites();
     } else {
-        (void)hear_of(&invited, 1, NULL);
-        heard_wait(PMIX_GROUP_INVITED, 1);
+        (void)receive_codes(&invited, 1, NULL);
+        received_wait(PMIX_GROUP_INVITED, 1);
     }
     if (rank == 1) {
         CHECK_STATUS(PMIx_Group_join("tea", NULL, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),

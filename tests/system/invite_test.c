@@ -8,8 +8,8 @@
 
 #include <shmix.h>
 
-#include "heard.h"
 #include "job.h"
+#include "received.h"
 
 #define TEA "tea"
 #define OF_NONE "of.none" /* it never comes to be */
@@ -67,11 +67,11 @@ static size_t end_count;
 static void on_end(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                    pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     CHECK(end_count < 8);
     ends[end_count++] = made_read(status, info, ninfo);
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     if (release != NULL) {
         release(release_cbdata);
     }
@@ -79,13 +79,13 @@ static void on_end(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *
 
 static struct made end_wait(size_t count)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     while (end_count < count) {
-        heard_wait_locked("ends of calls", (long)count);
+        received_wait_locked("ends of calls", (long)count);
     }
     const struct made made = ends[count - 1];
 
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     return made;
 }
 
@@ -197,7 +197,7 @@ static struct {
 
 static void selected_read(const pmix_info_t info[], size_t ninfo)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     selected.leader = PMIX_RANK_INVALID;
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, PMIX_GROUP_LEADER) == 0) {
@@ -206,7 +206,7 @@ static void selected_read(const pmix_info_t info[], size_t ninfo)
             selected.status = info[i].value.data.status;
         }
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* All events of groups name the group. */
@@ -220,14 +220,14 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     if (code == PMIX_GROUP_CONSTRUCT_COMPLETE || code == PMIX_GROUP_CONTEXT_ID_ASSIGNED) {
         const struct made made = made_read(PMIX_SUCCESS, info, ninfo);
 
-        pthread_mutex_lock(&heard_lock);
+        pthread_mutex_lock(&received_lock);
         completed.count = made.count != 0 ? made.count : completed.count;
         memcpy(completed.ranks, made.ranks, sizeof(made.ranks));
         completed.context_id = made.context_id != 0 ? made.context_id : completed.context_id;
         if (code == PMIX_GROUP_CONSTRUCT_COMPLETE) {
             complete_read(info, ninfo);
         }
-        pthread_mutex_unlock(&heard_lock);
+        pthread_mutex_unlock(&received_lock);
     }
     if (code == reply.code && reply.act != NULL) {
         reply.act();
@@ -235,7 +235,7 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     if (code == PMIX_GROUP_LEADER_SELECTED) {
         selected_read(info, ninfo);
     }
-    heard_note(id, code, source, info, ninfo, nresults);
+    received_note(id, code, source, info, ninfo, nresults);
     if (code == reply.code && reply.leads) {
         pmix_info_t leads;
 
@@ -273,18 +273,18 @@ static void on_invited(size_t id, pmix_status_t code, const pmix_proc_t *source,
         joined = PMIx_Group_join(name, source, PMIX_GROUP_DECLINE, NULL, 0, NULL, NULL);
         break;
     }
-    heard_note(id, code, source, info, ninfo, nresults);
+    received_note(id, code, source, info, ninfo, nresults);
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void hear_with(pmix_notification_fn_t fn, pmix_status_t code)
+static void receive_with(pmix_notification_fn_t fn, pmix_status_t code)
 {
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, fn, NULL, NULL) >= 0);
 }
 
-static void hear_group(pmix_status_t code)
+static void receive_group(pmix_status_t code)
 {
-    hear_with(on_group, code);
+    receive_with(on_group, code);
 }
 
 static void fence(void)
@@ -303,9 +303,9 @@ static void begin(int how)
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     manners = how;
-    hear_with(on_invited, PMIX_GROUP_INVITED);
+    receive_with(on_invited, PMIX_GROUP_INVITED);
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
-        hear_group(codes[i]);
+        receive_group(codes[i]);
     }
     fence();
 }
@@ -313,12 +313,12 @@ static void begin(int how)
 /* Who is invited by the event, and by whom. */
 static void invited_wait(pmix_rank_t by)
 {
-    heard_wait(PMIX_GROUP_INVITED, 1);
-    pthread_mutex_lock(&heard_lock);
-    for (size_t i = 0; i < heard_count; i++) {
-        CHECK(heard[i].code != PMIX_GROUP_INVITED || heard[i].source.rank == by);
+    received_wait(PMIX_GROUP_INVITED, 1);
+    pthread_mutex_lock(&received_lock);
+    for (size_t i = 0; i < received_count; i++) {
+        CHECK(received[i].code != PMIX_GROUP_INVITED || received[i].source.rank == by);
     }
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* What all of a group have heard, and that it is one. */
@@ -326,10 +326,10 @@ static void complete_wait(size_t count, const pmix_rank_t ranks[])
 {
     pmix_proc_t all;
 
-    heard_wait(PMIX_GROUP_CONSTRUCT_COMPLETE, 1);
-    pthread_mutex_lock(&heard_lock);
+    received_wait(PMIX_GROUP_CONSTRUCT_COMPLETE, 1);
+    pthread_mutex_lock(&received_lock);
     CHECK(made_is(&completed, count, ranks));
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
     PMIx_Load_procid(&all, TEA, PMIX_RANK_WILDCARD);
     CHECK_STATUS(PMIx_Fence(&all, 1, NULL, 0), PMIX_SUCCESS);
 }
@@ -348,8 +348,8 @@ static int rank_of_accept(int rank)
         CHECK(made_is(&made, 3, members));
         CHECK(made.context_id == 0);
         CHECK(PMIX_GROUP_ACCEPT == 1 && PMIX_GROUP_DECLINE == 0);
-        CHECK(heard_of(PMIX_GROUP_INVITED) == 0);
-        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 2);
+        CHECK(received_of(PMIX_GROUP_INVITED) == 0);
+        received_wait(PMIX_GROUP_INVITE_ACCEPTED, 2);
     } else {
         const struct made made = end_wait(1);
 
@@ -391,7 +391,7 @@ static int rank_of_places(int rank)
 
         CHECK(made_is(&made, 3, members));
     } else {
-        hear_with(on_invited, PMIX_GROUP_INVITED); /* GR56: late, perhaps */
+        receive_with(on_invited, PMIX_GROUP_INVITED); /* GR56: late, perhaps */
         const struct made made = end_wait(1);
 
         CHECK(made_is(&made, 3, members));
@@ -413,7 +413,7 @@ static int rank_of_late(int rank)
     }
     fence();
     if (rank == 1) {
-        hear_with(on_invited, PMIX_GROUP_INVITED);
+        receive_with(on_invited, PMIX_GROUP_INVITED);
     }
     const struct made made = end_wait(1);
 
@@ -473,8 +473,8 @@ static int rank_of_context(int rank)
     PMIx_Info_destruct(&infos[1]);
     CHECK_STATUS(made.status, PMIX_SUCCESS);
     CHECK(made.context_id != 0);
-    heard_wait(PMIX_GROUP_CONTEXT_ID_ASSIGNED, 1);
-    heard_wait(PMIX_GROUP_CONSTRUCT_COMPLETE, 1);
+    received_wait(PMIX_GROUP_CONTEXT_ID_ASSIGNED, 1);
+    received_wait(PMIX_GROUP_CONSTRUCT_COMPLETE, 1);
     CHECK(completed.context_id == made.context_id);
     CHECK(complete.context_id == made.context_id);
     CHECK(strcmp(complete.endpoints[0], "there") == 0 && complete.endpoints[1][0] == '\0');
@@ -569,13 +569,13 @@ static int rank_of_decline(int rank)
         const struct made made = invite(guests, 2);
 
         CHECK(made_is(&made, 2, members));
-        heard_wait(PMIX_GROUP_INVITE_DECLINED, 1);
+        received_wait(PMIX_GROUP_INVITE_DECLINED, 1);
         CHECK_STATUS(invite_as(OF_NONE, guests, 1, NULL, 0).status, PMIX_GROUP_INVITE_DECLINED);
         CHECK_STATUS(invite_as(OF_NONE, guests, 1, NULL, 0).status, PMIX_GROUP_INVITE_DECLINED);
     } else if (rank == 1) {
-        heard_wait(PMIX_GROUP_INVITED, 3);
+        received_wait(PMIX_GROUP_INVITED, 3);
         CHECK_STATUS(joined, PMIX_SUCCESS);
-        CHECK(heard_of(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0);
+        CHECK(received_of(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0);
     }
     if (rank != 1) {
         complete_wait(2, members);
@@ -591,7 +591,7 @@ static int rank_of_replacement(int rank)
     begin(rank == 1 ? DECLINES : rank == 2 ? NOTES : ACCEPTS);
     if (rank == 0) {
         invite_nb(guests, 2);
-        heard_wait(PMIX_GROUP_INVITE_DECLINED, 1);
+        received_wait(PMIX_GROUP_INVITE_DECLINED, 1);
         invite_nb(more, 1);
         server_has_it();
         job_token_put(0);
@@ -641,7 +641,7 @@ static int last_replaced(int rank, void (*act)(void))
         const struct made made = invite(guests, 1);
 
         CHECK(made_is(&made, 2, members));
-        heard_wait(PMIX_GROUP_INVITE_DECLINED, 1);
+        received_wait(PMIX_GROUP_INVITE_DECLINED, 1);
         replaced = act == replace ? end_wait(1) : replaced;
         CHECK(made_is(&replaced, 2, members));
     } else if (rank == 1) {
@@ -675,8 +675,8 @@ static int rank_of_abort_at_yes(int rank)
         CHECK_STATUS(invite(guests, 1).status, PMIX_GROUP_CONSTRUCT_ABORT);
     } else {
         CHECK_STATUS(end_wait(1).status, PMIX_GROUP_CONSTRUCT_ABORT);
-        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
-        CHECK(heard_of(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0);
+        received_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
+        CHECK(received_of(PMIX_GROUP_CONSTRUCT_COMPLETE) == 0);
     }
     return rank_end();
 }
@@ -693,7 +693,7 @@ static int rank_of_abort_at_no(int rank)
         reply.says = PMIX_GROUP_CONSTRUCT_ABORT;
         CHECK_STATUS(invite(guests, 2).status, PMIX_GROUP_CONSTRUCT_ABORT);
     } else if (rank == 2) {
-        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
+        received_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
         CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_NOT_FOUND);
     }
     fence();
@@ -722,11 +722,11 @@ static int aborted_by_event(int rank, bool to_all)
     begin(rank == 1 ? ACCEPTS : NOTES);
     if (rank == 0) {
         invite_nb(guests, 2);
-        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
+        received_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
         abort_publish(to_all);
         CHECK_STATUS(end_wait(1).status, PMIX_GROUP_CONSTRUCT_ABORT);
     } else {
-        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
+        received_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
         CHECK(rank != 1 || end_wait(1).status == PMIX_GROUP_CONSTRUCT_ABORT);
     }
     fence();
@@ -751,14 +751,14 @@ static int rank_of_death(int rank)
     begin(rank == 3 ? NOTES : rank == 2 ? ACCEPTS : NOTES);
     if (rank == 0) {
         invite_nb(guests, 3);
-        heard_wait(PMIX_GROUP_INVITE_FAILED, 2);
+        received_wait(PMIX_GROUP_INVITE_FAILED, 2);
         job_token_put(1);
         const struct made made = end_wait(1);
 
         CHECK(made_is(&made, 2, members));
         CHECK_STATUS(invite_as(OF_NONE, guests, 2, NULL, 0).status, PMIX_GROUP_INVITE_FAILED);
     } else if (rank < 3) {
-        heard_wait(PMIX_GROUP_INVITED, 1);
+        received_wait(PMIX_GROUP_INVITED, 1);
         server_has_it();
         raise(SIGKILL);
     } else {
@@ -796,14 +796,14 @@ static int leader_fails(int rank, bool orderly)
     begin(rank == 1 ? ACCEPTS : NOTES);
     if (rank == 0) {
         invite_nb(guests, 2);
-        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
+        received_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
         if (!orderly) {
             raise(SIGKILL);
         }
         return rank_end();
     }
-    heard_wait(PMIX_GROUP_LEADER_FAILED, 1);
-    heard_wait(PMIX_GROUP_LEADER_SELECTED, 1);
+    received_wait(PMIX_GROUP_LEADER_FAILED, 1);
+    received_wait(PMIX_GROUP_LEADER_SELECTED, 1);
     CHECK(selected.leader == PMIX_RANK_INVALID);
     CHECK_STATUS(selected.status, PMIX_GROUP_LEADER_FAILED);
     if (rank == 1) {
@@ -841,8 +841,8 @@ static int rank_of_new_leader(int rank)
     begin(rank == 3 ? DECLINES : rank == 4 ? ACCEPTS : NOTES);
     if (rank == 0) {
         invite_nb(guests, 3);
-        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
-        heard_wait(PMIX_GROUP_INVITE_DECLINED, 1);
+        received_wait(PMIX_GROUP_INVITE_ACCEPTED, 1);
+        received_wait(PMIX_GROUP_INVITE_DECLINED, 1);
         raise(SIGKILL);
     }
     if (rank == 1) {
@@ -853,14 +853,14 @@ static int rank_of_new_leader(int rank)
                      PMIX_SUCCESS);
     }
     if (rank < 3) {
-        heard_wait(PMIX_GROUP_LEADER_SELECTED, 1);
+        received_wait(PMIX_GROUP_LEADER_SELECTED, 1);
         CHECK(selected.leader == 1);
     }
     if (rank == 1) {
         invite_nb(more, 1);
         server_has_it();
         job_token_put(0);
-        heard_wait(PMIX_GROUP_INVITE_ACCEPTED, 2);
+        received_wait(PMIX_GROUP_INVITE_ACCEPTED, 2);
         const struct made again = end_wait(2);
 
         CHECK(made_is(&again, 3, members));
@@ -901,7 +901,7 @@ static int timed_out(int rank, bool by_guest)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_INT), PMIX_SUCCESS);
     if (rank == 0) {
         CHECK_STATUS(invite_as(TEA, guests, 2, &info, !by_guest).status, PMIX_ERR_TIMEOUT);
-        CHECK(heard_of(PMIX_GROUP_CONSTRUCT_ABORT) == 0);
+        CHECK(received_of(PMIX_GROUP_CONSTRUCT_ABORT) == 0);
         if (!by_guest) {
             CHECK_STATUS(invite_as(TEA, guests, 2, &info, 1).status, PMIX_ERR_TIMEOUT);
         }
@@ -911,7 +911,7 @@ static int timed_out(int rank, bool by_guest)
             CHECK_STATUS(PMIx_Group_join(TEA, NULL, PMIX_GROUP_ACCEPT, &info, by_guest, NULL, NULL),
                          PMIX_ERR_TIMEOUT);
         }
-        heard_wait(PMIX_GROUP_CONSTRUCT_ABORT, by_guest ? 1 : 2);
+        received_wait(PMIX_GROUP_CONSTRUCT_ABORT, by_guest ? 1 : 2);
     }
     fence();
     return rank_end();
@@ -999,12 +999,12 @@ static int rank_of_bad_invite(int rank)
         CHECK_STATUS(invite_as("of.one", self, 1, NULL, 0).status, PMIX_ERR_BAD_PARAM);
         CHECK_STATUS(invite_as("of.nobody", nobody, 1, NULL, 0).status, PMIX_ERR_NOT_FOUND);
         CHECK_STATUS(PMIx_Group_invite(OF_NONE, NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
-        CHECK(heard_of(PMIX_GROUP_INVITED) == 0);
+        CHECK(received_of(PMIX_GROUP_INVITED) == 0);
     }
     fence();
     if (rank == 1) {
         CHECK_STATUS(join(NULL, PMIX_GROUP_DECLINE).status, PMIX_SUCCESS);
-        heard_wait(PMIX_GROUP_INVITED, 1);
+        received_wait(PMIX_GROUP_INVITED, 1);
     } else {
         CHECK_STATUS(end_wait(1).status, PMIX_GROUP_INVITE_DECLINED);
     }
@@ -1020,11 +1020,11 @@ static size_t refused, declined;
 static void on_one_of_many(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
                            pmix_release_cbfunc_t release, void *release_cbdata)
 {
-    pthread_mutex_lock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
     refused += status == PMIX_ERR_OUT_OF_RESOURCE;
     declined += status == PMIX_GROUP_INVITE_DECLINED;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
 }
 
 static int rank_of_many(int rank)
@@ -1049,12 +1049,12 @@ static int rank_of_many(int rank)
                          i < OPEN_MAX ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
         }
         fence();
-        pthread_mutex_lock(&heard_lock);
+        pthread_mutex_lock(&received_lock);
         while (rank == 0 && refused + declined < (size_t)(round + 1) * TOO_MANY) {
-            heard_wait_locked("ends of invitations", TOO_MANY);
+            received_wait_locked("ends of invitations", TOO_MANY);
         }
         CHECK(rank != 0 || declined == (size_t)(round + 1) * OPEN_MAX);
-        pthread_mutex_unlock(&heard_lock);
+        pthread_mutex_unlock(&received_lock);
     }
     return rank_end();
 }

@@ -157,29 +157,30 @@ static void deliver_complete(pmix_rank_t rank, pmix_iof_channel_t channel, const
 static struct {
     size_t size, ends;
     char bytes[256];
-} heard[9]; /* by channel */
+} received[9]; /* by channel */
 static sem_t ended;
 
 static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *source,
                       pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
-    CHECK(handler != 0 && channel < sizeof(heard) / sizeof(heard[0]) && ninfo == 0 && info == NULL);
+    CHECK(handler != 0 && channel < sizeof(received) / sizeof(received[0]) && ninfo == 0 &&
+          info == NULL);
     CHECK(strcmp(source->nspace, JOB_NSPACE) == 0 && source->rank == 0);
     if (payload->size == 0) {
-        heard[channel].ends++;
+        received[channel].ends++;
         sem_post(&ended);
         return;
     }
-    CHECK(heard[channel].ends == 0);
-    CHECK(heard[channel].size + payload->size <= sizeof(heard[channel].bytes));
-    memcpy(heard[channel].bytes + heard[channel].size, payload->bytes, payload->size);
-    heard[channel].size += payload->size;
+    CHECK(received[channel].ends == 0);
+    CHECK(received[channel].size + payload->size <= sizeof(received[channel].bytes));
+    memcpy(received[channel].bytes + received[channel].size, payload->bytes, payload->size);
+    received[channel].size += payload->size;
 }
 
 static bool is_heard(pmix_iof_channel_t channel, const char *text)
 {
-    return heard[channel].size == strlen(text) &&
-           memcmp(heard[channel].bytes, text, strlen(text)) == 0;
+    return received[channel].size == strlen(text) &&
+           memcmp(received[channel].bytes, text, strlen(text)) == 0;
 }
 
 static void begin(void)
@@ -219,7 +220,7 @@ static int rank_pulls(int rank)
     wait_for(&ended);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
     CHECK(is_heard(PMIX_FWD_STDERR_CHANNEL, "oops\n"));
-    CHECK(heard[PMIX_FWD_STDDIAG_CHANNEL].size == 0);
+    CHECK(received[PMIX_FWD_STDDIAG_CHANNEL].size == 0);
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
     job_token_put(0);
@@ -503,9 +504,9 @@ static void on_line(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *sou
                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
     CHECK(strcmp(source->nspace, LATER) == 0 && source->rank == 1 && ninfo == 0);
-    CHECK(heard[channel].size + payload->size <= sizeof(heard[channel].bytes));
-    memcpy(heard[channel].bytes + heard[channel].size, payload->bytes, payload->size);
-    heard[channel].size += payload->size;
+    CHECK(received[channel].size + payload->size <= sizeof(received[channel].bytes));
+    memcpy(received[channel].bytes + received[channel].size, payload->bytes, payload->size);
+    received[channel].size += payload->size;
     sem_post(&ended);
 }
 
@@ -696,7 +697,7 @@ static void pull_marked(const char *key, const char *want)
     const pmix_proc_t proc = proc_of(JOB_NSPACE, 0);
     pmix_info_t info;
 
-    memset(heard, 0, sizeof(heard));
+    memset(received, 0, sizeof(received));
     PMIx_Info_load(&info, key, NULL, PMIX_BOOL);
     const pmix_status_t number = PMIx_IOF_pull(&proc, 1, &info, 1, PMIX_FWD_STDOUT_CHANNEL,
                                                on_output, NULL, NULL);
@@ -706,8 +707,8 @@ static void pull_marked(const char *key, const char *want)
     wait_for(&ended);
     CHECK_STATUS(PMIx_IOF_deregister((size_t)number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     if (want != NULL && !is_heard(PMIX_FWD_STDOUT_CHANNEL, want)) {
-        fprintf(stderr, "%s: %.*s\n", key, (int)heard[PMIX_FWD_STDOUT_CHANNEL].size,
-                heard[PMIX_FWD_STDOUT_CHANNEL].bytes);
+        fprintf(stderr, "%s: %.*s\n", key, (int)received[PMIX_FWD_STDOUT_CHANNEL].size,
+                received[PMIX_FWD_STDOUT_CHANNEL].bytes);
         exit(1);
     }
 }
@@ -716,7 +717,7 @@ static void pull_marked(const char *key, const char *want)
 
 static int rank_marks(int rank)
 {
-    const char *const out = heard[PMIX_FWD_STDOUT_CHANNEL].bytes;
+    const char *const out = received[PMIX_FWD_STDOUT_CHANNEL].bytes;
 
     begin();
     sem_init(&ended, 0, 0);

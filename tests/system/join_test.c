@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "heard.h"
+#include "received.h"
 
 #define CODE (-3501)
 #define CODE_LATER (-3502)
@@ -104,9 +104,9 @@ static void join_and_look(void)
     CHECK_STATUS(PMIx_Init(&self, &model, 1), PMIX_ERR_UNREACH);
     PMIx_Info_destruct(&model);
     CHECK(strncmp(self.nspace, "singleton.", 10) == 0 && self.rank == 0);
-    const size_t early = hear_one(CODE);
-    (void)hear_one(PMIX_MODEL_DECLARED);
-    heard_wait(PMIX_MODEL_DECLARED, 1);
+    const size_t early = receive_one(CODE);
+    (void)receive_one(PMIX_MODEL_DECLARED);
+    received_wait(PMIX_MODEL_DECLARED, 1);
     put_all();
     CHECK_STATUS(join("any.0;unix:@shmix-0-1-1-nobody"), PMIX_ERR_UNREACH);
     CHECK_STATUS(join("any.0;tcp4://127.0.0.1:1"), PMIX_ERR_NOT_SUPPORTED);
@@ -121,11 +121,11 @@ static void join_and_look(void)
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     job_token_put(0);
     expect(&other, "peer", 'p', 5);
-    heard_wait(CODE, 2); /* what was kept, and what came */
-    CHECK(heard_by(early) == 2);
-    (void)hear_one(CODE_LATER);
-    heard_wait(CODE_LATER, 1);
-    CHECK(heard_of(PMIX_MODEL_DECLARED) == 1);
+    received_wait(CODE, 2); /* what was kept, and what came */
+    CHECK(received_by(early) == 2);
+    (void)receive_one(CODE_LATER);
+    received_wait(CODE_LATER, 1);
+    CHECK(received_of(PMIX_MODEL_DECLARED) == 1);
     job_token_put(2);
 }
 
@@ -217,7 +217,7 @@ static void *put_many(void *arg)
         snprintf(key, sizeof(key), "key.%u.", i);
         put(PMIX_GLOBAL, key, 'x', i % 10 == 0 ? 3000 : 3);
         if (i % 20 == 0) {
-            (void)hear_one(CODE);
+            (void)receive_one(CODE);
         }
     }
     return arg;
@@ -242,13 +242,13 @@ static int rank_of_threads(int rank)
             snprintf(key, sizeof(key), "key.%u.", i);
             expect(&self, key, 'x', i % 10 == 0 ? 3000 : 3);
         }
-        heard_wait(CODE, PUTS / 20); /* each of them what was kept */
+        received_wait(CODE, PUTS / 20); /* each of them what was kept */
         job_token_put(0);
         job_token_get(1);
         while (PMIx_Initialized()) {
             CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
         }
-        CHECK(heard_of(CODE) == PUTS / 20);
+        CHECK(received_of(CODE) == PUTS / 20);
     }
     return 0;
 }

@@ -25,22 +25,23 @@ static int syslog_fd = -1;
 
 static enum { ANSWERS, TWICE, LATE, NEVER, REFUSES } mode;
 static atomic_uint asked;
-static char heard[1024];
-static pmix_op_cbfunc_t owed_fn;
-static void *owed_data;
-static sem_t owed;
+static char received[1024];
+static pmix_op_cbfunc_t unanswered_fn;
+static void *unanswered_data;
+static sem_t unanswered;
 
 static void on_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndata,
                    const pmix_info_t directives[], size_t ndirs, pmix_op_cbfunc_t cbfunc,
                    void *cbdata)
 {
     asked++;
-    snprintf(heard, sizeof(heard), "%s.%u:", client->nspace, client->rank);
+    snprintf(received, sizeof(received), "%s.%u:", client->nspace, client->rank);
     for (size_t i = 0; i < ndata + ndirs; i++) {
         const pmix_info_t *const info = i < ndata ? &data[i] : &directives[i - ndata];
-        const size_t used = strlen(heard);
+        const size_t used = strlen(received);
 
-        snprintf(heard + used, sizeof(heard) - used, "%s%s", i == ndata ? " |" : " ", info->key);
+        snprintf(received + used, sizeof(received) - used, "%s%s", i == ndata ? " |" : " ",
+                 info->key);
         if (i >= ndata && strcmp(info->key, PMIX_USERID) == 0) {
             CHECK(info->value.type == PMIX_UINT32 && info->value.data.uint32 == getuid());
         }
@@ -48,8 +49,8 @@ static void on_log(const pmix_proc_t *client, const pmix_info_t data[], size_t n
             CHECK(info->value.type == PMIX_UINT32 && info->value.data.uint32 == getgid());
         }
     }
-    owed_fn = cbfunc;
-    owed_data = cbdata;
+    unanswered_fn = cbfunc;
+    unanswered_data = cbdata;
     if (mode == ANSWERS || mode == TWICE) {
         cbfunc(PMIX_SUCCESS, cbdata);
     }
@@ -59,7 +60,7 @@ static void on_log(const pmix_proc_t *client, const pmix_info_t data[], size_t n
     if (mode == REFUSES) {
         cbfunc(PMIX_ERR_NO_PERMISSIONS, cbdata);
     }
-    sem_post(&owed);
+    sem_post(&unanswered);
 }
 
 /* ---- what comes out of it -------------------------------------------------------------------- */
@@ -283,7 +284,7 @@ static int host_once_asks(struct job *job)
     asked = 0;
     let_log(job);
     CHECK(asked == 1);
-    CHECK(sem_trywait(&owed) == 0); /* what it has heard is there to be looked at */
+    CHECK(sem_trywait(&unanswered) == 0); /* what it has heard is there to be looked at */
     check_out(1, mode == REFUSES ? "e\n" : "");
     check_out(0, "");
     return 0;
@@ -377,9 +378,9 @@ static int host_asks(struct job *job)
     asked = 0;
     let_log(job);
     CHECK(asked == 1);
-    CHECK(sem_trywait(&owed) == 0); /* what it has heard is there to be looked at */
-    CHECK(strcmp(heard, JOB_NSPACE ".0: " PMIX_LOG_JOB_RECORD " my.key |" PMIX_LOG_TAG_OUTPUT
-                                   " " PMIX_USERID " " PMIX_GRPID) == 0);
+    CHECK(sem_trywait(&unanswered) == 0); /* what it has heard is there to be looked at */
+    CHECK(strcmp(received, JOB_NSPACE ".0: " PMIX_LOG_JOB_RECORD " my.key |" PMIX_LOG_TAG_OUTPUT
+                                      " " PMIX_USERID " " PMIX_GRPID) == 0);
     check_out(0, "[" JOB_NSPACE ",0]<stdout>: o\n");
     return 0;
 }
@@ -399,12 +400,12 @@ static int rank_leaves(int rank)
 
 static int host_leaves(struct job *job)
 {
-    while (sem_trywait(&owed) == 0) {
+    while (sem_trywait(&unanswered) == 0) {
     }
     let_log(job);
-    CHECK(sem_trywait(&owed) == 0);
+    CHECK(sem_trywait(&unanswered) == 0);
     if (mode == LATE) {
-        owed_fn(PMIX_SUCCESS, owed_data);
+        unanswered_fn(PMIX_SUCCESS, unanswered_data);
     }
     return 0;
 }
@@ -658,7 +659,7 @@ int main(int argc, char **argv)
     };
     int failed = 0;
 
-    sem_init(&owed, 0, 0);
+    sem_init(&unanswered, 0, 0);
     sem_init(&called, 0, 0);
     sem_init(&any_refused, 0, 0);
     sem_init(&flooded, 0, 0);

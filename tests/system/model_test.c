@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* model_test.c - programming models that PMIx_Init declares: each handler of the process hears
  * of each of them once, whenever it came; nobody else hears of them. */
-#include "heard.h"
+#include "received.h"
 
 #define MODELS 12u
 #define HANDLERS 40u
@@ -24,13 +24,13 @@ static void declare(uint32_t number)
     PMIx_Info_destruct(&infos[1]);
 }
 
-static size_t heard_model(size_t id, uint32_t number)
+static size_t received_model(size_t id, uint32_t number)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < heard_count; i++) {
-        count += heard[i].id == id && heard[i].number == number &&
-                 heard[i].code == PMIX_MODEL_DECLARED;
+    for (size_t i = 0; i < received_count; i++) {
+        count += received[i].id == id && received[i].number == number &&
+                 received[i].code == PMIX_MODEL_DECLARED;
     }
     return count;
 }
@@ -38,10 +38,10 @@ static size_t heard_model(size_t id, uint32_t number)
 /* Behind all that is queued. */
 static void finish(void)
 {
-    (void)hear_one(CODE_END);
+    (void)receive_one(CODE_END);
     CHECK_STATUS(PMIx_Notify_event(CODE_END, NULL, PMIX_RANGE_PROC_LOCAL, NULL, 0, NULL, NULL),
                  PMIX_SUCCESS);
-    heard_wait(CODE_END, 1);
+    received_wait(CODE_END, 1);
     while (PMIx_Initialized()) {
         CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     }
@@ -54,7 +54,7 @@ static size_t ids[HANDLERS];
 static void *register_all(void *arg)
 {
     for (unsigned i = 0; i < HANDLERS; i++) {
-        ids[i] = hear_one(PMIX_MODEL_DECLARED);
+        ids[i] = receive_one(PMIX_MODEL_DECLARED);
     }
     return NULL;
 }
@@ -69,12 +69,12 @@ static int rank_of_at_once(int rank)
         declare(i);
     }
     CHECK(pthread_join(thread, NULL) == 0);
-    heard_wait(PMIX_MODEL_DECLARED, (size_t)MODELS * HANDLERS);
+    received_wait(PMIX_MODEL_DECLARED, (size_t)MODELS * HANDLERS);
     finish();
-    CHECK(heard_of(PMIX_MODEL_DECLARED) == (size_t)MODELS * HANDLERS);
+    CHECK(received_of(PMIX_MODEL_DECLARED) == (size_t)MODELS * HANDLERS);
     for (unsigned i = 0; i < HANDLERS; i++) {
         for (uint32_t number = 0; number < MODELS; number++) {
-            CHECK(heard_model(ids[i], number) == 1);
+            CHECK(received_model(ids[i], number) == 1);
         }
     }
     return 0;
@@ -85,15 +85,15 @@ static int rank_of_at_once(int rank)
 static size_t inner;
 
 /* X28: a handler that is registered at a model is not told of that one again, but of the others. */
-static void hear_and_register(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                              pmix_info_t info[], size_t ninfo, pmix_info_t results[],
-                              size_t nresults, pmix_event_notification_cbfunc_fn_t done,
-                              void *cbdata)
+static void receive_and_register(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                                 pmix_info_t info[], size_t ninfo, pmix_info_t results[],
+                                 size_t nresults, pmix_event_notification_cbfunc_fn_t done,
+                                 void *cbdata)
 {
     if (inner == 0) {
-        inner = hear_one(PMIX_MODEL_DECLARED);
+        inner = receive_one(PMIX_MODEL_DECLARED);
     }
-    hear(id, code, source, info, ninfo, results, nresults, done, cbdata);
+    receive(id, code, source, info, ninfo, results, nresults, done, cbdata);
 }
 
 static size_t acknowledged; /* under heard_lock */
@@ -101,10 +101,10 @@ static size_t acknowledged; /* under heard_lock */
 static void registered(pmix_status_t status, size_t id, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
-    CHECK(heard_by(id) == 0); /* EV3 */
-    pthread_mutex_lock(&heard_lock);
+    CHECK(received_by(id) == 0); /* EV3 */
+    pthread_mutex_lock(&received_lock);
     acknowledged = id;
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_unlock(&received_lock);
 }
 
 static int rank_of_inside(int rank)
@@ -113,17 +113,17 @@ static int rank_of_inside(int rank)
 
     declare(1);
     declare(2);
-    const size_t other = hear_of(NULL, 0, NULL); /* a default handler hears of none */
-    CHECK_STATUS(PMIx_Register_event_handler(codes, 1, NULL, 0, hear_and_register, registered,
+    const size_t other = receive_codes(NULL, 0, NULL); /* a default handler hears of none */
+    CHECK_STATUS(PMIx_Register_event_handler(codes, 1, NULL, 0, receive_and_register, registered,
                                              NULL),
                  PMIX_SUCCESS);
-    heard_wait(PMIX_MODEL_DECLARED, 3);
+    received_wait(PMIX_MODEL_DECLARED, 3);
     declare(3);
-    heard_wait(PMIX_MODEL_DECLARED, 5);
+    received_wait(PMIX_MODEL_DECLARED, 5);
     finish();
-    CHECK(heard_of(PMIX_MODEL_DECLARED) == 5 && heard_by(other) == 1);
-    CHECK(heard_by(acknowledged) == 3 && heard_by(inner) == 2);
-    CHECK(heard_model(inner, 1) == 0);
+    CHECK(received_of(PMIX_MODEL_DECLARED) == 5 && received_by(other) == 1);
+    CHECK(received_by(acknowledged) == 3 && received_by(inner) == 2);
+    CHECK(received_model(inner, 1) == 0);
     return 0;
 }
 
@@ -136,9 +136,9 @@ static int rank_of_others(int rank)
 
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     if (rank == 0) {
-        (void)hear_of(codes, 2, NULL);
+        (void)receive_codes(codes, 2, NULL);
         job_token_put(1);
-        heard_wait(CODE_END, 1);
+        received_wait(CODE_END, 1);
     } else {
         job_token_get(1);
         declare(1);
@@ -146,7 +146,7 @@ static int rank_of_others(int rank)
                      PMIX_SUCCESS);
     }
     finish();
-    CHECK(heard_of(PMIX_MODEL_DECLARED) == 0);
+    CHECK(received_of(PMIX_MODEL_DECLARED) == 0);
     return 0;
 }
 

@@ -175,7 +175,7 @@ static bool is_one(uint64_t nodes)
     return nodes != 0 && (nodes & (nodes - 1)) == 0;
 }
 
-static void tell(const char *who, const char *what, const struct place *place)
+static void publish_event(const char *who, const char *what, const struct place *place)
 {
     printf("%s: %s: %u pages, nodes %#" PRIx64 "\n", who, what, place->pages, place->nodes);
 }
@@ -184,7 +184,7 @@ static void tell(const char *who, const char *what, const struct place *place)
 static void check_place(const char *what, const struct place *place, bool spreads, uint64_t all,
                         uint64_t home)
 {
-    tell(policy_is("auto") ? "auto" : getenv("SHMIX_NUMA"), what, place);
+    publish_event(policy_is("auto") ? "auto" : getenv("SHMIX_NUMA"), what, place);
     if (spreads && place->pages >= 2 * NODES) {
         CHECK(place->nodes == all);
     } else if (spreads) {

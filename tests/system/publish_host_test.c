@@ -9,19 +9,19 @@
 
 #include "job.h"
 
-static sem_t told;
+static sem_t outcome;
 
 static void begin(void)
 {
     pmix_proc_t me;
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    sem_init(&told, 0, 0);
+    sem_init(&outcome, 0, 0);
 }
 
 static void wait_told(void)
 {
-    while (sem_wait(&told) != 0) {
+    while (sem_wait(&outcome) != 0) {
     }
 }
 
@@ -31,8 +31,8 @@ static struct {
     pmix_lookup_cbfunc_t lookup;
     pmix_op_cbfunc_t op;
     void *cbdata;
-} owed;
-static pthread_mutex_t owed_lock = PTHREAD_MUTEX_INITIALIZER; /* the case reads it, too */
+} unanswered;
+static pthread_mutex_t unanswered_lock = PTHREAD_MUTEX_INITIALIZER; /* the case reads it, too */
 
 static void asker_check(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo)
 {
@@ -46,11 +46,11 @@ static void asker_check(const pmix_proc_t *proc, const pmix_info_t info[], size_
 
 static void owe(pmix_lookup_cbfunc_t lookup, pmix_op_cbfunc_t op, void *cbdata)
 {
-    pthread_mutex_lock(&owed_lock);
-    owed.lookup = lookup;
-    owed.op = op;
-    owed.cbdata = cbdata;
-    pthread_mutex_unlock(&owed_lock);
+    pthread_mutex_lock(&unanswered_lock);
+    unanswered.lookup = lookup;
+    unanswered.op = op;
+    unanswered.cbdata = cbdata;
+    pthread_mutex_unlock(&unanswered_lock);
 }
 
 static pmix_status_t answer_op(const char *how, pmix_op_cbfunc_t cbfunc, void *cbdata)
@@ -65,9 +65,9 @@ static pmix_status_t answer_op(const char *how, pmix_op_cbfunc_t cbfunc, void *c
         owe(NULL, cbfunc, cbdata);
         return PMIX_SUCCESS;
     }
-    if (owed.op != NULL) { /* the next call, from another rank, lets the first one end */
-        owed.op(PMIX_SUCCESS, owed.cbdata);
-        owed.op = NULL;
+    if (unanswered.op != NULL) { /* the next call, from another rank, lets the first one end */
+        unanswered.op(PMIX_SUCCESS, unanswered.cbdata);
+        unanswered.op = NULL;
     }
     cbfunc(strcmp(how, "fail") == 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS, cbdata);
     if (strcmp(how, "twice") == 0) {
@@ -228,7 +228,7 @@ static int rank_late(int rank)
 
     begin();
     if (rank == 0) {
-        CHECK_STATUS(PMIx_Unpublish_nb(keys, NULL, 0, on_told, &told), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Unpublish_nb(keys, NULL, 0, on_told, &outcome), PMIX_SUCCESS);
         /* One connection is read in order: with this answer the host has seen the call before it. The
          * fence alone does not say so, because it is not a message. */
         CHECK_STATUS(lookup("behind"), PMIX_ERR_PARTIAL_SUCCESS);
@@ -246,11 +246,11 @@ static int rank_late(int rank)
 static int host_late(struct job *job)
 {
     CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
-    pthread_mutex_lock(&owed_lock);
-    const pmix_lookup_cbfunc_t answer = owed.lookup;
-    void *const cbdata = owed.cbdata;
+    pthread_mutex_lock(&unanswered_lock);
+    const pmix_lookup_cbfunc_t answer = unanswered.lookup;
+    void *const cbdata = unanswered.cbdata;
 
-    pthread_mutex_unlock(&owed_lock);
+    pthread_mutex_unlock(&unanswered_lock);
     if (answer != NULL) { /* behind the end of who has asked */
         answer(PMIX_SUCCESS, NULL, 0, cbdata);
     }

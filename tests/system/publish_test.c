@@ -184,7 +184,7 @@ static int rank_renewed(int rank)
 
 /* ---- several keys -------------------------------------------------------------------------------- */
 
-static sem_t told;
+static sem_t outcome;
 
 static void on_lookup(pmix_status_t status, pmix_pdata_t data[], size_t ndata, void *cbdata)
 {
@@ -223,7 +223,7 @@ static void on_done(pmix_status_t status, void *cbdata)
 
 static void wait_told(void)
 {
-    while (sem_wait(&told) != 0) {
+    while (sem_wait(&outcome) != 0) {
     }
 }
 
@@ -238,7 +238,7 @@ static void look_again(void)
     pmix_pdata_t data[AGAIN];
 
     CHECK_STATUS(publish("text", "a text", NOTHING, NOTHING), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup_again, &told), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup_again, &outcome), PMIX_SUCCESS);
     wait_told();
     for (size_t i = 0; i < AGAIN; i++) {
         PMIx_Pdata_construct(&data[i]);
@@ -267,12 +267,12 @@ static int rank_many(int rank)
     pmix_pdata_t data[3];
 
     rank_begin(&me);
-    sem_init(&told, 0, 0);
+    sem_init(&outcome, 0, 0);
     PMIx_Info_load(&info[0], "one", &numbers[0], PMIX_UINT32);
     PMIx_Info_load(&info[1], "two", &numbers[1], PMIX_UINT32);
-    CHECK_STATUS(PMIx_Publish_nb(info, 2, on_done, &told), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Publish_nb(info, 2, on_done, &outcome), PMIX_SUCCESS);
     wait_told();
-    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &told), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &outcome), PMIX_SUCCESS);
     wait_told();
     for (size_t i = 0; i < 3; i++) {
         PMIx_Pdata_construct(&data[i]);
@@ -288,7 +288,7 @@ static int rank_many(int rank)
     PMIx_Info_load(&info[0], "three", &numbers[2], PMIX_UINT32);
     CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_DUPLICATE_KEY);
     CHECK_STATUS(lookup("three", "", 0), PMIX_ERR_NOT_FOUND);
-    CHECK_STATUS(PMIx_Unpublish_nb(both, NULL, 0, on_done, &told), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Unpublish_nb(both, NULL, 0, on_done, &outcome), PMIX_SUCCESS);
     wait_told();
     CHECK_STATUS(PMIx_Unpublish(both, NULL, 0), PMIX_ERR_NOT_FOUND);
     return rank_end();
@@ -421,7 +421,7 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_ERR_LOST_CONNECTION);
-    sem_post(&told);
+    sem_post(&outcome);
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -438,7 +438,7 @@ static int rank_death(int rank)
     pmix_info_t wait;
 
     rank_begin(&me);
-    sem_init(&told, 0, 0);
+    sem_init(&outcome, 0, 0);
     PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
     if (rank == 1) {
         job_token_get(0);
@@ -487,7 +487,7 @@ static void on_crowd(pmix_status_t status, pmix_pdata_t data[], size_t ndata, vo
 {
     CHECK(status == PMIX_ERR_OUT_OF_RESOURCE);
     if (__atomic_add_fetch(&crowd_refused, 1, __ATOMIC_RELAXED) == CROWD - 256) {
-        sem_post(&told);
+        sem_post(&outcome);
     }
 }
 
@@ -500,7 +500,7 @@ static int rank_crowd(int rank)
     pmix_info_t wait;
 
     rank_begin(&me);
-    sem_init(&told, 0, 0);
+    sem_init(&outcome, 0, 0);
     PMIx_Info_load(&wait, PMIX_WAIT, NULL, PMIX_BOOL);
     if (rank == 1) {
         for (int i = 0; i < CROWD; i++) {
@@ -539,7 +539,7 @@ static void on_large(pmix_status_t status, pmix_pdata_t data[], size_t ndata, vo
     CHECK(status == PMIX_SUCCESS ? ndata == MENTIONS && data[0].value.data.bo.size == LARGE
                                  : status == PMIX_ERR_OUT_OF_RESOURCE);
     *(status == PMIX_SUCCESS ? &large_found : &large_refused) += 1;
-    sem_post(&told);
+    sem_post(&outcome);
 }
 
 /* What the server writes for a process is bounded: in one answer, and in those that wait, of which it
@@ -552,7 +552,7 @@ static int rank_large(int rank)
     pmix_info_t wait, info;
 
     rank_begin(&me);
-    sem_init(&told, 0, 0);
+    sem_init(&outcome, 0, 0);
     for (size_t i = 0; i < MENTIONS; i++) {
         keys[i] = (char *)"large";
     }

@@ -12,7 +12,7 @@
 
 #include <shmix.h>
 
-#include "heard.h"
+#include "received.h"
 
 #define LIMIT ((size_t)3 << 20)
 #define VALUES 500
@@ -21,7 +21,7 @@
 #define CODE_COUNTED (-3100)
 
 static pmix_proc_t me;
-static _Atomic uint64_t told; /* by events */
+static _Atomic uint64_t outcome; /* by events */
 
 static void limit_set(rlim_t bytes)
 {
@@ -91,10 +91,10 @@ static void on_loss(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIx_Check_key(info[i].key, SHMIX_VALUES_LOST_COUNT)) {
             CHECK(info[i].value.type == PMIX_SIZE);
-            atomic_fetch_add(&told, info[i].value.data.size);
+            atomic_fetch_add(&outcome, info[i].value.data.size);
         }
     }
-    hear(id, code, source, info, ninfo, results, nresults, done, cbdata);
+    receive(id, code, source, info, ninfo, results, nresults, done, cbdata);
 }
 
 /* What is lost of many small values: the fence says so, or the commit if it was seen that early;
@@ -120,18 +120,18 @@ static int rank_of_small(int rank)
             missed += !is_there(0, key_of(i));
         }
         CHECK(missed > 0 && missed < VALUES);
-        tell_with(CODE_COUNTED, PMIX_RANGE_NAMESPACE, missed, NULL, NULL, PMIX_UNDEF);
-        heard_wait(CODE_COUNTED, 1);
-        CHECK(atomic_load(&told) == 0);
+        publish_with(CODE_COUNTED, PMIX_RANGE_NAMESPACE, missed, NULL, NULL, PMIX_UNDEF);
+        received_wait(CODE_COUNTED, 1);
+        CHECK(atomic_load(&outcome) == 0);
     } else {
         CHECK(status == PMIX_ERR_OUT_OF_RESOURCE || status == PMIX_SUCCESS);
         CHECK(commit == PMIX_ERR_OUT_OF_RESOURCE || commit == PMIX_SUCCESS);
         CHECK(status != PMIX_SUCCESS || commit != PMIX_SUCCESS);
-        heard_wait(CODE_COUNTED, 1);
-        pthread_mutex_lock(&heard_lock);
-        CHECK(heard_of_locked(SHMIX_ERR_VALUES_LOST) == 1);
-        CHECK(heard[1].code == CODE_COUNTED && heard[1].number == atomic_load(&told));
-        pthread_mutex_unlock(&heard_lock);
+        received_wait(CODE_COUNTED, 1);
+        pthread_mutex_lock(&received_lock);
+        CHECK(received_of_locked(SHMIX_ERR_VALUES_LOST) == 1);
+        CHECK(received[1].code == CODE_COUNTED && received[1].number == atomic_load(&outcome));
+        pthread_mutex_unlock(&received_lock);
     }
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS); /* told once */
     CHECK_STATUS(fence(), PMIX_SUCCESS);
@@ -150,7 +150,7 @@ static int rank_of_commit(int rank)
     }
     const pmix_status_t first = PMIx_Commit();
     (void)is_there(1, key_of(0)); /* the server is woken */
-    heard_wait(SHMIX_ERR_VALUES_LOST, 1);
+    received_wait(SHMIX_ERR_VALUES_LOST, 1);
     const pmix_status_t next = PMIx_Commit();
     CHECK(first == PMIX_ERR_OUT_OF_RESOURCE || first == PMIX_SUCCESS);
     CHECK(next == PMIX_ERR_OUT_OF_RESOURCE || next == PMIX_SUCCESS);

@@ -286,23 +286,23 @@ static int host_of_answers(struct job *job)
     return 0;
 }
 
-struct told {
-    sem_t told;
+struct outcome {
+    sem_t outcome;
     pmix_status_t status;
     size_t ninfo;
 };
 
-static void tell(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                 pmix_release_cbfunc_t release_fn, void *release_cbdata)
+static void take_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    struct told *const told = cbdata;
+    struct outcome *const outcome = cbdata;
 
-    told->status = status;
-    told->ninfo = ninfo;
+    outcome->status = status;
+    outcome->ninfo = ninfo;
     if (release_fn != NULL) {
         release_fn(release_cbdata);
     }
-    sem_post(&told->told);
+    sem_post(&outcome->outcome);
 }
 
 #define MANY 1000
@@ -313,17 +313,17 @@ static int rank_of_slow(int rank)
 {
     static char names[MANY][24], *keys[MANY + 1], bytes[1 << 20];
     pmix_query_t query = { .keys = keys };
-    struct told told;
+    struct outcome outcome;
     pmix_value_t value;
 
     rank_begin(&me);
-    sem_init(&told.told, 0, 0);
+    sem_init(&outcome.outcome, 0, 0);
     for (int i = 0; i < MANY; i++) {
         snprintf(names[i], sizeof(names[i]), "host.later%.0d", i);
         keys[i] = names[i];
     }
     if (rank == 0) {
-        CHECK_STATUS(PMIx_Query_info_nb(&query, 1, tell, &told), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Query_info_nb(&query, 1, take_answer, &outcome), PMIX_SUCCESS);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     check_one("host.now", "host.now", 0);
@@ -334,11 +334,11 @@ static int rank_of_slow(int rank)
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     if (rank == 0) {
-        CHECK(sem_trywait(&told.told) != 0);
+        CHECK(sem_trywait(&outcome.outcome) != 0);
         job_token_put(0);
-        while (sem_wait(&told.told) != 0) {
+        while (sem_wait(&outcome.outcome) != 0) {
         }
-        CHECK(told.status == PMIX_SUCCESS && told.ninfo == MANY);
+        CHECK(outcome.status == PMIX_SUCCESS && outcome.ninfo == MANY);
     }
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
     return rank_end();
@@ -347,13 +347,13 @@ static int rank_of_slow(int rank)
 /* The host never answers: who waits for it is killed or leaves, and the server ends. */
 static int rank_of_never(int rank)
 {
-    struct told told;
+    struct outcome outcome;
     char *keys[] = { (char *)"host.never", NULL };
     pmix_query_t query = { .keys = keys };
 
     rank_begin(&me);
-    sem_init(&told.told, 0, 0);
-    CHECK_STATUS(PMIx_Query_info_nb(&query, 1, tell, &told), PMIX_SUCCESS);
+    sem_init(&outcome.outcome, 0, 0);
+    CHECK_STATUS(PMIx_Query_info_nb(&query, 1, take_answer, &outcome), PMIX_SUCCESS);
     job_token_get(1 + rank);
     if (rank == 1) {
         _exit(7);

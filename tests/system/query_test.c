@@ -240,32 +240,32 @@ static void check_several(void)
     asked_free(&asked);
 }
 
-struct told {
-    sem_t told;
+struct outcome {
+    sem_t outcome;
     pmix_status_t status;
     size_t ninfo;
     uint32_t size;
 };
 
-static void tell(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                 pmix_release_cbfunc_t release_fn, void *release_cbdata)
+static void take_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    struct told *const told = cbdata;
+    struct outcome *const outcome = cbdata;
 
-    told->status = status;
-    told->ninfo = ninfo;
-    told->size = ninfo > 0 ? info[0].value.data.uint32 : 0;
+    outcome->status = status;
+    outcome->ninfo = ninfo;
+    outcome->size = ninfo > 0 ? info[0].value.data.uint32 : 0;
     if (release_fn != NULL) {
         release_fn(release_cbdata);
     }
-    sem_post(&told->told);
+    sem_post(&outcome->outcome);
 }
 
-static void ask_nb(struct told *told, struct asked *asked)
+static void ask_nb(struct outcome *outcome, struct asked *asked)
 {
-    sem_init(&told->told, 0, 0);
-    CHECK_STATUS(PMIx_Query_info_nb(&asked->query, 1, tell, told), PMIX_SUCCESS);
-    while (sem_wait(&told->told) != 0) {
+    sem_init(&outcome->outcome, 0, 0);
+    CHECK_STATUS(PMIx_Query_info_nb(&asked->query, 1, take_answer, outcome), PMIX_SUCCESS);
+    while (sem_wait(&outcome->outcome) != 0) {
     }
 }
 
@@ -273,18 +273,18 @@ static void ask_nb(struct told *told, struct asked *asked)
 static void check_nb(void)
 {
     struct asked asked = { .info = NULL };
-    struct told told;
+    struct outcome outcome;
 
     ask_for(&asked, PMIX_JOB_SIZE);
-    ask_nb(&told, &asked);
-    CHECK(told.status == PMIX_SUCCESS && told.ninfo == 1 && told.size == FEW);
+    ask_nb(&outcome, &asked);
+    CHECK(outcome.status == PMIX_SUCCESS && outcome.ninfo == 1 && outcome.size == FEW);
     ask_for(&asked, "no.such.key");
-    ask_nb(&told, &asked);
-    CHECK(told.status == PMIX_ERR_PARTIAL_SUCCESS && told.ninfo == 1 && told.size == FEW);
+    ask_nb(&outcome, &asked);
+    CHECK(outcome.status == PMIX_ERR_PARTIAL_SUCCESS && outcome.ninfo == 1 && outcome.size == FEW);
     asked_free(&asked);
     ask_for(&asked, "no.such.key");
-    ask_nb(&told, &asked);
-    CHECK(told.status == PMIX_ERR_NOT_FOUND && told.ninfo == 0);
+    ask_nb(&outcome, &asked);
+    CHECK(outcome.status == PMIX_ERR_NOT_FOUND && outcome.ninfo == 0);
     asked_free(&asked);
 }
 
@@ -358,7 +358,7 @@ static int rank_of_bounds(int rank)
 static int rank_of_early(int rank)
 {
     struct asked asked = { .info = NULL };
-    struct told told;
+    struct outcome outcome;
 
     ask_for(&asked, PMIX_QUERY_STABLE_ABI_VERSION);
     ask_for(&asked, PMIX_QUERY_PROVISIONAL_ABI_VERSION);
@@ -369,8 +369,8 @@ static int rank_of_early(int rank)
         CHECK(strcmp(asked.info[i].value.data.string, "4.2") == 0);
     }
     PMIX_INFO_FREE(asked.info, asked.ninfo);
-    ask_nb(&told, &asked);
-    CHECK(told.status == PMIX_SUCCESS && told.ninfo == 2);
+    ask_nb(&outcome, &asked);
+    CHECK(outcome.status == PMIX_SUCCESS && outcome.ninfo == 2);
     ask_for(&asked, PMIX_JOB_SIZE);
     CHECK_STATUS(ask(&asked), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Query_info_nb(&asked.query, 1, never, NULL), PMIX_ERR_INIT);
@@ -595,7 +595,7 @@ static int rank_of_server(int rank)
 static int host_of_server(struct job *job)
 {
     struct asked asked = { .info = NULL };
-    struct told told;
+    struct outcome outcome;
 
     for (int i = 0; i < FEW; i++) {
         job_token_get(0);
@@ -607,8 +607,8 @@ static int host_of_server(struct job *job)
     (void)ask_one(&asked, PMIX_JOB_SIZE, PMIX_NSPACE, JOB_NSPACE);
     CHECK(asked.info[0].value.data.uint32 == FEW);
     ask_for(&asked, "no.such.key");
-    ask_nb(&told, &asked);
-    CHECK(told.status == PMIX_ERR_PARTIAL_SUCCESS && told.ninfo == 1 && told.size == FEW);
+    ask_nb(&outcome, &asked);
+    CHECK(outcome.status == PMIX_ERR_PARTIAL_SUCCESS && outcome.ninfo == 1 && outcome.size == FEW);
     asked_free(&asked);
     for (int i = 0; i < FEW; i++) {
         job_token_put(1);
@@ -924,7 +924,7 @@ static bool has_attribute(const pmix_value_t *attributes, const char *name, cons
     return false;
 }
 
-/* TQ69; in shared memory there is what this library does, the rest is the server's to tell. */
+/* TQ69; in shared memory there is what this library does, the server answers the rest. */
 static void check_support(void)
 {
     struct asked asked = { .info = NULL };

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "heard.h"
+#include "received.h"
 
 #define CODE (-3601)
 #define LIVES 40
@@ -62,10 +62,10 @@ static int rank_of_again(int rank)
         job_token_put(FENCE_FAILED);
         job_token_get(BACK);
     }
-    (void)hear_one(CODE);
+    (void)receive_one(CODE);
     fence(); /* both listen */
-    tell(CODE, PMIX_RANGE_NAMESPACE, (uint32_t)rank);
-    heard_wait(CODE, 2);
+    publish_event(CODE, PMIX_RANGE_NAMESPACE, (uint32_t)rank);
+    received_wait(CODE, 2);
     share_life(1);
     return rank_end();
 }

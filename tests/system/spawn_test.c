@@ -18,8 +18,8 @@
 static struct {
     pmix_spawn_cbfunc_t spawn;
     void *cbdata;
-} owed;
-static sem_t owes;
+} unanswered;
+static sem_t unanswered_more;
 static char large[LARGE];
 
 static const pmix_value_t *find(const pmix_info_t info[], size_t ninfo, const char *key)
@@ -68,9 +68,9 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
     memset(endless, 'e', sizeof(endless));
     if (strcmp(how, "late") == 0 || strcmp(how, "job") == 0) {
         CHECK(strcmp(how, "late") == 0 || apps[0].maxprocs == CHILDREN);
-        owed.spawn = cbfunc;
-        owed.cbdata = cbdata;
-        sem_post(&owes);
+        unanswered.spawn = cbfunc;
+        unanswered.cbdata = cbdata;
+        sem_post(&unanswered_more);
     } else if (strcmp(how, "count") == 0) {
         name_of_count(napps, cbfunc, cbdata);
     } else if (strcmp(how, "twice") == 0) {
@@ -100,42 +100,42 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
     return strcmp(how, "refuse") == 0 ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS;
 }
 
-static void owed_wait(void)
+static void unanswered_wait(void)
 {
-    while (sem_wait(&owes) != 0) {
+    while (sem_wait(&unanswered_more) != 0) {
     }
 }
 
-static void owed_answer(const char *name)
+static void unanswered_answer(const char *name)
 {
     pmix_nspace_t nspace;
 
     PMIx_Load_nspace(nspace, name);
-    owed.spawn(PMIX_SUCCESS, nspace, owed.cbdata);
+    unanswered.spawn(PMIX_SUCCESS, nspace, unanswered.cbdata);
 }
 
 static int host_is_late(struct job *job)
 {
-    owed_wait();
-    owed_answer("late");
+    unanswered_wait();
+    unanswered_answer("late");
     return 0;
 }
 
 static int host_of_job(struct job *job)
 {
-    owed_wait();
+    unanswered_wait();
     job_add(job, CHILD, CHILDREN);
-    owed_answer(CHILD);
+    unanswered_answer(CHILD);
     return 0;
 }
 
 /* Rank 0 goes when it has asked, and rank 1 asks behind it. */
 static int host_of_dead(struct job *job)
 {
-    owed_wait();
+    unanswered_wait();
     job_token_put(1);
     CHECK(job_wait(job, 0) != 0);
-    owed_answer("orphan");
+    unanswered_answer("orphan");
     job_token_put(0);
     return job_wait(job, 1);
 }
@@ -381,7 +381,7 @@ static const struct job_case cases[] = {
 int main(int argc, char **argv)
 {
     memset(large, 'v', sizeof(large) - 1);
-    sem_init(&owes, 0, 0);
+    sem_init(&unanswered_more, 0, 0);
     if (argc > 1) { /* a case alone, or a rank */
         job_module.spawn = strcmp(argv[1], cases[0].name) == 0 ? NULL : on_spawn;
         return job_main(argc, argv, cases, CASES);

@@ -31,8 +31,8 @@ static const char *const names[ENTRIES] = { "query",          "log",
 /* Between the host and the tool. */
 static struct shared {
     atomic_uint asked[ENTRIES];
-    sem_t told;  /* the host has heard of the event */
-    sem_t ended; /* ... and of the end of a tool */
+    sem_t outcome; /* the host has heard of the event */
+    sem_t ended;   /* ... and of the end of a tool */
 } * shared;
 
 /* ---- the host -------------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     note(NOTIFY, source);
     CHECK(code == PMIX_EXTERNAL_ERR_BASE - 3 && range == PMIX_RANGE_RM);
     cbfunc(PMIX_SUCCESS, cbdata);
-    sem_post(&shared->told);
+    sem_post(&shared->outcome);
     return PMIX_SUCCESS;
 }
 
@@ -254,7 +254,7 @@ static void entries_ask(const pmix_proc_t *self)
     CHECK_STATUS(PMIx_Notify_event(PMIX_EXTERNAL_ERR_BASE - 3, self, PMIX_RANGE_RM, NULL, 0, NULL,
                                    NULL),
                  PMIX_SUCCESS);
-    await(&shared->told);
+    await(&shared->outcome);
     for (int i = 0; i < ENTRIES; i++) {
         printf("%s: %u\n", names[i], atomic_load(&shared->asked[i]));
         CHECK(atomic_load(&shared->asked[i]) == 1);
@@ -364,7 +364,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     alarm(JOB_SECONDS);
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    CHECK(shared != MAP_FAILED && sem_init(&shared->told, 1, 0) == 0);
+    CHECK(shared != MAP_FAILED && sem_init(&shared->outcome, 1, 0) == 0);
     CHECK(sem_init(&shared->ended, 1, 0) == 0);
     const pid_t pid = tool_fork(tool_run, &go), second = tool_fork(tool_killed, &go_on);
 

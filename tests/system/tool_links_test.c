@@ -163,26 +163,26 @@ static void expect_asked(const struct server *server)
  * ------------------------------------------------------------------------------------ */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t heard_one = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t received_one = PTHREAD_COND_INITIALIZER;
 static struct {
     unsigned of_a, of_b, lost_of_b, others;
-} heard[2];
+} received[2];
 
-static void hear(unsigned handler, pmix_status_t code, const pmix_proc_t *source)
+static void receive(unsigned handler, pmix_status_t code, const pmix_proc_t *source)
 {
     const bool of_b = strcmp(source->nspace, "server.b") == 0;
 
     pthread_mutex_lock(&lock);
     if (code == CODE && strcmp(source->nspace, "server.a") == 0) {
-        heard[handler].of_a++;
+        received[handler].of_a++;
     } else if (code == CODE && of_b) {
-        heard[handler].of_b++;
+        received[handler].of_b++;
     } else if (code == PMIX_ERR_LOST_CONNECTION_TO_SERVER && of_b) {
-        heard[handler].lost_of_b++;
+        received[handler].lost_of_b++;
     } else {
-        heard[handler].others++;
+        received[handler].others++;
     }
-    pthread_cond_broadcast(&heard_one);
+    pthread_cond_broadcast(&received_one);
     pthread_mutex_unlock(&lock);
 }
 
@@ -190,7 +190,7 @@ static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, p
                      size_t ninfo, pmix_info_t results[], size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    hear(0, code, source);
+    receive(0, code, source);
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -198,7 +198,7 @@ static void on_event_too(size_t id, pmix_status_t code, const pmix_proc_t *sourc
                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                          pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    hear(1, code, source);
+    receive(1, code, source);
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -213,10 +213,11 @@ static pmix_status_t listen_with(pmix_notification_fn_t fn)
 static void expect_heard(unsigned handler, unsigned of_a, unsigned of_b)
 {
     pthread_mutex_lock(&lock);
-    while (heard[handler].of_a < of_a || heard[handler].of_b < of_b) {
-        pthread_cond_wait(&heard_one, &lock);
+    while (received[handler].of_a < of_a || received[handler].of_b < of_b) {
+        pthread_cond_wait(&received_one, &lock);
     }
-    CHECK(heard[handler].of_a == of_a && heard[handler].of_b == of_b && heard[handler].others == 0);
+    CHECK(received[handler].of_a == of_a && received[handler].of_b == of_b &&
+          received[handler].others == 0);
     pthread_mutex_unlock(&lock);
 }
 
@@ -320,8 +321,8 @@ static void loss(void)
     expect_heard(0, 0, 1);
     CHECK(kill(b.pid, SIGKILL) == 0 && waitpid(b.pid, NULL, 0) == b.pid);
     pthread_mutex_lock(&lock);
-    while (heard[0].lost_of_b == 0) {
-        pthread_cond_wait(&heard_one, &lock);
+    while (received[0].lost_of_b == 0) {
+        pthread_cond_wait(&received_one, &lock);
     }
     pthread_mutex_unlock(&lock);
     expect_servers(&a, NULL);

@@ -213,7 +213,7 @@ static int rank_of_devices(int rank)
 
 /* ---- again and again ------------------------------------------------------------------------- */
 
-static sem_t told;
+static sem_t outcome;
 
 static void on_told(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
                     size_t ninfo, pmix_info_t *before, size_t nbefore,
@@ -228,7 +228,7 @@ static void on_told(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
                  strcmp(info[i].value.data.string, "mine") == 0;
     }
     CHECK(named);
-    sem_post(&told);
+    sem_post(&outcome);
     done(PMIX_SUCCESS, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -239,7 +239,7 @@ static int rank_of_rate(int rank)
     pmix_info_t cancel, directives[3];
 
     rank_begin(&me);
-    sem_init(&told, 0, 0);
+    sem_init(&outcome, 0, 0);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_told, NULL, NULL) >= 0);
     fence();
     if (rank == 0) {
@@ -249,7 +249,7 @@ static int rank_of_rate(int rank)
                      PMIX_SUCCESS);
         CHECK(ask(directives, 3) == 1);
         for (int i = 0; i < 2; i++) {
-            while (sem_wait(&told) != 0) {
+            while (sem_wait(&outcome) != 0) {
             }
         }
         CHECK_STATUS(PMIx_Info_load(&cancel, PMIX_MONITOR_CANCEL, "mine", PMIX_STRING),

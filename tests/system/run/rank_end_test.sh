@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-# hear_test.sh - the end of a rank is an event at every other one that has a handler, before the job
+# rank_end_test.sh - the end of a rank is an event at every other one that has a handler, before the job
 # is ended; and nobody waits for handlers longer than has to be (EV60).
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-# strangers_abi_test.sh - who is no client yet, or no more, is told the versions of the ABI only.
+# standard_abi_test.sh - who is no client yet, or no more, is told the versions of the ABI only.
 # TQ59
 . "$(dirname "$0")/lib.sh"
 

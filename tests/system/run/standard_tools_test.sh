@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-# strangers_test.sh - a tool that knows the Standard alone asks what runs, while another one stops it.
+# standard_tools_test.sh - a tool that knows the Standard alone asks what runs, while another one stops it.
 . "$(dirname "$0")/lib.sh"
 
 go=$work/go

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_owed_test.c - events that leave the node, and a host that owes its answers or refuses. */
-#include "heard.h"
+/* event_unanswered_test.c - events that leave the node, and a host that owes its answers or refuses. */
+#include "received.h"
 
 #define CODE_A (-2090)       /* answered when the test says so */
 #define CODE_REFUSED (-2091) /* refused at once */
@@ -25,8 +25,8 @@ static uint64_t share_of(uint64_t all)
 static struct {
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
-} owed[OWED_MAX + 1]; /* under heard_lock, as the count */
-static size_t owed_count;
+} unanswered[OWED_MAX + 1]; /* under heard_lock, as the count */
+static size_t unanswered_count;
 
 static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
@@ -39,33 +39,33 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
         cbfunc(PMIX_ERR_UNREACH, cbdata);
         return PMIX_SUCCESS;
     }
-    pthread_mutex_lock(&heard_lock);
-    CHECK(owed_count <= OWED_MAX);
-    owed[owed_count].cbfunc = cbfunc;
-    owed[owed_count++].cbdata = cbdata;
-    pthread_cond_broadcast(&heard_more);
-    pthread_mutex_unlock(&heard_lock);
+    pthread_mutex_lock(&received_lock);
+    CHECK(unanswered_count <= OWED_MAX);
+    unanswered[unanswered_count].cbfunc = cbfunc;
+    unanswered[unanswered_count++].cbdata = cbdata;
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     return PMIX_SUCCESS;
 }
 
-static void owed_wait(size_t count)
+static void unanswered_wait(size_t count)
 {
-    pthread_mutex_lock(&heard_lock);
-    while (owed_count < count) {
-        heard_wait_locked("upcall", (long)owed_count);
+    pthread_mutex_lock(&received_lock);
+    while (unanswered_count < count) {
+        received_wait_locked("upcall", (long)unanswered_count);
     }
-    CHECK(owed_count == count);
-    pthread_mutex_unlock(&heard_lock);
+    CHECK(unanswered_count == count);
+    pthread_mutex_unlock(&received_lock);
 }
 
-static void owed_answer(void)
+static void unanswered_answer(void)
 {
-    pthread_mutex_lock(&heard_lock);
-    for (size_t i = 0; i < owed_count; i++) {
-        owed[i].cbfunc(PMIX_SUCCESS, owed[i].cbdata);
+    pthread_mutex_lock(&received_lock);
+    for (size_t i = 0; i < unanswered_count; i++) {
+        unanswered[i].cbfunc(PMIX_SUCCESS, unanswered[i].cbdata);
     }
-    owed_count = 0;
-    pthread_mutex_unlock(&heard_lock);
+    unanswered_count = 0;
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
@@ -81,27 +81,27 @@ static void listener_begin(void)
 static int rank_of_many(int rank)
 {
     listener_begin();
-    const size_t id = hear_one(CODE_A);
+    const size_t id = receive_one(CODE_A);
     const uint64_t share = share_of(OWED_MAX);
 
     for (uint32_t i = 0; i < share; i++) {
-        tell(CODE_A, PMIX_RANGE_GLOBAL, i);
+        publish_event(CODE_A, PMIX_RANGE_GLOBAL, i);
         if (i % 1000 == 999) { /* what this test notes is bounded, too */
-            heard_wait(CODE_A, 1000);
-            CHECK(heard_by(id) == 1000);
-            heard_forget();
+            received_wait(CODE_A, 1000);
+            CHECK(received_by(id) == 1000);
+            received_forget();
         }
     }
     server_has_it();
     lost_wait(0);
     for (uint32_t i = 0; i < MORE; i++) {
-        tell(CODE_A, PMIX_RANGE_GLOBAL, i);
+        publish_event(CODE_A, PMIX_RANGE_GLOBAL, i);
     }
-    heard_wait(CODE_A, share % 1000 + MORE);
+    received_wait(CODE_A, share % 1000 + MORE);
     lost_wait(MORE);
     job_token_put(0);
     job_token_get(1);
-    tell(CODE_A, PMIX_RANGE_GLOBAL, 0);
+    publish_event(CODE_A, PMIX_RANGE_GLOBAL, 0);
     server_has_it();
     lost_wait(MORE);
     return rank_end();
@@ -110,11 +110,11 @@ static int rank_of_many(int rank)
 static int host_of_many(struct job *job)
 {
     job_token_get(0);
-    owed_wait(share_of(OWED_MAX));
-    owed_answer();
+    unanswered_wait(share_of(OWED_MAX));
+    unanswered_answer();
     job_token_put(1);
-    owed_wait(1);
-    owed_answer();
+    unanswered_wait(1);
+    unanswered_answer();
     return 0;
 }
 
@@ -147,11 +147,11 @@ static int rank_of_large(int rank)
 static int host_of_large(struct job *job)
 {
     job_token_get(0);
-    owed_wait(share_of(OWED_BYTES) / LARGE);
-    owed_answer();
+    unanswered_wait(share_of(OWED_BYTES) / LARGE);
+    unanswered_answer();
     job_token_put(1);
-    owed_wait(1);
-    owed_answer();
+    unanswered_wait(1);
+    unanswered_answer();
     return 0;
 }
 
@@ -159,14 +159,14 @@ static int host_of_large(struct job *job)
 static int rank_of_refused(int rank)
 {
     listener_begin();
-    tell(CODE_REFUSED, PMIX_RANGE_GLOBAL, 0);
+    publish_event(CODE_REFUSED, PMIX_RANGE_GLOBAL, 0);
     lost_wait(1);
-    tell(CODE_LATER, PMIX_RANGE_NAMESPACE, 0);
+    publish_event(CODE_LATER, PMIX_RANGE_NAMESPACE, 0);
     lost_wait(2);
-    tell(CODE_REFUSED, PMIX_RANGE_RM, 0);
-    tell(CODE_REFUSED, PMIX_RANGE_LOCAL, 0);
-    tell_proc(CODE_REFUSED, JOB_NSPACE, 0);
-    tell_proc(CODE_LATER, JOB_NSPACE, 1);
+    publish_event(CODE_REFUSED, PMIX_RANGE_RM, 0);
+    publish_event(CODE_REFUSED, PMIX_RANGE_LOCAL, 0);
+    publish_to_proc(CODE_REFUSED, JOB_NSPACE, 0);
+    publish_to_proc(CODE_LATER, JOB_NSPACE, 1);
     lost_wait(3);
     server_has_it();
     lost_wait(3);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-# strangers_control_test.sh - a program that knows the Standard alone controls a job: as a tool and
+# standard_control_test.sh - a program that knows the Standard alone controls a job: as a tool and
 # as a rank, one rank, all and a group; nobody, and another user.
 . "$(dirname "$0")/lib.sh"
 

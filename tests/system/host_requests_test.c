@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* own_test.c - a server that is no client asks its own host: job control and allocations, blocking
+/* host_requests_test.c - a server that is no client asks its own host: job control and allocations, blocking
  * or not, with a host that answers at once, twice, later, never, with an error, or not at all. */
 #include <pthread.h>
 #include <semaphore.h>
@@ -10,9 +10,9 @@
 
 static enum { ANSWERS, TWICE, LATE, NEVER, REFUSES } mode;
 static const char *const mode_names[] = { "answers", "twice", "late", "never", "refuses" };
-static sem_t owed, called;
-static pmix_info_cbfunc_t owed_fn;
-static void *owed_data;
+static sem_t unanswered, called;
+static pmix_info_cbfunc_t unanswered_fn;
+static void *unanswered_data;
 static unsigned released;
 static size_t asked_infos;
 
@@ -36,15 +36,15 @@ static pmix_status_t asked(const pmix_info_t info[], size_t ninfo, pmix_info_cbf
     CHECK(ninfo >= 2 && PMIx_Check_key(info[ninfo - 2].key, PMIX_USERID) &&
           PMIx_Check_key(info[ninfo - 1].key, PMIX_GRPID));
     asked_infos = ninfo - 2;
-    owed_fn = cbfunc;
-    owed_data = cbdata;
+    unanswered_fn = cbfunc;
+    unanswered_data = cbdata;
     if (mode == ANSWERS || mode == TWICE) {
         answer(cbfunc, cbdata);
     }
     if (mode == TWICE) {
         cbfunc(PMIX_ERR_BAD_PARAM, NULL, 0, cbdata, NULL, NULL);
     }
-    sem_post(&owed);
+    sem_post(&unanswered);
     return mode == REFUSES ? PMIX_ERR_NO_PERMISSIONS : PMIX_SUCCESS;
 }
 
@@ -156,19 +156,19 @@ static void case_run(void)
     released = 0;
     start(&module);
     CHECK_STATUS(ask_nb(), want);
-    await(&owed);
+    await(&unanswered);
     CHECK(asked_infos == 1);
     if (mode == LATE) {
-        answer(owed_fn, owed_data);
+        answer(unanswered_fn, unanswered_data);
     }
     if (mode != NEVER && mode != REFUSES) {
         await(&called);
         CHECK_STATUS(given, PMIX_SUCCESS);
     }
     CHECK(pthread_create(&thread, NULL, ask_in_thread, &waits) == 0);
-    await(&owed);
+    await(&unanswered);
     if (mode == LATE) {
-        answer(owed_fn, owed_data);
+        answer(unanswered_fn, unanswered_data);
     }
     if (mode != NEVER) {
         pthread_join(thread, NULL);
@@ -216,7 +216,7 @@ static void without_entries(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    CHECK(sem_init(&owed, 0, 0) == 0 && sem_init(&called, 0, 0) == 0);
+    CHECK(sem_init(&unanswered, 0, 0) == 0 && sem_init(&called, 0, 0) == 0);
     without_entries();
     for (int i = 0; i < 2; i++) {
         allocates = i == 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* coming_test.c - a fence, a connect and a construct over a namespace that the host registers a moment
+/* late_nspace_test.c - a fence, a connect and a construct over a namespace that the host registers a moment
  * later: they wait for the registration, for their time limit, or for the end of a member. */
 #include <signal.h>
 #include <string.h>
