@@ -2,154 +2,40 @@
 /* Copyright (c) 2026 The shmix authors */
 /* event_server_test.c - what the server does with events: whom it tells, what it keeps, and what
  * the host hears.  The server keeps four events without a job (SHMIX_SERVER_CACHE_SIZE). */
-#include <pthread.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "job.h"
+#include "received.h"
 
 #define CODE 42     /* a user's own: of no range of PMIx, so the host is asked for it */
 #define CODE_END 43 /* the last one of a case */
 #define CODE_ECHO (-2071)
-#define RELAY_KEY "shmix.evrelay" /* how servers know their own events again */
 #define CACHE_SIZE 4
-#define SEEN_MAX 2048
 
-/* ---- what this process has heard ----------------------------------------------------------- */
-
-#define BY_HANDLER (-1)
-#define BY_DEFAULT (-2) /* a handler without codes */
-
-struct seen {
-    pmix_status_t code;
-    pmix_proc_t source;
-    int range;    /* of an upcall; or BY_* */
-    bool proxied; /* it names the server that relays */
-    bool non_default, marked;
-    uint32_t number, size;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static struct seen seen[SEEN_MAX]; /* under lock, as all below */
-static size_t seen_count;
-static int asked, dropped; /* register_events and deregister_events for CODE */
+static int asked, dropped; /* register_events and deregister_events for CODE; under received_lock */
 static uint32_t asked_uid, asked_gid;
 
-static void note(pmix_status_t code, const pmix_proc_t *source, int range, const pmix_info_t info[],
-                 size_t ninfo)
+/* Wait until an event of @code was received.  Return: a copy of the first. */
+static struct received wait_for(pmix_status_t code)
 {
-    struct seen one = { .code = code, .source = *source, .range = range };
+    struct received copy = { .code = 0 };
 
-    for (size_t i = 0; i < ninfo; i++) {
-        if (strcmp(info[i].key, PMIX_EVENT_PROXY) == 0) {
-            one.proxied = info[i].value.type == PMIX_PROC;
-        } else if (strcmp(info[i].key, RELAY_KEY) == 0 || strcmp(info[i].key, PMIX_RANGE) == 0) {
-            one.marked = true;
-        } else if (strcmp(info[i].key, PMIX_EVENT_NON_DEFAULT) == 0) {
-            one.non_default = info[i].value.type == PMIX_BOOL && info[i].value.data.flag;
-        } else if (strcmp(info[i].key, "test.number") == 0) {
-            one.number = info[i].value.data.uint32;
-        } else if (strcmp(info[i].key, "test.text") == 0) {
-            one.size = (uint32_t)strlen(info[i].value.data.string);
-        }
+    received_wait(code, 1);
+    pthread_mutex_lock(&received_lock);
+    for (size_t i = 0; i < received_count && copy.code == 0; i++) {
+        copy = received[i].code == code ? received[i] : copy;
     }
-    pthread_mutex_lock(&lock);
-    CHECK(seen_count < SEEN_MAX);
-    seen[seen_count++] = one;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-}
-
-/* Under the lock: until something changes, or the test fails. */
-static void wait_for_change(const char *what, int number)
-{
-    struct timespec deadline;
-
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    deadline.tv_sec += JOB_SECONDS;
-    if (pthread_cond_timedwait(&changed, &lock, &deadline) != 0) {
-        fprintf(stderr, "nothing more was heard of %s %d\n", what, number);
-        exit(97);
-    }
-}
-
-static size_t count_locked(pmix_status_t code)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < seen_count; i++) {
-        count += seen[i].code == code;
-    }
-    return count;
-}
-
-static size_t count_of(pmix_status_t code)
-{
-    pthread_mutex_lock(&lock);
-    const size_t count = count_locked(code);
-
-    pthread_mutex_unlock(&lock);
-    return count;
-}
-
-static void wait_for_count(pmix_status_t code, size_t count)
-{
-    pthread_mutex_lock(&lock);
-    while (count_locked(code) < count) {
-        wait_for_change("code", code);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* Wait until something was heard of @code.  Return: a copy of the first. */
-static struct seen wait_for(pmix_status_t code)
-{
-    struct seen copy = { .code = 0 };
-
-    wait_for_count(code, 1);
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < seen_count && copy.code == 0; i++) {
-        copy = seen[i].code == code ? seen[i] : copy;
-    }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&received_lock);
     return copy;
 }
 
 static void forget(void)
 {
-    pthread_mutex_lock(&lock);
-    seen_count = 0;
+    received_forget();
+    pthread_mutex_lock(&received_lock);
     asked = dropped = 0;
-    pthread_mutex_unlock(&lock);
-}
-
-static void handler(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
-                    size_t ninfo, pmix_info_t results[], size_t nresults,
-                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
-{
-    note(code, source, BY_HANDLER, info, ninfo);
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
-}
-
-static void default_handler(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                            pmix_info_t info[], size_t ninfo, pmix_info_t results[],
-                            size_t nresults, pmix_event_notification_cbfunc_fn_t done, void *cbdata)
-{
-    note(code, source, BY_DEFAULT, info, ninfo);
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
-}
-
-static size_t listen_to(pmix_status_t codes[], size_t ncodes)
-{
-    const pmix_status_t rc = PMIx_Register_event_handler(codes, ncodes, NULL, 0, handler, NULL,
-                                                         NULL);
-
-    CHECK(rc >= 0);
-    return (size_t)rc;
+    pthread_mutex_unlock(&received_lock);
 }
 
 /* ---- the host's entries -------------------------------------------------------------------- */
@@ -158,7 +44,7 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    note(code, source, range, info, ninfo);
+    received_note_up(range, 0, code, source, info, ninfo, 0);
     cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
 }
@@ -166,7 +52,7 @@ static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
 static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t info[],
                                    size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&received_lock);
     for (size_t i = 0; i < ncodes; i++) {
         asked += codes[i] == CODE;
     }
@@ -177,55 +63,22 @@ static pmix_status_t host_register(pmix_status_t *codes, size_t ncodes, const pm
             asked_gid = info[i].value.data.uint32;
         }
     }
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
 static pmix_status_t host_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
                                      void *cbdata)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&received_lock);
     for (size_t i = 0; i < ncodes; i++) {
         dropped += codes[i] == CODE;
     }
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
+    pthread_cond_broadcast(&received_more);
+    pthread_mutex_unlock(&received_lock);
     cbfunc(PMIX_SUCCESS, cbdata);
     return PMIX_SUCCESS;
-}
-
-/* ---- ranks --------------------------------------------------------------------------------- */
-
-static pmix_proc_t self;
-
-/* Done once the server has dealt with all that was sent before: a request goes behind the lane. */
-static void server_has_it(void)
-{
-    pmix_status_t never = -2999;
-
-    CHECK_STATUS(PMIx_Deregister_event_handler(listen_to(&never, 1), NULL, NULL), PMIX_SUCCESS);
-}
-
-static void send_number(pmix_status_t code, pmix_data_range_t range, uint32_t number)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, "test.number", &number, PMIX_UINT32), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Notify_event(code, &self, range, &info, 1, NULL, NULL), PMIX_SUCCESS);
-    PMIx_Info_destruct(&info);
-}
-
-static void send_to(pmix_status_t code, const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t target = { .rank = rank };
-    pmix_info_t info;
-
-    snprintf(target.nspace, sizeof(target.nspace), "%s", nspace);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_CUSTOM_RANGE, &target, PMIX_PROC), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Notify_event(code, &self, PMIX_RANGE_CUSTOM, &info, 1, NULL, NULL),
-                 PMIX_SUCCESS);
-    PMIx_Info_destruct(&info);
 }
 
 /* ---- what leaves the node ------------------------------------------------------------------ */
@@ -237,26 +90,26 @@ static void send_staying(pmix_status_t code)
 
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_STAYS_LOCAL, &yes, PMIX_BOOL), PMIX_SUCCESS);
     PMIx_Info_required(&info);
-    CHECK_STATUS(PMIx_Notify_event(code, &self, PMIX_RANGE_GLOBAL, &info, 1, NULL, NULL),
+    CHECK_STATUS(PMIx_Notify_event(code, NULL, PMIX_RANGE_GLOBAL, &info, 1, NULL, NULL),
                  PMIX_SUCCESS);
 }
 
 /* EV48, EV54, EV55: the host hears of what is not for this node alone. */
 static int rank_of_upcalls(int rank)
 {
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 0) {
         job_token_get(0);
-        send_number(-2001, PMIX_RANGE_LOCAL, 0);
-        send_number(-2002, PMIX_RANGE_NAMESPACE, 0); /* though the whole job is here */
-        send_to(-2003, JOB_NSPACE, 1);
-        send_to(-2004, "job.elsewhere", 0);
-        send_number(-2005, PMIX_RANGE_SESSION, 0);
-        send_number(-2006, PMIX_RANGE_GLOBAL, 0);
-        send_number(-2007, PMIX_RANGE_PROC_LOCAL, 0);
-        send_number(-2008, PMIX_RANGE_RM, 0);
+        publish_event(-2001, PMIX_RANGE_LOCAL, 0);
+        publish_event(-2002, PMIX_RANGE_NAMESPACE, 0); /* though the whole job is here */
+        publish_to_proc(-2003, JOB_NSPACE, 1);
+        publish_to_proc(-2004, "job.elsewhere", 0);
+        publish_event(-2005, PMIX_RANGE_SESSION, 0);
+        publish_event(-2006, PMIX_RANGE_GLOBAL, 0);
+        publish_event(-2007, PMIX_RANGE_PROC_LOCAL, 0);
+        publish_event(-2008, PMIX_RANGE_RM, 0);
         send_staying(-2009);
-        send_number(CODE_END, PMIX_RANGE_GLOBAL, 0);
+        publish_event(CODE_END, PMIX_RANGE_GLOBAL, 0);
         server_has_it();
     }
     return rank_end();
@@ -276,14 +129,14 @@ static int host_of_upcalls(struct job *job)
     job_token_put(0);
     wait_for(CODE_END);
     for (size_t i = 0; i < sizeof(up) / sizeof(up[0]); i++) {
-        const struct seen one = wait_for(up[i].code);
+        const struct received one = wait_for(up[i].code);
 
         CHECK(one.range == up[i].range && one.proxied);
         CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 0);
-        CHECK(count_of(up[i].code) == 1);
+        CHECK(received_of(up[i].code) == 1);
     }
-    CHECK(count_of(-2001) == 0 && count_of(-2003) == 0);
-    CHECK(count_of(-2007) == 0 && count_of(-2009) == 0);
+    CHECK(received_of(-2001) == 0 && received_of(-2003) == 0);
+    CHECK(received_of(-2007) == 0 && received_of(-2009) == 0);
     job_wait(job, 0);
     forget();
     return 0;
@@ -294,15 +147,15 @@ static int host_of_upcalls(struct job *job)
 static int host_of_handlers(struct job *job)
 {
     pmix_status_t session = -2005;
-    const size_t any = listen_to(NULL, 0);
-    const size_t one = listen_to(&session, 1);
+    const size_t any = receive_codes(NULL, 0, NULL);
+    const size_t one = receive_codes(&session, 1, NULL);
 
     job_token_put(0); /* more events come than are kept for late handlers */
     job_wait(job, 0);
     wait_for(CODE_END);
-    wait_for_count(-2005, 2); /* upcall and handler each; -2006 is an upcall only */
-    wait_for_count(-2008, 2);
-    CHECK(count_of(-2006) == 1 && count_of(-2001) == 0);
+    received_wait(-2005, 2); /* upcall and handler each; -2006 is an upcall only */
+    received_wait(-2008, 2);
+    CHECK(received_of(-2006) == 1 && received_of(-2001) == 0);
     CHECK_STATUS(PMIx_Deregister_event_handler(any, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Deregister_event_handler(one, NULL, NULL), PMIX_SUCCESS);
     forget();
@@ -349,24 +202,25 @@ static int rank_of_echo(int rank)
 {
     pmix_status_t codes[2] = { CODE_ECHO, CODE_END };
 
-    rank_begin(&self);
-    listen_to(codes, 2);
+    rank_begin(NULL);
+    receive_codes(codes, 2, NULL);
     if (rank == 0) {
         job_token_get(0);
         job_token_get(0);
-        send_number(CODE_ECHO, PMIX_RANGE_NAMESPACE, 7);
+        publish_event(CODE_ECHO, PMIX_RANGE_NAMESPACE, 7);
     } else {
         job_token_put(0);
     }
     (void)wait_for(CODE_END);
-    pthread_mutex_lock(&lock);
-    CHECK(count_locked(CODE_ECHO) == (rank == 2 ? 0 : 2)); /* its own, and that of "another node" */
-    for (size_t i = 0; i < seen_count; i++) {
-        CHECK(seen[i].code != CODE_ECHO || seen[i].number == 7);
-        CHECK(!seen[i].marked);
-        CHECK(seen[i].code != CODE_ECHO || strcmp(seen[i].source.nspace, JOB_NSPACE) == 0);
+    pthread_mutex_lock(&received_lock);
+    CHECK(received_of_locked(CODE_ECHO) ==
+          (rank == 2 ? 0 : 2)); /* its own, and that of "another node" */
+    for (size_t i = 0; i < received_count; i++) {
+        CHECK(received[i].code != CODE_ECHO || received[i].number == 7);
+        CHECK(!received[i].marked);
+        CHECK(received[i].code != CODE_ECHO || strcmp(received[i].source.nspace, JOB_NSPACE) == 0);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&received_lock);
     return rank_end();
 }
 
@@ -381,7 +235,7 @@ static int host_of_echo(struct job *job)
     for (int i = 0; i < job->size; i++) {
         job_wait(job, i);
     }
-    CHECK(count_of(CODE_ECHO) == 1);
+    CHECK(received_of(CODE_ECHO) == 1);
     forget();
     return 0;
 }
@@ -394,10 +248,10 @@ static int rank_of_sessions(int rank)
 {
     pmix_status_t codes[2] = { -2072, CODE_END };
 
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 1) {
         job_token_get(0);
-        send_number(-2072, PMIX_RANGE_SESSION, 1);
+        publish_event(-2072, PMIX_RANGE_SESSION, 1);
         server_has_it();
         job_token_put(1);
         return rank_end();
@@ -405,14 +259,14 @@ static int rank_of_sessions(int rank)
     if (rank == 2) {
         job_token_get(0);
         job_token_get(1);
-        send_number(CODE_END, PMIX_RANGE_GLOBAL, 0);
+        publish_event(CODE_END, PMIX_RANGE_GLOBAL, 0);
     }
-    listen_to(codes, 2);
+    receive_codes(codes, 2, NULL);
     if (rank == 0 || rank == 3) {
         job_token_put(0);
     }
     (void)wait_for(CODE_END);
-    CHECK(count_of(-2072) == (rank == 2 || rank == 4));
+    CHECK(received_of(-2072) == (rank == 2 || rank == 4));
     return rank_end();
 }
 
@@ -442,12 +296,12 @@ static int rank_of_host_events(int rank)
 {
     pmix_status_t codes[3] = { -2010, -2011, CODE_END };
 
-    rank_begin(&self);
-    listen_to(codes, 3);
+    rank_begin(NULL);
+    receive_codes(codes, 3, NULL);
     job_token_put(0);
     wait_for(CODE_END);
-    CHECK(count_of(-2010) == 1);
-    CHECK(count_of(-2011) == (rank == 1 ? 1 : 0));
+    CHECK(received_of(-2010) == 1);
+    CHECK(received_of(-2011) == (rank == 1 ? 1 : 0));
     CHECK(wait_for(-2010).source.nspace[0] == '\0');
     CHECK(wait_for(-2010).source.rank == PMIX_RANK_UNDEF);
     return rank_end();
@@ -472,7 +326,7 @@ static int host_of_host_events(struct job *job)
     for (int i = 0; i < job->size; i++) {
         job_wait(job, i);
     }
-    CHECK(seen_count == 0);
+    CHECK(received_count == 0);
     forget();
     return 0;
 }
@@ -486,11 +340,11 @@ static int rank_of_codes(int rank)
     pmix_status_t code = CODE;
     pmix_status_t ours = PMIX_ERR_PROC_REQUESTED_ABORT;
 
-    rank_begin(&self);
-    listen_to(&ours, 1);
-    const size_t id = listen_to(&code, 1);
+    rank_begin(NULL);
+    receive_codes(&ours, 1, NULL);
+    const size_t id = receive_codes(&code, 1, NULL);
 
-    listen_to(&code, 1);
+    receive_codes(&code, 1, NULL);
     job_token_put(0);
     job_token_get(1 + rank);
     if (rank == 0) {
@@ -504,22 +358,22 @@ static int host_of_codes(struct job *job)
 {
     job_token_get(0);
     job_token_get(0);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&received_lock);
     CHECK(asked == 1 && asked_uid == getuid() && asked_gid == getgid() && dropped == 0);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&received_lock);
     job_token_put(1);
     job_wait(job, 0);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&received_lock);
     CHECK(dropped == 0);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&received_lock);
     job_token_put(2);
     job_wait(job, 1);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&received_lock);
     while (dropped == 0) { /* the death is noticed in its own time */
-        wait_for_change("the drop of code", CODE);
+        received_wait_locked("the drop of code", CODE);
     }
     CHECK(asked == 1 && dropped == 1);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&received_lock);
     forget();
     return 0;
 }
@@ -538,37 +392,37 @@ static int rank_of_late(int rank)
     if (rank == 1) {
         job_token_get(0);
     }
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 0) {
         pmix_info_t info;
         const bool yes = true;
 
         for (uint32_t i = 0; i < JOB_EVENTS; i++) {
-            send_number(-2020, PMIX_RANGE_NAMESPACE, i);
+            publish_event(-2020, PMIX_RANGE_NAMESPACE, i);
         }
         CHECK_STATUS(PMIx_Info_load(&info, PMIX_EVENT_DO_NOT_CACHE, &yes, PMIX_BOOL), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Notify_event(-2022, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
                      PMIX_SUCCESS);
         PMIx_Info_destruct(&info);
         for (uint32_t i = 0; i < 3 * CACHE_SIZE; i++) {
-            send_number(-2021, PMIX_RANGE_LOCAL, i);
+            publish_event(-2021, PMIX_RANGE_LOCAL, i);
         }
-        send_number(CODE_END, PMIX_RANGE_NAMESPACE, 0);
+        publish_event(CODE_END, PMIX_RANGE_NAMESPACE, 0);
         server_has_it();
         job_token_put(0);
         job_token_get(1);
         return rank_end();
     }
-    listen_to(codes, 4);
+    receive_codes(codes, 4, NULL);
     wait_for(CODE_END);
-    for (size_t i = 0; i < seen_count; i++) {
-        if (seen[i].code == -2020) {
-            CHECK(loose == 0 && seen[i].number == next++);
-        } else if (seen[i].code == -2021) {
-            CHECK(seen[i].number == 2 * CACHE_SIZE + loose++);
+    for (size_t i = 0; i < received_count; i++) {
+        if (received[i].code == -2020) {
+            CHECK(loose == 0 && received[i].number == next++);
+        } else if (received[i].code == -2021) {
+            CHECK(received[i].number == 2 * CACHE_SIZE + loose++);
         }
     }
-    CHECK(next == JOB_EVENTS && loose == CACHE_SIZE && count_of(-2022) == 0);
+    CHECK(next == JOB_EVENTS && loose == CACHE_SIZE && received_of(-2022) == 0);
     job_token_put(1);
     return rank_end();
 }
@@ -580,7 +434,7 @@ static int rank_of_large(int rank)
     static const uint32_t sizes[] = { 3000, 5000, 15000, 20000, 1000000 };
     pmix_status_t codes[2] = { -2030, CODE_END };
 
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 0) {
         job_token_get(0);
         for (uint32_t i = 0; i < 5; i++) {
@@ -596,14 +450,14 @@ static int rank_of_large(int rank)
             PMIx_Info_destruct(&info);
             free(text);
         }
-        send_number(CODE_END, PMIX_RANGE_LOCAL, 0);
+        publish_event(CODE_END, PMIX_RANGE_LOCAL, 0);
     } else {
-        listen_to(codes, 2);
+        receive_codes(codes, 2, NULL);
         job_token_put(0);
         wait_for(CODE_END);
-        CHECK(seen_count == 6);
+        CHECK(received_count == 6);
         for (uint32_t i = 0; i < 5; i++) {
-            CHECK(seen[i].size == sizes[i]);
+            CHECK(received[i].size == sizes[i]);
         }
     }
     return rank_end();
@@ -611,36 +465,38 @@ static int rank_of_large(int rank)
 
 /* ---- deaths -------------------------------------------------------------------------------- */
 
+static size_t without_codes; /* the handler */
+
 /* X24: what the server says of the end of @code's process is heard by who registered for it, and by
  * no handler without codes, which hears of what comes behind it. */
-static struct seen wait_for_end(pmix_status_t code)
+static struct received wait_for_end(pmix_status_t code)
 {
-    const struct seen one = wait_for(code);
+    const struct received one = wait_for(code);
 
-    send_number(CODE_END, PMIX_RANGE_LOCAL, 0);
+    publish_event(CODE_END, PMIX_RANGE_LOCAL, 0);
     (void)wait_for(CODE_END);
-    CHECK(one.range == BY_HANDLER && one.non_default && count_of(code) == 1);
-    CHECK(wait_for(CODE_END).range == BY_DEFAULT);
+    CHECK(one.id != without_codes && one.non_default && received_of(code) == 1);
+    CHECK(wait_for(CODE_END).id == without_codes);
     return one;
 }
 
 static void listen_for_end(pmix_status_t code)
 {
-    listen_to(&code, 1);
-    CHECK(PMIx_Register_event_handler(NULL, 0, NULL, 0, default_handler, NULL, NULL) >= 0);
+    receive_one(code);
+    without_codes = receive_codes(NULL, 0, NULL);
 }
 
 /* EV60, X24: its peers and the host's handler without codes hear of it. */
 static int rank_of_death(int rank)
 {
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 1) {
         job_token_get(0);
         raise(SIGKILL);
     }
     listen_for_end(PMIX_ERR_LOST_CONNECTION);
     job_token_put(0);
-    const struct seen one = wait_for_end(PMIX_ERR_LOST_CONNECTION);
+    const struct received one = wait_for_end(PMIX_ERR_LOST_CONNECTION);
 
     CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 1);
     return rank_end();
@@ -648,14 +504,14 @@ static int rank_of_death(int rank)
 
 static int host_of_death(struct job *job)
 {
-    const size_t id = listen_to(NULL, 0);
-    const struct seen one = wait_for(PMIX_ERR_LOST_CONNECTION);
+    const size_t id = receive_codes(NULL, 0, NULL);
+    const struct received one = wait_for(PMIX_ERR_LOST_CONNECTION);
 
     CHECK(strcmp(one.source.nspace, JOB_NSPACE) == 0 && one.source.rank == 1);
     const int status = job_wait(job, 0);
 
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK(count_of(PMIX_ERR_LOST_CONNECTION) == 1);
+    CHECK(received_of(PMIX_ERR_LOST_CONNECTION) == 1);
     CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
     forget();
     return 0;
@@ -664,7 +520,7 @@ static int host_of_death(struct job *job)
 /* Whoever calls PMIx_Abort is heard of before anybody is ended (X24). */
 static int rank_of_abort(int rank)
 {
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 0) {
         job_token_get(0);
         CHECK(PMIx_Abort(3, "enough", NULL, 0) != PMIX_SUCCESS); /* this host cannot */
@@ -696,7 +552,7 @@ static void check_required(pmix_data_range_t range)
     load_required(&info, "test.unknown");
     CHECK_STATUS(PMIx_Notify_event(CODE, NULL, range, &info, 1, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);
-    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, &info, 1, handler, NULL, NULL),
+    CHECK_STATUS(PMIx_Register_event_handler(&code, 1, &info, 1, receive, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);
     load_required(&info, PMIX_EVENT_ONESHOT);
     CHECK_STATUS(PMIx_Notify_event(CODE, NULL, range, &info, 1, NULL, NULL),
@@ -704,15 +560,15 @@ static void check_required(pmix_data_range_t range)
     load_required(&info, PMIX_EVENT_TERMINATE_JOB);
     CHECK_STATUS(PMIx_Notify_event(CODE_END, NULL, range, &info, 1, NULL, NULL), PMIX_SUCCESS);
     (void)wait_for(CODE_END);
-    CHECK(count_of(CODE) == 0);
+    CHECK(received_of(CODE) == 0);
 }
 
 static int rank_of_required(int rank)
 {
     pmix_status_t codes[2] = { CODE, CODE_END };
 
-    rank_begin(&self);
-    listen_to(codes, 2);
+    rank_begin(NULL);
+    receive_codes(codes, 2, NULL);
     check_required(PMIX_RANGE_PROC_LOCAL);
     forget();
     check_required(PMIX_RANGE_LOCAL);
@@ -727,7 +583,7 @@ static int host_of_required(struct job *job)
 
     job_wait(job, 0);
     forget();
-    const size_t id = listen_to(codes, 2);
+    const size_t id = receive_codes(codes, 2, NULL);
 
     check_required(PMIX_RANGE_PROC_LOCAL);
     CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), PMIX_SUCCESS);
@@ -754,7 +610,7 @@ static size_t listen_once(void)
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_ONESHOT, &yes, PMIX_BOOL), PMIX_SUCCESS);
     PMIx_Info_required(&info[0]);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_HDLR_NAME, "once", PMIX_STRING), PMIX_SUCCESS);
-    const pmix_status_t rc = PMIx_Register_event_handler(&code, 1, info, 2, handler, NULL, NULL);
+    const pmix_status_t rc = PMIx_Register_event_handler(&code, 1, info, 2, receive, NULL, NULL);
 
     CHECK(rc >= 0);
     PMIx_Info_destruct(&info[1]);
@@ -765,17 +621,17 @@ static size_t listen_once(void)
 static void check_once(pmix_data_range_t range, pmix_status_t unknown)
 {
     pmix_status_t end = CODE_END;
-    const size_t listener = listen_to(&end, 1);
+    const size_t listener = receive_codes(&end, 1, NULL);
 
     for (size_t round = 1; round <= 2; round++) { /* the second one gets a kept event */
         const size_t id = listen_once();
 
         for (uint32_t i = 0; i < 3; i++) {
-            send_number(CODE, range, i);
+            publish_event(CODE, range, i);
         }
-        send_number(CODE_END, range, 0);
-        wait_for_count(CODE_END, round);
-        CHECK(count_of(CODE) == round);
+        publish_event(CODE_END, range, 0);
+        received_wait(CODE_END, round);
+        CHECK(received_of(CODE) == round);
         CHECK_STATUS(PMIx_Deregister_event_handler(id, NULL, NULL), unknown);
     }
     CHECK(wait_for(CODE).number == 0);
@@ -784,7 +640,7 @@ static void check_once(pmix_data_range_t range, pmix_status_t unknown)
 
 static int rank_of_once(int rank)
 {
-    rank_begin(&self);
+    rank_begin(NULL);
     check_once(PMIX_RANGE_NAMESPACE, PMIX_ERR_BAD_PARAM);
     job_token_put(0);
     job_token_get(1);
@@ -795,11 +651,11 @@ static int rank_of_once(int rank)
 static int host_of_once(struct job *job)
 {
     job_token_get(0);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&received_lock);
     while (asked == 0 || dropped < asked) {
-        wait_for_change("the drop of code", CODE);
+        received_wait_locked("the drop of code", CODE);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&received_lock);
     job_token_put(1);
     job_wait(job, 0);
     forget();
@@ -815,10 +671,10 @@ static int host_of_once(struct job *job)
 /* EV72: the sender is never refused, and what is missing was not kept. */
 static int rank_of_flood(int rank)
 {
-    rank_begin(&self);
+    rank_begin(NULL);
     if (rank == 0) {
         for (uint32_t i = 0; i < FLOOD; i++) {
-            send_number(-2040, PMIX_RANGE_GLOBAL, i);
+            publish_event(-2040, PMIX_RANGE_GLOBAL, i);
         }
         server_has_it();
         job_token_put(0);
@@ -826,9 +682,9 @@ static int rank_of_flood(int rank)
         pmix_status_t code = -2040;
 
         job_token_get(0);
-        listen_to(&code, 1);
-        wait_for_count(code, CACHE_SIZE);
-        CHECK(seen[0].number == FLOOD - CACHE_SIZE);
+        receive_codes(&code, 1, NULL);
+        received_wait(code, CACHE_SIZE);
+        CHECK(received[0].number == FLOOD - CACHE_SIZE);
     }
     return rank_end();
 }

@@ -17,14 +17,20 @@
 
 #define RECEIVED_MAX 4096
 #define NUMBER_KEY "test.number"
+#define TEXT_KEY "test.text"
+#define RELAY_KEY "shmix.evrelay" /* with which servers recognize their own events */
 
 struct received {
     size_t id; /* of the handler */
     pmix_status_t code;
     pmix_proc_t source;
     uint32_t number; /* NUMBER_KEY */
+    uint32_t size;   /* of TEXT_KEY */
     size_t ninfo, nresults;
-    bool has_infos;
+    bool has_infos, non_default;
+    bool proxied; /* it names the server that relays */
+    bool marked;  /* it has what servers add for each other */
+    int range;    /* of an upcall; 0: a handler received it */
     void *object;
 };
 
@@ -46,12 +52,14 @@ static inline void received_wait_locked(const char *what, long number)
     }
 }
 
-static inline void received_note(size_t id, pmix_status_t code, const pmix_proc_t *source,
-                                 const pmix_info_t info[], size_t ninfo, size_t nresults)
+static inline void received_note_up(int range, size_t id, pmix_status_t code,
+                                    const pmix_proc_t *source, const pmix_info_t info[],
+                                    size_t ninfo, size_t nresults)
 {
     struct received one = { .id = id,
                             .code = code,
                             .source = *source,
+                            .range = range,
                             .ninfo = ninfo,
                             .nresults = nresults,
                             .has_infos = info != NULL };
@@ -59,6 +67,14 @@ static inline void received_note(size_t id, pmix_status_t code, const pmix_proc_
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, NUMBER_KEY) == 0) {
             one.number = info[i].value.data.uint32;
+        } else if (strcmp(info[i].key, TEXT_KEY) == 0) {
+            one.size = (uint32_t)strlen(info[i].value.data.string);
+        } else if (strcmp(info[i].key, PMIX_EVENT_NON_DEFAULT) == 0) {
+            one.non_default = info[i].value.type == PMIX_BOOL && info[i].value.data.flag;
+        } else if (strcmp(info[i].key, PMIX_EVENT_PROXY) == 0) {
+            one.proxied = info[i].value.type == PMIX_PROC;
+        } else if (strcmp(info[i].key, RELAY_KEY) == 0 || strcmp(info[i].key, PMIX_RANGE) == 0) {
+            one.marked = true;
         } else if (strcmp(info[i].key, PMIX_EVENT_RETURN_OBJECT) == 0) {
             one.object = info[i].value.data.ptr;
         }
@@ -68,6 +84,12 @@ static inline void received_note(size_t id, pmix_status_t code, const pmix_proc_
     received[received_count++] = one;
     pthread_cond_broadcast(&received_more);
     pthread_mutex_unlock(&received_lock);
+}
+
+static inline void received_note(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                                 const pmix_info_t info[], size_t ninfo, size_t nresults)
+{
+    received_note_up(0, id, code, source, info, ninfo, nresults);
 }
 
 /* A handler. */
@@ -127,7 +149,7 @@ static inline void received_forget(void)
     pthread_mutex_unlock(&received_lock);
 }
 
-/* Register `hear`; @key: one directive that is true, or NULL. */
+/* Register `receive`; @key: one directive that is true, or NULL. */
 static inline size_t receive_codes(pmix_status_t codes[], size_t ncodes, const char *key)
 {
     const bool yes = true;
