@@ -16,21 +16,13 @@
 
 #include <shmix.h>
 
-#include "../system/received.h"
 #include "../system/job.h"
+#include "../system/received.h"
 
 #define SECOND "second.job"
 #define WILDCARD PMIX_RANK_WILDCARD
 
 static pmix_proc_t me;
-
-static inline pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, nspace, rank);
-    return proc;
-}
 
 /* ---- directives ----------------------------------------------------------------------------- */
 

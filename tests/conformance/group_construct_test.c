@@ -106,11 +106,6 @@ static pmix_status_t fence_of(const char *name, pmix_rank_t rank)
     return PMIx_Fence(&proc, 1, NULL, 0);
 }
 
-static void fence_job(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* ---- who meets whom ------------------------------------------------------------------------- */
 
 /* GR1 GR3 GR16 GR23 GR81 X9: each calls in another form, and nobody returns before the last has called. */
@@ -331,12 +326,12 @@ static int taken(int rank)
         CHECK_STATUS(construct_by(GROUP, pair, 2, NO_WORDS, &made), PMIX_SUCCESS);
         CHECK(construct_by(GROUP, pair, 2, and_limit(NO_WORDS, 1), &made) != PMIX_SUCCESS);
     }
-    fence_job();
+    rank_fence();
     if (rank == 2) {
         CHECK(construct_by(GROUP, &me, 1, NO_WORDS, &made) != PMIX_SUCCESS);
         CHECK(destruct_by(GROUP, NO_WORDS) != PMIX_SUCCESS);
     }
-    fence_job();
+    rank_fence();
     if (rank < 2) {
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
@@ -354,7 +349,7 @@ static int no_leave(int rank)
         construct_begin(GROUP, &all, 1, NO_WORDS, &made);
         CHECK(PMIx_Group_leave(GROUP, NULL, 0) != PMIX_SUCCESS);
     }
-    fence_job();
+    rank_fence();
     if (rank == 0) {
         CHECK_STATUS(call_wait(&made.call), PMIX_SUCCESS);
     } else {
@@ -417,10 +412,10 @@ static int names(int rank)
     if (rank < 2) {
         CHECK_STATUS(construct_by("pair", pair, 2, NO_WORDS, &made), PMIX_SUCCESS);
     }
-    fence_job();
+    rank_fence();
     CHECK(is_in(&me, "all") && is_in(&me, "pair") == (rank < 2));
     CHECK(is_in(&pair[1], "pair") && is_in(&third, "all") && !is_in(&third, "pair"));
-    fence_job();
+    rank_fence();
     CHECK_STATUS(destruct_by("all", NO_WORDS), PMIX_SUCCESS);
     CHECK(!is_in(&me, "all") && is_in(&me, "pair") == (rank < 2));
     if (rank < 2) {
@@ -471,7 +466,7 @@ static int time_limit(int rank)
     if (rank == 0) {
         CHECK_STATUS(destruct_by(GROUP, and_limit(NO_WORDS, 1)), PMIX_ERR_TIMEOUT);
     }
-    fence_job();
+    rank_fence();
     if (rank < 2) {
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);
     }
@@ -592,13 +587,13 @@ static int cycles(int rank)
     rank_begin(&me);
     for (int i = 0; i <= CYCLES; i++) {
         if (i == CYCLES / 4 || i == CYCLES) {
-            fence_job();
+            rank_fence();
             if (rank == 0) {
                 job_token_put(0);
                 job_token_get(1);
             }
             before = i < CYCLES ? memory_kib() : before;
-            fence_job();
+            rank_fence();
         }
         (void)construct_of_job(GROUP, numbered());
         CHECK_STATUS(destruct_by(GROUP, NO_WORDS), PMIX_SUCCESS);

@@ -13,11 +13,6 @@
 
 static pmix_proc_t me;
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* The name under which rank 0 is connected. */
 static void name_of_both(char name[PMIX_MAX_NSLEN + 1])
 {
@@ -45,9 +40,9 @@ static int rank_of_targets(int rank)
     if (rank != STRANGER) {
         CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     name_of_both(name);
-    fence();
+    rank_fence();
     if (rank == STRANGER) {
         publish_to_proc(CODE, name, 1);
         publish_to_proc(CODE, name, PMIX_RANK_WILDCARD);
@@ -55,11 +50,11 @@ static int rank_of_targets(int rank)
     }
     received_wait(LAST, 1);
     CHECK(received_of(CODE) == want[rank]);
-    fence();
+    rank_fence();
     if (rank != STRANGER) {
         CHECK_STATUS(PMIx_Disconnect(both, 2, NULL, 0), PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     if (rank == STRANGER) {
         publish_to_proc(CODE, name, PMIX_RANK_WILDCARD);
         publish_event(LAST, PMIX_RANGE_LOCAL, 0);

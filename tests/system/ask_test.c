@@ -11,13 +11,6 @@
 #define LARGE ((size_t)1 << 20)
 #define RESULT "host.result"
 
-static void begin(void)
-{
-    pmix_proc_t me;
-
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_info_t text(const char *key, const char *value)
 {
     pmix_info_t info;
@@ -145,8 +138,7 @@ static pmix_info_t wish(const struct call *call, const char *how)
 
 static pmix_status_t answered_wait(void)
 {
-    while (sem_wait(&answered) != 0) {
-    }
+    job_sem_wait(&answered);
     return answered_status;
 }
 
@@ -170,7 +162,7 @@ static void ask_in_a_way(const struct call *call, unsigned way)
 
 static int rank_asks(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
         for (unsigned way = 0; way < sizeof(ways) / sizeof(ways[0]); way++) {
@@ -183,7 +175,7 @@ static int rank_asks(int rank)
 /* The host answers when the caller has gone on to something else. */
 static int rank_asks_late(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
         pmix_info_t info = wish(&calls[i], "late");
@@ -200,8 +192,7 @@ static int host_is_late(struct job *job)
     pmix_info_t result = text(RESULT, "late");
 
     for (unsigned i = 0; i < CALLS; i++) {
-        while (sem_wait(&unanswered_more) != 0) {
-        }
+        job_sem_wait(&unanswered_more);
         unanswered.info(PMIX_ERR_NOT_FOUND, &result, 1, unanswered.cbdata, NULL, NULL);
     }
     PMIx_Info_destruct(&result);
@@ -211,7 +202,7 @@ static int host_is_late(struct job *job)
 /* Whoever leaves is told. */
 static int rank_asks_in_vain(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
         pmix_info_t info = wish(&calls[i], "never");
@@ -244,7 +235,7 @@ static pmix_info_t large_wish(const struct call *call, const char *how)
 /* What the host does not answer is in nobody's way. */
 static int rank_asks_large_in_vain(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     for (unsigned i = 0; i < CALLS; i++) {
         pmix_info_t never = large_wish(&calls[i], "never"), now = large_wish(&calls[i], "now");
@@ -275,7 +266,7 @@ static int rank_asks_badly(int rank)
     for (unsigned i = 0; i < CALLS; i++) {
         CHECK_STATUS(calls[i].blocking(&unknown, &results, &nresults), PMIX_ERR_INIT);
     }
-    begin();
+    rank_begin(NULL);
     for (unsigned i = 0; i < CALLS; i++) {
         pmix_info_t huge = bytes_of(calls[i].key, 8 * LARGE);
 
@@ -294,7 +285,7 @@ static int rank_asks_badly(int rank)
 
 static int rank_of_no_entry(int rank)
 {
-    begin();
+    rank_begin(NULL);
     for (unsigned i = 0; i < CALLS; i++) {
         pmix_info_t info = wish(&calls[i], "at once"), *results;
         size_t nresults;

@@ -581,8 +581,7 @@ static int receive_events(int rank, bool late)
             register_counted();
         }
         sem_post(&all_published);
-        while (sem_wait(&all_heard) != 0) {
-        }
+        job_sem_wait(&all_heard);
         const unsigned long allocated = allocations - allocations_before;
         const unsigned long locked = locks - locks_before;
 

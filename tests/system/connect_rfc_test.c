@@ -41,8 +41,7 @@ static void on_disconnect(pmix_status_t status, void *cbdata)
 
 static void await(pmix_status_t want)
 {
-    while (sem_wait(&done) != 0) {
-    }
+    job_sem_wait(&done);
     CHECK_STATUS(how, want);
 }
 

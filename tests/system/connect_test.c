@@ -15,22 +15,9 @@
 
 static pmix_proc_t me;
 
-static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, nspace, rank);
-    return proc;
-}
-
 static pmix_proc_t everybody(void)
 {
     return proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
-}
-
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
 }
 
 static void yes(pmix_info_t *info, const char *key)
@@ -76,8 +63,7 @@ static void on_connect(pmix_status_t status, char nspace[], pmix_rank_t rank, vo
 
 static void outcome_wait(struct outcome *outcome, pmix_status_t want)
 {
-    while (sem_wait(&outcome->done) != 0) {
-    }
+    job_sem_wait(&outcome->done);
     CHECK_STATUS(outcome->status, want);
 }
 
@@ -120,7 +106,7 @@ static int rank_of_ids(int rank)
     for (int i = 0; i < 3; i++) {
         CHECK(strcmp(places[i].nspace, others[i].nspace) == 0);
     }
-    fence();
+    rank_fence();
     CHECK_STATUS(PMIx_Disconnect(&all, 1, &ids[1], 1), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Disconnect(&all, 1, &ids[1], 1), PMIX_ERR_INVALID_OPERATION);
     CHECK_STATUS(shmix_disconnect(outcome[1].nspace, NULL, 0), PMIX_ERR_NOT_FOUND);
@@ -414,7 +400,7 @@ static int rank_of_notify_each(int rank)
     const pmix_proc_t all = everybody();
     shmix_events_t *const events = events_of(PMIX_PROC_HAS_CONNECTED, PMIX_PROC_HAS_DISCONNECTED);
     yes(&info, PMIX_CONNECT_NOTIFY_EACH);
-    fence();
+    rank_fence();
     if (rank == 1) {
         event_wait(events, PMIX_PROC_HAS_CONNECTED, 0, &event);
     }

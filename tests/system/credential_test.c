@@ -10,18 +10,6 @@
 
 #define LARGE ((size_t)1 << 20)
 
-static void begin(void)
-{
-    pmix_proc_t me;
-
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_info_t text(const char *key, const char *value)
 {
     pmix_info_t info;
@@ -128,8 +116,7 @@ static void on_validation(pmix_status_t status, pmix_info_t info[], size_t ninfo
 
 static pmix_status_t answered_wait(void)
 {
-    while (sem_wait(&answered) != 0) {
-    }
+    job_sem_wait(&answered);
     return answered_status;
 }
 
@@ -199,7 +186,7 @@ static int rank_of_own(int rank)
     pmix_byte_object_t credential;
 
     CHECK_STATUS(PMIx_Get_credential(NULL, 0, &credential), PMIX_ERR_INIT);
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     if (rank == 0) {
         CHECK_STATUS(PMIx_Get_credential(NULL, 0, &credential), PMIX_SUCCESS);
@@ -211,11 +198,11 @@ static int rank_of_own(int rank)
         free(credential.bytes);
         types_are_looked_at();
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         one_is_shown();
     }
-    fence();
+    rank_fence();
     if (rank == 0) {
         rank_end();
         job_token_put(0);
@@ -233,7 +220,7 @@ static int rank_of_another_server(int rank)
 {
     pmix_byte_object_t credential = credential_load();
 
-    begin();
+    rank_begin(NULL);
     CHECK_STATUS(show(credential.bytes, credential.size), PMIX_ERR_UNREACH);
     free(credential.bytes);
     unlink(shared_path);
@@ -290,7 +277,7 @@ static int rank_of_host(int rank)
     pmix_byte_object_t credential;
     pmix_info_t late = text(PMIX_CRED_TYPE, "late");
 
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     CHECK_STATUS(get_of_type("refuse", &credential), PMIX_ERR_NO_PERMISSIONS);
     CHECK_STATUS(get_of_type("none", &credential), PMIX_ERR_NOT_FOUND);
@@ -315,8 +302,7 @@ static int host_is_late(struct job *job)
     pmix_byte_object_t credential = { .bytes = huge, .size = LARGE };
     pmix_info_t kind = text(PMIX_CRED_TYPE, "host's");
 
-    while (sem_wait(&unanswered_more) != 0) {
-    }
+    job_sem_wait(&unanswered_more);
     unanswered.credential(PMIX_SUCCESS, &credential, &kind, 1, unanswered.cbdata);
     PMIx_Info_destruct(&kind);
     return 0;
@@ -328,7 +314,7 @@ static int rank_of_shown(int rank)
 {
     pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
 
-    begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_Get_credential(NULL, 0, &value.data.bo), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "test.credential", &value), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);

@@ -12,13 +12,6 @@
 #define INDEX ((size_t)7)
 #define RESULT PMIX_FABRIC_VENDOR
 
-static void begin(void)
-{
-    pmix_proc_t me;
-
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
 static pmix_info_t text(const char *key, const char *value)
 {
     pmix_info_t info;
@@ -81,8 +74,7 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
 
 static int host_is_late(struct job *job)
 {
-    while (sem_wait(&unanswered_more) != 0) {
-    }
+    job_sem_wait(&unanswered_more);
     describe("late", unanswered.info, unanswered.cbdata);
     return 0;
 }
@@ -101,8 +93,7 @@ static void on_op(pmix_status_t status, void *cbdata)
 
 static pmix_status_t answered_wait(void)
 {
-    while (sem_wait(&answered) != 0) {
-    }
+    job_sem_wait(&answered);
     return answered_status;
 }
 
@@ -143,7 +134,7 @@ static int rank_of_host(int rank)
 {
     pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT, other = PMIX_FABRIC_STATIC_INIT;
 
-    begin();
+    rank_begin(NULL);
     sem_init(&answered, 0, 0);
     CHECK_STATUS(fabric_register(&fabric, "refuse"), PMIX_ERR_NO_PERMISSIONS);
     is_empty(&fabric);
@@ -185,7 +176,7 @@ static int rank_of_no_host(int rank)
     CHECK_STATUS(fabric_register(&fabric, "now"), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Fabric_update(&fabric), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_Fabric_deregister(&fabric), PMIX_ERR_INIT);
-    begin();
+    rank_begin(NULL);
     CHECK_STATUS(fabric_register(&fabric, "now"), PMIX_ERR_NOT_SUPPORTED);
     is_empty(&fabric);
     CHECK_STATUS(PMIx_Fabric_register(&fabric, &unknown, 1), PMIX_ERR_NOT_SUPPORTED);

@@ -222,8 +222,7 @@ static void finalize(void)
     snprintf(deaf, sizeof(deaf), "%s/deaf", dir);
     tool_begin(false);
     CHECK_STATUS(PMIx_Spawn_nb(NULL, 0, &app, 1, on_spawn, path), PMIX_SUCCESS);
-    while (sem_wait(&answered) != 0) {
-    }
+    job_sem_wait(&answered);
     CHECK(strncmp(path, self.nspace, strlen(self.nspace)) == 0);
     CHECK_STATUS(shell("exec sleep 1000", 3, NULL, 0, nspace), PMIX_SUCCESS);
     CHECK(!PMIx_Check_nspace(nspace, path));

@@ -10,24 +10,11 @@
 
 static pmix_proc_t me;
 
-static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, nspace, rank);
-    return proc;
-}
-
 static void put_u32(const char *key, uint32_t number, pmix_scope_t scope)
 {
     pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = number };
 
     CHECK_STATUS(PMIx_Put(scope, key, &value), PMIX_SUCCESS);
-}
-
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
 }
 
 /* Return: the value, to be freed with drop. */
@@ -72,7 +59,7 @@ static int anybody_may_have_put_it(int rank)
         put_u32("card", 77, PMIX_GLOBAL);
         CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     expect_u32(JOB_NSPACE, PMIX_RANK_WILDCARD, "card", 77);
     expect_u32("", PMIX_RANK_WILDCARD, "card", 77);
     expect_u32("", 2, "card", 77);
@@ -90,7 +77,7 @@ static int a_rank_knows_itself_its_peers_and_its_server(int rank)
     value = get(JOB_NSPACE, PMIX_RANK_INVALID, PMIX_RANK);
     CHECK(value->type == PMIX_PROC_RANK && value->data.rank == (pmix_rank_t)rank);
     drop(value);
-    fence();
+    rank_fence();
     for (pmix_rank_t peer = 0; peer < 2; peer++) {
         value = get(JOB_NSPACE, peer, PMIX_PROC_PID);
         CHECK(value->type == PMIX_PID);
@@ -100,7 +87,7 @@ static int a_rank_knows_itself_its_peers_and_its_server(int rank)
     value = get(JOB_NSPACE, (pmix_rank_t)rank, PMIX_SERVER_URI);
     CHECK(value->type == PMIX_STRING && strstr(value->data.string, ";unix:@") != NULL);
     drop(value);
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -110,7 +97,7 @@ static int a_reserved_key_that_is_not_there_is_not_waited_for(int rank)
     rank_begin(&me);
     expect_status(JOB_NSPACE, 1 - (pmix_rank_t)rank, PMIX_FABRIC_COORDINATES, PMIX_ERR_NOT_FOUND);
     expect_status(JOB_NSPACE, (pmix_rank_t)rank, PMIX_PARENT_ID, PMIX_ERR_NOT_FOUND);
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -191,7 +178,7 @@ static int a_rank_that_has_not_committed_is_waited_for(int rank)
         job_token_put(0);
         CHECK_STATUS(answer_wait(1), PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -210,7 +197,7 @@ static int what_a_commit_did_not_bring_is_given_up(int rank)
         job_token_get(1);
         expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -224,7 +211,7 @@ static int a_commit_of_nothing_is_one(int rank)
         job_token_get(0);
         expect_status(JOB_NSPACE, 1, "never", PMIX_ERR_TIMEOUT);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -258,7 +245,7 @@ static int what_is_for_other_nodes_is_not_waited_for(int rank)
         CHECK_STATUS(answer_wait(2), PMIX_ERR_NOT_FOUND);
         expect_u32(JOB_NSPACE, 1, "both", 6);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -292,7 +279,7 @@ static int what_anybody_has_sent_is_found(int rank)
     if (rank == 0) {
         get_within(PMIX_RANK_WILDCARD, "never", JOB_SECONDS, PMIX_ERR_NOT_FOUND);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -334,7 +321,7 @@ static int what_a_peer_has_committed_again_is_fresh(int rank)
     }
     CHECK_STATUS(PMIx_Store_internal(&one, "kept", &own), PMIX_SUCCESS);
     CHECK(get_fresh_u32("kept") == 77);
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -413,7 +400,7 @@ static int more_gets_than_the_server_takes_wait_in_the_client(int rank)
         wait_for_answers(MANY + 1);
         CHECK(many.found == MANY);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 

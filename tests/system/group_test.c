@@ -14,19 +14,6 @@
 
 static pmix_proc_t me;
 
-static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, nspace, rank);
-    return proc;
-}
-
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 static void yes(pmix_info_t *info, const char *key)
 {
     CHECK_STATUS(PMIx_Info_load(info, key, NULL, PMIX_BOOL), PMIX_SUCCESS);
@@ -166,8 +153,7 @@ static void on_op(pmix_status_t status, void *cbdata)
 
 static void outcome_wait(struct outcome *outcome, pmix_status_t want)
 {
-    while (sem_wait(&outcome->done) != 0) {
-    }
+    job_sem_wait(&outcome->done);
     CHECK_STATUS(outcome->status, want);
 }
 
@@ -268,7 +254,7 @@ static int rank_of_bad_input(int rank)
     longest[PMIX_MAX_NSLEN] = '\0';
     CHECK(construct_all(longest, NULL).count == 2);
     CHECK_STATUS(PMIx_Group_construct(longest, &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
-    fence();
+    rank_fence();
     destruct(longest);
     CHECK_STATUS(PMIx_Group_destruct(longest, NULL, 0), PMIX_ERR_NOT_FOUND);
     return rank_end();
@@ -289,13 +275,13 @@ static int rank_of_taken(int rank)
                      PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_construct("tea", pair, 2, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
     }
-    fence();
+    rank_fence();
     if (rank == 2) {
         CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
     } else if (rank == 1) {
         CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK(construct("tea", pair, 2, NULL, 0).count == 2);
     } else if (rank == 0) {
@@ -303,12 +289,12 @@ static int rank_of_taken(int rank)
         CHECK_STATUS(PMIx_Group_destruct_nb("tea", NULL, 0, on_op, &outcome), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_INVALID_OPERATION);
     }
-    fence();
+    rank_fence();
     if (rank == 2) {
         CHECK_STATUS(PMIx_Group_destruct("tea", NULL, 0), PMIX_ERR_NOT_A_MEMBER);
         CHECK_STATUS(PMIx_Group_leave("tea", NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         destruct("tea");
     } else if (rank == 0) {
@@ -456,12 +442,12 @@ static int rank_of_gifts(int rank)
 /* The server sleeps, and so do both ranks. */
 static void pause_both(int rank)
 {
-    fence();
+    rank_fence();
     if (rank == 0) {
         job_token_put(0);
         job_token_get(1);
     }
-    fence();
+    rank_fence();
 }
 
 /* GR19: of what has been given in groups that have ended the newest is there, as much as the server
@@ -530,7 +516,7 @@ static int rank_of_bootstrap(int rank)
     struct made made;
 
     rank_begin(&me);
-    fence(); /* the host has registered all */
+    rank_fence(); /* the host has registered all */
     pmix_proc_t added[] = { proc_of("", 3), proc_of(JOB_NSPACE, 0), proc_of("", 0) };
 
     for (int i = 0; i < 20; i++) {
@@ -569,19 +555,19 @@ static int rank_of_bad_bootstrap(int rank)
     CHECK_STATUS(PMIx_Group_construct("tea", NULL, 0, &infos[0], 1, NULL, NULL),
                  PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, &infos[1], 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
-    fence();
+    rank_fence();
     if (rank == 0) {
         CHECK_STATUS(PMIx_Group_construct_nb("tea", NULL, 0, NULL, 0, on_construct, &outcome),
                      PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, infos, 2, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
         CHECK_STATUS(PMIx_Group_construct("tea", &me, 1, NULL, 0, NULL, NULL), PMIX_ERR_EXISTS);
     }
     PMIx_Info_destruct(&infos[1]);
-    fence();
+    rank_fence();
     if (rank == 2) {
         leaders_load(&infos[0], 1);
         added_load(&infos[1], &first, 1);
@@ -718,7 +704,7 @@ static int rank_of_optional(int rank, bool by_kill, const char *key, pmix_status
 
     rank_begin(&me);
     CHECK(construct_all("whole", key).count == 3);
-    fence(); /* all have read who is in it */
+    rank_fence(); /* all have read who is in it */
     if (rank == MORTAL) {
         end(by_kill);
         return 0;
@@ -827,8 +813,7 @@ static void construct_begin(struct outcome *outcome, const char *key)
 
 static void received_wait(sem_t *what)
 {
-    while (sem_wait(what) != 0) {
-    }
+    job_sem_wait(what);
     CHECK(received.lost == MORTAL);
 }
 
@@ -841,11 +826,11 @@ static int rank_of_member_failed(int rank, const char *key, enum answer answer, 
     rank_begin(&me);
     receive(answer);
     if (rank == MORTAL) {
-        fence();
+        rank_fence();
         raise(SIGKILL);
     }
     construct_begin(&outcome, key);
-    fence();
+    rank_fence();
     outcome_wait(&outcome, want);
     if (want == PMIX_SUCCESS) {
         received_wait(&received.updated);
@@ -903,7 +888,7 @@ static int rank_of_leader_failed(int rank, enum answer answer)
 
     rank_begin(&me);
     receive(rank == 0 ? answer : NOTHING);
-    fence();
+    rank_fence();
     if (rank != 1) {
         construct_begin(&outcome, rank == MORTAL ? PMIX_GROUP_LEADER : NULL);
         CHECK_STATUS(PMIx_Fence(two, 2, NULL, 0), PMIX_SUCCESS); /* the server has both calls */
@@ -963,7 +948,7 @@ static int rank_of_two_leaders(int rank)
     if (rank == 0) {
         construct_begin(&outcome, PMIX_GROUP_LEADER);
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, NULL, NULL), PMIX_ERR_EXISTS);
         construct_begin(&outcome, NULL);

@@ -113,12 +113,6 @@ static pmix_status_t ask_nb(void)
                      : PMIx_Job_control_nb(&target, 1, &info, 1, on_info, &called);
 }
 
-static void await(sem_t *sem)
-{
-    while (sem_wait(sem) != 0) {
-    }
-}
-
 struct waits {
     pmix_status_t status;
     pmix_info_t *results;
@@ -156,17 +150,17 @@ static void case_run(void)
     released = 0;
     start(&module);
     CHECK_STATUS(ask_nb(), want);
-    await(&unanswered);
+    job_sem_wait(&unanswered);
     CHECK(asked_infos == 1);
     if (mode == LATE) {
         answer(unanswered_fn, unanswered_data);
     }
     if (mode != NEVER && mode != REFUSES) {
-        await(&called);
+        job_sem_wait(&called);
         CHECK_STATUS(given, PMIX_SUCCESS);
     }
     CHECK(pthread_create(&thread, NULL, ask_in_thread, &waits) == 0);
-    await(&unanswered);
+    job_sem_wait(&unanswered);
     if (mode == LATE) {
         answer(unanswered_fn, unanswered_data);
     }
@@ -176,7 +170,7 @@ static void case_run(void)
     CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
     if (mode == NEVER) { /* both end with the server */
         pthread_join(thread, NULL);
-        await(&called);
+        job_sem_wait(&called);
         CHECK_STATUS(given, PMIX_ERR_NOT_AVAILABLE);
     }
     CHECK_STATUS(waits.status, ends);

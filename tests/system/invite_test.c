@@ -16,14 +16,6 @@
 
 static pmix_proc_t me;
 
-static pmix_proc_t proc_of(pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, JOB_NSPACE, rank);
-    return proc;
-}
-
 /* ---- what a call ends with ------------------------------------------------------------------ */
 
 struct made {
@@ -97,7 +89,7 @@ static struct made invite_as(const char *name, const pmix_rank_t ranks[], size_t
     pmix_proc_t procs[8];
 
     for (size_t i = 0; i < count; i++) {
-        procs[i] = proc_of(ranks[i]);
+        procs[i] = proc_of(JOB_NSPACE, ranks[i]);
     }
     const pmix_status_t rc = PMIx_Group_invite(name, procs, count, info, ninfo, &results,
                                                &nresults);
@@ -119,7 +111,7 @@ static void invite_nb(const pmix_rank_t ranks[], size_t count)
     pmix_proc_t procs[8];
 
     for (size_t i = 0; i < count; i++) {
-        procs[i] = proc_of(ranks[i]);
+        procs[i] = proc_of(JOB_NSPACE, ranks[i]);
     }
     CHECK_STATUS(PMIx_Group_invite_nb(TEA, procs, count, NULL, 0, on_end, NULL), PMIX_SUCCESS);
 }
@@ -287,11 +279,6 @@ static void receive_group(pmix_status_t code)
     receive_with(on_group, code);
 }
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* Everybody is ready to hear of all that concerns a group; @how a guest answers. */
 static void begin(int how)
 {
@@ -307,7 +294,7 @@ static void begin(int how)
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         receive_group(codes[i]);
     }
-    fence();
+    rank_fence();
 }
 
 /* Who is invited by the event, and by whom. */
@@ -365,7 +352,7 @@ static int rank_of_accept(int rank)
 static int rank_of_untold(int rank)
 {
     static const pmix_rank_t members[] = { 0, 2, 1 };
-    const pmix_proc_t procs[2] = { proc_of(2), proc_of(1) };
+    const pmix_proc_t procs[2] = { proc_of(JOB_NSPACE, 2), proc_of(JOB_NSPACE, 1) };
 
     begin(ACCEPTS_UNTOLD);
     if (rank == 0) {
@@ -396,7 +383,7 @@ static int rank_of_places(int rank)
 
         CHECK(made_is(&made, 3, members));
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -411,14 +398,14 @@ static int rank_of_late(int rank)
         invite_nb(guests, 1);
         server_has_it();
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         receive_with(on_invited, PMIX_GROUP_INVITED);
     }
     const struct made made = end_wait(1);
 
     CHECK(made_is(&made, 2, members));
-    fence(); /* who finalizes is no member any more */
+    rank_fence(); /* who finalizes is no member any more */
     return rank_end();
 }
 
@@ -435,7 +422,7 @@ static int in_handler_or_thread(int rank, bool in_handler)
     } else {
         invited_wait(0);
         if (!in_handler) {
-            const pmix_proc_t leader = proc_of(0);
+            const pmix_proc_t leader = proc_of(JOB_NSPACE, 0);
 
             joined_made = join(rank == 1 ? &leader : NULL, PMIX_GROUP_ACCEPT);
         }
@@ -488,7 +475,7 @@ static int rank_of_context(int rank)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_COLLECT_DATA, &yes, PMIX_BOOL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, &info, 1), PMIX_SUCCESS);
     for (pmix_rank_t other = 0; other < 3; other++) {
-        const pmix_proc_t proc = proc_of(other);
+        const pmix_proc_t proc = proc_of(JOB_NSPACE, other);
         pmix_value_t *got;
 
         CHECK_STATUS(PMIx_Get(&proc, "context", NULL, 0, &got), PMIX_SUCCESS);
@@ -503,7 +490,7 @@ static int rank_of_context(int rank)
 /* Under @context (0: under none).  Return: 0 when there is none. */
 static size_t number_of(pmix_rank_t rank, size_t context)
 {
-    const pmix_proc_t proc = proc_of(rank);
+    const pmix_proc_t proc = proc_of(JOB_NSPACE, rank);
     pmix_value_t *value = NULL;
     pmix_info_t infos[2];
     size_t number = 0;
@@ -553,7 +540,7 @@ static int rank_of_gifts(int rank)
         CHECK(number_of(2, made.context_id) == 0);
         CHECK(number_of(1 - me.rank, 0) == 0);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -597,7 +584,7 @@ static int rank_of_replacement(int rank)
         job_token_put(0);
         (void)end_wait(2);
     } else if (rank == 2) {
-        const pmix_proc_t leader = proc_of(0);
+        const pmix_proc_t leader = proc_of(JOB_NSPACE, 0);
 
         invited_wait(0);
         job_token_get(0);
@@ -685,7 +672,7 @@ static int rank_of_abort_at_yes(int rank)
 static int rank_of_abort_at_no(int rank)
 {
     static const pmix_rank_t guests[] = { 1, 2 };
-    const pmix_proc_t leader = proc_of(0);
+    const pmix_proc_t leader = proc_of(JOB_NSPACE, 0);
 
     begin(rank == 1 ? DECLINES : NOTES);
     if (rank == 0) {
@@ -696,14 +683,14 @@ static int rank_of_abort_at_no(int rank)
         received_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
         CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_NOT_FOUND);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
 /* The same by an event of the inviter: all guests hear it, whomever it was for. */
 static void abort_publish(bool to_all)
 {
-    pmix_proc_t to = proc_of(to_all ? PMIX_RANK_WILDCARD : 1);
+    pmix_proc_t to = proc_of(JOB_NSPACE, to_all ? PMIX_RANK_WILDCARD : 1);
     pmix_info_t infos[2];
 
     CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_ID, TEA, PMIX_STRING), PMIX_SUCCESS);
@@ -729,7 +716,7 @@ static int aborted_by_event(int rank, bool to_all)
         received_wait(PMIX_GROUP_CONSTRUCT_ABORT, 1);
         CHECK(rank != 1 || end_wait(1).status == PMIX_GROUP_CONSTRUCT_ABORT);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -762,7 +749,7 @@ static int rank_of_death(int rank)
         server_has_it();
         raise(SIGKILL);
     } else {
-        const pmix_proc_t leader = proc_of(0);
+        const pmix_proc_t leader = proc_of(JOB_NSPACE, 0);
 
         invited_wait(0);
         job_token_get(1);
@@ -836,7 +823,7 @@ static int rank_of_leader_end(int rank)
 static int rank_of_new_leader(int rank)
 {
     static const pmix_rank_t guests[] = { 1, 2, 3 }, more[] = { 4 }, members[] = { 1, 2, 4 };
-    const pmix_proc_t old = proc_of(0);
+    const pmix_proc_t old = proc_of(JOB_NSPACE, 0);
 
     begin(rank == 3 ? DECLINES : rank == 4 ? ACCEPTS : NOTES);
     if (rank == 0) {
@@ -913,7 +900,7 @@ static int timed_out(int rank, bool by_guest)
         }
         received_wait(PMIX_GROUP_CONSTRUCT_ABORT, by_guest ? 1 : 2);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -933,7 +920,7 @@ static int rank_of_guest_timeout(int rank)
 static int rank_of_bad_join(int rank)
 {
     static const pmix_rank_t guests[] = { 1, 3 }, members[] = { 0, 1 };
-    const pmix_proc_t leader = proc_of(0), other = proc_of(2);
+    const pmix_proc_t leader = proc_of(JOB_NSPACE, 0), other = proc_of(JOB_NSPACE, 2);
     pmix_proc_t all;
 
     CHECK_STATUS(PMIx_Group_join(TEA, &leader, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL),
@@ -941,13 +928,13 @@ static int rank_of_bad_join(int rank)
     begin(NOTES);
     PMIx_Load_procid(&all, TEA, PMIX_RANK_WILDCARD);
     CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_NOT_FOUND);
-    fence();
+    rank_fence();
     if (rank == 0) {
         invite_nb(guests, 2);
         server_has_it();
         CHECK_STATUS(join(&leader, PMIX_GROUP_ACCEPT).status, PMIX_ERR_INVALID_OPERATION);
     }
-    fence();
+    rank_fence();
     CHECK_STATUS(PMIx_Fence(&all, 1, NULL, 0), PMIX_ERR_NOT_A_MEMBER);
     if (rank == 1) {
         CHECK_STATUS(join(&other, PMIX_GROUP_ACCEPT).status, PMIX_ERR_BAD_PARAM);
@@ -961,7 +948,7 @@ static int rank_of_bad_join(int rank)
     } else if (rank == 2) {
         CHECK_STATUS(join(&leader, PMIX_GROUP_DECLINE).status, PMIX_ERR_NOT_FOUND);
     }
-    fence();
+    rank_fence();
     if (rank == 3) {
         CHECK_STATUS(join(&leader, PMIX_GROUP_DECLINE).status, PMIX_SUCCESS);
     } else if (rank < 2) {
@@ -969,7 +956,7 @@ static int rank_of_bad_join(int rank)
 
         CHECK(made_is(&made, 2, members));
     }
-    fence(); /* who finalizes is no member any more */
+    rank_fence(); /* who finalizes is no member any more */
     return rank_end();
 }
 
@@ -978,7 +965,7 @@ static int rank_of_bad_invite(int rank)
 {
     static const pmix_rank_t both[] = { 0, 1 }, self[] = { 0 }, nobody[] = { 9 };
     char long_name[PMIX_MAX_NSLEN + 2] = { 0 };
-    const pmix_proc_t peer = proc_of(1);
+    const pmix_proc_t peer = proc_of(JOB_NSPACE, 1);
 
     memset(long_name, 'n', PMIX_MAX_NSLEN + 1);
     CHECK_STATUS(PMIx_Group_invite(TEA, &peer, 1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
@@ -987,7 +974,7 @@ static int rank_of_bad_invite(int rank)
         invite_nb(both, 2);
         server_has_it();
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK_STATUS(invite(both, 2).status, PMIX_ERR_EXISTS);
     } else if (rank == 0) {
@@ -1001,7 +988,7 @@ static int rank_of_bad_invite(int rank)
         CHECK_STATUS(PMIx_Group_invite(OF_NONE, NULL, 0, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
         CHECK(received_of(PMIX_GROUP_INVITED) == 0);
     }
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK_STATUS(join(NULL, PMIX_GROUP_DECLINE).status, PMIX_SUCCESS);
         received_wait(PMIX_GROUP_INVITED, 1);
@@ -1029,7 +1016,7 @@ static void on_one_of_many(pmix_status_t status, pmix_info_t *info, size_t ninfo
 
 static int rank_of_many(int rank)
 {
-    const pmix_proc_t peer = proc_of(1);
+    const pmix_proc_t peer = proc_of(JOB_NSPACE, 1);
     char name[32];
 
     rank_begin(&me);
@@ -1042,13 +1029,13 @@ static int rank_of_many(int rank)
         if (rank == 0) {
             server_has_it();
         }
-        fence();
+        rank_fence();
         for (int i = 0; rank == 1 && i < TOO_MANY; i++) {
             snprintf(name, sizeof(name), "many.%d", i);
             CHECK_STATUS(PMIx_Group_join(name, NULL, PMIX_GROUP_DECLINE, NULL, 0, NULL, NULL),
                          i < OPEN_MAX ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
         }
-        fence();
+        rank_fence();
         pthread_mutex_lock(&received_lock);
         while (rank == 0 && refused + declined < (size_t)(round + 1) * TOO_MANY) {
             received_wait_locked("ends of invitations", TOO_MANY);

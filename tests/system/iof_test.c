@@ -94,12 +94,6 @@ static void on_taken(pmix_status_t status, void *cbdata)
     sem_post(&taken);
 }
 
-static void wait_for(sem_t *sem)
-{
-    while (sem_wait(sem) != 0) {
-    }
-}
-
 static void deliver_of(const char *nspace, pmix_rank_t rank, pmix_iof_channel_t channel,
                        const char *text)
 {
@@ -183,21 +177,6 @@ static bool is_heard(pmix_iof_channel_t channel, const char *text)
            memcmp(received[channel].bytes, text, strlen(text)) == 0;
 }
 
-static void begin(void)
-{
-    pmix_proc_t me;
-
-    CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-}
-
-static pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Proc_load(&proc, nspace, rank);
-    return proc;
-}
-
 static size_t pull(pmix_rank_t rank, pmix_iof_channel_t channels, pmix_iof_cbfunc_t cbfunc)
 {
     const pmix_proc_t proc = proc_of(JOB_NSPACE, rank);
@@ -211,13 +190,13 @@ static size_t pull(pmix_rank_t rank, pmix_iof_channel_t channels, pmix_iof_cbfun
 
 static int rank_pulls(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     const size_t number = pull(0, PULLED, on_output);
 
     job_token_put(0);
-    wait_for(&ended);
-    wait_for(&ended);
+    job_sem_wait(&ended);
+    job_sem_wait(&ended);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
     CHECK(is_heard(PMIX_FWD_STDERR_CHANNEL, "oops\n"));
     CHECK(received[PMIX_FWD_STDDIAG_CHANNEL].size == 0);
@@ -267,19 +246,19 @@ static int rank_pulls_nb(int rank)
 {
     const pmix_proc_t all = proc_of("", PMIX_RANK_WILDCARD); /* of its own job */
 
-    begin();
+    rank_begin(NULL);
     sem_init(&registered, 0, 0);
     sem_init(&deregistered, 0, 0);
     sem_init(&ended, 0, 0);
     CHECK_STATUS(PMIx_IOF_pull(&all, 1, NULL, 0, PMIX_FWD_ALL_CHANNELS, on_output, on_registered,
                                &registered),
                  PMIX_SUCCESS);
-    wait_for(&registered);
+    job_sem_wait(&registered);
     job_token_put(0);
     job_token_get(1);
     CHECK_STATUS(PMIx_IOF_deregister(registered_number, NULL, 0, on_deregistered, &deregistered),
                  PMIX_SUCCESS);
-    wait_for(&deregistered);
+    job_sem_wait(&deregistered);
     return rank_end();
 }
 
@@ -298,7 +277,7 @@ static int rank_prints(int rank)
     const int streams[] = { memfd_create("out", 0), memfd_create("err", 0) };
     char out[64] = "", err[64] = "";
 
-    begin();
+    rank_begin(NULL);
     CHECK(streams[0] >= 0 && streams[1] >= 0);
     const int before = dup(STDERR_FILENO);
     CHECK(dup2(streams[0], STDOUT_FILENO) >= 0 && dup2(streams[1], STDERR_FILENO) >= 0);
@@ -348,12 +327,12 @@ static void on_piece(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *so
 
 static int rank_is_slow(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     const size_t number = pull(0, PMIX_FWD_STDOUT_CHANNEL, on_piece);
 
     job_token_put(0);
-    wait_for(&ended);
+    job_sem_wait(&ended);
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     return rank_end();
 }
@@ -377,7 +356,7 @@ static int host_waits(struct job *job)
     deliver_too_much();
     job_token_put(1);
     for (int i = 0; i < PIECES; i++) {
-        wait_for(&taken);
+        job_sem_wait(&taken);
     }
     CHECK(taken_count == PIECES);
     return 0;
@@ -389,7 +368,7 @@ static int host_kills_the_reader(struct job *job)
     deliver_too_much();
     CHECK(kill(job->pids[0], SIGKILL) == 0);
     for (int i = 0; i < PIECES; i++) {
-        wait_for(&taken);
+        job_sem_wait(&taken);
     }
     (void)job_wait(job, 0);
     return 0;
@@ -403,11 +382,11 @@ static int host_kills_the_reader(struct job *job)
 static int rank_has_the_rest(int rank)
 {
     slow_total = LAST * PIECE;
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     (void)pull(0, PMIX_FWD_STDOUT_CHANNEL, on_piece);
     job_token_put(0);
-    wait_for(&ended);
+    job_sem_wait(&ended);
     (void)PMIx_Finalize(NULL, 0); /* its server has gone, which is all it could say */
     return 0;
 }
@@ -435,7 +414,7 @@ static void on_last(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *sou
                     pmix_byte_object_t *payload, pmix_info_t *info, size_t ninfo)
 {
     if (left_size == 0) {
-        wait_for(&leaving);
+        job_sem_wait(&leaving);
     }
     left_size += payload->size;
 }
@@ -443,7 +422,7 @@ static void on_last(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *sou
 /* It has had nothing of it when it says that it leaves. */
 static int rank_leaves_with_the_rest(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&leaving, 0, 0);
     (void)pull(0, PMIX_FWD_STDOUT_CHANNEL, on_last);
     job_token_put(0);
@@ -471,7 +450,7 @@ static int host_delivers_three(struct job *job)
 /* One that leaves without a word to its pull holds nobody up. */
 static int rank_leaves(int rank)
 {
-    begin();
+    rank_begin(NULL);
     (void)pull(1, PULLED, on_output);
     (void)pull(1, PULLED, NULL);
     return rank_end();
@@ -482,11 +461,11 @@ static int rank_leaves(int rank)
 /* The host has delivered before anybody asked; the end says that all has come. */
 static int rank_comes_late(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     job_token_get(1);
     (void)pull(0, PULLED, on_output);
-    wait_for(&ended);
+    job_sem_wait(&ended);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "early\n"));
     return rank_end();
 }
@@ -522,12 +501,12 @@ static size_t pull_line(void)
 /* It pulls again once the host has heard that it has taken the first pull back. */
 static int rank_pulls_again(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     CHECK_STATUS(PMIx_IOF_deregister(pull_line(), NULL, 0, NULL, NULL), PMIX_SUCCESS);
     job_token_get(1);
     (void)pull_line();
-    wait_for(&ended);
+    job_sem_wait(&ended);
     CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "for the next pull"));
     return rank_end();
 }
@@ -535,7 +514,7 @@ static int rank_pulls_again(int rank)
 /* What a pull no longer wants, and the host does not know that, is not for the next pull. */
 static int host_answers_the_end_later(struct job *job)
 {
-    wait_for(&later.stopped);
+    job_sem_wait(&later.stopped);
     deliver_of(LATER, 1, PMIX_FWD_STDOUT_CHANNEL, "for a pull that has ended");
     later.cbfunc(PMIX_SUCCESS, later.cbdata);
     deliver_of(LATER, 1, PMIX_FWD_STDOUT_CHANNEL, "for the next pull");
@@ -548,7 +527,7 @@ static int rank_pulls_many(int rank)
 {
     const pmix_proc_t proc = proc_of(LATER, 1);
 
-    begin();
+    rank_begin(NULL);
     for (int i = 0; i < PULLS_MAX; i++) {
         CHECK_STATUS(PMIx_IOF_deregister(pull_line(), NULL, 0, NULL, NULL), PMIX_SUCCESS);
     }
@@ -560,7 +539,7 @@ static int rank_pulls_many(int rank)
 static int host_never_answers_the_end(struct job *job)
 {
     for (int i = 0; i < PULLS_MAX; i++) {
-        wait_for(&later.stopped);
+        job_sem_wait(&later.stopped);
     }
     return 0;
 }
@@ -569,7 +548,7 @@ static int rank_is_not_answered(int rank)
 {
     const pmix_proc_t proc = proc_of(LATER, 0);
 
-    begin();
+    rank_begin(NULL);
     (void)PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_output, NULL, NULL);
     return 1;
 }
@@ -577,12 +556,12 @@ static int rank_is_not_answered(int rank)
 /* It agrees to a pull whose process has gone, and so has all of its job: then it hears of the end. */
 static int host_agrees_too_late(struct job *job)
 {
-    wait_for(&later.asked);
+    job_sem_wait(&later.asked);
     CHECK(kill(job->pids[0], SIGKILL) == 0);
     (void)job_wait(job, 0);
     PMIx_server_deregister_nspace(JOB_NSPACE, NULL, NULL);
     later.cbfunc(PMIX_SUCCESS, later.cbdata);
-    wait_for(&later.stopped);
+    job_sem_wait(&later.stopped);
     later.cbfunc(PMIX_SUCCESS, later.cbdata);
     return 0;
 }
@@ -593,7 +572,7 @@ static int rank_is_dropped(int rank)
 {
     const pmix_proc_t proc = proc_of(NESTED, 0);
 
-    begin();
+    rank_begin(NULL);
     for (int i = 0; i < OF_EACH; i++) {
         CHECK(PMIx_IOF_pull(&proc, 1, NULL, 0, PULLED, on_output, NULL, NULL) >= 0);
     }
@@ -610,7 +589,7 @@ static int host_drops_who_pulls(struct job *job)
     job_token_get(0);
     job_token_put(1);
     for (int i = 0; i < 2 * OF_EACH; i++) {
-        wait_for(&later.stopped);
+        job_sem_wait(&later.stopped);
     }
     job_token_put(1);
     CHECK(job_wait(job, 0) == 0 && job_wait(job, 1) == 0);
@@ -648,13 +627,13 @@ static void pull_dropping(const char *key)
     const uint32_t size = CACHE;
     pmix_info_t info[2];
 
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     PMIx_Info_load(&info[0], PMIX_IOF_CACHE_SIZE, &size, PMIX_UINT32);
     PMIx_Info_load(&info[1], key, NULL, PMIX_BOOL);
     CHECK(PMIx_IOF_pull(&proc, 1, info, 2, PMIX_FWD_STDOUT_CHANNEL, on_some, NULL, NULL) > 0);
     job_token_put(0);
-    wait_for(&ended);
+    job_sem_wait(&ended);
     CHECK(dropped_size < PIECES * PIECE);
     CHECK(dropped_size + dropped_lost == PIECES * PIECE);
 }
@@ -683,7 +662,7 @@ static int host_goes_on(struct job *job)
         deliver_piece(i);
     }
     for (int i = 0; i < PIECES; i++) {
-        wait_for(&taken);
+        job_sem_wait(&taken);
     }
     deliver_complete(0, PMIX_FWD_STDOUT_CHANNEL, "");
     job_token_put(1);
@@ -704,7 +683,7 @@ static void pull_marked(const char *key, const char *want)
 
     CHECK(number > 0);
     job_token_put(0);
-    wait_for(&ended);
+    job_sem_wait(&ended);
     CHECK_STATUS(PMIx_IOF_deregister((size_t)number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     if (want != NULL && !is_heard(PMIX_FWD_STDOUT_CHANNEL, want)) {
         fprintf(stderr, "%s: %.*s\n", key, (int)received[PMIX_FWD_STDOUT_CHANNEL].size,
@@ -719,7 +698,7 @@ static int rank_marks(int rank)
 {
     const char *const out = received[PMIX_FWD_STDOUT_CHANNEL].bytes;
 
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     pull_marked(PMIX_IOF_TAG_OUTPUT, "[test.job,0]<stdout>: one\n[test.job,0]<stdout>: \n"
                                      "[test.job,0]<stdout>: a<b\n");
@@ -779,7 +758,7 @@ static size_t pull_gathering(uint32_t size, uint32_t seconds)
 
 static int rank_gathers(int rank)
 {
-    begin();
+    rank_begin(NULL);
     sem_init(&ended, 0, 0);
     size_t number = pull_gathering(3, 0);
 
@@ -791,14 +770,14 @@ static int rank_gathers(int rank)
     number = pull_gathering(1000, 1);
     job_token_put(0);
     while (strcmp(pieces, "late|") != 0) { /* without a time it would never come */
-        wait_for(&ended);
+        job_sem_wait(&ended);
     }
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
 
     number = pull_gathering(1000, 1000);
     job_token_put(0);
     while (strcmp(pieces, "end||") != 0) { /* the end brings the rest */
-        wait_for(&ended);
+        job_sem_wait(&ended);
     }
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     return rank_end();
@@ -888,13 +867,13 @@ static int rank_pushes(int rank)
     pmix_info_t complete;
 
     CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
-    begin();
+    rank_begin(NULL);
     sem_init(&pushed, 0, 0);
     memset(large, 'x', sizeof(large));
     PMIx_Info_load(&complete, PMIX_IOF_COMPLETE, NULL, PMIX_BOOL);
     CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_IOF_push(&all, 1, &bytes, NULL, 0, on_pushed, &pushed), PMIX_SUCCESS);
-    wait_for(&pushed);
+    job_sem_wait(&pushed);
     CHECK_STATUS(PMIx_IOF_push(&all, 1, &large_bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_IOF_push(&nobody, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_IOF_push(&all, 1, &none, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
@@ -956,12 +935,12 @@ static int rank_pushes_own(int rank)
     int pair[2];
 
     CHECK(pipe(pair) == 0 && dup2(pair[0], STDIN_FILENO) == STDIN_FILENO);
-    begin();
+    rank_begin(NULL);
     sem_init(&pushed, 0, 0);
     PMIx_Info_load(&own, PMIX_IOF_PUSH_STDIN, NULL, PMIX_BOOL);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, &own, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_pushed, &pushed), PMIX_SUCCESS);
-    wait_for(&pushed);
+    job_sem_wait(&pushed);
     job_token_get(0);
     const int before = threads();
 
@@ -994,7 +973,7 @@ static int rank_leaves_its_input(int rank)
     const int before = threads();
 
     CHECK(pipe(pair) == 0 && dup2(pair[0], STDIN_FILENO) == STDIN_FILENO);
-    begin();
+    rank_begin(NULL);
     CHECK_STATUS(push_own(false), PMIX_SUCCESS);
     CHECK(write(pair[1], "own", 3) == 3);
     job_token_get(0);
@@ -1010,7 +989,7 @@ static int rank_leaves_a_word(int rank)
     char text[] = "a word";
     pmix_byte_object_t bytes = { .bytes = text, .size = 6 };
 
-    begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     return rank_end();
 }
@@ -1047,7 +1026,7 @@ static int rank_is_stopped(int rank)
     pmix_byte_object_t bytes = { .bytes = text, .size = 4 };
     const pmix_proc_t target = proc_of(JOB_NSPACE, 5), refused = proc_of(REFUSED, 0);
 
-    begin();
+    rank_begin(NULL);
     sem_init(&pushed, 0, 0);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     for (int i = 0; i < 3; i++) {
@@ -1058,7 +1037,7 @@ static int rank_is_stopped(int rank)
                  PMIX_ERR_NOT_FOUND);
     job_token_put(0);
     for (int i = 0; i < 3; i++) {
-        wait_for(&pushed);
+        job_sem_wait(&pushed);
     }
     job_token_put(0);
     /* What still waits goes with it. */
@@ -1104,7 +1083,7 @@ static int rank_waits_to_push(int rank)
     pmix_byte_object_t bytes = { .bytes = text, .size = 4 };
     const pmix_proc_t target = proc_of(JOB_NSPACE, 4), refused = proc_of(REFUSED, 0);
 
-    begin();
+    rank_begin(NULL);
     job_token_get(1);
     sem_init(&pushed, 0, 0);
     CHECK_STATUS(PMIx_IOF_push(&target, 1, &bytes, NULL, 0, on_any_end, &pushed), PMIX_SUCCESS);
@@ -1112,7 +1091,7 @@ static int rank_waits_to_push(int rank)
     CHECK_STATUS(PMIx_IOF_pull(&refused, 1, NULL, 0, PULLED, on_output, NULL, NULL),
                  PMIX_ERR_NOT_FOUND);
     job_token_put(0);
-    wait_for(&pushed);
+    job_sem_wait(&pushed);
     (void)PMIx_Finalize(NULL, 0);
     return 0;
 }
@@ -1151,7 +1130,7 @@ static int rank_pulls_badly(int rank)
 
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL), PMIX_ERR_INIT);
     CHECK_STATUS(PMIx_IOF_deregister(1, NULL, 0, NULL, NULL), PMIX_ERR_INIT);
-    begin();
+    rank_begin(NULL);
     memset(endless.nspace, 'n', sizeof(endless.nspace));
     PMIx_Info_load(&unknown, "nobody.knows.it", NULL, PMIX_BOOL);
     unknown.flags = PMIX_INFO_REQD;
@@ -1211,7 +1190,7 @@ static int rank_of_no_entry(int rank)
     char text[] = "input";
     pmix_byte_object_t bytes = { .bytes = text, .size = 5 };
 
-    begin();
+    rank_begin(NULL);
     CHECK_STATUS(PMIx_IOF_pull(&me, 1, NULL, 0, PULLED, on_output, NULL, NULL),
                  PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(PMIx_IOF_push(&me, 1, &bytes, NULL, 0, NULL, NULL), PMIX_ERR_NOT_SUPPORTED);

@@ -3,6 +3,7 @@
 /* job.c - start a server and ranks, collect what the ranks say. */
 #include "job.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -166,6 +167,26 @@ int rank_end(void)
 {
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
+}
+
+void rank_fence(void)
+{
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+}
+
+pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank)
+{
+    pmix_proc_t proc;
+
+    PMIx_Load_procid(&proc, nspace, rank);
+    return proc;
+}
+
+void job_sem_wait(sem_t *sem)
+{
+    while (sem_wait(sem) != 0) {
+        CHECK(errno == EINTR);
+    }
 }
 
 static int describe(const struct job_case *it, int rank, int status)

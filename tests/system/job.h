@@ -11,6 +11,7 @@
 #ifndef SX_TESTS_SYSTEM_JOB_H
 #define SX_TESTS_SYSTEM_JOB_H
 
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,11 @@ int job_main(int argc, char **argv, const struct job_case *cases, size_t count);
  * Return: 0, the rank's exit code. */
 void rank_begin(pmix_proc_t *ret_me);
 int rank_end(void);
+/* ... and a fence of its job. */
+void rank_fence(void);
+
+pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank);
+void job_sem_wait(sem_t *sem); /* through signals */
 
 /* In a host function: wait until @rank ends.  Return: its status. */
 int job_wait(struct job *job, int rank);

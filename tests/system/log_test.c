@@ -341,8 +341,7 @@ static int rank_nb(int rank)
     CHECK_STATUS(PMIx_Log_nb(&endless, 1, NULL, 0, on_op_never, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Log_nb(&good, 1, NULL, 1, on_op_never, NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(PMIx_Log_nb(&good, 1, NULL, 0, on_op, &called), PMIX_SUCCESS);
-    while (sem_wait(&called) != 0) {
-    }
+    job_sem_wait(&called);
     CHECK_STATUS(answer, PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Log_nb(&good, 1, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     return rank_end(); /* what was said before is taken before */
@@ -600,8 +599,7 @@ static int host_itself(struct job *job)
     const pmix_status_t second = LOG_PLAIN(record);
     PMIx_Info_destruct(&source);
     const pmix_status_t third = PMIx_Log_nb(data, 1, NULL, 0, on_op, &called);
-    while (sem_wait(&called) != 0) {
-    }
+    job_sem_wait(&called);
     release(out);
     CHECK_STATUS(first, PMIX_SUCCESS);
     CHECK_STATUS(second, PMIX_ERR_NOT_SUPPORTED);

@@ -16,11 +16,6 @@
 
 static pmix_proc_t me;
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* Programs give what is monitored with any value, or none. */
 static pmix_info_t what(const char *key)
 {
@@ -102,8 +97,7 @@ static void on_missed(size_t id, pmix_status_t code, const pmix_proc_t *source, 
 
 static void missed_wait(void)
 {
-    while (sem_wait(&missed) != 0) {
-    }
+    job_sem_wait(&missed);
 }
 
 /* All of the job hear of it, each time that the beats stop. */
@@ -114,12 +108,12 @@ static int rank_of_silence(int rank)
     rank_begin(&me);
     sem_init(&missed, 0, 0);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_missed, NULL, NULL) >= 0);
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK_STATUS(watch("mine", 1), PMIX_SUCCESS);
     }
     missed_wait();
-    fence();
+    rank_fence();
     if (rank == 1) {
         const pmix_info_t beat = what(PMIX_SEND_HEARTBEAT);
 
@@ -153,8 +147,7 @@ static int rank_of_beats(int rank)
                      PMIX_SUCCESS);
     }
     for (int i = 0; i < 100; i++) {
-        while (sem_wait(&beaten) != 0) {
-        }
+        job_sem_wait(&beaten);
     }
     return rank_end();
 }
@@ -214,8 +207,7 @@ static void on_file_missed(size_t id, pmix_status_t code, const pmix_proc_t *sou
 static void files_missed_wait(void)
 {
     for (int i = 0; i < 2; i++) {
-        while (sem_wait(&files_missed[i]) != 0) {
-        }
+        job_sem_wait(&files_missed[i]);
     }
 }
 
@@ -299,15 +291,15 @@ static int rank_of_exit(int rank)
 
     rank_begin(&me);
     sem_init(&missed, 0, 0);
-    fence();
+    rank_fence();
     if (rank == 1) {
         CHECK_STATUS(watch("beats", 1), PMIX_SUCCESS);
         CHECK_STATUS(file_watch("/", PMIX_MONITOR_FILE_SIZE, "file", 1), PMIX_SUCCESS);
-        fence();
+        rank_fence();
         _exit(0);
     }
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_own_missed, NULL, NULL) >= 0);
-    fence();
+    rank_fence();
     CHECK_STATUS(watch("own", 1), PMIX_SUCCESS);
     missed_wait();
     return rank_end();
@@ -416,8 +408,7 @@ static int rank_of_host(int rank)
     sem_init(&answered, 0, 0);
     CHECK_STATUS(PMIx_Process_monitor_nb(&own, MISSED, &control, 1, on_answer, &answered),
                  PMIX_SUCCESS);
-    while (sem_wait(&answered) != 0) {
-    }
+    job_sem_wait(&answered);
     PMIx_Info_destruct(&own);
     CHECK_STATUS(watch("mine", 1000), PMIX_SUCCESS);
     CHECK_STATUS(cancel("mine"), PMIX_SUCCESS); /* of which the host does not hear */

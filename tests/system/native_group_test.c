@@ -31,11 +31,6 @@ static void begin(bool early)
     CHECK_STATUS(shmix_group_open(name, &group), PMIX_SUCCESS);
 }
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 static void finish(void)
 {
     CHECK_STATUS(shmix_group_close(group), PMIX_SUCCESS);
@@ -116,7 +111,7 @@ static int bad_arguments_are_refused(int rank)
     CHECK_STATUS(shmix_group_refresh(NULL), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(shmix_group_wait(NULL, 0, 0), PMIX_ERR_BAD_PARAM);
     CHECK_STATUS(shmix_group_close(NULL), PMIX_SUCCESS);
-    fence();
+    rank_fence();
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(shmix_group_info(group, &info), PMIX_ERR_INIT);
     CHECK_STATUS(shmix_group_refresh(group), PMIX_ERR_INIT);
@@ -154,7 +149,7 @@ static int a_read_makes_no_call_and_no_allocation(int rank)
     }
     begin(false);
     CHECK(no_calls_run(read_without_calls, NULL) == 0);
-    fence();
+    rank_fence();
     finish();
     return 0;
 }
@@ -202,7 +197,7 @@ static int what_follows_from_a_list_is_asked_of_nobody(int rank)
     begin(false);
     CHECK(ask_without_calls(NULL) == 0); /* so that there is memory for it */
     CHECK(no_calls_run(ask_without_calls, NULL) == 0);
-    fence();
+    rank_fence();
     finish();
     return 0;
 }

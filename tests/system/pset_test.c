@@ -12,11 +12,6 @@
 
 static pmix_proc_t me;
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* What @key says of a rank has to be these names, with commas; "-" for none. */
 static void check_names(const char *key, pmix_rank_t rank, const char *want)
 {
@@ -87,7 +82,7 @@ static int rank_of_names(int rank)
     CHECK(strcmp(proc.nspace, JOB_NSPACE) == 0 && proc.rank == 1);
     PMIx_Load_procid(&proc, "low", PMIX_RANK_WILDCARD);
     CHECK(PMIx_Fence(&proc, 1, NULL, 0) != PMIX_SUCCESS);
-    fence(); /* all have looked */
+    rank_fence(); /* all have looked */
     if (rank > 0) {
         PMIx_Load_procid(&procs[0], JOB_NSPACE, 2);
         PMIx_Load_procid(&procs[1], JOB_NSPACE, 1);
@@ -95,17 +90,17 @@ static int rank_of_names(int rank)
                      PMIX_SUCCESS);
         PMIx_Info_free(results, result_count);
     }
-    fence();
+    rank_fence();
     check_names(PMIX_GROUP_NAMES, 1, "low");
     check_names(PMIX_GROUP_NAMES, 2, "low");
     check_names(PMIX_GROUP_NAMES, 0, "-");
-    fence();
+    rank_fence();
     if (rank > 0) {
         CHECK_STATUS(PMIx_Group_destruct("low", NULL, 0), PMIX_SUCCESS);
         check_names(PMIX_GROUP_NAMES, me.rank, "-");
     }
     CHECK_STATUS(shmix_group_refresh(set), PMIX_SUCCESS);
-    fence();
+    rank_fence();
     job_token_put(1);
     CHECK_STATUS(shmix_group_wait(set, 1, SHMIX_FOREVER), PMIX_ERR_NOT_FOUND);
     check_names(PMIX_PSET_NAMES, 0, "all");
@@ -171,13 +166,13 @@ static int owned(int rank, bool says_good_bye)
         }
         CHECK_STATUS(define_own(0), PMIX_EXISTS);
         CHECK(sets_count() == OWN_SETS + 1);
-        fence();
+        rank_fence();
         if (says_good_bye) {
             rank_end();
         }
         _exit(0);
     }
-    fence();
+    rank_fence();
     while (sets_count() > 1) {
     }
     check_names(PMIX_PSET_NAMES, 0, "hosts");

@@ -223,8 +223,7 @@ static void on_done(pmix_status_t status, void *cbdata)
 
 static void wait_told(void)
 {
-    while (sem_wait(&outcome) != 0) {
-    }
+    job_sem_wait(&outcome);
 }
 
 #define AGAIN 7

@@ -37,11 +37,6 @@ __attribute__((visibility("default"))) FILE *fopen(const char *path, const char 
     return next(path, mode);
 }
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* ---- asking -------------------------------------------------------------------------------- */
 
 struct asked {
@@ -265,8 +260,7 @@ static void ask_nb(struct outcome *outcome, struct asked *asked)
 {
     sem_init(&outcome->outcome, 0, 0);
     CHECK_STATUS(PMIx_Query_info_nb(&asked->query, 1, take_answer, outcome), PMIX_SUCCESS);
-    while (sem_wait(&outcome->outcome) != 0) {
-    }
+    job_sem_wait(&outcome->outcome);
 }
 
 /* TQ76: it says what the blocking form says. */
@@ -294,7 +288,7 @@ static int rank_of_shape(int rank)
     check_flat();
     check_several();
     check_nb();
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -460,7 +454,7 @@ static int rank_of_sets(int rank)
         check_count(PMIX_QUERY_NUM_PSETS, 0);
         check_set_names("");
     }
-    fence();
+    rank_fence();
     job_token_put(0);
     job_token_get(1);
     check_count(PMIX_QUERY_NUM_PSETS, 2);
@@ -526,7 +520,7 @@ static int rank_of_groups(int rank)
     ask_for(&asked, PMIX_QUERY_GROUP_MEMBERSHIP); /* of which? */
     CHECK_STATUS(ask(&asked), PMIX_ERR_NOT_FOUND);
     asked_free(&asked);
-    fence();
+    rank_fence();
     for (int i = 0; i < RANKS; i++) {
         PMIx_Load_procid(&procs[i], JOB_NSPACE, first[i]);
     }
@@ -538,22 +532,22 @@ static int rank_of_groups(int rank)
     check_group_names(names, 2);
     check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", first, RANKS);
     check_members(PMIX_QUERY_PSET_MEMBERSHIP, PMIX_PSET_NAME, "g1", NULL, 0);
-    fence();
+    rank_fence();
     if (rank == 0) {
         CHECK_STATUS(PMIx_Group_leave("g1", NULL, 0), PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", later, 2);
     check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g2", first, RANKS);
-    fence();
+    rank_fence();
     if (rank != 0) {
         CHECK_STATUS(PMIx_Group_destruct("g1", NULL, 0), PMIX_SUCCESS);
     }
-    fence();
+    rank_fence();
     check_count(PMIX_QUERY_NUM_GROUPS, 1);
     check_group_names(&names[1], 1);
     check_members(PMIX_QUERY_GROUP_MEMBERSHIP, PMIX_GROUP_ID, "g1", NULL, 0);
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -577,7 +571,7 @@ static int rank_of_server(int rank)
     if (rank == 0) {
         check_text(PMIX_QUERY_NAMESPACES, JOB_NSPACE);
     }
-    fence();
+    rank_fence();
     job_token_put(0);
     job_token_get(1);
     check_text(PMIX_QUERY_NAMESPACES, JOB_NSPACE ",other.job");
@@ -990,7 +984,7 @@ static void register_support(void)
 static int rank_of_jobs(int rank)
 {
     rank_begin(&me);
-    fence();
+    rank_fence();
     job_token_put(0);
     job_token_get(1);
     check_tables();
@@ -998,7 +992,7 @@ static int rank_of_jobs(int rank)
     check_nodes();
     check_this_server();
     check_support();
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -1030,7 +1024,7 @@ static int rank_of_ends(int rank)
     struct asked asked = { .info = NULL };
 
     rank_begin(&me);
-    fence();
+    rank_fence();
     if (rank == 2) {
         _exit(0);
     }
@@ -1063,8 +1057,7 @@ static int host_of_ends(struct job *job)
         (void)job_wait(job, i);
         PMIx_Load_procid(&proc, JOB_NSPACE, (pmix_rank_t)i);
         PMIx_server_deregister_client(&proc, never_mind, &done);
-        while (sem_wait(&done) != 0) {
-        }
+        job_sem_wait(&done);
     }
     job_token_put(0);
     CHECK(job_wait(job, 0) == 0);

@@ -33,18 +33,13 @@ static void check_u32(pmix_rank_t rank, const char *key, uint32_t want)
     PMIX_VALUE_RELEASE(value);
 }
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* ---- one that works again ------------------------------------------------------------------- */
 
 static void share_life(uint32_t life)
 {
     put_u32("life", life);
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
-    fence();
+    rank_fence();
     check_u32(1, "life", life);
 }
 
@@ -63,7 +58,7 @@ static int rank_of_again(int rank)
         job_token_get(BACK);
     }
     (void)receive_one(CODE);
-    fence(); /* both listen */
+    rank_fence(); /* both listen */
     publish_event(CODE, PMIX_RANGE_NAMESPACE, (uint32_t)rank);
     received_wait(CODE, 2);
     share_life(1);
@@ -99,7 +94,7 @@ static int rank_of_many_lives(int rank)
         }
         job_token_put(BACK);
     }
-    fence();
+    rank_fence();
     for (uint32_t i = 0; i < PUTS; i++) {
         snprintf(key, sizeof(key), "many.%u", i);
         check_u32(1, key, LIVES - 1);

@@ -102,8 +102,7 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
 
 static void unanswered_wait(void)
 {
-    while (sem_wait(&unanswered_more) != 0) {
-    }
+    job_sem_wait(&unanswered_more);
 }
 
 static void unanswered_answer(const char *name)
@@ -176,8 +175,7 @@ static pmix_status_t spawn_nb(const char *how)
 
 static pmix_status_t answered_wait(void)
 {
-    while (sem_wait(&answered) != 0) {
-    }
+    job_sem_wait(&answered);
     return answered_status;
 }
 

@@ -202,12 +202,6 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *server_object,
 
 /* ---- the tool -------------------------------------------------------------------------------- */
 
-static void await(sem_t *sem)
-{
-    while (sem_wait(sem) != 0) {
-    }
-}
-
 static pmix_info_t *results;
 static size_t nresults;
 
@@ -254,7 +248,7 @@ static void entries_ask(const pmix_proc_t *self)
     CHECK_STATUS(PMIx_Notify_event(PMIX_EXTERNAL_ERR_BASE - 3, self, PMIX_RANGE_RM, NULL, 0, NULL,
                                    NULL),
                  PMIX_SUCCESS);
-    await(&shared->outcome);
+    job_sem_wait(&shared->outcome);
     for (int i = 0; i < ENTRIES; i++) {
         printf("%s: %u\n", names[i], atomic_load(&shared->asked[i]));
         CHECK(atomic_load(&shared->asked[i]) == 1);
@@ -285,7 +279,7 @@ static void cancels_race(const pmix_proc_t *self)
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Job_control_nb(self, 1, request, 2, on_answer, &answered), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Job_control(self, 1, &cancel, 1, NULL, NULL), PMIX_SUCCESS);
-        await(&answered);
+        job_sem_wait(&answered);
     }
     CHECK(sem_trywait(&answered) != 0);
     CHECK(atomic_load(&shared->asked[CONTROL]) == 1 + 2 * ROUNDS);
@@ -378,10 +372,10 @@ int main(void)
     CHECK_STATUS(PMIx_server_define_process_set(&member, 1, SET), PMIX_SUCCESS);
     CHECK(write(go, nspace, sizeof(nspace)) == sizeof(nspace));
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-    await(&shared->ended);
+    job_sem_wait(&shared->ended);
     CHECK(write(go_on, nspace, sizeof(nspace)) == sizeof(nspace));
     CHECK(waitpid(second, &status, 0) == second && WIFSIGNALED(status));
-    await(&shared->ended);
+    job_sem_wait(&shared->ended);
     CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
     return 0;
 }

@@ -160,8 +160,7 @@ static void *answer_late(void *arg)
 {
     struct call *const call = arg;
 
-    while (sem_wait(&shared->go) != 0) {
-    }
+    job_sem_wait(&shared->go);
     call->cbfunc(PMIX_SUCCESS, &call->proc, call->cbdata);
     free(call);
     sem_post(&shared->gone);
@@ -1203,8 +1202,7 @@ static void keepalive_of(bool launches)
     CHECK(write(held, "x", 1) == 1); /* no end */
     CHECK(sem_trywait(&ended) != 0);
     close(held);
-    while (sem_wait(&ended) != 0) {
-    }
+    job_sem_wait(&ended);
     tool_end();
     CHECK(sem_trywait(&ended) != 0 && fcntl(watched, F_GETFD) == -1);
 }

@@ -11,11 +11,6 @@
 
 static pmix_proc_t me;
 
-static void fence(void)
-{
-    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-}
-
 /* An empty array: every field, as programs ask for it. */
 static pmix_info_t of(const char *key, pmix_data_array_t *empty)
 {
@@ -120,7 +115,7 @@ static int rank_of_once(int rank)
     size_t nresults;
 
     rank_begin(&me);
-    fence();
+    rank_fence();
     if (rank == 0) {
         CHECK(ask(NULL, 0) == 7);
         directives[0] = target(1);
@@ -130,8 +125,7 @@ static int rank_of_once(int rank)
         CHECK_STATUS(PMIx_Process_monitor_nb(&processes, PMIX_SUCCESS, directives, 1, on_answer,
                                              NULL),
                      PMIX_SUCCESS);
-        while (sem_wait(&answered) != 0) {
-        }
+        job_sem_wait(&answered);
         PMIx_Info_destruct(&directives[0]);
         directives[0] = target(PMIX_RANK_WILDCARD);
         directives[1] = target(0); /* the last one counts */
@@ -157,7 +151,7 @@ static int rank_of_once(int rank)
         CHECK_STATUS(PMIx_Process_monitor(&node, PMIX_SUCCESS, directives, 1, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
@@ -241,7 +235,7 @@ static int rank_of_rate(int rank)
     rank_begin(&me);
     sem_init(&outcome, 0, 0);
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_told, NULL, NULL) >= 0);
-    fence();
+    rank_fence();
     if (rank == 0) {
         directives[0] = target(0);
         directives[1] = number(PMIX_MONITOR_RESOURCE_RATE, 1);
@@ -249,8 +243,7 @@ static int rank_of_rate(int rank)
                      PMIX_SUCCESS);
         CHECK(ask(directives, 3) == 1);
         for (int i = 0; i < 2; i++) {
-            while (sem_wait(&outcome) != 0) {
-            }
+            job_sem_wait(&outcome);
         }
         CHECK_STATUS(PMIx_Info_load(&cancel, PMIX_MONITOR_CANCEL, "mine", PMIX_STRING),
                      PMIX_SUCCESS);
@@ -263,7 +256,7 @@ static int rank_of_rate(int rank)
         PMIx_Info_destruct(&directives[0]);
         PMIx_Info_destruct(&directives[2]);
     }
-    fence();
+    rank_fence();
     return rank_end();
 }
 
