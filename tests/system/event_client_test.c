@@ -156,7 +156,8 @@ static void publish_in_range(size_t row)
                  PMIX_PROC);
 }
 
-/* EV40, EV44 EV45 EV46 EV47 EV48 EV49 EV50 EV51 EV52, EO47: who hears of what; a process without a handler for it is not bothered. */
+/* EV40, EV44 EV45 EV46 EV47 EV48 EV49 EV50 EV51 EV52, EO47: which process receives which event; one
+ * without a handler for it receives nothing. */
 static int rank_of_ranges(int rank)
 {
     pmix_status_t codes[2] = { CODE_A, CODE_END };
@@ -208,6 +209,62 @@ static int host_of_ranges(struct job *job)
     }
     job_token_put(1);
     return 0;
+}
+
+/* ---- targets by the name of connected processes ---------------------------------------------- */
+
+#define OUTSIDER 1 /* of the three ranks it is the one that is not connected */
+
+/* The name under which rank 0 is connected. */
+static void name_of_both(char name[PMIX_MAX_NSLEN + 1])
+{
+    pmix_value_t *value;
+    const pmix_proc_t first = proc_of(JOB_NSPACE, 0);
+
+    CHECK_STATUS(PMIx_Get(&first, SHMIX_CONNECTED, NULL, 0, &value), PMIX_SUCCESS);
+    CHECK(value->type == PMIX_DATA_ARRAY && value->data.darray->size == 1);
+    strcpy(name, ((const pmix_proc_t *)value->data.darray->array)->nspace);
+    PMIx_Value_free(value, 1);
+}
+
+/* The name of connected processes, in the targets of an event, is each of them as long as they are
+ * connected. */
+static int rank_of_targets(int rank)
+{
+    static const size_t want[] = { 1, 0, 2 };
+    char name[PMIX_MAX_NSLEN + 1];
+    pmix_proc_t both[2];
+
+    rank_begin(&self);
+    both[0] = proc_of(JOB_NSPACE, 0);
+    both[1] = proc_of(JOB_NSPACE, 2);
+    (void)receive_one(CODE_A);
+    (void)receive_one(CODE_END);
+    if (rank != OUTSIDER) {
+        CHECK_STATUS(PMIx_Connect(both, 2, NULL, 0), PMIX_SUCCESS);
+    }
+    rank_fence();
+    name_of_both(name);
+    rank_fence();
+    if (rank == OUTSIDER) {
+        publish_to_proc(CODE_A, name, 1);
+        publish_to_proc(CODE_A, name, PMIX_RANK_WILDCARD);
+        publish_event(CODE_END, PMIX_RANGE_LOCAL, 0);
+    }
+    received_wait(CODE_END, 1);
+    CHECK(received_of(CODE_A) == want[rank]);
+    rank_fence();
+    if (rank != OUTSIDER) {
+        CHECK_STATUS(PMIx_Disconnect(both, 2, NULL, 0), PMIX_SUCCESS);
+    }
+    rank_fence();
+    if (rank == OUTSIDER) {
+        publish_to_proc(CODE_A, name, PMIX_RANK_WILDCARD);
+        publish_event(CODE_END, PMIX_RANGE_LOCAL, 0);
+    }
+    received_wait(CODE_END, 2);
+    CHECK(received_of(CODE_A) == want[rank]);
+    return rank_end();
 }
 
 /* ---- what is carried ------------------------------------------------------------------------- */
@@ -556,6 +613,7 @@ static int rank_of_wakes(int rank)
 static const struct job_case cases[] = {
     { "registration", 1, rank_of_registration },
     { "ranges", 2, rank_of_ranges, host_of_ranges },
+    { "targets", 3, rank_of_targets },
     { "carried", 2, rank_of_carried },
     { "inside_a_handler", 2, rank_of_inside },
     { "kept", 2, rank_of_kept },
