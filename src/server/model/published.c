@@ -16,7 +16,6 @@
 #include "base/value/value.h"
 
 /* Costs, in rows visited: */
-#define TARGET_COST 16u /* a search in sorted targets */
 #define TERM_COST 8u    /* a target, or a user, that is copied and sorted */
 #define CHANGE_COST 64u /* a row that comes or goes, which is shown */
 
@@ -54,87 +53,10 @@ static void row_changed(struct sx_published *all, const struct sx_published_row 
     }
 }
 
-/* ---- which process sees which row ------------------------------------------------------------ */
-
 static bool is_same(const struct sx_party *one, const struct sx_party *other)
 {
     return one->uid == other->uid && one->who.proc.rank == other->who.proc.rank &&
            strcmp(one->who.proc.nspace, other->who.proc.nspace) == 0;
-}
-
-void sx_published_targets_sort(const struct sx_some_procs *targets)
-{
-    if (targets->count > 1) {
-        qsort((pmix_proc_t *)(uintptr_t)targets->all, targets->count, sizeof(*targets->all),
-              sx_proc_order);
-    }
-}
-
-static bool has_target(struct sx_published *all, const struct sx_some_procs *targets,
-                       const char *nspace, pmix_rank_t rank)
-{
-    pmix_proc_t proc;
-
-    PMIx_Load_procid(&proc, nspace, rank);
-    all->walked += TARGET_COST;
-    return bsearch(&proc, targets->all, targets->count, sizeof(proc), sx_proc_order) != NULL;
-}
-
-/* As PMIx_Check_procid of each of them: a rank may be all ranks, and no namespace is any. */
-static bool targets_hold(struct sx_published *all, const struct sx_some_procs *targets,
-                         const pmix_proc_t *proc)
-{
-    const bool has_any = targets->count > 0 && targets->all[0].nspace[0] == '\0';
-
-    return has_target(all, targets, proc->nspace, proc->rank) ||
-           has_target(all, targets, proc->nspace, PMIX_RANK_WILDCARD) ||
-           (has_any && (has_target(all, targets, "", proc->rank) ||
-                        has_target(all, targets, "", PMIX_RANK_WILDCARD)));
-}
-
-/* The targets are sorted. */
-static bool range_holds(struct sx_published *all, pmix_data_range_t range,
-                        const struct sx_some_procs *targets, const struct sx_party *party,
-                        const struct sx_party *other)
-{
-    return range == PMIX_RANGE_CUSTOM
-               ? targets_hold(all, targets, &other->who.proc)
-               : sx_publish_range_holds(range, targets, &party->who, &other->who);
-}
-
-static int id_order(const void *left, const void *right)
-{
-    const uint32_t one = *(const uint32_t *)left, other = *(const uint32_t *)right;
-
-    return one < other ? -1 : one > other;
-}
-
-static void ids_sort(const pmix_data_array_t *ids)
-{
-    if (ids != NULL && ids->size > 1) {
-        qsort(ids->array, ids->size, sizeof(uint32_t), id_order);
-    }
-}
-
-static bool has_id(const pmix_data_array_t *ids, uint32_t id)
-{
-    return ids != NULL && ids->size > 0 &&
-           bsearch(&id, ids->array, ids->size, sizeof(id), id_order) != NULL;
-}
-
-static bool has_access(const struct sx_published_row *row, const struct sx_party *asker)
-{
-    const struct sx_published_terms *const terms = row->terms;
-
-    return row->publisher->party.uid == asker->uid ||
-           (terms != NULL && (has_id(terms->uids, asker->uid) || has_id(terms->gids, asker->gid)));
-}
-
-static const struct sx_some_procs *targets_of(const struct sx_published_row *row)
-{
-    static const struct sx_some_procs nobody;
-
-    return row->terms != NULL ? &row->terms->targets : &nobody;
 }
 
 /* ---- finding --------------------------------------------------------------------------------- */
@@ -168,16 +90,6 @@ struct sx_published_row *sx_published_next(struct sx_published *all, const char 
     return row_next(all, key, key_hash(all, key), row);
 }
 
-bool sx_published_sees(struct sx_published *all, const struct sx_published_row *row,
-                       const struct sx_party *asker, const struct sx_lookup_options *options)
-{
-    const struct sx_party *const party = &row->publisher->party;
-
-    return !row->is_read && has_access(row, asker) &&
-           range_holds(all, row->range, targets_of(row), party, asker) &&
-           range_holds(all, options->range, &options->targets, asker, party);
-}
-
 struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_t serial)
 {
     struct sx_table_node *const node = sx_table_first(&all->serials, serial);
@@ -206,12 +118,12 @@ struct sx_published_row *sx_published_find(struct sx_published *all, const char 
 static bool is_duplicate(struct sx_published *all, const struct sx_published_row *row,
                          const struct sx_party *party, const struct sx_publish_options *options)
 {
-    if (row->range != options->range || !has_access(row, party)) {
+    if (row->range != options->range || !sx_published_has_access(row, party)) {
         return false;
     }
     return row->range == PMIX_RANGE_CUSTOM
                ? is_same(&row->publisher->party, party)
-               : range_holds(all, row->range, NULL, party, &row->publisher->party);
+               : sx_published_range_holds(all, row->range, NULL, party, &row->publisher->party);
 }
 
 /* ---- publishers ------------------------------------------------------------------------------ */
@@ -425,8 +337,8 @@ static pmix_status_t terms_read(struct sx_published_terms *terms)
     terms->targets = own.targets;
     terms->uids = access.uids != NULL ? access.uids->value.data.darray : NULL;
     terms->gids = access.gids != NULL ? access.gids->value.data.darray : NULL;
-    ids_sort(terms->uids);
-    ids_sort(terms->gids);
+    sx_published_ids_sort(terms->uids);
+    sx_published_ids_sort(terms->gids);
     return rc;
 }
 
@@ -642,7 +554,7 @@ static bool is_to_be_judged(const struct sx_published_row *row, const struct sx_
         return false;
     }
     --*count;
-    return has_access(row, by);
+    return sx_published_has_access(row, by);
 }
 
 pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_party *by,
@@ -663,7 +575,8 @@ pmix_status_t sx_published_withdraw(struct sx_published *all, const struct sx_pa
             return PMIX_SUCCESS;
         }
         if (rc == PMIX_ERR_NOT_FOUND && is_to_be_judged(row, by, &left) &&
-            range_holds(all, row->range, targets_of(row), &row->publisher->party, by)) {
+            sx_published_range_holds(all, row->range, sx_published_targets(row),
+                                     &row->publisher->party, by)) {
             rc = PMIX_ERR_NO_PERMISSIONS;
         }
     }

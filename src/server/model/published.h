@@ -114,11 +114,29 @@ static inline bool sx_published_is_open(const struct sx_published_row *row)
     return row->terms != NULL && (row->terms->uids != NULL || row->terms->gids != NULL);
 }
 
-void sx_published_init(struct sx_published *all, uint64_t seed);
-void sx_published_deinit(struct sx_published *all);
+/* ---- which process may look a row up: published_access.c ------------------------------------- */
+
+/* Whether @asker sees @row with a lookup of @options, whose targets are sorted. */
+bool sx_published_sees(struct sx_published *all, const struct sx_published_row *row,
+                       const struct sx_party *asker, const struct sx_lookup_options *options);
+/* Whether the user of @asker, or its group, has access to @row. */
+bool sx_published_has_access(const struct sx_published_row *row, const struct sx_party *asker);
+/* Whether @range of @party, with these targets, which are sorted, holds @other. */
+bool sx_published_range_holds(struct sx_published *all, pmix_data_range_t range,
+                              const struct sx_some_procs *targets, const struct sx_party *party,
+                              const struct sx_party *other);
+/* The targets of the row's range; none without terms. */
+const struct sx_some_procs *sx_published_targets(const struct sx_published_row *row);
 
 /* Put @targets, which are the caller's own, in the order in which a row or a lookup has them. */
 void sx_published_targets_sort(const struct sx_some_procs *targets);
+/* The same for user or group ids; NULL: none. */
+void sx_published_ids_sort(const pmix_data_array_t *ids);
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+void sx_published_init(struct sx_published *all, uint64_t seed);
+void sx_published_deinit(struct sx_published *all);
 
 /* Publish the data among @info for @by, whose targets are sorted; each is a row, and the last one
  * has `last_serial`.  All of it, or nothing; the values move.  Return: PMIX_SUCCESS;
@@ -131,9 +149,6 @@ pmix_status_t sx_published_add(struct sx_published *all, const struct sx_party *
 struct sx_published_row *sx_published_find(struct sx_published *all, const char *key,
                                            const struct sx_party *asker,
                                            const struct sx_lookup_options *options);
-/* Whether @asker sees this one. */
-bool sx_published_sees(struct sx_published *all, const struct sx_published_row *row,
-                       const struct sx_party *asker, const struct sx_lookup_options *options);
 /* Return: NULL when the row has been removed. */
 struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_t serial);
 /* The row behind @row that has @key, the first for NULL, in no order.  Return: NULL at the end. */

@@ -8,7 +8,8 @@
  *     publish_call.c    what all calls have in common
  *     lookup.c          the search of a lookup, and lookups that wait
  *     lookup_answer.c   the answer to a lookup
- *     The table, and which process may see which value, is model/published.c.
+ *     The table is model/published.c; model/published_access.c decides which process may look a
+ *     value up.
  *
  *     lookup --enough keys are found, or it does not wait--> answered
  *        \--> WAITING --published: enough--> answered
