@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -157,13 +156,20 @@ pid_t sx_run_shell_start(char **words, bool reports)
     return pid;
 }
 
-static void traces_over(void *arg, uint32_t events)
+/* The time limit's function is called once more. */
+static void limit_again(const struct sx_run_late *late, uint64_t delay_ns)
+{
+    sx_run_after(&late->run->loop, late->timer, delay_ns, late->timer->fn, late->timer->arg);
+}
+
+static void traces_over(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_late *const late = arg;
 
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     sx_run_report_deinit(late);
-    *late->deadline_ns = sx_now_ns();
+    limit_again(late, 0);
 }
 
 /* If the watch fails, the report takes all of its time.  Return: false when there are no traces. */
@@ -177,20 +183,20 @@ static bool traces_begin(struct sx_run_late *late, struct words *words)
     }
     late->tracer = pid;
     sx_janitor_group_add(late->run->setup->janitor, pid);
-    late->watch = (struct sx_run_watch){ .fd = (int)syscall(SYS_pidfd_open, pid, 0),
-                                         .fn = traces_over,
-                                         .arg = late };
+    late->watch = (struct sx_poll){ .fd = (int)syscall(SYS_pidfd_open, pid, 0),
+                                    .fn = traces_over,
+                                    .arg = late };
     if (late->watch.fd >= 0) {
-        (void)sx_run_loop_add(&late->run->loop, &late->watch, EPOLLIN);
+        (void)sx_run_watch(&late->run->loop, &late->watch, POLLIN);
     }
-    *late->deadline_ns = sx_deadline_ns(sx_now_ns(), TRACES_NS);
+    limit_again(late, TRACES_NS);
     return true;
 }
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
 /* Return: false when the report has been made before. */
-static bool late_begin(struct sx_run_late *late, struct sx_run_state *run, uint64_t *deadline_ns)
+static bool late_begin(struct sx_run_late *late, struct sx_run_state *run, struct sx_timer *timer)
 {
     if (late->reported) {
         sx_run_report_deinit(late);
@@ -198,7 +204,7 @@ static bool late_begin(struct sx_run_late *late, struct sx_run_state *run, uint6
     }
     late->reported = true;
     late->run = run;
-    late->deadline_ns = deadline_ns;
+    late->timer = timer;
     return true;
 }
 
@@ -207,7 +213,7 @@ bool sx_run_report_late(struct sx_run_job *job)
     struct sx_run_request *const request = job->request;
     struct words words;
 
-    if (request == NULL || job->ending || !late_begin(&request->late, job->run, &job->timeout_ns)) {
+    if (request == NULL || job->ending || !late_begin(&request->late, job->run, &job->timeout)) {
         return false;
     }
     if (request->said.report_state) {
@@ -227,7 +233,7 @@ bool sx_run_report_all_late(struct sx_run_state *run)
     struct words words;
 
     if ((!options->report_state && !options->report_stacks) ||
-        !late_begin(&run->late, run, &run->timeout_ns)) {
+        !late_begin(&run->late, run, &run->timeout)) {
         return false;
     }
     words_begin(&words, options->report_state);
@@ -255,7 +261,7 @@ void sx_run_report_deinit(struct sx_run_late *late)
         if (poll(&ended, 1, 0) == 0) { /* the process has not ended, so the group is its own */
             kill(-late->tracer, SIGKILL);
         }
-        sx_run_loop_remove(&late->run->loop, &late->watch);
+        sx_run_unwatch(&late->watch);
         close(ended.fd);
     }
     sx_janitor_group_remove(late->run->setup->janitor, late->tracer);

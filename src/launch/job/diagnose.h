@@ -28,20 +28,20 @@ struct sx_run_state;
 struct sx_run_late {
     struct sx_run_state *run;
     bool reported;
-    pid_t tracer;              /* 0: none */
-    struct sx_run_watch watch; /* watches the tracer's end, at which ... */
-    uint64_t *deadline_ns;     /* ...  this becomes the current time */
+    pid_t tracer;           /* 0: none */
+    struct sx_poll watch;   /* watches the tracer's end, at which ... */
+    struct sx_timer *timer; /* ... the time limit has passed again */
 };
 
 /* Start /bin/sh with @words in a group of its own.  @reports: its output goes to our stderr.
  * Return: its pid, or -1. */
 pid_t sx_run_shell_start(char **words, bool reports);
 
-/* The time of @job is over.  Return: true when the job continues until its timeout_ns, which has
- * been set; any job. */
+/* The time of @job is over.  Return: true when the job continues until its timer of the time
+ * limit, which has been set again; any job. */
 bool sx_run_report_late(struct sx_run_job *job);
 
-/* The time of all jobs of @run is over.  Return: the same for the timeout_ns of @run. */
+/* The time of all jobs of @run is over.  Return: the same for the timer of @run. */
 bool sx_run_report_all_late(struct sx_run_state *run);
 
 /* The report is not wanted any more.  Safe twice, and on a zeroed one. */

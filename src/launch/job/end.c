@@ -173,10 +173,17 @@ uint64_t sx_run_end_grace_ns(const struct sx_run_state *run, uint64_t grace_ns)
     return said_ns == SX_RUN_GRACE_BY_CAUSE ? grace_ns : said_ns;
 }
 
+static void kill_due(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    job_kill(arg);
+}
+
 static void end_signal(struct sx_run_job *job, int number, uint64_t grace_ns)
 {
-    job->term_ns = SX_DEADLINE_NEVER;
-    job->kill_ns = sx_deadline_ns(sx_now_ns(), sx_run_end_grace_ns(job->run, grace_ns));
+    sx_timer_remove(&job->term);
+    sx_run_after(&job->run->loop, &job->kill, sx_run_end_grace_ns(job->run, grace_ns), kill_due,
+                 job);
     job_signal(job, number);
     job_signal(job, SIGCONT); /* a stopped rank receives no other signal */
 }
@@ -220,7 +227,7 @@ bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t gra
 
 void sx_run_end_hurry(struct sx_run_job *job)
 {
-    if (job->term_ns != SX_DEADLINE_NEVER) {
+    if (sx_run_is_awaited(&job->term)) {
         sx_run_end_handled(job);
     } else if (job->ending) {
         job_kill(job);
@@ -236,6 +243,13 @@ static void end_ask(struct sx_run_job *job)
     if (!sx_run_host_await_handlers(job)) {
         sx_run_end_handled(job);
     }
+}
+
+/* Not all handlers have been called in their time. */
+static void term_due(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    end_signal(arg, SIGTERM, SX_RUN_GRACE_NS);
 }
 
 void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
@@ -256,8 +270,7 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
         return;
     }
-    job->kill_ns = SX_DEADLINE_NEVER;
-    job->term_ns = sx_deadline_ns(sx_now_ns(), grace_ns);
+    sx_run_after(&job->run->loop, &job->term, grace_ns, term_due, job);
     if (rank != UINT32_MAX && !job->ranks[rank].loss_heard && sx_run_host_is_client(job, rank)) {
         job->loss_awaited = rank; /* the server sees the end too, a moment before or after */
     } else {
@@ -268,52 +281,38 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
 void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank)
 {
     job->ranks[rank].loss_heard = true;
-    if (job->term_ns != SX_DEADLINE_NEVER && job->loss_awaited == rank) {
+    sx_run_again_look(job, 0);
+    if (sx_run_is_awaited(&job->term) && job->loss_awaited == rank) {
         end_ask(job);
     }
 }
 
 void sx_run_end_handled(struct sx_run_job *job)
 {
-    if (job->term_ns != SX_DEADLINE_NEVER) {
+    if (sx_run_is_awaited(&job->term)) {
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
     }
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-uint64_t sx_run_end_deadline_ns(const struct sx_run_job *job)
+static void limit_due(void *arg, uint64_t now_ns)
 {
-    const uint64_t until_ns = job->ending && !job->killed && job->kill_ns < job->term_ns
-                                  ? job->kill_ns
-                                  : job->term_ns;
+    struct sx_run_job *const job = arg;
 
-    return job->timeout_ns < until_ns ? job->timeout_ns : until_ns;
-}
-
-void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns)
-{
-    if (now_ns >= job->term_ns) {
-        sx_run_end_handled(job); /* or not all: their time is over */
-    }
-    if (job->ending && now_ns >= job->kill_ns) {
-        job_kill(job);
-    }
-    if (now_ns >= job->timeout_ns) {
-        job->timeout_ns = SX_DEADLINE_NEVER;
-        if (sx_run_report_late(job)) {
-            return;
-        }
+    (void)now_ns;
+    if (!sx_run_report_late(job)) {
         sx_run_end_fate(job, PMIX_ERR_TIMEOUT);
         sx_run_end(job, SX_RUN_EXIT_TIMEOUT, "%s has not ended in its time (PMIX_JOB_TIMEOUT)",
                    job->name);
     }
 }
 
-void sx_run_end_delay(struct sx_run_job *job, uint64_t stopped_ns)
+void sx_run_end_limit(struct sx_run_job *job, uint64_t limit_ns)
 {
-    job->kill_ns = sx_deadline_ns(job->kill_ns, stopped_ns);
-    job->term_ns = sx_deadline_ns(job->term_ns, stopped_ns);
-    job->unwanted_ns = sx_deadline_ns(job->unwanted_ns, stopped_ns);
-    job->timeout_ns = sx_deadline_ns(job->timeout_ns, stopped_ns);
+    if (limit_ns == 0) {
+        sx_timer_remove(&job->timeout);
+    } else {
+        sx_run_after(&job->run->loop, &job->timeout, limit_ns, limit_due, job);
+    }
 }

@@ -280,9 +280,9 @@ static void answer_aborts(struct sx_run_job *job)
 
         if (all_gone(job, news)) {
             *at = news->next;
-            if (job->reaction == news) {
-                job->reaction = NULL;
-                job->reaction_ns = SX_DEADLINE_NEVER;
+            if (job->reaction_to == news) {
+                job->reaction_to = NULL;
+                sx_timer_remove(&job->reaction);
             }
             sx_run_news_answer(news);
         } else {
@@ -325,12 +325,18 @@ static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
     return any_stays(job);
 }
 
+static void unwanted_due(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    signal_unwanted(arg, SIGKILL);
+}
+
 /* Grant a grace period, unless @number is SIGKILL. */
 static void ranks_end(struct sx_run_job *job, int number)
 {
-    if (job->unwanted_ns == SX_DEADLINE_NEVER && number != SIGKILL) {
-        job->unwanted_ns = sx_deadline_ns(sx_now_ns(),
-                                          sx_run_end_grace_ns(job->run, SX_RUN_GRACE_NS));
+    if (!sx_run_is_awaited(&job->unwanted) && number != SIGKILL) {
+        sx_run_after(&job->run->loop, &job->unwanted,
+                     sx_run_end_grace_ns(job->run, SX_RUN_GRACE_NS), unwanted_due, job);
     }
     signal_unwanted(job, number);
     signal_unwanted(job, SIGCONT);
@@ -355,6 +361,16 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
     ranks_end(job, SIGTERM);
 }
 
+static void reaction_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_job *const job = arg;
+
+    (void)now_ns;
+    if (!job->ending) {
+        abort_all(job, job->reaction_to->abort);
+    }
+}
+
 /* An abort that follows a loss is a peer's reaction to it.  The cause is the lost rank's end, which
  * the kernel reports once it has freed the rank's memory.  So that end gets the message and the
  * exit code. */
@@ -367,14 +383,14 @@ static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
     }
     news->next = job->aborts;
     job->aborts = news;
-    if (job->ending || job->over || job->reaction != NULL) {
+    if (job->ending || job->over || job->reaction_to != NULL) {
         return;
     }
     if (!news->whole) {
         abort_part(job, news);
     } else if (news->after_loss && !goes_on(job)) {
-        job->reaction = news;
-        job->reaction_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
+        job->reaction_to = news;
+        sx_run_after(&job->run->loop, &job->reaction, SX_RUN_GRACE_NS, reaction_due, job);
     } else {
         abort_all(job, news->abort);
     }
@@ -444,22 +460,12 @@ static void control_taken(struct sx_run_job *job, struct sx_run_news *news)
 
 /* ---- lost clients ---------------------------------------------------------------------------- */
 
-static void rank_lost(struct sx_run_job *job, uint32_t number)
-{
-    struct sx_run_rank *rank = &job->ranks[number];
-
-    if (rank->alive && !rank->unwanted && !goes_on(job) && !job->ending) {
-        rank->lost = true;
-        if (job->lost_ns == SX_DEADLINE_NEVER) {
-            job->lost_ns = sx_deadline_ns(sx_now_ns(), LOST_GRACE_NS);
-        }
-    }
-}
-
 /* The client was not the process that we have started, or this process lives on. */
-static void check_lost(struct sx_run_job *job, uint64_t now_ns)
+static void lost_due(void *arg, uint64_t now_ns)
 {
-    job->lost_ns = SX_DEADLINE_NEVER;
+    struct sx_run_job *const job = arg;
+
+    (void)now_ns;
     for (uint32_t i = 0; i < job->spawned && !job->ending; i++) {
         const struct sx_run_rank *rank = &job->ranks[i];
 
@@ -467,7 +473,7 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
             continue;
         }
         if (sx_proc_is_exiting(rank->pid)) { /* its end will give the reason */
-            job->lost_ns = sx_deadline_ns(now_ns, LOST_GRACE_NS);
+            sx_run_after(&job->run->loop, &job->lost, LOST_GRACE_NS, lost_due, job);
             continue;
         }
         sx_run_end_told(job, SX_EXIT_FAILURE, UINT32_MAX,
@@ -475,6 +481,18 @@ static void check_lost(struct sx_run_job *job, uint64_t now_ns)
                         "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
                         "started for it, lives on; ending %s",
                         job->prefix, i, job->run->host, (long)rank->pid, job->name);
+    }
+}
+
+static void rank_lost(struct sx_run_job *job, uint32_t number)
+{
+    struct sx_run_rank *rank = &job->ranks[number];
+
+    if (rank->alive && !rank->unwanted && !goes_on(job) && !job->ending) {
+        rank->lost = true;
+        if (!sx_run_is_awaited(&job->lost)) {
+            sx_run_after(&job->run->loop, &job->lost, LOST_GRACE_NS, lost_due, job);
+        }
     }
 }
 
@@ -552,7 +570,7 @@ void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, con
     *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT,
                                   .job = job,
                                   .abort = abort,
-                                  .after_loss = job->lost_ns != SX_DEADLINE_NEVER,
+                                  .after_loss = sx_run_is_awaited(&job->lost),
                                   .whole = true };
     abort_taken(job, news);
     answer_aborts(job);
@@ -577,28 +595,4 @@ void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const sigi
         sx_run_pmi1_rank_gone(job, rank);
     }
     answer_aborts(job);
-}
-
-uint64_t sx_run_failure_deadline_ns(const struct sx_run_job *job)
-{
-    uint64_t until_ns = job->ending ? SX_DEADLINE_NEVER : job->reaction_ns;
-
-    if (!job->ending && job->lost_ns < until_ns) {
-        until_ns = job->lost_ns;
-    }
-    return job->unwanted_ns < until_ns ? job->unwanted_ns : until_ns;
-}
-
-void sx_run_failure_check(struct sx_run_job *job, uint64_t now_ns)
-{
-    if (now_ns >= job->unwanted_ns) {
-        job->unwanted_ns = SX_DEADLINE_NEVER;
-        signal_unwanted(job, SIGKILL);
-    }
-    if (now_ns >= job->lost_ns && !job->ending) {
-        check_lost(job, now_ns);
-    }
-    if (now_ns >= job->reaction_ns && !job->ending) {
-        abort_all(job, job->reaction->abort);
-    }
 }

@@ -18,9 +18,6 @@ static struct sx_run_job *job_append(struct sx_run_jobs *jobs, const struct sx_r
     *job = (struct sx_run_job){ .number = jobs->numbered++, .options = options, .apps = apps };
     job->begun_ns = sx_now_ns();
     job->first = sx_run_jobs_places(jobs);
-    job->kill_ns = job->term_ns = SX_DEADLINE_NEVER;
-    job->reaction_ns = job->unwanted_ns = job->lost_ns = SX_DEADLINE_NEVER;
-    job->timeout_ns = job->survivors_ns = SX_DEADLINE_NEVER;
     job->loss_awaited = job->failed_rank = UINT32_MAX;
     job->reports.fd = job->report_fd = -1;
     if (jobs->count == jobs->room) {

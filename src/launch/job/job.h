@@ -32,6 +32,13 @@ struct sx_run_past_life {
     bool has_come, has_left; /* PMIx_Init has been called; the client has gone */
 };
 
+/* Processes that ranks have left are killed until none is left: launch/job/orphans.c. */
+struct sx_run_hunt {
+    bool begun;
+    uint64_t until_ns;    /* if begun: no longer than that */
+    struct sx_timer look; /* the next pass */
+};
+
 struct sx_run_rank {
     struct sx_run_job *job;    /* once it has been started */
     struct sx_table_node node; /* while it lives: launch/job/start.c */
@@ -79,7 +86,7 @@ struct sx_run_job {
     uint32_t pids_told;                     /* the server has the pids of lower ranks */
     uint32_t restarts, restarts_untold;     /* of all ranks; since the last line about them */
     bool ending, killed, over;
-    struct sx_run_watch reports; /* of ranks that could not execute their program */
+    struct sx_poll reports;      /* of ranks that could not execute their program */
     int report_fd;               /* writing end of reports, while ranks start; -1: none */
     uint64_t begun_ns, ended_ns; /* job made, last rank ended; 0: not yet */
     pmix_status_t fate;          /* why the job ended: the first cause decides */
@@ -88,16 +95,17 @@ struct sx_run_job {
     uint32_t failed_rank;       /* the first rank that failed; UINT32_MAX: none */
     int failed_code;            /* how, as a shell would have it */
     int end_code;               /* why the job ends, as a shell would have it; 0: no cause */
-    uint64_t timeout_ns;        /* deadline */
-    uint64_t kill_ns;           /* deadlines */
-    uint64_t term_ns;           /* deadline of the handlers that run before the end */
+    struct sx_timer timeout;    /* its time limit */
+    struct sx_timer term;       /* the handlers that run before the end have their time */
+    struct sx_timer kill;       /* the grace after the signal is over */
     uint32_t loss_awaited;      /* rank whose loss is published first; UINT32_MAX: none */
     struct sx_run_news *aborts; /* taken and not answered yet */
-    const struct sx_run_news *reaction; /* an abort that may be a reaction to a cause ... */
-    uint64_t reaction_ns;               /* ... which may be known until then */
-    uint64_t unwanted_ns;               /* when unwanted ranks are killed */
-    uint64_t lost_ns;                   /* when lost ranks are checked */
-    uint64_t survivors_ns;              /* deadline for killing what its ranks have left */
+    const struct sx_run_news *reaction_to; /* an abort that may be a reaction to a cause ... */
+    struct sx_timer reaction;              /* ... which may be known until then */
+    struct sx_timer unwanted;              /* unwanted ranks are killed */
+    struct sx_timer lost;                  /* lost ranks are checked */
+    struct sx_timer restart;               /* ranks that are to be started again are checked */
+    struct sx_run_hunt hunt;               /* for what its ranks have left */
 };
 
 struct sx_run_jobs {

@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <limits.h>
 #include <pmix.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -70,11 +70,12 @@ static void connected_say(struct sx_run_state *run)
     }
 }
 
-static void news_read(void *arg, uint32_t events)
+static void news_read(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_state *const run = arg;
 
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     sx_run_failure_news(run);
     connected_say(run);
 }
@@ -181,12 +182,10 @@ static void reap(struct sx_run_state *run)
     }
 }
 
-/* Stop with the ranks.  The clock of all deadlines stops meanwhile. */
+/* Stop with the ranks.  The clock of all deadlines stops meanwhile (launch/job/loop.h). */
 static void stop(struct sx_run_state *run)
 {
     const uint64_t begin_ns = sx_now_ns();
-    uint64_t stopped_ns;
-
     const bool typed = sx_run_pty_give_back();
 
     sx_run_signal(run, SIGTSTP);
@@ -194,11 +193,7 @@ static void stop(struct sx_run_state *run)
     if (typed) {
         sx_run_pty_take();
     }
-    stopped_ns = sx_now_ns() - begin_ns;
-    for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_end_delay(run->jobs->at[i], stopped_ns);
-    }
-    run->timeout_ns = sx_deadline_ns(run->timeout_ns, stopped_ns);
+    run->loop.stopped_ns += sx_now_ns() - begin_ns;
     sx_run_signal(run, SIGCONT);
     sx_run_input_start(&run->input);
 }
@@ -213,6 +208,21 @@ static bool any_alive(const struct sx_run_state *run)
     return false;
 }
 
+static void drain_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_state *const run = arg;
+
+    (void)now_ns;
+    run->drain_over = true;
+}
+
+/* The jobs are to end: their output does not get more time than this. */
+static void drain_limit(struct sx_run_state *run, uint64_t limit_ns)
+{
+    run->drain_over = false;
+    sx_run_after(&run->loop, &run->drain, limit_ns, drain_due, run);
+}
+
 /* The user wants to end all jobs; those that are ending already end at once. */
 static void interrupted(struct sx_run_state *run, int number)
 {
@@ -220,8 +230,7 @@ static void interrupted(struct sx_run_state *run, int number)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_end_hurry(run->jobs->at[i]);
     }
-    run->drain_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_GRACE_NS);
-    run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, SX_RUN_SIGNAL_GRACE_NS));
+    drain_limit(run, SX_RUN_GRACE_NS + sx_run_end_grace_ns(run, SX_RUN_SIGNAL_GRACE_NS));
     if (!sx_run_end_all(run, SX_RUN_EXIT_SIGNAL + number, number, SX_RUN_SIGNAL_GRACE_NS,
                         "got signal %d (%s); ending %s (once more: at once)", number,
                         strsignal(number), run->all) &&
@@ -276,12 +285,13 @@ static void handle_signal(struct sx_run_state *run, int number)
     }
 }
 
-static void signals_read(void *arg, uint32_t events)
+static void signals_read(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_state *run = arg;
     struct signalfd_siginfo info;
 
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     while (read(run->signals.fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         handle_signal(run, (int)info.ssi_signo);
     }
@@ -314,74 +324,34 @@ static void check_sinks(struct sx_run_state *run)
     }
 }
 
-static void check_deadlines(struct sx_run_state *run)
+static void limit_due(void *arg, uint64_t now_ns)
 {
-    const uint64_t now_ns = sx_now_ns();
+    struct sx_run_state *const run = arg;
 
+    (void)now_ns;
+    if (sx_run_report_all_late(run)) {
+        return;
+    }
+    sx_run_debuggers_end(run, true);
+    sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
+                   "not ended within %.10g s (%s)%s; ending %s",
+                   (double)run->setup->options->timeout_ns / 1e9, run->setup->options->timeout_by,
+                   run->setup->options->report_stacks ? ""
+                                                      : ", --get-stack-traces shows where it hangs",
+                   run->all);
+    drain_limit(run, SX_RUN_SIGNAL_GRACE_NS + sx_run_end_grace_ns(run, 0));
+}
+
+/* After each turn. */
+static void check(struct sx_run_state *run)
+{
+    const uint64_t now_ns = sx_run_now_ns(&run->loop);
+
+    check_sinks(run);
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_end_check(run->jobs->at[i], now_ns);
-        sx_run_failure_check(run->jobs->at[i], now_ns);
         sx_run_child_progress(run->jobs->at[i], now_ns);
     }
     sx_run_progress_look(run, now_ns);
-    sx_run_input_check(&run->input, now_ns);
-    for (int i = 0; i < 2; i++) {
-        sx_run_sink_check(run->sink_of[i], now_ns);
-    }
-    if (now_ns >= run->timeout_ns && !sx_run_report_all_late(run)) {
-        sx_run_debuggers_end(run, true);
-        sx_run_end_all(run, SX_RUN_EXIT_TIMEOUT, SIGTERM, SX_RUN_GRACE_NS,
-                       "not ended within %.10g s (%s)%s; ending %s",
-                       (double)run->setup->options->timeout_ns / 1e9,
-                       run->setup->options->timeout_by,
-                       run->setup->options->report_stacks
-                           ? ""
-                           : ", --get-stack-traces shows where it hangs",
-                       run->all);
-        run->timeout_ns = SX_DEADLINE_NEVER;
-        run->drain_ns = sx_deadline_ns(now_ns, SX_RUN_SIGNAL_GRACE_NS);
-        run->drain_ns = sx_deadline_ns(run->drain_ns, sx_run_end_grace_ns(run, 0));
-    }
-}
-
-/* Milliseconds to @deadline_ns, rounded up; -1: there is no deadline. */
-static int ms_until(uint64_t deadline_ns)
-{
-    const uint64_t now_ns = sx_now_ns();
-    uint64_t ms;
-
-    if (deadline_ns == SX_DEADLINE_NEVER) {
-        return -1;
-    }
-    ms = deadline_ns <= now_ns ? 0 : (deadline_ns - now_ns + SX_NS_PER_MS - 1) / SX_NS_PER_MS;
-    return ms > INT_MAX ? INT_MAX : (int)ms;
-}
-
-static uint64_t sooner(uint64_t a_ns, uint64_t b_ns)
-{
-    return a_ns < b_ns ? a_ns : b_ns;
-}
-
-static int wait_ms(const struct sx_run_state *run)
-{
-    uint64_t until_ns = sooner(sooner(run->timeout_ns, run->progress.deadline_ns),
-                               sx_run_input_deadline_ns(&run->input));
-
-    if (sx_run_is_starting(run)) {
-        return 0;
-    }
-    for (int i = 0; i < 2; i++) {
-        until_ns = sooner(until_ns, sx_run_sink_deadline_ns(run->sink_of[i]));
-    }
-    for (uint32_t i = 0; i < run->jobs->count; i++) {
-        until_ns = sooner(until_ns, sx_run_end_deadline_ns(run->jobs->at[i]));
-        until_ns = sooner(until_ns, sx_run_failure_deadline_ns(run->jobs->at[i]));
-        until_ns = sooner(until_ns, sx_run_again_deadline_ns(run->jobs->at[i]));
-        if (run->jobs->at[i]->survivors_ns != SX_DEADLINE_NEVER) {
-            until_ns = sooner(until_ns, sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS);
-        }
-    }
-    return ms_until(until_ns);
 }
 
 static void over_log(const struct sx_run_job *job)
@@ -420,14 +390,12 @@ static void run_loop(struct sx_run_state *run)
 {
     while (jobs_live(run)) {
         sx_run_start_some(run);
-        sx_run_again_some(run);
-        sx_run_loop_turn(&run->loop, wait_ms(run));
-        check_sinks(run);
-        check_deadlines(run);
+        sx_run_loop_turn(&run->loop, sx_run_is_starting(run));
+        check(run);
     }
     run->closing = true;
     while (!sx_run_survivors_end_all(run)) {
-        sx_run_loop_turn(&run->loop, ms_until(sx_now_ns() + SX_RUN_SURVIVORS_LOOK_NS));
+        sx_run_loop_turn(&run->loop, false);
     }
     sx_run_start_reports(run);
 }
@@ -435,12 +403,9 @@ static void run_loop(struct sx_run_state *run)
 /* Wait for room in a sink, but no longer than the user allows, who may want to end the jobs. */
 static void drain_turn(struct sx_run_state *run)
 {
-    sx_run_loop_turn(&run->loop, ms_until(sooner(run->drain_ns, run->timeout_ns)));
-    check_sinks(run);
-    check_deadlines(run);
-    if (sx_now_ns() >= run->drain_ns) {
-        run->give_up = true;
-    }
+    sx_run_loop_turn(&run->loop, run->drain_over);
+    check(run);
+    run->give_up = run->give_up || run->drain_over;
 }
 
 static void drain_stream(struct sx_run_state *run, struct sx_run_stream *stream)
@@ -491,11 +456,11 @@ static bool same_file(int a, int b)
 }
 
 /* Return: 0 or errno. */
-static int watch(struct sx_run_state *run, struct sx_run_watch *at, int fd,
-                 void (*fn)(void *, uint32_t))
+static int watch(struct sx_run_state *run, struct sx_poll *at, int fd,
+                 void (*fn)(void *, uint32_t, uint64_t))
 {
-    *at = (struct sx_run_watch){ .fd = fd, .fn = fn, .arg = run };
-    return sx_run_loop_add(&run->loop, at, EPOLLIN);
+    *at = (struct sx_poll){ .fd = fd, .fn = fn, .arg = run };
+    return sx_run_watch(&run->loop, at, POLLIN);
 }
 
 static int run_open(struct sx_run_state *run)
@@ -510,6 +475,9 @@ static int run_open(struct sx_run_state *run)
     }
     run->sink_of[0] = &run->sinks[0];
     run->sink_of[1] = one_sink ? &run->sinks[0] : &run->sinks[1];
+    if (run->setup->options->timeout_ns != 0) {
+        sx_run_after(&run->loop, &run->timeout, run->setup->options->timeout_ns, limit_due, run);
+    }
     if ((why = sx_run_start_open(run)) == 0 &&
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
@@ -524,19 +492,14 @@ static int run_open(struct sx_run_state *run)
 
 static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
 {
-    const uint64_t timeout_ns = setup->options->timeout_ns;
-
     *run = (struct sx_run_state){
         .setup = setup,
         .jobs = setup->jobs,
         .all = setup->jobs->count == 1 ? setup->jobs->at[0]->name : "all jobs",
-        .loop = SX_RUN_LOOP_NULL,
         .awaited = setup->options->verbose ? setup->options->rank_count : 0,
         .null_fd = -1,
         .xml_fd = -1,
         .spawn.report_fd = -1,
-        .timeout_ns = timeout_ns == 0 ? SX_DEADLINE_NEVER : sx_deadline_ns(sx_now_ns(), timeout_ns),
-        .drain_ns = SX_DEADLINE_NEVER,
         .survivors.children_fd = -1,
     };
     run->signals.fd = run->news.fd = -1;
@@ -559,8 +522,8 @@ static void run_deinit(struct sx_run_state *run)
         close(run->xml_fd);
     }
     sx_run_foreign_deinit(&run->foreign);
-    sx_run_log_close(&run->loop);
-    sx_run_forward_close(&run->loop);
+    sx_run_log_close();
+    sx_run_forward_close();
     sx_run_sink_deinit(&run->sinks[0]);
     sx_run_sink_deinit(&run->sinks[1]);
     sx_run_loop_deinit(&run->loop);

@@ -1,71 +1,85 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* loop.c - epoll, level-triggered. */
+/* loop.c - a turn is a run that its own hook stops. */
 #include "launch/job/loop.h"
 
 #include <errno.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
-#include "base/util.h"
+#include "base/clock.h"
+#include "launch/common/say.h"
 
-#define EVENTS_MAX 64
+uint64_t sx_run_now_ns(const struct sx_run_loop *loop)
+{
+    return sx_now_ns() - loop->stopped_ns;
+}
+
+static uint64_t loop_clock(void *arg)
+{
+    return sx_run_now_ns(arg);
+}
+
+static bool loop_is_busy(void *arg)
+{
+    return ((const struct sx_run_loop *)arg)->busy;
+}
+
+static void turn_end(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_loop_stop(((const struct sx_run_loop *)arg)->loop);
+}
+
+/* The status of a call that has set errno, if it could. */
+static int why_of(pmix_status_t status)
+{
+    return status == PMIX_SUCCESS ? 0 : errno != 0 ? errno : ENOMEM;
+}
 
 int sx_run_loop_init(struct sx_run_loop *loop)
 {
-    loop->fd = epoll_create1(EPOLL_CLOEXEC);
-    return loop->fd < 0 ? errno : 0;
+    errno = 0;
+    const int why = why_of(sx_loop_new(&loop->loop));
+
+    if (why == 0) {
+        sx_loop_set_clock(loop->loop, loop_clock, loop);
+        sx_loop_set_hooks(loop->loop, &(struct sx_loop_hooks){ .about_to_sleep = loop_is_busy,
+                                                               .turn = turn_end,
+                                                               .arg = loop });
+    }
+    return why;
 }
 
 void sx_run_loop_deinit(struct sx_run_loop *loop)
 {
-    if (loop->fd >= 0) {
-        close(loop->fd);
+    loop->loop = sx_loop_free(loop->loop);
+}
+
+void sx_run_loop_turn(struct sx_run_loop *loop, bool busy)
+{
+    loop->busy = busy;
+    sx_loop_run(loop->loop);
+}
+
+int sx_run_watch(struct sx_run_loop *loop, struct sx_poll *poll, uint32_t events)
+{
+    poll->events = events;
+    errno = 0;
+    return why_of(sx_poll_add(loop->loop, poll));
+}
+
+void sx_run_unwatch(struct sx_poll *poll)
+{
+    sx_poll_remove(poll);
+    poll->fd = -1;
+}
+
+void sx_run_after(struct sx_run_loop *loop, struct sx_timer *timer, uint64_t delay_ns,
+                  sx_loop_fn fn, void *arg)
+{
+    timer->fn = fn;
+    timer->arg = arg;
+    if (sx_timer_add(loop->loop, timer, sx_deadline_ns(sx_run_now_ns(loop), delay_ns)) !=
+        PMIX_SUCCESS) {
+        sx_cli_no_memory();
     }
-    *loop = SX_RUN_LOOP_NULL;
-}
-
-static int control(struct sx_run_loop *loop, int op, struct sx_run_watch *watch, uint32_t events)
-{
-    struct epoll_event event = { .events = events, .data.ptr = watch };
-
-    return epoll_ctl(loop->fd, op, watch->fd, &event) == 0 ? 0 : errno;
-}
-
-int sx_run_loop_add(struct sx_run_loop *loop, struct sx_run_watch *watch, uint32_t events)
-{
-    return control(loop, EPOLL_CTL_ADD, watch, events);
-}
-
-int sx_run_loop_modify(struct sx_run_loop *loop, struct sx_run_watch *watch, uint32_t events)
-{
-    return control(loop, EPOLL_CTL_MOD, watch, events);
-}
-
-void sx_run_loop_remove(struct sx_run_loop *loop, struct sx_run_watch *watch)
-{
-    if (watch->fd >= 0) {
-        control(loop, EPOLL_CTL_DEL, watch, 0);
-        watch->fd = -1;
-    }
-}
-
-void sx_run_loop_pause(struct sx_run_loop *loop, struct sx_run_watch *watch)
-{
-    control(loop, EPOLL_CTL_DEL, watch, 0);
-}
-
-int sx_run_loop_turn(struct sx_run_loop *loop, int timeout_ms)
-{
-    struct epoll_event events[EVENTS_MAX];
-    const int count = epoll_wait(loop->fd, events, SX_COUNT(events), timeout_ms);
-
-    for (int i = 0; i < count; i++) {
-        struct sx_run_watch *watch = events[i].data.ptr;
-
-        if (watch->fd >= 0) {
-            watch->fn(watch->arg, events[i].events);
-        }
-    }
-    return count < 0 ? 0 : count;
 }

@@ -1,45 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* loop.h - the launcher's wait: descriptors with a function each, on epoll.
+/* loop.h - the launcher's loop (control/loop.h), one turn at a time, and its clock.
  *
- * Loops nest: a loop can watch the descriptor of another loop, so that one call pauses thousands of
- * readers.  One thread. */
+ * The clock stands still while the user has stopped the launcher (Ctrl-Z, SIGTSTP): the ranks are
+ * stopped too, so no deadline of theirs may pass.  All timers here are of that clock: time limits,
+ * graces, pauses before restarts.  Three times run on: the time that --report and the events show,
+ * as the user's clock does; deadlines inside the server, which does not stop serving for tools; and
+ * everything after a SIGSTOP, which nobody can notice.  One thread. */
 #ifndef SX_LAUNCH_JOB_LOOP_H
 #define SX_LAUNCH_JOB_LOOP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The owner keeps the storage until the loop is gone.  An event may be pending for a watch that was
- * removed in the same turn, and is dropped then. */
-struct sx_run_watch {
-    int fd; /* -1: not watched */
-    void (*fn)(void *arg, uint32_t events);
-    void *arg;
-};
+#include "control/loop.h"
 
+/* Its address stays until deinit. */
 struct sx_run_loop {
-    int fd; /* -1: none */
+    struct sx_loop *loop; /* NULL: none */
+    uint64_t stopped_ns;  /* the clock is so far behind the system's */
+    bool busy;            /* this turn does not wait */
 };
 
-#define SX_RUN_LOOP_NULL ((struct sx_run_loop){ .fd = -1 })
-
-/* Return: 0 or errno. */
+/* Return: 0 or errno.  Deinit is safe on a zeroed one, and drops all sources. */
 int sx_run_loop_init(struct sx_run_loop *loop);
 void sx_run_loop_deinit(struct sx_run_loop *loop);
 
-/* Call watch->fn while @events (EPOLLIN, EPOLLOUT; 0: none) hold for watch->fd.  Return: 0 or
- * errno; EPERM: the file is always ready (a regular file). */
-int sx_run_loop_add(struct sx_run_loop *loop, struct sx_run_watch *watch, uint32_t events);
-int sx_run_loop_modify(struct sx_run_loop *loop, struct sx_run_watch *watch, uint32_t events);
-/* Take the watch out and set its fd to -1; the descriptor stays open. */
-void sx_run_loop_remove(struct sx_run_loop *loop, struct sx_run_watch *watch);
+/* Wait, unless @busy, and call the functions of what is ready or due. */
+void sx_run_loop_turn(struct sx_run_loop *loop, bool busy);
 
-/* Do not call the watch's function, not even for the descriptor's end, until it is added again. */
-void sx_run_loop_pause(struct sx_run_loop *loop, struct sx_run_watch *watch);
+/* Call poll->fn with poll->arg while @events (POLLIN, POLLOUT) hold for poll->fd.  Return: 0 or
+ * errno. */
+int sx_run_watch(struct sx_run_loop *loop, struct sx_poll *poll, uint32_t events);
+/* Take @poll out, and set its fd to -1; the descriptor stays open. */
+void sx_run_unwatch(struct sx_poll *poll);
 
-/* Wait at most @timeout_ms (-1: for ever) and call the functions of ready watches.  Return: how
- * many were called. */
-int sx_run_loop_turn(struct sx_run_loop *loop, int timeout_ms);
+/* The time of the loop's clock. */
+uint64_t sx_run_now_ns(const struct sx_run_loop *loop);
+
+/* Call @fn in @delay_ns, once; a former call of @timer is dropped. */
+void sx_run_after(struct sx_run_loop *loop, struct sx_timer *timer, uint64_t delay_ns,
+                  sx_loop_fn fn, void *arg);
+/* Whether the call is still to come. */
+static inline bool sx_run_is_awaited(const struct sx_timer *timer)
+{
+    return timer->source.loop != NULL;
+}
 
 #endif

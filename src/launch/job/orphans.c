@@ -25,6 +25,7 @@
 #include "launch/pmi/pmi1.h"
 #include "launch/stdio/input.h"
 
+#define LOOK_NS (5 * SX_NS_PER_MS)  /* between two passes */
 #define ROUNDS_MAX 64               /* of one pass */
 #define LIST_BYTES_MAX 65536        /* of numbers in a round; the next round reads further ones */
 #define TIME_NS (2 * SX_NS_PER_SEC) /* for all passes */
@@ -100,7 +101,7 @@ static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *j
                             uint64_t until_ns)
 {
     static char list[LIST_BYTES_MAX]; /* only one thread scans */
-    const bool late = sx_now_ns() + JANITOR_TIME_NS >= until_ns;
+    const bool late = sx_run_now_ns(&run->loop) + JANITOR_TIME_NS >= until_ns;
     const char *at = list;
     pid_t left = 0;
 
@@ -122,8 +123,15 @@ static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *j
     return left;
 }
 
+/* The turn of the loop that this makes calls sx_run_survivors_end. */
+static void look_due(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    (void)now_ns;
+}
+
 static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job,
-                          uint64_t *until_ns)
+                          struct sx_run_hunt *hunt)
 {
     unsigned without = 0; /* rounds: a list may lack a child whose sibling is being reaped */
     pid_t left = 0;
@@ -131,32 +139,35 @@ static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job
     if (run->survivors.children_fd < 0) {
         return true;
     }
-    if (*until_ns == SX_DEADLINE_NEVER) {
-        *until_ns = sx_deadline_ns(sx_now_ns(), TIME_NS);
+    if (!hunt->begun) {
+        hunt->begun = true;
+        hunt->until_ns = sx_deadline_ns(sx_run_now_ns(&run->loop), TIME_NS);
     }
     for (int i = 0; i < ROUNDS_MAX && without < 2; i++) {
-        left = survivors_kill(run, job, *until_ns);
+        left = survivors_kill(run, job, hunt->until_ns);
         without = left == 0 ? without + 1 : 0;
     }
-    if (without < 2 && sx_now_ns() < *until_ns) {
+    if (without < 2 && sx_run_now_ns(&run->loop) < hunt->until_ns) {
+        sx_run_after(&run->loop, &hunt->look, LOOK_NS, look_due, NULL);
         return false;
     }
     if (without < 2) {
         sx_run_say(run, "process %ld, which %s has left, cannot be killed", (long)left,
                    job == NULL ? "a rank" : job->name);
     }
-    *until_ns = SX_DEADLINE_NEVER;
+    hunt->begun = false;
+    sx_timer_remove(&hunt->look);
     return true;
 }
 
 bool sx_run_survivors_end(struct sx_run_job *job)
 {
-    return survivors_end(job->run, job, &job->survivors_ns);
+    return survivors_end(job->run, job, &job->hunt);
 }
 
 bool sx_run_survivors_end_all(struct sx_run_state *run)
 {
-    return run->survivors.guests || survivors_end(run, NULL, &run->survivors.until_ns);
+    return run->survivors.guests || survivors_end(run, NULL, &run->survivors.hunt);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -170,7 +181,6 @@ void sx_run_survivors_open(struct sx_run_state *run)
 
     snprintf(path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
     survivors->children_fd = open(path, O_RDONLY | O_CLOEXEC);
-    survivors->until_ns = SX_DEADLINE_NEVER;
     if (survivors->children_fd < 0 || prctl(PR_SET_CHILD_SUBREAPER, 1) != 0 ||
         !children_read(survivors, list)) {
         sx_run_survivors_close(run);
@@ -195,6 +205,14 @@ void sx_run_survivors_close(struct sx_run_state *run)
 
 void sx_run_past_close(struct sx_run_job *job)
 {
+    struct sx_timer *const timers[] = {
+        &job->timeout,  &job->term, &job->kill,    &job->reaction,
+        &job->unwanted, &job->lost, &job->restart, &job->hunt.look
+    };
+
+    for (size_t i = 0; i < SX_COUNT(timers); i++) {
+        sx_timer_remove(timers[i]);
+    }
     if (job->request != NULL) {
         sx_run_report_deinit(&job->request->late);
     }

@@ -402,8 +402,7 @@ void sx_run_step(struct sx_run_state *run, const char *fmt, ...)
 void sx_run_progress_init(struct sx_run_progress *progress, bool wanted, uint64_t begin_ns)
 {
     *progress = (struct sx_run_progress){ .on = wanted && isatty(STDERR_FILENO) == 1,
-                                          .next_ns = sx_deadline_ns(begin_ns, PATIENCE_NS),
-                                          .deadline_ns = SX_DEADLINE_NEVER };
+                                          .next_ns = sx_deadline_ns(begin_ns, PATIENCE_NS) };
 }
 
 /* Count the ranks of the command line that have been started.  Return: false when the launch is
@@ -434,6 +433,13 @@ static void line_show(struct sx_run_state *run, uint32_t up, uint32_t connected)
     free(line);
 }
 
+/* The turn of the loop that this makes compares them. */
+static void look_due(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    (void)now_ns;
+}
+
 void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns)
 {
     struct sx_run_progress *const progress = &run->progress;
@@ -445,7 +451,7 @@ void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns)
     }
     const uint32_t connected = sx_run_upcall_connected();
 
-    progress->deadline_ns = SX_DEADLINE_NEVER;
+    sx_timer_remove(&progress->look);
     if (!ranks_count(run, &up) || connected >= all) {
         sx_run_sink_show(run->sink_of[1], "", 0);
         sx_run_upcall_await(run->awaited, false);
@@ -455,7 +461,7 @@ void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns)
     } else if (up == progress->up && connected == progress->connected) {
         return;
     } else if (now_ns < progress->next_ns) {
-        progress->deadline_ns = progress->next_ns;
+        sx_run_after(&run->loop, &progress->look, progress->next_ns - now_ns, look_due, NULL);
     } else {
         line_show(run, up, connected);
         progress->up = up;

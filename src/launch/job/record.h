@@ -88,7 +88,7 @@ struct sx_run_progress {
     bool on;
     uint32_t up, connected; /* the counts that are shown */
     uint64_t next_ns;       /* the line is not shown again before this time */
-    uint64_t deadline_ns;   /* when to compare again, if nothing happens */
+    struct sx_timer look;   /* when to compare again, if nothing happens */
 };
 
 /* Begin to watch the launch, if @wanted and stderr is a terminal.  The launch began at

@@ -55,13 +55,14 @@ bool sx_run_again_note(struct sx_run_job *job, uint32_t rank)
     if (its->restarts >= sx_run_job_app(job, rank)->restarts_max) {
         return false;
     }
-    const uint64_t now_ns = sx_now_ns();
+    const uint64_t now_ns = sx_run_now_ns(&job->run->loop);
 
     its->again = true;
     its->again_ns = sx_deadline_ns(now_ns, LOSS_TIME_NS);
     its->pause_ns = sx_run_again_pause_ns(its->restarts, its->pause_ns, now_ns - its->begun_ns);
     its->again_from_ns = sx_deadline_ns(now_ns, its->pause_ns);
     job->again++;
+    sx_run_again_look(job, 0);
     return true;
 }
 
@@ -102,13 +103,13 @@ static void begin(struct sx_run_job *job, uint32_t rank)
     job->untold -= its->untold;
     its->untold = its->lost = its->loss_heard = false;
     its->restarts++;
-    its->begun_ns = sx_now_ns();
+    its->begun_ns = sx_run_now_ns(&job->run->loop);
     sx_run_host_rank_again(job, rank);
     sx_run_start_rank(job, rank);
 }
 
 /* Return: whether a process was started. */
-static bool look(struct sx_run_job *job, uint32_t rank)
+static bool look(struct sx_run_job *job, uint32_t rank, uint64_t now_ns)
 {
     struct sx_run_rank *const its = &job->ranks[rank];
 
@@ -116,13 +117,13 @@ static bool look(struct sx_run_job *job, uint32_t rank)
         forget(job, its);
         sx_run_host_rank_gone(job, rank);
     } else if (!is_known_to_be_gone(job, rank)) {
-        if (sx_now_ns() >= its->again_ns) {
+        if (now_ns >= its->again_ns) {
             sx_run_end(job, SX_EXIT_FAILURE,
                        "%srank %u cannot be started again: its PMIx client is another process, "
                        "which lives on; ending %s",
                        job->prefix, rank, job->name);
         }
-    } else if (sx_now_ns() >= its->again_from_ns && sx_run_start_can(job) &&
+    } else if (now_ns >= its->again_from_ns && sx_run_start_can(job) &&
                stream_end(&its->streams[0]) && stream_end(&its->streams[1])) {
         forget(job, its);
         begin(job, rank);
@@ -131,32 +132,40 @@ static bool look(struct sx_run_job *job, uint32_t rank)
     return false;
 }
 
-void sx_run_again_some(struct sx_run_state *run)
+/* The time until a rank may be restarted; a check is due before, or a short time after it. */
+static uint64_t pause_left_ns(const struct sx_run_job *job, uint64_t now_ns)
 {
-    uint32_t started = 0;
-
-    for (uint32_t i = 0; i < run->jobs->count; i++) {
-        struct sx_run_job *const job = run->jobs->at[i];
-
-        for (uint32_t rank = 0; rank < job->spawned && sx_run_again_any(job); rank++) {
-            if (job->ranks[rank].again && started < STARTS_A_TURN) {
-                started += look(job, rank);
-            }
-        }
-    }
-}
-
-uint64_t sx_run_again_deadline_ns(const struct sx_run_job *job)
-{
-    const uint64_t look_ns = sx_now_ns() + LOOK_NS;
     uint64_t until_ns = SX_DEADLINE_NEVER;
 
-    for (uint32_t i = 0; i < job->spawned && sx_run_again_any(job); i++) {
+    for (uint32_t i = 0; i < job->spawned; i++) {
         const struct sx_run_rank *const its = &job->ranks[i];
 
         if (its->again && its->again_from_ns < until_ns) {
             until_ns = its->again_from_ns;
         }
     }
-    return until_ns < look_ns ? look_ns : until_ns;
+    return until_ns < now_ns + LOOK_NS ? LOOK_NS : until_ns - now_ns;
+}
+
+/* Restart those ranks that can be started by now, some each turn. */
+static void look_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_job *const job = arg;
+    uint32_t started = 0;
+
+    for (uint32_t rank = 0; rank < job->spawned && sx_run_again_any(job); rank++) {
+        if (job->ranks[rank].again && started < STARTS_A_TURN) {
+            started += look(job, rank, now_ns);
+        }
+    }
+    if (sx_run_again_any(job)) {
+        sx_run_again_look(job, started < STARTS_A_TURN ? pause_left_ns(job, now_ns) : 0);
+    }
+}
+
+void sx_run_again_look(struct sx_run_job *job, uint64_t delay_ns)
+{
+    if (sx_run_again_any(job)) {
+        sx_run_after(&job->run->loop, &job->restart, delay_ns, look_due, job);
+    }
 }

@@ -212,8 +212,11 @@ static void job_set_out(struct sx_run_job *job)
     const uint64_t spawn_ns = said->spawn_timeout_ns != 0 ? said->spawn_timeout_ns
                                                           : said->timeout_ns;
 
-    job->timeout_ns = spawn_ns == 0 ? SX_DEADLINE_NEVER
-                                    : sx_deadline_ns(job->request->started_ns, spawn_ns);
+    if (spawn_ns != 0) {
+        const uint64_t gone_ns = sx_now_ns() - job->request->started_ns;
+
+        sx_run_end_limit(job, spawn_ns > gone_ns ? spawn_ns - gone_ns : 1);
+    }
     for (uint32_t i = 0; i < job->app_count; i++) {
         sx_run_env_put_job(&job->programs[i].env, job, &job->apps[i],
                            sx_run_jobs_places(job->run->jobs));
@@ -462,9 +465,7 @@ void sx_run_child_acts(struct sx_run_job *job)
     if (!sx_run_child_is_awaited(job)) {
         return;
     }
-    job->timeout_ns = request->said.job_timeout_ns == 0
-                          ? SX_DEADLINE_NEVER
-                          : sx_deadline_ns(sx_now_ns(), request->said.job_timeout_ns);
+    sx_run_end_limit(job, request->said.job_timeout_ns);
     if (request->said.progress && !job->ending) {
         sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
     }

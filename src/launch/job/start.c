@@ -8,11 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -313,7 +313,7 @@ static bool connect_rank(struct sx_run_job *job, uint32_t rank, int fds[3], char
     return why == 0 ? connect_output(job, rank, fds, message) : no_pipes(why, message);
 }
 
-static void reports_ready(void *arg, uint32_t events);
+static void reports_ready(void *arg, uint32_t revents, uint64_t now_ns);
 
 /* ---- one rank -------------------------------------------------------------------------------- */
 
@@ -453,8 +453,8 @@ static int reports_open(struct sx_run_job *job)
     }
     fcntl(reports[0], F_SETFL, O_NONBLOCK);
     job->report_fd = reports[1];
-    job->reports = (struct sx_run_watch){ .fd = reports[0], .fn = reports_ready, .arg = job };
-    return sx_run_loop_add(&job->run->loop, &job->reports, EPOLLIN);
+    job->reports = (struct sx_poll){ .fd = reports[0], .fn = reports_ready, .arg = job };
+    return sx_run_watch(&job->run->loop, &job->reports, POLLIN);
 }
 
 /* Otherwise the remaining reports of former starts would be lost. */
@@ -580,15 +580,16 @@ static void reports_read(struct sx_run_job *job)
         report_take(job, &failure);
     }
     if (got == 0) {
-        sx_run_loop_remove(&job->run->loop, &job->reports);
+        sx_run_unwatch(&job->reports);
         close(fd);
         sx_run_child_started(job);
     }
 }
 
-static void reports_ready(void *arg, uint32_t events)
+static void reports_ready(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     reports_read(arg);
 }
 
@@ -634,6 +635,7 @@ static void job_close(struct sx_run_job *job)
 {
     const int fds[] = { job->reports.fd, job->report_fd };
 
+    sx_poll_remove(&job->reports);
     for (size_t i = 0; i < SX_COUNT(fds); i++) {
         if (fds[i] >= 0) {
             close(fds[i]);

@@ -98,20 +98,18 @@ struct sx_run_state;
 struct sx_run_job;
 
 struct sx_run_survivors {
-    int children_fd;   /* -1: nothing is done */
-    bool guests;       /* the launcher had children before */
-    uint64_t until_ns; /* a deadline, for the orphans of all jobs */
+    int children_fd;         /* -1: nothing is done */
+    bool guests;             /* the launcher had children before */
+    struct sx_run_hunt hunt; /* for those of all jobs */
 };
 
 /* Call this before the first rank starts.  Close is safe with children_fd -1, and twice. */
 void sx_run_survivors_open(struct sx_run_state *run);
 void sx_run_survivors_close(struct sx_run_state *run);
 
-#define SX_RUN_SURVIVORS_LOOK_NS (5 * SX_NS_PER_MS)
-
 /* Kill the processes that the ranks of @job, which have ended, have left.  Return: true when none
- * is left, or the time is over; else call again when a child has ended, and after
- * SX_RUN_SURVIVORS_LOOK_NS. */
+ * is left, or the time is over; else call again in the next turn of the loop, which does not wait
+ * for long. */
 bool sx_run_survivors_end(struct sx_run_job *job);
 /* The same for all jobs. */
 bool sx_run_survivors_end_all(struct sx_run_state *run);
@@ -167,7 +165,7 @@ struct sx_run_state {
     struct sx_run_sink *sink_of[2]; /* one sink for both when they are the same file */
     struct sx_run_input input;
     struct sx_run_spawn spawn;
-    struct sx_run_watch signals, news;
+    struct sx_poll signals, news;
     struct sx_run_foreign foreign;
     struct sx_run_survivors survivors;
     bool terminals_suit;  /* the ranks, unless options or their jobs decide otherwise */
@@ -184,8 +182,10 @@ struct sx_run_state {
     int code;         /* of the first failure of any job */
     bool output_lost; /* a file of its output could not be written */
     struct sx_run_debuggers debuggers;
-    uint64_t timeout_ns, drain_ns; /* deadlines */
-    struct sx_run_late late;       /* the report at the first deadline */
+    struct sx_timer timeout; /* the time limit of all jobs */
+    struct sx_timer drain;   /* the output has had the time that the user grants ... */
+    bool drain_over;
+    struct sx_run_late late; /* the report at the first deadline */
     char host[HOST_NAME_MAX + 1];
 };
 
@@ -242,11 +242,8 @@ void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead);
 /* All handlers have been called, or the launcher stops waiting for them. */
 void sx_run_end_handled(struct sx_run_job *job);
 
-/* When sx_run_end_check has something to do; before that time it does nothing. */
-uint64_t sx_run_end_deadline_ns(const struct sx_run_job *job);
-void sx_run_end_check(struct sx_run_job *job, uint64_t now_ns);
-/* Move the deadlines: the launcher was stopped for so long. */
-void sx_run_end_delay(struct sx_run_job *job, uint64_t stopped_ns);
+/* Limit the time of @job to @limit_ns from now; 0: no limit. */
+void sx_run_end_limit(struct sx_run_job *job, uint64_t limit_ns);
 
 /* ---- start ----------------------------------------------------------------------------------- */
 
@@ -305,10 +302,6 @@ void sx_run_failure_lost(struct sx_run_job *job, uint32_t rank);
 void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
                                bool good);
 
-/* When sx_run_failure_check has something to do; before that time it does nothing. */
-uint64_t sx_run_failure_deadline_ns(const struct sx_run_job *job);
-void sx_run_failure_check(struct sx_run_job *job, uint64_t now_ns);
-
 /* ---- restart --------------------------------------------------------------------------------- */
 
 /* Ranks that have failed and are started again, as often as their application says.
@@ -341,11 +334,8 @@ void sx_run_again_over(struct sx_run_job *job);
 /* @rank has failed.  Return: whether it will be restarted. */
 bool sx_run_again_note(struct sx_run_job *job, uint32_t rank);
 
-/* Restart those ranks that can be started by now, some each turn. */
-void sx_run_again_some(struct sx_run_state *run);
-
-/* When to check the pending ranks of @job; SX_DEADLINE_NEVER: there are none. */
-uint64_t sx_run_again_deadline_ns(const struct sx_run_job *job);
+/* Check in @delay_ns which ranks of @job can be restarted, if any is to be. */
+void sx_run_again_look(struct sx_run_job *job, uint64_t delay_ns);
 
 /* Whether @rank has ended, and will be restarted. */
 bool sx_run_again_is_pending(const struct sx_run_job *job, uint32_t rank);

@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -200,17 +199,18 @@ static bool text_read(struct sx_run_look *look)
     }
     const int fd = look->watch.fd;
 
-    sx_run_loop_remove(&look->run->loop, &look->watch);
+    sx_run_unwatch(&look->watch);
     close(fd);
     known(look);
     return false;
 }
 
-static void readable(void *arg, uint32_t events)
+static void readable(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_look *const look = arg;
 
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     while (text_read(look)) {
     }
 }
@@ -239,7 +239,7 @@ void sx_run_look_await(struct sx_run_look *look)
         }
         (void)poll(&poll_fd, 1,
                    now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1 : -1);
-        readable(look, 0);
+        readable(look, 0, now_ns);
     }
 }
 
@@ -253,7 +253,7 @@ int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
         known(look);
         return 0;
     }
-    return sx_run_loop_add(&run->loop, &look->watch, EPOLLIN);
+    return sx_run_watch(&run->loop, &look->watch, POLLIN);
 }
 
 /* ---- probe cache ----------------------------------------------------------------------------- */

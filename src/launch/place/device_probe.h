@@ -29,7 +29,7 @@ struct sx_run_look {
     struct sx_run_state *run;
     int asked_fd; /* the process waits until this is written; -1: it does not wait */
     pid_t pid;    /* 0: none, or the process has been reaped */
-    struct sx_run_watch watch;
+    struct sx_poll watch;
     char *text;
     size_t used, room;
 };

@@ -10,9 +10,9 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pmix.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -195,13 +195,14 @@ void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_r
     }
 }
 
-static void client_speaks(void *arg, uint32_t events)
+static void client_speaks(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_foreign *foreign = arg;
     uint8_t words[WORDS_MAX];
     const int fd = accept4(foreign->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     if (fd < 0) {
         return;
     }
@@ -242,19 +243,20 @@ int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_loop *loop
     struct sockaddr_in address;
 
     *foreign = (struct sx_run_foreign){ .jobs = jobs, .lib_dir = lib_dir };
-    foreign->watch = (struct sx_run_watch){ .fd = listen_on_loopback(&address),
-                                            .fn = client_speaks,
-                                            .arg = foreign };
+    foreign->watch = (struct sx_poll){ .fd = listen_on_loopback(&address),
+                                       .fn = client_speaks,
+                                       .arg = foreign };
     if (foreign->watch.fd < 0) {
         return errno == EMFILE || errno == ENFILE ? errno : 0;
     }
     foreign->uri = sx_cli_printf("shmix.0;tcp4://127.0.0.1:%u", ntohs(address.sin_port));
-    return sx_run_loop_add(loop, &foreign->watch, EPOLLIN);
+    return sx_run_watch(loop, &foreign->watch, POLLIN);
 }
 
 void sx_run_foreign_deinit(struct sx_run_foreign *foreign)
 {
     if (foreign->uri != NULL) {
+        sx_poll_remove(&foreign->watch);
         close(foreign->watch.fd);
     }
     free(foreign->uri);

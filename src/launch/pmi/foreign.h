@@ -22,7 +22,7 @@
 #include "launch/job/loop.h"
 
 struct sx_run_foreign {
-    struct sx_run_watch watch; /* fd -1: there is no such socket */
+    struct sx_poll watch; /* fd -1: there is no such socket */
     char *uri;
     const struct sx_run_jobs *jobs; /* borrowed, as ... */
     const char *lib_dir;

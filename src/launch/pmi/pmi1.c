@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pmix.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -43,7 +43,7 @@ struct line {
 };
 
 struct rank {
-    struct sx_run_watch watch; /* fd -1: no connection */
+    struct sx_poll watch; /* fd -1: no connection */
     struct sx_run_job *job;
     struct line line; /* the unfinished one */
     enum state state;
@@ -72,7 +72,7 @@ struct ask {
     char more[ANSWER_MAX];
 };
 
-static void hear(void *arg, uint32_t events);
+static void hear(void *arg, uint32_t revents, uint64_t now_ns);
 
 static uint32_t number_of(const struct rank *rank)
 {
@@ -115,8 +115,8 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
     }
     its->state = NEW;
     its->aborted = false;
-    its->watch = (struct sx_run_watch){ .fd = pair[0], .fn = hear, .arg = its };
-    why = sx_run_loop_add(&job->run->loop, &its->watch, EPOLLIN);
+    its->watch = (struct sx_poll){ .fd = pair[0], .fn = hear, .arg = its };
+    why = sx_run_watch(&job->run->loop, &its->watch, POLLIN);
     if (why != 0) {
         close(pair[0]);
         close(pair[1]);
@@ -138,7 +138,7 @@ static void disconnect(struct rank *rank)
     const int fd = rank->watch.fd;
 
     if (fd >= 0) {
-        sx_run_loop_remove(&rank->job->run->loop, &rank->watch);
+        sx_run_unwatch(&rank->watch);
         close(fd);
     }
     free(rank->line.text);
@@ -734,9 +734,10 @@ static bool read_some(struct rank *rank)
     return true;
 }
 
-static void hear(void *arg, uint32_t events)
+static void hear(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     read_some(arg);
 }
 

@@ -5,10 +5,10 @@
 
 #include <errno.h>
 #include <pmix.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ static struct {
     struct delivery *taken;           /* under lock */
     /* for the launcher's thread only: */
     const struct sx_run_jobs *jobs;
-    struct sx_run_watch watch;
+    struct sx_poll watch;
     struct pull *pulls;
     size_t bytes;     /* in all deliveries */
     unsigned waiting; /* streams that wait for room */
@@ -349,12 +349,10 @@ static void pull_begin(struct pull *pull)
 }
 
 /* Take everything that the other thread has queued. */
-static void heard(void *arg, uint32_t events)
+static void heard(void)
 {
     uint64_t count;
 
-    (void)arg;
-    (void)events;
     (void)!read(forward.event_fd, &count, sizeof(count));
     pthread_mutex_lock(&forward.lock);
     struct pull *pull = forward.asked;
@@ -394,9 +392,12 @@ static void waiting_go_on(void)
     }
 }
 
-static void heard_all(void *arg, uint32_t events)
+static void heard_all(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    heard(arg, events);
+    (void)arg;
+    (void)revents;
+    (void)now_ns;
+    heard();
     if (forward.waiting > 0 && forward.bytes < SX_RUN_FORWARD_BYTES / 2) {
         waiting_go_on();
     }
@@ -413,13 +414,13 @@ int sx_run_forward_init(void)
 int sx_run_forward_open(struct sx_run_loop *loop, const struct sx_run_jobs *jobs)
 {
     forward.jobs = jobs;
-    forward.watch = (struct sx_run_watch){ .fd = forward.event_fd, .fn = heard_all };
-    return sx_run_loop_add(loop, &forward.watch, EPOLLIN);
+    forward.watch = (struct sx_poll){ .fd = forward.event_fd, .fn = heard_all };
+    return sx_run_watch(loop, &forward.watch, POLLIN);
 }
 
-void sx_run_forward_close(struct sx_run_loop *loop)
+void sx_run_forward_close(void)
 {
-    sx_run_loop_remove(loop, &forward.watch);
+    sx_run_unwatch(&forward.watch);
 }
 
 void sx_run_forward_deinit(void)

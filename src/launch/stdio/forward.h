@@ -34,7 +34,7 @@ pmix_status_t sx_run_forward_pull(const pmix_proc_t procs[], size_t nprocs,
 
 /* Call it while there is a loop.  Return: 0 or errno. */
 int sx_run_forward_open(struct sx_run_loop *loop, const struct sx_run_jobs *jobs);
-void sx_run_forward_close(struct sx_run_loop *loop);
+void sx_run_forward_close(void);
 
 /* @stream has begun: count the pulls that want it already.  @wanted: deliver it in any case. */
 void sx_run_forward_begin(struct sx_run_stream *stream, bool wanted);

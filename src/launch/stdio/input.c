@@ -9,6 +9,7 @@
 #include "launch/stdio/input.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -29,27 +30,21 @@ static void reader_drop(struct sx_run_reader *reader)
     if (fd < 0) {
         return;
     }
-    if (reader->waits) {
-        sx_run_loop_remove(reader->input->loop, &reader->watch);
-    }
-    reader->watch.fd = -1;
+    sx_run_unwatch(&reader->watch);
     close(fd);
     reader->input->live--;
 }
 
 static void reader_wait(struct sx_run_reader *reader, bool on)
 {
-    const int fd = reader->watch.fd;
-
     if (on == reader->waits) {
         return;
     }
     reader->waits = on;
     if (on) {
-        sx_run_loop_add(reader->input->loop, &reader->watch, EPOLLOUT);
+        (void)sx_run_watch(reader->input->loop, &reader->watch, POLLOUT);
     } else {
-        sx_run_loop_remove(reader->input->loop, &reader->watch);
-        reader->watch.fd = fd;
+        sx_poll_remove(&reader->watch);
     }
 }
 
@@ -83,11 +78,9 @@ static void source_watch(struct sx_run_input *input, bool on)
         return;
     }
     if (on) {
-        input->source.fd = input->fd;
-        input->always_ready = sx_run_loop_add(input->loop, &input->source, EPOLLIN) == EPERM;
-        input->reading = !input->always_ready;
+        input->reading = sx_run_watch(input->loop, &input->source, POLLIN) == 0;
     } else {
-        sx_run_loop_remove(input->loop, &input->source);
+        sx_poll_remove(&input->source);
         input->reading = false;
     }
 }
@@ -113,6 +106,8 @@ static void end(struct sx_run_input *input)
     }
 }
 
+static void terminal_look(void *arg, uint64_t now_ns);
+
 /* Return: true when there are new bytes to hand out. */
 static bool fill(struct sx_run_input *input)
 {
@@ -124,7 +119,7 @@ static bool fill(struct sx_run_input *input)
     }
     if (got < 0 && errno == EIO) {
         source_watch(input, false); /* a terminal, and we are in the background */
-        input->look_ns = sx_deadline_ns(sx_now_ns(), BACKGROUND_LOOK_NS);
+        sx_run_after(input->loop, &input->look, BACKGROUND_LOOK_NS, terminal_look, input);
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         end(input);
     }
@@ -180,17 +175,19 @@ static void pump(struct sx_run_input *input, bool ready)
     source_watch(input, false);
 }
 
-static void source_ready(void *arg, uint32_t events)
+static void source_ready(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     pump(arg, true);
 }
 
-static void reader_ready(void *arg, uint32_t events)
+static void reader_ready(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_reader *reader = arg;
 
-    if ((events & (EPOLLERR | EPOLLHUP)) != 0) {
+    (void)now_ns;
+    if ((revents & (POLLERR | POLLHUP)) != 0) {
         reader_drop(reader); /* nobody reads this pipe any more */
     }
     if (reader_write(reader)) {
@@ -199,10 +196,23 @@ static void reader_ready(void *arg, uint32_t events)
     }
 }
 
+/* Whether reading from @fd never waits, as from a file: then the kernel refuses to watch it. */
+static bool is_always_ready(int fd)
+{
+    struct epoll_event event = { .events = EPOLLIN };
+    const int set = epoll_create1(EPOLL_CLOEXEC);
+    const bool is = set >= 0 && epoll_ctl(set, EPOLL_CTL_ADD, fd, &event) != 0 && errno == EPERM;
+
+    if (set >= 0) {
+        close(set);
+    }
+    return is;
+}
+
 void sx_run_input_init(struct sx_run_input *input, struct sx_run_loop *loop, int fd, size_t count)
 {
-    *input = (struct sx_run_input){ .loop = loop, .fd = fd, .look_ns = SX_DEADLINE_NEVER };
-    input->source = (struct sx_run_watch){ .fd = -1, .fn = source_ready, .arg = input };
+    *input = (struct sx_run_input){ .loop = loop, .fd = fd, .always_ready = is_always_ready(fd) };
+    input->source = (struct sx_poll){ .fd = fd, .fn = source_ready, .arg = input };
     input->buffer = sx_cli_calloc(SX_RUN_INPUT_BYTES, 1);
     input->readers = sx_cli_calloc(count, sizeof(*input->readers));
 }
@@ -212,35 +222,29 @@ void sx_run_input_add(struct sx_run_input *input, int fd)
     struct sx_run_reader *reader = &input->readers[input->count++];
 
     *reader = (struct sx_run_reader){ .input = input, .terminal = isatty(fd) == 1 };
-    reader->watch = (struct sx_run_watch){ .fd = fd, .fn = reader_ready, .arg = reader };
+    reader->watch = (struct sx_poll){ .fd = fd, .fn = reader_ready, .arg = reader };
     input->live++;
 }
 
 void sx_run_input_start(struct sx_run_input *input)
 {
     if (input->buffer != NULL && !input->reading) {
-        input->look_ns = SX_DEADLINE_NEVER;
+        sx_timer_remove(&input->look);
         pump(input, false);
     }
 }
 
-uint64_t sx_run_input_deadline_ns(const struct sx_run_input *input)
+/* Continue to read if this process is in the front of its terminal again. */
+static void terminal_look(void *arg, uint64_t now_ns)
 {
-    return input->buffer == NULL ? SX_DEADLINE_NEVER : input->look_ns;
-}
-
-void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns)
-{
-    if (now_ns < sx_run_input_deadline_ns(input)) {
-        return;
-    }
+    struct sx_run_input *const input = arg;
     const pid_t front = tcgetpgrp(input->fd);
 
-    input->look_ns = SX_DEADLINE_NEVER;
+    (void)now_ns;
     if (front == getpgrp()) {
         sx_run_input_start(input);
     } else if (front >= 0 && input->live > 0) { /* else it is not a terminal any more */
-        input->look_ns = sx_deadline_ns(now_ns, BACKGROUND_LOOK_NS);
+        sx_run_after(input->loop, &input->look, BACKGROUND_LOOK_NS, terminal_look, input);
     }
 }
 
@@ -250,6 +254,7 @@ void sx_run_input_deinit(struct sx_run_input *input)
         return;
     }
     end(input);
+    sx_timer_remove(&input->look);
     free(input->buffer);
     free(input->readers);
     *input = (struct sx_run_input){ .fd = -1 };
@@ -281,8 +286,8 @@ struct place {
 
 struct sx_run_feed {
     struct sx_run_loop *loop;
-    struct sx_run_watch watch; /* added while there is no room */
-    int fd;                    /* -1: closed */
+    struct sx_poll watch; /* added while there is no room */
+    int fd;               /* -1: closed */
     bool waits;
     struct place *first, **last;
     uint64_t given; /* the last push that it has received: a push may name a process twice */
@@ -363,10 +368,9 @@ static void feed_wait(struct sx_run_feed *feed, bool on)
     }
     feed->waits = on;
     if (on) {
-        feed->watch.fd = feed->fd;
-        (void)sx_run_loop_add(feed->loop, &feed->watch, EPOLLOUT);
+        (void)sx_run_watch(feed->loop, &feed->watch, POLLOUT);
     } else {
-        sx_run_loop_remove(feed->loop, &feed->watch);
+        sx_poll_remove(&feed->watch);
     }
 }
 
@@ -420,9 +424,10 @@ static void feed_write(struct sx_run_feed *feed)
     feed_wait(feed, false);
 }
 
-static void feed_ready(void *arg, uint32_t events)
+static void feed_ready(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     feed_write(arg);
 }
 
@@ -447,7 +452,7 @@ struct sx_run_feed *sx_run_feed_new(struct sx_run_loop *loop, int fd)
     struct sx_run_feed *const feed = sx_cli_calloc(1, sizeof(*feed));
 
     *feed = (struct sx_run_feed){ .loop = loop, .fd = fd, .last = &feed->first };
-    feed->watch = (struct sx_run_watch){ .fd = -1, .fn = feed_ready, .arg = feed };
+    feed->watch = (struct sx_poll){ .fd = fd, .fn = feed_ready, .arg = feed };
     return feed;
 }
 

@@ -25,20 +25,20 @@ struct sx_run_input;
 
 struct sx_run_reader {
     struct sx_run_input *input;
-    struct sx_run_watch watch; /* of the pipe to the rank; fd -1: gone */
-    size_t off;                /* bytes of the buffer that it has received */
-    bool terminal;             /* its input ends with a byte */
-    bool waits;                /* for room in the pipe */
+    struct sx_poll watch; /* of the pipe to the rank; fd -1: gone */
+    size_t off;           /* bytes of the buffer that it has received */
+    bool terminal;        /* its input ends with a byte */
+    bool waits;           /* for room in the pipe */
 };
 
 struct sx_run_input {
     struct sx_run_loop *loop;
-    struct sx_run_watch source;
+    struct sx_poll source;
     int fd;
     bool always_ready; /* a regular file */
     bool reading;      /* the source is watched */
     bool ended;
-    uint64_t look_ns; /* in the background: when to poll the terminal again; a deadline */
+    struct sx_timer look; /* in the background: when to poll the terminal again */
     char *buffer;
     size_t used;
     struct sx_run_reader *readers;
@@ -56,11 +56,6 @@ void sx_run_input_add(struct sx_run_input *input, int fd);
 /* Begin to read: all readers are added.  Call it again after the launcher was stopped, or when it
  * may be in the front again. */
 void sx_run_input_start(struct sx_run_input *input);
-
-/* When sx_run_input_check has something to do; before that time it does nothing. */
-uint64_t sx_run_input_deadline_ns(const struct sx_run_input *input);
-/* Continue to read if this process is in the front of its terminal again. */
-void sx_run_input_check(struct sx_run_input *input, uint64_t now_ns);
 
 /* ---- push ------------------------------------------------------------------------------------ */
 

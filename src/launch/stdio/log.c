@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,9 +53,10 @@ struct call {
 struct outlet {
     struct part *first, **last; /* under lock */
     bool full;                  /* under lock: there is a part, and the event is set */
-    struct sx_run_watch watch;
-    struct sx_run_sink *sink; /* NULL: the file */
-    struct sx_log_text text;  /* the rest of the first part, if it has begun */
+    struct sx_run_reads reads;  /* of a stream */
+    struct sx_poll poll;        /* of the file */
+    struct sx_run_sink *sink;   /* NULL: the file */
+    struct sx_log_text text;    /* the rest of the first part, if it has begun */
     bool begun;
 };
 
@@ -148,13 +148,12 @@ static void text_begin(const struct part *part, struct outlet *outlet)
     outlet->begun = true;
 }
 
-static void stream_write(void *arg, uint32_t events)
+static void stream_write(void *arg)
 {
     static char piece[SX_LOG_PIECE_MAX]; /* only one thread writes */
     struct outlet *const outlet = arg;
     struct part *part;
 
-    (void)events;
     for (unsigned i = 0;
          i < PIECES_A_TURN && !outlet->sink->paused && (part = part_first(outlet)) != NULL; i++) {
         if (!outlet->begun) {
@@ -266,13 +265,14 @@ static int record_write(const char *line, size_t size)
     return 0;
 }
 
-static void file_write(void *arg, uint32_t events)
+static void file_write(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct outlet *const outlet = arg;
     const struct part *const part = part_first(outlet);
     size_t size;
 
-    (void)events;
+    (void)revents;
+    (void)now_ns;
     if (part == NULL) {
         return;
     }
@@ -359,7 +359,7 @@ int sx_run_log_init(const struct sx_run_options *options)
 {
     logs.tag_output = options->output.marks.tag;
     for (size_t i = 0; i < OUTLETS; i++) {
-        logs.outlets[i] = (struct outlet){ .last = &logs.outlets[i].first, .watch.fd = -1 };
+        logs.outlets[i] = (struct outlet){ .last = &logs.outlets[i].first, .reads.fd = -1 };
         logs.event_fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (logs.event_fds[i] < 0) {
             return errno;
@@ -385,22 +385,24 @@ int sx_run_log_open(struct sx_run_state *run)
         struct outlet *const outlet = &logs.outlets[i];
 
         outlet->sink = i == TO_FILE ? NULL : run->sink_of[i];
-        outlet->watch = (struct sx_run_watch){ .fd = logs.event_fds[i],
-                                               .fn = i == TO_FILE ? file_write : stream_write,
+        outlet->poll = (struct sx_poll){ .fd = logs.event_fds[i], .fn = file_write, .arg = outlet };
+        outlet->reads = (struct sx_run_reads){ .fd = outlet->poll.fd,
+                                               .fn = stream_write,
                                                .arg = outlet };
-        why = sx_run_loop_add(i == TO_FILE ? &run->loop : &outlet->sink->readers, &outlet->watch,
-                              EPOLLIN);
+        why = i == TO_FILE ? sx_run_watch(&run->loop, &outlet->poll, POLLIN)
+                           : sx_run_sink_watch(outlet->sink, &outlet->reads);
     }
     return why;
 }
 
-void sx_run_log_close(struct sx_run_loop *loop)
+void sx_run_log_close(void)
 {
     for (size_t i = 0; i < OUTLETS; i++) {
         struct outlet *const outlet = &logs.outlets[i];
 
-        if (outlet->watch.fd >= 0) {
-            sx_run_loop_remove(i == TO_FILE ? loop : &outlet->sink->readers, &outlet->watch);
+        sx_poll_remove(&outlet->poll);
+        if (outlet->sink != NULL) {
+            sx_run_sink_unwatch(outlet->sink, &outlet->reads);
         }
     }
 }

@@ -31,7 +31,7 @@ void sx_run_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndat
 
 /* Call it while @run has its sinks.  Return: 0 or errno. */
 int sx_run_log_open(struct sx_run_state *run);
-void sx_run_log_close(struct sx_run_loop *loop);
+void sx_run_log_close(void);
 /* Whether some part has not been written. */
 bool sx_run_log_waits(void);
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pmix.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -15,44 +16,72 @@
 #include "launch/common/say.h"
 
 #define BLOCK_BYTES 4096u /* buffers of programs are multiples of this */
+#define READS_A_TURN 64
 #define SHOWS_A_TURN 256
 #define FLOW_BYTES 2048u /* with fewer bytes waiting, a terminal accepts a write as a whole */
 #define FLOW_LOOKS 10
 
 /* ---- sinks ----------------------------------------------------------------------------------- */
 
-static void sink_readable(void *arg, uint32_t events)
+static void sink_readable(void *arg, uint32_t revents, uint64_t now_ns)
 {
-    struct sx_run_sink *sink = arg;
+    const struct sx_run_sink *const sink = arg;
+    struct epoll_event events[READS_A_TURN];
+    const int count = epoll_wait(sink->readers_fd, events, SX_COUNT(events), 0);
 
-    (void)events;
-    sx_run_loop_turn(&sink->readers, 0);
+    (void)revents;
+    (void)now_ns;
+    for (int i = 0; i < count; i++) {
+        const struct sx_run_reads *const reads = events[i].data.ptr;
+
+        if (reads->fd >= 0) {
+            reads->fn(reads->arg);
+        }
+    }
 }
 
-static void sink_writable(void *arg, uint32_t events)
+int sx_run_sink_watch(struct sx_run_sink *sink, struct sx_run_reads *reads)
 {
-    (void)events;
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = reads };
+
+    return epoll_ctl(sink->readers_fd, EPOLL_CTL_ADD, reads->fd, &event) == 0 ? 0 : errno;
+}
+
+void sx_run_sink_pause(struct sx_run_sink *sink, const struct sx_run_reads *reads)
+{
+    struct epoll_event unused = { .events = 0 };
+
+    epoll_ctl(sink->readers_fd, EPOLL_CTL_DEL, reads->fd, &unused);
+}
+
+void sx_run_sink_unwatch(struct sx_run_sink *sink, struct sx_run_reads *reads)
+{
+    if (reads->fd >= 0) {
+        sx_run_sink_pause(sink, reads);
+        reads->fd = -1;
+    }
+}
+
+static void sink_writable(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    (void)revents;
+    (void)now_ns;
     sx_run_sink_flush(arg);
 }
 
 int sx_run_sink_init(struct sx_run_sink *sink, struct sx_run_loop *loop, int fd)
 {
-    int why;
-
-    *sink = (struct sx_run_sink){ .loop = loop, .readers = SX_RUN_LOOP_NULL, .out = SX_OUT_NULL };
-    sink->readers_watch.fd = sink->writable.fd = -1;
+    *sink = (struct sx_run_sink){ .loop = loop, .out = SX_OUT_NULL };
     sx_list_init(&sink->open_lines);
     sx_out_open(&sink->out, fd);
-    why = sx_run_loop_init(&sink->readers);
-    if (why != 0) {
-        sx_run_sink_deinit(sink);
-        return why;
+    sink->readers_fd = epoll_create1(EPOLL_CLOEXEC);
+    int why = sink->readers_fd < 0 ? errno : 0;
+
+    sink->readers = (struct sx_poll){ .fd = sink->readers_fd, .fn = sink_readable, .arg = sink };
+    sink->writable = (struct sx_poll){ .fd = sink->out.fd, .fn = sink_writable, .arg = sink };
+    if (why == 0) {
+        why = sx_run_watch(loop, &sink->readers, POLLIN);
     }
-    sink->readers_watch = (struct sx_run_watch){ .fd = sink->readers.fd,
-                                                 .fn = sink_readable,
-                                                 .arg = sink };
-    sink->writable = (struct sx_run_watch){ .fd = sink->out.fd, .fn = sink_writable, .arg = sink };
-    why = sx_run_loop_add(loop, &sink->readers_watch, EPOLLIN);
     if (why != 0) {
         sx_run_sink_deinit(sink);
     }
@@ -64,14 +93,15 @@ void sx_run_sink_deinit(struct sx_run_sink *sink)
     if (sink->loop == NULL) {
         return;
     }
-    sx_run_loop_remove(sink->loop, &sink->readers_watch);
-    if (sink->armed) {
-        sx_run_loop_remove(sink->loop, &sink->writable);
+    sx_poll_remove(&sink->readers);
+    sx_poll_remove(&sink->writable);
+    sx_timer_remove(&sink->show);
+    if (sink->readers_fd >= 0) {
+        close(sink->readers_fd);
     }
-    sx_run_loop_deinit(&sink->readers);
     sx_out_close(&sink->out);
     free(sink->queue);
-    *sink = (struct sx_run_sink){ .readers = SX_RUN_LOOP_NULL, .out = SX_OUT_NULL };
+    *sink = (struct sx_run_sink){ .out = SX_OUT_NULL };
 }
 
 static void sink_arm(struct sx_run_sink *sink, bool on)
@@ -80,11 +110,10 @@ static void sink_arm(struct sx_run_sink *sink, bool on)
         return;
     }
     if (on) {
-        /* EPERM: the file is always ready, and will not return EAGAIN twice. */
-        sink->writable.fd = sink->out.fd;
-        sink->armed = sx_run_loop_add(sink->loop, &sink->writable, EPOLLOUT) == 0;
+        /* It fails where the file is always ready, and will not return EAGAIN twice. */
+        sink->armed = sx_run_watch(sink->loop, &sink->writable, POLLOUT) == 0;
     } else {
-        sx_run_loop_remove(sink->loop, &sink->writable);
+        sx_poll_remove(&sink->writable);
         sink->armed = false;
     }
 }
@@ -96,7 +125,11 @@ static void sink_pause(struct sx_run_sink *sink)
 
     if (pause != sink->paused) {
         sink->paused = pause;
-        sx_run_loop_modify(sink->loop, &sink->readers_watch, pause ? 0 : EPOLLIN);
+        if (pause) {
+            sx_poll_remove(&sink->readers);
+        } else if (sx_run_watch(sink->loop, &sink->readers, POLLIN) != 0) {
+            sx_cli_no_memory();
+        }
     }
 }
 
@@ -290,6 +323,30 @@ static void stream_keep(struct sx_run_stream *stream, const char *bytes, size_t 
     stream->line_used += size;
 }
 
+static void show_due(void *arg, uint64_t now_ns);
+
+/* Wake up for the first of the lines that may have to be shown. */
+static void show_plan(struct sx_run_sink *sink)
+{
+    const uint64_t now_ns = sx_run_now_ns(sink->loop);
+
+    if (sx_list_empty(&sink->open_lines)) {
+        sx_timer_remove(&sink->show);
+    } else if (!sx_run_is_awaited(&sink->show)) {
+        const uint64_t show_ns =
+            SX_LIST_ENTRY(sink->open_lines.next, struct sx_run_stream, open_line)->show_ns;
+
+        sx_run_after(sink->loop, &sink->show, show_ns > now_ns ? show_ns - now_ns : 0, show_due,
+                     sink);
+    }
+}
+
+static void line_unwatch(struct sx_run_stream *stream)
+{
+    sx_list_remove(&stream->open_line);
+    show_plan(stream->sink);
+}
+
 static void line_emit(struct sx_run_stream *stream)
 {
     if (stream->line_used > 0 && stream->file_lines) {
@@ -301,7 +358,7 @@ static void line_emit(struct sx_run_stream *stream)
     }
     stream->line_used = stream->line_shown = 0;
     stream->looks = 0;
-    sx_list_remove(&stream->open_line);
+    line_unwatch(stream);
 }
 
 /* The file still receives the whole line at its end. */
@@ -310,7 +367,7 @@ static void line_show(struct sx_run_stream *stream)
     stream_pass(stream, stream->line + stream->line_shown, stream->line_used - stream->line_shown);
     stream->line_shown = stream->line_used = stream->file_lines ? stream->line_used : 0;
     stream->looks = 0;
-    sx_list_remove(&stream->open_line);
+    line_unwatch(stream);
 }
 
 /* A pending line may have to be shown before its end. */
@@ -321,10 +378,11 @@ static void line_watch(struct sx_run_stream *stream)
                        !stream->source.marks->xml && !is_block;
 
     if (!waits) {
-        sx_list_remove(&stream->open_line);
+        line_unwatch(stream);
     } else if (sx_list_empty(&stream->open_line)) {
-        stream->show_ns = sx_deadline_ns(sx_now_ns(), SX_RUN_LINE_WAIT_NS);
+        stream->show_ns = sx_run_now_ns(stream->sink->loop) + SX_RUN_LINE_WAIT_NS;
         sx_list_append(&stream->sink->open_lines, &stream->open_line);
+        show_plan(stream->sink);
     }
 }
 
@@ -369,7 +427,7 @@ static void stream_end(struct sx_run_stream *stream)
     if (stream->pulled > 0) {
         stream->source.taker->take(stream, NULL, 0);
     }
-    sx_run_loop_remove(&stream->sink->readers, &stream->watch);
+    sx_run_sink_unwatch(stream->sink, &stream->watch);
     close(fd);
 }
 
@@ -377,14 +435,14 @@ void sx_run_stream_hold(struct sx_run_stream *stream, void *delivery)
 {
     stream->held = true;
     stream->delivery = delivery;
-    sx_run_loop_pause(&stream->sink->readers, &stream->watch);
+    sx_run_sink_pause(stream->sink, &stream->watch);
 }
 
 void sx_run_stream_go_on(struct sx_run_stream *stream)
 {
     stream->held = false;
     stream->delivery = NULL;
-    (void)sx_run_loop_add(&stream->sink->readers, &stream->watch, EPOLLIN);
+    (void)sx_run_sink_watch(stream->sink, &stream->watch);
 }
 
 void sx_run_stream_feed(struct sx_run_stream *stream, const char *bytes, size_t size)
@@ -443,11 +501,10 @@ size_t sx_run_stream_read(struct sx_run_stream *stream)
     return got > 0 ? (size_t)got : 0;
 }
 
-static void stream_readable(void *arg, uint32_t events)
+static void stream_readable(void *arg)
 {
     struct sx_run_stream *stream = arg;
 
-    (void)events;
     /* The sink may have filled up earlier in this turn. */
     if (!stream->sink->paused) {
         sx_run_stream_read(stream);
@@ -455,15 +512,6 @@ static void stream_readable(void *arg, uint32_t events)
 }
 
 /* ---- lines that do not end ------------------------------------------------------------------- */
-
-uint64_t sx_run_sink_deadline_ns(const struct sx_run_sink *sink)
-{
-    struct sx_list *const first = sink->open_lines.next;
-
-    return sx_list_empty(&sink->open_lines)
-               ? SX_DEADLINE_NEVER
-               : SX_LIST_ENTRY(first, struct sx_run_stream, open_line)->show_ns;
-}
 
 /* The end of the line may be in the pipe already: then the launcher is late, not the program. */
 static void stream_check(struct sx_run_stream *stream)
@@ -489,12 +537,21 @@ static void stream_check(struct sx_run_stream *stream)
     }
 }
 
-void sx_run_sink_check(struct sx_run_sink *sink, uint64_t now_ns)
+static void show_due(void *arg, uint64_t now_ns)
 {
-    for (int i = 0; i < SHOWS_A_TURN && now_ns >= sx_run_sink_deadline_ns(sink); i++) {
-        stream_check(SX_LIST_ENTRY(sink->open_lines.next, struct sx_run_stream, open_line));
+    struct sx_run_sink *const sink = arg;
+
+    for (int i = 0; i < SHOWS_A_TURN && !sx_list_empty(&sink->open_lines); i++) {
+        struct sx_run_stream *const first = SX_LIST_ENTRY(sink->open_lines.next,
+                                                          struct sx_run_stream, open_line);
+
+        if (first->show_ns > now_ns) {
+            break;
+        }
+        stream_check(first);
         sx_run_sink_flush(sink);
     }
+    show_plan(sink);
 }
 
 int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd,
@@ -511,8 +568,8 @@ int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, i
         .file_lines = source->file != NULL && (marked || source->file_shared),
     };
     sx_list_init(&stream->open_line);
-    stream->watch = (struct sx_run_watch){ .fd = fd, .fn = stream_readable, .arg = stream };
-    why = sx_run_loop_add(&sink->readers, &stream->watch, EPOLLIN);
+    stream->watch = (struct sx_run_reads){ .fd = fd, .fn = stream_readable, .arg = stream };
+    why = sx_run_sink_watch(sink, &stream->watch);
     if (why != 0) {
         stream->watch.fd = -1;
         close(fd);

@@ -88,11 +88,21 @@ void sx_run_file_write_line(struct sx_run_file *file, const void *owner, const c
 #define SX_RUN_QUEUE_HIGH 262144u /* the readers pause above this ... */
 #define SX_RUN_QUEUE_LOW 65536u   /* ... and continue below this */
 
+/* A sink reads from it while the sink has room.  The owner keeps the storage until the sink is
+ * gone: an event may be pending for a reader that was removed in the same turn, and is dropped
+ * then. */
+struct sx_run_reads {
+    int fd; /* -1: not watched */
+    void (*fn)(void *arg);
+    void *arg;
+};
+
 struct sx_run_sink {
-    struct sx_run_loop *loop;   /* the launcher's */
-    struct sx_run_loop readers; /* the streams of this sink */
-    struct sx_run_watch readers_watch;
-    struct sx_run_watch writable;
+    struct sx_run_loop *loop; /* the launcher's */
+    int readers_fd;           /* an epoll of all readers: one call pauses thousands */
+    struct sx_poll readers;
+    struct sx_poll writable;
+    struct sx_timer show; /* for the first of open_lines */
     struct sx_out out;
     bool armed;  /* waits for room */
     bool paused; /* its streams are not read */
@@ -130,7 +140,7 @@ struct sx_run_source {
 
 struct sx_run_stream {
     struct sx_run_sink *sink;
-    struct sx_run_watch watch; /* fd -1: ended */
+    struct sx_run_reads watch; /* fd -1: ended */
     struct sx_run_source source;
     bool marked, raw, file_lines;
     bool in_line, in_file_line;  /* the mark of the line has been written */
@@ -145,7 +155,7 @@ struct sx_run_stream {
     uint64_t flow_ns;         /* ... this time */
     unsigned looks;           /* checks of the pending line */
     struct sx_list open_line; /* sink.open_lines */
-    uint64_t show_ns;         /* while in open_lines: a deadline */
+    uint64_t show_ns;         /* while in open_lines: when to show it */
 };
 
 /* Write to @fd.  It is reopened if possible, so that a descriptor shared with others need not be
@@ -164,10 +174,11 @@ void sx_run_sink_show(struct sx_run_sink *sink, const char *line, size_t size);
 /* Write as much as possible without blocking. */
 void sx_run_sink_flush(struct sx_run_sink *sink);
 
-/* When sx_run_sink_check has something to do; before that time it does nothing. */
-uint64_t sx_run_sink_deadline_ns(const struct sx_run_sink *sink);
-/* Show lines that have waited long enough for their end. */
-void sx_run_sink_check(struct sx_run_sink *sink, uint64_t now_ns);
+/* Call reads->fn with reads->arg while reads->fd is readable and the sink has room.  Return: 0 or
+ * errno.  Pause takes it out until it is watched again; unwatch also sets its fd to -1. */
+int sx_run_sink_watch(struct sx_run_sink *sink, struct sx_run_reads *reads);
+void sx_run_sink_pause(struct sx_run_sink *sink, const struct sx_run_reads *reads);
+void sx_run_sink_unwatch(struct sx_run_sink *sink, struct sx_run_reads *reads);
 
 /* Read from @fd (non-blocking, taken over) into @sink.  Return: 0 or errno. */
 int sx_run_stream_init(struct sx_run_stream *stream, struct sx_run_sink *sink, int fd,

@@ -48,15 +48,23 @@ Test(run_again, a_million_restarts_have_some_fifty_lines)
     cr_expect_eq(lines + untold + job.restarts_untold, 1000000);
 }
 
-Test(run_again, a_rank_that_pauses_is_not_looked_at_before)
+Test(run_again, a_check_of_ranks_is_planned_only_while_some_are_to_be_started_again)
 {
-    struct sx_run_rank ranks[2] = { { .again = true, .again_from_ns = SX_DEADLINE_NEVER - 1 },
-                                    { .again_from_ns = 1 } };
-    struct sx_run_job job = { .ranks = ranks, .spawned = 2, .again = 1 };
+    static struct sx_run_state run;
+    struct sx_run_job job = { .run = &run };
 
-    cr_expect_eq(sx_run_again_deadline_ns(&job), SX_DEADLINE_NEVER - 1);
-    ranks[1].again = true;
-    cr_expect_lt(sx_run_again_deadline_ns(&job), SX_DEADLINE_NEVER - 1);
+    cr_assert_eq(sx_run_loop_init(&run.loop), 0);
+    sx_run_again_look(&job, 0);
+    cr_expect_not(sx_run_is_awaited(&job.restart), "there are none");
+    job.again = 1;
+    sx_run_again_look(&job, SX_NS_PER_SEC);
+    cr_expect(sx_run_is_awaited(&job.restart));
+    sx_run_loop_turn(&run.loop, true);
+    cr_expect(sx_run_is_awaited(&job.restart), "it pauses");
     job.again = 0;
-    cr_expect_eq(sx_run_again_deadline_ns(&job), SX_DEADLINE_NEVER);
+    sx_run_again_look(&job, 0);
+    sx_run_after(&run.loop, &job.restart, 0, job.restart.fn, &job);
+    sx_run_loop_turn(&run.loop, true);
+    cr_expect_not(sx_run_is_awaited(&job.restart), "none is left");
+    sx_run_loop_deinit(&run.loop);
 }

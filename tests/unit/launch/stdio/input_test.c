@@ -19,6 +19,7 @@
 #include "base/util.h"
 #include "launch/common/say.h"
 #include "launch/stdio/input.h"
+#include "unit/launch/turn.h"
 
 #define READERS 3
 #define BIG 1000003u
@@ -68,7 +69,7 @@ static void expect_copies(size_t size)
     bool open[READERS] = { true, true, true };
 
     while (open[0] || open[1] || open[2]) {
-        sx_run_loop_turn(&loop, 10);
+        turn(&loop, 10);
         for (int i = 0; i < READERS; i++) {
             open[i] = open[i] && take(i, &at[i]);
         }
@@ -141,7 +142,7 @@ Test(run_input, the_slowest_sets_the_pace, .timeout = 120)
 
         written += n > 0 ? (size_t)n : 0;
         idle = n > 0 ? 0 : idle + 1;
-        sx_run_loop_turn(&loop, 0);
+        turn(&loop, 0);
         while (read(from_input[0], bytes, sizeof(bytes)) > 0 ||
                read(from_input[1], bytes, sizeof(bytes)) > 0) {
         }
@@ -150,7 +151,7 @@ Test(run_input, the_slowest_sets_the_pace, .timeout = 120)
     /* The slow one goes away: the others get the rest. */
     close(from_input[2]);
     for (int moved = 0; moved < 2;) {
-        cr_assert(sx_run_loop_turn(&loop, 20000) > 0);
+        cr_assert(turn(&loop, 20000));
         for (int i = 0; i < 2; i++) {
             char bytes[65536];
 
@@ -162,7 +163,7 @@ Test(run_input, the_slowest_sets_the_pace, .timeout = 120)
 
 Test(run_input, nobody_left_reads_no_more, .timeout = 60)
 {
-    int pair[2];
+    int pair[2], left = 0;
 
     cr_assert_eq(pipe2(pair, O_CLOEXEC), 0);
     open_input(pair[0]);
@@ -171,12 +172,14 @@ Test(run_input, nobody_left_reads_no_more, .timeout = 60)
     }
     cr_assert_eq(write(pair[1], "x", 1), 1);
     for (int i = 0; i < 10 && input.reading; i++) {
-        sx_run_loop_turn(&loop, 20000);
+        turn(&loop, 20000);
     }
     cr_expect_eq(input.live, 0);
     cr_expect_not(input.reading);
     cr_assert_eq(write(pair[1], "y", 1), 1);
-    cr_expect_eq(sx_run_loop_turn(&loop, 0), 0);
+    turn(&loop, 0);
+    cr_expect_eq(ioctl(pair[0], FIONREAD, &left), 0);
+    cr_expect_eq(left, 1, "nothing is read");
     sx_run_input_deinit(&input);
     sx_run_input_deinit(&input);
 }
@@ -191,6 +194,13 @@ static char byte_from(int fd)
     return read(fd, &byte, 1) == 1 ? byte : '\0';
 }
 
+/* The time to poll the terminal has come. */
+static void look_now(void)
+{
+    sx_timer_remove(&input.look);
+    input.look.fn(input.look.arg, 0);
+}
+
 /* A job in the background of the terminal @tty.  It says when it has been refused a read, and reads
  * on in the front, though no signal tells it.  Return: an exit code. */
 static int be_job(int tty, int to_shell, int from_shell)
@@ -202,26 +212,21 @@ static int be_job(int tty, int to_shell, int from_shell)
     sigaddset(&set, SIGTTIN);
     sigprocmask(SIG_BLOCK, &set, NULL);
     open_input(tty);
-    while (sx_run_input_deadline_ns(&input) == SX_DEADLINE_NEVER) {
-        sx_run_loop_turn(&loop, 10);
+    while (!sx_run_is_awaited(&input.look)) {
+        turn(&loop, 10);
     }
-    sx_run_input_check(&input, sx_run_input_deadline_ns(&input));
-    if (input.reading || sx_run_input_deadline_ns(&input) == SX_DEADLINE_NEVER) {
+    look_now();
+    if (input.reading || !sx_run_is_awaited(&input.look)) {
         return 2; /* it is still behind */
     }
     if (write(to_shell, "r", 1) != 1 || byte_from(from_shell) != 'f') {
         return 3;
     }
-    sx_run_input_check(&input, sx_run_input_deadline_ns(&input) - 1);
-    if (input.reading) {
-        return 4; /* it is not time yet */
-    }
-    sx_run_input_check(&input, sx_run_input_deadline_ns(&input));
+    look_now();
     while (read(from_input[0], got, sizeof(got) - 1) <= 0) {
-        sx_run_loop_turn(&loop, 10);
+        turn(&loop, 10);
     }
-    return strcmp(got, "word\n") == 0 && sx_run_input_deadline_ns(&input) == SX_DEADLINE_NEVER ? 0
-                                                                                               : 5;
+    return strcmp(got, "word\n") == 0 && !sx_run_is_awaited(&input.look) ? 0 : 5;
 }
 
 /* A shell, to which "fg" is typed while its job is in the background.  Return: an exit code. */
@@ -275,17 +280,13 @@ Test(run_input, a_terminal_is_read_again_in_the_front, .timeout = 120)
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%#x", (unsigned)status);
 }
 
-/* ---- push test ------------------------------------------------------------------------------- */
-
-/* What is pushed comes whole, in its order, to whom it is for and nobody else; and
- * who pushes hears of it once, when all have it. */
+/* ---- what is pushed comes whole, in order, to its targets; the pusher has one answer --------- */
 
 #define PUSH_BIG 200003u /* several times what a pipe holds */
 
 /* A with three ranks, B with one, and C whose rank has no input. */
 enum { A_0, A_1, A_2, B_0, FEEDS };
 
-static struct sx_run_loop loop;
 static struct sx_run_rank ranks[FEEDS + 1];
 static char name_a[] = "A", name_b[] = "B", name_c[] = "C";
 static struct sx_run_job job_a = { .nspace = name_a, .ranks = &ranks[A_0], .spawned = 3 },
@@ -405,7 +406,7 @@ Test(run_push, bytes_come_whole_and_in_their_order_to_the_end)
             at += (size_t)got;
         } else {
             cr_assert_eq(errno, EAGAIN);
-            cr_assert_eq(sx_run_loop_turn(&loop, 0), 1, "at %zu nobody waits for room", at);
+            cr_assert(turn(&loop, 20000), "at %zu nobody waits for room", at);
         }
     }
     cr_expect_eq(at, PUSH_BIG + 2);
@@ -426,10 +427,11 @@ Test(run_push, room_is_not_waited_for_where_nothing_is_left)
     push(&target, big, sizeof(big), &answer);
     while (answer.count == 0) {
         cr_assert(push_take(from[B_0], rest, sizeof(rest)));
-        cr_assert_eq(sx_run_loop_turn(&loop, 0), 1);
+        cr_assert(turn(&loop, 20000));
     }
     cr_assert(push_take(from[B_0], rest, sizeof(rest)));
-    cr_expect_eq(sx_run_loop_turn(&loop, 0), 0);
+    turn(&loop, 0);
+    cr_expect_eq(answer.count, 1);
 }
 
 static const struct {

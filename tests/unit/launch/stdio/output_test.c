@@ -15,6 +15,7 @@
 
 #include "base/util.h"
 #include "launch/common/say.h"
+#include "unit/launch/turn.h"
 
 static struct sx_run_loop loop;
 static struct sx_run_sink sink;
@@ -63,6 +64,20 @@ static void setup(void)
     open_sink(pair[1]);
 }
 
+/* When lines that have not ended are checked. */
+static uint64_t show_ns(void)
+{
+    return sx_run_is_awaited(&sink.show) ? sink.show.deadline_ns : SX_DEADLINE_NEVER;
+}
+
+static void show_check(uint64_t now_ns)
+{
+    if (now_ns >= show_ns()) {
+        sx_timer_remove(&sink.show);
+        sink.show.fn(sink.show.arg, now_ns);
+    }
+}
+
 static void feed(int which, const char *text)
 {
     sx_run_stream_feed(&streams[which], text, strlen(text));
@@ -96,24 +111,24 @@ Test(run_output, lines_wait_for_their_end, .init = setup)
 /* The end of what has been waited for, whatever the clock says. */
 static void wait_over(void)
 {
-    sx_run_sink_check(&sink, SX_DEADLINE_NEVER - 1);
+    show_check(SX_DEADLINE_NEVER - 1);
 }
 
 Test(run_output, a_prompt_is_shown_when_nothing_follows, .init = setup)
 {
     open_streams(&no_marks, false);
-    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    cr_expect_eq(show_ns(), SX_DEADLINE_NEVER);
     feed(0, "whole\nEnter n : ");
     feed(1, "10 %");
-    const uint64_t deadline_ns = sx_run_sink_deadline_ns(&sink);
+    const uint64_t deadline_ns = show_ns();
 
-    sx_run_sink_check(&sink, deadline_ns - 1);
+    show_check(deadline_ns - 1);
     expect_out("whole\n");
-    sx_run_sink_check(&sink, deadline_ns);
+    show_check(deadline_ns);
     expect_out("Enter n : ");
     wait_over();
     expect_out("\n10 %");
-    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER, "all is shown");
+    cr_expect_eq(show_ns(), SX_DEADLINE_NEVER, "all is shown");
     feed(1, "\r20 %");
     wait_over();
     expect_out("\r20 %");
@@ -123,7 +138,7 @@ Test(run_output, a_prompt_is_shown_when_nothing_follows, .init = setup)
     sx_run_stream_deinit(&streams[1]);
     sx_run_stream_deinit(&streams[0]);
     expect_out("next");
-    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER, "a stream that has ended");
+    cr_expect_eq(show_ns(), SX_DEADLINE_NEVER, "a stream that has ended");
 }
 
 Test(run_output, a_prompt_has_its_mark_once, .init = setup)
@@ -144,7 +159,7 @@ Test(run_output, a_line_whose_end_is_in_the_pipe_stays_whole, .init = setup)
     open_streams(&no_marks, false);
     feed(0, "one ");
     cr_assert_eq(write(to_streams[0], "line\nof", 7), 7);
-    sx_run_sink_check(&sink, sx_run_sink_deadline_ns(&sink));
+    show_check(show_ns());
     expect_out("one line\n");
     feed(0, " two\n");
     expect_out("of two\n");
@@ -164,19 +179,19 @@ Test(run_output, whole_blocks_are_no_prompt, .init = setup)
     block[4096] = '\0';
     block[100] = '\n';
     feed(0, block);
-    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    cr_expect_eq(show_ns(), SX_DEADLINE_NEVER);
     block[100] = 'b';
     feed(0, block);
-    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    cr_expect_eq(show_ns(), SX_DEADLINE_NEVER);
     feed(0, "more");
-    cr_expect_neq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    cr_expect_neq(show_ns(), SX_DEADLINE_NEVER);
 }
 
 Test(run_output, elements_of_xml_are_whole, .init = setup)
 {
     open_streams(&(struct sx_marks){ .xml = true }, false);
     feed(0, "Enter n : ");
-    cr_expect_eq(sx_run_sink_deadline_ns(&sink), SX_DEADLINE_NEVER);
+    cr_expect_eq(show_ns(), SX_DEADLINE_NEVER);
 }
 
 Test(run_output, an_unfinished_line_is_ended_before_another_begins, .init = setup)
@@ -310,7 +325,7 @@ static size_t pump(size_t stop_at)
         if (got > 0) {
             total += (size_t)got;
         } else {
-            cr_assert(sx_run_loop_turn(&loop, 20000) > 0, "stuck after %zu bytes", total);
+            cr_assert(turn(&loop, 20000), "stuck after %zu bytes", total);
         }
     }
     return total;
@@ -329,7 +344,7 @@ Test(run_output, a_slow_reader_holds_the_ranks_back, .init = setup, .timeout = 1
         const ssize_t n = write(to_streams[0], line, sizeof(line));
 
         written += n > 0 ? (size_t)n : 0;
-        sx_run_loop_turn(&loop, 0);
+        turn(&loop, 0);
         turns += sink.paused;
         cr_assert_lt(written, 16u << 20, "nothing holds the writer back");
     }
