@@ -299,13 +299,13 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
 /* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if the event was also for other nodes and reaches
  * none of them. */
 static pmix_status_t host_tell(struct sx_server *server, struct sx_client *client,
-                               const struct sx_event_block *block)
+                               const struct sx_event_block *block, struct sx_event_route *route)
 {
-    const enum sx_event_way way = sx_event_way(server, block);
-    const bool leaves = way == SX_EVENT_LEAVES;
-    const pmix_status_t rc = way == SX_EVENT_STAYS
+    const bool leaves = route->way == SX_EVENT_LEAVES;
+    const pmix_status_t rc = route->way == SX_EVENT_STAYS
                                  ? PMIX_SUCCESS
-                                 : sx_event_relay(server, client, block, leaves, host_told);
+                                 : sx_event_relay(server, client, block, &route->source, leaves,
+                                                  host_told);
 
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
         sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
@@ -330,23 +330,22 @@ static bool is_for_jobs_to_come(struct sx_server *server, struct sx_event_block 
 /* Whether @nspace may receive what a client published: @client, or (NULL) a client of another
  * node. */
 static bool is_permitted_to(struct sx_server *server, const struct sx_event_block *block,
-                            struct sx_client *client, const struct sx_nspace *nspace)
+                            const pmix_proc_t *source, struct sx_client *client,
+                            const struct sx_nspace *nspace)
 {
-    pmix_proc_t source;
-
     if (client != NULL) {
         return sx_nspace_reachable(server, nspace, client);
     }
-    sx_event_block_source(block, &source);
     return block->user == 0 || sx_nspace_is_of(nspace, block->user) ||
-           (source.nspace[0] != '\0' && sx_memberships_hold_both(server, &source, nspace->name));
+           (source->nspace[0] != '\0' && sx_memberships_hold_both(server, source, nspace->name));
 }
 
 /* Write the event into all namespaces that it concerns.  *ret_count: the number of them.  Return:
  * false when the event may not be given to one of them because it belongs to another user than
  * @client. */
 static bool deliver_to_all(struct sx_server *server, struct sx_event_block *block,
-                           struct sx_client *client, size_t *ret_count)
+                           const struct sx_event_route *route, struct sx_client *client,
+                           size_t *ret_count)
 {
     bool is_permitted = true;
 
@@ -354,10 +353,10 @@ static bool deliver_to_all(struct sx_server *server, struct sx_event_block *bloc
     SX_LIST_EACH(it, &server->registry.nspaces) {
         struct sx_nspace *nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
-        if (!sx_event_concerns(block, nspace)) {
+        if (!sx_event_route_concerns(route, block, nspace)) {
             continue;
         }
-        if (block->has_user && !is_permitted_to(server, block, client, nspace)) {
+        if (block->has_user && !is_permitted_to(server, block, &route->source, client, nspace)) {
             is_permitted = false;
             continue;
         }
@@ -367,14 +366,11 @@ static bool deliver_to_all(struct sx_server *server, struct sx_event_block *bloc
     return is_permitted;
 }
 
-static void published_log(struct sx_event_block *block, size_t count)
+static void published_log(struct sx_event_block *block, const pmix_proc_t *source, size_t count)
 {
-    pmix_proc_t source;
-
     if (sx_log_wants(SX_LOG_DEBUG)) {
-        sx_event_block_source(block, &source);
         sx_log(SX_LOG_DEBUG, "event %s of %s.%u, range %s, is published to %zu namespaces",
-               PMIx_Error_string(sx_event_block_head(block)->code), source.nspace, source.rank,
+               PMIx_Error_string(sx_event_block_head(block)->code), source->nspace, source->rank,
                PMIx_Data_range_string((pmix_data_range_t)sx_event_block_head(block)->range), count);
     }
 }
@@ -382,23 +378,22 @@ static void published_log(struct sx_event_block *block, size_t count)
 pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *block,
                                enum sx_event_origin origin, struct sx_client *client)
 {
+    struct sx_event_route route;
     size_t count;
 
-    sx_event_route(server, block, origin);
-    const bool is_permitted = deliver_to_all(server, block, client, &count);
-    published_log(block, count);
+    sx_event_route(server, block, origin, &route);
+    const bool is_permitted = deliver_to_all(server, block, &route, client, &count);
+    published_log(block, &route.source, count);
 
     if (is_for_jobs_to_come(server, block, count)) {
         sx_event_history_keep(&server->event_history, block);
     }
-    if (sx_event_reaches_host(server, block, origin)) {
+    if (route.reaches_host) {
         block->from_host = origin == SX_EVENT_FROM_HOST;
-        block->for_host = sx_event_is_for_host(block, origin);
+        block->for_host = route.is_for_host;
         sx_hostevent_deliver(server, block);
     }
-    /* Deaths and aborts are not passed on: the host learns of them in other ways. */
-    const pmix_status_t rc = origin == SX_EVENT_FROM_CLIENT ? host_tell(server, client, block)
-                                                            : PMIX_SUCCESS;
+    const pmix_status_t rc = host_tell(server, client, block, &route);
 
     /* Only for a CUSTOM range is a refused namespace an error: there the publisher has named it. */
     return is_permitted || sx_event_block_head(block)->range != PMIX_RANGE_CUSTOM

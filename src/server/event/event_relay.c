@@ -103,15 +103,15 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
 }
 
 pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
-                             const struct sx_event_block *block, uint64_t id, sx_told_fn told)
+                             const struct sx_event_block *block, pmix_proc_t *source, uint64_t id,
+                             sx_told_fn told)
 {
     const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
-    pmix_proc_t source;
     struct sx_upcall up = {
         .told = told,
         .id = id,
         .client = client,
-        .proc = &source,
+        .proc = source,
         .status = event->code,
         .range = event->range,
         .info_bytes = block->size,
@@ -122,7 +122,6 @@ pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
         rc = sx_event_relay_infos(server, block, &up.info, &up.ninfo);
     }
     if (rc == PMIX_SUCCESS) {
-        sx_event_block_source(block, &source);
         rc = sx_upcall(server, SX_UPCALL_NOTIFY_EVENT, &up);
         free(up.info);
     }

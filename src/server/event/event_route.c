@@ -20,34 +20,18 @@ static const struct sx_event *head_of(const struct sx_event_block *block)
     return (const struct sx_event *)(const void *)block->bytes;
 }
 
-void sx_event_route(struct sx_server *server, struct sx_event_block *block,
-                    enum sx_event_origin origin)
+/* ---- namespaces of this node --------------------------------------------------------------- */
+
+/* @source: used for a range that depends on it. */
+static bool concerns(const struct sx_event_block *block, const pmix_proc_t *source,
+                     const struct sx_nspace *nspace)
 {
-    struct sx_event *head = sx_event_block_head(block);
-    pmix_proc_t source;
-
-    sx_event_block_source(block, &source);
-    if (origin == SX_EVENT_FROM_HOST && !block->is_job && is_manager(server, &source)) {
-        head->flags |= SX_EVENT_ENVIRONMENT;
-    }
-    if (head->range == PMIX_RANGE_SESSION && block->session == SX_SESSION_UNKNOWN) {
-        const struct sx_nspace *nspace = sx_nspace_find(server, source.nspace);
-
-        block->session = nspace != NULL ? nspace->session : SX_SESSION_UNKNOWN;
-    }
-}
-
-bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspace *nspace)
-{
-    pmix_proc_t source;
-
     switch (head_of(block)->range) {
     case PMIX_RANGE_RM:
     case PMIX_RANGE_PROC_LOCAL:
         return false;
     case PMIX_RANGE_NAMESPACE:
-        sx_event_block_source(block, &source);
-        return strcmp(source.nspace, nspace->name) == 0;
+        return strcmp(source->nspace, nspace->name) == 0;
     case PMIX_RANGE_SESSION: /* a source without a known session may mean each session */
         return block->session == nspace->session || block->session == SX_SESSION_UNKNOWN ||
                nspace->session == SX_SESSION_UNKNOWN;
@@ -56,6 +40,22 @@ bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspac
     default:
         return true;
     }
+}
+
+bool sx_event_route_concerns(const struct sx_event_route *route, const struct sx_event_block *block,
+                             const struct sx_nspace *nspace)
+{
+    return concerns(block, &route->source, nspace);
+}
+
+bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspace *nspace)
+{
+    pmix_proc_t source;
+
+    if (head_of(block)->range == PMIX_RANGE_NAMESPACE) {
+        sx_event_block_source(block, &source);
+    }
+    return concerns(block, &source, nspace);
 }
 
 static bool is_known(struct sx_server *server, const char *nspace)
@@ -82,15 +82,14 @@ bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *
     return i < count;
 }
 
-bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block *block,
-                           enum sx_event_origin origin)
-{
-    pmix_proc_t source;
+/* ---- the host's handlers --------------------------------------------------------------------- */
 
+static bool reaches_host(struct sx_server *server, const struct sx_event_block *block,
+                         const pmix_proc_t *source, enum sx_event_origin origin)
+{
     switch (head_of(block)->range) {
     case PMIX_RANGE_NAMESPACE:
-        sx_event_block_source(block, &source);
-        return origin == SX_EVENT_FROM_LIBRARY || strcmp(source.nspace, server->self.nspace) == 0;
+        return origin == SX_EVENT_FROM_LIBRARY || strcmp(source->nspace, server->self.nspace) == 0;
     case PMIX_RANGE_CUSTOM:
         return sx_event_block_aims_at(block, server->self.nspace, server->self.rank);
     case PMIX_RANGE_PROC_LOCAL:
@@ -100,7 +99,7 @@ bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block
     }
 }
 
-bool sx_event_is_for_host(const struct sx_event_block *block, enum sx_event_origin origin)
+static bool is_for_host(const struct sx_event_block *block, enum sx_event_origin origin)
 {
     const struct sx_event *head = head_of(block);
 
@@ -150,11 +149,11 @@ static bool nodes_are_elsewhere(const struct sx_server *server)
     return false;
 }
 
-enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_block *block)
+static enum sx_event_way way_of(struct sx_server *server, const struct sx_event_block *block,
+                                const pmix_proc_t *source)
 {
     const struct sx_event *head = head_of(block);
     const struct sx_nspace *nspace;
-    pmix_proc_t source;
 
     if ((head->flags & SX_EVENT_STAYS_LOCAL) != 0 ||
         (server->module.notify_event == NULL && !nodes_are_elsewhere(server))) {
@@ -167,8 +166,7 @@ enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_b
     case PMIX_RANGE_RM:
         return SX_EVENT_GOES_UP;
     case PMIX_RANGE_NAMESPACE:
-        sx_event_block_source(block, &source);
-        nspace = sx_nspace_find(server, source.nspace);
+        nspace = sx_nspace_find(server, source->nspace);
         return nspace != NULL && nspace->job_size > nspace->local_count ? SX_EVENT_LEAVES
                                                                         : SX_EVENT_GOES_UP;
     case PMIX_RANGE_CUSTOM:
@@ -176,6 +174,29 @@ enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_b
     default:
         return SX_EVENT_LEAVES;
     }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
+void sx_event_route(struct sx_server *server, struct sx_event_block *block,
+                    enum sx_event_origin origin, struct sx_event_route *ret)
+{
+    struct sx_event *head = sx_event_block_head(block);
+
+    sx_event_block_source(block, &ret->source);
+    if (origin == SX_EVENT_FROM_HOST && !block->is_job && is_manager(server, &ret->source)) {
+        head->flags |= SX_EVENT_ENVIRONMENT;
+    }
+    if (head->range == PMIX_RANGE_SESSION && block->session == SX_SESSION_UNKNOWN) {
+        const struct sx_nspace *nspace = sx_nspace_find(server, ret->source.nspace);
+
+        block->session = nspace != NULL ? nspace->session : SX_SESSION_UNKNOWN;
+    }
+    ret->reaches_host = reaches_host(server, block, &ret->source, origin);
+    ret->is_for_host = ret->reaches_host && is_for_host(block, origin);
+    /* Deaths and aborts are not passed on: the host learns of them in other ways. */
+    ret->way = origin == SX_EVENT_FROM_CLIENT ? way_of(server, block, &ret->source)
+                                              : SX_EVENT_STAYS;
 }
 
 void sx_event_confine(struct sx_server *server)

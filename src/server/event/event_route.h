@@ -20,28 +20,33 @@
 #include "server/event/event.h"
 #include "server/port/upcall.h"
 
-/* Fill into the block what follows from the source: its session, and whether the manager itself
- * addresses all.  Call this before all functions below. */
-void sx_event_route(struct sx_server *server, struct sx_event_block *block,
-                    enum sx_event_origin origin);
-
-/* Whether the event concerns a job that is not registered here yet: the job may be registered
- * later. */
-bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block);
-/* Whether the host's handlers receive the event if they are registered for its code. */
-bool sx_event_reaches_host(struct sx_server *server, const struct sx_event_block *block,
-                           enum sx_event_origin origin);
-/* Whether the host's handlers without codes receive it, too.  Events that the library raises are
- * not for a client's default handler; a lost client concerns the host. */
-bool sx_event_is_for_host(const struct sx_event_block *block, enum sx_event_origin origin);
 enum sx_event_way {
     SX_EVENT_STAYS,
     SX_EVENT_GOES_UP, /* the host's notify_event is called */
     SX_EVENT_LEAVES,  /* some process on another node can receive it only through the host */
 };
-/* The route of a client's event.  A host without notify_event is assumed to have only the nodes
- * that its jobs name. */
-enum sx_event_way sx_event_way(struct sx_server *server, const struct sx_event_block *block);
+
+/* The route of one event, decided once, when it is published. */
+struct sx_event_route {
+    pmix_proc_t source;
+    bool reaches_host; /* the host's handlers receive it if they are registered for its code ... */
+    bool is_for_host;  /* ... and those without codes, too.  Events that the library raises are not
+                        * for a client's default handler; a lost client concerns the host. */
+    enum sx_event_way way; /* of a client's event; others stay.  A host without notify_event is
+                            * assumed to have only the nodes that its jobs name. */
+};
+
+/* Decide the route, and fill into the block what follows from the source: its session, and whether
+ * the manager itself addresses all. */
+void sx_event_route(struct sx_server *server, struct sx_event_block *block,
+                    enum sx_event_origin origin, struct sx_event_route *ret);
+
+/* Return: as sx_event_concerns (event.h), for an event of that @route. */
+bool sx_event_route_concerns(const struct sx_event_route *route, const struct sx_event_block *block,
+                             const struct sx_nspace *nspace);
+/* Whether the event concerns a job that is not registered here yet: the job may be registered
+ * later. */
+bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block);
 
 /* ---- names that stand for processes ---------------------------------------------------------- */
 
@@ -87,10 +92,11 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
                                    const struct sx_event_block *block, pmix_info_t **ret_info,
                                    size_t *ret_ninfo);
 
-/* Pass to the host an event of @client (NULL: of a tool) that concerns more than the processes of
- * this node.  The callback receives @id.  Return: as sx_upcall. */
+/* Pass to the host an event of @client (NULL: of a tool) from @source that concerns more than the
+ * processes of this node.  The callback receives @id.  Return: as sx_upcall. */
 pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
-                             const struct sx_event_block *block, uint64_t id, sx_told_fn told);
+                             const struct sx_event_block *block, pmix_proc_t *source, uint64_t id,
+                             sx_told_fn told);
 
 /* Return: whether @info belongs to an event that a server has relayed.  Any thread. */
 bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,

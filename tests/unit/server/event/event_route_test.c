@@ -25,6 +25,14 @@ static void end(void)
 
 TestSuite(event_route, .init = begin, .fini = end);
 
+static struct sx_event_route route_of(struct sx_event_block *block, enum sx_event_origin origin)
+{
+    struct sx_event_route route;
+
+    sx_event_route(&server, block, origin, &route);
+    return route;
+}
+
 /* An event of @source for @target, a process of job "a" or "b"; NULL: none. */
 static struct sx_event_block *event(const char *source, pmix_data_range_t range, const char *target,
                                     uint32_t rank)
@@ -62,12 +70,14 @@ Test(event_route, goes_by_the_range)
 {
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         struct sx_event_block *const block = event("a", rows[i].range, rows[i].target, 0);
+        const struct sx_event_route route = route_of(block, SX_EVENT_FROM_CLIENT);
 
-        sx_event_route(&server, block, SX_EVENT_FROM_CLIENT);
-        cr_expect_eq(sx_event_concerns(block, sx_nspace_find(&server, "a")), rows[i].a, "%zu", i);
-        cr_expect_eq(sx_event_concerns(block, sx_nspace_find(&server, "b")), rows[i].b, "%zu", i);
+        cr_expect_eq(sx_event_route_concerns(&route, block, sx_nspace_find(&server, "a")),
+                     rows[i].a, "%zu", i);
+        cr_expect_eq(sx_event_route_concerns(&route, block, sx_nspace_find(&server, "b")),
+                     rows[i].b, "%zu", i);
         for (int origin = SX_EVENT_FROM_CLIENT; origin <= SX_EVENT_FROM_LIBRARY; origin++) {
-            cr_expect_eq(sx_event_reaches_host(&server, block, (enum sx_event_origin)origin),
+            cr_expect_eq(route_of(block, (enum sx_event_origin)origin).reaches_host,
                          rows[i].host[origin], "%zu from %d", i, origin);
         }
         sx_event_block_release(block);
@@ -89,8 +99,8 @@ Test(event_route, of_a_session_reaches_each_job_of_which_no_other_session_is_kno
         struct sx_event_block *const strange = event("unknown", PMIX_RANGE_SESSION, NULL, 0);
 
         b->session = sessions[i].session;
-        sx_event_route(&server, block, SX_EVENT_FROM_CLIENT);
-        sx_event_route(&server, strange, SX_EVENT_FROM_HOST);
+        (void)route_of(block, SX_EVENT_FROM_CLIENT);
+        (void)route_of(strange, SX_EVENT_FROM_HOST);
         cr_expect_eq(sx_event_concerns(block, b), sessions[i].concerned, "%zu", i);
         cr_expect(sx_event_concerns(strange, b), "%zu", i);
         sx_event_block_release(block);
@@ -141,7 +151,7 @@ Test(event_route, marks_what_the_manager_itself_says_to_all)
     for (size_t i = 0; i < SX_COUNT(speakers); i++) {
         struct sx_event_block *const block = event(speakers[i].source, speakers[i].range, NULL, 0);
 
-        sx_event_route(&server, block, speakers[i].origin);
+        (void)route_of(block, speakers[i].origin);
         cr_expect_eq((sx_event_block_head(block)->flags & SX_EVENT_ENVIRONMENT) != 0,
                      speakers[i].environment, "%zu", i);
         sx_event_block_release(block);
@@ -188,9 +198,10 @@ static void expect_ways(const char *why, bool carried, bool alone)
                                        : carried ? ways[i].carried
                                                  : ways[i].not_carried;
 
-        cr_expect_eq(sx_event_way(&server, block), want, "%s, row %zu", why, i);
+        cr_expect_eq(route_of(block, SX_EVENT_FROM_CLIENT).way, want, "%s, row %zu", why, i);
         sx_event_block_head(block)->flags |= SX_EVENT_STAYS_LOCAL;
-        cr_expect_eq(sx_event_way(&server, block), SX_EVENT_STAYS, "%s, row %zu", why, i);
+        cr_expect_eq(route_of(block, SX_EVENT_FROM_CLIENT).way, SX_EVENT_STAYS, "%s, row %zu", why,
+                     i);
         sx_event_block_release(block);
     }
 }
