@@ -1,12 +1,129 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lines.c - unfinished lines, one per process and channel. */
-#include "client/iof/lines.h"
+/* lines.c - output of other processes in memory: held back until there is enough of it, and cut into
+ * lines.  There is a buffer for each process and channel. */
+#include "client/iof/iof.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/util.h"
+
+/* ---- held output ----------------------------------------------------------------------------- */
+
+struct held {
+    struct sx_list link;
+    struct sx_iof_piece piece; /* its process and channel */
+    uint64_t deadline_ns;
+    size_t used;
+    char bytes[]; /* room for the bytes that are handed on at once */
+};
+
+static struct held *held_find(struct sx_gather *gather, const struct sx_iof_piece *piece)
+{
+    SX_LIST_EACH(it, &gather->streams) {
+        struct held *const stream = SX_LIST_ENTRY(it, struct held, link);
+
+        if (stream->piece.rank == piece->rank && stream->piece.channel == piece->channel &&
+            strcmp(stream->piece.nspace, piece->nspace) == 0) {
+            return stream;
+        }
+    }
+    return NULL;
+}
+
+static bool held_end(struct sx_gather *gather, struct held *stream, bool wanted)
+{
+    const bool goes_on = !wanted ||
+                         gather->emit(gather->arg, &stream->piece, stream->bytes, stream->used);
+
+    gather->held -= stream->used;
+    sx_list_remove(&stream->link);
+    free(stream);
+    return goes_on;
+}
+
+static struct held *oldest(const struct sx_gather *gather)
+{
+    return SX_LIST_ENTRY(gather->streams.next, struct held, link);
+}
+
+/* Return: NULL when memory is out. */
+static struct held *held_new(struct sx_gather *gather, const struct sx_iof_piece *piece,
+                                 uint64_t now_ns)
+{
+    struct held *const stream = malloc(sizeof(*stream) + gather->size);
+
+    if (stream != NULL) {
+        stream->piece = *piece;
+        stream->used = 0;
+        stream->deadline_ns = gather->time_ns == 0 ? SX_DEADLINE_NEVER
+                                                   : sx_deadline_ns(now_ns, gather->time_ns);
+        sx_list_append(&gather->streams, &stream->link);
+    }
+    return stream;
+}
+
+bool sx_gather_put(struct sx_gather *gather, const struct sx_iof_piece *piece, const char *bytes,
+                   size_t size, uint64_t now_ns)
+{
+    struct held *stream = held_find(gather, piece);
+    bool goes_on = true;
+
+    if (size == 0) {
+        goes_on = stream == NULL || held_end(gather, stream, true);
+        return goes_on && gather->emit(gather->arg, piece, NULL, 0);
+    }
+    while (size > 0 && goes_on) {
+        if (stream == NULL) {
+            stream = held_new(gather, piece, now_ns);
+        }
+        if (stream == NULL) {
+            return gather->emit(gather->arg, piece, bytes, size);
+        }
+        const size_t room = gather->size - stream->used;
+        const size_t take = size < room ? size : room;
+
+        memcpy(stream->bytes + stream->used, bytes, take);
+        stream->used += take;
+        gather->held += take;
+        bytes += take;
+        size -= take;
+        if (stream->used == gather->size) {
+            goes_on = held_end(gather, stream, true);
+            stream = NULL;
+        }
+    }
+    while (goes_on && gather->held > SX_GATHER_HELD_MAX) {
+        goes_on = held_end(gather, oldest(gather), true);
+    }
+    return goes_on;
+}
+
+uint64_t sx_gather_deadline_ns(const struct sx_gather *gather)
+{
+    return sx_list_empty(&gather->streams) ? SX_DEADLINE_NEVER : oldest(gather)->deadline_ns;
+}
+
+bool sx_gather_check(struct sx_gather *gather, uint64_t now_ns)
+{
+    bool goes_on = true;
+
+    while (goes_on && sx_gather_deadline_ns(gather) <= now_ns) {
+        goes_on = held_end(gather, oldest(gather), true);
+    }
+    return goes_on;
+}
+
+void sx_gather_end(struct sx_gather *gather, bool wanted)
+{
+    while (!sx_list_empty(&gather->streams)) {
+        wanted = held_end(gather, oldest(gather), wanted) && wanted;
+    }
+}
+
+/* ---- unfinished lines ------------------------------------------------------------------------ */
 
 struct stream {
     struct sx_list link;

@@ -3,7 +3,7 @@
 /* pull.c - the thread of a pull, and the list of them.
  *
  * A pull is counted: the list has it while its thread runs, and a task while it is queued. */
-#include "client/iof/pull.h"
+#include "client/iof/iof.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,8 +19,6 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stream/out.h"
-#include "client/iof/gather.h"
-#include "client/iof/lines.h"
 #include "client/link/local.h"
 #include "client/link/process.h"
 #include "client/link/request.h"

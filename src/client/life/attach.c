@@ -32,8 +32,7 @@
 #include "client/data/view.h"
 #include "client/event/event.h"
 #include "client/event/event_state.h"
-#include "client/iof/input.h"
-#include "client/iof/pull.h"
+#include "client/iof/iof.h"
 #include "client/life/debug.h"
 #include "client/life/foreign.h"
 #include "client/life/keepalive.h"
@@ -48,7 +47,6 @@
 #include "client/manage/forkexec.h"
 #include "client/manage/periodic.h"
 #include "client/native/native.h"
-#include "client/publish/published.h"
 #include "control/contact.h"
 #include "control/rendezvous.h"
 

@@ -34,6 +34,13 @@ enum sx_link_state {
     SX_LINK_LEFT,
 };
 
+/* Whether lookups read published values without a message (client/publish/publish.c). */
+enum sx_published_use {
+    SX_PUBLISHED_UNUSED = 0,
+    SX_PUBLISHED_WORTH_IT,
+    SX_PUBLISHED_NEVER,
+};
+
 /* The state of the events in the link's ring.  Under the process's lock. */
 struct sx_link_events {
     uint64_t last;         /* newest event for this process that was read or skipped */
@@ -69,7 +76,7 @@ struct sx_link {
     bool committed;                    /* a commit was sent; under lane_lock */
     _Atomic uint32_t values_lost_told; /* of the lane's count: reported by a call */
 
-    _Atomic uint32_t published; /* enum sx_published_use: client/publish/published.h */
+    _Atomic uint32_t published; /* enum sx_published_use */
 
     /* Under the process's lock. */
     struct sx_ring_cursor cursor;

@@ -4,22 +4,137 @@
  *
  * Mistakes are found here, so that they are in the caller's own log.  A lookup searches memory
  * first, and sends a request if a value is missing.  The server times a lookup that waits. */
-#include "base/call/publish.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
 
+#include "base/call/publish.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "base/value/value.h"
+#include "client/data/view.h"
 #include "client/link/process.h"
 #include "client/link/request.h"
 #include "client/link/results.h"
 #include "client/manage/host_request.h"
-#include "client/publish/published.h"
 #include "control/message.h"
+#include "shmem/published.h"
+
+/* ---- plain reads ----------------------------------------------------------------------------- */
+
+/* Read published values without a message.
+ *
+ *     UNUSED --a lookup was answered with a value--> WORTH_IT --a store is there--> plain reads
+ *                                                       \--there is none--> NEVER
+ *
+ * The store of the values that this user's processes may see is mapped at the second lookup: many
+ * processes look a value up once, and never again.  Several keys must be read as of one moment: they are read twice, and the values of the first time
+ * must still be there. */
+
+#define KEYS_MAX 16u /* of one call; for more, a message is cheaper */
+
+/* A lookup at @link's server was answered with a value. */
+static void memory_pays(struct sx_link *link)
+{
+    uint32_t unused = SX_PUBLISHED_UNUSED;
+
+    atomic_compare_exchange_strong(&link->published, &unused, SX_PUBLISHED_WORTH_IT);
+}
+
+/* Whether it is worth trying to read from memory. */
+static bool memory_is_used(const struct sx_link *link)
+{
+    /* relaxed: only this process uses the mark. */
+    return atomic_load_explicit(&link->published, memory_order_relaxed) == SX_PUBLISHED_WORTH_IT &&
+           sx_link_is_live(link);
+}
+
+/* Return: PMIX_SUCCESS; as sx_published_see. */
+static pmix_status_t see_all(const struct sx_store *store, const pmix_pdata_t data[], size_t ndata,
+                             const struct sx_publish_who *self,
+                             const struct sx_lookup_options *options,
+                             struct sx_published_seen seen[])
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    for (size_t i = 0; i < ndata && rc == PMIX_SUCCESS; i++) {
+        const size_t len = sx_name_len(data[i].key, sizeof(data[i].key));
+
+        rc = len == 0 || len > PMIX_MAX_KEYLEN
+                 ? PMIX_ERR_BAD_PARAM
+                 : sx_published_see(store, data[i].key, len, self, options, &seen[i]);
+    }
+    return rc;
+}
+
+static pmix_status_t see_at_once(const struct sx_store *store, const pmix_pdata_t data[],
+                                 size_t ndata, const struct sx_lookup_options *options,
+                                 struct sx_published_seen seen[])
+{
+    struct sx_publish_who self = { .proc = sx_process.self };
+    struct sx_published_seen again[KEYS_MAX];
+    pmix_status_t rc = sx_published_session(store, &self);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = see_all(store, data, ndata, &self, options, seen);
+    }
+    if (rc == PMIX_SUCCESS && ndata > 1) {
+        rc = see_all(store, data, ndata, &self, options, again);
+        for (size_t i = 0; i < ndata && rc == PMIX_SUCCESS; i++) {
+            rc = again[i].serial == seen[i].serial ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+        }
+    }
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS; as sx_flat_decode, and then there is nothing to free. */
+static pmix_status_t data_read(pmix_pdata_t data[], size_t ndata,
+                               const struct sx_published_seen seen[])
+{
+    for (size_t i = 0; i < ndata; i++) {
+        const pmix_status_t rc = sx_flat_decode(&data[i].value, &seen[i].cell, seen[i].body,
+                                                seen[i].cell.len);
+
+        if (rc != PMIX_SUCCESS) {
+            while (i-- > 0) {
+                PMIx_Value_destruct(&data[i].value);
+                data[i].value = (pmix_value_t){ .type = PMIX_UNDEF };
+            }
+            return rc;
+        }
+        data[i].proc = seen[i].by.proc;
+    }
+    return PMIX_SUCCESS;
+}
+
+/* Look up all of @data, as @options say, if no message is needed.  Return: PMIX_SUCCESS, and @data
+ * is filled; PMIX_ERR_NOT_FOUND, without a log line, when the server has to be asked. */
+static pmix_status_t memory_read(struct sx_link *link, pmix_pdata_t data[], size_t ndata,
+                                 const struct sx_lookup_options *options)
+{
+    struct sx_published_seen seen[KEYS_MAX];
+    const struct sx_store *store;
+    struct sx_grace grace;
+
+    if (ndata > KEYS_MAX) {
+        return PMIX_ERR_NOT_FOUND;
+    }
+    pmix_status_t rc = sx_view_enter(link, SX_WANT_PUBLISHED, &grace, &store);
+
+    if (rc != PMIX_SUCCESS) {
+        atomic_store_explicit(&link->published, SX_PUBLISHED_NEVER, memory_order_relaxed);
+        return PMIX_ERR_NOT_FOUND;
+    }
+    rc = see_at_once(store, data, ndata, options, seen);
+    if (rc == PMIX_SUCCESS) {
+        rc = data_read(data, ndata, seen);
+    }
+    sx_grace_exit(&grace);
+    return rc == PMIX_SUCCESS ? rc : PMIX_ERR_NOT_FOUND;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Keys to be sent, as infos without values.  A zeroed struct has none. */
 struct keys {
@@ -264,9 +379,9 @@ static bool lookup_plain(struct sx_link *link, pmix_pdata_t data[], size_t ndata
     struct sx_lookup_options options;
     size_t wanted;
 
-    if (!sx_published_is_used(link) ||
+    if (!memory_is_used(link) ||
         sx_lookup_read(info, ninfo, ndata, &options, &wanted) != PMIX_SUCCESS ||
-        sx_published_read(link, data, ndata, &options) != PMIX_SUCCESS) {
+        memory_read(link, data, ndata, &options) != PMIX_SUCCESS) {
         return false;
     }
     say_unknown_range(&options);
@@ -298,7 +413,7 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *i
         const pmix_status_t filled = data_fill(data, ndata, &results.op);
 
         rc = filled == PMIX_SUCCESS ? rc : filled;
-        sx_published_was_found(results.op.link);
+        memory_pays(results.op.link);
     }
     sx_results_told(&results.op);
     return rc;

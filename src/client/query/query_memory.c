@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* query_memory.c - memory of processes: average, smallest and largest. */
-#include "client/query/query_memory.h"
+#include "client/query/query.h"
 
 #include <float.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * A server has several files with the same content.  Servers are searched for where a tool
  * searches: in the directories of this process's server, of sessions, of temporary files, and of
  * the system. */
-#include "client/query/query_servers.h"
+#include "client/query/query.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -301,7 +301,7 @@ static bool is_meant(struct question *question, const struct sx_client *client)
                        (of.rank == PMIX_RANK_WILDCARD || of.rank == client->rank)));
 }
 
-/* The processes whose memory the asker reads itself (client/query/query_memory.h). */
+/* The processes whose memory the asker reads itself (client/query/query.h). */
 static pmix_status_t client_memory_answer(struct question *question, pmix_value_t *ret)
 {
     const struct sx_server *const server = question->server;

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* input_test.c - the standard input is pushed piece by piece, whole and in its order, and no faster
  * than it is taken; who stops it waits for nobody. */
-#include "client/iof/input.h"
+#include "client/iof/iof.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

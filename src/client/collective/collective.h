@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* arrive.h - the common part of collective calls: the participants, and the arrival.
+/* collective.h - PMIx_Fence, PMIx_Connect and PMIx_Disconnect, and the arrival that all collective
+ * calls have in common.
  *
  *     sx_arriving_check --> sx_arrive: through the lane --> its end, from the ring
  *
+ *     ARRIVED --completion with our slot and op, or the link is lost--> done
+ *
  * A blocking call that nothing disturbs costs 3 system calls until its end.  These are the
  * doorbell, if the server sleeps, and one yield of the CPU (two without the doorbell).  The third
- * is one sleep, if that was not enough. */
-#ifndef SX_CLIENT_COLLECTIVE_ARRIVE_H
-#define SX_CLIENT_COLLECTIVE_ARRIVE_H
+ * is one sleep, if that was not enough.
+ *
+ * Entered by this chapter's own calls, and by client/group for constructs and destructs. */
+#ifndef SX_CLIENT_COLLECTIVE_COLLECTIVE_H
+#define SX_CLIENT_COLLECTIVE_COLLECTIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
