@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "client/event/event.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 #include "fault.h"
 #include "ring/record.h"

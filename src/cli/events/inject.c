@@ -24,7 +24,7 @@
 #include "cli/events/events.h"
 #include "client/event/event.h"
 #include "client/life/tool.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "control/message.h"
 #include "control/rendezvous.h"
 #include "launch/common/options.h"

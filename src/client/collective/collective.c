@@ -17,10 +17,8 @@
 #include "client/data/membership.h"
 #include "client/data/view.h"
 #include "client/event/group_answer.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
-#include "client/link/submit.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
 
@@ -279,7 +277,7 @@ static pmix_status_t begin(bool connects, const struct sx_collective_options *op
 /* A process that connects must be in the list; the server decides which processes may
  * disconnect. */
 static pmix_status_t connect_start(struct sx_op *op, enum sx_collective_kind kind,
-                           const struct sx_arriving *arriving)
+                                   const struct sx_arriving *arriving)
 {
     const bool connects = kind == SX_COLLECTIVE_CONNECT;
     struct sx_collective_options options = { 0 };
@@ -366,7 +364,7 @@ pmix_status_t shmix_connect(const pmix_proc_t procs[], size_t nprocs, const pmix
 {
     struct connect connect = connect_init(nspace != NULL || ret_newrank != NULL, SX_CALLBACK_NONE);
     const pmix_status_t rc = connect_start(&connect.op, SX_COLLECTIVE_CONNECT,
-                                   &(struct sx_arriving){ procs, nprocs, info, ninfo });
+                                           &(struct sx_arriving){ procs, nprocs, info, ninfo });
 
     if (rc == PMIX_SUCCESS && nspace != NULL) {
         memcpy(nspace, connect.nspace, sizeof(connect.nspace));
@@ -384,7 +382,7 @@ pmix_status_t shmix_connect_nb(const pmix_proc_t procs[], size_t nprocs, const p
                                           SX_CALLBACK(SX_SHAPE_CONNECT, connect, cbfunc, cbdata));
 
     return cbfunc != NULL ? connect_start(&connect.op, SX_COLLECTIVE_CONNECT,
-                                  &(struct sx_arriving){ procs, nprocs, info, ninfo })
+                                          &(struct sx_arriving){ procs, nprocs, info, ninfo })
                           : sx_process_misused();
 }
 
@@ -400,7 +398,7 @@ pmix_status_t PMIx_Connect_nb(const pmix_proc_t *procs, size_t nprocs, const pmi
     struct connect connect = connect_init(false, SX_CALLBACK(SX_SHAPE_OP, op, cbfunc, cbdata));
 
     return cbfunc != NULL ? connect_start(&connect.op, SX_COLLECTIVE_CONNECT,
-                                  &(struct sx_arriving){ procs, nprocs, info, ninfo })
+                                          &(struct sx_arriving){ procs, nprocs, info, ninfo })
                           : sx_process_misused();
 }
 

@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "client/data/membership.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "shmem/wanted.h"
 
 #define RANK_DIGITS 11u /* of a number with a comma */

@@ -9,7 +9,7 @@
 
 #include "client/data/membership.h"
 #include "client/data/view.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 static bool is_own(const char *nspace)
 {

@@ -18,8 +18,8 @@
 #include "base/value/opaque.h"
 #include "client/data/hostname.h"
 #include "client/data/topology.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 /* The devices that are asked for, and the topology and place to measure from. */
 struct question {

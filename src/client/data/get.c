@@ -27,14 +27,13 @@
 #include "client/data/derived.h"
 #include "client/data/epoch.h"
 #include "client/data/get_throttle.h"
+#include "client/data/handed_out.h"
 #include "client/data/lookup.h"
 #include "client/data/membership.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
-#include "client/link/handed_out.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
 
 /* ---- the answer --------------------------------------------------------------------------- */

@@ -4,8 +4,7 @@
 #include "client/data/get_throttle.h"
 
 #include "base/clock.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 
 static_assert(SX_GATE_RESERVED < SX_GETS_MAX, "non-blocking Gets have places, too");

@@ -16,7 +16,7 @@
 
 #include <pmix_common.h>
 
-#include "client/link/intake.h"
+#include "client/link/link.h"
 #include "client/link/op.h"
 
 #define SX_GATE_RESERVED 64u /* places for blocking Gets */

@@ -11,7 +11,7 @@
 #include "client/data/epoch.h"
 #include "client/data/lookup.h"
 #include "client/data/private_value.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 /* Inside.  Return: false when it is not stored. */
 static bool read_stored(struct sx_lookup *lookup, char *ret, size_t size)

@@ -4,7 +4,7 @@
 #ifndef SX_CLIENT_DATA_LOOKUP_H
 #define SX_CLIENT_DATA_LOOKUP_H
 
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "shmem/wanted.h"
 
 /* The question of a Get.  Strings are borrowed from the caller. */

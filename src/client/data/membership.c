@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "client/data/view.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "shmem/membership.h"
 
 /* Return: as sx_members_open; then the thread is not inside. */

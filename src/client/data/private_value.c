@@ -10,7 +10,7 @@
 
 #include "base/system/pages.h"
 #include "base/util.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 /* Under data_lock. */
 static struct sx_box *boxes;

@@ -25,9 +25,7 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 #include "client/data/view.h"
-#include "client/link/local.h"
-#include "client/link/request.h"
-#include "client/link/submit.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
 
 #define SX_PUTS_FIRST_BYTES 4096u

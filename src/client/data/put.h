@@ -4,7 +4,7 @@
 #ifndef SX_CLIENT_DATA_PUT_H
 #define SX_CLIENT_DATA_PUT_H
 
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "shmem/store.h"
 
 /* Append a value as one message {u64 length, struct sx_lane_put, key, body}.  *ret_cell and

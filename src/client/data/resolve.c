@@ -23,7 +23,7 @@
 #include "client/data/membership.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "shmem/nspace_read.h"
 
 /* The stored places of one namespace. */

@@ -5,7 +5,7 @@
 #ifndef SX_CLIENT_DATA_SINGLETON_H
 #define SX_CLIENT_DATA_SINGLETON_H
 
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 /* Name the process @name, or (an empty one) "singleton.HOST.PID", rank 0, and store the data of
  * such a job: its sizes, ranks and host.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */

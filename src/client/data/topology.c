@@ -28,9 +28,8 @@
 #include "client/data/lookup.h"
 #include "client/data/private_value.h"
 #include "client/data/view.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 /* ---- the topology ------------------------------------------------------------------------- */
 

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 /* The view of the own namespace; the others follow in the list. */
 static _Atomic(struct sx_view *) view_first;

@@ -21,10 +21,8 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/value/value.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
 #include "ring/record.h"
 

@@ -20,7 +20,7 @@
 
 #include "base/call/handlers.h"
 #include "base/list.h"
-#include "client/link/intake.h"
+#include "client/link/link.h"
 
 /* The functions that receive events from the pump. */
 extern const struct sx_intake sx_event_intake;

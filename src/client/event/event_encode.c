@@ -5,7 +5,7 @@
 
 #include "base/message/payloads.h"
 #include "client/event/event.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
                               const struct sx_notify_options *options, const pmix_info_t info[],

@@ -4,7 +4,7 @@
  * read. */
 #include "client/event/event.h"
 #include "client/event/event_state.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 #include "ring/record.h"
 

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/util.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "control/message.h"
 #include "ring/record.h"
 

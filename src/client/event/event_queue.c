@@ -30,8 +30,7 @@
 #include "client/event/event_page.h"
 #include "client/event/event_state.h"
 #include "client/event/group_answer.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 #include "ring/record.h"
 

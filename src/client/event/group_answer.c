@@ -12,8 +12,8 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 #include "client/event/event.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
 #include "control/message.h"
 

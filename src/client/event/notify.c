@@ -10,9 +10,8 @@
 #include "base/call/role.h"
 #include "base/clock.h"
 #include "client/event/event.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
-#include "client/link/submit.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "ring/record.h"
 
 /* Whether only the server can decide if the event is permitted, or reaches all its receivers.  The

@@ -18,9 +18,8 @@
 #include "client/data/at_hand.h"
 #include "client/data/membership.h"
 #include "client/event/group_answer.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "control/message.h"
 
 /* ---- results --------------------------------------------------------------------------------- */

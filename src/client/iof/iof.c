@@ -21,9 +21,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
-#include "client/link/thread.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
 
 /* ---- the thread of the standard input -------------------------------------------------------- */

@@ -51,7 +51,7 @@ static struct held *oldest(const struct sx_gather *gather)
 
 /* Return: NULL when memory is out. */
 static struct held *held_new(struct sx_gather *gather, const struct sx_iof_piece *piece,
-                                 uint64_t now_ns)
+                             uint64_t now_ns)
 {
     struct held *const stream = malloc(sizeof(*stream) + gather->size);
 

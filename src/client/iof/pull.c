@@ -19,10 +19,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/stream/out.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
-#include "client/link/thread.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
 #include "control/message.h"
 

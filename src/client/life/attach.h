@@ -5,7 +5,7 @@
 #define SX_CLIENT_LIFE_ATTACH_H
 
 #include "base/call/directive_tables.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 /* The role and name that a process sends to a server. */
 struct sx_introduction {

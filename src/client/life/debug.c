@@ -11,8 +11,7 @@
 #include <shmix.h>
 
 #include "base/util.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 
 static atomic_bool released;

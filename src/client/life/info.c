@@ -5,8 +5,7 @@
 
 #include "base/call/directive_tables.h"
 #include "base/status.h"
-#include "client/link/process.h"
-#include "client/link/thread.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 
 /* Open MPI refuses a library whose version begins with a character below '3'. */

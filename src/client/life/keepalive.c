@@ -21,8 +21,8 @@
 #include <pmix.h>
 
 #include "base/log.h"
-#include "client/link/process.h"
-#include "client/link/thread.h"
+#include "client/link/link.h"
+#include "client/link/wait.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread; /* under lock, as the next; its arguments are constant while it runs */

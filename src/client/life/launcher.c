@@ -17,7 +17,7 @@
 #include "base/call/role.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool has_server; /* under lock */

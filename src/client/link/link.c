@@ -9,10 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "client/link/intake.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
-#include "client/link/wakefd.h"
+#include "client/link/wait.h"
 #include "ring/record.h"
 
 #define SX_RESULTS_SEND_NS (5 * SX_NS_PER_SEC)

@@ -15,19 +15,69 @@
  * refused (base/call/role.h). */
 #include "client/link/wait.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/call/callbacks.h"
 #include "base/call/role.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "client/link/intake.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
-#include "client/link/thread.h"
-#include "client/link/wakefd.h"
+#include "base/system/cpus.h"
+#include "client/link/link.h"
 #include "ring/bell.h"
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* The choices of the first PMIx_Init, and their use when a thread begins. */
+
+#define NAME_SIZE 16 /* length of a thread's name in Linux, with the NUL */
+
+/* Constant while there is a thread. */
+static struct {
+    char name[NAME_SIZE];
+    struct sx_cpus place;
+    bool has_place;
+} chosen;
+
+pmix_status_t sx_thread_choose(const struct sx_init_options *options)
+{
+    const char *const called = options->thread_name;
+
+    memset(chosen.name, 0, sizeof(chosen.name));
+    if (called != NULL) {
+        memcpy(chosen.name, called, strnlen(called, sizeof(chosen.name) - 1));
+    }
+    return sx_cpus_choose(options->thread_cpus, options->thread_bound, &chosen.place,
+                          &chosen.has_place);
+}
+
+void sx_thread_settle(void)
+{
+    if (chosen.name[0] != '\0') {
+        (void)pthread_setname_np(pthread_self(), chosen.name);
+    }
+    if (chosen.has_place && !sx_cpus_bind(&chosen.place)) {
+        sx_log(SX_LOG_ERROR, "the progress thread cannot be bound any more");
+    }
+}
+
+bool sx_thread_is_called(const char *called)
+{
+    return strncmp(chosen.name, called, sizeof(chosen.name) - 1) == 0;
+}
+
+int sx_thread_create(pthread_t *ret_thread, void *(*start)(void *), void *arg)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int err = pthread_create(ret_thread, NULL, start, arg);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
 
 #define SX_PROGRESS_BATCH 64u /* tasks and events between two polls of ring and socket */
 

@@ -12,11 +12,13 @@
 #ifndef SX_CLIENT_LINK_WAIT_H
 #define SX_CLIENT_LINK_WAIT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <pmix_common.h>
 
+#include "base/call/directive_tables.h"
 #include "client/link/link.h"
 
 /* Take in everything that has arrived.  Any thread. */
@@ -57,5 +59,73 @@ pmix_status_t sx_task_run_alone(struct sx_task *task);
 /* This process leaves: end all pending operations with all servers; every waiting thread has
  * returned before this does. */
 void sx_links_close(void);
+
+/* ---- waking ---------------------------------------------------------------------------------- */
+
+/* Wake every waiting thread, which checks its condition again.  Under lock. */
+void sx_local_ring_locked(void);
+
+/* ---- shmix_fd -------------------------------------------------------------------------------- */
+
+/* One descriptor that is readable when this process has something to do.
+ *
+ * It is for a program that sleeps in poll(2).  When it wakes, it calls PMIx_Progress and reads each
+ * reader of events to its end.  A thread that polls for news arms the descriptor first and polls
+ * then, so later news ring again.  All of this costs one comparison in a process that has not asked
+ * for the descriptor. */
+
+struct sx_link;
+
+/* Whether the program has asked for the descriptor.  Any thread. */
+bool sx_wakefd_is_used(void);
+
+/* Sleep from here on, for all classes that are wanted in this process.  The caller polls for news
+ * afterwards.  Return: false when the process sleeps already, and there was nothing to silence.
+ * Under lock. */
+bool sx_wakefd_arm_locked(void);
+
+/* There is news from this process itself.  Make the descriptor readable, if it is not readable
+ * already.  Under lock. */
+void sx_wakefd_tell_locked(void);
+
+/* From here on this process waits for one more class of news, which is published later.  Under
+ * lock. */
+void sx_wakefd_want_locked(void);
+
+/* There is one more reader.  The reader may have something to read at once.  Under lock. */
+void sx_wakefd_reader_opened_locked(void);
+
+/* Open the descriptor; one thread at a time may do so.  `begin` is true for the thread that may.
+ * `open` takes over @server_fd, which the server of @link writes to (-1: there is no server).
+ * In any case that thread then calls `end`.  `end` returns the descriptor, or -1, and rings for
+ * the others. Under lock. */
+bool sx_wakefd_begin(void *arg);
+pmix_status_t sx_wakefd_open_locked(struct sx_link *link, int server_fd);
+int sx_wakefd_end_locked(void);
+
+/* PMIx_Finalize: close it. */
+void sx_wakefd_deinit(void);
+
+/* A forked child: the sockets are the parent's to read.  Under no lock. */
+void sx_wakefd_forget(void);
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+/* The library's own threads: no signals, and a name and place if the program wants. */
+
+/* Store the directives of PMIx_Init for the progress thread.  Call it before the thread is made.
+ * Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for CPUs that do not exist; PMIX_ERR_NOT_AVAILABLE when
+ * it must be bound to processors that this process may not use. */
+pmix_status_t sx_thread_choose(const struct sx_init_options *options);
+
+/* Called on the progress thread: set its name and its CPUs. */
+void sx_thread_settle(void);
+
+/* True when @name is the progress thread's name. */
+bool sx_thread_is_called(const char *name);
+
+/* Make a thread with all signals blocked, so that the program's handlers run on the program's
+ * threads.  Return: errno's value. */
+int sx_thread_create(pthread_t *ret_thread, void *(*start)(void *), void *arg);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Pages are written for the first time through the descriptor, so a lack of memory is an error of
  * the request, not a signal.  These pages stay, so later large pieces are copied into a map. */
-#include "client/link/window.h"
+#include "client/link/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "client/link/local.h"
+#include "client/link/wait.h"
 
 #define SX_WINDOW_MAP_BYTES ((size_t)64 << 10) /* from here a system call costs more than faults */
 

@@ -6,8 +6,8 @@
 #include "base/call/directive_tables.h"
 #include "base/call/role.h"
 #include "base/stream/log_channel.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 static pmix_status_t judge(const pmix_info_t data[], size_t ndata, const pmix_info_t directives[],
                            size_t ndirs)

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 #define SX_ABORT_TIMEOUT_NS (5 * SX_NS_PER_SEC)
 #define SX_ABORT_MESSAGE_MAX 65536u

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* allocation.c - PMIx_Allocation_request, blocking or not: the host's scheduler answers. */
 #include "base/util.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/manage/host_request.h"
 #include "client/manage/request.h"
 

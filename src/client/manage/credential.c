@@ -11,7 +11,7 @@
 #include "base/call/role.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/manage/host_request.h"
 #include "client/manage/request.h"
 

@@ -10,8 +10,8 @@
 #include <pmix.h>
 
 #include "base/value/value.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/manage/host_request.h"
 #include "client/manage/request.h"
 

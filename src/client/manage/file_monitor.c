@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "base/util.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/manage/periodic.h"
 
 struct file_monitor {

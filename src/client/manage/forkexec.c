@@ -35,8 +35,8 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/link/process.h"
-#include "client/link/thread.h"
+#include "client/link/link.h"
+#include "client/link/wait.h"
 
 #define JOBS_MAX 256u
 #define PROCS_MAX 4096u

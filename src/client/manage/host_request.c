@@ -8,7 +8,7 @@
 #include <pmix.h>
 
 #include "base/value/value.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 #define PROCS_MAX 16384u /* as of a client's call */
 

@@ -4,10 +4,8 @@
  * host, whose results are passed on. */
 #include "base/util.h"
 #include "client/cleanup/cleanup.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
-#include "client/link/results.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/manage/host_request.h"
 
 static const struct sx_op_kind control_kind = SX_RESULTS_KIND(SX_MSG_JOB_CONTROL);

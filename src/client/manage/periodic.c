@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/link/thread.h"
+#include "client/link/wait.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed; /* of CLOCK_MONOTONIC; made with the thread */

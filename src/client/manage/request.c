@@ -3,8 +3,8 @@
 /* request.c - the directives are checked here, so that mistakes are in the caller's own log. */
 #include "client/manage/request.h"
 
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 pmix_status_t sx_ask_host(struct sx_results_op *results, enum sx_function function,
                           const struct sx_ask *ask, const pmix_info_t info[], size_t ninfo)

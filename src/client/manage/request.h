@@ -5,7 +5,7 @@
 #define SX_CLIENT_MANAGE_REQUEST_H
 
 #include "base/call/directive_tables.h"
-#include "client/link/results.h"
+#include "client/link/op.h"
 #include "control/message.h"
 
 /* Functions for the row of such a call. */

@@ -15,7 +15,7 @@
 #include "base/call/role.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 /* ---- directives ------------------------------------------------------------------------------ */
 

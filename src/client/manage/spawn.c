@@ -17,9 +17,8 @@
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
-#include "client/link/results.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/manage/forkexec.h"
 #include "control/message.h"
 

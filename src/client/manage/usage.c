@@ -16,9 +16,8 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "client/data/hostname.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/manage/periodic.h"
 
 struct usage {

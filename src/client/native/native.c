@@ -22,11 +22,9 @@
 #include "client/data/alias.h"
 #include "client/data/foreign_nspace.h"
 #include "client/data/view.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 #include "client/link/wait.h"
-#include "client/link/wakefd.h"
 
 /* The open jobs, under view_lock. */
 static struct sx_list jobs = SX_LIST_INIT(jobs);

@@ -18,9 +18,8 @@
 #include "base/value/flat_layout.h"
 #include "client/event/event.h"
 #include "client/event/event_list.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
-#include "client/link/wakefd.h"
 #include "client/native/native.h"
 #include "ring/record.h"
 

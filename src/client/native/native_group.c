@@ -21,7 +21,7 @@
 #include "base/list.h"
 #include "base/status.h"
 #include "client/data/membership.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 #include "client/native/native.h"
 #include "ring/bell.h"

@@ -17,9 +17,8 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "client/data/membership.h"
-#include "client/link/process.h"
-#include "client/link/procs.h"
-#include "client/link/request.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 /* ---- the library ----------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 
 #include "base/system/usage.h"
 #include "base/value/value.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 struct memory {
     float average, min, max; /* MiB */

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "client/data/hostname.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/manage/usage.h"
 
 /* ---- devices --------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* membership_test.c - a list in the node's store is looked at where it lies. */
 #include "client/data/membership.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 
 #include "alone.h"
 #include "node_store.h"

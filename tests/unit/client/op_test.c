@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "client/link/link.h"
 #include "client/link/op.h"
-#include "client/link/process.h"
-#include "client/link/request.h"
 
 static unsigned called, told, finished, steps;
 static pmix_status_t heard;

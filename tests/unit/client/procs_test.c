@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/link/process.h"
-#include "client/link/procs.h"
+#include "client/link/link.h"
+#include "client/link/op.h"
 
 Test(wire, names_that_are_none_are_refused)
 {

@@ -11,8 +11,7 @@
 
 #include "../alone.h"
 #include "client/event/event.h"
-#include "client/link/local.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
 #include "client/link/wait.h"
 
 static char said[256];

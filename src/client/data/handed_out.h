@@ -7,8 +7,8 @@
  * objects lie in the store itself.  Values that have to be built in memory are kept here.  The list
  * grows with every such Get.  Where that matters, combine the directive with
  * PMIX_GET_STATIC_VALUES. */
-#ifndef SX_CLIENT_LINK_HANDED_OUT_H
-#define SX_CLIENT_LINK_HANDED_OUT_H
+#ifndef SX_CLIENT_DATA_HANDED_OUT_H
+#define SX_CLIENT_DATA_HANDED_OUT_H
 
 #include <pmix_common.h>
 

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wakefd.c - an epoll descriptor over two others: the server's socket, and an eventfd of our own.
- *
- *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --a byte is written--> RUNG --arm--> ASLEEP
- *
- * The server writes at most one byte per sleep (ring/sleeper.h).  This process writes the eventfd
- * for its own news.  The end of the server's socket counts as news once.  Then it is taken out, so
- * that a lost server does not keep the descriptor readable for ever. */
-#include "client/link/wakefd.h"
+/* wake.c - this process is woken for news of its own: its threads by the local door, a program that
+ * sleeps in poll(2) by the descriptor of shmix_fd. */
+#include "client/link/wait.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,9 +11,20 @@
 #include <unistd.h>
 
 #include "base/status.h"
-#include "client/link/intake.h"
-#include "client/link/process.h"
+#include "client/link/link.h"
+#include "ring/bell.h"
+#include "ring/life.h"
 #include "ring/sleeper.h"
+
+/* ---- shmix_fd -------------------------------------------------------------------------------- */
+
+/* An epoll descriptor over two others: the server's socket, and an eventfd of our own.
+ *
+ *     NONE --shmix_fd--> AWAKE --arm--> ASLEEP --a byte is written--> RUNG --arm--> ASLEEP
+ *
+ * The server writes at most one byte per sleep (ring/sleeper.h).  This process writes the eventfd
+ * for its own news.  The end of the server's socket counts as news once.  Then it is taken out, so
+ * that a lost server does not keep the descriptor readable for ever. */
 
 /* The bell rings for all classes.  This class has events, too, so some wake-ups are for nothing. */
 #define BELL_BIT (1u << (SX_RING_CLASS_MAX - 1))
@@ -253,4 +259,25 @@ pmix_status_t sx_wakefd_open_locked(struct sx_link *link, int server_fd)
     atomic_store(&wakefd.used, true);
     tell(); /* news so far must be checked */
     return PMIX_SUCCESS;
+}
+
+/* ---- the local door -------------------------------------------------------------------------- */
+
+/* The door that rings for events of this process alone. */
+
+void sx_local_ring_locked(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    sx_door_ring(&p->local, SX_BELL_ALL, 0);
+    sx_wakefd_tell_locked();
+    /* Without waitv our threads sleep on the ring's word.  A thread that is about to sleep there
+     * may miss this, but it polls again within a second. */
+    for (unsigned i = 0; i < p->link_count && !sx_bell_has_waitv(); i++) {
+        const struct sx_ring_header *const ring = p->links[i]->ring.header;
+
+        if (ring != NULL) {
+            sx_life_tell(sx_door_watch(&ring->any).word);
+        }
+    }
 }
