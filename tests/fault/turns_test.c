@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "attack.h"
-#include "client/event/event_list.h"
+#include "client/event/event.h"
 #include "server/data/data.h"
 #include "server/data/get_index.h"
 #include "server/model/state.h"

@@ -16,7 +16,7 @@
 #include "client/data/cluster.h"
 #include "client/data/membership.h"
 #include "client/data/view.h"
-#include "client/event/group_answer.h"
+#include "client/event/event.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
 

@@ -186,17 +186,6 @@ static const struct sx_op_kind registration_kind = { .request = SX_MSG_EVENT_REG
                                                      .part = registration_part,
                                                      .finish = registration_finish };
 
-uint64_t sx_event_published(const struct sx_link *link)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
-        /* A-count <- R-count (ring.c): counted events are in the ring. */
-        count += atomic_load_explicit(&link->ring.header->class_count[i], memory_order_acquire);
-    }
-    return count;
-}
-
 /* From now on the events with @codes in @link's ring are read.  Return: the newest one so far. */
 static uint64_t classes_open_locked(struct sx_link *link, const pmix_status_t *codes, size_t ncodes)
 {

@@ -70,9 +70,6 @@ void sx_event_unreached_locked(struct sx_link *link, uint64_t count);
 
 /* A record of the ring: struct sx_event and what follows it.  Under lock. */
 void sx_event_record_locked(struct sx_link *link, const void *bytes, size_t size);
-/* The ring has been read up to its end at the time when `newest` of @link was counted.  Under
- * lock. */
-void sx_event_read_to_locked(struct sx_link *link);
 
 /* A list of kept events (struct sx_event_list of EVENT_REGISTER), before those in @items.  Under
  * lock.  Return: the number before which more are to be requested; 0: none. */
@@ -84,13 +81,6 @@ void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t on
 /* Or no handler wants the @items. */
 void sx_event_items_free(struct sx_list *items);
 
-/* Take out the next event, as a task that hands it to its handlers.  Under lock.  Return: NULL when
- * nothing may be handed out now. */
-struct sx_task *sx_event_take_locked(void);
-/* Whether there is an event to take out.  Under lock. */
-bool sx_event_waits_locked(void);
-/* Whether the handlers have been called for all events that have been read.  Under lock. */
-bool sx_event_all_handled_locked(void);
 /* Wait until the handlers have been called for all own events that have been posted.  In the thread
  * that calls handlers, or without such a thread: return at once.  Needs no lock. */
 void sx_event_locals_wait(void);
@@ -110,5 +100,68 @@ pmix_status_t sx_event_encode(pmix_status_t code, const pmix_proc_t *source,
  * sx_request. */
 pmix_status_t sx_event_submit(struct sx_link *link, const void *bytes, size_t size,
                               uint64_t deadline_ns, uint64_t *ret_number);
+
+/* ---- lists of kept events -------------------------------------------------------------------- */
+
+/* The kept events in an answer of the server, and requests for events that the ring does not have
+ * (any more). */
+
+/* The rest of a struct sx_event_list. */
+struct sx_event_list_rest {
+    const uint8_t *at; /* the next event; NULL: this is not a list */
+    size_t size;
+    uint32_t count;
+    uint64_t lost; /* events lost behind the last one */
+    uint64_t next; /* the number from which on the list has no events */
+};
+
+/* One event of the list: struct sx_event and its variable part. */
+struct sx_event_listed {
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t number;
+    uint64_t lost; /* events lost between the one before and this one */
+};
+
+/* @bytes are borrowed, and checked before use. */
+void sx_event_list_open(struct sx_event_list_rest *rest, const void *bytes, size_t size);
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND behind the last one; PMIX_ERR_UNPACK_FAILURE when the
+ * list contradicts itself. */
+pmix_status_t sx_event_list_next(struct sx_event_list_rest *rest, struct sx_event_listed *ret);
+
+/* An answer of our own to EVENT_REPLAY. */
+struct sx_event_batch {
+    uint8_t *bytes;
+    struct sx_event_list_rest rest;
+};
+
+/* Ask the server of @link for the events @first to @last.  The answer has as many as the server
+ * gives at once.  rest.next, which is behind @first, is the next number to ask for.  Return:
+ * PMIX_SUCCESS, and @ret is to be freed; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE; as
+ * sx_request. */
+pmix_status_t sx_event_batch_ask(struct sx_link *link, uint64_t first, uint64_t last,
+                                 struct sx_event_batch *ret);
+/* Safe on an empty batch, and twice. */
+void sx_event_batch_free(struct sx_event_batch *batch);
+
+/* ---- answers about groups -------------------------------------------------------------------- */
+
+/* The answers of handlers to the end of a process that takes part in building a group.
+ *
+ * By the Standard handlers answer with the status and the results of their completion.  The
+ * strongest answer of all handlers is sent to the server when the last one has completed. */
+
+/* Whether an event of @code may need an answer. */
+bool sx_group_code_asks(pmix_status_t code);
+
+/* SX_HEARS_*, by the handlers that exist now.  No handler answers while the caller waits (@waits)
+ * in the thread that would run the handler. */
+uint8_t sx_group_hears(bool waits);
+
+/* Return: enum sx_group_word. */
+uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults);
+
+/* Send @word to the server, if the event's encoded infos ask for an answer. */
+void sx_group_say(struct sx_link *link, const void *infos, size_t size, uint8_t word);
 
 #endif

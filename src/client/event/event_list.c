@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* event_list.c - read a list, one event at a time. */
-#include "client/event/event_list.h"
+#include "client/event/event.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_queue.c - events as bytes until a handler is to be called.
+/* event_queue.c - events as bytes until a handler is to be called, and what the pump puts there.
  *
  *     the ring, this process --> events --\
  *     kept ones for a late handler --> late --in turns--> handed out
@@ -26,73 +26,18 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 #include "client/event/event.h"
-#include "client/event/event_list.h"
-#include "client/event/event_page.h"
 #include "client/event/event_state.h"
-#include "client/event/group_answer.h"
 #include "client/link/link.h"
 #include "client/link/wait.h"
 #include "ring/record.h"
 
-struct sx_event_item {
-    struct sx_task task;
-    struct sx_event_page *page; /* the page in which the item lies */
-    struct sx_link *link;       /* the event is from its server; NULL: an own event */
-    uint64_t
-        number; /* of the event; 0 for an own event, and the highest number for the server's end */
-    bool is_range; /* ask for number..last instead of delivering */
-    uint64_t last;
-    bool has_only; /* late: for the handler `only`, before events newer than `upto` */
-    size_t only;
-    uint64_t upto;
-    bool is_local;
-    uint64_t local_number; /* events.locals_posted; 0: the item is not counted */
-    bool is_failure;       /* PMIX_ERR_COMM_FAILURE */
-    bool is_unreached;     /* reports how many own events are lost by now */
-    uint64_t declared; /* its number among the declarations of PMIx_Init, 0: not a declaration */
-    size_t before;  /* declared: for handlers below this id; later ones get it as late handlers */
-    uint64_t lists; /* lists of late events so far: an own event follows all of them */
-    uint8_t word;   /* enum sx_group_word: the strongest answer of its handlers */
-    size_t size;
-    _Alignas(8) uint8_t bytes[]; /* struct sx_event and its variable part */
-};
-
-/* ---- in ------------------------------------------------------------------------------------ */
+/* ---- in -------------------------------------------------------------------------------------- */
 
 static void item_run(struct sx_task *task);
 
-static struct sx_event_item *item_new_locked(struct sx_link *link, const void *bytes, size_t size)
-{
-    struct sx_event_page *page;
-    struct sx_event_item *const item = sx_event_page_take_locked(sizeof(*item) + size, &page);
-
-    if (item == NULL) {
-        sx_log(SX_LOG_ERROR, "an event is lost: memory is short");
-        return NULL;
-    }
-    *item = (struct sx_event_item){
-        .task = { .run = item_run }, .page = page, .link = link, .size = size
-    };
-    sx_list_init(&item->task.node);
-    if (size > 0) {
-        memcpy(item->bytes, bytes, size);
-    }
-    return item;
-}
-
-static struct sx_event_item *item_of(struct sx_list *node)
-{
-    return SX_LIST_ENTRY(node, struct sx_event_item, task.node);
-}
-
-static void item_free(struct sx_event_item *item)
-{
-    sx_event_page_release(item->page);
-}
-
 static void range_add_locked(struct sx_link *link, uint64_t first, uint64_t last)
 {
-    struct sx_event_item *item = first <= last ? item_new_locked(link, NULL, 0) : NULL;
+    struct sx_event_item *item = first <= last ? sx_event_item_new_locked(link, NULL, 0) : NULL;
 
     if (item != NULL) {
         item->is_range = true;
@@ -122,7 +67,7 @@ void sx_event_record_locked(struct sx_link *link, const void *bytes, size_t size
         range_add_locked(link, event.number, event.number);
         return;
     }
-    struct sx_event_item *item = item_new_locked(link, bytes, size);
+    struct sx_event_item *item = sx_event_item_new_locked(link, bytes, size);
 
     if (item != NULL) {
         item->number = event.number;
@@ -130,7 +75,8 @@ void sx_event_record_locked(struct sx_link *link, const void *bytes, size_t size
     }
 }
 
-void sx_event_read_to_locked(struct sx_link *link)
+/* The ring has been read up to its end at the time when `newest` of @link was counted. */
+static void read_to_locked(struct sx_link *link)
 {
     struct sx_link_events *const e = &link->events;
 
@@ -152,7 +98,8 @@ static bool list_read(struct sx_link *link, struct sx_event_list_rest *rest,
 
     *ret_lost = rest->lost;
     while ((rc = sx_event_list_next(rest, &listed)) == PMIX_SUCCESS) {
-        struct sx_event_item *const item = item_new_locked(link, listed.bytes, listed.size);
+        struct sx_event_item *const item = sx_event_item_new_locked(link, listed.bytes,
+                                                                    listed.size);
 
         *ret_lost += listed.lost;
         if (item != NULL) {
@@ -188,236 +135,22 @@ void sx_event_late_locked(struct sx_link *link, struct sx_list *items, size_t on
 
     /* An older registration may be answered later: its events wait for those before them. */
     for (; node != late; node = node->prev) {
-        if (item_of(node)->link == link && item_of(node)->upto <= upto) {
+        if (sx_event_item_of(node)->link == link && sx_event_item_of(node)->upto <= upto) {
             break;
         }
-        if (item_of(node)->link == link) {
-            item_of(node)->upto = upto;
+        if (sx_event_item_of(node)->link == link) {
+            sx_event_item_of(node)->upto = upto;
         }
     }
     sx_events.late_lists++;
     while ((node = sx_list_pop(items)) != NULL) {
-        item_of(node)->has_only = true;
-        item_of(node)->only = only;
-        item_of(node)->upto = upto;
-        item_of(node)->lists = sx_events.late_lists;
+        sx_event_item_of(node)->has_only = true;
+        sx_event_item_of(node)->only = only;
+        sx_event_item_of(node)->upto = upto;
+        sx_event_item_of(node)->lists = sx_events.late_lists;
         sx_list_append(late, node);
     }
 }
-
-/* Make an item for an own event.  Return: as sx_event_local. */
-static pmix_status_t item_local(pmix_status_t code, const struct sx_notify_options *options,
-                                const pmix_info_t info[], size_t ninfo, struct sx_event_item **ret)
-{
-    struct sx_notify_options here = *options;
-    void *bytes = NULL;
-    size_t size = 0;
-
-    here.range = PMIX_RANGE_PROC_LOCAL;
-    const pmix_status_t rc = sx_event_encode(code, &sx_process.self, &here, info, ninfo, &bytes,
-                                             &size);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    pthread_mutex_lock(&sx_process.lock);
-    *ret = item_new_locked(NULL, bytes, size);
-    pthread_mutex_unlock(&sx_process.lock);
-    free(bytes);
-    if (*ret == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    (*ret)->is_local = true;
-    return PMIX_SUCCESS;
-}
-
-static void local_append_locked(struct sx_event_item *item)
-{
-    item->lists = sx_events.late_lists;
-    item->local_number = ++sx_events.locals_posted;
-    sx_list_append(&sx_events.waiting, &item->task.node);
-    sx_local_ring_locked();
-}
-
-pmix_status_t sx_event_local(pmix_status_t code, const struct sx_notify_options *options,
-                             const pmix_info_t info[], size_t ninfo)
-{
-    struct sx_process *const p = &sx_process;
-    struct sx_event_item *item = NULL;
-    const pmix_status_t rc = item_local(code, options, info, ninfo, &item);
-
-    if (rc == PMIX_SUCCESS) {
-        pthread_mutex_lock(&p->lock);
-        local_append_locked(item);
-        pthread_mutex_unlock(&p->lock);
-    }
-    return rc;
-}
-
-/* ---- declarations of PMIx_Init ------------------------------------------------------------- */
-
-#define SX_DECLARED_MAX 16u
-
-/* Keep a declaration for later handlers; a duplicate is dropped. */
-static void declared_keep_locked(const struct sx_event_item *item)
-{
-    struct sx_events *const e = &sx_events;
-
-    SX_LIST_EACH(it, &e->declared) {
-        struct sx_event_item *const kept = item_of(it);
-
-        if (kept->size == item->size && memcmp(kept->bytes, item->bytes, item->size) == 0) {
-            kept->declared = item->declared;
-            return;
-        }
-    }
-    struct sx_event_item *const kept = item_new_locked(NULL, item->bytes, item->size);
-    if (kept == NULL) {
-        return;
-    }
-    kept->is_local = true;
-    kept->declared = item->declared;
-    sx_list_append(&e->declared, &kept->task.node);
-    if (++e->declared_count > SX_DECLARED_MAX) {
-        sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
-               SX_DECLARED_MAX);
-        item_free(item_of(sx_list_pop(&e->declared)));
-        e->declared_count--;
-    }
-}
-
-pmix_status_t sx_event_declare(pmix_status_t code, const pmix_info_t info[], size_t ninfo)
-{
-    struct sx_process *const p = &sx_process;
-    const struct sx_notify_options options = { .non_default = true };
-    struct sx_event_item *item = NULL;
-    const pmix_status_t rc = item_local(code, &options, info, ninfo, &item);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    pthread_mutex_lock(&p->lock);
-    item->declared = ++sx_events.declared_last;
-    if (sx_events.registrations == 0 && !sx_event_has_handlers()) {
-        declared_keep_locked(item);
-        item_free(item);
-    } else {
-        local_append_locked(item);
-    }
-    pthread_mutex_unlock(&p->lock);
-    return PMIX_SUCCESS;
-}
-
-void sx_event_declared_locked(size_t only, uint64_t in_hand)
-{
-    struct sx_events *const e = &sx_events;
-
-    SX_LIST_EACH(it, &e->declared) {
-        const struct sx_event_item *const kept = item_of(it);
-        struct sx_event_item *const late = kept->declared != in_hand
-                                               ? item_new_locked(NULL, kept->bytes, kept->size)
-                                               : NULL;
-
-        if (late != NULL) {
-            late->is_local = true;
-            late->declared = kept->declared;
-            late->has_only = true;
-            late->only = only;
-            late->lists = e->late_lists;
-            sx_list_append(&e->late, &late->task.node);
-        }
-    }
-}
-
-/* SHMIX_ERR_EVENTS_LOST; @own: the lost events were published here. */
-static struct sx_event_item *lost_item(uint64_t count, bool own)
-{
-    const struct sx_notify_options options = { 0 };
-    struct sx_event_item *item = NULL;
-    pmix_info_t info[2];
-
-    memset(info, 0, sizeof(info));
-    memcpy(info[0].key, SHMIX_EVENTS_LOST_COUNT, sizeof(SHMIX_EVENTS_LOST_COUNT));
-    info[0].value.type = PMIX_UINT64;
-    info[0].value.data.uint64 = count;
-    memcpy(info[1].key, SHMIX_EVENTS_LOST_OWN, sizeof(SHMIX_EVENTS_LOST_OWN));
-    info[1].value.type = PMIX_BOOL;
-    info[1].value.data.flag = true;
-    (void)item_local(SHMIX_ERR_EVENTS_LOST, &options, info, own ? 2 : 1, &item);
-    return item;
-}
-
-/* Insert it where the lost events would have been: before the queued ones. */
-static void lost_add(uint64_t count)
-{
-    struct sx_process *const p = &sx_process;
-    struct sx_event_item *const item = lost_item(count, false);
-
-    if (item != NULL) {
-        pthread_mutex_lock(&p->lock);
-        sx_list_append(sx_events.waiting.next, &item->task.node);
-        pthread_mutex_unlock(&p->lock);
-    }
-}
-
-void sx_event_unreached_locked(struct sx_link *link, uint64_t count)
-{
-    struct sx_link_events *const e = &link->events;
-    struct sx_event_item *item;
-
-    e->unreached = count > e->unreached ? count : e->unreached;
-    if (e->unreached == e->unreached_told || e->unreached_waits) {
-        return;
-    }
-    item = item_new_locked(link, NULL, 0);
-    if (item != NULL) { /* else the next pump tries again */
-        item->is_unreached = true;
-        item->is_local = true;
-        item->lists = sx_events.late_lists;
-        e->unreached_waits = true;
-        sx_list_append(&sx_events.waiting, &item->task.node);
-    }
-}
-
-/* The server is the source of events about the link to it. */
-static void link_event_add_locked(struct sx_link *link, pmix_status_t code)
-{
-    struct sx_event event = { .code = code,
-                              .source_rank = link->server.rank,
-                              .source_len = (uint16_t)sx_name_len(link->server.nspace,
-                                                                  PMIX_MAX_NSLEN) };
-    uint8_t bytes[sizeof(event) + sizeof(link->server.nspace)] = { 0 };
-    struct sx_event_item *item;
-
-    memcpy(bytes, &event, sizeof(event));
-    memcpy(bytes + sizeof(event), link->server.nspace, event.source_len);
-    item = item_new_locked(link, bytes, sizeof(event) + sx_align_up(event.source_len, 8));
-    if (item != NULL) {
-        item->is_local = true;
-        item->lists = sx_events.late_lists;
-        item->is_failure = code == PMIX_ERR_COMM_FAILURE;
-        sx_events.failure_waits = sx_events.failure_waits || item->is_failure;
-        sx_list_append(&sx_events.waiting, &item->task.node);
-    }
-}
-
-void sx_event_lost_locked(struct sx_link *link)
-{
-    link_event_add_locked(link, PMIX_ERR_LOST_CONNECTION_TO_SERVER);
-}
-
-void sx_event_garbled_locked(struct sx_link *link, const char *what)
-{
-    struct sx_process *const p = &sx_process;
-
-    if (!sx_events.failure_waits) { /* else it is queued, and handled first */
-        sx_log(SX_LOG_ERROR, "%s.%" PRIu32 " cannot read what its server sent: %s", p->self.nspace,
-               p->self.rank, what);
-        link_event_add_locked(link, PMIX_ERR_COMM_FAILURE);
-        sx_local_ring_locked();
-    }
-}
-
 /* ---- out ----------------------------------------------------------------------------------- */
 
 /* An event read out of its bytes. */
@@ -505,7 +238,7 @@ static void item_said(void *arg, pmix_status_t status, const pmix_info_t results
 
 static void item_ended(void *arg)
 {
-    item_free(arg);
+    sx_event_item_free(arg);
 }
 
 /* The server waits for an answer, also from processes without handlers. */
@@ -520,7 +253,7 @@ static void item_answer(void *arg)
         sx_group_say(item->link, infos->at, infos->size, item->word);
     }
     free(d.affected);
-    item_free(arg);
+    sx_event_item_free(arg);
 }
 
 static uint64_t number_of(const struct sx_event_item *item, const struct decoded *d)
@@ -576,7 +309,7 @@ static void item_deliver(struct sx_event_item *item)
         if (sx_group_code_asks(event.code)) {
             item_answer(item); /* its handler was deregistered meanwhile */
         } else {
-            item_free(item); /* in a wanted class, but without a handler */
+            sx_event_item_free(item); /* in a wanted class, but without a handler */
         }
         return;
     }
@@ -595,10 +328,23 @@ static void item_deliver(struct sx_event_item *item)
         sx_event_garbled_locked(item->link, "an event that contradicts itself");
         pthread_mutex_unlock(&sx_process.lock);
     }
-    item_free(item);
+    sx_event_item_free(item);
 }
 
 /* ---- what is missing ----------------------------------------------------------------------- */
+
+/* Insert it where the lost events would have been: before the queued ones. */
+static void lost_add(uint64_t count)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_event_item *const item = sx_event_lost_item(count, false);
+
+    if (item != NULL) {
+        pthread_mutex_lock(&p->lock);
+        sx_list_append(sx_events.waiting.next, &item->task.node);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
 
 /* Insert the server's answer about @range in place of it; the rest of the range, from @next on,
  * waits behind it.  Return: true when there is a rest. */
@@ -665,7 +411,7 @@ static struct sx_list *queue_next(struct sx_events *e)
     if (sx_list_empty(&e->waiting) || sx_list_empty(&e->late)) {
         return sx_list_empty(&e->waiting) ? &e->late : &e->waiting;
     }
-    if (comes_behind(item_of(e->waiting.next), item_of(e->late.next))) {
+    if (comes_behind(sx_event_item_of(e->waiting.next), sx_event_item_of(e->late.next))) {
         return &e->late;
     }
     e->late_turn = !e->late_turn;
@@ -709,7 +455,9 @@ void sx_event_locals_wait(void)
     }
 }
 
-struct sx_task *sx_event_take_locked(void)
+/* Take out the next event, as a task that hands it to its handlers.  Return: NULL when nothing may be
+ * handed out now. */
+static struct sx_task *event_take_locked(void)
 {
     struct sx_events *const e = &sx_events;
     struct sx_list *const node = e->registrations == 0 ? sx_list_pop(queue_next(e)) : NULL;
@@ -721,24 +469,27 @@ struct sx_task *sx_event_take_locked(void)
     if (node == NULL) {
         return NULL;
     }
-    struct sx_event_item *const item = item_of(node);
+    struct sx_event_item *const item = sx_event_item_of(node);
     e->locals_taken = item->local_number != 0 ? item->local_number : e->locals_taken;
     e->failure_waits = e->failure_waits && !item->is_failure;
     if (item->declared != 0 && !item->has_only) { /* later handlers are late ones */
         item->before = sx_handlers_next(sx_event_handlers());
-        declared_keep_locked(item);
+        sx_event_declared_keep_locked(item);
     }
+    item->task.run = item_run;
     return &item->task;
 }
 
-bool sx_event_waits_locked(void)
+/* Whether there is an event to take out. */
+static bool event_waits_locked(void)
 {
     const struct sx_events *const e = &sx_events;
 
     return e->registrations == 0 && (!sx_list_empty(&e->waiting) || !sx_list_empty(&e->late));
 }
 
-bool sx_event_all_handled_locked(void)
+/* Whether the handlers have been called for all events that have been read. */
+static bool all_handled_locked(void)
 {
     const struct sx_events *const e = &sx_events;
 
@@ -759,7 +510,7 @@ static void unreached_tell(struct sx_link *link)
     e->unreached_told = e->unreached;
     e->unreached_waits = false;
     pthread_mutex_unlock(&p->lock);
-    item = lost_item(count, true);
+    item = sx_event_lost_item(count, true);
     if (item != NULL) {
         item_deliver(item);
     }
@@ -771,11 +522,11 @@ static void item_run(struct sx_task *task)
 
     if (item->is_range) {
         if (!range_ask(item)) {
-            item_free(item);
+            sx_event_item_free(item);
         }
     } else if (item->is_unreached) {
         unreached_tell(item->link);
-        item_free(item);
+        sx_event_item_free(item);
     } else {
         sx_events.declared_in_hand = item->declared;
         item_deliver(item);
@@ -788,7 +539,7 @@ void sx_event_items_free(struct sx_list *items)
     struct sx_list *node;
 
     while ((node = sx_list_pop(items)) != NULL) {
-        item_free(item_of(node));
+        sx_event_item_free(sx_event_item_of(node));
     }
 }
 
@@ -803,3 +554,101 @@ void sx_event_queue_clear_locked(void)
     sx_events.locals_taken = sx_events.locals_posted;
     locals_are_handled_locked(sx_events.locals_posted);
 }
+
+/* ---- the pump -------------------------------------------------------------------------------- */
+
+/* The events that the pump finds, and the server's notice of how far they are read. */
+
+uint64_t sx_event_published(const struct sx_link *link)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 1; i < SX_RING_CLASS_MAX; i++) {
+        /* A-count <- R-count (ring.c): counted events are in the ring. */
+        count += atomic_load_explicit(&link->ring.header->class_count[i], memory_order_acquire);
+    }
+    return count;
+}
+
+static void ring_begin(struct sx_link *link)
+{
+    link->events.newest = link->classes != 0 ? sx_event_published(link) : 0;
+}
+
+static void ring_lapped(struct sx_link *link)
+{
+    link->events.gap = link->classes != 0;
+}
+
+/* Report to the server how far events are read, when it asks for that: a lane message that wakes no
+ * process.  Not while older events are still to be requested, or a registration waits for kept
+ * ones: the server would not keep them.  When the lane is full or in use the next pump tries
+ * again. */
+static void cursor_tell(struct sx_link *link)
+{
+    /* relaxed: it refers to nothing but a number. */
+    const uint64_t wanted = atomic_load_explicit(&link->ring.header->cursor_wanted,
+                                                 memory_order_relaxed);
+    struct sx_lane_cursor cursor = { .seq = link->cursor.seq_next - 1 };
+    const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
+
+    if (wanted <= link->events.cursor_told || cursor.seq < wanted || link->events.ranges != 0 ||
+        sx_events.registrations != 0 ||
+        pthread_mutex_trylock(&link->lane_lock) != 0) { /* its order is before the held lock */
+        return;
+    }
+    if (sx_lane_append(&link->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
+        link->events.cursor_told = cursor.seq;
+    }
+    pthread_mutex_unlock(&link->lane_lock);
+}
+
+/* The server asks when a process waits for the handlers (server/event/event.h). */
+static void handled_tell(struct sx_link *link)
+{
+    const uint64_t seq = link->cursor.seq_next - 1;
+    /* relaxed: it refers to nothing but a number. */
+    const uint64_t wanted = atomic_load_explicit(&link->ring.header->handled_wanted,
+                                                 memory_order_relaxed);
+
+    if (wanted > link->events.handled_told && seq >= wanted && all_handled_locked()) {
+        link->events.handled_told = seq;
+        sx_lane_handled(&link->lane, seq);
+    }
+}
+
+static void ring_end(struct sx_link *link)
+{
+    if (link->classes != 0) {
+        read_to_locked(link);
+        cursor_tell(link);
+        handled_tell(link);
+    }
+}
+
+/* If no event is queued, all events that were read have been handled. */
+static struct sx_task *take(void)
+{
+    struct sx_process *const p = &sx_process;
+    struct sx_task *const event = event_take_locked();
+
+    for (unsigned i = 0; event == NULL && i < p->link_count; i++) {
+        if (p->links[i]->classes != 0 && sx_link_is_live(p->links[i])) {
+            handled_tell(p->links[i]);
+        }
+    }
+    return event;
+}
+
+const struct sx_intake sx_event_intake = {
+    .record_kind = SX_RECORD_EVENT,
+    .ring_begin = ring_begin,
+    .record = sx_event_record_locked,
+    .ring_lapped = ring_lapped,
+    .ring_end = ring_end,
+    .server_lost = sx_event_unreached_locked,
+    .garbled = sx_event_garbled_locked,
+    .link_lost = sx_event_lost_locked,
+    .take = take,
+    .waits = event_waits_locked,
+};

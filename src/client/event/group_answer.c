@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* group_answer.c - one message, without a reply: events and the construct's end follow from it. */
-#include "client/event/group_answer.h"
+#include "client/event/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,6 @@
 #include "base/message/payloads.h"
 #include "base/value/flat.h"
 #include "base/value/value.h"
-#include "client/event/event.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
 #include "client/link/wait.h"

@@ -17,7 +17,7 @@
 #include "client/collective/collective.h"
 #include "client/data/at_hand.h"
 #include "client/data/membership.h"
-#include "client/event/group_answer.h"
+#include "client/event/event.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
 #include "control/message.h"

@@ -17,7 +17,6 @@
 #include "base/util.h"
 #include "base/value/flat_layout.h"
 #include "client/event/event.h"
-#include "client/event/event_list.h"
 #include "client/link/link.h"
 #include "client/link/wait.h"
 #include "client/native/native.h"

@@ -14,7 +14,7 @@
 #include "../block_build.h"
 #include "../opened.h"
 #include "base/clock.h"
-#include "client/event/event_list.h"
+#include "client/event/event.h"
 #include "server/event/event.h"
 #include "server/event/event_codes.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_page_test.c - which events share memory, and when it is used again. */
+/* event_state_test.c - which events share memory, and when it is used again. */
 #include <criterion/criterion.h>
 
 #include <stdint.h>
 #include <string.h>
 
-#include "client/event/event_page.h"
+#include "client/event/event_state.h"
 #include "support/allocations.h"
 
 Test(event_page, events_that_come_and_go_use_the_same_memory)
