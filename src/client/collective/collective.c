@@ -11,10 +11,7 @@
 
 #include "base/status.h"
 #include "base/value/value.h"
-#include "client/data/alias.h"
-#include "client/data/at_hand.h"
-#include "client/data/cluster.h"
-#include "client/data/membership.h"
+#include "client/data/data.h"
 #include "client/data/view.h"
 #include "client/event/event.h"
 #include "client/link/link.h"
@@ -160,8 +157,8 @@ pmix_status_t sx_arrive(struct sx_op *op, enum sx_collective_kind kind,
 /* ---- PMIx_Fence ------------------------------------------------------------------------------ */
 
 /* The server limits the number of fences under way.  Mapping collected data, if there are any,
- * costs one system call more than collective.h counts.  If the server could not keep values, the next
- * fence of the process that has lost them fails. */
+ * costs one system call more than collective.h counts.  If the server could not keep values, the
+ * next fence of the process that has lost them fails. */
 
 struct fence {
     struct sx_op op;

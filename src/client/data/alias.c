@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* alias.c - find a name among the lists of the node, and the answers that follow from its list. */
-#include "client/data/alias.h"
+#include "client/data/data.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/call/role.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "client/data/membership.h"
+#include "client/data/view.h"
 #include "client/link/link.h"
 #include "shmem/wanted.h"
 

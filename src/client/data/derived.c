@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* derived.c - answer from the question itself, or from values stored under other keys. */
-#include "client/data/derived.h"
+#include "client/data/lookup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,6 @@
 
 #include "base/system/locality.h"
 #include "base/value/value.h"
-#include "client/data/membership.h"
-#include "client/data/private_value.h"
 #include "client/data/view.h"
 
 /* Another key of @rank in the same namespace. */

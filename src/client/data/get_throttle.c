@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* get_throttle.c - taken places, and the queue of non-blocking Gets that have none. */
-#include "client/data/get_throttle.h"
+#include "client/data/data.h"
 
 #include "base/clock.h"
 #include "client/link/link.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* handed_out.c - values that the caller received as pointers, in one list: values are only pushed, and all are freed together. */
-#include "client/data/handed_out.h"
+/* handed_out.c - values that the caller received as pointers, in one list: values are only
+ * pushed, and all are freed together. */
+#include "client/data/data.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

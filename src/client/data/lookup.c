@@ -6,14 +6,20 @@
  * get.c sends requests to the server. */
 #include "client/data/lookup.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/call/directive_tables.h"
+#include "base/call/role.h"
 #include "base/system/topology.h"
 #include "base/value/value.h"
+#include "client/data/data.h"
 #include "client/data/epoch.h"
-#include "client/data/private_value.h"
 #include "client/data/view.h"
+#include "client/link/link.h"
 
 static pmix_status_t nspace_read(struct sx_lookup *lookup, const pmix_proc_t *proc)
 {
@@ -141,4 +147,110 @@ pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret)
     const pmix_status_t rc = sx_wanted_collect(&lookup->wanted, &site, ret);
     pthread_mutex_unlock(&sx_process.data_lock);
     return rc;
+}
+
+/* ---- the name of this node ------------------------------------------------------------------- */
+
+/* The name of this node, from the server in this process or from the store of a server. */
+
+/* Inside.  Return: false when it is not stored. */
+static bool read_stored(struct sx_lookup *lookup, char *ret, size_t size)
+{
+    struct sx_item item;
+
+    if (sx_lookup_find(lookup, &item) != PMIX_SUCCESS) {
+        return false;
+    }
+    sx_box_hand_out(&item);
+    if (item.cell.type != PMIX_STRING || (item.cell.flags & SX_CELL_NULL) != 0) {
+        return false;
+    }
+    snprintf(ret, size, "%.*s", (int)item.cell.len, (const char *)item.body);
+    return true;
+}
+
+static bool is_told(char *ret, size_t size)
+{
+    struct sx_lookup lookup;
+
+    if (!sx_process_ready() ||
+        sx_lookup_init(&lookup, &sx_process.self, PMIX_HOSTNAME, NULL, 0) != PMIX_SUCCESS) {
+        return false;
+    }
+    const struct sx_grace grace = sx_grace_enter();
+    const bool told = read_stored(&lookup, ret, size);
+
+    sx_grace_exit(&grace);
+    return told;
+}
+
+void sx_hostname(char *ret, size_t size)
+{
+    const struct sx_role_server *const server = sx_role_server_get();
+
+    if (server != NULL) {
+        server->hostname(ret, size);
+    } else if (!is_told(ret, size)) {
+        snprintf(ret, size, "localhost");
+        (void)gethostname(ret, size - 1);
+        ret[size - 1] = '\0';
+    }
+}
+
+/* ---- names of clusters ----------------------------------------------------------------------- */
+
+/* A call without a colon in its names costs a search of each name, and nothing else. */
+
+static bool has_colon(const pmix_proc_t *procs, size_t nprocs)
+{
+    size_t i = 0;
+
+    while (i < nprocs && strchr(procs[i].nspace, ':') == NULL) {
+        i++;
+    }
+    return i < nprocs;
+}
+
+/* The name of our cluster and a colon.  Return: its length; 0 when the cluster has no name. */
+static size_t own_prefix(char ret[PMIX_MAX_NSLEN + 2])
+{
+    pmix_proc_t job = sx_process.self;
+    struct sx_lookup lookup;
+    struct sx_item item;
+    size_t len = 0;
+
+    job.rank = PMIX_RANK_WILDCARD;
+    if (sx_lookup_init(&lookup, &job, PMIX_CLUSTER_ID, NULL, 0) != PMIX_SUCCESS) {
+        return 0;
+    }
+    const struct sx_grace grace = sx_grace_enter();
+
+    if (sx_lookup_find(&lookup, &item) == PMIX_SUCCESS && sx_box_of(&item) == NULL &&
+        item.cell.type == PMIX_STRING && item.cell.len > 1 && item.cell.len <= PMIX_MAX_NSLEN) {
+        len = item.cell.len; /* with the NUL, in place of which the colon stands */
+        memcpy(ret, item.body, len - 1);
+        ret[len - 1] = ':';
+    }
+    sx_grace_exit(&grace);
+    return len;
+}
+
+const pmix_proc_t *sx_cluster_strip(const pmix_proc_t *procs, size_t nprocs, pmix_proc_t **ret_copy)
+{
+    char prefix[PMIX_MAX_NSLEN + 2];
+    const size_t len = has_colon(procs, nprocs) ? own_prefix(prefix) : 0;
+
+    *ret_copy = NULL;
+    if (len == 0) {
+        return procs;
+    }
+    pmix_proc_t *const copy = calloc(nprocs, sizeof(*copy));
+
+    for (size_t i = 0; copy != NULL && i < nprocs; i++) {
+        const char *const nspace = procs[i].nspace;
+        const bool is_ours = strncmp(nspace, prefix, len) == 0 && nspace[len] != '\0';
+
+        PMIx_Load_procid(&copy[i], is_ours ? nspace + len : nspace, procs[i].rank);
+    }
+    return *ret_copy = copy;
 }

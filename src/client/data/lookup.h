@@ -24,7 +24,7 @@ pmix_status_t sx_lookup_init(struct sx_lookup *lookup, const pmix_proc_t *proc, 
  * The two stores of @view as they are now, with this process as the reader. */
 struct sx_site sx_lookup_site(const struct sx_view *view);
 
-/* Search the mapped stores, without a lock.  The item may stand for a box (private_value.h), if its
+/* Search the mapped stores, without a lock.  The item may stand for a box (view.h), if its
  * value has a body.  Return: as sx_wanted_find. */
 pmix_status_t sx_lookup_find(struct sx_lookup *lookup, struct sx_item *ret);
 
@@ -42,5 +42,18 @@ bool sx_lookup_is_coming(const struct sx_lookup *lookup);
 /* Inside.  Everything of the rank or row as one DATA_ARRAY of infos in @ret (uninitialised), values
  * of the private store first.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when there is nothing. */
 pmix_status_t sx_lookup_collect(struct sx_lookup *lookup, pmix_value_t *ret);
+
+/* ---- derived values -------------------------------------------------------------------------- */
+
+/* Values that are not stored because they follow from the process that is asked about. */
+
+/* Derive the answer to a key that was not found.  PMIX_NSPACE, PMIX_RANK and PMIX_PROCID are the
+ * name of the process or namespace.  PMIX_LOCALITY is the place of a process of our job relative to
+ * this one.  PMIX_DEVICE_DISTANCES are its distances from the node's devices, and SHMIX_CONNECTED
+ * its connections.  *ret (uninitialised) owns its content.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_NOT_FOUND; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_implied_find(const struct sx_lookup *lookup, pmix_value_t *ret);
+/* Whether @key is such a key: then no store and no server has it. */
+bool sx_implied_is_key(const char *key);
 
 #endif

@@ -3,7 +3,7 @@
 /* mapped_store.c - mapped generations: reference-counted, and unmapped with the last reference.
  *
  * Bounded by the numbers of generations that are shown, held and kept. */
-#include "client/data/mapped_store.h"
+#include "client/data/view.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 /* private_value.c - values that are replaced in place; old ones are reference-counted.
  *
  * Bounded by one box a key and the values that were handed out. */
-#include "client/data/private_value.h"
+#include "client/data/view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * its answer, so that the server sees all values in the order of the puts.  For the same reason the
  * commits of several threads are serialised; other records may be appended to the lane
  * meanwhile. */
-#include "client/data/put.h"
+#include "client/data/data.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* singleton.c - the job data of one process, written into its private store. */
-#include "client/data/singleton.h"
+#include "client/data/data.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -455,8 +455,8 @@ void sx_event_locals_wait(void)
     }
 }
 
-/* Take out the next event, as a task that hands it to its handlers.  Return: NULL when nothing may be
- * handed out now. */
+/* Take out the next event, as a task that hands it to its handlers.  Return: NULL when nothing
+ * may be handed out now. */
 static struct sx_task *event_take_locked(void)
 {
     struct sx_events *const e = &sx_events;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_state.h - the state of events in this process, and the items that wait in its queues: shared
- * by the files of this folder. */
+/* event_state.h - the state of events in this process, and the items that wait in its queues:
+ * shared by the files of this folder. */
 #ifndef SX_CLIENT_EVENT_EVENT_STATE_H
 #define SX_CLIENT_EVENT_EVENT_STATE_H
 

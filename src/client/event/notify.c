@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* notify.c - the events that this process makes: PMIx_Notify_event puts them, encoded once, into the
- * lane; its own ones go into its queue.
+/* notify.c - the events that this process makes: PMIx_Notify_event puts them, encoded once, into
+ * the lane; its own ones go into its queue.
  *
  * The server adds the sender and orders the event.  The sender's own handlers receive it as all
  * others do, from the ring.  Only the range PMIX_RANGE_PROC_LOCAL never leaves the process. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* lines.c - output of other processes in memory: held back until there is enough of it, and cut into
- * lines.  There is a buffer for each process and channel. */
+/* lines.c - output of other processes in memory: held back until there is enough of it, and cut
+ * into lines.  There is a buffer for each process and channel. */
 #include "client/iof/iof.h"
 
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "client/data/singleton.h"
+#include "client/data/data.h"
 #include "client/event/event.h"
 #include "client/life/attach.h"
 #include "client/life/keepalive.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* process.c - the state of this process as a client, the checks that every call makes first, and the
- * processes and bodies that calls send. */
+/* process.c - the state of this process as a client, the checks that every call makes first, and
+ * the processes and bodies that calls send. */
 #include "client/link/link.h"
 
 #include <stdlib.h>

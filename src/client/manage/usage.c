@@ -15,7 +15,7 @@
 #include "base/system/usage.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "client/data/hostname.h"
+#include "client/data/data.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
 #include "client/manage/periodic.h"

@@ -7,24 +7,71 @@
  *            \                                                    --unpin--> released
  *             \--PMIx_Finalize--> DEAD (returns PMIX_ERR_INIT) --close--> gone
  *
- * A process maps a generation once, for PMIx_Get and for all jobs (mapped_store.h).  Everything
+ * A process maps a generation once, for PMIx_Get and for all jobs (client/data/view.h).  Everything
  * that changes a handle happens here and under view_lock; reads are native_read.c's and take no
  * lock. Memory is bounded by the keys asked for and the generations not yet unpinned. */
 #include "client/native/native.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <shmix.h>
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "client/data/alias.h"
-#include "client/data/foreign_nspace.h"
+#include "client/data/data.h"
 #include "client/data/view.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
 #include "client/link/wait.h"
+#include "shmem/segment.h"
+
+/* ---- jobs of other servers ------------------------------------------------------------------- */
+
+/* Find a namespace's store among all memfds that are open on the node.
+ *
+ * Any process can give a memfd any name.  A memfd of this user can do no more harm than its maker
+ * could do anyway.  Memfds of other users are skipped, even by root, which could see them. */
+
+struct search {
+    const char *nspace;
+    struct sx_store store;
+    bool found;
+};
+
+static bool store_take(void *arg, pid_t pid, int fd)
+{
+    struct search *const search = arg;
+    struct stat st;
+
+    (void)pid;
+    if (fstat(fd, &st) != 0 || st.st_uid != geteuid() ||
+        sx_store_attach(&search->store, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    search->found = strncmp(sx_segment_header(&search->store.seg)->nspace, search->nspace,
+                            SX_SEGMENT_NSPACE_BYTES) == 0 &&
+                    sx_store_successor(&search->store) == 0;
+    if (!search->found) {
+        sx_store_detach(&search->store);
+    }
+    return !search->found;
+}
+
+/* Map the newest generation of @nspace, of any server of this process's user on the node.
+ * Return: false when there is none, or its namespace has ended. */
+static bool foreign_store_find(const char *nspace, struct sx_store *ret_store)
+{
+    struct search search = { .nspace = nspace, .store = SX_STORE_NULL };
+
+    (void)sx_outside_each(0, "store:", store_take, &search, NULL);
+    if (search.found) {
+        *ret_store = search.store;
+    }
+    return search.found;
+}
 
 /* The open jobs, under view_lock. */
 static struct sx_list jobs = SX_LIST_INIT(jobs);
@@ -71,7 +118,7 @@ static pmix_status_t outside_obtain(const shmix_job_t *job, struct sx_hold *hold
 {
     struct sx_store store;
 
-    if (!sx_stranger_find(job->nspace, &store)) {
+    if (!foreign_store_find(job->nspace, &store)) {
         return PMIX_ERR_NOT_FOUND;
     }
     hold->edition = sx_mapped_store_new(&store, true);

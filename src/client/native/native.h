@@ -19,7 +19,7 @@
 #include <shmix.h>
 
 #include "base/list.h"
-#include "client/data/mapped_store.h"
+#include "client/data/view.h"
 #include "shmem/store.h"
 
 struct sx_hold;

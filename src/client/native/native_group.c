@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/status.h"
-#include "client/data/membership.h"
+#include "client/data/view.h"
 #include "client/link/link.h"
 #include "client/link/wait.h"
 #include "client/native/native.h"

@@ -27,9 +27,9 @@
  *     UNUSED --a lookup was answered with a value--> WORTH_IT --a store is there--> plain reads
  *                                                       \--there is none--> NEVER
  *
- * The store of the values that this user's processes may see is mapped at the second lookup: many
- * processes look a value up once, and never again.  Several keys must be read as of one moment: they are read twice, and the values of the first time
- * must still be there. */
+ * The store of the values that this user's processes may see is mapped at the second lookup:
+ * many processes look a value up once, and never again.  Several keys must be read as of one
+ * moment: they are read twice, and the values of the first time must still be there. */
 
 #define KEYS_MAX 16u /* of one call; for more, a message is cheaper */
 

@@ -16,7 +16,7 @@
 #include "base/call/support.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "client/data/membership.h"
+#include "client/data/view.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
 

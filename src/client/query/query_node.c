@@ -13,7 +13,7 @@
 
 #include "base/util.h"
 #include "base/value/value.h"
-#include "client/data/hostname.h"
+#include "client/data/data.h"
 #include "client/link/link.h"
 #include "client/manage/usage.h"
 

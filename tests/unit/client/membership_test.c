@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* membership_test.c - a list in the node's store is looked at where it lies. */
-#include "client/data/membership.h"
+#include "client/data/view.h"
 #include "client/link/link.h"
 
 #include "alone.h"

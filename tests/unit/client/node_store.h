@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "client/data/membership.h"
 #include "client/data/view.h"
 
 /* Enter a list of these processes; of @head the fields above name_off count. */

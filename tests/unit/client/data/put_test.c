@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/value/value.h"
-#include "client/data/put.h"
+#include "client/data/data.h"
 #include "ring/record.h"
 
 static void append_string(struct sx_puts *puts, const char *key, const char *text)
