@@ -9,7 +9,7 @@
  *
  * A thread per job waits for its processes, each by its own process id: the tool may have others.
  * Bounded: JOBS_MAX at once, PROCS_MAX processes each. */
-#include "client/manage/forkexec.h"
+#include "client/manage/manage.h"
 
 #include <errno.h>
 #include <limits.h>

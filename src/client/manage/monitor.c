@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* monitor.c - PMIx_Process_monitor, blocking or not, and the heartbeats that it watches.  This
- * process's own part of a monitor is in other files.  The host's monitors may have results, which
+ * process's own part of a monitor of files is here.  The host's monitors may have results, which
  * are passed on. */
+#include "client/manage/manage.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/call/directive_tables.h"
 #include "base/call/role.h"
@@ -12,9 +20,157 @@
 #include "base/util.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
-#include "client/manage/file_monitor.h"
-#include "client/manage/periodic.h"
-#include "client/manage/usage.h"
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Files are checked with stat(2), by a path that a chdir of the program does not change. */
+
+struct file_monitor {
+    struct sx_periodic periodic;
+    struct sx_file_signs signs;
+    struct sx_file_look seen;
+    char id[PMIX_MAX_KEYLEN + 1];
+    char path[];
+};
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+static bool moment_differs(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec || a->tv_nsec != b->tv_nsec;
+}
+
+bool sx_file_lives(const struct sx_file_signs *signs, const struct sx_file_look *before,
+                   const struct sx_file_look *now)
+{
+    return before->device != now->device || before->inode != now->inode ||
+           (signs->grows && now->size_bytes > before->size_bytes) ||
+           (signs->accessed && moment_differs(&now->accessed, &before->accessed)) ||
+           (signs->modified && moment_differs(&now->modified, &before->modified));
+}
+
+/* Return: 0, or errno's value. */
+static int file_look(const char *path, struct sx_file_look *ret)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0) {
+        return errno;
+    }
+    *ret = (struct sx_file_look){ .device = st.st_dev,
+                                  .inode = st.st_ino,
+                                  .size_bytes = (uint64_t)st.st_size,
+                                  .accessed = st.st_atim,
+                                  .modified = st.st_mtim };
+    return 0;
+}
+
+static void sign_count(unsigned sign)
+{
+    struct sx_link *const link = sx_primary();
+
+    pthread_mutex_lock(&link->lane_lock);
+    if (sx_link_is_live(link)) {
+        sx_lane_sign(&link->lane, sign);
+    }
+    pthread_mutex_unlock(&link->lane_lock);
+}
+
+static void monitor_run(struct sx_periodic *periodic)
+{
+    struct file_monitor *const monitor = SX_CONTAINER(periodic, struct file_monitor, periodic);
+    struct sx_file_look now;
+
+    if (file_look(monitor->path, &now) == 0) {
+        if (sx_file_lives(&monitor->signs, &monitor->seen, &now)) {
+            sign_count(periodic->place);
+        }
+        monitor->seen = now;
+    }
+}
+
+/* ---- start and end --------------------------------------------------------------------------- */
+
+static void monitor_free(struct sx_periodic *periodic)
+{
+    struct file_monitor *const monitor = SX_CONTAINER(periodic, struct file_monitor, periodic);
+
+    free(monitor);
+}
+
+static bool is_said(const pmix_info_t *info)
+{
+    return info != NULL && (info->value.type != PMIX_BOOL || info->value.data.flag);
+}
+
+/* Return: the monitor with its path and no sign yet; NULL when memory is out. */
+static struct file_monitor *monitor_new(const char *path)
+{
+    const bool is_relative = path[0] != '/' && path[0] != '\0';
+    char *const here = is_relative ? getcwd(NULL, 0) : NULL; /* without it the file is not found */
+    const size_t size = strlen(path) + 2 + (here != NULL ? strlen(here) : 0);
+    struct file_monitor *const monitor = calloc(1, sizeof(*monitor) + size);
+
+    if (monitor != NULL) {
+        snprintf(monitor->path, size, "%s%s%s", here != NULL ? here : "", here != NULL ? "/" : "",
+                 path);
+    }
+    free(here);
+    return monitor;
+}
+
+static pmix_status_t monitor_begin(struct file_monitor *monitor, uint32_t *ret_place,
+                                   uint64_t *ret_number)
+{
+    const int err = file_look(monitor->path, &monitor->seen);
+
+    if (err != 0) {
+        return SX_RAISE(err == ENOENT || err == ENOTDIR ? PMIX_ERR_NOT_FOUND
+                                                        : sx_status_from_errno(err),
+                        "the file \"%s\" cannot be monitored: %s", monitor->path, strerror(err));
+    }
+    return sx_periodic_prepare(&monitor->periodic, ret_place, ret_number);
+}
+static_assert(SX_PERIODICS_MAX <= SX_LANE_SIGNS, "a place has its sign");
+
+/* Prepare to check the file of @options.  Return: PMIX_SUCCESS, and as sx_periodic_prepare its
+ * number and its place, which is that of its sign in the lane.  Or with a line that says why:
+ * PMIX_ERR_BAD_PARAM when no property of the file is to be checked, PMIX_ERR_NOT_FOUND,
+ * PMIX_ERR_NO_PERMISSIONS or as sx_status_from_errno when the file cannot be read;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t file_monitor_prepare(const struct sx_monitor_options *options,
+                                          uint32_t *ret_place, uint64_t *ret_number)
+{
+    const struct sx_file_signs signs = { .grows = options->file_grows,
+                                         .accessed = is_said(options->file_accessed),
+                                         .modified = is_said(options->file_modified) };
+
+    if (!signs.grows && !signs.accessed && !signs.modified) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "what is life in the file \"%s\"?  Say \"%s\", \"%s\" or \"%s\"",
+                        options->file, PMIX_MONITOR_FILE_SIZE, PMIX_MONITOR_FILE_ACCESS,
+                        PMIX_MONITOR_FILE_MODIFY);
+    }
+    struct file_monitor *const monitor = monitor_new(options->file);
+
+    if (monitor == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    monitor->signs = signs;
+    monitor->periodic = (struct sx_periodic){ .period_ns = options->period_s.number * SX_NS_PER_SEC,
+                                              .id = monitor->id,
+                                              .run = monitor_run,
+                                              .free = monitor_free };
+    snprintf(monitor->id, sizeof(monitor->id), "%s", options->id != NULL ? options->id : "");
+    const pmix_status_t rc = monitor_begin(monitor, ret_place, ret_number);
+
+    if (rc != PMIX_SUCCESS) {
+        free(monitor);
+    }
+    return rc;
+}
+
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The header has a macro of this name for older libraries. */
 #undef PMIx_Heartbeat
@@ -110,7 +266,7 @@ static pmix_status_t period_judge(const struct sx_monitor_options *options)
                                         : PMIX_MONITOR_FILE_CHECK_TIME);
 }
 
-/* Prepare the part of this process.  Return: PMIX_SUCCESS; as sx_file_monitor_prepare. */
+/* Prepare the part of this process.  Return: PMIX_SUCCESS; as file_monitor_prepare. */
 static pmix_status_t begin_here(struct monitor *monitor, const struct sx_monitor_options *options,
                                 uint32_t *ret_sign)
 {
@@ -118,7 +274,7 @@ static pmix_status_t begin_here(struct monitor *monitor, const struct sx_monitor
     uint32_t place;
 
     if (sx_monitor_kind(options) == SX_OF_FILE_MONITOR) {
-        rc = sx_file_monitor_prepare(options, &place, &monitor->periodic);
+        rc = file_monitor_prepare(options, &place, &monitor->periodic);
         *ret_sign = rc == PMIX_SUCCESS ? place + 1 : 0;
     } else if (options->cancel != NULL) {
         monitor->ended = sx_periodics_end_called(options->cancel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* periodic.c - a list of tasks, and a thread that runs those that are due. */
-#include "client/manage/periodic.h"
+#include "client/manage/manage.h"
 
 #include <assert.h>
 #include <pthread.h>

@@ -19,7 +19,7 @@
 #include "base/value/value.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
-#include "client/manage/forkexec.h"
+#include "client/manage/manage.h"
 #include "control/message.h"
 
 /* ---- the answer ------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* usage.c - measure usage, and report it to the caller and to handlers. */
-#include "client/manage/usage.h"
+#include "client/manage/manage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,6 @@
 #include "client/data/data.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
-#include "client/manage/periodic.h"
 
 struct usage {
     struct sx_periodic periodic;

@@ -16,7 +16,7 @@
 #include "client/data/view.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
-#include "client/manage/host_request.h"
+#include "client/manage/manage.h"
 #include "control/message.h"
 #include "shmem/published.h"
 

@@ -15,7 +15,7 @@
 #include "base/value/value.h"
 #include "client/data/data.h"
 #include "client/link/link.h"
-#include "client/manage/usage.h"
+#include "client/manage/manage.h"
 
 /* ---- devices --------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "base/util.h"
-#include "client/manage/file_monitor.h"
+#include "client/manage/manage.h"
 
 #define BEFORE                                                                               \
     {                                                                                        \

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "client/manage/periodic.h"
+#include "client/manage/manage.h"
 
 struct counted {
     struct sx_periodic periodic;
