@@ -152,65 +152,90 @@ static pmix_status_t ask_host(struct sx_results_op *results, enum sx_function fu
     return rc == PMIX_SUCCESS ? sx_op_ask(&results->op, &draft) : rc;
 }
 
-/* ---- PMIx_Allocation_request ----------------------------------------------------------------- */
+/* ---- allocations and job control ------------------------------------------------------------- */
 
-/* PMIx_Allocation_request, blocking or not: the host's scheduler answers. */
+/* Two calls of one shape, each with a row; in a server the host's own entry answers. */
+struct row {
+    enum sx_function function;
+    struct sx_op_kind kind;
+    bool needs_infos;
+    /* Check the arguments and send the request of a client. */
+    pmix_status_t (*send)(struct sx_results_op *results, const struct sx_role_ask *ask);
+};
 
-static const struct sx_op_kind allocation_kind = ASK_KIND;
-
-static pmix_status_t allocation_ask(struct sx_results_op *results, pmix_alloc_directive_t directive,
-                                    const pmix_info_t info[], size_t ninfo)
+static bool row_refuses(const struct row *row, const struct sx_role_ask *ask)
 {
-    return ask_host(results, SX_OF_ALLOCATION,
-                    &(struct sx_ask){ .kind = SX_ASK_ALLOCATION, .detail = directive }, info,
-                    ninfo);
+    return row->needs_infos && ask->ninfo == 0;
 }
 
-/* The same call in a host. */
-#define OWN_ALLOCATION(directive, infos, count)            \
-    ((struct sx_role_ask){ .kind = SX_ROLE_ASK_ALLOCATION, \
-                           .detail = (directive),          \
-                           .info = (infos),                \
-                           .ninfo = (count) })
-
-pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t *info,
-                                      size_t ninfo, pmix_info_t **results, size_t *nresults)
+static pmix_status_t row_call(const struct row *row, const struct sx_role_ask *ask,
+                              pmix_info_t **results, size_t *nresults)
 {
     sx_results_none(results, nresults);
     if (sx_ask_is_own()) {
-        return sx_ask_own(SX_OF_ALLOCATION, &OWN_ALLOCATION(directive, info, ninfo), results,
-                          nresults);
+        return row_refuses(row, ask) ? PMIX_ERR_BAD_PARAM
+                                     : sx_ask_own(row->function, ask, results, nresults);
     }
-    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, sx_primary()) };
-    const pmix_status_t rc = allocation_ask(&op, directive, info, ninfo);
+    struct sx_results_op op = { .op = SX_OP_INIT(&row->kind, sx_primary()) };
+    const pmix_status_t rc = row->send(&op, ask);
 
     sx_results_give(&op, results, nresults);
     return rc;
 }
 
+/* Without @cbfunc, the caller wants no result. */
+static pmix_status_t row_call_nb(const struct row *row, const struct sx_role_ask *ask,
+                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    if (sx_ask_is_own()) {
+        return row_refuses(row, ask) ? PMIX_ERR_BAD_PARAM
+                                     : sx_ask_own_nb(row->function, ask, cbfunc, cbdata);
+    }
+    const struct sx_callback callback = cbfunc != NULL
+                                            ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
+                                            : SX_CALLBACK_IGNORED;
+    struct sx_results_op op = { .op = SX_OP_INIT(&row->kind, sx_primary(), .callback = callback) };
+
+    return row->send(&op, ask);
+}
+
+/* The host's scheduler answers. */
+static pmix_status_t allocation_send(struct sx_results_op *results, const struct sx_role_ask *ask)
+{
+    return ask_host(results, SX_OF_ALLOCATION,
+                    &(struct sx_ask){ .kind = SX_ASK_ALLOCATION, .detail = ask->detail }, ask->info,
+                    ask->ninfo);
+}
+
+static const struct row allocation = { .function = SX_OF_ALLOCATION,
+                                       .kind = ASK_KIND,
+                                       .send = allocation_send };
+
+pmix_status_t PMIx_Allocation_request(pmix_alloc_directive_t directive, pmix_info_t *info,
+                                      size_t ninfo, pmix_info_t **results, size_t *nresults)
+{
+    return row_call(&allocation,
+                    &(struct sx_role_ask){ .kind = SX_ROLE_ASK_ALLOCATION,
+                                           .detail = directive,
+                                           .info = info,
+                                           .ninfo = ninfo },
+                    results, nresults);
+}
+
 pmix_status_t PMIx_Allocation_request_nb(pmix_alloc_directive_t directive, pmix_info_t *info,
                                          size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    if (sx_ask_is_own() && cbfunc != NULL) {
-        return sx_ask_own_nb(SX_OF_ALLOCATION, &OWN_ALLOCATION(directive, info, ninfo), cbfunc,
-                             cbdata);
-    }
-    const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata);
-    struct sx_results_op op = { .op = SX_OP_INIT(&allocation_kind, sx_primary(),
-                                                 .callback = callback) };
-
-    return cbfunc != NULL ? allocation_ask(&op, directive, info, ninfo) : sx_process_misused();
+    return cbfunc != NULL ? row_call_nb(&allocation,
+                                        &(struct sx_role_ask){ .kind = SX_ROLE_ASK_ALLOCATION,
+                                                               .detail = directive,
+                                                               .info = info,
+                                                               .ninfo = ninfo },
+                                        cbfunc, cbdata)
+                          : sx_process_misused();
 }
 
-/* ---- PMIx_Job_control ------------------------------------------------------------------------ */
-
-/* PMIx_Job_control, blocking or not: directives that the server carries out, or its
- * host, whose results are passed on. */
-
-static const struct sx_op_kind control_kind = SX_RESULTS_KIND(SX_MSG_JOB_CONTROL);
-
-static pmix_status_t control(struct sx_results_op *results, const pmix_proc_t targets[],
-                             size_t ntargets, const pmix_info_t directives[], size_t ndirs)
+/* The server carries the directives out, or its host, whose results are passed on. */
+static pmix_status_t control_send(struct sx_results_op *results, const struct sx_role_ask *ask)
 {
     const struct sx_job_control head = { .proc_count = 0 };
     pmix_info_t *spelled;
@@ -218,52 +243,44 @@ static pmix_status_t control(struct sx_results_op *results, const pmix_proc_t ta
     if (!sx_process_ready()) {
         return PMIX_ERR_INIT;
     }
-    if (directives == NULL || ndirs == 0) {
+    if (ask->info == NULL || ask->ninfo == 0) {
         return PMIX_ERR_BAD_PARAM;
     }
-    pmix_status_t rc = sx_wire_procs_check(targets, ntargets);
+    pmix_status_t rc = sx_wire_procs_check(ask->procs, ask->nprocs);
     if (rc == PMIX_SUCCESS) {
         rc = sx_link_status(results->op.link);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_cleanup_spell(directives, ndirs, &spelled);
+        rc = sx_cleanup_spell(ask->info, ask->ninfo, &spelled);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     struct sx_draft draft = { .head = &head,
-                              .parts = { [SX_CONTROL_PROCS] = { targets, ntargets },
-                                         [SX_CONTROL_INFOS] = { spelled, ndirs } } };
+                              .parts = { [SX_CONTROL_PROCS] = { ask->procs, ask->nprocs },
+                                         [SX_CONTROL_INFOS] = { spelled, ask->ninfo } } };
 
     rc = sx_op_ask(&results->op, &draft);
-    sx_cleanup_free(spelled, directives, ndirs);
+    sx_cleanup_free(spelled, ask->info, ask->ninfo);
     return rc;
 }
 
-/* The same call in a host. */
-#define OWN_CONTROL(targets, ntargets, directives, ndirs) \
-    ((struct sx_role_ask){ .kind = SX_ROLE_ASK_CONTROL,   \
-                           .procs = (targets),            \
-                           .nprocs = (ntargets),          \
-                           .info = (directives),          \
-                           .ninfo = (ndirs) })
+static const struct row control = { .function = SX_OF_JOB_CONTROL,
+                                    .kind = SX_RESULTS_KIND(SX_MSG_JOB_CONTROL),
+                                    .needs_infos = true,
+                                    .send = control_send };
 
 pmix_status_t PMIx_Job_control(const pmix_proc_t targets[], size_t ntargets,
                                const pmix_info_t directives[], size_t ndirs, pmix_info_t **results,
                                size_t *nresults)
 {
-    sx_results_none(results, nresults);
-    if (sx_ask_is_own()) {
-        return ndirs == 0 ? PMIX_ERR_BAD_PARAM
-                          : sx_ask_own(SX_OF_JOB_CONTROL,
-                                       &OWN_CONTROL(targets, ntargets, directives, ndirs), results,
-                                       nresults);
-    }
-    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, sx_primary()) };
-    const pmix_status_t rc = control(&op, targets, ntargets, directives, ndirs);
-
-    sx_results_give(&op, results, nresults);
-    return rc;
+    return row_call(&control,
+                    &(struct sx_role_ask){ .kind = SX_ROLE_ASK_CONTROL,
+                                           .procs = targets,
+                                           .nprocs = ntargets,
+                                           .info = directives,
+                                           .ninfo = ndirs },
+                    results, nresults);
 }
 
 /* Open MPI does not ask for the result. */
@@ -271,26 +288,18 @@ pmix_status_t PMIx_Job_control_nb(const pmix_proc_t targets[], size_t ntargets,
                                   const pmix_info_t directives[], size_t ndirs,
                                   pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    if (sx_ask_is_own()) {
-        return ndirs == 0 ? PMIX_ERR_BAD_PARAM
-                          : sx_ask_own_nb(SX_OF_JOB_CONTROL,
-                                          &OWN_CONTROL(targets, ntargets, directives, ndirs),
-                                          cbfunc, cbdata);
-    }
-    const struct sx_callback callback = cbfunc != NULL
-                                            ? SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)
-                                            : SX_CALLBACK_IGNORED;
-    struct sx_results_op op = { .op = SX_OP_INIT(&control_kind, sx_primary(),
-                                                 .callback = callback) };
-
-    return control(&op, targets, ntargets, directives, ndirs);
+    return row_call_nb(&control,
+                       &(struct sx_role_ask){ .kind = SX_ROLE_ASK_CONTROL,
+                                              .procs = targets,
+                                              .nprocs = ntargets,
+                                              .info = directives,
+                                              .ninfo = ndirs },
+                       cbfunc, cbdata);
 }
 
 /* ---- credentials ----------------------------------------------------------------------------- */
 
-/* PMIx_Get_credential and PMIx_Validate_credential, blocking or not.
- *
- * A credential travels as an info before the others. */
+/* A credential travels as an info before the others. */
 
 /* ---- get ------------------------------------------------------------------------------------- */
 
@@ -586,10 +595,8 @@ pmix_status_t PMIx_Fabric_deregister_nb(pmix_fabric_t *fabric, pmix_op_cbfunc_t 
 
 /* ---- PMIx_Abort ------------------------------------------------------------------------------ */
 
-/* PMIx_Abort: ask the host to end processes.
- *
- * The host usually ends the caller with the others, so the answer often never arrives; the call
- * waits for it no longer than SX_ABORT_TIMEOUT_NS. */
+/* Ask the host to end processes.  The host usually ends the caller with the others, so the
+ * answer often never arrives; the call waits for it no longer than SX_ABORT_TIMEOUT_NS. */
 
 #define SX_ABORT_TIMEOUT_NS (5 * SX_NS_PER_SEC)
 #define SX_ABORT_MESSAGE_MAX 65536u
