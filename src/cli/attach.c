@@ -13,7 +13,7 @@
 #include <pmix_tool.h>
 
 #include "base/clock.h"
-#include "client/life/tool.h"
+#include "client/life/life.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"

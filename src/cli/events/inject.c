@@ -23,7 +23,7 @@
 #include "base/value/value.h"
 #include "cli/events/events.h"
 #include "client/event/event.h"
-#include "client/life/tool.h"
+#include "client/life/life.h"
 #include "client/link/link.h"
 #include "control/message.h"
 #include "control/rendezvous.h"

@@ -9,8 +9,7 @@
  *
  * No thread is started and no file read.  Init and Finalize are counted; they may race, since all
  * but the last Finalize's tear-down happens under life_lock, and that is announced as ENDING. */
-
-#include "client/life/attach.h"
+#include "client/life/life.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,11 +30,6 @@
 #include "client/event/event.h"
 #include "client/event/event_state.h"
 #include "client/iof/iof.h"
-#include "client/life/debug.h"
-#include "client/life/foreign.h"
-#include "client/life/keepalive.h"
-#include "client/life/launcher.h"
-#include "client/life/tool.h"
 #include "client/link/op.h"
 #include "client/link/wait.h"
 #include "client/manage/manage.h"

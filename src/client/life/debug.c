@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* debug.c - stop for a debugger: the handler for the release is registered before the debugger is
  * notified. */
-#include "client/life/debug.h"
+#include "client/life/life.h"
 
 #include <poll.h>
 #include <stdatomic.h>

@@ -5,7 +5,7 @@
  *
  * No request is sent to such a server.  OpenPMIx names its server to processes in PMIX_SERVER_URI
  * and the like, which this library does not set, and its version in PMIX_VERSION. */
-#include "client/life/foreign.h"
+#include "client/life/life.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  *                                                      \--the last finalize--> NONE
  *
  * Bytes that are written into the pipe mean nothing. */
-#include "client/life/keepalive.h"
+#include "client/life/life.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
  *
  * The server is one of PMIx_server_init like any other.  It has no entries of a host until the tool
  * gives it some. */
-#include "client/life/launcher.h"
+#include "client/life/life.h"
 
 #include <pthread.h>
 

@@ -23,11 +23,7 @@
 #include "base/util.h"
 #include "client/data/data.h"
 #include "client/event/event.h"
-#include "client/life/attach.h"
-#include "client/life/keepalive.h"
-#include "client/life/launcher.h"
-#include "client/life/tool.h"
-#include "client/life/tool_search.h"
+#include "client/life/life.h"
 #include "control/rendezvous.h"
 
 #define ANSWER_NS (30 * SX_NS_PER_SEC) /* for a host that takes its time */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* tool_search.c - directions, directories, contact files. */
-#include "client/life/tool_search.h"
+#include "client/life/life.h"
 
 #include <errno.h>
 #include <fcntl.h>
