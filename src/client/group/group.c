@@ -133,6 +133,42 @@ static void group_op_give(const struct group_op *group, pmix_info_t **ret_result
     }
 }
 
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+/* The arguments of a call that ends with a group. */
+struct said {
+    const struct sx_op_kind *kind;
+    pmix_status_t (*send)(struct group_op *op, const struct said *said);
+    const char *group;
+    const pmix_proc_t *procs; /* the members; the invited; the leader of a join, NULL for any */
+    size_t nprocs;
+    pmix_group_opt_t answer; /* of a join */
+    const pmix_info_t *info;
+    size_t ninfo;
+};
+
+static pmix_status_t call(const struct said *said, pmix_info_t **results, size_t *nresults)
+{
+    sx_results_none(results, nresults);
+    struct group_op op = { .op = SX_OP_INIT(said->kind, sx_primary()),
+                           .wants_results = results != NULL && nresults != NULL };
+    const pmix_status_t rc = said->send(&op, said);
+
+    group_op_give(&op, results, nresults);
+    return rc;
+}
+
+static pmix_status_t call_nb(const struct said *said, pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    struct group_op op = {
+        .op = SX_OP_INIT(said->kind, sx_primary(),
+                         .callback = SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata)),
+        .wants_results = cbfunc != sx_results_ignored,
+    };
+
+    return said->send(&op, said);
+}
+
 /* ---- construct ------------------------------------------------------------------------------ */
 
 static const struct sx_op_kind construct_kind = { .size = sizeof(struct group_op),
@@ -188,61 +224,52 @@ static pmix_status_t construct_check(const char *name, const struct sx_arriving 
                : rc;
 }
 
-static pmix_status_t construct_start(struct group_op *construct, const char *name,
-                                     const struct sx_arriving *arriving)
+static pmix_status_t construct(struct group_op *op, const struct said *said)
 {
-    struct sx_arriving named = *arriving;
-    pmix_status_t rc = construct_check(name, arriving);
+    const struct sx_arriving arriving = { said->procs, said->nprocs, said->info, said->ninfo };
+    struct sx_arriving named = arriving;
+    pmix_status_t rc = construct_check(said->group, &arriving);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    pmix_info_t *const infos = infos_with_name(arriving, name, &named.ninfo);
+    pmix_info_t *const infos = infos_with_name(&arriving, said->group, &named.ninfo);
 
     if (infos == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     named.info = infos;
-    if (arriving->nprocs == 0) {
+    if (arriving.nprocs == 0) {
         named.procs = &sx_process.self;
         named.nprocs = 1;
     }
-    rc = sx_arrive(&construct->op, SX_COLLECTIVE_GROUP_CONSTRUCT, &named);
+    rc = sx_arrive(&op->op, SX_COLLECTIVE_GROUP_CONSTRUCT, &named);
     free(infos);
     return rc;
 }
 
-static struct group_op construct_init(bool wants_results, struct sx_callback callback)
-{
-    return (struct group_op){ .op = SX_OP_INIT(&construct_kind, sx_primary(), .callback = callback),
-                              .wants_results = wants_results };
-}
+#define CONSTRUCTING(grp, procs_, nprocs_, directives, ndirs) \
+    ((struct said){ .kind = &construct_kind,                  \
+                    .send = construct,                        \
+                    .group = (grp),                           \
+                    .procs = (procs_),                        \
+                    .nprocs = (nprocs_),                      \
+                    .info = (directives),                     \
+                    .ninfo = (ndirs) })
 
 pmix_status_t PMIx_Group_construct(const char *grp, const pmix_proc_t *procs, size_t nprocs,
                                    const pmix_info_t *directives, size_t ndirs,
                                    pmix_info_t **results, size_t *nresults)
 {
-    sx_results_none(results, nresults);
-    struct group_op construct = construct_init(results != NULL && nresults != NULL,
-                                               SX_CALLBACK_NONE);
-    const pmix_status_t rc = construct_start(&construct, grp,
-                                             &(struct sx_arriving){ procs, nprocs, directives,
-                                                                    ndirs });
-
-    group_op_give(&construct, results, nresults);
-    return rc;
+    return call(&CONSTRUCTING(grp, procs, nprocs, directives, ndirs), results, nresults);
 }
 
 pmix_status_t PMIx_Group_construct_nb(const char *grp, const pmix_proc_t *procs, size_t nprocs,
                                       const pmix_info_t *directives, size_t ndirs,
                                       pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct group_op construct = construct_init(true,
-                                               SX_CALLBACK(SX_SHAPE_INFO, info, cbfunc, cbdata));
-
     return cbfunc != NULL
-               ? construct_start(&construct, grp,
-                                 &(struct sx_arriving){ procs, nprocs, directives, ndirs })
+               ? call_nb(&CONSTRUCTING(grp, procs, nprocs, directives, ndirs), cbfunc, cbdata)
                : sx_process_misused();
 }
 
@@ -313,30 +340,6 @@ static const struct sx_op_kind join_kind = { .size = sizeof(struct group_op),
                                              .finish = group_op_finish,
                                              .told = group_op_told };
 
-/* The end is reported by PMIX_GROUP_CONSTRUCT_COMPLETE to callers without a callback. */
-static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                           pmix_release_cbfunc_t release, void *release_cbdata)
-{
-    (void)status, (void)info, (void)ninfo, (void)cbdata;
-    if (release != NULL) {
-        release(release_cbdata);
-    }
-}
-
-static struct group_op op_init(const struct sx_op_kind *kind, bool wants_results,
-                               struct sx_callback callback)
-{
-    return (struct group_op){ .op = SX_OP_INIT(kind, sx_primary(), .callback = callback),
-                              .wants_results = wants_results };
-}
-
-/* The arguments of a call besides the processes. */
-struct said {
-    const char *group;
-    const pmix_info_t *info;
-    size_t ninfo;
-};
-
 static pmix_status_t said_read(const struct said *said, enum sx_function function,
                                struct sx_collective_options *ret)
 {
@@ -382,16 +385,18 @@ static pmix_status_t ask(struct group_op *op, const struct said *said, struct sx
 
 /* ---- invite --------------------------------------------------------------------------------- */
 
-static pmix_status_t invite(struct group_op *op, const struct said *said, const pmix_proc_t *procs,
-                            size_t nprocs)
+static pmix_status_t invite(struct group_op *op, const struct said *said)
 {
     struct sx_collective_options options = { 0 };
     struct sx_group_invite head = { 0 };
-    struct sx_draft draft = { .head = &head, .parts = { [SX_INVITE_PROCS] = { procs, nprocs } } };
+    struct sx_draft draft = { .head = &head,
+                              .parts = { [SX_INVITE_PROCS] = { said->procs, said->nprocs } } };
     pmix_status_t rc = said_read(said, SX_OF_GROUP_INVITE, &options);
 
     if (rc == PMIX_SUCCESS) {
-        rc = procs == NULL || nprocs == 0 ? PMIX_ERR_BAD_PARAM : sx_wire_procs_check(procs, nprocs);
+        rc = said->procs == NULL || said->nprocs == 0
+                 ? PMIX_ERR_BAD_PARAM
+                 : sx_wire_procs_check(said->procs, said->nprocs);
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -403,41 +408,43 @@ static pmix_status_t invite(struct group_op *op, const struct said *said, const 
     return ask(op, said, &draft, SX_INVITE_INFOS);
 }
 
+#define INVITING(grp, procs_, nprocs_, directives, ndirs) \
+    ((struct said){ .kind = &invite_kind,                 \
+                    .send = invite,                       \
+                    .group = (grp),                       \
+                    .procs = (procs_),                    \
+                    .nprocs = (nprocs_),                  \
+                    .info = (directives),                 \
+                    .ninfo = (ndirs) })
+
 pmix_status_t PMIx_Group_invite(const char *grp, const pmix_proc_t *procs, size_t nprocs,
                                 const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
                                 size_t *nresult)
 {
-    sx_results_none(results, nresult);
-    struct group_op op = op_init(&invite_kind, results != NULL && nresult != NULL,
-                                 SX_CALLBACK_NONE);
-    const pmix_status_t rc = invite(&op, &(struct said){ grp, directives, ndirs }, procs, nprocs);
-
-    group_op_give(&op, results, nresult);
-    return rc;
+    return call(&INVITING(grp, procs, nprocs, directives, ndirs), results, nresult);
 }
 
+/* Without a callback, the end is reported by PMIX_GROUP_CONSTRUCT_COMPLETE; so it is of a join. */
 pmix_status_t PMIx_Group_invite_nb(const char *grp, const pmix_proc_t *procs, size_t nprocs,
                                    const pmix_info_t *directives, size_t ndirs,
                                    pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct group_op op = op_init(&invite_kind, cbfunc != NULL,
-                                 SX_CALLBACK(SX_SHAPE_INFO, info,
-                                             cbfunc != NULL ? cbfunc : nobody_is_told, cbdata));
-
-    return invite(&op, &(struct said){ grp, directives, ndirs }, procs, nprocs);
+    return call_nb(&INVITING(grp, procs, nprocs, directives, ndirs),
+                   cbfunc != NULL ? cbfunc : sx_results_ignored, cbdata);
 }
 
 /* ---- join ----------------------------------------------------------------------------------- */
 
-static pmix_status_t join(struct group_op *op, const struct said *said, const pmix_proc_t *leader,
-                          pmix_group_opt_t opt)
+static pmix_status_t join(struct group_op *op, const struct said *said)
 {
+    const pmix_proc_t *const leader = said->procs;
     struct sx_collective_options options = { 0 };
-    struct sx_group_join head = { .accepts = opt == PMIX_GROUP_ACCEPT };
+    struct sx_group_join head = { .accepts = said->answer == PMIX_GROUP_ACCEPT };
     struct sx_draft draft = { .head = &head };
     pmix_status_t rc = said_read(said, SX_OF_GROUP_JOIN, &options);
 
-    if (rc == PMIX_SUCCESS && opt != PMIX_GROUP_ACCEPT && opt != PMIX_GROUP_DECLINE) {
+    if (rc == PMIX_SUCCESS && said->answer != PMIX_GROUP_ACCEPT &&
+        said->answer != PMIX_GROUP_DECLINE) {
         rc = PMIX_ERR_BAD_PARAM;
     }
     if (rc == PMIX_SUCCESS && leader != NULL) {
@@ -458,27 +465,28 @@ static pmix_status_t join(struct group_op *op, const struct said *said, const pm
     return ask(op, said, &draft, SX_JOIN_INFOS);
 }
 
+#define JOINING(grp, leader, opt, directives, ndirs) \
+    ((struct said){ .kind = &join_kind,              \
+                    .send = join,                    \
+                    .group = (grp),                  \
+                    .procs = (leader),               \
+                    .answer = (opt),                 \
+                    .info = (directives),            \
+                    .ninfo = (ndirs) })
+
 pmix_status_t PMIx_Group_join(const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
                               const pmix_info_t *directives, size_t ndirs, pmix_info_t **results,
                               size_t *nresult)
 {
-    sx_results_none(results, nresult);
-    struct group_op op = op_init(&join_kind, results != NULL && nresult != NULL, SX_CALLBACK_NONE);
-    const pmix_status_t rc = join(&op, &(struct said){ grp, directives, ndirs }, leader, opt);
-
-    group_op_give(&op, results, nresult);
-    return rc;
+    return call(&JOINING(grp, leader, opt, directives, ndirs), results, nresult);
 }
 
 pmix_status_t PMIx_Group_join_nb(const char *grp, const pmix_proc_t *leader, pmix_group_opt_t opt,
                                  const pmix_info_t *directives, size_t ndirs,
                                  pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    struct group_op op = op_init(&join_kind, cbfunc != NULL,
-                                 SX_CALLBACK(SX_SHAPE_INFO, info,
-                                             cbfunc != NULL ? cbfunc : nobody_is_told, cbdata));
-
-    return join(&op, &(struct said){ grp, directives, ndirs }, leader, opt);
+    return call_nb(&JOINING(grp, leader, opt, directives, ndirs),
+                   cbfunc != NULL ? cbfunc : sx_results_ignored, cbdata);
 }
 
 /* ---- leave ----------------------------------------------------------------------------------- */

@@ -229,6 +229,15 @@ void sx_results_told(struct sx_op *op)
     free(SX_CONTAINER(op, struct sx_results_op, op)->bytes);
 }
 
+void sx_results_ignored(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    (void)status, (void)info, (void)ninfo, (void)cbdata;
+    if (release_fn != NULL) {
+        release_fn(release_cbdata);
+    }
+}
+
 void sx_results_give(struct sx_results_op *results, pmix_info_t **ret_info, size_t *ret_ninfo)
 {
     const bool wanted = ret_info != NULL && ret_ninfo != NULL;

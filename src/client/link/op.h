@@ -240,6 +240,10 @@ void sx_results_told(struct sx_op *op);
         .answered = sx_results_answered, .finish = sx_results_finish, .told = sx_results_told \
     }
 
+/* The callback of a caller that wants no results: it releases them. */
+void sx_results_ignored(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata);
+
 /* The end of a blocking call: give the results to the caller, which may not want them (NULL). */
 void sx_results_give(struct sx_results_op *results, pmix_info_t **ret_info, size_t *ret_ninfo);
 

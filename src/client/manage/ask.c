@@ -29,12 +29,6 @@ bool sx_ask_is_own(void)
     return !sx_process_ready() && sx_role_server_get() != NULL;
 }
 
-static void nobody_asks(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
-{
-    (void)status, (void)info, (void)ninfo, (void)cbdata, (void)release_fn, (void)release_cbdata;
-}
-
 static bool procs_are_valid(const struct sx_role_ask *ask)
 {
     bool valid = ask->nprocs <= PROCS_MAX && (ask->procs != NULL || ask->nprocs == 0);
@@ -59,7 +53,7 @@ pmix_status_t sx_ask_own_nb(enum sx_function function, const struct sx_role_ask 
     if (rc != PMIX_SUCCESS || !procs_are_valid(ask)) {
         return rc != PMIX_SUCCESS ? rc : PMIX_ERR_BAD_PARAM;
     }
-    return server->ask(ask, cbfunc != NULL ? cbfunc : nobody_asks, cbdata);
+    return server->ask(ask, cbfunc != NULL ? cbfunc : sx_results_ignored, cbdata);
 }
 
 struct waiter {

@@ -367,21 +367,12 @@ pmix_status_t PMIx_Process_monitor(const pmix_info_t *monitor, pmix_status_t err
 }
 
 /* The answer is needed even if the caller wants no result: the prepared task waits for it. */
-static void nobody_is_told(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                           pmix_release_cbfunc_t release_fn, void *release_cbdata)
-{
-    (void)status, (void)info, (void)ninfo, (void)cbdata;
-    if (release_fn != NULL) {
-        release_fn(release_cbdata);
-    }
-}
-
 pmix_status_t PMIx_Process_monitor_nb(const pmix_info_t *monitor, pmix_status_t error,
                                       const pmix_info_t directives[], size_t ndirs,
                                       pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     const struct sx_callback callback = SX_CALLBACK(SX_SHAPE_INFO, info,
-                                                    cbfunc != NULL ? cbfunc : nobody_is_told,
+                                                    cbfunc != NULL ? cbfunc : sx_results_ignored,
                                                     cbdata);
     struct monitor asked = MONITOR_INIT(.callback = callback);
 
