@@ -15,7 +15,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-#include "alone.h"
+#include "../alone.h"
 #include "base/system/topology.h"
 #include "base/util.h"
 

@@ -4,8 +4,8 @@
 #include "client/data/view.h"
 #include "client/link/link.h"
 
-#include "alone.h"
-#include "node_store.h"
+#include "../alone.h"
+#include "../node_store.h"
 
 TestSuite(membership, .init = alone_begin, .fini = alone_end);
 

@@ -11,7 +11,7 @@
 
 #include <pmix.h>
 
-#include "alone.h"
+#include "../alone.h"
 
 static pmix_proc_t me;
 

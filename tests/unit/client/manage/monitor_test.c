@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* file_monitor_test.c - which changes of a file are life: those that were asked for. */
+/* monitor_test.c - which changes of a file are life: those that were asked for. */
 #include <criterion/criterion.h>
 
 #include "base/util.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* wire_test.c - process lists as they travel. */
+/* process_test.c - process lists as they travel. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

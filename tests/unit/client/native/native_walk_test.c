@@ -15,7 +15,7 @@
 #include <pmix.h>
 #include <shmix.h>
 
-#include "alone.h"
+#include "../alone.h"
 #include "base/util.h"
 #include "shmem/store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* input_test.c - the standard input is pushed piece by piece, whole and in its order, and no faster
+/* iof_test.c - the standard input is pushed piece by piece, whole and in its order, and no faster
  * than it is taken; who stops it waits for nobody. */
 #include "client/iof/iof.h"
 
