@@ -11,14 +11,6 @@
 #define LARGE ((size_t)1 << 20)
 #define RESULT "host.result"
 
-static pmix_info_t text(const char *key, const char *value)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, value, PMIX_STRING), PMIX_SUCCESS);
-    return info;
-}
-
 static pmix_info_t bytes_of(const char *key, size_t size)
 {
     pmix_byte_object_t object = { .bytes = malloc(size), .size = size };
@@ -63,7 +55,8 @@ static pmix_status_t answer(const char *how, pmix_info_cbfunc_t cbfunc, void *cb
         sem_post(&unanswered_more);
         return PMIX_SUCCESS;
     }
-    pmix_info_t result = strcmp(how, "large") == 0 ? bytes_of(RESULT, LARGE) : text(RESULT, how);
+    pmix_info_t result = strcmp(how, "large") == 0 ? bytes_of(RESULT, LARGE)
+                                                   : info_text(RESULT, how);
 
     cbfunc(strcmp(how, "fail") == 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS, &result, 1, cbdata,
            NULL, NULL);
@@ -130,7 +123,7 @@ static const struct {
 
 static pmix_info_t wish(const struct call *call, const char *how)
 {
-    pmix_info_t info = text(call->key, how);
+    pmix_info_t info = info_text(call->key, how);
 
     info.flags = PMIX_INFO_REQD;
     return info;
@@ -189,7 +182,7 @@ static int rank_asks_late(int rank)
 
 static int host_is_late(struct job *job)
 {
-    pmix_info_t result = text(RESULT, "late");
+    pmix_info_t result = info_text(RESULT, "late");
 
     for (unsigned i = 0; i < CALLS; i++) {
         job_sem_wait(&unanswered_more);
@@ -258,7 +251,7 @@ static int rank_asks_large_in_vain(int rank)
 
 static int rank_asks_badly(int rank)
 {
-    pmix_info_t unknown = text("nobody.knows.it", ""), endless = unknown, *results;
+    pmix_info_t unknown = info_text("nobody.knows.it", ""), endless = unknown, *results;
     size_t nresults;
 
     unknown.flags = PMIX_INFO_REQD;

@@ -215,9 +215,9 @@ static int get_ends_at_its_timeout(int rank)
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_TIMEOUT, &seconds, PMIX_INT), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Get(&target, "never", &info, 1, &value), PMIX_ERR_TIMEOUT);
     CHECK(value == NULL);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_IMMEDIATE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_IMMEDIATE);
     CHECK_STATUS(PMIx_Get(&target, "never", &info, 1, &value), PMIX_ERR_NOT_FOUND);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_OPTIONAL);
     CHECK_STATUS(PMIx_Get(&target, "never", &info, 1, &value), PMIX_ERR_NOT_FOUND);
     fence(false);
     return rank_end();
@@ -442,7 +442,7 @@ static int a_store_that_moves_is_followed(int rank)
     CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
     fence(true);
     const pmix_proc_t other = peer(1 - me.rank);
-    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    pointers = info_flag(PMIX_GET_POINTER_VALUES);
     CHECK_STATUS(PMIx_Get(&other, "early", &pointers, 1, &kept), PMIX_SUCCESS);
     for (int i = 0; i < ROUNDS; i++) {
         pmix_value_t put = { .type = PMIX_BYTE_OBJECT,
@@ -542,7 +542,7 @@ static void ring_goes_round(void)
     pmix_info_t info;
 
     memset(text, 'a', LAP_BYTES);
-    CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text("test.text", text);
     for (int i = 0; i < LAP; i++) {
         CHECK_STATUS(PMIx_Notify_event(-2000, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
                      PMIX_SUCCESS);

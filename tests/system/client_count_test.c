@@ -205,7 +205,7 @@ static int work_miss(int rank)
     pmix_value_t *value;
     pmix_info_t optional;
 
-    CHECK_STATUS(PMIx_Info_load(&optional, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    optional = info_flag(PMIX_OPTIONAL);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     traced_mark();
     for (int i = 0; i < ROUNDS; i++) {

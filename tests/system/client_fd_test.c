@@ -60,7 +60,7 @@ static void init_external(void)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_EXTERNAL_PROGRESS);
     CHECK_STATUS(PMIx_Init(&me, &info, 1), PMIX_SUCCESS);
 }
 

@@ -156,7 +156,7 @@ static pmix_status_t fence_large(void)
     pmix_info_t info;
 
     memset(text, 'f', sizeof(text) - 1);
-    CHECK_STATUS(PMIx_Info_load(&info, "test.unknown", text, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text("test.unknown", text);
     const pmix_status_t rc = PMIx_Fence(&me, 1, &info, 1);
     PMIx_Info_destruct(&info);
     return rc;
@@ -207,7 +207,7 @@ static int last_is_here(void)
 
     other.rank = 0;
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_OPTIONAL);
     CHECK_STATUS(PMIx_Get(&other, "last", &info, 1, &value), PMIX_SUCCESS);
     CHECK(strcmp(value->data.string, "is here") == 0);
     PMIx_Value_destruct(value);
@@ -326,7 +326,7 @@ static pmix_status_t finalize_with_barrier(void)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EMBED_BARRIER, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_EMBED_BARRIER);
     return PMIx_Finalize(&info, 1);
 }
 

@@ -28,7 +28,7 @@ static void init(void)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_EXTERNAL_PROGRESS);
     info.flags = PMIX_INFO_REQD;
     CHECK_STATUS(PMIx_Init(&me, &info, 1), PMIX_SUCCESS);
 }

@@ -98,7 +98,7 @@ static void fence(unsigned number)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_COLLECT_DATA, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_COLLECT_DATA);
     if (work.puts_data) {
         put_64_bytes(number);
     }
@@ -124,8 +124,7 @@ static void construct_and_destruct(unsigned number)
     pmix_info_t info, *results;
     size_t nresults;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    info = info_flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     wait_for_the_other();
     CHECK_STATUS(PMIx_Group_construct("group", &all, 1, &info, 1, &results, &nresults),
                  PMIX_SUCCESS);

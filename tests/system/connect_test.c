@@ -20,11 +20,6 @@ static pmix_proc_t everybody(void)
     return proc_of(JOB_NSPACE, PMIX_RANK_WILDCARD);
 }
 
-static void yes(pmix_info_t *info, const char *key)
-{
-    CHECK_STATUS(PMIx_Info_load(info, key, NULL, PMIX_BOOL), PMIX_SUCCESS);
-}
-
 /* The connected namespaces of a process.  Return: how many. */
 static size_t connected(const pmix_proc_t *proc, pmix_proc_t ret[4])
 {
@@ -188,7 +183,7 @@ static pmix_status_t get_optional(const char *nspace, pmix_rank_t rank, const ch
     pmix_value_t *value = NULL;
     pmix_info_t optional;
 
-    yes(&optional, PMIX_OPTIONAL);
+    optional = info_flag(PMIX_OPTIONAL);
     const pmix_status_t rc = PMIx_Get(&proc, key, &optional, 1, &value);
 
     if (rc == PMIX_SUCCESS) {
@@ -211,7 +206,7 @@ static void fence_of(const pmix_proc_t procs[2], bool collects)
 {
     pmix_info_t info;
 
-    yes(&info, PMIX_COLLECT_DATA);
+    info = info_flag(PMIX_COLLECT_DATA);
     CHECK_STATUS(PMIx_Fence(procs, 2, &info, collects), PMIX_SUCCESS);
 }
 
@@ -334,7 +329,7 @@ static int rank_of_optional_exchange(int rank)
     pmix_info_t info;
 
     optional_begin(procs);
-    yes(&info, PMIX_CONNECT_XCHG_ONLY);
+    info = info_flag(PMIX_CONNECT_XCHG_ONLY);
     CHECK_STATUS(PMIx_Connect(procs, 2, &info, 1), PMIX_SUCCESS);
     expect_optional(procs, PMIX_SUCCESS);
     return rank_end();
@@ -399,7 +394,7 @@ static int rank_of_notify_each(int rank)
     rank_begin(&me);
     const pmix_proc_t all = everybody();
     shmix_events_t *const events = events_of(PMIX_PROC_HAS_CONNECTED, PMIX_PROC_HAS_DISCONNECTED);
-    yes(&info, PMIX_CONNECT_NOTIFY_EACH);
+    info = info_flag(PMIX_CONNECT_NOTIFY_EACH);
     rank_fence();
     if (rank == 1) {
         event_wait(events, PMIX_PROC_HAS_CONNECTED, 0, &event);

@@ -10,14 +10,6 @@
 
 #define LARGE ((size_t)1 << 20)
 
-static pmix_info_t text(const char *key, const char *value)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, value, PMIX_STRING), PMIX_SUCCESS);
-    return info;
-}
-
 static const pmix_value_t *value_of(const pmix_info_t info[], size_t ninfo, const char *key)
 {
     for (size_t i = 0; i < ninfo; i++) {
@@ -31,7 +23,7 @@ static const pmix_value_t *value_of(const pmix_info_t info[], size_t ninfo, cons
 
 static pmix_status_t get_of_type(const char *types, pmix_byte_object_t *ret)
 {
-    pmix_info_t info = text(PMIX_CRED_TYPE, types);
+    pmix_info_t info = info_text(PMIX_CRED_TYPE, types);
     const pmix_status_t rc = PMIx_Get_credential(&info, 1, ret);
 
     PMIx_Info_destruct(&info);
@@ -149,7 +141,7 @@ static void spoiled_are_refused(const pmix_byte_object_t *good)
 static void types_are_looked_at(void)
 {
     pmix_byte_object_t credential;
-    pmix_info_t key = text(PMIX_CRYPTO_KEY, "k");
+    pmix_info_t key = info_text(PMIX_CRYPTO_KEY, "k");
 
     CHECK_STATUS(get_of_type("munge,sx", &credential), PMIX_SUCCESS);
     free(credential.bytes);
@@ -240,7 +232,7 @@ static pmix_status_t on_get(const pmix_proc_t *proc, const pmix_info_t info[], s
                             pmix_credential_cbfunc_t cbfunc, void *cbdata)
 {
     pmix_byte_object_t credential = { .bytes = huge, .size = LARGE };
-    pmix_info_t kind = text(PMIX_CRED_TYPE, "host's");
+    pmix_info_t kind = info_text(PMIX_CRED_TYPE, "host's");
     const char *const how = info[0].value.data.string;
 
     CHECK(proc->rank == 0 && ninfo == 3 && info[1].value.data.uint32 == geteuid());
@@ -262,7 +254,7 @@ static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object
                                  const pmix_info_t info[], size_t ninfo,
                                  pmix_validation_cbfunc_t cbfunc, void *cbdata)
 {
-    pmix_info_t result = text(PMIX_CRED_TYPE, "host's");
+    pmix_info_t result = info_text(PMIX_CRED_TYPE, "host's");
     const bool is_known = credential->size == LARGE && memcmp(credential->bytes, huge, LARGE) == 0;
 
     CHECK(proc->rank == 0 && ninfo == 2 && PMIx_Check_key(info[0].key, PMIX_USERID));
@@ -275,7 +267,7 @@ static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object
 static int rank_of_host(int rank)
 {
     pmix_byte_object_t credential;
-    pmix_info_t late = text(PMIX_CRED_TYPE, "late");
+    pmix_info_t late = info_text(PMIX_CRED_TYPE, "late");
 
     rank_begin(NULL);
     sem_init(&answered, 0, 0);
@@ -300,7 +292,7 @@ static int rank_of_host(int rank)
 static int host_is_late(struct job *job)
 {
     pmix_byte_object_t credential = { .bytes = huge, .size = LARGE };
-    pmix_info_t kind = text(PMIX_CRED_TYPE, "host's");
+    pmix_info_t kind = info_text(PMIX_CRED_TYPE, "host's");
 
     job_sem_wait(&unanswered_more);
     unanswered.credential(PMIX_SUCCESS, &credential, &kind, 1, unanswered.cbdata);

@@ -128,7 +128,7 @@ static void get_blobs(const pmix_proc_t *from)
     pmix_value_t *value;
     char key[32];
 
-    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    pointers = info_flag(PMIX_GET_POINTER_VALUES);
     for (int i = 0; i < BLOBS; i++) {
         key_name(key, i);
         const size_t before = copied_bytes;
@@ -171,7 +171,7 @@ static int a_blob_is_copied_at_most_five_times(int rank)
     pmix_info_t collect;
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&collect, PMIX_COLLECT_DATA, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    collect = info_flag(PMIX_COLLECT_DATA);
     from = me;
     from.rank = 0;
     if (rank == 0) {

@@ -62,7 +62,7 @@ static int rank_of_registration(int rank)
     CHECK(single != several && several != any); /* EV6: one function, several times */
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_RETURN_OBJECT, object, PMIX_POINTER),
                  PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_HDLR_FIRST, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info[1] = info_flag(PMIX_EVENT_HDLR_FIRST);
     const pmix_status_t with_object = PMIx_Register_event_handler(&one, 1, info, 2, receive, NULL,
                                                                   NULL);
 
@@ -316,8 +316,7 @@ static int rank_of_carried(int rank)
         CHECK(strcmp(carried, "text") == 0 && carried_number == 9 && carried_stamp);
         return rank_end();
     }
-    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_TEXT_MESSAGE, text, PMIX_STRING),
-                 PMIX_SUCCESS);
+    info[0] = info_text(PMIX_EVENT_TEXT_MESSAGE, text);
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_TIMESTAMP, &stamp, PMIX_TIME), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[2], "my.own.key", &number, PMIX_UINT32), PMIX_SUCCESS);
     job_token_get(0);
@@ -523,7 +522,7 @@ static int rank_of_late(int rank)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_EXTERNAL_PROGRESS);
     CHECK_STATUS(PMIx_Init(&self, &info, rank == 3), PMIX_SUCCESS);
     for (uint32_t i = 0; i < BEFORE && rank == 0; i++) {
         publish_event(i % 3 == 2 ? CODE_B : CODE_A, PMIX_RANGE_NAMESPACE, i);

@@ -444,7 +444,7 @@ static int rank_of_large(int rank)
             CHECK(text != NULL);
             memset(text, 'a', sizes[i]);
             text[sizes[i]] = '\0';
-            CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+            info = info_text("test.text", text);
             CHECK_STATUS(PMIx_Notify_event(-2030, NULL, PMIX_RANGE_NAMESPACE, &info, 1, NULL, NULL),
                          PMIX_SUCCESS);
             PMIx_Info_destruct(&info);
@@ -609,7 +609,7 @@ static size_t listen_once(void)
 
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_EVENT_ONESHOT, &yes, PMIX_BOOL), PMIX_SUCCESS);
     PMIx_Info_required(&info[0]);
-    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_HDLR_NAME, "once", PMIX_STRING), PMIX_SUCCESS);
+    info[1] = info_text(PMIX_EVENT_HDLR_NAME, "once");
     const pmix_status_t rc = PMIx_Register_event_handler(&code, 1, info, 2, receive, NULL, NULL);
 
     CHECK(rc >= 0);

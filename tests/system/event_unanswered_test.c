@@ -129,7 +129,7 @@ static int rank_of_large(int rank)
     listener_begin();
     memset(text, 'a', LARGE);
     text[LARGE] = '\0';
-    CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text("test.text", text);
     for (uint32_t i = 0; i < fits + 2; i++) {
         CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_GLOBAL, &info, 1, NULL, NULL),
                      i < fits ? PMIX_SUCCESS : PMIX_ERR_PARTIAL_SUCCESS);

@@ -12,14 +12,6 @@
 #define INDEX ((size_t)7)
 #define RESULT PMIX_FABRIC_VENDOR
 
-static pmix_info_t text(const char *key, const char *value)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, value, PMIX_STRING), PMIX_SUCCESS);
-    return info;
-}
-
 /* ---- the host: the plane that is asked for says how it is to answer ---------------------------- */
 
 static struct {
@@ -32,7 +24,7 @@ static char huge[LARGE];
 static void describe(const char *vendor, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
     const size_t index = INDEX;
-    pmix_info_t results[] = { text(RESULT, vendor), text("unused", "") };
+    pmix_info_t results[] = { info_text(RESULT, vendor), info_text("unused", "") };
 
     PMIx_Info_destruct(&results[1]);
     CHECK_STATUS(PMIx_Info_load(&results[1], PMIX_FABRIC_INDEX, &index, PMIX_SIZE), PMIX_SUCCESS);
@@ -99,7 +91,7 @@ static pmix_status_t answered_wait(void)
 
 static pmix_status_t fabric_register(pmix_fabric_t *fabric, const char *plane)
 {
-    pmix_info_t info = text(PMIX_FABRIC_PLANE, plane);
+    pmix_info_t info = info_text(PMIX_FABRIC_PLANE, plane);
 
     info.flags = PMIX_INFO_REQD;
     const pmix_status_t rc = PMIx_Fabric_register(fabric, &info, 1);
@@ -110,7 +102,7 @@ static pmix_status_t fabric_register(pmix_fabric_t *fabric, const char *plane)
 
 static pmix_status_t fabric_register_nb(pmix_fabric_t *fabric, const char *plane)
 {
-    pmix_info_t info = text(PMIX_FABRIC_PLANE, plane);
+    pmix_info_t info = info_text(PMIX_FABRIC_PLANE, plane);
     const pmix_status_t rc = PMIx_Fabric_register_nb(fabric, &info, 1, on_op, &answered);
 
     PMIx_Info_destruct(&info);
@@ -170,7 +162,7 @@ static int rank_of_host(int rank)
 static int rank_of_no_host(int rank)
 {
     pmix_fabric_t fabric = PMIX_FABRIC_STATIC_INIT;
-    pmix_info_t unknown = text("nobody.knows.it", "");
+    pmix_info_t unknown = info_text("nobody.knows.it", "");
 
     unknown.flags = PMIX_INFO_REQD;
     CHECK_STATUS(fabric_register(&fabric, "now"), PMIX_ERR_INIT);

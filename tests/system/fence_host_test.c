@@ -204,15 +204,15 @@ static int rank_of_too_much(int rank)
 
     rank_begin(NULL);
     memset(large, 'x', sizeof(large) - 1);
-    CHECK_STATUS(PMIx_Info_load(&info[0], WISH, large, PMIX_STRING), PMIX_SUCCESS);
+    info[0] = info_text(WISH, large);
     CHECK_STATUS(fence_with(info, 1), PMIX_ERR_OUT_OF_RESOURCE);
     large[LARGE - 512] = '\0';
     PMIx_Info_destruct(&info[0]);
-    CHECK_STATUS(PMIx_Info_load(&info[0], WISH, large, PMIX_STRING), PMIX_SUCCESS);
+    info[0] = info_text(WISH, large);
     CHECK_STATUS(fence_with(info, 1), PMIX_SUCCESS);
     for (int i = 0; i < MANY; i++) {
         PMIx_Info_destruct(&info[i]);
-        CHECK_STATUS(PMIx_Info_load(&info[i], WISH, NULL, PMIX_BOOL), PMIX_SUCCESS);
+        info[i] = info_flag(WISH);
     }
     CHECK_STATUS(fence_with(info, MANY), PMIX_ERR_OUT_OF_RESOURCE);
     info[0].flags = PMIX_INFO_REQD;

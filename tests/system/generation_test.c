@@ -314,7 +314,7 @@ static const char *pointer_to(pmix_rank_t rank)
     pmix_value_t *value;
 
     proc.rank = rank;
-    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    pointers = info_flag(PMIX_GET_POINTER_VALUES);
     CHECK_STATUS(PMIx_Get(&proc, "blob", &pointers, 1, &value), PMIX_SUCCESS);
     CHECK(value->type == PMIX_BYTE_OBJECT && value->data.bo.size == BLOB);
     return value->data.bo.bytes;
@@ -416,7 +416,7 @@ static void renew_behind_the_back(void)
         CHECK(PMIx_Get(&proc, "nobody.has.this", NULL, 0, &value) != PMIX_SUCCESS);
         proc.rank = 1;
         pmix_info_t at_once;
-        CHECK_STATUS(PMIx_Info_load(&at_once, PMIX_IMMEDIATE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+        at_once = info_flag(PMIX_IMMEDIATE);
         CHECK(PMIx_Get(&proc, "nobody.has.this", &at_once, 1, &value) != PMIX_SUCCESS);
         CHECK_STATUS(shmix_job_refresh(job), PMIX_SUCCESS);
         CHECK_STATUS(shmix_job_generation(job, &now), PMIX_SUCCESS);
@@ -564,7 +564,7 @@ static void check_size(pmix_status_t want, uint32_t size)
 
     PMIX_LOAD_PROCID(&other, OTHER, PMIX_RANK_WILDCARD);
 
-    CHECK_STATUS(PMIx_Info_load(&refresh, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    refresh = info_flag(PMIX_GET_REFRESH_CACHE);
     for (size_t directives = 0; directives < 2; directives++) {
         const pmix_status_t rc = PMIx_Get(&other, PMIX_JOB_SIZE, &refresh, directives, &value);
 

@@ -292,7 +292,7 @@ static uint32_t get_fresh_u32(const char *key)
     pmix_value_t *value = NULL;
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GET_REFRESH_CACHE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_GET_REFRESH_CACHE);
     CHECK_STATUS(PMIx_Get(&proc, key, &info, 1, &value), PMIX_SUCCESS);
     const uint32_t number = value->data.uint32;
     drop(value);

@@ -55,10 +55,8 @@ static int rank_of_full(int rank)
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     (void)receive_codes(codes, 3, NULL);
-    CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_GROUP_NOTIFY_TERMINATION, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    info[0] = info_flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    info[1] = info_flag(PMIX_GROUP_NOTIFY_TERMINATION);
     PMIx_Load_procid(&all, JOB_NSPACE, PMIX_RANK_WILDCARD);
     CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, info, 2, &results, &nresults),
                  PMIX_ERR_LOST_CONNECTION);

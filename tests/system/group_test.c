@@ -14,11 +14,6 @@
 
 static pmix_proc_t me;
 
-static void yes(pmix_info_t *info, const char *key)
-{
-    CHECK_STATUS(PMIx_Info_load(info, key, NULL, PMIX_BOOL), PMIX_SUCCESS);
-}
-
 /* ---- results -------------------------------------------------------------------------------- */
 
 struct made {
@@ -76,7 +71,7 @@ static struct made construct_all(const char *name, const char *key)
     pmix_info_t info;
 
     if (key != NULL) {
-        yes(&info, key);
+        info = info_flag(key);
     }
     return construct(name, &all, 1, &info, key != NULL);
 }
@@ -242,7 +237,7 @@ static int rank_of_bad_input(int rank)
                      rows[i].want);
     }
     CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_GROUP_INFO, "no array", PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_GROUP_INFO, "no array");
     CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
     PMIx_Info_destruct(&info);
     CHECK_STATUS(PMIx_Group_destruct(NULL, NULL, 0), PMIX_ERR_BAD_PARAM);
@@ -316,7 +311,7 @@ static int rank_of_context(int rank)
     destruct("tea");
     seen[2] = construct_all("tea", PMIX_GROUP_ASSIGN_CONTEXT_ID).context_id;
     pmix_info_t info;
-    yes(&info, PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    info = info_flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     const struct made alone = construct(rank == 0 ? "mine" : "yours", &me, 1, &info, 1);
     seen[3] = alone.context_id;
     CHECK(alone.count == 1 && alone.members[0].rank == me.rank);
@@ -337,7 +332,7 @@ static size_t number_of(const pmix_proc_t *proc, const char *key, size_t context
     pmix_info_t infos[2];
     pmix_value_t *value = NULL;
 
-    yes(&infos[0], PMIX_IMMEDIATE);
+    infos[0] = info_flag(PMIX_IMMEDIATE);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_CONTEXT_ID, &context_id, PMIX_SIZE),
                  PMIX_SUCCESS);
     PMIx_Info_qualifier(&infos[1]);
@@ -367,7 +362,7 @@ static size_t construct_numbered(const char *name, size_t number, bool in_array,
     } else {
         infos[0] = inner;
     }
-    yes(&infos[1], PMIX_GROUP_ASSIGN_CONTEXT_ID);
+    infos[1] = info_flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     const struct made made = construct(name, &all, 1, infos, with_context ? 2 : 1);
 
     PMIx_Info_destruct(&infos[0]);
@@ -709,7 +704,7 @@ static int rank_of_optional(int rank, bool by_kill, const char *key, pmix_status
         end(by_kill);
         return 0;
     }
-    yes(&info, key);
+    info = info_flag(key);
     CHECK_STATUS(PMIx_Group_construct("tea", &all, 1, &info, 1, &results, &nresults), want);
     const struct made made = made_read(results, nresults);
 
@@ -776,7 +771,7 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     sem_post(code == PMIX_GROUP_LEADER_SELECTED     ? &received.selected
              : code == PMIX_GROUP_MEMBERSHIP_UPDATE ? &received.updated
                                                     : &received.failed);
-    yes(&result, key);
+    result = info_flag(key);
     const bool answers = received.answer == GO_ON || received.answer == LEAD;
 
     done(received.answer == ABORT ? PMIX_GROUP_CONSTRUCT_ABORT : PMIX_SUCCESS,
@@ -805,7 +800,7 @@ static void construct_begin(struct outcome *outcome, const char *key)
     outcome->status = 1;
     sem_init(&outcome->done, 0, 0);
     if (key != NULL) {
-        yes(&info, key);
+        info = info_flag(key);
     }
     CHECK_STATUS(PMIx_Group_construct_nb("tea", &all, 1, &info, key != NULL, on_construct, outcome),
                  PMIX_SUCCESS);
@@ -944,7 +939,7 @@ static int rank_of_two_leaders(int rank)
     pmix_info_t info;
 
     rank_begin(&me);
-    yes(&info, PMIX_GROUP_LEADER);
+    info = info_flag(PMIX_GROUP_LEADER);
     if (rank == 0) {
         construct_begin(&outcome, PMIX_GROUP_LEADER);
     }

@@ -133,8 +133,7 @@ static void start(pmix_server_module_t *module)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_SERVER_NSPACE, "own.server", PMIX_STRING),
-                 PMIX_SUCCESS);
+    info = info_text(PMIX_SERVER_NSPACE, "own.server");
     CHECK_STATUS(PMIx_server_init(module, &info, 1), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
 }
@@ -192,8 +191,7 @@ static void without_entries(void)
     CHECK_STATUS(ask(&results, &nresults), PMIX_ERR_NOT_SUPPORTED);
     CHECK_STATUS(ask_nb(), PMIX_ERR_NOT_SUPPORTED);
     PMIx_Load_procid(&target, "some.job", 1);
-    CHECK_STATUS(PMIx_Info_load(&set, PMIX_JOB_CTRL_DEFINE_PSET, "a.set", PMIX_STRING),
-                 PMIX_SUCCESS);
+    set = info_text(PMIX_JOB_CTRL_DEFINE_PSET, "a.set");
     CHECK_STATUS(PMIx_Job_control(&target, 1, &set, 1, NULL, NULL), PMIX_SUCCESS);
     CHECK(PMIx_Job_control(NULL, 0, &set, 1, NULL, NULL) == PMIX_ERR_BAD_PARAM); /* of whom? */
     CHECK(PMIx_Job_control(&target, 1, NULL, 0, NULL, NULL) == PMIX_ERR_BAD_PARAM);

@@ -183,7 +183,7 @@ static pmix_status_t notify_large(void)
 
     CHECK(text != NULL);
     memset(text, 'e', LARGE - 1);
-    CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text("test.text", text);
     const pmix_status_t rc = PMIx_Notify_event(CODE_OTHER, NULL, PMIX_RANGE_LOCAL, &info, 1, NULL,
                                                NULL);
     PMIx_Info_destruct(&info);
@@ -196,7 +196,7 @@ static pmix_status_t control(void)
     char path[] = "/tmp/shmix-no-such-file";
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_REGISTER_CLEANUP, path, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_REGISTER_CLEANUP, path);
     pmix_info_t *results = NULL;
     size_t nresults = 0;
     const pmix_status_t rc = PMIx_Job_control(&me, 1, &info, 1, &results, &nresults);
@@ -505,7 +505,7 @@ static void join_with_a_registration_under_way(void)
 
     CHECK_STATUS(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_registered, NULL),
                  PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_SERVER_URI, uri, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_SERVER_URI, uri);
     CHECK_STATUS(PMIx_Init(NULL, &info, 1), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS); /* that one */

@@ -231,7 +231,7 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
     if (code == reply.code && reply.leads) {
         pmix_info_t leads;
 
-        CHECK_STATUS(PMIx_Info_load(&leads, PMIX_GROUP_LEADER, NULL, PMIX_BOOL), PMIX_SUCCESS);
+        leads = info_flag(PMIX_GROUP_LEADER);
         done(PMIX_SUCCESS, &leads, 1, NULL, NULL, cbdata);
         return;
     }
@@ -452,8 +452,7 @@ static int rank_of_context(int rank)
     pmix_byte_object_t data = { .bytes = (char *)(uintptr_t) "there", .size = 5 };
 
     begin(ACCEPTS);
-    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    infos[0] = info_flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_ENDPT_DATA, &data, PMIX_BYTE_OBJECT),
                  PMIX_SUCCESS);
     made = rank == 0 ? invite_as(TEA, guests, 2, infos, 2) : end_wait(1);
@@ -495,7 +494,7 @@ static size_t number_of(pmix_rank_t rank, size_t context)
     pmix_info_t infos[2];
     size_t number = 0;
 
-    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_IMMEDIATE, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    infos[0] = info_flag(PMIX_IMMEDIATE);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE),
                  PMIX_SUCCESS);
     PMIx_Info_qualifier(&infos[1]);
@@ -523,8 +522,7 @@ static int rank_of_gifts(int rank)
     begin(NOTES);
     CHECK_STATUS(PMIx_Info_load(&inner, PMIX_GROUP_LOCAL_CID, &number, PMIX_SIZE), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_INFO, &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_GROUP_ASSIGN_CONTEXT_ID, NULL, PMIX_BOOL),
-                 PMIX_SUCCESS);
+    infos[1] = info_flag(PMIX_GROUP_ASSIGN_CONTEXT_ID);
     if (rank == 0) {
         made = invite_as(TEA, guests, 2, infos, 2);
     } else {
@@ -693,7 +691,7 @@ static void abort_publish(bool to_all)
     pmix_proc_t to = proc_of(JOB_NSPACE, to_all ? PMIX_RANK_WILDCARD : 1);
     pmix_info_t infos[2];
 
-    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_GROUP_ID, TEA, PMIX_STRING), PMIX_SUCCESS);
+    infos[0] = info_text(PMIX_GROUP_ID, TEA);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_EVENT_CUSTOM_RANGE, &to, PMIX_PROC), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Notify_event(PMIX_GROUP_CONSTRUCT_ABORT, &me, PMIX_RANGE_CUSTOM, infos, 2,
                                    NULL, NULL),

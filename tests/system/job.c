@@ -189,6 +189,29 @@ void job_sem_wait(sem_t *sem)
     }
 }
 
+static pmix_info_t info_of(const char *key, const void *value, pmix_data_type_t type)
+{
+    pmix_info_t info;
+
+    CHECK_STATUS(PMIx_Info_load(&info, key, value, type), PMIX_SUCCESS);
+    return info;
+}
+
+pmix_info_t info_flag(const char *key)
+{
+    return info_of(key, NULL, PMIX_BOOL);
+}
+
+pmix_info_t info_text(const char *key, const char *text)
+{
+    return info_of(key, text, PMIX_STRING);
+}
+
+pmix_info_t info_u32(const char *key, uint32_t number)
+{
+    return info_of(key, &number, PMIX_UINT32);
+}
+
 static int describe(const struct job_case *it, int rank, int status)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {

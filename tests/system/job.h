@@ -68,6 +68,11 @@ void rank_fence(void);
 pmix_proc_t proc_of(const char *nspace, pmix_rank_t rank);
 void job_sem_wait(sem_t *sem); /* through signals */
 
+/* Infos, whose values are copied. */
+pmix_info_t info_flag(const char *key); /* true */
+pmix_info_t info_text(const char *key, const char *text);
+pmix_info_t info_u32(const char *key, uint32_t number);
+
 /* In a host function: wait until @rank ends.  Return: its status. */
 int job_wait(struct job *job, int rank);
 

@@ -37,7 +37,7 @@ static pmix_status_t join(const char *to)
     pmix_proc_t again;
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_SERVER_URI, to, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_SERVER_URI, to);
     const pmix_status_t rc = PMIx_Init(&again, &info, 1);
 
     PMIx_Info_destruct(&info);
@@ -99,8 +99,7 @@ static void join_and_look(void)
     const pmix_proc_t other = { .nspace = JOB_NSPACE, .rank = 1 };
     pmix_info_t model;
 
-    CHECK_STATUS(PMIx_Info_load(&model, PMIX_PROGRAMMING_MODEL, "a model", PMIX_STRING),
-                 PMIX_SUCCESS);
+    model = info_text(PMIX_PROGRAMMING_MODEL, "a model");
     CHECK_STATUS(PMIx_Init(&self, &model, 1), PMIX_ERR_UNREACH);
     PMIx_Info_destruct(&model);
     CHECK(strncmp(self.nspace, "singleton.", 10) == 0 && self.rank == 0);

@@ -152,15 +152,6 @@ static pmix_info_t text_of(const char *key, const char *text)
     return info;
 }
 
-static pmix_info_t yes(const char *key)
-{
-    pmix_info_t info;
-    const bool is = true;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, &is, PMIX_BOOL), PMIX_SUCCESS);
-    return info;
-}
-
 static pmix_info_t required(pmix_info_t info)
 {
     PMIx_Info_required(&info);
@@ -203,11 +194,13 @@ static int rank_marks(int rank)
 
     begin();
     CHECK_STATUS(PMIx_Info_load(&when, PMIX_LOG_TIMESTAMP, &midnight, PMIX_TIME), PMIX_SUCCESS);
-    CHECK_STATUS(LOG(data, yes(PMIX_LOG_TAG_OUTPUT)), PMIX_SUCCESS);
-    CHECK_STATUS(LOG(data, yes(PMIX_LOG_XML_OUTPUT), yes(PMIX_LOG_TIMESTAMP_OUTPUT), when),
+    CHECK_STATUS(LOG(data, info_flag(PMIX_LOG_TAG_OUTPUT)), PMIX_SUCCESS);
+    CHECK_STATUS(LOG(data, info_flag(PMIX_LOG_XML_OUTPUT), info_flag(PMIX_LOG_TIMESTAMP_OUTPUT),
+                     when),
                  PMIX_SUCCESS);
-    CHECK_STATUS(LOG(data, yes(PMIX_LOG_TIMESTAMP_OUTPUT), when), PMIX_SUCCESS);
-    CHECK_STATUS(LOG(data, yes(PMIX_LOG_TIMESTAMP_OUTPUT), when, yes(PMIX_LOG_GENERATE_TIMESTAMP)),
+    CHECK_STATUS(LOG(data, info_flag(PMIX_LOG_TIMESTAMP_OUTPUT), when), PMIX_SUCCESS);
+    CHECK_STATUS(LOG(data, info_flag(PMIX_LOG_TIMESTAMP_OUTPUT), when,
+                     info_flag(PMIX_LOG_GENERATE_TIMESTAMP)),
                  PMIX_SUCCESS);
     return rank_end();
 }
@@ -266,7 +259,7 @@ static int rank_once(int rank)
                            text_of(PMIX_LOG_STDOUT, "o") };
 
     begin();
-    CHECK_STATUS(LOG(data, yes(PMIX_LOG_ONCE)), PMIX_SUCCESS);
+    CHECK_STATUS(LOG(data, info_flag(PMIX_LOG_ONCE)), PMIX_SUCCESS);
     return rank_end();
 }
 
@@ -293,7 +286,7 @@ static int host_once_asks(struct job *job)
 /* TQ97, TQ98: some, none, and one that is required. */
 static int rank_nobody(int rank)
 {
-    pmix_info_t record[] = { yes(PMIX_LOG_JOB_RECORD), text_of("my.key", "my value") };
+    pmix_info_t record[] = { info_flag(PMIX_LOG_JOB_RECORD), text_of("my.key", "my value") };
     pmix_info_t some[] = { text_of(PMIX_LOG_GLOBAL_SYSLOG, "x"), text_of(PMIX_LOG_STDOUT, "yes") };
     pmix_info_t all[] = { text_of(PMIX_LOG_STDOUT, "no"),
                           required(text_of(PMIX_LOG_GLOBAL_SYSLOG, "x")) };
@@ -330,7 +323,7 @@ static void on_op_never(pmix_status_t status, void *cbdata)
 
 static int rank_nb(int rank)
 {
-    pmix_info_t good = text_of(PMIX_LOG_STDOUT, "good"), bad = yes(PMIX_LOG_STDOUT);
+    pmix_info_t good = text_of(PMIX_LOG_STDOUT, "good"), bad = info_flag(PMIX_LOG_STDOUT);
     pmix_info_t endless = good;
 
     begin();
@@ -361,7 +354,7 @@ static int rank_asks(int rank)
                            text_of("my.key", "x") };
 
     begin();
-    CHECK_STATUS(LOG(data, yes(PMIX_LOG_TAG_OUTPUT)),
+    CHECK_STATUS(LOG(data, info_flag(PMIX_LOG_TAG_OUTPUT)),
                  mode == REFUSES ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
     return rank_end();
 }
@@ -595,7 +588,7 @@ static int host_itself(struct job *job)
     CHECK_STATUS(PMIx_Info_load(&source, PMIX_LOG_SOURCE, &other, PMIX_PROC), PMIX_SUCCESS);
     asked = 0;
     capture();
-    const pmix_status_t first = LOG(data, yes(PMIX_LOG_TAG_OUTPUT), source);
+    const pmix_status_t first = LOG(data, info_flag(PMIX_LOG_TAG_OUTPUT), source);
     const pmix_status_t second = LOG_PLAIN(record);
     PMIx_Info_destruct(&source);
     const pmix_status_t third = PMIx_Log_nb(data, 1, NULL, 0, on_op, &called);

@@ -14,10 +14,8 @@ static void declare(uint32_t number)
     char name[16];
 
     snprintf(name, sizeof(name), "model %u", number);
-    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_PROGRAMMING_MODEL, name, PMIX_STRING),
-                 PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_MODEL_LIBRARY_NAME, "a library", PMIX_STRING),
-                 PMIX_SUCCESS);
+    infos[0] = info_text(PMIX_PROGRAMMING_MODEL, name);
+    infos[1] = info_text(PMIX_MODEL_LIBRARY_NAME, "a library");
     CHECK_STATUS(PMIx_Info_load(&infos[2], NUMBER_KEY, &number, PMIX_UINT32), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Init(NULL, infos, 3), PMIX_SUCCESS);
     PMIx_Info_destruct(&infos[0]);

@@ -25,22 +25,6 @@ static pmix_info_t what(const char *key)
     return info;
 }
 
-static pmix_info_t text(const char *key, const char *value)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, value, PMIX_STRING), PMIX_SUCCESS);
-    return info;
-}
-
-static pmix_info_t number(const char *key, uint32_t value)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, &value, PMIX_UINT32), PMIX_SUCCESS);
-    return info;
-}
-
 static pmix_status_t monitor(const pmix_info_t *monitored, const pmix_info_t directives[],
                              size_t ndirs)
 {
@@ -56,8 +40,8 @@ static pmix_status_t monitor(const pmix_info_t *monitored, const pmix_info_t dir
 static pmix_status_t watch(const char *id, uint32_t period_s)
 {
     const pmix_info_t heartbeats = what(PMIX_MONITOR_HEARTBEAT);
-    pmix_info_t directives[] = { number(PMIX_MONITOR_HEARTBEAT_TIME, period_s),
-                                 text(PMIX_MONITOR_ID, id) };
+    pmix_info_t directives[] = { info_u32(PMIX_MONITOR_HEARTBEAT_TIME, period_s),
+                                 info_text(PMIX_MONITOR_ID, id) };
     const pmix_status_t rc = monitor(&heartbeats, directives, 2);
 
     PMIx_Info_destruct(&directives[1]);
@@ -66,7 +50,7 @@ static pmix_status_t watch(const char *id, uint32_t period_s)
 
 static pmix_status_t cancel(const char *id)
 {
-    pmix_info_t which = id != NULL ? text(PMIX_MONITOR_CANCEL, id) : what(PMIX_MONITOR_CANCEL);
+    pmix_info_t which = id != NULL ? info_text(PMIX_MONITOR_CANCEL, id) : what(PMIX_MONITOR_CANCEL);
     const pmix_status_t rc = monitor(&which, NULL, 0);
 
     PMIx_Info_destruct(&which);
@@ -158,9 +142,9 @@ static pmix_status_t file_watch(const char *path, const char *sign, const char *
                                 uint32_t period_s)
 {
     const bool yes = true;
-    pmix_info_t file = text(PMIX_MONITOR_FILE, path);
-    pmix_info_t directives[] = { number(PMIX_MONITOR_FILE_CHECK_TIME, period_s),
-                                 text(PMIX_MONITOR_ID, id), what("none.at.all") };
+    pmix_info_t file = info_text(PMIX_MONITOR_FILE, path);
+    pmix_info_t directives[] = { info_u32(PMIX_MONITOR_FILE_CHECK_TIME, period_s),
+                                 info_text(PMIX_MONITOR_ID, id), what("none.at.all") };
 
     CHECK_STATUS(PMIx_Info_load(&directives[2], sign, &yes, PMIX_BOOL), PMIX_SUCCESS);
     const pmix_status_t rc = monitor(&file, directives, 3);
@@ -242,9 +226,9 @@ static int rank_of_file(int rank)
 
 static int rank_of_bad_files(int rank)
 {
-    pmix_info_t file = text(PMIX_MONITOR_FILE, "/");
-    pmix_info_t required[] = { number(PMIX_MONITOR_FILE_CHECK_TIME, 1),
-                               number(PMIX_MONITOR_HEARTBEAT_DROPS, 1) };
+    pmix_info_t file = info_text(PMIX_MONITOR_FILE, "/");
+    pmix_info_t required[] = { info_u32(PMIX_MONITOR_FILE_CHECK_TIME, 1),
+                               info_u32(PMIX_MONITOR_HEARTBEAT_DROPS, 1) };
     char id[2] = "a", *const endless = malloc(PATH_MAX + 1);
 
     memset(endless, '/', PATH_MAX);
@@ -310,7 +294,7 @@ static int rank_of_exit(int rank)
 static int rank_of_bad_input(int rank)
 {
     const pmix_info_t heartbeats = what(PMIX_MONITOR_HEARTBEAT);
-    pmix_info_t endless = heartbeats, required = number(PMIX_MONITOR_HEARTBEAT_TIME, 1);
+    pmix_info_t endless = heartbeats, required = info_u32(PMIX_MONITOR_HEARTBEAT_TIME, 1);
     char id[2] = "a";
 
     PMIx_Heartbeat();
@@ -351,7 +335,7 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
 {
     static pmix_info_t result; /* the library takes it in later */
 
-    result = number(HOSTS_OWN, 42);
+    result = info_u32(HOSTS_OWN, 42);
     CHECK(requestor->rank == 0 && error == MISSED);
     if (strcmp(monitored->key, PMIX_MONITOR_CANCEL) == 0) {
         CHECK(ndirs == 0 && strcmp(monitored->value.data.string, "host's") == 0);
@@ -371,8 +355,8 @@ static pmix_status_t on_monitor(const pmix_proc_t *requestor, const pmix_info_t 
 
 static pmix_status_t ask_host(const char *text_of_it, pmix_info_t **results, size_t *nresults)
 {
-    pmix_info_t own = text(HOSTS_OWN, text_of_it);
-    const pmix_info_t control = number(HOSTS_DIRECTIVE, 1);
+    pmix_info_t own = info_text(HOSTS_OWN, text_of_it);
+    const pmix_info_t control = info_u32(HOSTS_DIRECTIVE, 1);
     const pmix_status_t rc = PMIx_Process_monitor(&own, MISSED, &control, 1, results, nresults);
 
     PMIx_Info_destruct(&own);
@@ -394,8 +378,8 @@ static void on_answer(pmix_status_t status, pmix_info_t *info, size_t ninfo, voi
 /* What it answers is passed on, to those who wait and to those who do not. */
 static int rank_of_host(int rank)
 {
-    const pmix_info_t control = number(HOSTS_DIRECTIVE, 1);
-    pmix_info_t *results, own = text(HOSTS_OWN, "usage");
+    const pmix_info_t control = info_u32(HOSTS_DIRECTIVE, 1);
+    pmix_info_t *results, own = info_text(HOSTS_OWN, "usage");
     size_t nresults;
 
     rank_begin(&me);

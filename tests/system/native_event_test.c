@@ -66,10 +66,10 @@ static void notify_rich(void)
     const pmix_proc_t about = { .nspace = JOB_NSPACE, .rank = 1 };
     pmix_info_t info[4];
 
-    CHECK_STATUS(PMIx_Info_load(&info[0], "text", "some text", PMIX_STRING), PMIX_SUCCESS);
+    info[0] = info_text("text", "some text");
     CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_AFFECTED_PROC, &about, PMIX_PROC),
                  PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_EVENT_NON_DEFAULT, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info[2] = info_flag(PMIX_EVENT_NON_DEFAULT);
     CHECK_STATUS(PMIx_Info_load(&info[3], "array", &array, PMIX_DATA_ARRAY), PMIX_SUCCESS);
     notify(CODE(1), PMIX_RANGE_NAMESPACE, info, 4);
     for (size_t i = 0; i < 4; i++) {
@@ -238,8 +238,7 @@ static void flood_some(size_t size, int count, bool (*kept)(int))
 
         memset(bytes, i, size);
         CHECK_STATUS(PMIx_Info_load(&info[0], "bytes", &object, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
-        CHECK_STATUS(PMIx_Info_load(&info[1], PMIX_EVENT_DO_NOT_CACHE, NULL, PMIX_BOOL),
-                     PMIX_SUCCESS);
+        info[1] = info_flag(PMIX_EVENT_DO_NOT_CACHE);
         notify(CODE(i), PMIX_RANGE_NAMESPACE, info, kept(i) ? 1 : 2);
         PMIX_INFO_DESTRUCT(&info[0]);
         PMIX_INFO_DESTRUCT(&info[1]);

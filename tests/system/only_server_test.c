@@ -157,7 +157,7 @@ static pmix_status_t log_to(const char *channel, bool waits)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, channel, "", PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(channel, "");
     const pmix_status_t rc = waits ? PMIx_Log(&info, 1, NULL, 0)
                                    : PMIx_Log_nb(&info, 1, NULL, 0, on_op, NULL);
 
@@ -332,7 +332,7 @@ int main(void)
     int failures = 0;
 
     CHECK_STATUS(PMIx_server_init(&module, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&text, "test.text", "text", PMIX_STRING), PMIX_SUCCESS);
+    text = info_text("test.text", "text");
     CHECK_STATUS(PMIx_Info_load(&info[0], PMIX_JOB_SIZE, &size, PMIX_UINT32), PMIX_SUCCESS);
     const pmix_status_t rc = PMIx_server_register_nspace(JOB, 2, info, 1, NULL, NULL);
 

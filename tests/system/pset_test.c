@@ -133,7 +133,7 @@ static pmix_status_t define_own(unsigned number)
     size_t count = 0;
 
     snprintf(name, sizeof(name), "own.%u", number);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_JOB_CTRL_DEFINE_PSET, name, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_JOB_CTRL_DEFINE_PSET, name);
     const pmix_status_t rc = PMIx_Job_control(&me, 1, &info, 1, &results, &count);
 
     PMIX_INFO_DESTRUCT(&info);

@@ -45,7 +45,7 @@ static pmix_status_t fence(void)
 {
     pmix_info_t info;
 
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_COLLECT_DATA, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_COLLECT_DATA);
     return PMIx_Fence(NULL, 0, &info, 1);
 }
 
@@ -65,7 +65,7 @@ static bool is_there(pmix_rank_t rank, const char *key)
     pmix_info_t info;
 
     proc.rank = rank;
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_OPTIONAL);
     const pmix_status_t rc = PMIx_Get(&proc, key, &info, 1, &value);
 
     if (rc == PMIX_SUCCESS) {
@@ -205,7 +205,7 @@ static int rank_of_exchange(int rank)
     begin();
     all = me;
     all.rank = PMIX_RANK_WILDCARD;
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_CONNECT_XCHG_ONLY, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_CONNECT_XCHG_ONLY);
     const pmix_status_t commit = lose(rank, "");
     lost_by(rank, commit, PMIx_Connect(&all, 1, &info, 1));
     return rank_end();

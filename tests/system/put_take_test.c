@@ -55,7 +55,7 @@ static char look(pmix_rank_t rank, const char *key)
     pmix_info_t info;
 
     proc.rank = rank;
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_OPTIONAL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_OPTIONAL);
     const pmix_status_t rc = PMIx_Get(&proc, key, &info, 1, &value);
     if (rc == PMIX_ERR_NOT_FOUND) {
         return 0;

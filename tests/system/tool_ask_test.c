@@ -225,17 +225,16 @@ static void entries_ask(const pmix_proc_t *self)
     PMIx_Argv_append_nosize(&query.keys, "my.key");
     expect(PMIx_Query_info(&query, 1, &results, &nresults), "my.key");
     PMIx_Query_destruct(&query);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_LOG_GLOBAL_DATASTORE, "text", PMIX_STRING),
-                 PMIX_SUCCESS);
+    info = info_text(PMIX_LOG_GLOBAL_DATASTORE, "text");
     CHECK_STATUS(PMIx_Log(&info, 1, NULL, 0), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     PMIx_Load_procid(&set, SET, PMIX_RANK_WILDCARD);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_JOB_CTRL_KILL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_JOB_CTRL_KILL);
     expect(PMIx_Job_control(&set, 1, &info, 1, &results, &nresults), "my.result");
-    CHECK_STATUS(PMIx_Info_load(&info, "my.monitor", NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag("my.monitor");
     expect(PMIx_Process_monitor(&info, PMIX_ERR_LOST_CONNECTION, NULL, 0, &results, &nresults),
            "my.result");
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_ALLOC_ID, "nodes", PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_ALLOC_ID, "nodes");
     expect(PMIx_Allocation_request(PMIX_ALLOC_RELEASE, &info, 1, &results, &nresults), "my.result");
     PMIx_Info_destruct(&info);
     memset(&fabric, 0, sizeof(fabric));
@@ -273,9 +272,9 @@ static void cancels_race(const pmix_proc_t *self)
     pmix_info_t request[2], cancel;
 
     CHECK(sem_init(&answered, 0, 0) == 0);
-    CHECK_STATUS(PMIx_Info_load(&request[0], PMIX_JOB_CTRL_ID, "mine", PMIX_STRING), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&request[1], PMIX_JOB_CTRL_PAUSE, NULL, PMIX_BOOL), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&cancel, PMIX_JOB_CTRL_CANCEL, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    request[0] = info_text(PMIX_JOB_CTRL_ID, "mine");
+    request[1] = info_flag(PMIX_JOB_CTRL_PAUSE);
+    cancel = info_flag(PMIX_JOB_CTRL_CANCEL);
     for (int i = 0; i < ROUNDS; i++) {
         CHECK_STATUS(PMIx_Job_control_nb(self, 1, request, 2, on_answer, &answered), PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Job_control(self, 1, &cancel, 1, NULL, NULL), PMIX_SUCCESS);
@@ -293,7 +292,7 @@ static void tool_begin(pmix_proc_t *self, int go)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     CHECK(read(go, nspace, sizeof(nspace)) == sizeof(nspace));
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_SERVER_NSPACE, nspace, PMIX_STRING), PMIX_SUCCESS);
+    info = info_text(PMIX_SERVER_NSPACE, nspace);
     CHECK_STATUS(PMIx_tool_init(self, &info, 1), PMIX_SUCCESS);
     PMIx_Info_destruct(&info);
     CHECK(PMIx_Check_nspace(self->nspace, TOOL) && self->rank == TOOL_RANK);
@@ -363,7 +362,7 @@ int main(void)
     const pid_t pid = tool_fork(tool_run, &go), second = tool_fork(tool_killed, &go_on);
 
     snprintf(nspace, sizeof(nspace), "tool.ask.%d", (int)getpid());
-    CHECK_STATUS(PMIx_Info_load(&infos[0], PMIX_SERVER_NSPACE, nspace, PMIX_STRING), PMIX_SUCCESS);
+    infos[0] = info_text(PMIX_SERVER_NSPACE, nspace);
     CHECK_STATUS(PMIx_Info_load(&infos[1], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL),
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_server_init(&module, infos, 2), PMIX_SUCCESS);

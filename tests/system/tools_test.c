@@ -560,7 +560,7 @@ static void setup_check(const char *nspace)
 
     PMIX_LOAD_NSPACE(name, nspace);
     setenv("OMPI_MCA_of_the_test", "1", 1);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_SETUP_APP_ENVARS, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_SETUP_APP_ENVARS);
     CHECK_STATUS(PMIx_server_setup_application(name, &info, 1, on_setup, &done), PMIX_SUCCESS);
     CHECK(done);
     unsetenv("OMPI_MCA_of_the_test");

@@ -176,7 +176,7 @@ static int every_rank_reads_the_same_text(int rank)
     pmix_info_t pointers;
 
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&pointers, PMIX_GET_POINTER_VALUES, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    pointers = info_flag(PMIX_GET_POINTER_VALUES);
     CHECK_STATUS(PMIx_Get(&job, PMIX_HWLOC_XML_V2, &pointers, 1, &one), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Get(&job, PMIX_LOCAL_TOPO, NULL, 0, &two), PMIX_SUCCESS);
     CHECK(one->type == PMIX_STRING && two->type == PMIX_STRING);

@@ -34,14 +34,6 @@ static pmix_info_t target(pmix_rank_t rank)
     return info;
 }
 
-static pmix_info_t number(const char *key, uint32_t value)
-{
-    pmix_info_t info;
-
-    CHECK_STATUS(PMIx_Info_load(&info, key, &value, PMIX_UINT32), PMIX_SUCCESS);
-    return info;
-}
-
 static const pmix_value_t *field_of(const pmix_info_t *report, const char *key)
 {
     const pmix_info_t *const info = report->value.data.darray->array;
@@ -142,11 +134,11 @@ static int rank_of_once(int rank)
         CHECK(field_of(&results[0], PMIX_NODE_MEM_TOTAL)->data.fval > 0);
         PMIx_Info_free(results, nresults);
         /* Of another node nobody but a host can tell. */
-        directives[0] = number(PMIX_MONITOR_TARGET_NODES, 1);
+        directives[0] = info_u32(PMIX_MONITOR_TARGET_NODES, 1);
         CHECK_STATUS(PMIx_Process_monitor(&node, PMIX_SUCCESS, directives, 1, &results, &nresults),
                      PMIX_ERR_NOT_SUPPORTED);
         CHECK(results == NULL && nresults == 0);
-        directives[0] = number("nobody.knows.it", 1);
+        directives[0] = info_u32("nobody.knows.it", 1);
         directives[0].flags = PMIX_INFO_REQD;
         CHECK_STATUS(PMIx_Process_monitor(&node, PMIX_SUCCESS, directives, 1, NULL, NULL),
                      PMIX_ERR_NOT_SUPPORTED);
@@ -238,15 +230,13 @@ static int rank_of_rate(int rank)
     rank_fence();
     if (rank == 0) {
         directives[0] = target(0);
-        directives[1] = number(PMIX_MONITOR_RESOURCE_RATE, 1);
-        CHECK_STATUS(PMIx_Info_load(&directives[2], PMIX_MONITOR_ID, "mine", PMIX_STRING),
-                     PMIX_SUCCESS);
+        directives[1] = info_u32(PMIX_MONITOR_RESOURCE_RATE, 1);
+        directives[2] = info_text(PMIX_MONITOR_ID, "mine");
         CHECK(ask(directives, 3) == 1);
         for (int i = 0; i < 2; i++) {
             job_sem_wait(&outcome);
         }
-        CHECK_STATUS(PMIx_Info_load(&cancel, PMIX_MONITOR_CANCEL, "mine", PMIX_STRING),
-                     PMIX_SUCCESS);
+        cancel = info_text(PMIX_MONITOR_CANCEL, "mine");
         CHECK_STATUS(PMIx_Process_monitor(&cancel, PMIX_SUCCESS, NULL, 0, NULL, NULL),
                      PMIX_SUCCESS);
         CHECK_STATUS(PMIx_Process_monitor(&cancel, PMIX_SUCCESS, NULL, 0, NULL, NULL),

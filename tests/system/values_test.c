@@ -304,7 +304,7 @@ static void put_qualified(pmix_scope_t scope, const char *key, uint64_t number, 
 
     CHECK_STATUS(PMIx_Info_load(&infos[0], key, &number, PMIX_UINT64), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&infos[1], "which", &which, PMIX_UINT32), PMIX_SUCCESS);
-    CHECK_STATUS(PMIx_Info_load(&infos[2], "kind", kind, PMIX_STRING), PMIX_SUCCESS);
+    infos[2] = info_text("kind", kind);
     PMIx_Info_qualifier(&infos[1]);
     PMIx_Info_qualifier(&infos[2]);
     CHECK_STATUS(PMIx_Put(scope, PMIX_QUALIFIED_VALUE, &value), PMIX_SUCCESS);
@@ -320,7 +320,7 @@ static pmix_status_t get_qualified_within(const char *key, uint32_t which, const
     pmix_value_t *value;
     pmix_info_t infos[3];
 
-    CHECK_STATUS(PMIx_Info_load(&infos[0], "kind", kind, PMIX_STRING), PMIX_SUCCESS);
+    infos[0] = info_text("kind", kind);
     CHECK_STATUS(seconds > 0 ? PMIx_Info_load(&infos[1], PMIX_TIMEOUT, &seconds, PMIX_INT)
                              : PMIx_Info_load(&infos[1], PMIX_OPTIONAL, &optional, PMIX_BOOL),
                  PMIX_SUCCESS);
@@ -430,7 +430,7 @@ static int a_get_waits_for_a_reserved_key_when_told_to(int rank)
     pmix_info_t info;
 
     init(rank);
-    CHECK_STATUS(PMIx_Info_load(&info, PMIX_WAIT, NULL, PMIX_BOOL), PMIX_SUCCESS);
+    info = info_flag(PMIX_WAIT);
     info.value = (pmix_value_t){ .type = PMIX_INT, .data.integer = 1 };
     if (rank == 0) {
         CHECK_STATUS(PMIx_Get(&proc, PMIX_GROUP_LOCAL_CID, NULL, 0, &value), PMIX_ERR_NOT_FOUND);
