@@ -15,7 +15,7 @@
 #include "base/message/payloads.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "server/model/results.h"
+#include "server/model/nspace.h"
 
 #define SEED UINT64_C(20260801)
 

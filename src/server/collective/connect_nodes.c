@@ -10,7 +10,7 @@
 #include "server/data/data.h"
 #include "server/event/event.h"
 #include "server/job/jobinfo.h"
-#include "server/model/claim.h"
+#include "server/model/nspace.h"
 #include "server/publish/publish.h"
 
 struct sx_connect_nodes {

@@ -22,7 +22,7 @@
 #include "control/loop.h"
 #include "server/collective/agreement.h"
 #include "server/collective/rounds.h"
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 #include "server/model/proc_list.h"
 #include "server/model/state.h"
 #include "server/port/upcall.h"

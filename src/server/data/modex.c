@@ -16,9 +16,9 @@
 #include "base/value/value.h"
 #include "server/data/get_index.h"
 #include "server/event/event.h"
-#include "server/model/alias.h"
 #include "server/model/blob.h"
 #include "server/model/family.h"
+#include "server/model/membership.h"
 #include "server/port/lanes.h"
 #include "shmem/qualified.h"
 

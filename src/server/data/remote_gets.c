@@ -25,7 +25,7 @@
 #include "base/status.h"
 #include "server/data/data.h"
 #include "server/model/blob.h"
-#include "server/model/nspace_access.h"
+#include "server/model/nspace.h"
 #include "server/model/state.h"
 
 #define PAUSE_NS (20 * SX_NS_PER_SEC / 1000)

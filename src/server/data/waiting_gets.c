@@ -31,8 +31,8 @@
 #include "base/system/topology.h"
 #include "base/value/value.h"
 #include "server/data/get_index.h"
-#include "server/model/alias.h"
-#include "server/model/nspace_access.h"
+#include "server/model/membership.h"
+#include "server/model/nspace.h"
 #include "server/port/lanes.h"
 #include "server/port/reply.h"
 

@@ -19,7 +19,7 @@
 #include "server/event/event.h"
 #include "server/log/logging.h"
 #include "server/manage/manage.h"
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 #include "server/model/state.h"
 #include "server/publish/publish.h"
 #include "server/query/query.h"

@@ -17,8 +17,8 @@
 #include "server/job/process_sets.h"
 #include "server/job/resources.h"
 #include "server/job/topology.h"
-#include "server/model/claim.h"
 #include "server/model/family.h"
+#include "server/model/nspace.h"
 #include "server/model/state.h"
 #include "server/publish/publish.h"
 
@@ -66,7 +66,7 @@ static uid_t user_of(const struct sx_server *server, const struct sx_nspace_opti
 
 /* ---- namespaces ---------------------------------------------------------------------------- */
 
-/* The name is taken from others that have it (model/claim.h). */
+/* The name is taken from others that have it (model/claim.c). */
 static pmix_status_t nspace_obtain(struct sx_server *server, const char *name,
                                    struct sx_nspace **ret)
 {

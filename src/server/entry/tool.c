@@ -10,8 +10,8 @@
 
 #include "base/log.h"
 #include "base/system/descriptors.h"
-#include "server/model/claim.h"
 #include "server/model/family.h"
+#include "server/model/nspace.h"
 
 #define CLIENTS_PER_UNIT 64u /* clients visited for one unit: share.h */
 

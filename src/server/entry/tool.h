@@ -11,7 +11,7 @@
  *
  * A namespace of tools belongs to one user.  Each user has one for tools without a name, in which
  * each tool takes the lowest free rank.  The namespace ends with its last tool; when the host
- * registers a namespace of that name, all of its tools are removed (model/claim.h).
+ * registers a namespace of that name, all of its tools are removed (model/claim.c).
  *
  * A user has at most SX_TOOLS_MAX tools, including those about which the host is still asked.  A
  * tool is refused when others would miss its descriptors: see sx_tool_judge_room. */

@@ -25,7 +25,7 @@
 #include "server/event/event_codes.h"
 #include "server/event/event_route.h"
 #include "server/model/family.h"
-#include "server/model/nspace_access.h"
+#include "server/model/nspace.h"
 #include "server/port/reply.h"
 #include "server/port/wake.h"
 

@@ -12,7 +12,7 @@
 #ifndef SX_SERVER_EVENT_EVENT_H
 #define SX_SERVER_EVENT_EVENT_H
 
-#include "server/model/event_block.h"
+#include "server/model/event_log.h"
 #include "server/model/proc_list.h"
 #include "server/model/state.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/value/value.h"
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 
 /* Hosts name no source, or themselves.  Every other source that they pass on is a process. */
 static bool is_manager(struct sx_server *server, const pmix_proc_t *source)

@@ -14,8 +14,8 @@
 #include "server/collective/collective.h"
 #include "server/event/event.h"
 #include "server/group/invitation.h"
-#include "server/model/claim.h"
-#include "server/model/event_block.h"
+#include "server/model/event_log.h"
+#include "server/model/nspace.h"
 #include "server/port/reply.h"
 
 #define CONTEXT_ORIGIN_DIGITS \

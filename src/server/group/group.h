@@ -20,7 +20,7 @@
 
 #include "control/channel.h"
 #include "server/collective/collective.h"
-#include "server/model/event_block.h"
+#include "server/model/event_log.h"
 #include "server/model/membership.h"
 #include "server/model/state.h"
 
@@ -46,7 +46,7 @@ pmix_status_t sx_group_make(struct sx_server *server, const struct sx_group_opti
 void sx_group_end(struct sx_server *server, struct sx_membership_entry *group);
 
 /* Check that a new group may have this @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, logged, for
- * the name of a namespace, or of a group that exists, is being built or is kept (model/claim.h);
+ * the name of a namespace, or of a group that exists, is being built or is kept (model/claim.c);
  * PMIX_ERR_BAD_PARAM, logged. */
 pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name);
 

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/value/value.h"
 #include "server/group/group_construct.h"
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 
 static uint64_t name_hash(const struct sx_server *server, const char *name)
 {

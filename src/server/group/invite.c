@@ -11,7 +11,7 @@
 #include "base/value/value.h"
 #include "server/group/invitation.h"
 #include "server/group/leader_failover.h"
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 #include "server/model/proc_list.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"

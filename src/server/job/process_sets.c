@@ -30,7 +30,6 @@
 #include "base/value/value.h"
 #include "server/event/event.h"
 #include "server/model/membership.h"
-#include "server/model/membership_store.h"
 
 #define GONE_MAX 32u           /* sets of clients that have left, in one turn ... */
 #define GONE_MEMBERS_MAX 4096u /* ... until they have had this many members in all */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* alias.c - look a name up among the lists, and go through its members. */
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* belonging.c - hang links at clients, and take them off. */
-#include "server/model/belonging.h"
+#include "server/model/membership.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* claim.c - the owner of a name, and its next owner. */
-#include "server/model/claim.h"
+#include "server/model/nspace.h"
 
 #include <string.h>
 

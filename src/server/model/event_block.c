@@ -7,7 +7,7 @@
  *
  * A client's source is replaced by the process of its connection.  Bounded by
  * SX_EVENT_BYTES_MAX. */
-#include "server/model/event_block.h"
+#include "server/model/event_log.h"
 
 #include <stdlib.h>
 #include <string.h>

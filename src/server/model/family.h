@@ -28,7 +28,7 @@ struct sx_family {
     sx_family_nspace_fn nspace_opened;     /* it has a ring now */
     sx_family_nspace_fn nspace_registered; /* its host has registered its data */
     sx_family_nspace_fn nspace_gone;       /* it is still found, with its clients */
-    /* The host takes @name: another owner gives the name up before this returns (claim.h). */
+    /* The host takes @name: another owner gives the name up before this returns (claim.c). */
     void (*name_claimed)(struct sx_server *server, const char *name);
 
     sx_family_client_fn client_added;     /* the host has registered it */

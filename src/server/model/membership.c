@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "server/model/membership_store.h"
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u

@@ -5,7 +5,7 @@
  *     (none) --add--> there, generation 1 --change--> the next generation --remove--> (none)
  *
  * A list is in the node's store (shmem/membership.h), of which users read their part
- * (membership_store.h), and here with the data that only the server needs.  The name of a connected
+ * (membership_store.c), and here with the data that only the server needs.  The name of a connected
  * namespace or a group is unique among them and among namespaces.  Sets have names of their own,
  * which stand for no process.  Sets of the host and root are for all, and each user has its own
  * besides.  Of two users' sets of one name the second is "NAME@UID" in the node's store.
@@ -16,22 +16,58 @@
 #ifndef SX_SERVER_MODEL_MEMBERSHIP_H
 #define SX_SERVER_MODEL_MEMBERSHIP_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include <pmix_common.h>
 
 #include "base/list.h"
 #include "base/table.h"
 #include "control/loop.h"
-#include "server/model/belonging.h"
 #include "server/model/proc_list.h"
 #include "server/model/quota.h"
 #include "shmem/membership.h"
 
+struct sx_client;
+struct sx_membership;
+struct sx_membership_entry;
+struct sx_nspace;
+struct sx_numa;
+struct sx_server;
+
+/* ---- belonging: from a client to its lists --------------------------------------------------- */
+
+/* The lists of processes that a client is in, found from the client.
+ *
+ * A list has a link for each of its ranks, which hangs at the client of that member while it is one
+ * and is registered here.  So a client that ends visits its own lists alone. */
+
+struct sx_belonging {
+    struct sx_list link; /* client.belongings, by its kind; zeroed: it hangs nowhere */
+    struct sx_membership_entry *entry;
+};
+
+/* By rank in the list.  Zeroed is empty. */
+struct sx_belongings {
+    struct sx_belonging *all;
+    size_t count;
+};
+
+/* Links for @count ranks, which hang nowhere.  Return: false when memory is out. */
+bool sx_belongings_new(struct sx_belongings *ret, size_t count);
+/* Hang the links of @entry, which has one for each of its ranks, at its members. */
+void sx_belongings_hang(struct sx_server *server, struct sx_membership_entry *entry);
+/* The member of @rank has left. */
+void sx_belongings_leave(struct sx_belongings *belongings, uint32_t rank);
+/* Safe twice. */
+void sx_belongings_clear(struct sx_belongings *belongings);
+
+/* ---- the lists ------------------------------------------------------------------------------- */
+
 #define SX_MEMBERSHIPS_MAX 65536u
 #define SX_MEMBERSHIPS_BYTES_MAX (UINT64_C(1) << 30)
-
-struct sx_client;
-struct sx_nspace;
-struct sx_server;
 
 struct sx_membership_entry {
     struct sx_table_node node;      /* memberships.names, sets */
@@ -149,5 +185,97 @@ void sx_memberships_tell(struct sx_server *server);
 /* The members in the order of their ranks, gaps as PMIX_RANK_INVALID.  Return: malloc'ed, as many
  * as sx_membership_size says; NULL when memory is out. */
 pmix_proc_t *sx_memberships_procs(const struct sx_membership_entry *entry);
+
+/* ---- what a user sees of them ---------------------------------------------------------------- */
+
+/* Which named lists of processes a user's processes may read.
+ *
+ *     (none) --a process of the user asks for them--> a store, kept up to date
+ *         ^--others ask, and no process of the user is connected--/
+ *
+ * Root, and the server's own user, read the node's store, which has all lists.  Other users have a
+ * store each.  It has the lists that the host has made, root's process sets, those that processes
+ * of the user have made, and the connected namespaces and groups in which the user has a process.
+ *
+ * Memory: the size of the shown lists once more.  Loop thread. */
+
+/* Make the node's store, unless it is there.  Return: PMIX_SUCCESS, as sx_store_create. */
+pmix_status_t sx_memberships_open(struct sx_server *server);
+
+/* Whether the host or root has made the list: then it is for all. */
+bool sx_membership_is_hosts(const struct sx_membership_entry *entry);
+/* Whether processes of user @uid may see @entry. */
+bool sx_memberships_show(struct sx_server *server, const struct sx_membership_entry *entry,
+                         uid_t uid);
+
+/* Make the store that processes of user @uid read, when it is first wanted.  The store is filled in
+ * steps of some @units (share.h).  Return: whether it is complete. */
+bool sx_memberships_fill(struct sx_server *server, uid_t uid, uint64_t units, uint64_t *ret_units);
+/* Complete the store of @uid.  Return: the store; NULL, logged, when it cannot be made; then no
+ * list is visible. */
+const struct sx_store *sx_memberships_store(struct sx_server *server, uid_t uid);
+/* How many lists of @kind are in that store, once it is complete. */
+uint32_t sx_memberships_count(struct sx_server *server, uid_t uid, enum sx_membership_kind kind);
+/* The store for a process of @uid to map: a descriptor of its own.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE; as sx_segment_share. */
+pmix_status_t sx_memberships_share(struct sx_server *server, uid_t uid, int *ret_fd);
+
+/* @entry has been made, has changed, or is removed. */
+void sx_memberships_shown_update(struct sx_server *server, struct sx_membership_entry *entry);
+void sx_memberships_shown_remove(struct sx_server *server, struct sx_membership_entry *entry);
+void sx_memberships_shown_deinit(struct sx_server *server);
+
+/* ---- alias: a list's name in the place of a namespace's -------------------------------------- */
+
+/* The name of a connected namespace or group stands where a namespace's does.
+ *
+ *     {alias, rank}      the member of that rank
+ *     {alias, WILDCARD}  all members
+ *
+ * A function that receives process names resolves them here, once, before it uses them.  Later code
+ * handles real processes alone.  A process that is not named by an alias stays as it is. */
+
+#define SX_ALIAS_PROCS_MAX 131072u /* that one list may stand for */
+
+/* Return: the list of that @name, NULL when the name is not an alias. */
+const struct sx_membership *sx_alias_members(const struct sx_server *server, const char *name);
+
+/* Call @each for each process that @proc means, or PMIX_RANK_WILDCARD for all of a namespace, until
+ * it does not return PMIX_SUCCESS.  Return: that; PMIX_ERR_NOT_FOUND for an alias without such a
+ * member, or whose member of that rank has left. */
+pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
+                            pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg);
+
+/* The same, but one by one: members in the order of their ranks in the alias, and the wildcard of a
+ * namespace on this server as its single processes. */
+pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *proc,
+                                pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
+                                void *arg);
+
+/* The one process that @proc means.  Return: as sx_alias_each; the wildcard of an alias is not
+ * found. */
+pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret);
+
+/* Whether @proc means @client: as itself, as a member of an alias, or among others. */
+bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
+                    const struct sx_client *client);
+
+/* The processes that a list means. */
+struct sx_alias_list {
+    pmix_proc_t *all; /* in order and each once, or as they were given */
+    size_t count;
+    bool is_made; /* else there was no alias, and the caller owns them */
+};
+
+/* @payer, NULL for a host, pays for the work with its share.  Return: PMIX_SUCCESS, to be cleared;
+ * PMIX_ERR_NOT_FOUND, as sx_alias_each; PMIX_ERR_OUT_OF_RESOURCE, logged when there are more than
+ * SX_ALIAS_PROCS_MAX processes. */
+pmix_status_t sx_alias_list(struct sx_server *server, struct sx_client *payer, pmix_proc_t *procs,
+                            size_t count, struct sx_alias_list *ret);
+/* The same, but a process that is not there (any more) stays in the list under its given name. */
+pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *payer,
+                                  pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
+/* Safe on a zeroed one and twice. */
+void sx_alias_list_clear(struct sx_alias_list *list);
 
 #endif

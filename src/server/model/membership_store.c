@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* membership_store.c - a store for each user other than root and the server's own. */
-#include "server/model/membership_store.h"
+#include "server/model/membership.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *
  * A CPU's own node may have no memory, or none that this process may use (cpusets): then the
  * nearest node with memory stands for it. */
-#include "server/model/nodes.h"
+#include "server/model/numa.h"
 
 #include <numa.h>
 #include <sched.h>

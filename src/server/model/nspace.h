@@ -9,6 +9,9 @@
 #ifndef SX_SERVER_MODEL_NSPACE_H
 #define SX_SERVER_MODEL_NSPACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include <pmix_server.h>
@@ -22,15 +25,48 @@
 #include "ring/ring.h"
 #include "server/model/blob.h"
 #include "server/model/event_log.h"
-#include "server/model/results.h"
 #include "server/model/share.h"
 #include "shmem/membership.h"
 #include "shmem/store.h"
 
 struct sx_channel;
+struct sx_client;
 struct sx_connection;
 struct sx_nspace;
 struct sx_server;
+
+/* ---- results: the newest ends of a client's collectives -------------------------------------- */
+
+/* The newest ends of a client's collectives, for a client that the ring has lapped.
+ *
+ * A client reads the ring in its order.  So the ends that it has not read are the newest, and no
+ * more than it has operations under way.  Each arrival contains that number, and as many ends are
+ * kept. */
+
+struct sx_result {
+    uint32_t op;
+    int32_t status;
+    uint64_t subject; /* ring/record.h */
+};
+
+/* A circle; zeroed is empty. */
+struct sx_results {
+    struct sx_result *all;
+    size_t capacity; /* a power of two, or 0 */
+    uint64_t count;  /* that there ever were */
+};
+
+void sx_results_clear(struct sx_results *results);
+
+/* Keep @count at least.  Return: false when memory is out. */
+bool sx_results_reserve(struct sx_results *results, size_t count);
+void sx_results_keep(struct sx_results *results, struct sx_result result);
+
+/* How many are there, and the one at @index, from the oldest. */
+size_t sx_results_count(const struct sx_results *results);
+struct sx_result sx_results_at(const struct sx_results *results, size_t index);
+
+/* ---- namespaces and clients ------------------------------------------------------------------ */
 
 enum sx_client_state {
     SX_CLIENT_REGISTERED, /* known, not connected; also after an orderly finalize */
@@ -118,7 +154,7 @@ struct sx_client {
     struct sx_list requests; /* modex.c: other nodes that wait for its first commit */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     struct sx_list pendings; /* pending.h: what it waits for */
-    struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.h: the lists it is in, by kind */
+    struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.c: the lists it is in, by kind */
     struct sx_list sets; /* process_sets.h: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
@@ -239,5 +275,74 @@ static inline bool sx_client_is_here(const struct sx_client *client)
 struct sx_client *sx_client_retain(struct sx_client *client);
 /* Return: NULL, always. */
 struct sx_client *sx_client_release(struct sx_client *client);
+
+/* ---- access: who reads, reaches and controls which ------------------------------------------- */
+
+/* Which users' processes may read, reach and control which. */
+
+/* Whether all processes of @nspace that are here are @uid's; without any, whether the job is. */
+bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid);
+
+/* Whether @client may map the namespace's store.  It may map its own and its home's, and one whose
+ * processes here are all of its own user.  It may also map one without processes here whose user is
+ * its own, and one with whose processes it is connected or in a group. */
+bool sx_nspace_visible(struct sx_server *server, const struct sx_nspace *nspace,
+                       struct sx_client *client);
+/* The same for a caller that asks about many namespaces: @mark is what sx_memberships_mark has
+ * returned for @client in this turn. */
+bool sx_nspace_visible_marked(const struct sx_nspace *nspace, const struct sx_client *client,
+                              uint64_t mark);
+
+/* Whether values that @client publishes or pushes may reach processes of @nspace, and their output
+ * may reach @client: as sx_nspace_visible, and root may.  @client pays for the check of another
+ * namespace. */
+bool sx_nspace_reachable(struct sx_server *server, const struct sx_nspace *nspace,
+                         struct sx_client *client);
+
+/* Whether one of the @count processes at @procs is here and is of another user than @client, which
+ * therefore may neither end nor control all of them.  Root may.  @client pays. */
+bool sx_procs_are_foreign(struct sx_server *server, struct sx_client *client,
+                          const pmix_proc_t procs[], size_t count);
+
+/* ---- claim: the owner of a name -------------------------------------------------------------- */
+
+/* The owner of a name: each function that names processes asks here first.
+ *
+ *     FREE --a tool has it--> one user's tools --the last one goes--> FREE
+ *        |--a connect, a group, an invitation--> that list's --its end--> FREE
+ *        \--the host registers a namespace--> the host's --its end--> FREE
+ *     one user's tools, or a list's --the host registers a namespace--> the host's
+ *
+ * The host is never refused a name.  Others lose it by the family stage name_claimed: tools are
+ * disconnected, lists end.  The host also has the names that its next jobs may get
+ * (sx_claim_is_kept), before it registers one.
+ *
+ * Process sets have names of their own, which stand for no process: these names are not checked
+ * here. */
+
+/* Of names that this server gives to tools. */
+#define SX_CLAIM_TOOLS_PREFIX "shmix-tool-"
+
+/* Whether the host has @nspace, or a connect has brought it: it has processes other than tools. */
+bool sx_claim_is_hosts(const struct sx_nspace *nspace);
+
+/* Whether the host or this server keeps @name for itself, used or not: the server's own name; STEM,
+ * STEM.N and STEM@N, where the host has a namespace STEM, STEM.M or STEM@M, or the server is called
+ * STEM.server, STEM.M or STEM@M (N and M are decimal); NAME.N and NAME@N, where NAME is kept; names
+ * that begin with SX_CLAIM_TOOLS_PREFIX. */
+bool sx_claim_is_kept(const struct sx_server *server, const char *name);
+
+/* A group under construction wants @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, logged, when the
+ * name has an owner or is kept; as sx_memberships_name_judge. */
+pmix_status_t sx_claim_by_group(struct sx_server *server, const char *name);
+
+/* A tool of user @uid wants @name.  Return: PMIX_SUCCESS; PMIX_EXISTS when it is the host's or a
+ * list's, or kept; PMIX_ERR_NO_PERMISSIONS when tools of another user have it;
+ * PMIX_ERR_NOT_AVAILABLE while it ends; then *ret_why says so. */
+pmix_status_t sx_claim_by_tool(struct sx_server *server, const char *name, uid_t uid,
+                               const char **ret_why);
+
+/* The host takes @name.  On return the name has no other owner. */
+void sx_claim_by_host(struct sx_server *server, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* nspace_access.c - access for a namespace's own processes, its user's, and those that have joined
  * them. */
-#include "server/model/nspace_access.h"
+#include "server/model/nspace.h"
 
 #include <string.h>
 

@@ -30,6 +30,10 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "server/model/quota.h"
+#include "shmem/published.h"
+
+struct sx_numa;
+struct sx_published_row;
 
 #define SX_PUBLISHED_ROWS_MAX 65536u
 #define SX_PUBLISHED_BYTES_MAX (UINT64_C(64) << 20)
@@ -49,8 +53,6 @@ struct sx_party {
     uint32_t app; /* PMIX_APPNUM; SX_PARTY_APP_UNKNOWN: its job's only one, or not known */
 };
 
-struct sx_published_row;
-
 /* Zeroed and initialised it is empty. */
 struct sx_published {
     uint64_t seed;
@@ -62,7 +64,7 @@ struct sx_published {
     struct sx_list publishers; /* ... and all of them */
     uint64_t bytes;
     struct sx_quota quota;
-    /* Of published_store.h: the users whose processes may read for themselves, and the function
+    /* Of published_store.c: the users whose processes may read for themselves, and the function
      * called after a row was added, changed or removed; NULL: none. */
     struct sx_list users;
     size_t user_count;
@@ -175,5 +177,34 @@ void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc, u
 void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_t app);
 void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
                               bool session_ended);
+
+/* ---- the values that a user's processes read for themselves ---------------------------------- */
+
+/* Published values that processes of a user may read for themselves.
+ *
+ *     (none) --a process of the user asks for it--> a store, kept up to date until the server ends
+ *
+ * A store has the values that processes of its user have published for processes of that user
+ * (shmem/published.h).  The store has a key only with all values that its readers may see under
+ * that key.  Some values keep their key out: a value that others may not see, that is read once, or
+ * to which another user gives access.  For such a key the server has to be asked.
+ *
+ * Memory: at most what is published once more, and as much garbage, for each of at most
+ * SX_PUBLISHED_USERS_MAX users.  Loop thread. */
+
+#define SX_PUBLISHED_USERS_MAX 32u
+
+/* The store of @uid, made when it is first wanted, for a process of @nspace of that user to map.
+ * Return: PMIX_SUCCESS, and *ret_fd is the caller's; PMIX_ERR_OUT_OF_RESOURCE; as sx_store_create
+ * and sx_segment_share. */
+pmix_status_t sx_published_share(struct sx_published *all, const struct sx_numa *numa, uid_t uid,
+                                 const struct sx_publish_who *asker, int *ret_fd);
+
+/* @nspace belongs to @session now; there is no such namespace any more. */
+void sx_published_session_told(struct sx_published *all, const char *nspace, uint64_t session);
+void sx_published_session_over(struct sx_published *all, const char *nspace);
+
+/* All readers have gone.  Called before sx_published_deinit. */
+void sx_published_shown_deinit(struct sx_published *all);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* published_store.c - a store for each user, and which keys are in it. */
-#include "server/model/published_store.h"
+#include "server/model/published.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* results.c - a circular buffer that grows. */
-#include "server/model/results.h"
+#include "server/model/nspace.h"
 
 #include <stdlib.h>
 

@@ -16,7 +16,7 @@
 #include "base/value/value.h"
 #include "server/job/apps.h"
 #include "server/manage/manage.h"
-#include "server/model/published_store.h"
+#include "server/model/published.h"
 #include "server/model/share.h"
 #include "server/port/pending.h"
 #include "server/port/reply.h"

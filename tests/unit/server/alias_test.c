@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* alias_test.c - whom processes mean that are named by a connected namespace or a group. */
-#include "server/model/alias.h"
+#include "server/model/membership.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* belonging_test.c - a client finds the lists that it is in, and nobody looks at those of
  * others. */
-#include "server/model/belonging.h"
+#include "server/model/membership.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #ifndef SX_TEST_BLOCK_BUILD_H
 #define SX_TEST_BLOCK_BUILD_H
 
-#include "server/model/event_block.h"
+#include "server/model/event_log.h"
 
 static inline pmix_status_t block_build(pmix_status_t code, const pmix_proc_t *source,
                                         pmix_data_range_t range, const pmix_info_t info[],

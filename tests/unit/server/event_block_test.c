@@ -13,7 +13,7 @@
 #include "block_build.h"
 #include "opened.h"
 #include "proc_list.h"
-#include "server/model/event_block.h"
+#include "server/model/event_log.h"
 
 static const pmix_proc_t sender = { .nspace = "job", .rank = 3 };
 static struct proc_list list; /* and what is before and behind it */

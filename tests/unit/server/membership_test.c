@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "bare.h"
-#include "server/model/membership_store.h"
 
 static struct sx_server server;
 static pmix_proc_t procs[8];

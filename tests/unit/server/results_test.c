@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* results_test.c - as many ends are kept as a client has under way, the newest ones. */
-#include "server/model/results.h"
+#include "server/model/nspace.h"
 
 #include <criterion/criterion.h>
 

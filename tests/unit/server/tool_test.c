@@ -11,8 +11,7 @@
 #include "base/system/descriptors.h"
 #include "server/entry/reaper.h"
 #include "server/entry/tool_ask.h"
-#include "server/model/claim.h"
-#include "server/model/nspace_access.h"
+#include "server/model/nspace.h"
 #include "server/port/upcall.h"
 
 static struct sx_server server;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* nspace_access_test.c - who may map a namespace's store, and who may not (any more). */
-#include "server/model/nspace_access.h"
+#include "server/model/nspace.h"
 
 #include <stdio.h>
 

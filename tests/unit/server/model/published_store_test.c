@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* published_store_test.c - what a user's processes read for themselves is what the server would
  * tell them, and nothing that it would not. */
-#include "server/model/published_store.h"
+#include "server/model/published.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
