@@ -17,7 +17,7 @@
 
 #include "base/message/signature.h"
 #include "server/model/blob.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 struct sx_collective;
 struct sx_members;

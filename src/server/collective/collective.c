@@ -19,8 +19,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/model/proc_list.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* ---- generations --------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "server/collective/connect_nodes.h"
 #include "server/event/event.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 void sx_membership_end(struct sx_server *server, struct sx_membership_entry *entry)
 {

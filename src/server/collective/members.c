@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "server/port/pending.h"
-#include "server/port/wake.h"
+#include "server/port/port.h"
 
 const struct sx_member_ends sx_nobody_may_go = {
     .died = PMIX_ERR_LOST_CONNECTION,

@@ -25,7 +25,7 @@
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
 #include "server/model/state.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 /* ---- an arrival ------------------------------------------------------------------------------ */
 

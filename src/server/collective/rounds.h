@@ -54,7 +54,7 @@
 #include "base/list.h"
 #include "base/message/signature.h"
 #include "server/model/blob.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 /* ---- the blob of a round --------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* get_index.h - Gets whose value is not stored yet, indexed by the rank and key that they wait for.
  *
- *     WAITING --the value is put--> FOUND --the commit ends--> answered, as pending.h says
+ *     WAITING --the value is put--> FOUND --the commit ends--> answered, as pending.c says
  *        |\----any other end-----------|----------------------^
  *         \----asker gone, cancelled---\--> dropped
  *
@@ -11,7 +11,7 @@
  * can choose colliding keys that make the server walk the waits of others.
  *
  * While a Get waits for a rank, a flag in the rank's board slot is set, and its commits ring the
- * doorbell.  Memory: that of the Gets, which pending.h bounds.  Loop thread. */
+ * doorbell.  Memory: that of the Gets, which pending.c bounds.  Loop thread. */
 #ifndef SX_SERVER_DATA_GET_INDEX_H
 #define SX_SERVER_DATA_GET_INDEX_H
 
@@ -22,7 +22,7 @@
 #include "control/loop.h"
 #include "server/model/share.h"
 #include "server/model/state.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 #include "shmem/store.h"
 
 /* The state of the questions to the host about a rank (remote_gets.c). */

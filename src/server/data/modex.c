@@ -19,7 +19,7 @@
 #include "server/model/blob.h"
 #include "server/model/family.h"
 #include "server/model/membership.h"
-#include "server/port/lanes.h"
+#include "server/port/port.h"
 #include "shmem/qualified.h"
 
 /* ---- put ----------------------------------------------------------------------------------- */

@@ -33,8 +33,7 @@
 #include "server/data/get_index.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
-#include "server/port/lanes.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* ---- patience ------------------------------------------------------------------------------ */
 

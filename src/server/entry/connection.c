@@ -20,11 +20,7 @@
 
 #include "base/status.h"
 #include "server/model/family.h"
-#include "server/port/host.h"
-#include "server/port/lanes.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
-#include "server/port/wake.h"
+#include "server/port/port.h"
 
 static void connection_bury(void *arg, uint64_t now_ns)
 {

@@ -19,9 +19,7 @@
 #include "server/manage/manage.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
-#include "server/port/wake.h"
+#include "server/port/port.h"
 #include "server/publish/publish.h"
 #include "server/query/query.h"
 

@@ -27,7 +27,7 @@
 #include "server/entry/log_bound.h"
 #include "server/entry/tool.h"
 #include "server/entry/tool_ask.h"
-#include "server/port/host.h"
+#include "server/port/port.h"
 
 #define REFUSAL_UNITS 20 /* of a peer that is refused, or leaves without a message */
 

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "control/message.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 void sx_journal_server_started(const struct sx_server *server)
 {

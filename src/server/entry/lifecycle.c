@@ -22,9 +22,7 @@
 #include "server/log/logging.h"
 #include "server/manage/manage.h"
 #include "server/model/setup_env.h"
-#include "server/port/answer.h"
-#include "server/port/host.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 #include "server/publish/publish.h"
 #include "server/query/query.h"
 

@@ -27,8 +27,7 @@
 #include "server/entry/connection.h"
 #include "server/entry/tool.h"
 #include "server/model/family.h"
-#include "server/port/lanes.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define SX_DEATH_CHECK_MAX 12u /* 0.1 ms doubling: 0.4 s in all, then the pidfd decides */
 #define SX_DEATH_CHECK_FIRST_NS UINT64_C(100000)

@@ -36,8 +36,7 @@
 #include "server/job/topology.h"
 #include "server/log/logging.h"
 #include "server/model/family.h"
-#include "server/port/pending.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */

@@ -15,7 +15,7 @@
 #include "base/util.h"
 #include "server/entry/log_bound.h"
 #include "server/entry/tool.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 #define INFOS_MAX 8
 

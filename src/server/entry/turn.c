@@ -14,8 +14,7 @@
 #include "server/entry/log_bound.h"
 #include "server/event/event.h"
 #include "server/model/state.h"
-#include "server/port/lanes.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 /* ---- one client ----------------------------------------------------------------------------- */
 

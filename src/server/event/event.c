@@ -26,8 +26,7 @@
 #include "server/event/event_route.h"
 #include "server/model/family.h"
 #include "server/model/nspace.h"
-#include "server/port/reply.h"
-#include "server/port/wake.h"
+#include "server/port/port.h"
 
 #define SWEEP_EVERY 256u   /* events between two checks for events that every client has had */
 #define UNREAD_CROWD 8192u /* so many kept for slow readers alone: all readers are woken */

@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "server/model/state.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 /* Return: where @code is, or would be inserted. */
 static size_t find(const struct sx_event_codes *codes, pmix_status_t code)

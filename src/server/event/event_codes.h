@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "server/event/event.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 #define SX_EVENT_CODES_PER_CLIENT 4096u
 #define SX_EVENT_CODES_PER_SERVER 65536u

@@ -18,7 +18,7 @@
 #define SX_SERVER_EVENT_EVENT_ROUTE_H
 
 #include "server/event/event.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 enum sx_event_way {
     SX_EVENT_STAYS,

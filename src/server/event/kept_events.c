@@ -14,7 +14,7 @@
 #include "server/event/event_codes.h"
 #include "server/model/family.h"
 #include "server/model/share.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* ---- an answer ------------------------------------------------------------------------------- */
 

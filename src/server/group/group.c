@@ -16,7 +16,7 @@
 #include "server/group/invitation.h"
 #include "server/model/event_log.h"
 #include "server/model/nspace.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define CONTEXT_ORIGIN_DIGITS \
     8 /* digits of the server's random origin: the id's upper half, without its sign */

@@ -15,7 +15,7 @@
  * these ends of an arrow.  Nothing is decided before it has given each answer that is awaited.
  * When the inviter ends, another guest may invite in its place.  Other ends, and the events to all,
  * are in group/invite.c.  Memory: the guests that a client invites count like requests that it
- * waits for (pending.h). */
+ * waits for (pending.c). */
 #ifndef SX_SERVER_GROUP_INVITATION_H
 #define SX_SERVER_GROUP_INVITATION_H
 
@@ -28,7 +28,7 @@
 #include "server/group/group.h"
 #include "server/model/proc_list.h"
 #include "server/model/state.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 struct sx_group_lead;
 

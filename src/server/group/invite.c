@@ -13,8 +13,7 @@
 #include "server/group/leader_failover.h"
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define LOOKS_PER_UNIT 200u
 

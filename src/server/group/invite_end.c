@@ -15,7 +15,7 @@
 #include "server/group/group_construct.h"
 #include "server/model/membership.h"
 #include "server/model/proc_list.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* ---- events ---------------------------------------------------------------------------------- */
 

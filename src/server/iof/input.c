@@ -10,8 +10,7 @@
 
 #include "base/call/directive_tables.h"
 #include "server/manage/manage.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* A client that has pushed something. */
 struct producer {

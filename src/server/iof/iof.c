@@ -23,8 +23,7 @@
 #include "server/model/nspace.h"
 #include "server/model/proc_list.h"
 #include "server/model/share.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define LOOKS_PER_UNIT 2u   /* kept outputs checked, and the handling of each */
 #define NAMES_PER_UNIT 4u   /* names of processes, sorted and searched */

@@ -15,7 +15,7 @@
  *
  * Output that the host delivers for a pull after its end, but before the host confirms it, is
  * dropped.  Otherwise the next pull would receive it, and then a gap.  Bounds: SX_PULLS_MAX pulls
- * of a client (pending.h), SX_OUTPUTS_BYTES_MAX and SX_KEPT_BYTES (output.h).  The server splits
+ * of a client (pending.c), SX_OUTPUTS_BYTES_MAX and SX_KEPT_BYTES (output.h).  The server splits
  * nothing into lines: the processes that print output do (client/iof, launch/stdio). */
 #ifndef SX_SERVER_IOF_IOF_H
 #define SX_SERVER_IOF_IOF_H
@@ -58,7 +58,7 @@ void sx_iof_stop(struct sx_server *server);
  * A stopped producer gets no answer, and so sends no more: unsent input stays in its process.  A
  * producer is a process that has pushed.  When a producer of its own standard input leaves, the
  * host receives that this input is complete.  Bounds: a client's unanswered requests
- * (pending.h). */
+ * (pending.c). */
 
 void sx_input_init(struct sx_server *server);
 

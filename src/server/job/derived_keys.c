@@ -17,7 +17,7 @@
 
 #include "base/status.h"
 #include "server/job/apps.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define SX_RANK_DIGITS 11u /* one rank in a list, with a comma */
 

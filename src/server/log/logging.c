@@ -12,8 +12,7 @@
 #include "base/call/role.h"
 #include "base/stream/log_channel.h"
 #include "base/value/value.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define PRIORITY_ERROR 3u
 

@@ -13,7 +13,7 @@
 #include "base/call/directive_tables.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define KIND "sx"
 #define SECRET_BYTES 32u

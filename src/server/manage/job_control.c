@@ -18,8 +18,7 @@
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/share.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #define SET_AT_ONCE_MAX 1024u /* the largest set that is defined within one turn */
 

@@ -12,8 +12,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/event/event.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* ---- signs of life -------------------------------------------------------------------------- */
 

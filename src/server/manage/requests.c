@@ -15,9 +15,7 @@
 #include "server/event/event.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 /* ---- rows of clients -------------------------------------------------------------------------
  *

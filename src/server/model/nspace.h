@@ -153,7 +153,7 @@ struct sx_client {
     uint64_t news_gone;      /* bytes of news before these */
     struct sx_list requests; /* modex.c: other nodes that wait for its first commit */
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
-    struct sx_list pendings; /* pending.h: what it waits for */
+    struct sx_list pendings; /* pending.c: what it waits for */
     struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.c: the lists it is in, by kind */
     struct sx_list sets; /* process_sets.h: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];

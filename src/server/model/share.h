@@ -37,7 +37,7 @@ struct sx_server;
 #define SX_TURN_REST_UNITS 20000 /* ... than these, unless the message took longer itself */
 #define SX_TURN_ANSWER_UNITS 5   /* to send one answer that was waited for */
 
-/* A wait until all messages that a lane had at some moment have been taken: lanes.h. */
+/* A wait until all messages that a lane had at some moment have been taken: lanes.c. */
 struct sx_lane_mark {
     struct sx_list link; /* client.share.marks */
     uint64_t at;
@@ -61,7 +61,7 @@ struct sx_share {
     uint64_t frame_mark;        /* ... which comes when its lane has been taken up to here */
     struct sx_timer rest;       /* added: it rests */
     struct sx_list marks;       /* of struct sx_lane_mark, in their lane's order */
-    struct sx_list due;         /* pending.h: what has its answer */
+    struct sx_list due;         /* pending.c: what has its answer */
     struct sx_list works;       /* of struct sx_share_work: what goes on in its turns */
     struct sx_lane_mark ending; /* reaper.c: set when it has gone */
 };

@@ -6,7 +6,7 @@
  *
  * Everything below belongs to the loop thread, except fields that are marked constant.  Host
  * threads reach it with sx_server_call.  An upcall into the host is made on the loop thread without
- * any lock held; the host's answers return through upcall.h on any thread. */
+ * any lock held; the host's answers return through upcall.c on any thread. */
 #ifndef SX_SERVER_MODEL_STATE_H
 #define SX_SERVER_MODEL_STATE_H
 
@@ -253,7 +253,7 @@ struct sx_server {
     struct sx_memberships memberships;
     struct sx_psets psets;
     uint64_t seed;            /* of tables whose keys clients choose: secret from them */
-    struct sx_table pendings; /* pending.h */
+    struct sx_table pendings; /* pending.c */
     unsigned pending_max[SX_PENDING_QUOTAS];
     struct sx_waiting waiting;
     struct sx_list collectives;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* answer.c - a list of answers to write, and the thread that empties it. */
-#include "server/port/answer.h"
+#include "server/port/port.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* host.c - notices to the host, which need no answer. */
-#include "server/port/host.h"
-
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client)
 {

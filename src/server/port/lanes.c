@@ -4,12 +4,11 @@
  *
  * A client that has sent its good-bye keeps its lane until its connection ends, but no message is
  * taken from it. */
-#include "server/port/lanes.h"
+#include "server/port/port.h"
 
 #include <stdlib.h>
 
 #include "base/status.h"
-#include "server/port/wake.h"
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* pending.c - the requests that wait for an answer, from their beginning to their one end. */
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,6 @@
 #include "base/switch.h"
 #include "base/value/flat.h"
 #include "server/model/share.h"
-#include "server/port/reply.h"
 
 /* The quota of one client: @max, or the value of the variable, at most @most. */
 static const struct {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* reply.c - answers to clients: one frame, and a ring of the bell. */
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #include <sys/uio.h>
 
 #include "server/model/state.h"
-#include "server/port/wake.h"
 
 const struct sx_peer *sx_client_peer(const struct sx_client *client)
 {

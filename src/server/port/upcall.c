@@ -7,7 +7,7 @@
  * A question that a host never answers stays until the server ends.  The row bounds the number of
  * its open questions, unless the askers are bounded themselves.  Each client has a share of that
  * bound. */
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 #include <pthread.h>
 #include <stdlib.h>

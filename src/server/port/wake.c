@@ -9,7 +9,7 @@
  * could make a write to it wait for ever.  A client also receives the end of a socket when the
  * server dies.  The words that mark sleepers are in ring/sleeper.h.  When memory for a byte is
  * short, the byte is sent SX_WAKE_AGAIN_NS later, because no other news may follow. */
-#include "server/port/wake.h"
+#include "server/port/port.h"
 
 #include <errno.h>
 #include <string.h>

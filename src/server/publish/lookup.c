@@ -16,8 +16,7 @@
 #include "base/value/flat.h"
 #include "base/value/value.h"
 #include "server/model/share.h"
-#include "server/port/answer.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 #include "server/publish/publish.h"
 
 /* The lookups that a publication ends itself; the rest continue in the turns of the waiting

@@ -12,7 +12,7 @@
 #include "base/call/role.h"
 #include "server/model/share.h"
 #include "server/model/state.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 /* The bytes that a client's lookups have found and that are not sent yet: everything that can be
  * published, and its keys. */

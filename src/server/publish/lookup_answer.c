@@ -9,7 +9,7 @@
 #include <pmix.h>
 
 #include "base/value/flat.h"
-#include "server/port/answer.h"
+#include "server/port/port.h"
 
 /* The status of an answer that has some keys. */
 pmix_status_t sx_lookup_status(const struct sx_lookup *lookup)

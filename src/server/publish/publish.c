@@ -18,8 +18,7 @@
 #include "server/manage/manage.h"
 #include "server/model/published.h"
 #include "server/model/share.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 #include "server/publish/lookup.h"
 
 /* ---- publishing ---------------------------------------------------------------------------- */

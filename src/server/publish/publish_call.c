@@ -12,8 +12,7 @@
 #include "base/value/value.h"
 #include "server/job/apps.h"
 #include "server/manage/manage.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 /* ---- the caller, and the keys of a call ------------------------------------------------------ */
 

@@ -17,9 +17,7 @@
 #include "base/status.h"
 #include "base/value/value.h"
 #include "server/model/share.h"
-#include "server/port/answer.h"
-#include "server/port/pending.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 #include "server/query/query_keys.h"
 
 #define KEYS_PER_UNIT 32u /* keys compared to find those that an answer is for */

@@ -16,7 +16,7 @@
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/share.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 #include "shmem/membership.h"
 #include "shmem/nspace_read.h"
 

@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "base/system/process.h"
 #include "base/value/value.h"
-#include "server/port/reply.h"
+#include "server/port/port.h"
 #include "shmem/nspace_read.h"
 
 static pmix_proc_state_t client_state(const struct sx_client *client)

@@ -11,7 +11,7 @@
 #include "server/collective/collective.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 static inline void bare_init(struct sx_server *server)
 {

@@ -7,7 +7,7 @@
 #include "answers.h"
 #include "bare.h"
 #include "opened.h"
-#include "server/port/wake.h"
+#include "server/port/port.h"
 
 static struct sx_server server;
 static struct sx_nspace *job, *strangers;

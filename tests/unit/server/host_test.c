@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* host_test.c - what a host's word on a client means. */
-#include "server/port/host.h"
+#include "server/port/port.h"
 
 #include "bare.h"
 

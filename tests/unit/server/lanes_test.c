@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* lanes_test.c - what is taken out of a client's lane, what it costs, and when a mark is
  * reached. */
-#include "server/port/lanes.h"
+#include "server/port/port.h"
 
 #include <stdlib.h>
 

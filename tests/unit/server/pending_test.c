@@ -2,13 +2,12 @@
 /* Copyright (c) 2026 The shmix authors */
 /* pending_test.c - a request that is answered later ends once, however it ends: its owner hears
  * that it waits no longer, its client gets at most one answer, and nothing is left of it. */
-#include "server/port/pending.h"
+#include "server/port/port.h"
 
 #include <stdlib.h>
 
 #include "answers.h"
 #include "bare.h"
-#include "server/port/reply.h"
 
 #define ID 7u
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* reply_test.c - one answer to each request that wants one, with what belongs to it, and a bell. */
-#include "server/port/reply.h"
+#include "server/port/port.h"
 
 #include <fcntl.h>
 

@@ -12,7 +12,7 @@
 #include "server/entry/reaper.h"
 #include "server/entry/tool_ask.h"
 #include "server/model/nspace.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;

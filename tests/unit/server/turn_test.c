@@ -8,7 +8,7 @@
 
 #include "bare.h"
 #include "base/clock.h"
-#include "server/port/lanes.h"
+#include "server/port/port.h"
 
 #define CLIENTS 3
 #define MESSAGES 450 /* of each; four and a half turns */

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* upcall_test.c - each entry of the host's module, and each way in which a host may answer it: who
  * asked is told once, what the host was given is there until then, and nothing is left. */
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 
 #include <stdlib.h>
 

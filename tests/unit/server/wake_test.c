@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* wake_test.c - who waits on a bell is rung; who sleeps in poll(2) gets one byte a sleep, for news
  * that it wants, also when memory was short at first. */
-#include "server/port/wake.h"
+#include "server/port/port.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -19,7 +19,7 @@
 #include "server/data/data.h"
 #include "server/data/get_index.h"
 #include "server/model/state.h"
-#include "server/port/lanes.h"
+#include "server/port/port.h"
 
 #define NSPACE "modex"
 

@@ -6,7 +6,7 @@
 
 #include "../answers.h"
 #include "../bare.h"
-#include "server/port/upcall.h"
+#include "server/port/port.h"
 #include "shmix.h"
 
 #define CODE (-4000) /* of a host: below PMIX_EXTERNAL_ERR_BASE */

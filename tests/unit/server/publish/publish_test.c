@@ -12,7 +12,7 @@
 #include "../bare.h"
 #include "../opened.h"
 #include "base/value/flat.h"
-#include "server/port/answer.h"
+#include "server/port/port.h"
 
 #define RANKS 6u
 #define STEP_MAX (2u * SX_SHARE_STEP_UNITS * 32u) /* rows that a step may look at */
