@@ -11,7 +11,7 @@
 #include "base/value/value.h"
 #include "server/collective/connect_nodes.h"
 #include "server/collective/operation.h"
-#include "server/job/jobinfo_collect.h"
+#include "server/job/job.h"
 
 bool sx_agree_reaches(const struct sx_server *server)
 {

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "server/data/data.h"
 #include "server/event/event.h"
-#include "server/job/jobinfo.h"
+#include "server/job/job.h"
 #include "server/model/nspace.h"
 #include "server/publish/publish.h"
 

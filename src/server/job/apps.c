@@ -5,7 +5,7 @@
  *
  * The only application of a job gets no value that the job already has.  So the host's own values
  * for the job hold for it.  Entered from derived_keys.c, on the loop thread. */
-#include "server/job/apps.h"
+#include "server/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *     else                  derived from the registered clients
  *
  * No value that the host gave itself is changed.  Entered at registration, on the loop thread. */
-#include "server/job/derived_keys.h"
+#include "server/job/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,6 @@
 #include <pmix.h>
 
 #include "base/status.h"
-#include "server/job/apps.h"
 #include "server/port/port.h"
 
 #define SX_RANK_DIGITS 11u /* one rank in a list, with a comma */

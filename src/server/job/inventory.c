@@ -4,7 +4,7 @@
  *
  *     collect --> one PMIX_NODE_INFO_ARRAY: PMIX_HOSTNAME, and hwloc's XML of the hardware, devices
  *                 included (PMIX_HWLOC_XML_V2)
- *     deliver --> such arrays, of any node, are data of that node in every job (resources.h)
+ *     deliver --> such arrays, of any node, are data of that node in every job (resources.c)
  *
  * The machine is probed on the host's thread, once per process; the loop continues meanwhile. */
 #include <stdlib.h>
@@ -14,8 +14,7 @@
 #include "base/call/directive_tables.h"
 #include "base/status.h"
 #include "base/system/topology.h"
-#include "server/job/jobinfo.h"
-#include "server/job/resources.h"
+#include "server/job/job.h"
 #include "server/model/state.h"
 
 /* ---- collecting ----------------------------------------------------------------------------- */

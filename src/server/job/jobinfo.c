@@ -7,7 +7,7 @@
  * and PMIX_SESSION_INFO_ARRAY with the id of their realm inside, or within each other.  The job's
  * own keys are stored first: a node can be named instead of numbered, no matter where the map
  * is. */
-#include "server/job/jobinfo.h"
+#include "server/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,6 @@
 #include "base/status.h"
 #include "base/value/names.h"
 #include "base/value/value.h"
-#include "server/job/derived_keys.h"
-#include "server/job/nodemap.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
 

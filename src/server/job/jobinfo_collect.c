@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* jobinfo_collect.c - turn cells back into infos: those of the job, then an array for each row. */
-#include "server/job/jobinfo_collect.h"
+#include "server/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* nodemap.c - node and rank lists: made for hosts, read back at registration. */
-#include "server/job/nodemap.h"
+#include "server/job/job.h"
 
 #include <errno.h>
 #include <stdbool.h>

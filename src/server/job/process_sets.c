@@ -21,7 +21,7 @@
  * once, and as many in each turn, fewer when they are long.  A tool defines a set for others to
  * use, and ends: its set is deleted with the job of its first process.  All of it happens on the
  * loop thread.  Bounded with the other lists (server/model/membership.h). */
-#include "server/job/process_sets.h"
+#include "server/job/job.h"
 
 #include <stdlib.h>
 #include <string.h>

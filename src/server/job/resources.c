@@ -10,7 +10,7 @@
  *                    if only these are meant, members of it
  *
  * On the loop thread.  Bounded by SX_RESOURCE_COUNT_MAX entries. */
-#include "server/job/resources.h"
+#include "server/job/job.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +19,6 @@
 #include "base/status.h"
 #include "base/value/flat.h"
 #include "base/value/value.h"
-#include "server/job/jobinfo.h"
 #include "shmem/nspace_read.h"
 
 struct resource {

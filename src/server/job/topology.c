@@ -7,7 +7,7 @@
  *
  * Each namespace's store holds the text under two keys, because programs ask for either.  Its size
  * is 12 KiB here and 106 KiB on 128 processors, once for all ranks. */
-#include "server/job/topology.h"
+#include "server/job/job.h"
 
 #include <hwloc.h>
 #include <pthread.h>

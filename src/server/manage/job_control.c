@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "server/cleanup/cleanup.h"
-#include "server/job/process_sets.h"
+#include "server/job/job.h"
 #include "server/model/membership.h"
 #include "server/model/nspace.h"
 #include "server/model/share.h"

@@ -53,7 +53,7 @@ void sx_own_asks_stop(struct sx_server *server);
 /* ---- job control -----------------------------------------------------------------------------
  *
  *     cleanup        this server (cleanup.h)
- *     a process set  this server (process_sets.h)
+ *     a process set  this server (process_sets.c)
  *     the rest       the host's job_control entry, in one call, with the asker's identity
  *
  * Other requests than those to processes of the caller's own user are refused before anything is

@@ -155,7 +155,7 @@ struct sx_client {
     uint32_t waiter_count;   /* gets of others that wait for this one's data */
     struct sx_list pendings; /* pending.c: what it waits for */
     struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.c: the lists it is in, by kind */
-    struct sx_list sets; /* process_sets.h: process sets that it has defined */
+    struct sx_list sets; /* process_sets.c: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
     uint32_t pending_told;                   /* bits: quotas that it was refused more of */
@@ -195,7 +195,7 @@ struct sx_nspace {
         brought_count; /* by connects over nodes, and not registered by the host: connect_nodes.c */
     uint64_t joined_mark; /* sx_memberships_mark */
     struct sx_list
-        tool_sets; /* process_sets.h: process sets that tools have defined, of its processes */
+        tool_sets; /* process_sets.c: process sets that tools have defined, of its processes */
     struct sx_list group_values; /* group.h: values of groups in the store ... */
     uint64_t group_bytes;        /* ... takes so much of it */
     struct sx_list kept;         /* cleanup.c: paths that its processes want to keep ... */

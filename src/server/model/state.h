@@ -98,7 +98,7 @@ struct sx_query_state {
     struct sx_support_host support; /* query.c: the attributes of the host's functions */
 };
 
-/* process_sets.h */
+/* process_sets.c */
 struct sx_psets {
     struct sx_list
         ownerless; /* struct sx_membership_entry: the sets whose defining processes have gone */

@@ -14,7 +14,7 @@
 #include "base/util.h"
 #include "base/value/names.h"
 #include "base/value/value.h"
-#include "server/job/apps.h"
+#include "server/job/job.h"
 #include "server/manage/manage.h"
 #include "server/model/published.h"
 #include "server/model/share.h"

@@ -10,7 +10,7 @@
 #include <pmix.h>
 
 #include "base/value/value.h"
-#include "server/job/apps.h"
+#include "server/job/job.h"
 #include "server/manage/manage.h"
 #include "server/port/port.h"
 

@@ -12,7 +12,7 @@
 #include "../opened.h"
 #include "../rounds.h"
 #include "server/collective/connect_nodes.h"
-#include "server/job/jobinfo.h"
+#include "server/job/job.h"
 #include "server/model/membership.h"
 
 #define OUR_JOB "job"

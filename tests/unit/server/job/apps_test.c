@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* apps_test.c - sizes, leaders and nodes of a job's applications, from which rank is of which. */
-#include "server/job/apps.h"
+#include "server/job/job.h"
 
 #include "../bare.h"
 

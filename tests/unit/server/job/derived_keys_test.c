@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* derived_keys_test.c - what programs find of a job whose host has said little: by maps, by the
  * numbers alone, and by who is registered. */
-#include "server/job/derived_keys.h"
+#include "server/job/job.h"
 
 #include "../answers.h"
 #include "../bare.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* nodemap_test.c - lists of nodes and ranks: what is read, and what is no such list. */
-#include "server/job/nodemap.h"
+#include "server/job/job.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

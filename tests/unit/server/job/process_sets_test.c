@@ -8,7 +8,7 @@
 
 #include "../hosted.h"
 #include "base/util.h"
-#include "server/job/process_sets.h"
+#include "server/job/job.h"
 
 static pmix_status_t define(const char *set, const char *name, pmix_rank_t first, pmix_rank_t last)
 {

@@ -15,7 +15,7 @@
 #include "base/value/flat.h"
 #include "server/cleanup/cleanup.h"
 #include "server/cleanup/cleanup_queue.h"
-#include "server/job/process_sets.h"
+#include "server/job/job.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
