@@ -6,7 +6,7 @@
  *        |                          |                       \--another HELLO--^
  *        |                          \--death, or a breach--> DEAD
  *        \--it cannot be equipped: all is given back--> REGISTERED */
-#include "server/entry/connection.h"
+#include "server/entry/entry.h"
 
 #include <errno.h>
 #include <fcntl.h>

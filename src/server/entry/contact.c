@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* contact.c - a contact file for each way in which a tool searches for this server. */
-#include "server/entry/contact.h"
+#include "server/entry/entry.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* dispatch.c - one row per kind of request; its handler returns false for a breach of protocol. */
-#include "server/entry/dispatch.h"
+#include "server/entry/entry.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,8 +10,6 @@
 #include "base/value/value.h"
 #include "server/collective/collective.h"
 #include "server/data/data.h"
-#include "server/entry/journal.h"
-#include "server/entry/reaper.h"
 #include "server/event/event.h"
 #include "server/group/group.h"
 #include "server/iof/iof.h"

@@ -10,8 +10,8 @@
  * A stranger is such a process; it costs one struct sx_connection and one descriptor.  At the end
  * of a turn there are at most SX_STRANGERS_MAX of them.  The peer's identity is the kernel's
  * credentials.  The message only names the rank that the peer wants to be, or states that the peer
- * is a tool (tool.h). */
-#include "server/entry/hello.h"
+ * is a tool (tool.c). */
+#include "server/entry/entry.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +23,6 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "server/entry/connection.h"
-#include "server/entry/log_bound.h"
-#include "server/entry/tool.h"
-#include "server/entry/tool_ask.h"
 #include "server/port/port.h"
 
 #define REFUSAL_UNITS 20 /* of a peer that is refused, or leaves without a message */

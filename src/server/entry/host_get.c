@@ -5,7 +5,7 @@
  * shmem/wanted.h lists the places to search.  The server is the asking process.  The host's own
  * data lies in private stores, one per namespace, under one lock.  The jobs' data belongs to the
  * loop thread, which searches it. */
-#include "server/entry/host_get.h"
+#include "server/entry/entry.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* journal.c - a log line for each step in the life of the server, its namespaces and its
  * clients. */
-#include "server/entry/journal.h"
+#include "server/entry/entry.h"
 
 #include "base/log.h"
 #include "control/message.h"

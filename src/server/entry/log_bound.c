@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* log_bound.c - a row for each user that has caused a line lately, and a timer while lines are left
  * out. */
-#include "server/entry/log_bound.h"
+#include "server/entry/entry.h"
 
 #include "base/clock.h"
 #include "base/log.h"

@@ -14,7 +14,7 @@
  * kernel whether every thread of the process is exiting, at growing intervals, SX_DEATH_CHECK_MAX
  * times.  The end of a single thread, or an execve, fires the word too.  The kernel's answer
  * distinguishes them from a death. */
-#include "server/entry/reaper.h"
+#include "server/entry/entry.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -24,8 +24,6 @@
 #include "base/status.h"
 #include "base/system/process.h"
 #include "server/collective/collective.h"
-#include "server/entry/connection.h"
-#include "server/entry/tool.h"
 #include "server/model/family.h"
 #include "server/port/port.h"
 

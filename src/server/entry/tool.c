@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* tool.c - which process may be a tool, and under which name. */
-#include "server/entry/tool.h"
+#include "server/entry/entry.h"
 
 #include <assert.h>
 #include <stdio.h>

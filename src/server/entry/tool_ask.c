@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* tool_ask.c - the question to the host whether a tool may connect, and what follows from the
  * answer. */
-#include "server/entry/tool_ask.h"
+#include "server/entry/entry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,6 @@
 
 #include "base/log.h"
 #include "base/util.h"
-#include "server/entry/log_bound.h"
-#include "server/entry/tool.h"
 #include "server/port/port.h"
 
 #define INFOS_MAX 8

@@ -5,13 +5,10 @@
  * Before the loop sleeps, the board's epoch becomes odd.  Then every lane is checked once more.  So
  * a message appended in between is either found here, or its client sees the odd epoch and
  * rings. */
-#include "server/entry/turn.h"
+#include "server/entry/entry.h"
 
 #include "base/status.h"
 #include "server/collective/collective.h"
-#include "server/entry/connection.h"
-#include "server/entry/hello.h"
-#include "server/entry/log_bound.h"
 #include "server/event/event.h"
 #include "server/model/state.h"
 #include "server/port/port.h"

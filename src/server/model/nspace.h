@@ -5,7 +5,7 @@
  * A namespace appears with the first call that names it (hosts register clients before or after
  * their namespace) and ends with PMIx_server_deregister_nspace.  Tools are clients that the host
  * has not registered: each appears when it connects and is removed when its connection ends
- * (entry/tool.h). */
+ * (entry/tool.c). */
 #ifndef SX_SERVER_MODEL_NSPACE_H
 #define SX_SERVER_MODEL_NSPACE_H
 
@@ -124,7 +124,7 @@ struct sx_client {
     enum sx_client_state state;
 
     /* while connected */
-    struct sx_connection *connection; /* entry/connection.h; NULL: none */
+    struct sx_connection *connection; /* entry/entry.h; NULL: none */
     struct sx_channel *channel;       /* its channel, for answers */
     uint32_t slot;                    /* on the board; SX_BOARD_SLOT_MAX: none */
     bool no_waitv;

@@ -106,7 +106,7 @@ struct sx_psets {
     bool posted;
 };
 
-/* hello.h */
+/* hello.c */
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have sent nothing yet; the others: turn.strangers */
     size_t count;              /* of both */
@@ -118,7 +118,7 @@ struct sx_strangers {
     uint64_t refused_units;      /* spent on refused peers since the last rest */
 };
 
-/* log_bound.h: the cause of a log line, and the users that have caused lines lately. */
+/* log_bound.c: the cause of a log line, and the users that have caused lines lately. */
 #define SX_LOG_USERS_MAX 64u
 struct sx_log_cause {
     uint32_t uid;
@@ -215,7 +215,7 @@ struct sx_iof_state {
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-/* Ways in which a tool finds a contact file of this server: entry/contact.h. */
+/* Ways in which a tool finds a contact file of this server: entry/contact.c. */
 enum sx_contact_use {
     SX_CONTACT_SYSTEM, /* the roles of control/contact.h come first, in their order */
     SX_CONTACT_SCHEDULER,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* connection_test.c - what a client is given, what it sends, and that all of it comes back. */
-#include "server/entry/connection.h"
+#include "server/entry/entry.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* dispatch_test.c - each kind of request has one place it goes to; what is none of a client's
  * breaks the connection. */
-#include "server/entry/dispatch.h"
+#include "server/entry/entry.h"
 
 #include "answers.h"
 #include "bare.h"

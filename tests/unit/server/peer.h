@@ -12,8 +12,7 @@
 
 #include "bare.h"
 #include "control/channel.h"
-#include "server/entry/hello.h"
-#include "server/entry/turn.h"
+#include "server/entry/entry.h"
 
 struct peer {
     struct sx_server *server;

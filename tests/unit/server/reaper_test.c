@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* reaper_test.c - each end of a client is told once and in its order, and what it had submitted
  * before it died counts. */
-#include "server/entry/reaper.h"
+#include "server/entry/entry.h"
 
 #include "answers.h"
 #include "bare.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* tool_test.c - who may be a tool, under which name, and that the last one leaves nothing. */
-#include "server/entry/tool.h"
+#include "server/entry/entry.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -9,8 +9,6 @@
 
 #include "bare.h"
 #include "base/system/descriptors.h"
-#include "server/entry/reaper.h"
-#include "server/entry/tool_ask.h"
 #include "server/model/nspace.h"
 #include "server/port/port.h"
 

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* turn_test.c - each client that has something gets its units of each turn, and a lane that never
  * empties holds up nobody. */
-#include "server/entry/turn.h"
+#include "server/entry/entry.h"
 
 #include <stdlib.h>
 

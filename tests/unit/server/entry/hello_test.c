@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* hello_test.c - who says that he may be here is welcomed; all others go, and cost little. */
-#include "server/entry/hello.h"
+#include "server/entry/entry.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
 
 #include "../../control/engines.h"
 #include "../peer.h"
-#include "server/entry/connection.h"
-#include "server/entry/journal.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
