@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* belonging.c - hang links at clients, and take them off. */
+/* belonging.c - hang links at clients, take them off, and go through those of one client. */
 #include "server/model/membership.h"
 
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "server/model/state.h"
+
+#define LISTS_PER_UNIT 8u /* lists searched for a member: share.h */
 
 bool sx_belongings_new(struct sx_belongings *ret, size_t count)
 {
@@ -55,4 +58,60 @@ void sx_belongings_clear(struct sx_belongings *belongings)
     }
     free(belongings->all);
     *belongings = (struct sx_belongings){ .all = NULL };
+}
+
+/* ---- the lists of a client ------------------------------------------------------------------- */
+
+bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace)
+{
+    static const enum sx_membership_kind kinds[] = { SX_MEMBERSHIP_CONNECTED, SX_MEMBERSHIP_GROUP };
+    bool joined = false;
+    size_t walked = 0;
+
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        struct sx_list *const all = &client->belongings[kinds[i]];
+
+        for (struct sx_list *it = all->next; it != all && !joined; it = it->next, walked++) {
+            const struct sx_belonging *const belonging = SX_LIST_ENTRY(it, struct sx_belonging,
+                                                                       link);
+
+            joined = sx_membership_count_of(&belonging->entry->published, nspace) > 0;
+        }
+    }
+    sx_share_charge(server, client, walked / LISTS_PER_UNIT);
+    return joined;
+}
+
+/* All namespaces that have members in @entry are marked. */
+static size_t entry_mark(struct sx_server *server, const struct sx_membership_entry *entry,
+                         uint64_t mark)
+{
+    struct sx_membership_part part;
+    uint32_t index = 0;
+
+    while (sx_membership_part(&entry->published, index, &part)) {
+        struct sx_nspace *const nspace = part.count > 0 ? sx_nspace_find(server, part.nspace)
+                                                        : NULL;
+
+        if (nspace != NULL) {
+            nspace->joined_mark = mark;
+        }
+        index++;
+    }
+    return index;
+}
+
+uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client)
+{
+    const uint64_t mark = ++server->memberships.mark_last;
+    size_t walked = 0;
+
+    SX_LIST_EACH(it, &client->belongings[SX_MEMBERSHIP_CONNECTED]) {
+        walked += entry_mark(server, SX_LIST_ENTRY(it, struct sx_belonging, link)->entry, mark);
+    }
+    SX_LIST_EACH(it, &client->belongings[SX_MEMBERSHIP_GROUP]) {
+        walked += entry_mark(server, SX_LIST_ENTRY(it, struct sx_belonging, link)->entry, mark);
+    }
+    sx_share_charge(server, client, walked / LISTS_PER_UNIT);
+    return mark;
 }

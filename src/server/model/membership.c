@@ -17,9 +17,8 @@
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u
-#define COPIES 2u         /* of a record: here and in the store */
-#define ALIASES_MAX 16u   /* aliases that are tried */
-#define LISTS_PER_UNIT 8u /* lists searched for a member: share.h */
+#define COPIES 2u       /* of a record: here and in the store */
+#define ALIASES_MAX 16u /* aliases that are tried */
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
@@ -525,60 +524,6 @@ pmix_status_t sx_memberships_leave(struct sx_server *server, struct sx_membershi
         sx_memberships_shown_update(server, entry);
     }
     return rc;
-}
-
-bool sx_memberships_join(struct sx_server *server, struct sx_client *client, const char *nspace)
-{
-    static const enum sx_membership_kind kinds[] = { SX_MEMBERSHIP_CONNECTED, SX_MEMBERSHIP_GROUP };
-    bool joined = false;
-    size_t walked = 0;
-
-    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
-        struct sx_list *const all = &client->belongings[kinds[i]];
-
-        for (struct sx_list *it = all->next; it != all && !joined; it = it->next, walked++) {
-            const struct sx_belonging *const belonging = SX_LIST_ENTRY(it, struct sx_belonging,
-                                                                       link);
-
-            joined = sx_membership_count_of(&belonging->entry->published, nspace) > 0;
-        }
-    }
-    sx_share_charge(server, client, walked / LISTS_PER_UNIT);
-    return joined;
-}
-
-/* All namespaces that have members in @entry are marked. */
-static size_t entry_mark(struct sx_server *server, const struct sx_membership_entry *entry,
-                         uint64_t mark)
-{
-    struct sx_membership_part part;
-    uint32_t index = 0;
-
-    while (sx_membership_part(&entry->published, index, &part)) {
-        struct sx_nspace *const nspace = part.count > 0 ? sx_nspace_find(server, part.nspace)
-                                                        : NULL;
-
-        if (nspace != NULL) {
-            nspace->joined_mark = mark;
-        }
-        index++;
-    }
-    return index;
-}
-
-uint64_t sx_memberships_mark(struct sx_server *server, struct sx_client *client)
-{
-    const uint64_t mark = ++server->memberships.mark_last;
-    size_t walked = 0;
-
-    SX_LIST_EACH(it, &client->belongings[SX_MEMBERSHIP_CONNECTED]) {
-        walked += entry_mark(server, SX_LIST_ENTRY(it, struct sx_belonging, link)->entry, mark);
-    }
-    SX_LIST_EACH(it, &client->belongings[SX_MEMBERSHIP_GROUP]) {
-        walked += entry_mark(server, SX_LIST_ENTRY(it, struct sx_belonging, link)->entry, mark);
-    }
-    sx_share_charge(server, client, walked / LISTS_PER_UNIT);
-    return mark;
 }
 
 bool sx_memberships_hold_both(struct sx_server *server, const pmix_proc_t *proc, const char *nspace)

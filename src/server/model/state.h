@@ -110,7 +110,7 @@ struct sx_psets {
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have sent nothing yet; the others: turn.strangers */
     size_t count;              /* of both */
-    struct sx_list asked;      /* the host is asked about them: tool_ask.c */
+    struct sx_list asked;      /* the host is asked about them: tool.c */
     struct sx_loop_post crowd; /* removes some when there are too many */
     bool crowd_posted, crowd_told;
     struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
