@@ -9,7 +9,7 @@
  *
  * Entry points: sx_jobinfo_judge (any thread), then on the loop thread sx_jobinfo_store,
  * sx_derive_client, sx_derive_process, sx_resource_nspace_added, sx_pset_nspace_added;
- * sx_jobinfo_collect for other nodes; sx_pset_define; the host's calls in resources.c, inventory.c,
+ * sx_jobinfo_collect for other nodes; sx_pset_define; the host's calls in resources.c,
  * nodemap.c and topology.c.
  *
  * All values are computed here, so no client computes any. */
@@ -114,7 +114,7 @@ uint32_t sx_derive_own_node(const struct sx_server *server, const struct sx_nspa
                             const struct sx_nodemap *map);
 
 /* Store the missing values.  For the job: its sizes, nodes and local peers.  For each node: its
- * name, its peers and their number.  For each application: the keys of apps.c.  For each rank: host
+ * name, its peers and their number.  For each application: its own keys.  For each rank: host
  * name, node, local and node rank, and application 0.  @map has no nodes when the host gave none;
  * @node_count is the number of nodes that it gave otherwise.  Return: PMIX_SUCCESS; the error of
  * the store. */
