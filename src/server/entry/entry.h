@@ -50,6 +50,15 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client);
 /* Take the frames that wait in the client's socket. */
 void sx_connection_take(struct sx_client *client, uint64_t now_ns);
 
+/* ---- connection: notices about clients to the host ------------------------------------------- */
+
+/* Return: PMIX_SUCCESS, or the host's refusal. */
+pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
+void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
+/* @client has ended without a good-bye.  For a tool, whose parent is not the host, this is the
+ * host's only notice. */
+void sx_host_client_lost(struct sx_server *server, struct sx_client *client);
+
 /* ---- hello: strangers ------------------------------------------------------------------------ */
 
 /* Strangers: peers that have connected, until their identity is established. */
@@ -74,7 +83,7 @@ void sx_stranger_take(struct sx_server *server, uint64_t now_ns);
  *
  * There are two kinds.  A command of this library is admitted when its user is the server's or
  * root.  The host receives no notice of it, and the command may read the ring and the store of a
- * job, its home.  About any other tool the host is asked first (tool_ask.c), and may give it a
+ * job, its home.  About any other tool the host is asked first (below), and may give it a
  * name.
  *
  * A namespace of tools belongs to one user.  Each user has one for tools without a name, in which

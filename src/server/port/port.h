@@ -206,17 +206,6 @@ void sx_upcall_drop(const struct sx_upcall *upcall);
 /* Drop all questions: no callback is called any more. */
 void sx_upcall_forget_all(struct sx_server *server);
 
-/* ---- host: notices about clients ------------------------------------------------------------- */
-
-/* Notices about clients to the host. */
-
-/* Return: PMIX_SUCCESS, or the host's refusal. */
-pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
-void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
-/* @client has ended without a good-bye.  For a tool, whose parent is not the host, this is the
- * host's only notice. */
-void sx_host_client_lost(struct sx_server *server, struct sx_client *client);
-
 /* ---- pending: requests that are answered later ----------------------------------------------- */
 
 /* Requests of clients that are answered later.
