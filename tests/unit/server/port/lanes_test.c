@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "bare.h"
+#include "../bare.h"
 
 static struct sx_server server;
 static struct sx_client *client;

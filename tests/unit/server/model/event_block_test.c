@@ -8,11 +8,11 @@
 
 #include <pmix.h>
 
+#include "../block_build.h"
+#include "../opened.h"
+#include "../proc_list.h"
 #include "base/util.h"
 #include "base/value/value.h"
-#include "block_build.h"
-#include "opened.h"
-#include "proc_list.h"
 #include "server/model/event_log.h"
 
 static const pmix_proc_t sender = { .nspace = "job", .rank = 3 };

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "answers.h"
-#include "bare.h"
+#include "../answers.h"
+#include "../bare.h"
 
 #define ID 7u
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "hosted.h"
+#include "../hosted.h"
 #include "server/model/state.h"
 
 TestSuite(register, .init = hosted_begin, .fini = hosted_end, .timeout = 60);

@@ -3,7 +3,7 @@
 /* share_test.c - what a client may spend in a turn, what it pays back, and when it rests. */
 #include "server/model/share.h"
 
-#include "bare.h"
+#include "../bare.h"
 
 static struct sx_server server;
 static struct sx_client *client;

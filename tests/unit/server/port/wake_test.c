@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bare.h"
+#include "../bare.h"
 #include "ring/sleeper.h"
 
 #define WANTED 0x2u

@@ -5,8 +5,8 @@
 
 #include <fcntl.h>
 
-#include "answers.h"
-#include "bare.h"
+#include "../answers.h"
+#include "../bare.h"
 
 static struct sx_server server;
 static struct sx_client *client;

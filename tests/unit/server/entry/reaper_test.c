@@ -4,8 +4,8 @@
  * before it died counts. */
 #include "server/entry/entry.h"
 
-#include "answers.h"
-#include "bare.h"
+#include "../answers.h"
+#include "../bare.h"
 #include "server/collective/collective.h"
 #include "unit/control/engines.h"
 

@@ -4,9 +4,9 @@
  * breaks the connection. */
 #include "server/entry/entry.h"
 
-#include "answers.h"
-#include "bare.h"
-#include "opened.h"
+#include "../answers.h"
+#include "../bare.h"
+#include "../opened.h"
 #include "server/port/port.h"
 
 static struct sx_server server;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bare.h"
+#include "../bare.h"
 #include "base/value/value.h"
 
 static struct sx_server server;

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "bare.h"
+#include "../bare.h"
 
 static struct sx_server server;
 static pthread_t thread;

@@ -5,7 +5,7 @@
 
 #include <pmix.h>
 
-#include "block_build.h"
+#include "../block_build.h"
 #include "server/model/event_log.h"
 
 static struct sx_event_history history;

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "bare.h"
+#include "../bare.h"
 #include "control/loop_engine.h"
 #include "server/collective/collective.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "bare.h"
+#include "../bare.h"
 #include "unit/control/engines.h"
 
 static struct sx_server server;

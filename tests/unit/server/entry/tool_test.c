@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "bare.h"
+#include "../bare.h"
 #include "base/system/descriptors.h"
 #include "server/model/nspace.h"
 #include "server/port/port.h"

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "bare.h"
+#include "../bare.h"
 
 #define ID UINT64_C(77)
 #define CODES 3u

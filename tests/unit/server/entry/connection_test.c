@@ -6,7 +6,9 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-#include "peer.h"
+#include "../bare.h"
+#include "../peer.h"
+#include "server/port/port.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
@@ -213,4 +215,67 @@ Test(connection, that_ends_is_told_of_once)
     cr_expect_str_eq(told, "connected ended closed ");
     sx_connection_end_all(&server);
     cr_expect_str_eq(told, "connected ended closed ");
+}
+
+/* ---- what a host's answer about a client means ----------------------------------------------- */
+
+static void host_begin(void)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
+}
+
+static void host_end(void)
+{
+    cr_expect_eq(client->reference_count, 1, "nothing is pending");
+    bare_deinit(&server);
+}
+
+TestSuite(host, .init = host_begin, .fini = host_end);
+
+/* ---- clients
+ * ---------------------------------------------------------------------------------- */
+
+static pmix_status_t returns;
+static unsigned called, called2;
+
+static pmix_status_t host_connected(const pmix_proc_t *proc, void *server_object,
+                                    pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)server_object, (void)cbdata;
+    cr_expect_str_eq(proc->nspace, "job");
+    cr_expect_null(cbfunc);
+    called++;
+    return returns;
+}
+
+static pmix_status_t host_connected2(const pmix_proc_t *proc, void *server_object,
+                                     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc,
+                                     void *cbdata)
+{
+    (void)proc, (void)server_object, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    called2++;
+    return returns;
+}
+
+static const struct {
+    pmix_status_t returns, want;
+} connects[] = { { PMIX_SUCCESS, PMIX_SUCCESS },
+                 { PMIX_OPERATION_SUCCEEDED, PMIX_SUCCESS },
+                 { PMIX_ERR_NOT_SUPPORTED, PMIX_SUCCESS },
+                 { PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NO_PERMISSIONS } };
+
+Test(host, refuses_a_client_by_a_refusal_alone)
+{
+    cr_expect_eq(sx_host_client_connected(&server, client), PMIX_SUCCESS, "nobody is asked");
+    server.module.client_connected = host_connected;
+    for (size_t i = 0; i < SX_COUNT(connects); i++) {
+        returns = connects[i].returns;
+        cr_expect_eq(sx_host_client_connected(&server, client), connects[i].want, "row %zu", i);
+    }
+    server.module.client_connected2 = host_connected2;
+    cr_expect_eq(sx_host_client_connected(&server, client), PMIX_ERR_NO_PERMISSIONS);
+    cr_expect_eq(called, SX_COUNT(connects));
+    cr_expect_eq(called2, 1, "the newer one alone");
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hosted.h"
+#include "../hosted.h"
 
 static pmix_nspace_t job = "job";
 static int done;

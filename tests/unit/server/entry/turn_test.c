@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "bare.h"
+#include "../bare.h"
 #include "base/clock.h"
 #include "server/port/port.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bare.h"
+#include "../bare.h"
 
 static struct sx_server server;
 static pmix_proc_t procs[8];
