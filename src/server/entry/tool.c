@@ -310,15 +310,13 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
 static size_t infos_load(pmix_info_t infos[INFOS_MAX], const struct sx_hello *hello,
                          const struct sx_peer *peer)
 {
-    const uint32_t uid = peer->uid, gid = peer->gid;
     char text[64];
     pmix_byte_object_t credential = { .bytes = text };
     size_t count = 0;
 
     credential.size = (size_t)snprintf(text, sizeof(text), "sx:%d:%u:%u", (int)peer->pid,
-                                       (unsigned)uid, (unsigned)gid);
-    PMIx_Info_load(&infos[count++], PMIX_USERID, &uid, PMIX_UINT32);
-    PMIx_Info_load(&infos[count++], PMIX_GRPID, &gid, PMIX_UINT32);
+                                       (unsigned)peer->uid, (unsigned)peer->gid);
+    sx_infos_user_add(infos, &count, peer->uid, peer->gid);
     PMIx_Info_load(&infos[count++], PMIX_PROC_PID, &peer->pid, PMIX_PID);
     PMIx_Info_load(&infos[count++], PMIX_CREDENTIAL, &credential, PMIX_BYTE_OBJECT);
     PMIx_Info_load(&infos[count++], PMIX_VERSION_INFO, PMIx_Get_version(), PMIX_STRING);

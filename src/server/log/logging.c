@@ -212,10 +212,7 @@ static pmix_status_t question_build(const struct call *call, size_t first, size_
         rc = sx_elements_copy(&info[up->ninfo++], &call->directives[i], 1, PMIX_INFO);
     }
     if (rc == PMIX_SUCCESS) {
-        const uint32_t uid = call->client->uid, gid = call->client->gid;
-
-        PMIx_Info_load(&info[up->ninfo++], PMIX_USERID, &uid, PMIX_UINT32);
-        PMIx_Info_load(&info[up->ninfo++], PMIX_GRPID, &gid, PMIX_UINT32);
+        sx_infos_user_add(info, &up->ninfo, call->client->uid, call->client->gid);
     }
     return rc;
 }

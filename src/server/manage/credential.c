@@ -187,14 +187,13 @@ static pmix_status_t validate(struct sx_server *server, const pmix_info_t info[]
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    const uint32_t uid = owner->uid, gid = owner->gid;
+    size_t count = 0;
 
-    PMIx_Info_load(&results[0], PMIX_USERID, &uid, PMIX_UINT32);
-    PMIx_Info_load(&results[1], PMIX_GRPID, &gid, PMIX_UINT32);
-    PMIx_Info_load(&results[2], PMIX_PROC_PID, &sx_client_peer(owner)->pid, PMIX_PID);
-    PMIx_Info_load(&results[3], PMIX_NSPACE, owner->nspace->name, PMIX_STRING);
-    PMIx_Info_load(&results[4], PMIX_RANK, &owner->rank, PMIX_PROC_RANK);
-    PMIx_Info_load(&results[5], PMIX_CRED_TYPE, KIND, PMIX_STRING);
+    sx_infos_user_add(results, &count, owner->uid, owner->gid);
+    PMIx_Info_load(&results[count++], PMIX_PROC_PID, &sx_client_peer(owner)->pid, PMIX_PID);
+    PMIx_Info_load(&results[count++], PMIX_NSPACE, owner->nspace->name, PMIX_STRING);
+    PMIx_Info_load(&results[count++], PMIX_RANK, &owner->rank, PMIX_PROC_RANK);
+    PMIx_Info_load(&results[count], PMIX_CRED_TYPE, KIND, PMIX_STRING);
     return PMIX_SUCCESS;
 }
 

@@ -44,7 +44,6 @@ bool sx_control_is_ours(const char *key)
 static pmix_status_t question_build(const struct sx_client *client, const pmix_info_t info[],
                                     size_t ninfo, pmix_info_t **ret_info, size_t *ret_ninfo)
 {
-    const uint32_t uid = client->uid, gid = client->gid;
     pmix_info_t *const asked = calloc(ninfo + 2, sizeof(*asked));
     pmix_status_t rc = asked == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     size_t count = 0;
@@ -55,8 +54,7 @@ static pmix_status_t question_build(const struct sx_client *client, const pmix_i
         }
     }
     if (rc == PMIX_SUCCESS && count > 0) {
-        PMIx_Info_load(&asked[count++], PMIX_USERID, &uid, PMIX_UINT32);
-        PMIx_Info_load(&asked[count++], PMIX_GRPID, &gid, PMIX_UINT32);
+        sx_infos_user_add(asked, &count, client->uid, client->gid);
     }
     *ret_info = asked;
     *ret_ninfo = count;

@@ -40,16 +40,13 @@ static const struct {
 
 pmix_status_t sx_ask_asker_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo)
 {
-    const uint32_t uid = client->uid, gid = client->gid;
     pmix_info_t *const grown = realloc(*info, (*ninfo + 2) * sizeof(*grown));
 
     if (grown == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    PMIx_Info_load(&grown[*ninfo], PMIX_USERID, &uid, PMIX_UINT32);
-    PMIx_Info_load(&grown[*ninfo + 1], PMIX_GRPID, &gid, PMIX_UINT32);
     *info = grown;
-    *ninfo += 2;
+    sx_infos_user_add(grown, ninfo, client->uid, client->gid);
     return PMIX_SUCCESS;
 }
 
@@ -181,24 +178,21 @@ static void own_remove(pmix_info_t *info, size_t *ninfo)
 static pmix_status_t parent_add(const struct sx_client *client, pmix_info_t **info, size_t *ninfo)
 {
     const pmix_proc_t parent = sx_nspace_proc(client->nspace, client->rank);
-    const uint32_t uid = client->uid, gid = client->gid;
     const bool yes = true;
 
     own_remove(*info, ninfo);
     pmix_info_t *const grown = realloc(*info, (*ninfo + ADDED) * sizeof(*grown));
-    pmix_info_t *const added = grown == NULL ? NULL : grown + *ninfo;
 
     if (grown == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     *info = grown;
-    PMIx_Info_load(&added[0], PMIX_SPAWNED, &yes, PMIX_BOOL);
-    PMIx_Info_load(&added[1], PMIX_USERID, &uid, PMIX_UINT32);
-    PMIx_Info_load(&added[2], PMIX_GRPID, &gid, PMIX_UINT32);
-    PMIx_Info_load(&added[3], client->is_tool ? PMIX_REQUESTOR_IS_TOOL : PMIX_REQUESTOR_IS_CLIENT,
-                   &yes, PMIX_BOOL);
-    *ninfo += ADDED - 1;
-    const pmix_status_t rc = PMIx_Info_load(&added[4], PMIX_PARENT_ID, &parent, PMIX_PROC);
+    PMIx_Info_load(&grown[(*ninfo)++], PMIX_SPAWNED, &yes, PMIX_BOOL);
+    sx_infos_user_add(grown, ninfo, client->uid, client->gid);
+    PMIx_Info_load(&grown[(*ninfo)++],
+                   client->is_tool ? PMIX_REQUESTOR_IS_TOOL : PMIX_REQUESTOR_IS_CLIENT, &yes,
+                   PMIX_BOOL);
+    const pmix_status_t rc = PMIx_Info_load(&grown[*ninfo], PMIX_PARENT_ID, &parent, PMIX_PROC);
 
     *ninfo += rc == PMIX_SUCCESS;
     return rc;
@@ -319,7 +313,6 @@ static void told(struct sx_asker *asker, const struct sx_host_answer *answer)
  * PMIX_ERR_OUT_OF_RESOURCE. */
 static pmix_status_t infos_copy(const struct sx_role_ask *ask, struct sx_upcall *up)
 {
-    const uint32_t uid = geteuid(), gid = getegid();
     pmix_status_t rc = PMIX_SUCCESS;
 
     up->info = calloc(ask->ninfo + 2, sizeof(*up->info));
@@ -336,8 +329,7 @@ static pmix_status_t infos_copy(const struct sx_role_ask *ask, struct sx_upcall 
         return PMIX_OPERATION_SUCCEEDED;
     }
     if (rc == PMIX_SUCCESS) {
-        PMIx_Info_load(&up->info[up->ninfo++], PMIX_USERID, &uid, PMIX_UINT32);
-        PMIx_Info_load(&up->info[up->ninfo++], PMIX_GRPID, &gid, PMIX_UINT32);
+        sx_infos_user_add(up->info, &up->ninfo, geteuid(), getegid());
     }
     return rc;
 }

@@ -200,6 +200,9 @@ pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind
 pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                         const struct sx_upcall *upcall);
 
+/* A user, as infos name one: PMIX_USERID and PMIX_GRPID, behind the *count that are in @info. */
+void sx_infos_user_add(pmix_info_t info[], size_t *count, uid_t uid, gid_t gid);
+
 /* Free the parts of @upcall that would move to the host: the host is not asked. */
 void sx_upcall_drop(const struct sx_upcall *upcall);
 

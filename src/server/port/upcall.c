@@ -701,6 +701,14 @@ pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+void sx_infos_user_add(pmix_info_t info[], size_t *count, uid_t uid, gid_t gid)
+{
+    const uint32_t user = uid, group = gid;
+
+    PMIx_Info_load(&info[(*count)++], PMIX_USERID, &user, PMIX_UINT32);
+    PMIx_Info_load(&info[(*count)++], PMIX_GRPID, &group, PMIX_UINT32);
+}
+
 void sx_upcall_drop(const struct sx_upcall *upcall)
 {
     free(upcall->bytes);

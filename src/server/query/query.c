@@ -177,7 +177,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 static pmix_status_t query_copy(const pmix_query_t *query, const struct sx_client *client,
                                 pmix_query_t *ret)
 {
-    const size_t count = query->nqual;
+    size_t count = query->nqual;
     pmix_status_t rc = PMIX_ERR_OUT_OF_RESOURCE;
 
     PMIx_Query_qualifiers_create(ret, count + 2);
@@ -187,10 +187,7 @@ static pmix_status_t query_copy(const pmix_query_t *query, const struct sx_clien
                         : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
-        const uint32_t uid = client->uid, gid = client->gid;
-
-        PMIx_Info_load(&ret->qualifiers[count], PMIX_USERID, &uid, PMIX_UINT32);
-        PMIx_Info_load(&ret->qualifiers[count + 1], PMIX_GRPID, &gid, PMIX_UINT32);
+        sx_infos_user_add(ret->qualifiers, &count, client->uid, client->gid);
     }
     return rc;
 }
