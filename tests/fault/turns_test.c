@@ -240,7 +240,8 @@ static pmix_status_t start_clock(struct sx_server *server, void *arg)
 
 static pmix_status_t is_resting(struct sx_server *server, void *arg)
 {
-    *(bool *)arg = server->strangers.accepts[0].source.loop == NULL && server->strangers.count == 0;
+    *(bool *)arg = server->entry.strangers.accepts[0].source.loop == NULL &&
+                   server->entry.strangers.count == 0;
     return PMIX_SUCCESS;
 }
 

@@ -290,7 +290,7 @@ static bool reaches_others(const struct sx_collective *collective)
 /* Return: PMIX_ERR_NOT_SUPPORTED, logged once. */
 static pmix_status_t refuse_elsewhere(const struct sx_collective *collective)
 {
-    struct sx_host *const host = &collective->members.server->host;
+    struct sx_host *const host = &collective->members.server->port.host;
 
     if (!host->unreachable_told) {
         host->unreachable_told = true;
@@ -830,7 +830,7 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
         return PMIX_ERR_BAD_PARAM;
     }
     arrival.client = client;
-    const uint32_t most = server->pending_max[SX_PENDING_ARRIVAL];
+    const uint32_t most = server->port.pending_max[SX_PENDING_ARRIVAL];
 
     if (rc == PMIX_SUCCESS &&
         !sx_results_reserve(&client->results, arrival.open < most ? arrival.open : most)) {

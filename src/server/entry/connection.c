@@ -212,7 +212,7 @@ static void client_welcome(struct sx_server *server, struct sx_client *client, u
         .slot = client->slot,
         .rank = client->rank,
         .server_rank = server->self.rank,
-        .collectives_max = server->pending_max[SX_PENDING_ARRIVAL],
+        .collectives_max = server->port.pending_max[SX_PENDING_ARRIVAL],
     };
     const struct iovec iov = { .iov_base = &welcome, .iov_len = sizeof(welcome) };
 

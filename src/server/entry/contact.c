@@ -17,15 +17,15 @@
 
 void sx_contacts_init(struct sx_server *server)
 {
-    for (size_t i = 0; i < SX_COUNT(server->contacts); i++) {
-        server->contacts[i] = SX_CONTACT_FILE_NULL;
+    for (size_t i = 0; i < SX_COUNT(server->entry.contacts); i++) {
+        server->entry.contacts[i] = SX_CONTACT_FILE_NULL;
     }
 }
 
 void sx_contacts_close(struct sx_server *server)
 {
-    for (size_t i = 0; i < SX_COUNT(server->contacts); i++) {
-        sx_contact_file_close(&server->contacts[i]);
+    for (size_t i = 0; i < SX_COUNT(server->entry.contacts); i++) {
+        sx_contact_file_close(&server->entry.contacts[i]);
     }
 }
 
@@ -56,8 +56,8 @@ static void offer(struct sx_server *server, enum sx_contact_use use, const char 
     const struct sx_contact_place place = {
         .dir = server->tmpdir, .name = name, .mode = PRIVATE, .is_foreseen = true
     };
-    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], &place, contact, &other,
-                                                  &why);
+    const pmix_status_t rc = sx_contact_file_open(&server->entry.contacts[use], &place, contact,
+                                                  &other, &why);
 
     if (rc != PMIX_SUCCESS) {
         sx_log(rc == PMIX_ERR_EXISTS && of == NULL ? SX_LOG_INFO : SX_LOG_WARN,
@@ -73,8 +73,8 @@ static pmix_status_t insist(struct sx_server *server, enum sx_contact_use use,
     const char *const dir = place->dir, *const name = place->name;
     struct sx_contact other = { .pid = 0 };
     const char *why;
-    const pmix_status_t rc = sx_contact_file_open(&server->contacts[use], place, contact, &other,
-                                                  &why);
+    const pmix_status_t rc = sx_contact_file_open(&server->entry.contacts[use], place, contact,
+                                                  &other, &why);
 
     if (rc == PMIX_ERR_EXISTS) {
         const bool has_role = use < (enum sx_contact_use)SX_CONTACT_ROLES;

@@ -30,8 +30,8 @@
 static void stranger_remove(struct sx_connection *connection)
 {
     sx_list_remove(&connection->link);
-    if (--connection->server->strangers.count == 0) {
-        connection->server->strangers.crowd_told = false;
+    if (--connection->server->entry.strangers.count == 0) {
+        connection->server->entry.strangers.crowd_told = false;
     }
 }
 
@@ -49,8 +49,8 @@ static pmix_status_t accept_start(struct sx_server *server)
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    for (size_t i = 0; i < SX_COUNT(server->strangers.accepts) && rc == PMIX_SUCCESS; i++) {
-        struct sx_accept *accept = &server->strangers.accepts[i];
+    for (size_t i = 0; i < SX_COUNT(server->entry.strangers.accepts) && rc == PMIX_SUCCESS; i++) {
+        struct sx_accept *accept = &server->entry.strangers.accepts[i];
 
         if (accept->fd >= 0 && accept->source.loop == NULL) {
             rc = sx_accept_add(server->loop, accept);
@@ -61,8 +61,8 @@ static pmix_status_t accept_start(struct sx_server *server)
 
 static void accept_stop(struct sx_server *server)
 {
-    for (size_t i = 0; i < SX_COUNT(server->strangers.accepts); i++) {
-        sx_accept_remove(&server->strangers.accepts[i]);
+    for (size_t i = 0; i < SX_COUNT(server->entry.strangers.accepts); i++) {
+        sx_accept_remove(&server->entry.strangers.accepts[i]);
     }
 }
 
@@ -73,7 +73,7 @@ static void accept_again(void *arg, uint64_t now_ns);
  * Accepted peers are served on. */
 static void accept_rest(struct sx_server *server, uint64_t now_ns)
 {
-    struct sx_strangers *strangers = &server->strangers;
+    struct sx_strangers *strangers = &server->entry.strangers;
 
     strangers->accept_rest.fn = accept_again;
     strangers->accept_rest.arg = server;
@@ -90,7 +90,8 @@ static void accept_again(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
 
-    if (server->strangers.refused_units >= SX_TURN_STRANGER_UNITS || /* accepted before the rest */
+    if (server->entry.strangers.refused_units >=
+            SX_TURN_STRANGER_UNITS || /* accepted before the rest */
         accept_start(server) != PMIX_SUCCESS) {
         accept_rest(server, now_ns);
     }
@@ -99,9 +100,9 @@ static void accept_again(void *arg, uint64_t now_ns)
 static void refusal_charge(struct sx_server *server, uint64_t now_ns)
 {
     sx_share_charge_strangers(server, REFUSAL_UNITS);
-    server->strangers.refused_units += REFUSAL_UNITS;
-    if (server->strangers.refused_units >= SX_TURN_STRANGER_UNITS &&
-        server->strangers.accept_rest.source.loop == NULL) {
+    server->entry.strangers.refused_units += REFUSAL_UNITS;
+    if (server->entry.strangers.refused_units >= SX_TURN_STRANGER_UNITS &&
+        server->entry.strangers.accept_rest.source.loop == NULL) {
         accept_rest(server, now_ns);
     }
 }
@@ -250,7 +251,7 @@ static size_t strangers_max(void)
 static void crowd_thin_out(void *arg, uint64_t now_ns)
 {
     struct sx_server *server = arg;
-    struct sx_strangers *strangers = &server->strangers;
+    struct sx_strangers *strangers = &server->entry.strangers;
     const size_t max = strangers_max();
 
     strangers->crowd_posted = false;
@@ -284,7 +285,7 @@ void sx_stranger_take(struct sx_server *server, uint64_t now_ns)
     struct sx_connection *connection = SX_LIST_ENTRY(sx_list_pop(&server->turn.strangers),
                                                      struct sx_connection, link);
 
-    sx_list_append(&server->strangers.silent,
+    sx_list_append(&server->entry.strangers.silent,
                    &connection->link); /* the socket may be empty after all */
     const struct sx_log_cause before = sx_log_bound_serve(server, connection->channel.peer.uid);
 
@@ -295,7 +296,7 @@ void sx_stranger_take(struct sx_server *server, uint64_t now_ns)
 static void accepted(void *arg, int fd, uint64_t now_ns)
 {
     struct sx_server *server = arg;
-    struct sx_strangers *strangers = &server->strangers;
+    struct sx_strangers *strangers = &server->entry.strangers;
     struct sx_connection *connection = calloc(1, sizeof(*connection));
 
     (void)now_ns;
@@ -336,9 +337,9 @@ pmix_status_t sx_strangers_listen(struct sx_server *server)
     const int fds[] = { server->rendezvous.listen_fd, server->rendezvous.abstract_fd };
 
     for (size_t i = 0; i < SX_COUNT(fds); i++) {
-        server->strangers.accepts[i] = (struct sx_accept){ .fd = fds[i],
-                                                           .fn = accepted,
-                                                           .arg = server };
+        server->entry.strangers.accepts[i] = (struct sx_accept){ .fd = fds[i],
+                                                                 .fn = accepted,
+                                                                 .arg = server };
     }
     const pmix_status_t rc = accept_judge();
 
@@ -355,8 +356,8 @@ static void close_all(struct sx_list *connections)
 void sx_strangers_end(struct sx_server *server)
 {
     accept_stop(server);
-    sx_timer_remove(&server->strangers.accept_rest);
-    close_all(&server->strangers.silent);
+    sx_timer_remove(&server->entry.strangers.accept_rest);
+    close_all(&server->entry.strangers.silent);
     close_all(&server->turn.strangers);
     sx_tool_ask_end_all(server);
 }

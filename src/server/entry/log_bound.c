@@ -77,17 +77,17 @@ static uint64_t users_close(struct sx_log_bound *bound, uint64_t now_ns)
 static void period_ends(void *arg, uint64_t now_ns)
 {
     struct sx_server *const server = arg;
-    const uint64_t next_ns = users_close(&server->log_bound, now_ns);
+    const uint64_t next_ns = users_close(&server->entry.log_bound, now_ns);
 
     if (next_ns != SX_DEADLINE_NEVER) {
-        (void)sx_timer_add(server->loop, &server->log_bound.timer, next_ns);
+        (void)sx_timer_add(server->loop, &server->entry.log_bound.timer, next_ns);
     }
 }
 
 /* Without the timer the next line of any user, or the end of the server, reports them. */
 static void timer_start(struct sx_server *server, uint64_t at_ns)
 {
-    struct sx_timer *const timer = &server->log_bound.timer;
+    struct sx_timer *const timer = &server->entry.log_bound.timer;
 
     if (timer->source.loop == NULL) {
         timer->fn = period_ends;
@@ -113,7 +113,7 @@ static void bound_tell(struct sx_log_bound *bound, const struct sx_log_user *use
 
 static bool line_take(struct sx_server *server, enum sx_log_level level)
 {
-    struct sx_log_bound *const bound = &server->log_bound;
+    struct sx_log_bound *const bound = &server->entry.log_bound;
     const uint64_t now_ns = sx_now_ns();
 
     (void)users_close(bound, now_ns);
@@ -142,7 +142,8 @@ static bool may_write(enum sx_log_level level)
 {
     struct sx_server *const server = sx_server_get();
 
-    if (server == NULL || !sx_loop_is_own_thread(server->loop) || server->log_bound.is_telling) {
+    if (server == NULL || !sx_loop_is_own_thread(server->loop) ||
+        server->entry.log_bound.is_telling) {
         return true;
     }
     return line_take(server, level);
@@ -150,8 +151,8 @@ static bool may_write(enum sx_log_level level)
 
 pmix_status_t sx_log_bound_init(struct sx_server *server)
 {
-    server->log_bound.lines_max = SX_LOG_BOUND_LINES;
-    return sx_switch_number("SHMIX_LOG_LINES", 1, LINES_MAX, &server->log_bound.lines_max);
+    server->entry.log_bound.lines_max = SX_LOG_BOUND_LINES;
+    return sx_switch_number("SHMIX_LOG_LINES", 1, LINES_MAX, &server->entry.log_bound.lines_max);
 }
 
 void sx_log_bound_begin(void)
@@ -161,19 +162,19 @@ void sx_log_bound_begin(void)
 
 struct sx_log_cause sx_log_bound_serve(struct sx_server *server, uint32_t uid)
 {
-    const struct sx_log_cause before = server->log_bound.cause;
+    const struct sx_log_cause before = server->entry.log_bound.cause;
 
-    server->log_bound.cause = (struct sx_log_cause){ .uid = uid, .is_user = true };
+    server->entry.log_bound.cause = (struct sx_log_cause){ .uid = uid, .is_user = true };
     return before;
 }
 
 void sx_log_bound_served(struct sx_server *server, struct sx_log_cause before)
 {
-    server->log_bound.cause = before;
+    server->entry.log_bound.cause = before;
 }
 
 void sx_log_bound_end(struct sx_server *server)
 {
-    sx_timer_remove(&server->log_bound.timer);
-    (void)users_close(&server->log_bound, SX_DEADLINE_NEVER);
+    sx_timer_remove(&server->entry.log_bound.timer);
+    (void)users_close(&server->entry.log_bound, SX_DEADLINE_NEVER);
 }

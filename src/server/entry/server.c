@@ -198,7 +198,7 @@ static struct sx_server *server_free(struct sx_server *server)
     sx_numa_deinit(&server->numa);
     free(server->tmpdir);
     free(server->live);
-    free(server->lane_buffer);
+    free(server->port.lane_buffer);
     free(server);
     return NULL;
 }
@@ -225,9 +225,9 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_memberships_init(&server->memberships, server->seed);
     sx_psets_init(server);
     sx_published_init(&server->published, server->seed);
-    sx_list_init(&server->resources);
-    sx_list_init(&server->strangers.silent);
-    sx_list_init(&server->strangers.asked);
+    sx_list_init(&server->job.resources);
+    sx_list_init(&server->entry.strangers.silent);
+    sx_list_init(&server->entry.strangers.asked);
     sx_registry_init(&server->registry);
     sx_cleanup_queues_init(&server->brooms);
     sx_turn_init(&server->turn);
@@ -269,8 +269,8 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    server->lane_buffer = aligned_alloc(8, SX_LANE_MESSAGE_MAX);
-    if (server->lane_buffer == NULL) {
+    server->port.lane_buffer = aligned_alloc(8, SX_LANE_MESSAGE_MAX);
+    if (server->port.lane_buffer == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     rc = options_take(server, options, &rendezvous);

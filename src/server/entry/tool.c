@@ -66,7 +66,7 @@ static size_t asked_count(const struct sx_server *server, uid_t uid)
 {
     size_t count = 0;
 
-    SX_LIST_EACH(it, &server->strangers.asked) {
+    SX_LIST_EACH(it, &server->entry.strangers.asked) {
         count += SX_LIST_ENTRY(it, struct sx_tool_asked, link)->uid == uid;
     }
     return count;
@@ -368,7 +368,7 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
     asked->decided = decided;
     sx_asker_init(&asked->asker);
     asked->node.uid = peer->uid;
-    sx_list_append(&server->strangers.asked, &asked->node.link);
+    sx_list_append(&server->entry.strangers.asked, &asked->node.link);
     up.asker = &asked->asker;
     up.ninfo = infos_load(infos, hello, peer);
     rc = sx_upcall(server, SX_UPCALL_TOOL_CONNECTED, &up);
@@ -388,8 +388,8 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
 
 void sx_tool_ask_end_all(struct sx_server *server)
 {
-    while (!sx_list_empty(&server->strangers.asked)) {
-        struct asked *const asked = SX_LIST_ENTRY(server->strangers.asked.next, struct asked,
+    while (!sx_list_empty(&server->entry.strangers.asked)) {
+        struct asked *const asked = SX_LIST_ENTRY(server->entry.strangers.asked.next, struct asked,
                                                   node.link);
         struct sx_connection *const connection = asked->connection;
 

@@ -147,10 +147,10 @@ static bool about_to_sleep(void *arg)
         sx_spin_paid(&server->spin, &server->spin_try);
         return true;
     }
-    if (server->lanes_active && linger(server)) {
+    if (server->port.lanes_active && linger(server)) {
         return true;
     }
-    server->lanes_active = false;
+    server->port.lanes_active = false;
     sx_shown_sleep(server);
     sx_board_sleep(&server->board);
     if (somebody_is_busy(server)) {

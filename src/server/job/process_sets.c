@@ -477,7 +477,7 @@ pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t 
 static void ownerless_remove(void *arg, uint64_t now_ns)
 {
     struct sx_server *const server = arg;
-    struct sx_psets *const psets = &server->psets;
+    struct sx_psets *const psets = &server->job.psets;
     struct sx_list *it;
     size_t count = 0, members = 0;
 
@@ -503,15 +503,15 @@ static void ownerless_remove(void *arg, uint64_t now_ns)
 
 void sx_psets_init(struct sx_server *server)
 {
-    sx_list_init(&server->psets.ownerless);
-    server->psets.post = (struct sx_loop_post){ .fn = ownerless_remove, .arg = server };
+    sx_list_init(&server->job.psets.ownerless);
+    server->job.psets.post = (struct sx_loop_post){ .fn = ownerless_remove, .arg = server };
 }
 
 static void sets_go(struct sx_server *server, struct sx_list *sets)
 {
     if (!sx_list_empty(sets)) {
-        sx_list_splice(&server->psets.ownerless, sets);
-        if (!server->psets.posted) {
+        sx_list_splice(&server->job.psets.ownerless, sets);
+        if (!server->job.psets.posted) {
             ownerless_remove(server, 0);
         }
     }

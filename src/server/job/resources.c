@@ -27,7 +27,7 @@
 #include "shmem/nspace_read.h"
 
 struct resource {
-    struct sx_list link; /* server.resources */
+    struct sx_list link; /* server.job.resources */
     pmix_info_t info;
     const char *host; /* in info: the node that it was delivered for; NULL: registered */
     uint64_t bytes;   /* size, if delivered */
@@ -74,7 +74,7 @@ pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspac
 {
     pmix_status_t rc = PMIX_SUCCESS;
 
-    SX_LIST_EACH(it, &server->resources) {
+    SX_LIST_EACH(it, &server->job.resources) {
         const struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
 
         if (rc == PMIX_SUCCESS && has_node(nspace, resource->host)) {
@@ -88,7 +88,7 @@ void sx_resource_clear(struct sx_server *server)
 {
     struct sx_list *it;
 
-    while ((it = sx_list_pop(&server->resources)) != NULL) {
+    while ((it = sx_list_pop(&server->job.resources)) != NULL) {
         resource_free(SX_LIST_ENTRY(it, struct resource, link));
     }
 }
@@ -101,7 +101,7 @@ static pmix_status_t resources_register(struct sx_server *server, void *arg)
     pmix_status_t rc = PMIX_SUCCESS;
     size_t count = 0;
 
-    SX_LIST_EACH(it, &server->resources) {
+    SX_LIST_EACH(it, &server->job.resources) {
         count++;
     }
     if (request->ninfo > SX_RESOURCE_COUNT_MAX - count) {
@@ -119,7 +119,7 @@ static pmix_status_t resources_register(struct sx_server *server, void *arg)
         }
         rc = apply_to_all(server, &resource->info, NULL, SX_JOBINFO_GIVE);
         if (rc == PMIX_SUCCESS) {
-            sx_list_append(&server->resources, &resource->link);
+            sx_list_append(&server->job.resources, &resource->link);
         } else {
             resource_free(resource);
         }
@@ -155,7 +155,7 @@ static struct resource *delivered_find(struct sx_server *server, const char *hos
     struct resource *found = NULL;
 
     *ret_bytes = *ret_count = 0;
-    SX_LIST_EACH(it, &server->resources) {
+    SX_LIST_EACH(it, &server->job.resources) {
         struct resource *const resource = SX_LIST_ENTRY(it, struct resource, link);
 
         if (resource->host != NULL && strcmp(resource->host, host) == 0) {
@@ -200,7 +200,7 @@ static pmix_status_t node_deliver(struct sx_server *server, const pmix_info_t *i
     }
     resource->host = host_of(&resource->info);
     resource->bytes = size;
-    sx_list_append(&server->resources, &resource->link);
+    sx_list_append(&server->job.resources, &resource->link);
     if (old != NULL) {
         sx_list_remove(&old->link);
         resource_free(old);
@@ -336,7 +336,7 @@ static pmix_status_t resources_deregister(struct sx_server *server, void *arg)
     for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
         bool found = false;
 
-        SX_LIST_EACH(it, &server->resources) {
+        SX_LIST_EACH(it, &server->job.resources) {
             struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
 
             if (rc == PMIX_SUCCESS) {

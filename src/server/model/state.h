@@ -106,6 +106,11 @@ struct sx_psets {
     bool posted;
 };
 
+struct sx_job_state {
+    struct sx_psets psets;
+    struct sx_list resources; /* resources.c */
+};
+
 /* hello.c */
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have sent nothing yet; the others: turn.strangers */
@@ -135,6 +140,24 @@ struct sx_log_bound {
     uint64_t lines_max;
     struct sx_log_user users[SX_LOG_USERS_MAX + 1]; /* the last: of no user, or of one more */
     struct sx_timer timer;                          /* added while lines are left out */
+};
+
+/* Ways in which a tool finds a contact file of this server: entry/contact.c. */
+enum sx_contact_use {
+    SX_CONTACT_SYSTEM, /* the roles of control/contact.h come first, in their order */
+    SX_CONTACT_SCHEDULER,
+    SX_CONTACT_CONTROLLER,
+    SX_CONTACT_LAUNCHER,
+    SX_CONTACT_BY_NSPACE,
+    SX_CONTACT_BY_PID,
+    SX_CONTACT_PLAIN,
+    SX_CONTACT_USES
+};
+
+struct sx_entry_state {
+    struct sx_strangers strangers;
+    struct sx_log_bound log_bound;
+    struct sx_contact_file contacts[SX_CONTACT_USES]; /* constant between init and finalize */
 };
 
 /* upcall.c: the entries of the host's module that are called. */
@@ -180,6 +203,14 @@ struct sx_host {
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 
+struct sx_port_state {
+    struct sx_host host;
+    struct sx_table pendings; /* pending.c */
+    unsigned pending_max[SX_PENDING_QUOTAS];
+    bool lanes_active;    /* something was taken since the last sleep */
+    uint8_t *lane_buffer; /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
+};
+
 /* log */
 enum sx_sink_number { SX_SINK_STDOUT, SX_SINK_STDERR, SX_SINK_SYSLOG, SX_SINKS };
 struct sx_sink {
@@ -215,18 +246,6 @@ struct sx_iof_state {
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-/* Ways in which a tool finds a contact file of this server: entry/contact.c. */
-enum sx_contact_use {
-    SX_CONTACT_SYSTEM, /* the roles of control/contact.h come first, in their order */
-    SX_CONTACT_SCHEDULER,
-    SX_CONTACT_CONTROLLER,
-    SX_CONTACT_LAUNCHER,
-    SX_CONTACT_BY_NSPACE,
-    SX_CONTACT_BY_PID,
-    SX_CONTACT_PLAIN,
-    SX_CONTACT_USES
-};
-
 struct sx_server {
     /* constant between init and finalize */
     pmix_server_module_t module;
@@ -236,8 +255,7 @@ struct sx_server {
     char *tmpdir;
     char hostname[256];
     bool takes_tools, takes_foreign_tools; /* of other users than its own and root */
-    struct sx_contact_file contacts[SX_CONTACT_USES];
-    char relay_origin[33]; /* event_relay.c: hexadecimal */
+    char relay_origin[33];                 /* event_relay.c: hexadecimal */
     const struct sx_family *families;
     const struct sx_kind *kinds;
     const struct sx_consumer *consumer;
@@ -251,10 +269,10 @@ struct sx_server {
     struct sx_board board;
     struct sx_registry registry;
     struct sx_memberships memberships;
-    struct sx_psets psets;
-    uint64_t seed;            /* of tables whose keys clients choose: secret from them */
-    struct sx_table pendings; /* pending.c */
-    unsigned pending_max[SX_PENDING_QUOTAS];
+    struct sx_port_state port;
+    struct sx_entry_state entry;
+    struct sx_job_state job;
+    uint64_t seed; /* of tables whose keys clients choose: secret from them */
     struct sx_waiting waiting;
     struct sx_list collectives;
     struct sx_collective_walk *collective_walk; /* collective.c: NULL: no walk is under way */
@@ -273,20 +291,15 @@ struct sx_server {
     struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
     struct sx_table guests;      /* of all of them, by invitation and client */
     struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
-    struct sx_list resources;    /* resources.c */
     struct sx_published published;
     struct sx_table lookups; /* lookup.c: the keys that lookups wait for */
     struct sx_query_state query;
     struct sx_cleanup_queues brooms;
     uint64_t generation_last; /* the highest of the stores that have ended */
     uint64_t event_question;  /* event_codes.c: the number of the last one */
-    struct sx_host host;
     struct sx_turn turn;
-    struct sx_strangers strangers;
-    struct sx_log_bound log_bound;
     struct sx_client **live; /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
-    bool lanes_active; /* something was taken since the last sleep */
     struct sx_spin spin;
     struct sx_spin_try spin_try;
     struct sx_event_history event_history;
@@ -305,7 +318,6 @@ struct sx_server {
     uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */
     uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
     size_t bitset_sleepers;   /* clients without futex_waitv */
-    uint8_t *lane_buffer;     /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
 };
 
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */

@@ -60,9 +60,9 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
     const uint32_t room_rung = client->lane.room_rung;
     uint32_t kind;
     uint32_t len;
-    pmix_status_t rc = sx_lane_take(&client->lane, server->lane_buffer, &kind, &len);
+    pmix_status_t rc = sx_lane_take(&client->lane, server->port.lane_buffer, &kind, &len);
 
-    server->lanes_active = true;
+    server->port.lanes_active = true;
     /* A tail that a client moves forward and back is charged, too. */
     sx_share_charge(server, client,
                     rc == PMIX_SUCCESS ? server->consumer->lane_cost(kind, len) : 1);
@@ -70,7 +70,7 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
         if (client->no_waitv && client->lane.room_rung != room_rung) {
             sx_wake_client(server, client); /* it sleeps on the door `any`, not on its bell */
         }
-        rc = server->consumer->lane(server, client, kind, server->lane_buffer, len);
+        rc = server->consumer->lane(server, client, kind, server->port.lane_buffer, len);
     }
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_FOUND) {
         server->consumer->breaks(server, client, "its lane holds what no client writes");

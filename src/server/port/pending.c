@@ -53,14 +53,14 @@ pmix_status_t sx_pendings_init(struct sx_server *server)
         if (quotas[i].variable != NULL) {
             rc = sx_switch_number(quotas[i].variable, 1, quotas[i].most, &max);
         }
-        server->pending_max[i] = (unsigned)max;
+        server->port.pending_max[i] = (unsigned)max;
     }
     return rc;
 }
 
 void sx_pendings_deinit(struct sx_server *server)
 {
-    sx_table_deinit(&server->pendings);
+    sx_table_deinit(&server->port.pendings);
 }
 
 /* ---- quotas -------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client 
                                enum sx_pending_quota quota)
 {
     const size_t bytes_max = quotas[quota].bytes_max;
-    const bool is_full = client->pending_counts[quota] >= server->pending_max[quota];
+    const bool is_full = client->pending_counts[quota] >= server->port.pending_max[quota];
 
     if (!is_full && (bytes_max == 0 || client->pending_bytes[quota] < bytes_max)) {
         return PMIX_SUCCESS;
@@ -123,7 +123,7 @@ void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, s
 static struct sx_pending *pending_of(struct sx_server *server, const struct sx_client *client,
                                      uint32_t id, const struct sx_pending_kind *kind)
 {
-    const struct sx_table *table = &server->pendings;
+    const struct sx_table *table = &server->port.pendings;
     struct sx_table_node *node = sx_table_first(table, hash_of(server, client, id));
 
     for (; node != NULL; node = sx_table_next(table, node)) {
@@ -146,7 +146,7 @@ struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_cli
 
 bool sx_pending_uses(struct sx_server *server, const struct sx_client *client, uint32_t id)
 {
-    return server->pendings.count > 0 && pending_of(server, client, id, NULL) != NULL;
+    return server->port.pendings.count > 0 && pending_of(server, client, id, NULL) != NULL;
 }
 
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
@@ -160,7 +160,7 @@ pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *clien
     if (sx_pending_uses(server, client, id)) { /* the connection has refused a client's frame */
         return PMIX_ERR_EXISTS;
     }
-    if (!sx_table_add(&server->pendings, &pending->node, hash_of(server, client, id))) {
+    if (!sx_table_add(&server->port.pendings, &pending->node, hash_of(server, client, id))) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pending->kind = kind;
@@ -188,7 +188,7 @@ static void pending_close(struct sx_pending *pending, pmix_status_t status)
     sx_list_remove(&pending->link); /* a callback that ends its client does not find it */
     sx_timer_remove(&pending->deadline);
     sx_asker_deinit(&pending->asker);
-    sx_table_remove(&pending->server->pendings, &pending->node);
+    sx_table_remove(&pending->server->port.pendings, &pending->node);
     if (pending->kind->closed != NULL) {
         pending->kind->closed(pending);
     }

@@ -235,7 +235,7 @@ struct sx_pending_kind {
 };
 
 struct sx_pending {
-    struct sx_table_node node; /* server.pendings, while OPEN */
+    struct sx_table_node node; /* server.port.pendings, while OPEN */
     struct sx_list link;       /* client.pendings, or DUE: client.share.due */
     const struct sx_pending_kind *kind;
     struct sx_server *server;

@@ -320,7 +320,7 @@ static void question_free(struct question *question)
     question->owed->count--;
     question->owed->bytes -= question->bytes;
     sx_quota_give_back(&question->owed->clients, &question->quota);
-    if (question->server->host.forgotten) {
+    if (question->server->port.host.forgotten) {
         owed_close_unless_used(question->owed);
     }
     sx_list_remove(&question->asker_link);
@@ -406,7 +406,7 @@ static struct question *question_new(struct sx_server *server, enum sx_upcall_ki
     }
     *question = (struct question){ .server = server,
                                    .kind = kind,
-                                   .owed = &server->host.owed[kind],
+                                   .owed = &server->port.host.owed[kind],
                                    .up = *up,
                                    .bytes = size + up->info_bytes };
     if (question_count(question, kind) != PMIX_SUCCESS) {
@@ -466,7 +466,7 @@ static void question_answered(void *arg, uint64_t now_ns)
                PMIx_Error_string(question->answer.status));
     }
     sx_list_remove(&question->asker_link); /* the callback may free its owner */
-    if (!question->server->host.forgotten) {
+    if (!question->server->port.host.forgotten) {
         question->up.told(asker, &question->answer);
     }
     if (question->release_fn != NULL) { /* released here, never inside the host's own callback */
@@ -678,12 +678,12 @@ void sx_asker_deinit(struct sx_asker *asker)
 pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind, size_t bytes)
 {
     const struct row *const row = &rows[kind];
-    struct sx_owed *const owed = &server->host.owed[kind];
+    struct sx_owed *const owed = &server->port.host.owed[kind];
 
     if (!has_entry(server, kind)) {
         return PMIX_ERR_NOT_SUPPORTED;
     }
-    if (server->host.forgotten) {
+    if (server->port.host.forgotten) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     owed->full_told = owed->full_told && owed->count > 0;
@@ -760,14 +760,14 @@ void sx_upcall_forget_all(struct sx_server *server)
 {
     struct sx_list *it;
 
-    server->host.forgotten = true;
+    server->port.host.forgotten = true;
     pthread_mutex_lock(&open_lock);
     while ((it = sx_list_pop(&open_list)) != NULL) {
         question_free(SX_LIST_ENTRY(it, struct question, link));
     }
     sx_table_deinit(&open_table);
     pthread_mutex_unlock(&open_lock);
-    for (size_t i = 0; i < SX_COUNT(server->host.owed); i++) {
-        owed_close_unless_used(&server->host.owed[i]);
+    for (size_t i = 0; i < SX_COUNT(server->port.host.owed); i++) {
+        owed_close_unless_used(&server->port.host.owed[i]);
     }
 }

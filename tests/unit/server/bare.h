@@ -31,7 +31,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->collectives);
     sx_list_init(&server->invite_early);
     sx_memberships_init(&server->memberships, 1);
-    sx_list_init(&server->strangers.asked);
+    sx_list_init(&server->entry.strangers.asked);
     cr_assert_eq(sx_pendings_init(server), PMIX_SUCCESS);
     cr_assert_eq(sx_board_create(&server->board, "bare", NULL), PMIX_SUCCESS);
 }

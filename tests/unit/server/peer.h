@@ -28,11 +28,11 @@ static inline void peer_server(struct sx_server *server, const struct sx_consume
 
     bare_init(server);
     bare_loop(server);
-    sx_list_init(&server->strangers.silent);
-    sx_list_init(&server->strangers.asked);
+    sx_list_init(&server->entry.strangers.silent);
+    sx_list_init(&server->entry.strangers.asked);
     server->rendezvous = SX_RENDEZVOUS_NULL;
     server->consumer = consumer;
-    server->lane_buffer = buffer;
+    server->port.lane_buffer = buffer;
     sx_turn_hook(server);
     cr_assert_eq(sx_strangers_listen(server), PMIX_SUCCESS);
     sx_server_set(server);
@@ -45,7 +45,7 @@ static inline void peer_connect(struct peer *peer, struct sx_server *server)
     *peer = (struct peer){ .server = server };
     cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
     peer->fd = fds[1];
-    server->strangers.accepts[0].fn(server, fds[0], 0);
+    server->entry.strangers.accepts[0].fn(server, fds[0], 0);
 }
 
 static inline void peer_say(struct peer *peer, uint16_t kind, const void *body, size_t size)

@@ -380,7 +380,7 @@ static void nodes_rewind(void)
         sx_connect_nodess_deinit(&node->server);
         cr_assert_eq(node->server.rounds.count, 0);
         sx_upcall_forget_all(&node->server);
-        node->server.host.forgotten = false;
+        node->server.port.host.forgotten = false;
         free(node->cbfunc != NULL ? node->bytes : NULL);
         node->cbfunc = NULL;
         node->calls = node->asked_count = 0;

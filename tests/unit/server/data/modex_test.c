@@ -200,7 +200,7 @@ static void dmodex_begin(void)
     bare_init(&server);
     bare_loop(&server);
     server.consumer = &consumer;
-    server.lane_buffer = buffer;
+    server.port.lane_buffer = buffer;
     client = bare_connect(&server, bare_job(&server, "job", 2, 2), 0);
     sx_share_begin(&server, client);
     cr_assert_eq(sx_lane_attach(&producer, client->lane.seg.fd, &server.board, client->slot, -1),

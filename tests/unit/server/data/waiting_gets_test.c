@@ -297,7 +297,7 @@ Test(gets, of_anybody_go_on_to_a_lane_whose_message_ends_them)
     bare_init(&server);
     bare_loop(&server);
     server.consumer = &consumer;
-    server.lane_buffer = buffer;
+    server.port.lane_buffer = buffer;
     struct sx_nspace *const job = bare_job(&server, "job", 3, 3);
 
     for (uint32_t rank = 0; rank < 3; rank++) {

@@ -63,11 +63,11 @@ static void expect_refused(const struct sx_hello *hello, pmix_status_t status, c
     struct peer peer;
 
     peer_connect(&peer, &server);
-    cr_expect_eq(server.strangers.count, 1, "%s", why);
+    cr_expect_eq(server.entry.strangers.count, 1, "%s", why);
     cr_expect_eq(peer_hello(&peer, hello)->status, status, "%s", why);
     cr_expect_eq(peer.frame.fd_count, 0, "%s", why);
     cr_expect_not(peer_hear(&peer), "%s", why);
-    cr_expect_eq(server.strangers.count, 0, "%s", why);
+    cr_expect_eq(server.entry.strangers.count, 0, "%s", why);
     peer_leave(&peer);
 }
 
@@ -83,8 +83,8 @@ Test(stranger, is_welcomed_once)
     cr_expect_eq(welcome->rank, 3);
     cr_expect_str_eq(welcome->nspace, "job");
     cr_expect_str_eq(welcome->server_nspace, "host");
-    cr_expect_eq(server.strangers.count, 0);
-    cr_expect_eq(server.strangers.refused_units, 0);
+    cr_expect_eq(server.entry.strangers.count, 0);
+    cr_expect_eq(server.entry.strangers.refused_units, 0);
     expect_refused(&hello, PMIX_EXISTS, "again");
     peer_leave(&peer);
 }
@@ -158,7 +158,7 @@ Test(stranger, that_begins_with_anything_else_hears_nothing)
     peer_connect(&peer, &server);
     peer_say(&peer, SX_MSG_GET, &get, sizeof(get));
     cr_expect_not(peer_hear(&peer));
-    cr_expect_eq(server.strangers.count, 0);
+    cr_expect_eq(server.entry.strangers.count, 0);
     peer_leave(&peer);
 }
 
@@ -169,13 +169,13 @@ Test(stranger, that_is_refused_again_and_again_has_to_wait)
 
     for (int i = 0; i < 19; i++) {
         expect_refused(&hello, PMIX_ERR_NOT_FOUND, "no such rank");
-        cr_expect_null(server.strangers.accept_rest.source.loop, "%d", i);
+        cr_expect_null(server.entry.strangers.accept_rest.source.loop, "%d", i);
     }
     expect_refused(&hello, PMIX_ERR_NOT_FOUND, "the last");
-    cr_expect_not_null(server.strangers.accept_rest.source.loop, "nobody is accepted");
-    cr_expect_eq(server.strangers.refused_units, 0);
+    cr_expect_not_null(server.entry.strangers.accept_rest.source.loop, "nobody is accepted");
+    cr_expect_eq(server.entry.strangers.refused_units, 0);
     bare_much_later(&server);
-    cr_expect_null(server.strangers.accept_rest.source.loop, "somebody is");
+    cr_expect_null(server.entry.strangers.accept_rest.source.loop, "somebody is");
 }
 
 Test(stranger, who_is_silent_makes_room_for_others)
@@ -189,10 +189,10 @@ Test(stranger, who_is_silent_makes_room_for_others)
         peer_connect(&peers[i], &server);
     }
     cr_expect_not(peer_hear(&peers[0]), "the oldest goes");
-    cr_expect_eq(server.strangers.count, 16);
+    cr_expect_eq(server.entry.strangers.count, 16);
     cr_expect_eq(test_count_lines(log_fd, "do not say who they are"), 1);
     sx_strangers_end(&server);
-    cr_expect_eq(server.strangers.count, 0);
+    cr_expect_eq(server.entry.strangers.count, 0);
     for (size_t i = 1; i < SX_COUNT(peers); i++) {
         cr_expect_not(peer_hear(&peers[i]));
         peer_leave(&peers[i]);

@@ -82,7 +82,7 @@ static void begin(void)
     bare_loop(&server);
     server.families = families;
     server.consumer = &consumer;
-    server.lane_buffer = buffer;
+    server.port.lane_buffer = buffer;
     client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
     sx_share_begin(&server, client);
     answers_begin(&answers, &server, client);

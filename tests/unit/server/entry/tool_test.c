@@ -314,7 +314,7 @@ static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc
                     void *cbdata)
 {
     (void)info, (void)ninfo;
-    owed_to_tools = server.host.owed[SX_UPCALL_TOOL_CONNECTED].clients.has.all[SX_QUOTA_ROWS];
+    owed_to_tools = server.port.host.owed[SX_UPCALL_TOOL_CONNECTED].clients.has.all[SX_QUOTA_ROWS];
     cbfunc(PMIX_ERR_NO_PERMISSIONS, NULL, cbdata);
 }
 

@@ -65,7 +65,7 @@ Test(turn, serves_all_by_their_shares_and_in_changing_order, .timeout = 60)
     bare_init(&server);
     bare_loop(&server);
     server.consumer = &consumer;
-    server.lane_buffer = buffer;
+    server.port.lane_buffer = buffer;
     struct sx_nspace *const job = bare_job(&server, "job", CLIENTS, CLIENTS);
 
     for (uint32_t rank = 0; rank < CLIENTS; rank++) {
@@ -120,7 +120,7 @@ Test(turn, goes_on_with_work_in_each_turn, .timeout = 60)
     bare_init(&server);
     bare_loop(&server);
     server.consumer = &consumer;
-    server.lane_buffer = buffer;
+    server.port.lane_buffer = buffer;
     struct sx_client *const client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
 
     client->connection = (void *)&server; /* nobody looks at it */

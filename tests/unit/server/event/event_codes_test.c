@@ -383,7 +383,7 @@ Test(event_ask, others_wait_for_the_answer_and_are_not_asked_for)
     struct want first, second, third;
 
     begin_want(&first, 0);
-    cr_expect_eq(server.host.owed[SX_UPCALL_REGISTER_EVENTS].clients.has.all[SX_QUOTA_ROWS], 1,
+    cr_expect_eq(server.port.host.owed[SX_UPCALL_REGISTER_EVENTS].clients.has.all[SX_QUOTA_ROWS], 1,
                  "who asks has it");
     begin_want(&second, 1);
     cr_expect_eq(asked, 1);

@@ -670,7 +670,7 @@ Test(invite, is_refused_beyond_the_quota)
 {
     char name[32];
 
-    server.pending_max[SX_PENDING_INVITE] = 2;
+    server.port.pending_max[SX_PENDING_INVITE] = 2;
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof(name), "group.%d", i);
         send_invite(INVITER, name, both, 2);

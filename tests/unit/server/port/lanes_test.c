@@ -57,7 +57,7 @@ static void begin(void)
 {
     bare_init(&server);
     server.consumer = &consumer;
-    server.lane_buffer = buffer;
+    server.port.lane_buffer = buffer;
     client = bare_connect(&server, bare_job(&server, "job", 1, 1), 0);
     sx_share_begin(&server, client);
     cr_assert_eq(sx_lane_attach(&producer, client->lane.seg.fd, &server.board, client->slot, -1),
@@ -92,7 +92,7 @@ Test(lanes, are_taken_one_message_at_a_time_and_charged)
     cost = 7;
     sx_lane_take_one(&server, client);
     cr_expect_eq(taken, 1);
-    cr_expect(server.lanes_active);
+    cr_expect(server.port.lanes_active);
     cr_expect_eq(client->share.spent, 7);
     sx_lane_take_one(&server, client);
     sx_lane_take_one(&server, client);

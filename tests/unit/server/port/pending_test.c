@@ -26,7 +26,7 @@ static void begin(void)
 
 static void end(void)
 {
-    cr_expect_eq(server.pendings.count, 0);
+    cr_expect_eq(server.port.pendings.count, 0);
     cr_expect(sx_list_empty(&client->pendings));
     cr_expect(sx_list_empty(&client->share.due));
     for (size_t quota = 0; quota < SX_PENDING_QUOTAS; quota++) {
@@ -298,7 +298,7 @@ Test(pending, of_collectives_there_may_be_as_many_as_the_environment_says)
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         setenv("SHMIX_SERVER_COLLECTIVES", rows[i].text, 1);
         cr_expect_eq(sx_pendings_init(&server), rows[i].want, "%s", rows[i].text);
-        cr_expect_eq(server.pending_max[SX_PENDING_ARRIVAL], rows[i].max, "%s", rows[i].text);
+        cr_expect_eq(server.port.pending_max[SX_PENDING_ARRIVAL], rows[i].max, "%s", rows[i].text);
     }
     unsetenv("SHMIX_SERVER_COLLECTIVES");
 }
@@ -430,7 +430,7 @@ Test(pending, gets_what_the_host_says_once)
     server.module.abort = on_abort;
     for (size_t i = 0; i < SX_COUNT(words); i++) {
         memset(&host, 0, sizeof(host));
-        server.host.forgotten = false;
+        server.port.host.forgotten = false;
         sx_share_begin(&server, client);
         host.returns = words[i].returns;
         host.inside = words[i].inside;
@@ -445,7 +445,7 @@ Test(pending, gets_what_the_host_says_once)
         cr_expect(answers_none(&answers), "%s", words[i].why);
         cr_expect_eq(client->reference_count, 1, "%s", words[i].why);
         cr_expect_eq(client->pending_counts[SX_PENDING_HOST], 0, "%s", words[i].why);
-        cr_expect_eq(server.host.owed[SX_UPCALL_ABORT].count, 0, "%s", words[i].why);
+        cr_expect_eq(server.port.host.owed[SX_UPCALL_ABORT].count, 0, "%s", words[i].why);
     }
 }
 
@@ -468,7 +468,7 @@ Test(pending, counts_until_the_host_has_answered)
     for (size_t i = 0; i < SX_COUNT(ends); i++) {
         bare_call(&server, ask_much, NULL);
         bare_call(&server, ends[i], NULL);
-        cr_expect_eq(server.pendings.count, 0);
+        cr_expect_eq(server.port.pendings.count, 0);
         cr_expect_eq(client->pending_counts[SX_PENDING_HOST], 1);
         cr_expect_eq(client->pending_bytes[SX_PENDING_HOST], 3 * sizeof(pmix_proc_t) + 7);
         bare_call(&server, host_answers, NULL);

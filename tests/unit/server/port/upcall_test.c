@@ -591,7 +591,7 @@ static void go_one_way(size_t i)
 {
     memset(&host, 0, sizeof(host));
     memset(&told, 0, sizeof(told));
-    server.host.forgotten = false;
+    server.port.host.forgotten = false;
     client->state = SX_CLIENT_CONNECTED;
     sx_asker_init(&asker);
     tell = on_told;
@@ -613,8 +613,8 @@ static void go_one_way(size_t i)
     cr_expect_eq(host.released, host.modex == NULL ? 0 : ways[i].released, "kind %d %s", kind,
                  ways[i].why);
     cr_expect_eq(client->reference_count, 1, "kind %d %s", kind, ways[i].why);
-    cr_expect_eq(server.host.owed[kind].count, 0, "kind %d %s", kind, ways[i].why);
-    cr_expect_eq(server.host.owed[kind].bytes, 0, "kind %d %s", kind, ways[i].why);
+    cr_expect_eq(server.port.host.owed[kind].count, 0, "kind %d %s", kind, ways[i].why);
+    cr_expect_eq(server.port.host.owed[kind].bytes, 0, "kind %d %s", kind, ways[i].why);
     cr_expect(sx_list_empty(&asker.questions), "kind %d %s", kind, ways[i].why);
 }
 
@@ -710,7 +710,7 @@ Test(upcall, that_nobody_waits_for_leaves_nothing)
             host.returns = notices[i].returns;
             bare_call(&server, ask_now, NULL);
             cr_expect_eq(asked, notices[i].want, "kind %d row %zu", kind, i);
-            cr_expect_eq(server.host.owed[kind].count, 0);
+            cr_expect_eq(server.port.host.owed[kind].count, 0);
             cr_expect_eq(host.op != NULL, kind == SX_UPCALL_CLIENT_FINALIZED);
             if (host.op != NULL) {
                 bare_call(&server, answer_again, NULL);
@@ -740,11 +740,11 @@ Test(upcall, is_not_made_while_the_host_owes_too_many_answers)
 {
     server.module = all_entries;
     cr_expect_eq(count_until_full(), 4096);
-    cr_expect(server.host.owed[SX_UPCALL_DEREGISTER_EVENTS].full_told, "with a warning");
+    cr_expect(server.port.host.owed[SX_UPCALL_DEREGISTER_EVENTS].full_told, "with a warning");
     cr_expect_eq(sx_upcall_judge(&server, SX_UPCALL_NOTIFY_EVENT, 100), PMIX_SUCCESS,
                  "each by itself");
     sx_upcall_forget_all(&server);
-    server.host.forgotten = false;
+    server.port.host.forgotten = false;
     cr_expect_eq(count_until_full(), 4096);
     sx_upcall_forget_all(&server);
 }
@@ -795,9 +795,9 @@ Test(upcall, leaves_other_clients_a_share_of_what_the_host_may_owe)
         cr_expect_gt(first, 5 * second, "%u %u", first, second);
         cr_expect_geq(second, 1);
         cr_expect_geq(third, 1);
-        cr_expect_lt(server.host.owed[SX_UPCALL_NOTIFY_EVENT].count, 4096, "some is left");
-        cr_expect_not(server.host.owed[SX_UPCALL_NOTIFY_EVENT].full_told);
+        cr_expect_lt(server.port.host.owed[SX_UPCALL_NOTIFY_EVENT].count, 4096, "some is left");
+        cr_expect_not(server.port.host.owed[SX_UPCALL_NOTIFY_EVENT].full_told);
         sx_upcall_forget_all(&server);
-        server.host.forgotten = false;
+        server.port.host.forgotten = false;
     }
 }

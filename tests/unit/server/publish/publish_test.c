@@ -286,7 +286,7 @@ Test(publish, many_that_are_taken_back_go_in_the_next_turns)
         }
         cr_expect_eq(answers_next(&answers[1], 7), named ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
         cr_expect_eq(server.published.keys.count, 0);
-        cr_expect_eq(server.pendings.count, 0);
+        cr_expect_eq(server.port.pendings.count, 0);
     }
     PMIx_Info_free(keys, KEYS);
 }
@@ -318,7 +318,7 @@ static void written_look(void *arg, uint64_t now_ns)
 {
     struct sx_timer *const again = arg;
 
-    if (server.pendings.count == 0) {
+    if (server.port.pendings.count == 0) {
         sx_loop_stop(server.loop);
     } else {
         cr_assert_eq(sx_timer_add(server.loop, again, now_ns + 1000), PMIX_SUCCESS);
@@ -344,7 +344,7 @@ static void look_for_large(uint32_t rank, const pmix_info_t keys[])
         sx_share_work_step(clients[rank]);
         cr_expect(answers_none(&answers[rank]), "nor in a later one");
     }
-    cr_expect_eq(server.pendings.count, 1);
+    cr_expect_eq(server.port.pendings.count, 1);
 }
 
 /* What is taken back, or goes, while it is written is there in full; what is read once is for
@@ -397,7 +397,7 @@ Test(publish, a_large_answer_that_nobody_wants_any_more_leaves_nothing)
     }
     look_for_large(1, keys);
     sx_pending_client_gone(&server, clients[1]);
-    cr_expect_eq(server.pendings.count, 0);
+    cr_expect_eq(server.port.pendings.count, 0);
     cr_expect_eq(clients[1]->found_bytes, 0);
     sx_answers_stop(&server);
     bare_call(&server, bare_stop, server.loop);
@@ -419,18 +419,18 @@ Test(publish, of_many_who_wait_the_first_are_served_at_once)
             look(rank, 10 + i, key, 1, true);
         }
     }
-    cr_assert_eq(server.pendings.count, WAITING);
+    cr_assert_eq(server.port.pendings.count, WAITING);
     const uint64_t before = server.published.walked;
 
     publish(0, "key");
-    cr_expect_eq(server.pendings.count, WAITING - SERVED);
+    cr_expect_eq(server.port.pendings.count, WAITING - SERVED);
     cr_expect_lt(server.published.walked - before, 4 * WAITING);
     while (!sx_list_empty(&clients[RANKS - 1]->share.works)) {
         sx_share_work_step(clients[RANKS - 1]);
         steps++;
     }
     cr_expect_eq(steps, WAITING - SERVED);
-    cr_expect_eq(server.pendings.count, 0);
+    cr_expect_eq(server.port.pendings.count, 0);
     PMIx_Info_free(key, 1);
 }
 
@@ -449,8 +449,8 @@ Test(publish, what_has_gone_meanwhile_is_not_found)
     while (!sx_list_empty(&clients[1]->share.works)) {
         sx_share_work_step(clients[1]);
     }
-    cr_expect_eq(server.pendings.count, 1);
+    cr_expect_eq(server.port.pendings.count, 1);
     publish(0, "key.0");
-    cr_expect_eq(server.pendings.count, 0);
+    cr_expect_eq(server.port.pendings.count, 0);
     PMIx_Info_free(keys, 2);
 }

@@ -37,7 +37,7 @@ static void begin(void)
 static void end(void)
 {
     cr_expect(sx_list_empty(&client->share.works));
-    cr_expect_eq(server.pendings.count, 0);
+    cr_expect_eq(server.port.pendings.count, 0);
     cr_expect_eq(client->pending_counts[SX_PENDING_HOST], 0);
     answers_end(&answers, client);
     sx_pendings_deinit(&server);
@@ -185,7 +185,7 @@ Test(query, sends_once_what_is_named_again)
 
 static void written_look(void *arg, uint64_t now_ns)
 {
-    if (server.pendings.count == 0) {
+    if (server.port.pendings.count == 0) {
         sx_loop_stop(server.loop);
     } else {
         cr_assert_eq(sx_timer_add(server.loop, arg, now_ns + 1000), PMIX_SUCCESS);
@@ -213,7 +213,7 @@ Test(query, writes_what_is_large_beside_the_loop)
     ask(PMIX_QUERY_PSET_NAMES, 1);
     (void)steps_do();
     cr_expect(answers_none(&answers), "it is not written in a turn");
-    cr_assert_eq(server.pendings.count, 1);
+    cr_assert_eq(server.port.pendings.count, 1);
     cr_assert_eq(sx_timer_add(server.loop, &look, 0), PMIX_SUCCESS);
     sx_loop_run(server.loop);
     pmix_info_t *const info = results(PMIX_SUCCESS, &count);
