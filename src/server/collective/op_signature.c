@@ -10,17 +10,14 @@
 #include <xxhash.h>
 
 #include "base/value/value.h"
+#include "server/model/proc_list.h"
 #include "server/model/state.h"
 
 uint64_t sx_op_signature_hash(const struct sx_server *server, const struct sx_op_signature *meeting)
 {
-    uint64_t hash = server->seed ^ meeting->kind;
+    const uint64_t hash = sx_procs_hash(meeting->procs, meeting->proc_count,
+                                        server->seed ^ meeting->kind);
 
-    for (size_t i = 0; i < meeting->proc_count; i++) {
-        const pmix_proc_t *proc = &meeting->procs[i];
-
-        hash = XXH3_64bits_withSeed(proc->nspace, strlen(proc->nspace), hash + proc->rank);
-    }
     return meeting->id == NULL ? hash
                                : XXH3_64bits_withSeed(meeting->id, strlen(meeting->id), hash);
 }

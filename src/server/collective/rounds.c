@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/message/payloads.h"
 #include "base/status.h"
 #include "base/util.h"
@@ -52,23 +49,13 @@ static const char *id_of(const struct sx_collective *collective)
 
 /* ---- sets of processes ---------------------------------------------------------------------- */
 
-static uint64_t procs_hash(const struct sx_server *server, const pmix_proc_t *procs, size_t count)
-{
-    uint64_t hash = server->seed;
-
-    for (size_t i = 0; i < count; i++) {
-        hash = XXH3_64bits_withSeed(procs[i].nspace, strlen(procs[i].nspace), hash + procs[i].rank);
-    }
-    return hash;
-}
-
 static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_proc_t *procs,
                                      size_t count)
 {
     struct sx_table_node *node = server->rounds.count == 0
                                      ? NULL
                                      : sx_table_first(&server->rounds,
-                                                      procs_hash(server, procs, count));
+                                                      sx_procs_hash(procs, count, server->seed));
 
     while (node != NULL) {
         struct sx_rounds *const rounds = SX_CONTAINER(node, struct sx_rounds, node);
@@ -98,7 +85,7 @@ static struct sx_rounds *rounds_new(struct sx_server *server, const pmix_proc_t 
     }
     rounds->procs = malloc(count * sizeof(*procs));
     if (rounds->procs == NULL ||
-        !sx_table_add(&server->rounds, &rounds->node, procs_hash(server, procs, count))) {
+        !sx_table_add(&server->rounds, &rounds->node, sx_procs_hash(procs, count, server->seed))) {
         free(rounds->procs);
         free(rounds);
         return NULL;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* proc_list.c - an array that doubles. */
+/* proc_list.c - an array that doubles, and the hash of such a list. */
 #include "server/model/proc_list.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "base/value/value.h"
 
@@ -120,4 +124,14 @@ bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_p
         i++;
     }
     return left_count == right_count && i == left_count;
+}
+
+uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed)
+{
+    uint64_t hash = seed;
+
+    for (size_t i = 0; i < count; i++) {
+        hash = XXH3_64bits_withSeed(procs[i].nspace, strlen(procs[i].nspace), hash + procs[i].rank);
+    }
+    return hash;
 }

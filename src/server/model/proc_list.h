@@ -27,5 +27,7 @@ void sx_proc_list_clear(struct sx_proc_list *list);
 /* Whether two lists, each in order, are the same. */
 bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_proc_t *right,
                         size_t right_count);
+/* Return: a hash of the processes in this order. */
+uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed);
 
 #endif
