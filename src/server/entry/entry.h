@@ -18,10 +18,7 @@
 
 struct sx_server_options;
 
-/* ---- connection ------------------------------------------------------------------------------ */
-
-/* The connection of a client: the descriptors that it receives, its frames, and its
- * end. */
+/* ---- connection: the descriptors that a client receives, its frames, its end ----------------- */
 
 /* An accepted socket: first a stranger's (hello.c), then its client's.  The loop frees the
  * connection later, because a connection may end inside one of its own callbacks. */
@@ -59,9 +56,7 @@ void sx_host_client_finalized(struct sx_server *server, struct sx_client *client
  * host's only notice. */
 void sx_host_client_lost(struct sx_server *server, struct sx_client *client);
 
-/* ---- hello: strangers ------------------------------------------------------------------------ */
-
-/* Strangers: peers that have connected, until their identity is established. */
+/* ---- hello: peers that have connected, until their identity is established ------------------- */
 
 /* The largest number of strangers; also at most a quarter of this process's descriptors. */
 #define SX_STRANGERS_MAX 4096u
@@ -152,23 +147,16 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
 /* The server ends. */
 void sx_tool_ask_end_all(struct sx_server *server);
 
-/* ---- turn ------------------------------------------------------------------------------------ */
-
-/* One round over all clients, once per turn of the loop. */
+/* ---- turn: one round over all clients, once per turn of the loop ----------------------------- */
 
 /* Let the loop serve clients once per turn and before it sleeps.  Before the loop runs. */
 void sx_turn_hook(struct sx_server *server);
 
-/* ---- dispatch -------------------------------------------------------------------------------- */
-
-/* The table: which handler answers which control frame and which lane message. */
+/* ---- dispatch: which handler answers which control frame and which lane message -------------- */
 
 extern const struct sx_consumer sx_dispatch_consumer;
 
-/* ---- reaper: ends of clients ----------------------------------------------------------------- */
-
-/* How a client ends: with a good-bye, or by a death that one of three signals
- * reports. */
+/* ---- reaper: a good-bye, or a death that one of three signals reports ------------------------ */
 
 /* Watch for the death of a client that has connected: pidfd (the authority) and life word (a hint).
  * The end of the process before it is no longer watched. */
@@ -206,9 +194,7 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client);
 /* The host takes @name: tools that have it are disconnected. */
 void sx_reaper_name_claimed(struct sx_server *server, const char *name);
 
-/* ---- host_get -------------------------------------------------------------------------------- */
-
-/* What the host itself may ask and keep: Get and Store_internal in a server. */
+/* ---- host_get: Get and Store_internal of the host itself ------------------------------------- */
 
 extern const struct sx_role_server sx_hostget_role;
 

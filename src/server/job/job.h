@@ -33,8 +33,7 @@ struct sx_nspace;
  *
  * PMIx_generate_regex and PMIx_generate_ppn make texts of these forms, and a host may, too:
  *     nodes   "n1,n2,n3"           with the prefix "shmix:" or without
- *     ranks   "0,1;2,3;4-9"        one list a node, in the nodes' order, ranges allowed
- * */
+ *     ranks   "0,1;2,3;4-9"        one list a node, in the nodes' order, ranges allowed */
 
 #define SX_NODEMAP_NODE_MAX (1u << 20)
 
@@ -56,8 +55,7 @@ void sx_nodemap_clear(struct sx_nodemap *map);
 
 /* ---- job info -------------------------------------------------------------------------------- */
 
-/* The host's info about a job, written into the job's store so that no client computes
- * it. */
+/* The host's info about a job, written into the job's store. */
 
 /* Store all of @info and the values derived from it (derived_keys.c).  Values of the host are kept
  * as given, with their type.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM with a line that names the
@@ -93,8 +91,8 @@ uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo);
 
 /* ---- job info for other nodes ---------------------------------------------------------------- */
 
-/* Read the host's info about a job back from its store, for servers of nodes
- * that have not received it. */
+/* The host's info is read back from the job's store, for servers of nodes that have not received
+ * it. */
 
 /* Collect the values that hold for the job on every node: the job's keys, its nodes and its
  * applications, in the forms that sx_jobinfo_store reads.  The receiving server derives the values
@@ -103,10 +101,7 @@ uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo);
 pmix_status_t sx_jobinfo_collect(const struct sx_nspace *nspace, pmix_info_t **ret_info,
                                  size_t *ret_ninfo);
 
-/* ---- derived keys ---------------------------------------------------------------------------- */
-
-/* Values that follow from the host's info about a job, so that no client computes
- * them. */
+/* ---- derived keys: values that follow from the host's info ----------------------------------- */
 
 /* Return: the index of this node in @map: by the number that the host gave the job, by its name, or
  * because the map has only one node.  UINT32_MAX when none of these gives it. */
@@ -128,9 +123,7 @@ pmix_status_t sx_derive_client(struct sx_server *server, struct sx_nspace *nspac
 /* The process of @client has connected: store its PMIX_PROC_PID, as this server sees it. */
 void sx_derive_process(struct sx_server *server, struct sx_client *client);
 
-/* ---- applications ---------------------------------------------------------------------------- */
-
-/* Keys of a job's applications, derived from the application of each rank. */
+/* ---- applications: their keys, derived from the application of each rank --------------------- */
 
 /* Store the missing keys of each application: its size and leader.  Where the job has several
  * applications, also the number of its nodes and of the processes that it may have.  @map gives the
@@ -146,10 +139,9 @@ uint32_t sx_apps_of(const struct sx_nspace *nspace, uint32_t rank);
  * this node.  A process is over when it has ended, or the host has removed it. */
 bool sx_apps_is_over(const struct sx_nspace *nspace, uint32_t app);
 
-/* ---- resources ------------------------------------------------------------------------------- */
+/* ---- resources: data that belong to no job, in every job's store ----------------------------- */
 
-/* Data that belong to no job, such as a session's or a node's: in every job's
- * store. */
+/* Such data are a session's, or a node's. */
 
 #define SX_RESOURCE_COUNT_MAX 65536u
 
@@ -195,9 +187,7 @@ pmix_status_t sx_server_topology_publish(struct sx_nspace *nspace);
 /* Free the topology of the host.  It is not published any more. */
 void sx_server_topology_close(void);
 
-/* ---- process sets ---------------------------------------------------------------------------- */
-
-/* Process sets: names that a host, or one of its clients, gives to processes. */
+/* ---- process sets: names that a host, or one of its clients, gives to processes -------------- */
 
 #define SX_PSET_MEMBERS_MAX (1u << 20)
 

@@ -276,9 +276,7 @@ struct sx_client *sx_client_retain(struct sx_client *client);
 /* Return: NULL, always. */
 struct sx_client *sx_client_release(struct sx_client *client);
 
-/* ---- access: who reads, reaches and controls which ------------------------------------------- */
-
-/* Which users' processes may read, reach and control which. */
+/* ---- access: which users' processes may read, reach and control which ------------------------ */
 
 /* Whether all processes of @nspace that are here are @uid's; without any, whether the job is. */
 bool sx_nspace_is_of(const struct sx_nspace *nspace, uid_t uid);

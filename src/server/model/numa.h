@@ -14,8 +14,7 @@
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-/* The machine's NUMA nodes: which of them have memory for this process, and which CPUs
- * are near it.
+/* The machine's NUMA nodes: which of them have memory for this process, and which CPUs are near it.
  *
  * On a machine with one node nothing is read: libnuma is not even mapped. */
 

@@ -23,9 +23,7 @@
 
 struct sx_pending;
 
-/* ---- lanes: messages of clients -------------------------------------------------------------- */
-
-/* Taking the messages that clients have written into their lanes. */
+/* ---- lanes: messages that clients have written ----------------------------------------------- */
 
 /* The client has a lane now / no longer. */
 pmix_status_t sx_lanes_add(struct sx_server *server, struct sx_client *client);
@@ -45,8 +43,6 @@ bool sx_lane_taken(const struct sx_client *client, uint64_t mark);
 void sx_lane_mark(struct sx_server *server, struct sx_client *client, struct sx_lane_mark *mark);
 
 /* ---- reply: answers to clients --------------------------------------------------------------- */
-
-/* Answers to clients. */
 
 /* The client's credentials from the kernel; pid -1 when it is not connected. */
 const struct sx_peer *sx_client_peer(const struct sx_client *client);
@@ -70,7 +66,7 @@ bool sx_reply_part(struct sx_client *client, uint32_t id, const void *body, size
 void sx_reply_read(struct sx_server *server, struct sx_client *client,
                    const struct sx_frame *frame);
 
-/* ---- answer: large answers ------------------------------------------------------------------- */
+/* ---- answer ---------------------------------------------------------------------------------- */
 
 /* Large answers, which a thread writes while the loop goes on.
  *
@@ -95,10 +91,10 @@ bool sx_answer_write(struct sx_server *server, pmix_status_t reply, const pmix_i
 /* Stop writing answers. */
 void sx_answers_stop(struct sx_server *server);
 
-/* ---- wake: bells and sockets of sleepers ----------------------------------------------------- */
+/* ---- wake ------------------------------------------------------------------------------------ */
 
-/* Waking clients: those that wait on their bells, and those that sleep in poll(2), which
- * have a socket each that is written once per sleep. */
+/* Clients are woken that wait on their bells, and those that sleep in poll(2), which have a socket
+ * each that is written once per sleep. */
 
 /* Wake a client that may be waiting on its bell for an answer; no effect when it is not
  * connected. */
@@ -115,7 +111,7 @@ void sx_wake_fd_close(struct sx_client *client);
 void sx_wake_ring(struct sx_server *server, struct sx_client *client, uint32_t class_bits);
 void sx_wake_all(struct sx_server *server, const struct sx_nspace *nspace, uint32_t class_bits);
 
-/* ---- upcall: the host ------------------------------------------------------------------------ */
+/* ---- upcall ---------------------------------------------------------------------------------- */
 
 /* Calls into the host's module, and its answers back into the loop.
  *
@@ -209,7 +205,7 @@ void sx_upcall_drop(const struct sx_upcall *upcall);
 /* Drop all questions: no callback is called any more. */
 void sx_upcall_forget_all(struct sx_server *server);
 
-/* ---- pending: requests that are answered later ----------------------------------------------- */
+/* ---- pending --------------------------------------------------------------------------------- */
 
 /* Requests of clients that are answered later.
  *
