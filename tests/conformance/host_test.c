@@ -526,7 +526,7 @@ static bool mode_is_silent(enum mode mode)
     return mode == NEVER || mode == LATE;
 }
 
-static int rank_fence(const struct test *test, int rank)
+static int rank_fences(const struct test *test, int rank)
 {
     const int rounds = test->want == PMIX_SUCCESS ? ROUNDS : 1, timeout = 1;
     pmix_info_t infos[2];
@@ -661,7 +661,7 @@ static int judge_releases(void)
 
 /* ---- cases ----------------------------------------------------------------------------------- */
 
-#define FENCE .rank = rank_fence, .judge = judge_fence, .harvest = true
+#define FENCE .rank = rank_fences, .judge = judge_fence, .harvest = true
 #define MODEX .rank = rank_modex, .judge = judge_modex, .harvest = true
 #define ABORT .rank = rank_abort, .judge = judge_abort, .finalized = INSIDE
 #define PLAIN .rank = rank_plain, .judge = judge_plain
