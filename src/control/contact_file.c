@@ -62,11 +62,12 @@ static pmix_status_t remove_if_stale(int dir_fd, const char *name, struct sx_con
                                      const char **ret_why)
 {
     struct stat st;
-    pmix_status_t rc = PMIX_SUCCESS;
 
-    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-        rc = sx_contact_read(dir_fd, name, ret, ret_why);
+    if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return PMIX_SUCCESS; /* its server has removed it: there is no contact to judge */
     }
+    const pmix_status_t rc = sx_contact_read(dir_fd, name, ret, ret_why);
+
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
     }

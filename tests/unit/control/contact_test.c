@@ -302,3 +302,23 @@ Test(contact, of_the_dead_are_swept_away)
     cr_expect_eq(entry_count(), 5);
     sx_contact_sweep("/no/such/directory");
 }
+
+/* What an earlier call has left on the stack. */
+__attribute__((noinline)) static size_t stack_spoil(void)
+{
+    char junk[16384];
+
+    memset(junk, 'x', sizeof(junk) - 1);
+    junk[sizeof(junk) - 1] = '\0';
+    return strlen(junk);
+}
+
+/* As the janitor of a job does, whose server has ended in good order meanwhile. */
+Test(contact, that_is_not_there_is_not_judged)
+{
+    cr_assert_eq(stack_spoil(), 16383);
+    sx_contact_remove_stale(base, "never.there");
+    leave("there", &stale);
+    sx_contact_remove_stale(base, "there");
+    cr_expect_not(is_there("there"));
+}
