@@ -247,7 +247,8 @@ static bool set_mca(void *at, const char *value)
 
 static bool set_pset(void *at, const char *value)
 {
-    return sx_option_text(at, value) && strlen(value) <= PMIX_MAX_KEYLEN;
+    return sx_option_text(at, value) && strlen(value) <= PMIX_MAX_KEYLEN &&
+           strchr(value, ',') == NULL;
 }
 
 static bool set_timeout(void *at, const char *value)
@@ -492,7 +493,7 @@ static const struct sx_option rows[] = {
       set_env, APP },
     { "--wdir", NULL, "DIR", "/tmp", "the directory in which the ranks start", NULL, sx_option_text,
       OF_APP(wdir) },
-    { "--pset", NULL, "NAME", "ocean", "a name of 1 to 511 characters for a process set",
+    { "--pset", NULL, "NAME", "ocean", "a name of 1 to 511 characters, none of them a comma",
       "put the ranks into the process set NAME (PMIX_PSET_NAMES)", set_pset, OF_APP(pset) },
     { "--max-restarts", NULL, "N", "3", "a number from 0 to 1000000",
       "start a rank that fails again, up to N times (default 0); its job goes on meanwhile",

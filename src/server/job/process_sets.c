@@ -324,6 +324,12 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
         count > SX_PSET_MEMBERS_MAX || !procs_are_good(definition->members, count)) {
         return PMIX_ERR_BAD_PARAM;
     }
+    if (strchr(definition->name, ',') != NULL) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a process set with the name \"%s\": a comma separates the names that "
+                        "PMIX_QUERY_PSET_NAMES returns; use another letter",
+                        definition->name);
+    }
     if (!sx_proc_list_append(&definition->told, definition->members, count)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }

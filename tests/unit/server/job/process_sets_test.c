@@ -283,6 +283,7 @@ Test(pset, has_one_name_and_good_members)
     longest[sizeof(longest) - 1] = '\0';
     cr_expect_eq(define(longest, "job", 0, 1), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(define("", "job", 0, 1), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(define("a,b", "job", 0, 1), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(define("x", "", 0, 1), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(define("x", "job", PMIX_RANK_LOCAL_NODE, PMIX_RANK_LOCAL_NODE),
                  PMIX_ERR_BAD_PARAM);
