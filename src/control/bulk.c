@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -135,13 +134,13 @@ void sx_bulk_clear(struct sx_bulk_in *in)
     if (in->window_fd >= 0) {
         close(in->window_fd);
     }
-    free(in->bytes);
+    sx_pages_free(&in->pages);
     *in = SX_BULK_IN_NULL;
 }
 
 static void forget_body(struct sx_bulk_in *in)
 {
-    free(in->bytes);
+    sx_pages_free(&in->pages);
     *in = (struct sx_bulk_in){ .window_fd = in->window_fd };
 }
 
@@ -174,18 +173,8 @@ static bool reserve(struct sx_bulk_in *in, size_t more)
 {
     const size_t needed = in->size + more;
 
-    if (needed <= in->capacity) {
-        return true;
-    }
-    const size_t capacity = in->size == 0 ? more : needed + in->size / 2;
-    uint8_t *const grown = realloc(in->bytes, capacity);
-
-    if (grown == NULL) {
-        return false;
-    }
-    in->bytes = grown;
-    in->capacity = capacity;
-    return true;
+    return needed <= in->pages.size ||
+           sx_pages_grow(&in->pages, in->size, in->size == 0 ? more : needed + in->size / 2);
 }
 
 static bool read_window(int fd, uint8_t *to, size_t size)
@@ -226,19 +215,19 @@ const char *sx_bulk_take(struct sx_bulk_in *in, const struct sx_frame_header *he
         forget_body(in);
         return NULL;
     }
-    if (!read_window(in->window_fd, in->bytes + in->size, size)) {
+    if (!read_window(in->window_fd, in->pages.at + in->size, size)) {
         return "a window that cannot be read";
     }
     in->size += size;
     return NULL;
 }
 
-uint8_t *sx_bulk_give(struct sx_bulk_in *in, size_t *ret_size)
+struct sx_pages sx_bulk_give(struct sx_bulk_in *in, size_t *ret_size)
 {
-    uint8_t *const bytes = in->bytes;
+    const struct sx_pages pages = in->pages;
 
     *ret_size = in->size;
-    in->bytes = NULL;
+    in->pages = (struct sx_pages){ .at = NULL };
     forget_body(in);
-    return bytes;
+    return pages;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "base/system/pages.h"
 #include "control/message.h"
 
 /* ---- server to client ---------------------------------------------------------------------- */
@@ -32,8 +33,8 @@ struct sx_bulk_in {
     int window_fd; /* -1: not requested */
     uint16_t kind; /* of the body that has begun, 0: none has */
     uint32_t id;
-    uint8_t *bytes; /* malloc'ed, 8-aligned */
-    size_t size, capacity;
+    struct sx_pages pages; /* with the bytes received, */
+    size_t size;           /* so many */
 };
 #define SX_BULK_IN_NULL ((struct sx_bulk_in){ .window_fd = -1 })
 
@@ -46,8 +47,8 @@ pmix_status_t sx_bulk_window(struct sx_bulk_in *in);
 const char *sx_bulk_take(struct sx_bulk_in *in, const struct sx_frame_header *header,
                          pmix_status_t *ret_status);
 
-/* Hand over the complete body, which the caller frees. */
-uint8_t *sx_bulk_give(struct sx_bulk_in *in, size_t *ret_size);
+/* Hand over the complete body, whose pages the caller frees. */
+struct sx_pages sx_bulk_give(struct sx_bulk_in *in, size_t *ret_size);
 
 /* Safe on SX_BULK_IN_NULL and twice. */
 void sx_bulk_clear(struct sx_bulk_in *in);

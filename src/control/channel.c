@@ -56,8 +56,7 @@ void sx_frame_release(struct sx_frame *frame)
         munmap(frame->bulk_map, frame->bulk_map_size);
         frame->bulk_map = NULL;
     }
-    free(frame->bulk_bytes);
-    frame->bulk_bytes = NULL;
+    sx_pages_free(&frame->bulk_pages);
     frame->body = NULL;
     frame->body_size = 0;
 }
@@ -105,7 +104,8 @@ static const char *take_request(struct sx_channel *channel, const struct sx_recv
     ret->body = NULL;
     why = sx_bulk_take(&channel->bulk, &ret->header, &ret->status);
     if (why == NULL && ret->status == PMIX_SUCCESS && (ret->header.flags & SX_FRAME_MORE) == 0) {
-        ret->body = ret->bulk_bytes = sx_bulk_give(&channel->bulk, &ret->body_size);
+        ret->bulk_pages = sx_bulk_give(&channel->bulk, &ret->body_size);
+        ret->body = ret->bulk_pages.at;
     }
     return frame_end(ret, why);
 }

@@ -43,7 +43,7 @@ struct sx_frame {
     int fd_count;
     void *bulk_map; /* a server's */
     size_t bulk_map_size;
-    uint8_t *bulk_bytes; /* a client's */
+    struct sx_pages bulk_pages; /* a client's; who takes them leaves none */
 };
 
 void sx_frame_release(struct sx_frame *frame); /* closes what was not taken, unmaps bulk */

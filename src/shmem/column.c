@@ -281,7 +281,7 @@ uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_wo
     return bytes + sx_align_up(word0 >> 32, 8);
 }
 
-static bool sx_words_is_absent(const struct sx_words *words)
+bool sx_words_is_absent(const struct sx_words *words)
 {
     const uint64_t word0 = sx_load(&words->word0);
 
@@ -301,16 +301,19 @@ static void sx_words_store(struct sx_store_writer *writer, struct sx_words *word
 {
     const bool fresh = sx_load(&words->word0) == 0;
     const uint64_t head = fresh ? 0 : sizeof(struct sx_cell);
+    const uint64_t body_bytes = put->body_off != 0 ? 0 : put->cell.len;
     uint64_t word0 = sx_word0(&put->cell);
     uint64_t word1 = put->cell.bits;
     uint64_t off = 0;
 
-    if (head + put->cell.len > 0) {
-        off = sx_writer_alloc(writer, head + put->cell.len, 8);
+    if (head + body_bytes > 0) {
+        off = sx_writer_alloc(writer, head + body_bytes, 8);
     }
-    if (put->cell.len > 0) {
+    if (body_bytes > 0) {
         word1 = off + head;
-        memcpy(sx_writer_at(writer, word1), put->body, put->cell.len);
+        memcpy(sx_writer_at(writer, word1), put->body, body_bytes);
+    } else if (put->body_off != 0) {
+        word1 = put->body_off;
     }
     if (fresh) {
         /* relaxed: the release of word0 covers it. */
@@ -340,7 +343,7 @@ uint64_t sx_column_need(const struct sx_store_writer *writer, struct sx_column_r
                         const struct sx_put *put)
 {
     const uint32_t shift = sx_writer_store(writer)->chunk_shift;
-    uint64_t need = sx_align_up(put->cell.len, 8);
+    uint64_t need = put->body_off != 0 ? 0 : sx_align_up(put->cell.len, 8);
 
     if (record == NULL) {
         need += sx_column_record_bytes(put->key_len) + SX_CACHELINE_BYTES;

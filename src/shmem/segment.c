@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/status.h"
+#include "base/system/pages.h"
 #include "base/system/process.h"
 #include "base/util.h"
 
@@ -41,7 +41,6 @@
 #define SX_SEGMENT_STEP_MAX_BYTES (UINT64_C(1) << 20)
 #define SX_SEGMENT_PREFAULT_MAX_BYTES (UINT64_C(1) << 20)
 #define SX_SEGMENT_RELEASE_MIN_BYTES (UINT64_C(16) << 20) /* by a thread; less takes no time */
-#define SX_SEGMENT_RELEASE_PIECE_BYTES (UINT64_C(4) << 20)
 #define SX_SEGMENT_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static const char *const kind_names[] = {
@@ -464,35 +463,14 @@ void sx_segment_deinit(struct sx_segment *seg)
     *seg = SX_SEGMENT_NULL;
 }
 
-/* In pieces: while the kernel unmaps one, no other thread of this process can map memory. */
-static void *release_run(void *arg)
-{
-    struct sx_segment *const seg = arg;
-
-    while (seg->size_bytes > SX_SEGMENT_RELEASE_PIECE_BYTES) {
-        seg->size_bytes -= SX_SEGMENT_RELEASE_PIECE_BYTES;
-        munmap(seg->base + seg->size_bytes, SX_SEGMENT_RELEASE_PIECE_BYTES);
-    }
-    sx_segment_deinit(seg);
-    free(arg);
-    return NULL;
-}
-
 void sx_segment_release(struct sx_segment *seg)
 {
-    struct sx_segment *const moved = seg->backed_bytes >= SX_SEGMENT_RELEASE_MIN_BYTES
-                                         ? malloc(sizeof(*moved))
-                                         : NULL;
-
-    if (moved == NULL) {
-        sx_segment_deinit(seg);
-        return;
+    if (seg->base != NULL) {
+        sx_pages_unmap(seg->base, seg->size_bytes, seg->fd,
+                       seg->backed_bytes >= SX_SEGMENT_RELEASE_MIN_BYTES);
+        *seg = SX_SEGMENT_NULL;
     }
-    *moved = *seg;
-    *seg = SX_SEGMENT_NULL;
-    if (!sx_thread_detached(release_run, moved)) {
-        (void)release_run(moved);
-    }
+    sx_segment_deinit(seg);
 }
 
 /* ---- placement -------------------------------------------------------------------------------

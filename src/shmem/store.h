@@ -152,6 +152,9 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 /* Nor does it copy more: the next steps do.  Memory for what is longer is had in steps as well. */
 #define SX_STORE_COPY_MAX_BYTES (UINT64_C(1) << 20)
 
+/* A value with more is copied in steps by who puts it, and to the next generation. */
+#define SX_STORE_LONG_BYTES SX_STORE_COPY_MAX_BYTES
+
 struct sx_store_renewal;
 
 /* Must not be moved after sx_store_create.  In a private store, a copy of @view stays valid
@@ -167,7 +170,7 @@ struct sx_store_writer {
     uint64_t garbage_limit_bytes;     /* no renewal below; doubled when one could not be had */
     uint64_t renew_at_bytes;          /* of the heap: the next generation is begun */
     struct sx_store_renewal *renewal; /* the next one while it is copied in steps; NULL: none is */
-    uint64_t copied_bytes;            /* from one generation to the next, ever */
+    uint64_t copied_bytes;            /* in steps, or from one generation to the next, ever */
     uint64_t reserve_bytes;           /* no generation is made smaller without need */
     bool private_memory;
     bool alone;
@@ -212,6 +215,34 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
                                 const char *key, pmix_scope_t scope, const struct sx_cell *cell,
                                 const void *body);
 
+/* A long value that is put in steps. */
+struct sx_store_long {
+    /* As for sx_store_put_flat; they stay the same from the first step to the last. */
+    enum sx_realm realm;
+    uint32_t row;
+    const char *key;
+    pmix_scope_t scope;
+    struct sx_cell cell;
+    const void *body;
+    /* The store's; zeroed before the first step. */
+    uint64_t generation;  /* of the rest */
+    const void *equal_to; /* the value that is there; so many bytes of both are equal */
+    uint64_t equal;
+    bool differs;
+    uint64_t off, copied; /* in the heap; 0: it has no memory yet */
+    uint64_t renewed;     /* the generation that had not enough room */
+};
+
+/* As sx_store_put_flat, but copy or compare no more than @bytes, and take no more memory at once.
+ * Readers see the value after the last step.  A next generation is awaited, one with more room is
+ * begun, and if there is none in which the value has memory, all of it is put as by
+ * sx_store_put_flat.  Return: true while another step is needed; false, and *ret_status is as
+ * there. */
+bool sx_store_put_step(struct sx_store_writer *writer, struct sx_store_long *value, uint64_t bytes,
+                       pmix_status_t *ret_status);
+/* Instead of the next step. */
+void sx_store_long_drop(struct sx_store_writer *writer, struct sx_store_long *value);
+
 /* Take a value away.  Return: PMIX_SUCCESS, PMIX_ERR_NOT_FOUND. */
 pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                              const char *key);
@@ -231,9 +262,5 @@ pmix_status_t sx_store_renew(struct sx_store_writer *writer);
 /* Copy some @bytes more of the next generation, when it has been begun.  The next generation is
  * there as soon as all is copied, without another put.  Return: whether there is more. */
 bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes);
-
-/* @size bytes have arrived of a value that is put once it is complete: take some of the memory for
- * it, here and in the next generation. */
-void sx_store_expect(struct sx_store_writer *writer, uint64_t size);
 
 #endif

@@ -159,6 +159,7 @@ struct sx_put {
     uint64_t hash;
     struct sx_cell cell; /* scope in the flags; bits of a cell with a body are ignored */
     const void *body;
+    uint64_t body_off; /* not 0: the body is in the heap already, here */
 };
 
 static inline struct sx_store_header *sx_writer_store(const struct sx_store_writer *writer)
@@ -191,6 +192,9 @@ void sx_column_unset(struct sx_store_writer *writer, const struct sx_column_reco
 /* The bytes that the value at @words takes outside its first cell. */
 uint64_t sx_words_bytes(const struct sx_store_writer *writer, const struct sx_words *words);
 
+/* Whether there is no value at @words, or none any more. */
+bool sx_words_is_absent(const struct sx_words *words);
+
 /* The bytes of a column without any value, which the next generation does not have; else 0. */
 uint64_t sx_column_idle_bytes(const struct sx_column_record *record);
 
@@ -200,10 +204,12 @@ uint64_t sx_column_idle_bytes(const struct sx_column_record *record);
 
 /* ---- renewal (store_renew.c) -------------------------------------------------------------- */
 
-/* Begin the next generation, unless it is small, or cannot be had; then the caller tries again
- * later.  Return: whether it is being copied now. */
-bool sx_store_renew_begin(struct sx_store_writer *writer);
-/* Repeat a change in the next generation, if one is being copied. */
+/* Begin the next generation, with room for @extra_bytes more, unless it cannot be had, or is small
+ * and needs no more room; then the caller tries again later.  Return: whether it is being copied
+ * now. */
+bool sx_store_renew_begin(struct sx_store_writer *writer, uint64_t extra_bytes);
+/* Repeat a change in the next generation, if one is being copied.  A body that is in the heap of
+ * this one is copied later, as the others are. */
 void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put);
 void sx_store_renew_unset(struct sx_store_writer *writer, const struct sx_put *put);
 /* Give the next generation up. */

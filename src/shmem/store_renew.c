@@ -279,8 +279,12 @@ struct sx_store_renewal {
     bool is_begun;              /* ... behind the cells of the job and the single row ... */
     uint32_t entry_at, cell_at; /* ... from this cell of this chunk of the directory on */
     uint64_t left_bytes;        /* of a step */
-    bool waits;                 /* for more memory, for the cell that it is at */
-    bool failed;                /* it has not enough room, or memory */
+    const void *body;           /* of a long value: @body_off, and so much of it is copied */
+    uint64_t body_off, body_copied;
+    uint32_t body_len;
+    bool waits;  /* for more memory, or more steps, for the cell that it is at */
+    bool again;  /* a cell that it may be behind is to be copied */
+    bool failed; /* it has not enough room, or memory */
 };
 
 static void sx_renewal_spend(struct sx_store_renewal *renewal, uint64_t bytes)
@@ -320,12 +324,60 @@ static bool sx_renewal_prepare(struct sx_store_renewal *renewal, struct sx_colum
     return !renewal->waits;
 }
 
+/* The long value of which a part is copied is not wanted any more. */
+static void sx_renewal_body_drop(struct sx_store_renewal *renewal)
+{
+    if (renewal->body_off != 0) {
+        sx_store_garbage(&renewal->next, sx_align_up(renewal->body_len, 8));
+        renewal->body_off = 0;
+    }
+    renewal->body = NULL;
+}
+
+/* Copy on in a long value; its cell is stored when all of it is there. */
+static void sx_renewal_copy_long(struct sx_store_renewal *renewal, struct sx_column_record *record,
+                                 struct sx_put *put)
+{
+    struct sx_heap *const heap = &renewal->next.heap;
+
+    if (renewal->body != put->body) {
+        sx_renewal_body_drop(renewal);
+        if (!sx_renewal_prepare(renewal, record, put)) {
+            sx_renewal_spend(renewal, SX_STORE_COPY_MAX_BYTES);
+            return;
+        }
+        if (sx_column_is_short(&renewal->next, record, put->row) ||
+            sx_heap_alloc(heap, put->cell.len, 8, &renewal->body_off) != PMIX_SUCCESS) {
+            renewal->body_off = 0;
+            renewal->failed = true;
+            return;
+        }
+        renewal->body = put->body;
+        renewal->body_len = put->cell.len;
+        renewal->body_copied = 0;
+    }
+    const uint64_t left = put->cell.len - renewal->body_copied;
+    const uint64_t some = left < renewal->left_bytes ? left : renewal->left_bytes;
+
+    memcpy(heap->seg->base + renewal->body_off + renewal->body_copied,
+           (const uint8_t *)put->body + renewal->body_copied, some);
+    renewal->body_copied += some;
+    sx_renewal_spend(renewal, some);
+    renewal->waits = some < left;
+    if (!renewal->waits) {
+        put->body_off = renewal->body_off;
+        renewal->body_off = 0;
+        renewal->body = NULL;
+        (void)sx_renewal_store(renewal, record, put);
+    }
+}
+
 /* A live cell of the old one. */
 static void sx_renewal_copy(void *arg, const struct sx_column_record *record, uint32_t row,
                             const struct sx_item *item)
 {
     struct sx_store_renewal *const renewal = arg;
-    const struct sx_put put = {
+    struct sx_put put = {
         .realm = record->realm,
         .row = row,
         .key = record->key,
@@ -339,8 +391,12 @@ static void sx_renewal_copy(void *arg, const struct sx_column_record *record, ui
                                                        : NULL;
 
     sx_renewal_spend(renewal, sizeof(struct sx_words));
-    /* relaxed: the writer's own store. */
-    if (words == NULL || atomic_load_explicit(&words->word0, memory_order_relaxed) == 0) {
+    if (words != NULL && !sx_words_is_absent(words)) {
+        return;
+    }
+    if (put.cell.len > SX_STORE_LONG_BYTES) {
+        sx_renewal_copy_long(renewal, found, &put);
+    } else {
         const bool is_prepared = sx_renewal_prepare(renewal, found, &put);
 
         sx_renewal_spend(renewal, is_prepared ? item->cell.len : SX_STORE_COPY_MAX_BYTES);
@@ -404,8 +460,8 @@ static bool sx_renewal_column(struct sx_store_renewal *renewal, struct sx_reach 
     return sx_renewal_directory(renewal, reach, record);
 }
 
-/* Return: whether all columns are done. */
-static bool sx_renewal_columns(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
+/* Return: whether all columns have been walked. */
+static bool sx_renewal_walk(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
 {
     struct sx_reach reach = sx_reach_init(&writer->view);
     const uint64_t word = atomic_load_explicit(&sx_writer_store(writer)->dictionary,
@@ -437,14 +493,29 @@ static bool sx_renewal_columns(struct sx_store_writer *writer, struct sx_store_r
     return !renewal->failed;
 }
 
-bool sx_store_renew_begin(struct sx_store_writer *writer)
+/* Return: whether all columns are done. */
+static bool sx_renewal_columns(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
+{
+    while (sx_renewal_walk(writer, renewal)) {
+        if (!renewal->again) {
+            sx_renewal_body_drop(renewal);
+            return true;
+        }
+        renewal->again = false;
+        renewal->slot = 0;
+    }
+    return false;
+}
+
+bool sx_store_renew_begin(struct sx_store_writer *writer, uint64_t extra_bytes)
 {
     const uint64_t columns = atomic_load_explicit(&sx_writer_store(writer)->column_count,
                                                   memory_order_relaxed);
     /* Including the puts until the next generation is there. */
-    const uint64_t live = writer->live_bytes + writer->live_bytes / SX_STORE_COPY_TIMES;
+    const uint64_t live = writer->live_bytes + writer->live_bytes / SX_STORE_COPY_TIMES +
+                          extra_bytes;
 
-    if (writer->live_bytes < SX_STORE_STEPS_MIN_BYTES) {
+    if (writer->live_bytes < SX_STORE_STEPS_MIN_BYTES && extra_bytes == 0) {
         writer->renew_at_bytes = UINT64_MAX; /* until it is renewed for another reason */
         return false;
     }
@@ -487,18 +558,15 @@ bool sx_store_renew_step(struct sx_store_writer *writer, uint64_t bytes)
     return writer->renewal != NULL;
 }
 
-void sx_store_expect(struct sx_store_writer *writer, uint64_t size)
-{
-    (void)sx_heap_prepare(&writer->heap, size, 2 * SX_STORE_COPY_MAX_BYTES);
-    if (writer->renewal != NULL) {
-        (void)sx_heap_prepare(&writer->renewal->next.heap, size, 2 * SX_STORE_COPY_MAX_BYTES);
-    }
-}
-
 void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put)
 {
     struct sx_store_renewal *const renewal = writer->renewal;
 
+    if (renewal != NULL && put->body_off != 0) {
+        sx_store_renew_unset(writer, put);
+        renewal->again = true;
+        return;
+    }
     if (renewal != NULL && !sx_renewal_store(renewal, sx_column_find(&renewal->next, put), put)) {
         sx_store_renew_abandon(writer);
     }

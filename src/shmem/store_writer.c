@@ -206,7 +206,7 @@ static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
     }
     if (writer->renewal == NULL &&
         (is_littered || writer->heap.next_off > writer->renew_at_bytes) &&
-        !sx_store_renew_begin(writer) && is_littered && sx_store_renew(writer) != PMIX_SUCCESS) {
+        !sx_store_renew_begin(writer, 0) && is_littered && sx_store_renew(writer) != PMIX_SUCCESS) {
         writer->garbage_limit_bytes = writer->garbage_bytes * 2;
     }
     if (writer->renewal != NULL) {
@@ -218,6 +218,34 @@ static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
     }
 }
 
+/* The rest of what sx_put_init has begun. */
+static pmix_status_t sx_put_fill(struct sx_put *put, pmix_scope_t scope, const struct sx_cell *cell,
+                                 const void *body)
+{
+    if (cell->type == PMIX_UNDEF || cell->type == SX_CELL_MOVED ||
+        (cell->len != 0 && body == NULL) || scope > SX_CELL_SCOPE_MASK >> SX_CELL_SCOPE_SHIFT) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: type %u, %" PRIu32 " bytes, scope %u",
+                        put->key, cell->type, cell->len, (unsigned)scope);
+    }
+    put->cell = *cell;
+    put->cell.flags = (uint16_t)((cell->flags & ~SX_CELL_SCOPE_MASK) | (unsigned)scope
+                                                                           << SX_CELL_SCOPE_SHIFT);
+    put->body = body;
+    return PMIX_SUCCESS;
+}
+
+/* Put what there is room for. */
+static void sx_put_store(struct sx_store_writer *writer, struct sx_column_record *record,
+                         const struct sx_put *put)
+{
+    const uint64_t before = writer->heap.next_off + writer->garbage_bytes;
+
+    sx_column_put(writer, record, put);
+    sx_store_renew_put(writer, put);
+    /* A value that was copied in steps is not copied for again. */
+    sx_store_tidy(writer, put->body_off != 0 ? UINT64_MAX : before);
+}
+
 pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,
                                 const char *key, pmix_scope_t scope, const struct sx_cell *cell,
                                 const void *body)
@@ -225,33 +253,162 @@ pmix_status_t sx_store_put_flat(struct sx_store_writer *writer, enum sx_realm re
     struct sx_put put;
     pmix_status_t rc = sx_put_init(&put, realm, row, key);
 
+    rc = rc == PMIX_SUCCESS ? sx_put_fill(&put, scope, cell, body) : rc;
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    if (cell->type == PMIX_UNDEF || cell->type == SX_CELL_MOVED ||
-        (cell->len != 0 && body == NULL) || scope > SX_CELL_SCOPE_MASK >> SX_CELL_SCOPE_SHIFT) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "key %s: type %u, %" PRIu32 " bytes, scope %u", key,
-                        cell->type, cell->len, (unsigned)scope);
-    }
-    put.cell = *cell;
-    put.cell.flags = (uint16_t)((cell->flags & ~SX_CELL_SCOPE_MASK) | (unsigned)scope
-                                                                          << SX_CELL_SCOPE_SHIFT);
-    put.body = body;
-
     struct sx_column_record *record = sx_column_find(writer, &put);
     if (record != NULL && sx_put_is_stored(writer, sx_column_words(writer, record, row), &put)) {
         return PMIX_SUCCESS;
     }
     rc = sx_put_reserve(writer, &record, &put);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
+    if (rc == PMIX_SUCCESS) {
+        sx_put_store(writer, record, &put);
     }
-    const uint64_t before = writer->heap.next_off + writer->garbage_bytes;
+    return rc;
+}
 
-    sx_column_put(writer, record, &put);
-    sx_store_renew_put(writer, &put);
-    sx_store_tidy(writer, before);
-    return PMIX_SUCCESS;
+/* ---- in steps ------------------------------------------------------------------------------ */
+
+/* Compare on with the value that is there.  Return: whether they are equal so far. */
+static bool sx_long_is_equal(struct sx_store_writer *writer, struct sx_store_long *value,
+                             const struct sx_words *words, const struct sx_put *put, uint64_t bytes)
+{
+    struct sx_reach reach = sx_reach_init(&writer->view);
+    struct sx_item item;
+
+    if (words == NULL || sx_words_read(&reach, words, &item) != PMIX_SUCCESS ||
+        sx_word0(&item.cell) != sx_word0(&put->cell)) {
+        return false;
+    }
+    if (value->equal_to != item.body) {
+        value->equal_to = item.body;
+        value->equal = 0;
+    }
+    const uint64_t left = put->cell.len - value->equal;
+    const uint64_t some = left < bytes ? left : bytes;
+    const bool is_equal = memcmp((const uint8_t *)item.body + value->equal,
+                                 (const uint8_t *)put->body + value->equal, some) == 0;
+
+    value->equal += some;
+    writer->copied_bytes += some;
+    return is_equal;
+}
+
+/* Have some of the memory, here or in the next generation, and allocate when it is there.  Return:
+ * false when that cannot be had. */
+static bool sx_long_room(struct sx_store_writer *writer, struct sx_store_long *value,
+                         struct sx_column_record *record, const struct sx_put *put, uint64_t bytes)
+{
+    if (writer->renewal != NULL) {
+        (void)sx_store_renew_step(writer, bytes);
+        return true;
+    }
+    if (sx_column_is_short(writer, record, put->row)) {
+        return false;
+    }
+    const uint64_t need = sx_column_need(writer, record, put);
+
+    if (!sx_range_fits(writer->heap.next_off, need, writer->view.seg.size_bytes)) {
+        const bool may_renew = value->renewed != writer->generation;
+
+        value->renewed = writer->generation; /* if that one is given up, it was the only try */
+        return may_renew && sx_store_renew_begin(writer, need);
+    }
+    if (!sx_heap_prepare(&writer->heap, need, bytes)) {
+        writer->copied_bytes += bytes;
+        return true;
+    }
+    if (sx_heap_reserve(&writer->heap, need) != PMIX_SUCCESS ||
+        sx_heap_alloc(&writer->heap, put->cell.len, 8, &value->off) != PMIX_SUCCESS) {
+        value->off = 0;
+        return false;
+    }
+    writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
+    return true;
+}
+
+/* All of it is in the heap.  Return: whether it is stored; not if the store was renewed for what it
+ * needs besides. */
+static bool sx_long_show(struct sx_store_writer *writer, struct sx_store_long *value,
+                         struct sx_put *put, pmix_status_t *ret_status)
+{
+    struct sx_column_record *record = sx_column_find(writer, put);
+
+    put->body_off = value->off;
+    *ret_status = sx_put_reserve(writer, &record, put);
+    if (writer->generation != value->generation) {
+        return *ret_status != PMIX_SUCCESS;
+    }
+    if (*ret_status != PMIX_SUCCESS) {
+        sx_store_long_drop(writer, value);
+        return true;
+    }
+    value->off = 0;
+    sx_put_store(writer, record, put);
+    return true;
+}
+
+/* Copy on.  Return: whether all is there. */
+static bool sx_long_copy(struct sx_store_writer *writer, struct sx_store_long *value,
+                         uint64_t bytes)
+{
+    const uint64_t left = value->cell.len - value->copied;
+    const uint64_t some = left < bytes ? left : bytes;
+
+    memcpy(writer->view.seg.base + value->off + value->copied,
+           (const uint8_t *)value->body + value->copied, some);
+    value->copied += some;
+    writer->copied_bytes += some;
+    return value->copied == value->cell.len;
+}
+
+bool sx_store_put_step(struct sx_store_writer *writer, struct sx_store_long *value, uint64_t bytes,
+                       pmix_status_t *ret_status)
+{
+    struct sx_put put;
+
+    *ret_status = sx_put_init(&put, value->realm, value->row, value->key);
+    if (*ret_status == PMIX_SUCCESS) {
+        *ret_status = sx_put_fill(&put, value->scope, &value->cell, value->body);
+    }
+    if (*ret_status != PMIX_SUCCESS) {
+        return false;
+    }
+    if (value->generation != writer->generation) {
+        value->generation = writer->generation;
+        value->off = value->copied = 0;
+        value->equal_to = NULL;
+        value->differs = false;
+    }
+    if (value->off != 0) {
+        return !sx_long_copy(writer, value, bytes) ||
+               !sx_long_show(writer, value, &put, ret_status);
+    }
+    struct sx_column_record *const record = sx_column_find(writer, &put);
+
+    if (!value->differs) {
+        value->differs = !sx_long_is_equal(writer, value,
+                                           record != NULL ? sx_column_words(writer, record, put.row)
+                                                          : NULL,
+                                           &put, bytes);
+        return value->differs || value->equal < value->cell.len;
+    }
+    if (sx_long_room(writer, value, record, &put, bytes)) {
+        return true;
+    }
+    *ret_status = sx_store_put_flat(writer, value->realm, value->row, value->key, value->scope,
+                                    &value->cell, value->body);
+    return false;
+}
+
+void sx_store_long_drop(struct sx_store_writer *writer, struct sx_store_long *value)
+{
+    if (value->off != 0 && value->generation == writer->generation) {
+        sx_store_garbage(writer, sx_align_up(value->cell.len, 8));
+        writer->live_bytes = writer->heap.next_off - writer->garbage_bytes;
+    }
+    value->off = 0;
 }
 
 pmix_status_t sx_store_put(struct sx_store_writer *writer, enum sx_realm realm, uint32_t row,

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -274,6 +275,66 @@ static int case_refusals(void)
     WAIT_FOR(fault_log_lines(getpid(), REFUSED_TEXT) == REFUSED, "the others to be refused");
     fault_job_end(ATTACK_JOB);
     fault_job_whole("after.job", 2, 3);
+    fault_server_stop();
+    return 0;
+}
+
+/* ---- long values ----------------------------------------------------------------------------- */
+
+#define LONG_VALUE_BYTES (24u << 20)
+#define LONG_VALUES 5u /* one after the other; the store is renewed for the first, and again */
+#define LONG_TURN_UNITS 2000u
+
+static int role_long_values(const char *arg)
+{
+    char *const bytes = calloc(1, LONG_VALUE_BYTES);
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT };
+
+    (void)arg;
+    CHECK(bytes != NULL, "no memory");
+    value.data.bo.bytes = bytes;
+    value.data.bo.size = LONG_VALUE_BYTES;
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    for (unsigned i = 1; i <= LONG_VALUES; i++) {
+        memset(bytes, (int)i, LONG_VALUE_BYTES);
+        CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "long.value", &value), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    }
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    free(bytes);
+    return 0;
+}
+
+static pmix_status_t long_value_check(struct sx_server *server, void *arg)
+{
+    const struct sx_store *const store = &sx_nspace_find(server, ATTACK_JOB)->store.view;
+    struct sx_item item;
+
+    (void)arg;
+    CHECK_STATUS(sx_store_find(store, SX_REALM_JOB, 0, "long.value", &item), PMIX_SUCCESS);
+    const char *const bytes = item.body;
+
+    CHECK(item.cell.len == LONG_VALUE_BYTES, "%u bytes", (unsigned)item.cell.len);
+    for (size_t i = 0; i < item.cell.len; i++) {
+        CHECK(bytes[i] == LONG_VALUES, "byte %zu is %d", i, bytes[i]);
+    }
+    return PMIX_SUCCESS;
+}
+
+static int case_long_values(void)
+{
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 1);
+    fault_wait_ok(fault_start(ATTACK_JOB, 0, "long_values", ""), "the rank");
+    CHECK_STATUS(sx_server_call(sx_server_get(), long_value_check, NULL), PMIX_SUCCESS);
+    /* relaxed: for a report. */
+    const uint64_t units = atomic_load_explicit(&sx_server_get()->board.header->turn_units_max,
+                                                memory_order_relaxed);
+
+    fault_say("the longest turn took %llu units of work", (unsigned long long)units);
+    CHECK(units <= LONG_TURN_UNITS, "%llu units in one turn", (unsigned long long)units);
+    fault_job_end(ATTACK_JOB);
     fault_server_stop();
     return 0;
 }
@@ -558,18 +619,20 @@ static int case_late_handlers(void)
 }
 
 static const struct fault_case cases[] = {
-    { "lane_share", case_lane_share },       { "rest", case_rest },
-    { "refusals", case_refusals },           { "gets_bound", case_gets_bound },
-    { "dies_waiting", case_dies_waiting },   { "dies_waiting_forked", case_dies_waiting_forked },
+    { "long_values", case_long_values },
+    { "lane_share", case_lane_share },
+    { "rest", case_rest },
+    { "refusals", case_refusals },
+    { "gets_bound", case_gets_bound },
+    { "dies_waiting", case_dies_waiting },
+    { "dies_waiting_forked", case_dies_waiting_forked },
     { "late_handlers", case_late_handlers },
 };
 
 static const struct fault_role roles[] = {
-    { "lane_writer", role_lane_writer },
-    { "intruder", role_intruder },
-    { "gets", role_gets },
-    { "survivor", role_survivor },
-    { "victim", role_victim },
+    { "lane_writer", role_lane_writer }, { "long_values", role_long_values },
+    { "intruder", role_intruder },       { "gets", role_gets },
+    { "survivor", role_survivor },       { "victim", role_victim },
     { "latecomer", role_latecomer },
 };
 

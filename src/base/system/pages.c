@@ -10,11 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/system/process.h"
 #include "base/util.h"
 
-#define SX_MADV_POPULATE_WRITE 23 /* Linux 5.14; older headers lack it */
+#define SX_MADV_POPULATE_WRITE 23    /* Linux 5.14; older headers lack it */
+#define MANY_BYTES ((size_t)8 << 20) /* to be unmapped by a thread; fewer take no time */
+#define PIECE_BYTES ((size_t)4 << 20)
 
 static bool is_fresh(uint8_t *page)
 {
@@ -45,4 +50,88 @@ void *sx_pages_malloc(size_t size)
         populate(at, size);
     }
     return at;
+}
+
+/* ---- bytes that grow ------------------------------------------------------------------------ */
+
+bool sx_pages_grow(struct sx_pages *pages, size_t used, size_t size)
+{
+    if (size < SX_PAGES_OWN_BYTES) {
+        uint8_t *const at = pages->size < SX_PAGES_OWN_BYTES ? realloc(pages->at, size) : NULL;
+
+        *pages = at != NULL ? (struct sx_pages){ .at = at, .size = size } : *pages;
+        return at != NULL;
+    }
+    const bool is_own = pages->size >= SX_PAGES_OWN_BYTES;
+    const size_t whole = sx_align_up(size, SX_PAGE_BYTES);
+    void *const at = is_own ? mremap(pages->at, pages->size, whole, MREMAP_MAYMOVE)
+                            : mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                   -1, 0);
+
+    if (at == MAP_FAILED) {
+        return false;
+    }
+    if (!is_own) {
+        if (used > 0) {
+            memcpy(at, pages->at, used);
+        }
+        free(pages->at);
+    }
+    *pages = (struct sx_pages){ .at = at, .size = whole };
+    return true;
+}
+
+void sx_pages_free(struct sx_pages *pages)
+{
+    if (pages->size < SX_PAGES_OWN_BYTES) {
+        free(pages->at);
+    } else {
+        sx_pages_unmap(pages->at, pages->size, -1, pages->size >= MANY_BYTES);
+    }
+    *pages = (struct sx_pages){ .at = NULL };
+}
+
+/* ---- unmap ---------------------------------------------------------------------------------- */
+
+struct unmapping {
+    uint8_t *at;
+    size_t size;
+    int fd;
+};
+
+/* In pieces: while the kernel unmaps one, no other thread of this process can map memory. */
+static void unmap_in_pieces(const struct unmapping *what)
+{
+    size_t left = what->size;
+
+    while (left > PIECE_BYTES) {
+        left -= PIECE_BYTES;
+        munmap(what->at + left, PIECE_BYTES);
+    }
+    munmap(what->at, left);
+    if (what->fd >= 0) {
+        close(what->fd);
+    }
+}
+
+static void *unmap_run(void *arg)
+{
+    unmap_in_pieces(arg);
+    free(arg);
+    return NULL;
+}
+
+void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
+{
+    const struct unmapping what = { .at = at, .size = size, .fd = fd };
+    struct unmapping *const moved = are_many ? malloc(sizeof(*moved)) : NULL;
+
+    if (moved != NULL) {
+        *moved = what;
+        if (sx_thread_detached(unmap_run, moved)) {
+            return;
+        }
+        free(moved);
+    }
+    unmap_in_pieces(&what);
 }

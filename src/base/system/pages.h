@@ -7,11 +7,31 @@
 #ifndef SX_BASE_SYSTEM_PAGES_H
 #define SX_BASE_SYSTEM_PAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SX_PAGES_MIN_BYTES ((size_t)128 << 10) /* from here one call for all is cheaper */
 
 /* As malloc, and for free; the caller writes all of it now.  Any thread may call. */
 void *sx_pages_malloc(size_t size);
+
+/* Bytes that grow.  From SX_PAGES_OWN_BYTES on they have pages of their own: these grow without a
+ * copy, and many of them are given back by a thread.  Zeroed: none. */
+#define SX_PAGES_OWN_BYTES ((size_t)2 << 20)
+struct sx_pages {
+    uint8_t *at; /* 8-aligned */
+    size_t size;
+};
+
+/* Make @size bytes of them, of which the first @used are kept.  Return: false without memory, and
+ * then nothing has changed. */
+bool sx_pages_grow(struct sx_pages *pages, size_t used, size_t size);
+/* Safe when zeroed, and twice. */
+void sx_pages_free(struct sx_pages *pages);
+
+/* Unmap @size bytes from @at on, which are whole pages, and close @fd if it is not -1.  A thread
+ * does it for many of them.  Without one, or with few, the caller does. */
+void sx_pages_unmap(void *at, size_t size, int fd, bool are_many);
 
 #endif

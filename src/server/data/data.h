@@ -53,9 +53,12 @@ void sx_gets_deinit(struct sx_server *server);
  * *ret_kept, or PMIX_ERR_BAD_PARAM for bytes that are not a put. */
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
                            const struct sx_opened *body, pmix_status_t *ret_kept);
-/* The same for a value that @client has sent in another way than by a put.  All processes may read
- * it at once, and other nodes receive it in that other way.  Return: PMIX_SUCCESS; the error of the
- * store, logged. */
+/* A put in a bulk body: when its value is long, take the body and copy it in the client's turns.
+ * The client has its answer at the end.  Return: false when it is for sx_modex_put. */
+bool sx_modex_put_long(struct sx_server *server, struct sx_client *client, struct sx_frame *frame);
+/* As sx_modex_put, for a value that @client has sent in another way than by a put.  All processes
+ * may read it at once, and other nodes receive it in that other way.  Return: PMIX_SUCCESS; the
+ * error of the store, logged. */
 pmix_status_t sx_modex_give(struct sx_server *server, struct sx_client *client, const char *key,
                             const pmix_value_t *value);
 /* The same for @rank, which is on another node. */

@@ -176,12 +176,15 @@ static void copier_begin(struct sx_server *server, struct sx_client *client)
     }
 }
 
+static void long_put_free(struct sx_client *client);
+
 /* The next put of another client continues the copy. */
 void sx_modex_client_gone(struct sx_server *server, struct sx_client *client)
 {
     struct sx_store_copier *const copier = &client->nspace->copier;
 
     (void)server;
+    long_put_free(client);
     if (copier->client == client) {
         sx_share_work_remove(&copier->work);
         copier->client = NULL;
@@ -244,6 +247,14 @@ static pmix_status_t put_take(struct sx_server *server, struct sx_client *client
     return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
 }
 
+/* The value for other nodes is no longer the newest. */
+static void remote_outdate(struct sx_client *client, const struct put *put)
+{
+    if (put->head->scope == PMIX_GLOBAL && client->nspace->has_remote) {
+        (void)sx_store_unset(&client->nspace->remote, SX_REALM_JOB, client->rank, put->key);
+    }
+}
+
 /* Apply the put to the store that its scope names, or withdraw from both. */
 static pmix_status_t put_apply(struct sx_server *server, struct sx_client *client, struct put *put)
 {
@@ -257,9 +268,8 @@ static pmix_status_t put_apply(struct sx_server *server, struct sx_client *clien
     if (rc == PMIX_SUCCESS) {
         rc = put_charged(server, client, is_remote ? &nspace->remote : &nspace->store, put);
     }
-    if (rc == PMIX_SUCCESS && put->head->scope == PMIX_GLOBAL && nspace->has_remote) {
-        /* The value for other nodes is no longer the newest. */
-        (void)sx_store_unset(&nspace->remote, SX_REALM_JOB, client->rank, put->key);
+    if (rc == PMIX_SUCCESS) {
+        remote_outdate(client, put);
     }
     return rc;
 }
@@ -312,34 +322,137 @@ static void losses_tell(struct sx_server *server, struct sx_client *client)
     sx_event_to(server, SHMIX_ERR_VALUES_LOST, client, &self, 1, &note, 1);
 }
 
+/* The put of @body, @size bytes, has been applied, or not: @rc.  Return: as sx_modex_put. */
+static pmix_status_t put_end(struct sx_server *server, struct sx_client *client,
+                             const struct put *put, size_t size, pmix_status_t rc,
+                             pmix_status_t *ret_kept)
+{
+    if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put->head->scope)) {
+        put_is_found(server, client, put);
+    }
+    if (rc == PMIX_SUCCESS && is_news(client->nspace, put->head->scope)) {
+        rc = sx_blob_message(&client->news, put->head, size);
+    }
+    if (rc != PMIX_SUCCESS) {
+        client_loses(server, client, put->key, rc);
+    }
+    *ret_kept = rc;
+    return (put->head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
+}
+
 pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
                            const struct sx_opened *body, pmix_status_t *ret_kept)
 {
-    struct sx_nspace *nspace = client->nspace;
     struct put put;
     pmix_status_t rc = put_read(body, &put);
 
-    if (rc == PMIX_SUCCESS && !nspace->has_store) {
+    if (rc == PMIX_SUCCESS && !client->nspace->has_store) {
         rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's put: its home is elsewhere */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     rc = put_apply(server, client, &put);
-    if (rc == PMIX_ERR_BAD_PARAM) {
-        return rc; /* a bad qualified value: our client library checks values before sending */
+    return rc == PMIX_ERR_BAD_PARAM
+               ? rc /* a bad qualified value: our client library checks values before sending */
+               : put_end(server, client, &put, body->size, rc, ret_kept);
+}
+
+/* ---- long values ----------------------------------------------------------------------------- */
+
+/* One that is copied in its client's turns.  Until its end nothing else of the client is taken. */
+struct sx_long_put {
+    struct sx_share_work work;
+    struct sx_server *server;
+    struct sx_client *client;
+    uint32_t id; /* of the request */
+    struct sx_pages pages;
+    size_t size;
+    struct put put; /* in the pages */
+    struct sx_store_writer *store;
+    struct sx_store_long value;
+};
+
+static void long_put_free(struct sx_client *client)
+{
+    struct sx_long_put *const put = client->long_put;
+
+    if (put != NULL) {
+        sx_share_work_remove(&put->work);
+        sx_store_long_drop(put->store, &put->value);
+        sx_pages_free(&put->pages);
+        free(put);
+        client->long_put = NULL;
     }
-    if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put.head->scope)) {
-        put_is_found(server, client, &put);
+}
+
+static void long_put_step(struct sx_share_work *work)
+{
+    struct sx_long_put *const all = SX_CONTAINER(work, struct sx_long_put, work);
+    struct sx_server *const server = all->server;
+    struct sx_client *const client = all->client;
+    const uint64_t before = all->store->copied_bytes;
+    const uint32_t id = all->id;
+    pmix_status_t rc, kept;
+    const bool is_more = sx_store_put_step(all->store, &all->value,
+                                           SX_SHARE_STEP_UNITS * COPIED_PER_UNIT, &rc);
+
+    sx_share_charge(server, client, 1 + (all->store->copied_bytes - before) / COPIED_PER_UNIT);
+    if (is_more) {
+        return;
     }
-    if (rc == PMIX_SUCCESS && is_news(nspace, put.head->scope)) {
-        rc = sx_blob_message(&client->news, body->head, body->size);
+    if (all->store->renewal != NULL) {
+        copier_begin(server, client);
     }
-    if (rc != PMIX_SUCCESS) {
-        client_loses(server, client, put.key, rc);
+    if (rc == PMIX_SUCCESS) {
+        remote_outdate(client, &all->put);
     }
-    *ret_kept = rc;
-    return (put.head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
+    sx_share_work_remove(&all->work); /* what the end calls may end the client */
+    rc = put_end(server, client, &all->put, all->size, rc, &kept);
+    long_put_free(client);
+    if (rc == PMIX_SUCCESS) {
+        sx_reply(server, client, id, kept, -1);
+    }
+}
+
+bool sx_modex_put_long(struct sx_server *server, struct sx_client *client, struct sx_frame *frame)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    struct put put;
+
+    if (put_read(&frame->opened, &put) != PMIX_SUCCESS || put.cell.len <= SX_STORE_LONG_BYTES ||
+        strcmp(put.key, PMIX_QUALIFIED_VALUE) == 0 || !nspace->has_store ||
+        client->long_put != NULL) {
+        return false;
+    }
+    const bool is_remote = put.head->scope == PMIX_REMOTE;
+    struct sx_long_put *const all = !is_remote || remote_obtain(nspace) == PMIX_SUCCESS
+                                        ? calloc(1, sizeof(*all))
+                                        : NULL;
+
+    if (all == NULL) {
+        return false;
+    }
+    *all = (struct sx_long_put){
+        .work.step = long_put_step,
+        .server = server,
+        .client = client,
+        .id = frame->header.id,
+        .pages = frame->bulk_pages,
+        .size = frame->opened.size,
+        .put = put,
+        .store = is_remote ? &nspace->remote : &nspace->store,
+        .value = { .realm = SX_REALM_JOB,
+                   .row = client->rank,
+                   .scope = put.head->scope,
+                   .cell = put.cell,
+                   .body = put.body },
+    };
+    all->value.key = all->put.key;
+    frame->bulk_pages = (struct sx_pages){ .at = NULL };
+    client->long_put = all;
+    sx_share_work_add(client, &all->work);
+    return true;
 }
 
 /* Encode @value as the body of a put. */

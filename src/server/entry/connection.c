@@ -59,9 +59,11 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         server->consumer->ended(server, client, why);
         return;
     }
+    /* A put is charged by who copies it. */
     sx_share_charge(server, client,
-                    frame->body == NULL ? sx_message_piece_cost(frame->body_size)
-                                        : sx_message_cost(frame->header.kind, frame->body_size));
+                    frame->body == NULL || frame->header.kind == SX_MSG_PUT_BULK
+                        ? sx_message_piece_cost(frame->header.body_size)
+                        : sx_message_cost(frame->header.kind, frame->body_size));
     if (client->state != SX_CLIENT_CONNECTED) {
         /* Another thread of the client sent this frame during its good-bye.  The server does
          * nothing for the frame, and the host is called for one good-bye only. */
@@ -69,9 +71,6 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         return;
     }
     if (frame->body == NULL) { /* a piece of a large body, or none for want of memory */
-        if (frame->header.kind == SX_MSG_PUT_BULK) {
-            sx_store_expect(&client->nspace->store, client->channel->bulk.size);
-        }
         sx_reply(server, client, frame->header.id, frame->status, -1);
         return;
     }

@@ -189,9 +189,14 @@ static bool on_put_bulk(struct sx_server *server, struct sx_client *client, stru
                         uint64_t now_ns)
 {
     pmix_status_t kept = PMIX_SUCCESS;
-    const pmix_status_t rc = sx_modex_put(server, client, &frame->opened, &kept);
 
     (void)now_ns;
+    if (sx_modex_put_long(server, client, frame)) {
+        return true;
+    }
+    sx_share_charge(server, client, sx_message_cost(SX_MSG_PUT_BULK, frame->body_size));
+    const pmix_status_t rc = sx_modex_put(server, client, &frame->opened, &kept);
+
     if (rc == PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, kept, -1);
     }

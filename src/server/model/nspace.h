@@ -148,12 +148,13 @@ struct sx_client {
     bool died;           /* the kernel has reported it: the host may start another in its place */
 
     bool has_committed;
-    size_t values_lost;      /* modex.c: of the commit that is under way */
-    struct sx_blob news;     /* put since the last fence that all nodes took part in */
-    uint64_t news_gone;      /* bytes of news before these */
-    struct sx_list requests; /* modex.c: other nodes that wait for its first commit */
-    uint32_t waiter_count;   /* gets of others that wait for this one's data */
-    struct sx_list pendings; /* pending.c: what it waits for */
+    size_t values_lost;           /* modex.c: of the commit that is under way */
+    struct sx_long_put *long_put; /* modex.c: the value that is being copied; NULL: none */
+    struct sx_blob news;          /* put since the last fence that all nodes took part in */
+    uint64_t news_gone;           /* bytes of news before these */
+    struct sx_list requests;      /* modex.c: other nodes that wait for its first commit */
+    uint32_t waiter_count;        /* gets of others that wait for this one's data */
+    struct sx_list pendings;      /* pending.c: what it waits for */
     struct sx_list belongings[SX_MEMBERSHIP_KINDS]; /* belonging.c: the lists it is in, by kind */
     struct sx_list sets; /* process_sets.c: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];

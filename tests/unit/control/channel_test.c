@@ -81,7 +81,7 @@ static void on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_
     server->body_size = frame->body_size;
     server->body_sum = sum_bytes(frame->body, frame->body_size);
     server->fd_count = frame->fd_count;
-    server->bulk = frame->bulk_bytes != NULL;
+    server->bulk = frame->bulk_pages.at != NULL;
     server->frame_count++;
     if (server->close_at_frame) {
         sx_channel_close(&server->channel);

@@ -560,44 +560,103 @@ static void large_judge(const struct sx_store_writer *writer, uint64_t generatio
     }
 }
 
-/* Long values: a put copies none of the others, and memory for each is had in steps. */
-Test(store_renew, long_values_are_copied_in_steps)
+/* One step.  It copies no more than it may, and takes no more memory than some steps of it. */
+static bool long_step(struct sx_store_writer *writer, struct sx_store_long *value,
+                      uint64_t *ret_steps)
+{
+    const uint64_t step = UINT64_C(1) << 18;
+    const uint64_t before = writer->copied_bytes, backed = writer->view.seg.backed_bytes;
+    const uint64_t generation = writer->generation;
+    pmix_status_t rc = PMIX_SUCCESS;
+    const bool is_more = sx_store_put_step(writer, value, step, &rc);
+
+    cr_assert_eq(rc, PMIX_SUCCESS);
+    cr_expect_leq(writer->copied_bytes - before, step + SX_STORE_COPY_MIN_BYTES);
+    if (writer->generation == generation) {
+        large_judge(writer, generation, backed);
+    }
+    cr_assert_lt(++*ret_steps, 100000);
+    return is_more;
+}
+
+static struct sx_store_long long_value(uint32_t row, const void *bytes)
+{
+    return (struct sx_store_long){ .row = row,
+                                   .key = "long",
+                                   .scope = PMIX_GLOBAL,
+                                   .cell = { .type = PMIX_BYTE_OBJECT, .len = LARGE_BYTES },
+                                   .body = bytes };
+}
+
+/* Into a store that has to be made larger for it, and that others fill meanwhile: readers see the
+ * old value, then the whole new one. */
+Test(store_renew, a_long_value_is_put_in_steps)
 {
     static char bytes[LARGE_BYTES];
-    const struct sx_cell cell = { .type = PMIX_BYTE_OBJECT, .len = LARGE_BYTES };
     struct sx_store_writer writer;
     struct sx_item item;
-    uint64_t generation, steps = 0;
+    uint32_t cell = 0;
+
+    memset(step_has, 0, sizeof(step_has));
+    test_store_create(&writer, STEP_ROWS, 0, false);
+    for (uint32_t i = 1; i <= 4 * LARGE_COUNT; i++) {
+        struct sx_store_long value = long_value(i % LARGE_COUNT, bytes);
+        uint64_t steps = 0;
+
+        memset(bytes, (int)i, sizeof(bytes));
+        while (long_step(&writer, &value, &steps)) {
+            if (i > LARGE_COUNT) {
+                cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, i % LARGE_COUNT, "long",
+                                           &item),
+                             PMIX_SUCCESS);
+                cr_assert_eq(((const char *)item.body)[LARGE_BYTES - 1], (char)(i - LARGE_COUNT));
+            }
+            step_put(&writer, cell % STEP_CELLS, 1 + cell);
+            cell++;
+        }
+        cr_expect_geq(steps, LARGE_BYTES >> 18);
+    }
+    while (sx_store_renew_step(&writer, 1 << 18)) {
+    }
+    cr_expect_geq(writer.generation, 2);
+    for (uint32_t row = 0; row < LARGE_COUNT; row++) {
+        memset(bytes, (int)(row == 0 ? 4 * LARGE_COUNT : 3 * LARGE_COUNT + row), sizeof(bytes));
+        cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, row, "long", &item), PMIX_SUCCESS);
+        cr_assert_eq(item.cell.len, LARGE_BYTES);
+        cr_expect(memcmp(item.body, bytes, LARGE_BYTES) == 0, "row %u", row);
+    }
+    step_expect_all(&writer.view);
+    sx_store_destroy(&writer);
+}
+
+/* An equal value is compared in steps, and changes nothing; one that is given up is garbage. */
+Test(store_renew, a_long_value_that_is_equal_or_given_up_changes_nothing)
+{
+    static char bytes[LARGE_BYTES];
+    struct sx_store_writer writer;
+    struct sx_item item;
+    uint64_t steps = 0;
 
     test_store_create(&writer, STEP_ROWS, 96 << 20, false);
-    for (uint32_t i = 0; writer.renewal == NULL; i++) {
-        cr_assert_lt(i, 64);
-        bytes[0] = (char)i;
-        for (uint64_t size = 1 << 20; size <= LARGE_BYTES; size += 1 << 20) {
-            const uint64_t before = writer.view.seg.backed_bytes;
+    struct sx_store_long value = long_value(0, bytes);
 
-            sx_store_expect(&writer, size);
-            large_judge(&writer, writer.generation, before);
-        }
-        const uint64_t before = writer.view.seg.backed_bytes, copied = writer.copied_bytes;
+    while (long_step(&writer, &value, &steps)) {
+    }
+    const uint64_t used = writer.heap.next_off;
 
-        generation = writer.generation;
-        cr_assert_eq(sx_store_put_flat(&writer, SX_REALM_JOB, i % LARGE_COUNT, "long", PMIX_GLOBAL,
-                                       &cell, bytes),
-                     PMIX_SUCCESS);
-        large_judge(&writer, generation, before);
-        cr_expect_leq(writer.copied_bytes - copied, SX_STORE_COPY_MAX_BYTES);
+    value = long_value(0, bytes);
+    for (steps = 0; long_step(&writer, &value, &steps);) {
     }
-    generation = writer.generation;
-    for (; sx_store_renew_step(&writer, 1 << 18); steps++) {
-        cr_assert_lt(steps, 10000);
+    cr_expect_eq(steps, LARGE_BYTES >> 18);
+    cr_expect_eq(writer.heap.next_off, used);
+    value = long_value(1, bytes);
+    for (steps = 0; value.copied == 0;) {
+        cr_assert(long_step(&writer, &value, &steps));
     }
-    cr_expect_eq(writer.generation, generation + 1);
-    cr_expect_geq(steps, LARGE_COUNT * (LARGE_BYTES / SX_STORE_COPY_MAX_BYTES - 1));
-    for (uint32_t row = 0; row < LARGE_COUNT; row++) {
-        cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, row, "long", &item), PMIX_SUCCESS);
-        cr_expect_eq(item.cell.len, LARGE_BYTES);
-    }
+    sx_store_long_drop(&writer, &value);
+    cr_expect_eq(writer.garbage_bytes, LARGE_BYTES);
+    cr_expect_eq(writer.live_bytes, writer.heap.next_off - LARGE_BYTES);
+    cr_expect_eq(sx_store_find(&writer.view, SX_REALM_JOB, 1, "long", &item), PMIX_ERR_NOT_FOUND);
     sx_store_destroy(&writer);
 }
 
