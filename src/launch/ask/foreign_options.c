@@ -12,6 +12,7 @@
 #include "launch/ask/options.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
+#include "launch/place/program.h"
 
 #define NODES                                                                                      \
     "is about several nodes, and 'shmix run' starts all ranks on this one: leave it out (-n N is " \

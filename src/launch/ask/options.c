@@ -16,55 +16,12 @@
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/place/place.h"
+#include "launch/place/program.h"
 #include "launch/stdio/output.h"
 
 #define EVENT_GRACE_NS (100 * SX_NS_PER_MS) /* for --event-grace */
 #define TIMEOUT_WANTS "seconds, from 0.001 to 100000000, or 0 for no limit"
 #define TIMEOUT_VARIABLE "MPIEXEC_TIMEOUT" /* the variable that mpirun and MPICH's mpiexec read */
-
-static const struct {
-    const char *name, *noun;
-} levels[] = {
-    [SX_RUN_LEVEL_NONE] = { "none", "nothing" },
-    [SX_RUN_LEVEL_HWTHREAD] = { "hwthread", "hardware thread" },
-    [SX_RUN_LEVEL_CORE] = { "core", "core" },
-    [SX_RUN_LEVEL_L3CACHE] = { "l3cache", "L3 cache" },
-    [SX_RUN_LEVEL_NUMA] = { "numa", "NUMA node" },
-    [SX_RUN_LEVEL_PACKAGE] = { "package", "package" },
-    [SX_RUN_LEVEL_NODE] = { "node", "node" },
-};
-
-const char *sx_run_level_name(enum sx_run_level level)
-{
-    return (size_t)level < SX_COUNT(levels) ? levels[level].name : "?";
-}
-
-const char *sx_run_map_name(enum sx_run_level map)
-{
-    return map == SX_RUN_LEVEL_NONE ? "slot" : sx_run_level_name(map);
-}
-
-const char *sx_run_level_noun(enum sx_run_level level)
-{
-    return (size_t)level < SX_COUNT(levels) ? levels[level].noun : "?";
-}
-
-bool sx_run_level_is_cpu(enum sx_run_level level)
-{
-    return level == SX_RUN_LEVEL_CORE || level == SX_RUN_LEVEL_HWTHREAD;
-}
-
-bool sx_run_bind_default(struct sx_run_options *options)
-{
-    if (options->bind == SX_RUN_BIND_NOT_GIVEN) {
-        options->bind = options->hwthreads && options->cpus_each > 0 ? SX_RUN_LEVEL_HWTHREAD
-                        : options->cpus_each > 0 && !sx_run_level_is_cpu(options->map)
-                            ? SX_RUN_LEVEL_CORE
-                        : options->map == SX_RUN_LEVEL_NODE ? SX_RUN_LEVEL_NONE
-                                                            : options->map;
-    }
-    return options->cpus_each == 0 || sx_run_level_is_cpu(options->bind);
-}
 
 /* ---- setters --------------------------------------------------------------------------------- */
 
@@ -139,31 +96,6 @@ static bool set_hostfile(void *at, const char *value)
     return set_nodes(at, value, sx_run_nodes_file);
 }
 
-/* A level before @end; @none is the word for no level. */
-static bool set_level(enum sx_run_level *at, const char *value, const char *none, int end)
-{
-    if (strcmp(value, "socket") == 0) {
-        value = "package";
-    }
-    for (int i = SX_RUN_LEVEL_NONE; i < end; i++) {
-        if (strcmp(value, i == SX_RUN_LEVEL_NONE ? none : levels[i].name) == 0) {
-            *at = (enum sx_run_level)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool sx_run_map_read(const char *word, enum sx_run_level *ret_map)
-{
-    return set_level(ret_map, word, "slot", SX_RUN_LEVEL_NODE + 1);
-}
-
-bool sx_run_bind_read(const char *word, enum sx_run_level *ret_bind)
-{
-    return set_level(ret_bind, word, "none", SX_RUN_LEVEL_NODE);
-}
-
 static bool set_policy(struct sx_run_options *options, const char *value,
                        bool (*take)(struct sx_run_options *, const char *, char *))
 {
@@ -193,12 +125,6 @@ static bool set_cpus(void *at, const char *value)
     free(options->cpus);
     options->cpus = sx_cli_strdup(value);
     return value[0] != '\0' && value[strspn(value, "0123456789,-")] == '\0';
-}
-
-void sx_run_app_env_add(struct sx_run_app *app, char *word)
-{
-    app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
-    app->env[app->env_count++] = word;
 }
 
 static bool set_env(void *at, const char *value)

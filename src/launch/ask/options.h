@@ -65,7 +65,7 @@ struct sx_run_app {
     bool counted;          /* -n has given the number, in these words */
     bool by_default;       /* no option has given the number */
     uint32_t slot_count;   /* named by --host and --hostfile */
-    uint32_t first_rank;   /* in its job (launch/job/job.c) */
+    uint32_t first_rank;   /* in its job (launch/job/jobs.c) */
     const char *wdir;      /* NULL: the launcher's */
     uint32_t restarts_max; /* of a rank that fails */
     const char *pset;      /* the process set of its ranks; NULL: none */
@@ -82,9 +82,6 @@ struct sx_run_app {
 #define SX_RUN_ENV_UNSET '\1'
 #define SX_RUN_ENV_PREPEND '\2'
 #define SX_RUN_ENV_APPEND '\3'
-
-/* Add @word, which is malloc'ed and which @app then owns. */
-void sx_run_app_env_add(struct sx_run_app *app, char *word);
 
 struct sx_run_appfile;
 
@@ -141,21 +138,5 @@ extern const struct sx_verb sx_run_verb;
  * case. */
 int sx_run_options_init(struct sx_run_options *options, char **argv);
 void sx_run_options_deinit(struct sx_run_options *options);
-
-/* If no binding is given, bind ranks to the objects by which they are mapped.  Return: false:
- * cpus_each does not fit these objects. */
-bool sx_run_bind_default(struct sx_run_options *options);
-/* Whether @level is a core or a hardware thread, of which each rank has its own. */
-bool sx_run_level_is_cpu(enum sx_run_level level);
-
-/* The policy of --map-by or --bind-to that @word names.  Return: false for another word. */
-bool sx_run_map_read(const char *word, enum sx_run_level *ret_map);
-bool sx_run_bind_read(const char *word, enum sx_run_level *ret_bind);
-
-/* The word of a policy, as the user writes it: "core", "numa"; as a map, "none" is "slot". */
-const char *sx_run_level_name(enum sx_run_level level);
-const char *sx_run_map_name(enum sx_run_level map);
-/* The noun of a level in a sentence: "core", "NUMA node". */
-const char *sx_run_level_noun(enum sx_run_level level);
 
 #endif

@@ -213,7 +213,7 @@ bool sx_run_report_late(struct sx_run_job *job)
     struct sx_run_request *const request = job->request;
     struct words words;
 
-    if (request == NULL || job->ending || !late_begin(&request->late, job->run, &job->timeout)) {
+    if (request == NULL || job->caused || !late_begin(&request->late, job->run, &job->timeout)) {
         return false;
     }
     if (request->said.report_state) {
@@ -240,10 +240,10 @@ bool sx_run_report_all_late(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         struct sx_run_job *const job = run->jobs->at[i];
 
-        if (options->report_state && !job->over) {
+        if (options->report_state && job->state != SX_RUN_OVER) {
             states_say(job);
         }
-        if (options->report_stacks && !job->over) {
+        if (options->report_stacks && job->state != SX_RUN_OVER) {
             words_add(&words, job);
         }
     }

@@ -244,7 +244,7 @@ static struct status_words status_of(const struct sx_run_abort *abort, const cha
 
 static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
 {
-    if (!job->ending && job->failed_rank == UINT32_MAX && abort->job == job) {
+    if (!job->caused && job->failed_rank == UINT32_MAX && abort->job == job) {
         job->failed_rank = abort->rank;
         job->failed_code = code_of(abort);
     }
@@ -256,7 +256,7 @@ static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
 static bool is_gone(const struct sx_run_job *job, uint32_t rank)
 {
     return rank < job->spawned ? !job->ranks[rank].alive && !sx_run_again_is_pending(job, rank)
-                               : job->ranks[rank].unwanted || job->ending;
+                               : job->ranks[rank].unwanted || job->caused;
 }
 
 static bool all_gone(const struct sx_run_job *job, const struct sx_run_news *news)
@@ -296,7 +296,7 @@ static void signal_unwanted(struct sx_run_job *job, int number)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {
         if (job->ranks[i].alive && job->ranks[i].unwanted) {
-            kill(-job->ranks[i].pid, number);
+            job->run->acts->kill(-job->ranks[i].pid, number);
         }
     }
 }
@@ -366,7 +366,7 @@ static void reaction_due(void *arg, uint64_t now_ns)
     struct sx_run_job *const job = arg;
 
     (void)now_ns;
-    if (!job->ending) {
+    if (!job->caused) {
         abort_all(job, job->reaction_to->abort);
     }
 }
@@ -383,7 +383,7 @@ static void abort_taken(struct sx_run_job *job, struct sx_run_news *news)
     }
     news->next = job->aborts;
     job->aborts = news;
-    if (job->ending || job->over || job->reaction_to != NULL) {
+    if (job->caused || job->state == SX_RUN_OVER || job->reaction_to != NULL) {
         return;
     }
     if (!news->whole) {
@@ -441,7 +441,7 @@ static void control_signal(const struct sx_run_job *job, const struct sx_run_new
         const size_t rank = news->whole ? i : news->ranks[i];
 
         if (rank < job->spawned && job->ranks[rank].alive) {
-            kill(-job->ranks[rank].pid, news->abort->status);
+            job->run->acts->kill(-job->ranks[rank].pid, news->abort->status);
         }
     }
 }
@@ -450,9 +450,9 @@ static void control_taken(struct sx_run_job *job, struct sx_run_news *news)
 {
     if (!news->abort->ends) {
         control_signal(job, news);
-    } else if (!job->ending && !job->over && news->whole) {
+    } else if (!job->caused && job->state != SX_RUN_OVER && news->whole) {
         control_all(job, news->abort);
-    } else if (!job->ending && !job->over) {
+    } else if (!job->caused && job->state != SX_RUN_OVER) {
         control_part(job, news);
     }
     sx_run_news_answer(news);
@@ -466,7 +466,7 @@ static void lost_due(void *arg, uint64_t now_ns)
     struct sx_run_job *const job = arg;
 
     (void)now_ns;
-    for (uint32_t i = 0; i < job->spawned && !job->ending; i++) {
+    for (uint32_t i = 0; i < job->spawned && !job->caused; i++) {
         const struct sx_run_rank *rank = &job->ranks[i];
 
         if (!rank->lost || !rank->alive) {
@@ -488,7 +488,7 @@ static void rank_lost(struct sx_run_job *job, uint32_t number)
 {
     struct sx_run_rank *rank = &job->ranks[number];
 
-    if (rank->alive && !rank->unwanted && !goes_on(job) && !job->ending) {
+    if (rank->alive && !rank->unwanted && !goes_on(job) && !job->caused) {
         rank->lost = true;
         if (!sx_run_is_awaited(&job->lost)) {
             sx_run_after(&job->run->loop, &job->lost, LOST_GRACE_NS, lost_due, job);
@@ -586,12 +586,12 @@ void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const sigi
 {
     end_note(job, &job->ranks[rank], info, good);
     sx_run_child_rank_ended(job, rank);
-    if (!job->ending && !good && !job->ranks[rank].unwanted) {
+    if (!job->caused && !good && !job->ranks[rank].unwanted) {
         rank_failed(job, rank, info);
-    } else if (!job->ending) {
+    } else if (!job->caused) {
         sx_run_host_rank_gone(job, rank);
     }
-    if (!job->ending) {
+    if (!job->caused) {
         sx_run_pmi1_rank_gone(job, rank);
     }
     answer_aborts(job);

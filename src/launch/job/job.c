@@ -1,192 +1,532 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job.c - jobs are made from the list of applications; the first one has the session's name. */
-#include "launch/job/job.h"
+/* job.c - the life of a job: its state, the verbs that change it, and its deadlines.
+ *
+ *                 all ranks have been started               no process is left
+ *     STARTING ------------------------------> RUNNING -------------------------> OVER --> removed
+ *        |  \                                     |                               ^
+ *        |   +--- a cause ------> ENDING <--------+ a cause                       |
+ *        |                           |            no process is left              |
+ *        |                           +--------------------------------------------+
+ *        +--- the job is not to be started, or cannot be registered --------------+
+ *
+ * A cause is a rank that failed, an abort, a request of job control, a time limit, a start that
+ * failed, the end of its parent or of a job that it depends on, or a signal of the user.  The first
+ * one decides the exit code and has the only line; it signals the ranks, and a grace later kills
+ * them.  If an event reports it, the handlers run before (term).  A second signal of the user ends
+ * both waits.  A rank that is to be started again keeps its job in its state.  The files that call
+ * the verbs:
+ *
+ *     start      launch/job/start.c (sx_run_job_started); launch/job/life.c gives start_rank
+ *     end        sx_run_end, sx_run_end_told, sx_run_end_all, sx_run_end_hurry
+ *     restart    launch/job/failure.c (sx_run_again_note), then timers
+ *     over       launch/job/life.c (sx_run_job_over), once launch/job/orphans.c has left no process
+ *     removal    launch/job/orphans.c (sx_run_past_remove) */
+#include "launch/job/state.h"
 
+#include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/status.h"
+#include "base/util.h"
 #include "launch/common/say.h"
+#include "launch/job/diagnose.h"
+#include "launch/job/record.h"
+#include "launch/pmi/host.h"
+#include "launch/pmi/pmi1.h"
 
-/* ---- one job --------------------------------------------------------------------------------- */
+/* ---- its state ------------------------------------------------------------------------------- */
 
-static struct sx_run_job *job_append(struct sx_run_jobs *jobs, const struct sx_run_options *options,
-                                     struct sx_run_app *apps)
+static void become(struct sx_run_job *job, enum sx_run_job_state state)
 {
-    struct sx_run_job *const job = sx_cli_calloc(1, sizeof(*job));
-
-    *job = (struct sx_run_job){ .number = jobs->numbered++, .options = options, .apps = apps };
-    job->begun_ns = sx_now_ns();
-    job->first = sx_run_jobs_places(jobs);
-    job->loss_awaited = job->failed_rank = UINT32_MAX;
-    job->reports.fd = job->report_fd = -1;
-    if (jobs->count == jobs->room) {
-        jobs->room = 2 * jobs->room + 4;
-        jobs->at = sx_cli_realloc(jobs->at, jobs->room, sizeof(*jobs->at));
-    }
-    return jobs->at[jobs->count++] = job;
+    sx_assert(state > job->state);
+    job->state = state;
 }
 
-static void job_take_app(struct sx_run_job *job, struct sx_run_app *app)
+void sx_run_job_started(struct sx_run_job *job)
 {
-    app->first_rank = job->rank_count;
-    job->app_count++;
-    job->rank_count += app->rank_count;
-}
-
-static void job_make_ranks(struct sx_run_job *job)
-{
-    job->ranks = sx_cli_calloc(job->rank_count, sizeof(*job->ranks));
-    for (uint32_t i = 0; i < job->rank_count; i++) {
-        job->ranks[i].streams[0].watch.fd = job->ranks[i].streams[1].watch.fd = -1;
+    if (job->state == SX_RUN_STARTING && job->spawned == job->rank_count) {
+        become(job, SX_RUN_RUNNING);
     }
 }
 
-static void job_name(struct sx_run_job *job, const struct sx_run_jobs *jobs, bool alone)
+void sx_run_job_stop(struct sx_run_job *job)
 {
-    const uint32_t number = job->number;
+    struct sx_timer *const timers[] = {
+        &job->timeout,  &job->term, &job->kill,    &job->reaction,
+        &job->unwanted, &job->lost, &job->restart, &job->hunt.look
+    };
 
-    job->nspace = number == 0 ? sx_cli_strdup(jobs->session)
-                              : sx_cli_printf("%s.%u", jobs->session, number);
-    job->dir = sx_cli_printf("%s/%s", jobs->dir, job->nspace);
-    job->name = alone ? sx_cli_strdup("the job") : sx_cli_printf("job %u", number);
-    job->prefix = alone ? sx_cli_strdup("") : sx_cli_printf("job %u, ", number);
+    for (size_t i = 0; i < SX_COUNT(timers); i++) {
+        sx_timer_remove(timers[i]);
+    }
 }
 
-/* ---- all jobs -------------------------------------------------------------------------------- */
-
-uint32_t sx_run_jobs_places(const struct sx_run_jobs *jobs)
+/* Report how many restarts have had no line since. */
+static void restarts_over(struct sx_run_job *job)
 {
-    uint32_t end = 0;
+    if (job->restarts_untold > 0) {
+        sx_run_say(job->run, "%s: %u more restarts have had no line, %u have been in all",
+                   job->name, job->restarts_untold, job->restarts);
+        job->restarts_untold = 0;
+    }
+}
 
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        const struct sx_run_job *const job = jobs->at[i];
+void sx_run_job_over(struct sx_run_job *job)
+{
+    become(job, SX_RUN_OVER);
+    sx_run_job_stop(job);
+    restarts_over(job);
+}
 
-        if (!job->over && job->first + job->rank_count > end) {
-            end = job->first + job->rank_count;
+void sx_run_job_fail(struct sx_run_job *job, pmix_status_t fate)
+{
+    job->caused = true;
+    job->fate = fate;
+    sx_run_job_over(job);
+}
+
+void sx_run_code(const struct sx_run_job *job, int code)
+{
+    if (job->run->code == 0 && !sx_run_child_ends_apart(job)) {
+        job->run->code = code;
+        sx_run_record_reason(job->run->setup->record);
+    }
+}
+
+void sx_run_end_fate(struct sx_run_job *job, pmix_status_t fate)
+{
+    if (job->fate == PMIX_SUCCESS) {
+        job->fate = fate;
+    }
+}
+
+static void job_signal(const struct sx_run_job *job, int number)
+{
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        if (job->ranks[i].alive) {
+            job->run->acts->kill(-job->ranks[i].pid, number);
         }
     }
-    return end;
 }
 
-static bool is_gap(const struct sx_run_jobs *jobs, uint32_t first, uint32_t rank_count)
+void sx_run_signal(struct sx_run_state *run, int number)
 {
-    bool is = true;
-
-    for (uint32_t i = 0; is && i < jobs->count; i++) {
-        const struct sx_run_job *const job = jobs->at[i];
-
-        is = job->over || first >= job->first + job->rank_count || first + rank_count <= job->first;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        job_signal(run->jobs->at[i], number);
     }
-    return is;
 }
 
-uint32_t sx_run_jobs_places_with(const struct sx_run_jobs *jobs, uint32_t rank_count,
-                                 uint32_t *ret_first)
+static void job_kill(struct sx_run_job *job)
 {
-    const uint32_t places = sx_run_jobs_places(jobs);
-    uint32_t first = is_gap(jobs, 0, rank_count) ? 0 : places;
+    if (!job->killed) {
+        job->killed = true;
+        job_signal(job, SIGKILL);
+    }
+}
 
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        const uint32_t end = jobs->at[i]->first + jobs->at[i]->rank_count;
+/* Return: false when the job is ending already. */
+static bool end_begin(struct sx_run_job *job, int code)
+{
+    if (job->caused) {
+        return false;
+    }
+    job->caused = true;
+    if (job->state != SX_RUN_OVER) {
+        become(job, SX_RUN_ENDING);
+    }
+    job->end_code = code;
+    sx_run_end_fate(job, PMIX_ERR_JOB_CANCELED);
+    if (!sx_run_child_is_awaited(job)) { /* else the end is the caller's to deal with */
+        sx_run_code(job, code);
+    }
+    return true;
+}
 
-        if (!jobs->at[i]->over && end < first && is_gap(jobs, end, rank_count)) {
-            first = end;
+/* ---- connected jobs -------------------------------------------------------------------------- */
+
+/* Return: the exit code for which @job ends; 0: none.  The cause may be a failure of this job or of
+ * another one, an abort, the time limit, or anything else. */
+static int failure_code(const struct sx_run_job *job)
+{
+    return job->failed_rank != UINT32_MAX ? job->failed_code : job->end_code;
+}
+
+static bool depends_on(const struct sx_run_job *job, uint32_t number)
+{
+    for (uint32_t i = 0; i < job->bereft_count; i++) {
+        if (job->bereft_by[i] == number) {
+            return true;
         }
     }
-    if (ret_first != NULL) {
-        *ret_first = first;
-    }
-    return first + rank_count > places ? first + rank_count : places;
+    return false;
 }
 
-void sx_run_jobs_init(struct sx_run_jobs *jobs, const struct sx_run_options *options)
+/* Ranks of @job depend on a rank of job @number.  Jobs that were removed are dropped: there are no
+ * more numbers than jobs. */
+static void depends_add(struct sx_run_job *job, uint32_t number)
 {
-    struct sx_run_job *job = NULL;
+    const struct sx_run_jobs *const jobs = job->run->jobs;
+    uint32_t *const by = sx_cli_calloc(jobs->count + 1, sizeof(*by));
+    uint32_t count = 0;
 
-    *jobs = (struct sx_run_jobs){ .at = NULL };
-    for (uint32_t i = 0; i < options->app_count; i++) {
-        if (job == NULL || options->separate_jobs) {
-            job = job_append(jobs, options, &options->apps[i]);
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        if (jobs->at[i]->number == number || depends_on(job, jobs->at[i]->number)) {
+            by[count++] = jobs->at[i]->number;
         }
-        job_take_app(job, &options->apps[i]);
     }
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        job_make_ranks(jobs->at[i]);
-    }
-}
-
-void sx_run_jobs_name(struct sx_run_jobs *jobs, const char *session, const char *dir)
-{
-    jobs->session = session;
-    jobs->dir = dir;
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        job_name(jobs->at[i], jobs, jobs->count == 1);
-    }
-}
-
-struct sx_run_job *sx_run_jobs_add(struct sx_run_jobs *jobs, const struct sx_run_options *options)
-{
-    uint32_t first;
-
-    (void)sx_run_jobs_places_with(jobs, options->rank_count, &first);
-    struct sx_run_job *const job = job_append(jobs, options, options->apps);
-
-    job->first = first;
-    for (uint32_t i = 0; i < options->app_count; i++) {
-        job_take_app(job, &options->apps[i]);
-    }
-    job_make_ranks(job);
-    job_name(job, jobs, false);
-    return job;
-}
-
-static void job_free(struct sx_run_job *job)
-{
-    free(job->nspace);
-    free(job->dir);
-    free(job->root);
-    free(job->name);
-    free(job->prefix);
-    free(job->ranks);
     free(job->bereft_by);
-    free(job);
+    job->bereft_by = by;
+    job->bereft_count = count;
 }
 
-void sx_run_jobs_remove(struct sx_run_jobs *jobs, struct sx_run_job *job)
+/* Whether @job ends with @other when @other ends before its time, for whatever reason.  It does if
+ * it is connected with ranks of @other that have died. */
+static bool is_bereft(const struct sx_run_job *job, const struct sx_run_job *other)
 {
-    uint32_t kept = 0;
+    const bool apart = (job->parent == other && sx_run_child_is_separate(job)) ||
+                       (other->parent == job && sx_run_child_is_separate(other));
 
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        if (jobs->at[i] != job) {
-            jobs->at[kept++] = jobs->at[i];
+    return depends_on(job, other->number) && failure_code(other) != 0 && !apart &&
+           job->options->on_failure != SX_RUN_ON_FAILURE_NOTIFY;
+}
+
+static void bereft_end(struct sx_run_job *job, const struct sx_run_job *other)
+{
+    sx_run_end_told(job, failure_code(other), UINT32_MAX,
+                    "%s goes with %s, with which it is connected", job->name, other->name);
+}
+
+/* End the jobs that @of has spawned, and those that depend on its dead ranks. */
+static void others_end(struct sx_run_job *of, int code)
+{
+    for (uint32_t i = 0; i < of->run->jobs->count; i++) {
+        struct sx_run_job *const job = of->run->jobs->at[i];
+
+        if (job->state == SX_RUN_OVER) {
+            continue;
+        }
+        if (job->parent == of && !sx_run_child_is_separate(job)) {
+            sx_run_end(job, code, "%s goes with %s, which has spawned it", job->name, of->name);
+        } else if (is_bereft(job, of)) {
+            bereft_end(job, of);
         }
     }
-    jobs->count = kept;
-    job_free(job);
 }
 
-void sx_run_jobs_deinit(struct sx_run_jobs *jobs)
+void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead)
 {
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        job_free(jobs->at[i]);
+    depends_add(job, dead->number);
+    if (dead->caused && job->state != SX_RUN_OVER && is_bereft(job, dead)) {
+        bereft_end(job, dead);
     }
-    free(jobs->at);
-    *jobs = (struct sx_run_jobs){ .at = NULL };
 }
 
-const struct sx_run_app *sx_run_job_app(const struct sx_run_job *job, uint32_t rank)
+uint64_t sx_run_end_grace_ns(const struct sx_run_state *run, uint64_t grace_ns)
 {
-    uint32_t low = 0, high = job->app_count - 1;
+    const uint64_t said_ns = run->setup->options->kill_grace_ns;
 
-    while (low < high) {
-        const uint32_t middle = high - (high - low) / 2;
+    return said_ns == SX_RUN_GRACE_BY_CAUSE ? grace_ns : said_ns;
+}
 
-        if (job->apps[middle].first_rank <= rank) {
-            low = middle;
-        } else {
-            high = middle - 1;
+static void kill_due(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    job_kill(arg);
+}
+
+static void end_signal(struct sx_run_job *job, int number, uint64_t grace_ns)
+{
+    sx_timer_remove(&job->term);
+    sx_run_after(&job->run->loop, &job->kill, sx_run_end_grace_ns(job->run, grace_ns), kill_due,
+                 job);
+    job_signal(job, number);
+    job_signal(job, SIGCONT); /* a stopped rank receives no other signal */
+}
+
+void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    if (end_begin(job, code)) {
+        sx_run_say_list(job->run, fmt, args);
+        end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
+        others_end(job, code);
+    }
+    va_end(args);
+}
+
+bool sx_run_end_all(struct sx_run_state *run, int code, int number, uint64_t grace_ns,
+                    const char *fmt, ...)
+{
+    va_list args;
+    bool any = false;
+
+    run->closing = true;
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        struct sx_run_job *const job = run->jobs->at[i];
+
+        sx_run_end_handled(job);
+        if (end_begin(job, code)) {
+            any = true;
+            end_signal(job, number, grace_ns);
         }
     }
-    return &job->apps[low];
+    va_start(args, fmt);
+    if (any) {
+        sx_run_say_list(run, fmt, args);
+    }
+    va_end(args);
+    return any;
+}
+
+void sx_run_end_hurry(struct sx_run_job *job)
+{
+    if (sx_run_is_awaited(&job->term)) {
+        sx_run_end_handled(job);
+    } else if (job->caused) {
+        job_kill(job);
+    }
+}
+
+/* ---- handlers run before the end ------------------------------------------------------------- */
+
+/* All that has to be published has been: wait for the handlers. */
+static void end_ask(struct sx_run_job *job)
+{
+    job->loss_awaited = UINT32_MAX;
+    if (!sx_run_host_await_handlers(job)) {
+        sx_run_end_handled(job);
+    }
+}
+
+/* Not all handlers have been called in their time. */
+static void term_due(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    end_signal(arg, SIGTERM, SX_RUN_GRACE_NS);
+}
+
+void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
+{
+    const uint64_t grace_ns = job->options->event_grace_ns;
+    va_list args;
+
+    if (job->caused) {
+        return;
+    }
+    job->run->acts->acted(job);
+    end_begin(job, code);
+    va_start(args, fmt);
+    sx_run_say_list(job->run, fmt, args);
+    va_end(args);
+    others_end(job, code);
+    if (grace_ns == 0) {
+        end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
+        return;
+    }
+    sx_run_after(&job->run->loop, &job->term, grace_ns, term_due, job);
+    if (rank != UINT32_MAX && !job->ranks[rank].loss_heard && sx_run_host_is_client(job, rank)) {
+        job->loss_awaited = rank; /* the server sees the end too, a moment before or after */
+    } else {
+        end_ask(job);
+    }
+}
+
+void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank)
+{
+    job->ranks[rank].loss_heard = true;
+    sx_run_again_look(job, 0);
+    if (sx_run_is_awaited(&job->term) && job->loss_awaited == rank) {
+        end_ask(job);
+    }
+}
+
+void sx_run_end_handled(struct sx_run_job *job)
+{
+    if (sx_run_is_awaited(&job->term)) {
+        end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
+    }
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void limit_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_job *const job = arg;
+
+    (void)now_ns;
+    if (!sx_run_report_late(job)) {
+        sx_run_end_fate(job, PMIX_ERR_TIMEOUT);
+        sx_run_end(job, SX_RUN_EXIT_TIMEOUT, "%s has not ended in its time (PMIX_JOB_TIMEOUT)",
+                   job->name);
+    }
+}
+
+void sx_run_end_limit(struct sx_run_job *job, uint64_t limit_ns)
+{
+    if (limit_ns == 0 || job->state == SX_RUN_OVER) {
+        sx_timer_remove(&job->timeout);
+    } else {
+        sx_run_after(&job->run->loop, &job->timeout, limit_ns, limit_due, job);
+    }
+}
+
+/* ---- ranks that are started again ------------------------------------------------------------ */
+
+#define STARTS_A_TURN 8
+#define DRAIN_BYTES_MAX (2u << 20)        /* more than any pipe holds by default limits */
+#define LOOK_NS (5 * SX_NS_PER_MS)        /* between checks of a rank that may come back */
+#define LOSS_TIME_NS (10 * SX_NS_PER_SEC) /* for the server to notice an end */
+
+bool sx_run_again_is_pending(const struct sx_run_job *job, uint32_t rank)
+{
+    return job->ranks[rank].again && !job->ranks[rank].unwanted && !job->caused;
+}
+
+uint64_t sx_run_again_pause_ns(uint32_t restarts, uint64_t pause_ns, uint64_t lived_ns)
+{
+    if (restarts == 0 || lived_ns >= SX_RUN_AGAIN_SHORT_NS) {
+        return 0;
+    }
+    if (pause_ns == 0) {
+        return SX_RUN_AGAIN_PAUSE_MIN_NS;
+    }
+    return pause_ns < SX_RUN_AGAIN_PAUSE_MAX_NS / 2 ? 2 * pause_ns : SX_RUN_AGAIN_PAUSE_MAX_NS;
+}
+
+bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_untold)
+{
+    const uint32_t count = ++job->restarts;
+    const bool has = count <= SX_RUN_AGAIN_LINES || (count & (count - 1)) == 0;
+
+    *ret_untold = job->restarts_untold;
+    job->restarts_untold = has ? 0 : job->restarts_untold + 1;
+    return has;
+}
+
+bool sx_run_again_note(struct sx_run_job *job, uint32_t rank)
+{
+    struct sx_run_rank *const its = &job->ranks[rank];
+
+    if (its->restarts >= sx_run_job_app(job, rank)->restarts_max) {
+        return false;
+    }
+    const uint64_t now_ns = sx_run_now_ns(&job->run->loop);
+
+    its->again = true;
+    its->again_ns = sx_deadline_ns(now_ns, LOSS_TIME_NS);
+    its->pause_ns = sx_run_again_pause_ns(its->restarts, its->pause_ns, now_ns - its->begun_ns);
+    its->again_from_ns = sx_deadline_ns(now_ns, its->pause_ns);
+    job->again++;
+    sx_run_again_look(job, 0);
+    return true;
+}
+
+static void forget(struct sx_run_job *job, struct sx_run_rank *its)
+{
+    its->again = false;
+    job->again--;
+}
+
+/* Pass on the rank's output.  A process that it left may continue to write to its pipes, and is not
+ * waited for.  Return: false while a sink of the output is not ready. */
+static bool stream_end(struct sx_run_stream *stream)
+{
+    size_t total = 0, got = 1;
+
+    while (stream->watch.fd >= 0 && got > 0 && total < DRAIN_BYTES_MAX) {
+        if (!sx_run_stream_is_ready(stream)) {
+            return false;
+        }
+        got = sx_run_stream_read(stream);
+        total += got;
+    }
+    return true;
+}
+
+/* The server has ended all open operations of the rank, and is ready for another process. */
+static bool is_known_to_be_gone(const struct sx_run_job *job, uint32_t rank)
+{
+    return job->ranks[rank].loss_heard || !sx_run_host_is_client(job, rank);
+}
+
+static void begin(struct sx_run_job *job, uint32_t rank)
+{
+    struct sx_run_rank *const its = &job->ranks[rank];
+
+    sx_run_stream_deinit(&its->streams[0]);
+    sx_run_stream_deinit(&its->streams[1]);
+    job->untold -= its->untold;
+    its->untold = its->lost = its->loss_heard = false;
+    its->restarts++;
+    its->begun_ns = sx_run_now_ns(&job->run->loop);
+    sx_run_host_rank_again(job, rank);
+    job->run->acts->start_rank(job, rank);
+}
+
+/* Return: whether a process was started. */
+static bool look(struct sx_run_job *job, uint32_t rank, uint64_t now_ns)
+{
+    struct sx_run_rank *const its = &job->ranks[rank];
+
+    if (its->unwanted) {
+        forget(job, its);
+        sx_run_host_rank_gone(job, rank);
+    } else if (!is_known_to_be_gone(job, rank)) {
+        if (now_ns >= its->again_ns) {
+            sx_run_end(job, SX_EXIT_FAILURE,
+                       "%srank %u cannot be started again: its PMIx client is another process, "
+                       "which lives on; ending %s",
+                       job->prefix, rank, job->name);
+        }
+    } else if (now_ns >= its->again_from_ns && sx_run_start_can(job) &&
+               stream_end(&its->streams[0]) && stream_end(&its->streams[1])) {
+        forget(job, its);
+        begin(job, rank);
+        return true;
+    }
+    return false;
+}
+
+/* The time until a rank may be restarted; a check is due before, or a short time after it. */
+static uint64_t pause_left_ns(const struct sx_run_job *job, uint64_t now_ns)
+{
+    uint64_t until_ns = SX_DEADLINE_NEVER;
+
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        const struct sx_run_rank *const its = &job->ranks[i];
+
+        if (its->again && its->again_from_ns < until_ns) {
+            until_ns = its->again_from_ns;
+        }
+    }
+    return until_ns < now_ns + LOOK_NS ? LOOK_NS : until_ns - now_ns;
+}
+
+/* Restart those ranks that can be started by now, some each turn. */
+static void look_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_job *const job = arg;
+    uint32_t started = 0;
+
+    for (uint32_t rank = 0; rank < job->spawned && sx_run_again_any(job); rank++) {
+        if (job->ranks[rank].again && started < STARTS_A_TURN) {
+            started += look(job, rank, now_ns);
+        }
+    }
+    if (sx_run_again_any(job)) {
+        sx_run_again_look(job, started < STARTS_A_TURN ? pause_left_ns(job, now_ns) : 0);
+    }
+}
+
+void sx_run_again_look(struct sx_run_job *job, uint64_t delay_ns)
+{
+    if (sx_run_again_any(job)) {
+        sx_run_after(&job->run->loop, &job->restart, delay_ns, look_due, job);
+    }
 }

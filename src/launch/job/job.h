@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* job.h - one of the launcher's jobs: a namespace, its programs, its ranks and their fate.
  *
- *   STARTING --all started--> RUNNING --the last rank has ended--> OVER
- *       \------------------------\-- a cause --> ENDING (signal, grace, SIGKILL) --/
+ * The states of a job, and what changes them, are drawn in launch/job/job.c.
  *
  * The programs of a command line are one job, or with --separate-jobs one job each.  These jobs
  * stay until all are removed.  Further jobs can be added, and are removed when they are over
@@ -49,7 +48,7 @@ struct sx_run_rank {
     bool loss_heard;         /* its client has gone, and the loss has been published */
     bool aborts;             /* it has called PMIx_Abort */
     bool untold;             /* it has ended, and the server has not been given the status */
-    bool again;              /* it has failed and is to be started again: launch/job/restart.c */
+    bool again;              /* it has failed and is to be started again: launch/job/job.c */
     uint32_t restarts;       /* how often the rank has been restarted */
     uint64_t again_ns;       /* if again: when the restart is given up */
     uint64_t again_from_ns;  /* if again: the restart is not before this time */
@@ -61,6 +60,13 @@ struct sx_run_rank {
     struct sx_run_stream streams[2]; /* of stdout and stderr */
     bool at_terminal;                /* a terminal is all three of its standard descriptors */
     struct sx_run_feed *feed;        /* of stdin, for input that others push; NULL: none */
+};
+
+enum sx_run_job_state {
+    SX_RUN_STARTING, /* some ranks have not been started */
+    SX_RUN_RUNNING,  /* all have, and some live */
+    SX_RUN_ENDING,   /* there is a cause: its ranks are told, and then killed */
+    SX_RUN_OVER,     /* no process is left */
 };
 
 struct sx_run_job {
@@ -85,7 +91,9 @@ struct sx_run_job {
     uint32_t spawned, alive, untold, again; /* how many ranks */
     uint32_t pids_told;                     /* the server has the pids of lower ranks */
     uint32_t restarts, restarts_untold;     /* of all ranks; since the last line about them */
-    bool ending, killed, over;
+    enum sx_run_job_state state;            /* launch/job/job.c alone changes it */
+    bool caused;                            /* there is a cause for its end; also once it is over */
+    bool killed;
     struct sx_poll reports;      /* of ranks that could not execute their program */
     int report_fd;               /* writing end of reports, while ranks start; -1: none */
     uint64_t begun_ns, ended_ns; /* job made, last rank ended; 0: not yet */
@@ -149,7 +157,7 @@ const struct sx_run_app *sx_run_job_app(const struct sx_run_job *job, uint32_t r
 
 static inline bool sx_run_job_is_starting(const struct sx_run_job *job)
 {
-    return !job->ending && job->spawned < job->rank_count;
+    return job->state == SX_RUN_STARTING && job->spawned < job->rank_count;
 }
 
 #endif

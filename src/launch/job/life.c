@@ -47,19 +47,6 @@ void sx_run_signals(sigset_t *ret_set)
     }
 }
 
-uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
-{
-    /* Descriptors.  A rank takes two pipes and a socket here.  It takes a further pipe while it
-     * starts or when all ranks read the input, and two files for its output.  In the server it
-     * takes a socket, its process, its lane and its bell, which a connection may hold twice for a
-     * moment.  A job takes its store and its ring, both also for readers.  One job without its
-     * ranks takes 23 with that; the rest is for tools and for the growth of stores. */
-    const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL) +
-                            2 * sx_run_files_wanted(&options->output);
-
-    return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
-}
-
 /* ---- events of the loop ---------------------------------------------------------------------- */
 
 static void connected_say(struct sx_run_state *run)
@@ -109,7 +96,9 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
     kill(-info->si_pid, SIGKILL);
     sx_janitor_group_remove(job->run->setup->janitor, info->si_pid);
     wait4(info->si_pid, NULL, 0, &usage);
-    sx_run_record_ended(job, rank, info, &usage);
+    its->past.has_come = sx_run_upcall_has_come(job, rank);
+    its->past.has_left = !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
+    sx_run_record_ended(its, info, &usage);
     sx_run_bearer_remove(job->run, its);
     its->alive = false;
     job->alive--;
@@ -120,7 +109,7 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
             sx_run_pty_give_back(); /* before any message is written */
         }
     }
-    if (!good && !job->ending) {
+    if (!good && !job->caused) {
         streams_drain(its);
     }
     sx_run_failure_rank_ended(job, rank, info, good);
@@ -302,7 +291,7 @@ static void signals_read(void *arg, uint32_t revents, uint64_t now_ns)
 static bool all_ending(const struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        if (!run->jobs->at[i]->ending) {
+        if (!run->jobs->at[i]->caused) {
             return false;
         }
     }
@@ -351,7 +340,12 @@ static void check(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_child_progress(run->jobs->at[i], now_ns);
     }
-    sx_run_progress_look(run, now_ns);
+    if (run->progress.on) {
+        sx_run_progress_look(run, sx_run_upcall_connected(), now_ns);
+        if (!run->progress.on) {
+            sx_run_upcall_await(run->awaited, false);
+        }
+    }
 }
 
 static void over_log(const struct sx_run_job *job)
@@ -370,13 +364,12 @@ static bool jobs_live(struct sx_run_state *run)
         struct sx_run_job *const job = run->jobs->at[i];
 
         if (job->alive > 0 || sx_run_job_is_starting(job) || sx_run_again_any(job) ||
-            (!job->over && !sx_run_survivors_end(job))) {
+            (job->state != SX_RUN_OVER && !sx_run_survivors_end(job))) {
             live = true;
-        } else if (!job->over) {
-            job->over = true;
+        } else if (job->state != SX_RUN_OVER) {
+            sx_run_job_over(job);
             job->ended_ns = sx_now_ns();
             over_log(job);
-            sx_run_again_over(job);
             sx_run_foreign_over(&run->foreign, job);
             sx_run_child_over(job);
             sx_run_host_job_over(job);
@@ -490,10 +483,21 @@ static int run_open(struct sx_run_state *run)
     return why;
 }
 
+static const struct sx_run_acts acts = {
+    .kill = kill,
+    .start_rank = sx_run_start_rank,
+    .started = sx_run_child_started,
+    .acted = sx_run_child_acts,
+    .abort = sx_run_failure_abort,
+    .lost = sx_run_failure_lost,
+    .spawn = sx_run_child_spawn,
+};
+
 static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
 {
     *run = (struct sx_run_state){
         .setup = setup,
+        .acts = &acts,
         .jobs = setup->jobs,
         .all = setup->jobs->count == 1 ? setup->jobs->at[0]->name : "all jobs",
         .awaited = setup->options->verbose ? setup->options->rank_count : 0,

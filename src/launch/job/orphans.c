@@ -205,14 +205,7 @@ void sx_run_survivors_close(struct sx_run_state *run)
 
 void sx_run_past_close(struct sx_run_job *job)
 {
-    struct sx_timer *const timers[] = {
-        &job->timeout,  &job->term, &job->kill,    &job->reaction,
-        &job->unwanted, &job->lost, &job->restart, &job->hunt.look
-    };
-
-    for (size_t i = 0; i < SX_COUNT(timers); i++) {
-        sx_timer_remove(timers[i]);
-    }
+    sx_run_job_stop(job);
     if (job->request != NULL) {
         sx_run_report_deinit(&job->request->late);
     }
@@ -238,8 +231,8 @@ static bool is_heard(const struct sx_run_job *job)
 
 static bool can_go(struct sx_run_job *job)
 {
-    return job->over && job->request != NULL && job->aborts == NULL && !is_heard(job) &&
-           sx_run_start_is_done(job) && sx_run_upcall_remove(job);
+    return job->state == SX_RUN_OVER && job->request != NULL && job->aborts == NULL &&
+           !is_heard(job) && sx_run_start_is_done(job) && sx_run_upcall_remove(job);
 }
 
 static void job_go(struct sx_run_state *run, struct sx_run_job *job)

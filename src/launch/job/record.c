@@ -98,16 +98,14 @@ static uint64_t us_of(const struct timeval *time)
     return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
-void sx_run_record_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+void sx_run_record_ended(struct sx_run_rank *rank, const siginfo_t *info,
                          const struct rusage *usage)
 {
-    struct sx_run_past_life *const past = &job->ranks[rank].past;
+    struct sx_run_past_life *const past = &rank->past;
 
     past->ended_ns = sx_now_ns();
     past->signal = info->si_code == CLD_EXITED ? 0 : info->si_status;
     past->core_dumped = info->si_code == CLD_DUMPED;
-    past->has_come = sx_run_upcall_has_come(job, rank);
-    past->has_left = !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
     past->user_us += us_of(&usage->ru_utime);
     past->system_us += us_of(&usage->ru_stime);
     if ((uint64_t)usage->ru_maxrss > past->rss_max_kib) {
@@ -360,6 +358,26 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
     }
 }
 
+/* ---- lines to the user ------------------------------------------------------------------------- */
+
+void sx_run_say_list(struct sx_run_state *run, const char *fmt, va_list args)
+{
+    char *line = sx_say_line(fmt, args);
+
+    sx_run_record_said(run->setup->record, line);
+    sx_run_sink_put(run->sink_of[1], run, line, strlen(line));
+    free(line);
+}
+
+void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    sx_run_say_list(run, fmt, args);
+    va_end(args);
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* One clock for each launcher, read when a step has ended. */
@@ -415,7 +433,7 @@ static bool ranks_count(const struct sx_run_state *run, uint32_t *ret_up)
     for (uint32_t i = 0; i < run->jobs->count && left > 0; i++) {
         const struct sx_run_job *const job = run->jobs->at[i];
 
-        if (job->ending || job->alive < job->spawned) {
+        if (job->caused || job->alive < job->spawned) {
             return false;
         }
         *ret_up += job->spawned;
@@ -440,7 +458,7 @@ static void look_due(void *arg, uint64_t now_ns)
     (void)now_ns;
 }
 
-void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns)
+void sx_run_progress_look(struct sx_run_state *run, uint32_t connected, uint64_t now_ns)
 {
     struct sx_run_progress *const progress = &run->progress;
     const uint32_t all = run->setup->options->rank_count;
@@ -449,12 +467,9 @@ void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns)
     if (!progress->on) {
         return;
     }
-    const uint32_t connected = sx_run_upcall_connected();
-
     sx_timer_remove(&progress->look);
     if (!ranks_count(run, &up) || connected >= all) {
         sx_run_sink_show(run->sink_of[1], "", 0);
-        sx_run_upcall_await(run->awaited, false);
         progress->on = false;
     } else if (up == all && connected == 0) {
         sx_run_sink_show(run->sink_of[1], "", 0);

@@ -15,6 +15,7 @@
 #define SX_LAUNCH_JOB_RECORD_H
 
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,9 +44,10 @@ void sx_run_record_deinit(struct sx_run_record *record);
 /* Return: 0; or errno, when a file of that name cannot be made. */
 int sx_run_record_judge(const char *path);
 
-/* A process of @rank has started, or has ended as @info and @usage describe. */
+/* A process of @rank has started, or has ended as @info and @usage describe.  The caller notes
+ * whether it had connected. */
 void sx_run_record_started(struct sx_run_rank *rank);
-void sx_run_record_ended(struct sx_run_job *job, uint32_t rank, const siginfo_t *info,
+void sx_run_record_ended(struct sx_run_rank *rank, const siginfo_t *info,
                          const struct rusage *usage);
 
 /* The next line to the user (sx_run_record_said) gives the reason for the exit code. */
@@ -63,6 +65,12 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
 /* The steps of a launch and when each was done, for --verbose. */
 
 struct sx_run_state;
+
+/* Write a line to stderr, through the queue, so that it does not cut a rank's line in two. */
+void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void sx_run_say_list(struct sx_run_state *run, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* From now on print each step with the time since this call, if wanted. */
 void sx_run_steps_begin(bool told);
@@ -95,7 +103,7 @@ struct sx_run_progress {
  * @begin_ns. */
 void sx_run_progress_init(struct sx_run_progress *progress, bool wanted, uint64_t begin_ns);
 
-/* Show the counts that have changed. */
-void sx_run_progress_look(struct sx_run_state *run, uint64_t now_ns);
+/* Show the counts that have changed; @connected ranks have. */
+void sx_run_progress_look(struct sx_run_state *run, uint32_t connected, uint64_t now_ns);
 
 #endif

@@ -24,16 +24,6 @@
 
 extern char **environ;
 
-bool sx_run_child_is_awaited(const struct sx_run_job *job)
-{
-    return job->request != NULL && job->request->fn != NULL;
-}
-
-bool sx_run_child_is_separate(const struct sx_run_job *job)
-{
-    return job->request != NULL && job->request->said.separate;
-}
-
 void sx_run_child_part(const struct sx_run_job *parent)
 {
     for (uint32_t i = 0; i < parent->run->jobs->count; i++) {
@@ -45,11 +35,6 @@ void sx_run_child_part(const struct sx_run_job *parent)
     }
 }
 
-bool sx_run_child_ends_apart(const struct sx_run_job *job)
-{
-    return job->request != NULL && job->request->said.code_apart;
-}
-
 /* ---- before it is a job ---------------------------------------------------------------------- */
 
 /* Count the jobs that hold resources: also those that are over, while something of them is left. */
@@ -58,7 +43,7 @@ static uint32_t jobs_held(const struct sx_run_jobs *jobs)
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < jobs->count; i++) {
-        count += !jobs->at[i]->over || jobs->at[i]->request != NULL;
+        count += jobs->at[i]->state != SX_RUN_OVER || jobs->at[i]->request != NULL;
     }
     return count;
 }
@@ -85,7 +70,7 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
     const uint64_t files = sx_run_files(&all, jobs + 1);
     struct rlimit limit;
 
-    if (run->closing || (parent != NULL && (parent->ending || parent->over))) {
+    if (run->closing || (parent != NULL && (parent->caused || parent->state == SX_RUN_OVER))) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "the job that asks for it is ending");
         return PMIX_ERR_JOB_CANCELED;
     }
@@ -235,8 +220,7 @@ static void job_display(struct sx_run_job *job)
 /* Mark a job that was over before it began. */
 static pmix_status_t job_fail(struct sx_run_job *job, pmix_status_t status)
 {
-    job->over = job->ending = true;
-    job->fate = status;
+    sx_run_job_fail(job, status);
     return status;
 }
 
@@ -282,7 +266,7 @@ static uint32_t ranks_of(const struct sx_run_jobs *jobs, const pmix_proc_t *proc
     for (uint32_t i = 0; i < jobs->count; i++) {
         const struct sx_run_job *const job = jobs->at[i];
 
-        if (!job->over && strncmp(job->nspace, proc->nspace, PMIX_MAX_NSLEN) == 0) {
+        if (job->state != SX_RUN_OVER && strncmp(job->nspace, proc->nspace, PMIX_MAX_NSLEN) == 0) {
             return proc->rank == PMIX_RANK_WILDCARD ? job->rank_count
                                                     : proc->rank < job->rank_count;
         }
@@ -410,7 +394,7 @@ void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request
         return;
     }
     if (apart != NULL) {
-        if (!job->over) { /* a spawn that was not to be started */
+        if (job->state != SX_RUN_OVER) { /* a spawn that was not to be started */
             sx_run_request_look_at(apart, job->nspace);
         }
         if (spawn_said(run, apart, parent) == NULL) {
@@ -424,7 +408,7 @@ void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request
 
 void sx_run_child_started(struct sx_run_job *job)
 {
-    if (sx_run_child_is_awaited(job) && job->ending) {
+    if (sx_run_child_is_awaited(job) && job->caused) {
         sx_run_request_answer(job->request, job->fate, NULL);
     }
     sx_run_child_acts(job);
@@ -466,7 +450,7 @@ void sx_run_child_acts(struct sx_run_job *job)
         return;
     }
     sx_run_end_limit(job, request->said.job_timeout_ns);
-    if (request->said.progress && !job->ending) {
+    if (request->said.progress && !job->caused) {
         sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
     }
     words_follow(job);
@@ -527,7 +511,7 @@ static void parent_let_go(const struct sx_run_job *job)
     }
     if (!job->request->over_pmi1) {
         sx_run_host_spawn_failed(job);
-    } else if (leaves_parent_waiting(job) && parent != NULL && !parent->over) {
+    } else if (leaves_parent_waiting(job) && parent != NULL && parent->state != SX_RUN_OVER) {
         sx_run_end_told(parent, job->failed_code, UINT32_MAX,
                         "%s ends: rank %u of %s, which it has spawned, has failed before it called "
                         "PMI_Init (MPI_Init)",

@@ -57,6 +57,19 @@ struct sx_run_rank *sx_run_bearer(const struct sx_run_state *run, pid_t pid)
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 
+uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
+{
+    /* Descriptors.  A rank takes two pipes and a socket here.  It takes a further pipe while it
+     * starts or when all ranks read the input, and two files for its output.  In the server it
+     * takes a socket, its process, its lane and its bell, which a connection may hold twice for a
+     * moment.  A job takes its store and its ring, both also for readers.  One job without its
+     * ranks takes 23 with that; the rest is for tools and for the growth of stores. */
+    const uint64_t a_rank = 7 + (options->stdin_mode == SX_RUN_STDIN_ALL) +
+                            2 * sx_run_files_wanted(&options->output);
+
+    return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
+}
+
 static bool input_goes_to(const struct sx_run_options *options, uint32_t place)
 {
     return options->stdin_mode == SX_RUN_STDIN_ALL ||
@@ -457,12 +470,6 @@ static int reports_open(struct sx_run_job *job)
     return sx_run_watch(&job->run->loop, &job->reports, POLLIN);
 }
 
-/* Otherwise the remaining reports of former starts would be lost. */
-bool sx_run_start_can(const struct sx_run_job *job)
-{
-    return job->report_fd >= 0 || job->reports.fd < 0;
-}
-
 void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
 {
     char **own = own_env(job, rank), message[SX_RUN_MESSAGE_MAX];
@@ -533,6 +540,7 @@ void sx_run_start_some(struct sx_run_state *run)
         }
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_job_started(run->jobs->at[i]);
         reports_end(run->jobs->at[i]);
         sx_run_host_tell_pids(run->jobs->at[i]);
     }
@@ -582,7 +590,7 @@ static void reports_read(struct sx_run_job *job)
     if (got == 0) {
         sx_run_unwatch(&job->reports);
         close(fd);
-        sx_run_child_started(job);
+        job->run->acts->started(job);
     }
 }
 

@@ -156,8 +156,22 @@ uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count);
 /* Run the jobs.  Return: the exit code. */
 int sx_run_life(const struct sx_run_setup *setup);
 
+/* The calls upwards: launch/job/life.c gives them to the files below it, and tests give their own. */
+struct sx_run_acts {
+    int (*kill)(pid_t pid, int number);
+    void (*start_rank)(struct sx_run_job *job, uint32_t rank); /* sx_run_start_rank */
+    void (*started)(struct sx_run_job *job);                   /* sx_run_child_started */
+    void (*acted)(struct sx_run_job *job);                     /* sx_run_child_acts */
+    /* A client over PMI-1 asks for an abort, has gone, or spawns: launch/job/failure.c. */
+    void (*abort)(struct sx_run_job *job, uint32_t rank, int status, const char *text);
+    void (*lost)(struct sx_run_job *job, uint32_t rank);
+    void (*spawn)(struct sx_run_state *run, struct sx_run_request *request,
+                  struct sx_run_job *parent);
+};
+
 struct sx_run_state {
     const struct sx_run_setup *setup;
+    const struct sx_run_acts *acts;
     struct sx_run_jobs *jobs;
     const char *all; /* the name of all jobs in messages */
     struct sx_run_loop loop;
@@ -189,6 +203,16 @@ struct sx_run_state {
     char host[HOST_NAME_MAX + 1];
 };
 
+/* ---- the states of a job ------------------------------------------------------------------------ */
+
+/* The transitions that no cause makes (launch/job/job.c).  Started: if all ranks have been.  Over:
+ * no process of it is left, and its deadlines are dropped.  Fail: it was never begun. */
+void sx_run_job_started(struct sx_run_job *job);
+void sx_run_job_over(struct sx_run_job *job);
+void sx_run_job_fail(struct sx_run_job *job, pmix_status_t fate);
+/* Drop its deadlines, in any state. */
+void sx_run_job_stop(struct sx_run_job *job);
+
 /* ---- end ------------------------------------------------------------------------------------- */
 
 /* Messages about jobs, signals to them, and the end of one job or of all.
@@ -202,10 +226,6 @@ struct sx_run_state {
 
 /* Return: the time that --kill-grace gives, else @grace_ns. */
 uint64_t sx_run_end_grace_ns(const struct sx_run_state *run, uint64_t grace_ns);
-
-/* Write a line to stderr, through the queue, so that it does not cut a rank's line in two. */
-void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Send the signal to the process groups of all ranks of all jobs. */
 void sx_run_signal(struct sx_run_state *run, int number);
@@ -262,7 +282,11 @@ void sx_run_start_some(struct sx_run_state *run);
 bool sx_run_start_is_done(const struct sx_run_job *job);
 
 /* Start @rank once more, which has failed; not before sx_run_start_can allows it. */
-bool sx_run_start_can(const struct sx_run_job *job);
+static inline bool sx_run_start_can(const struct sx_run_job *job)
+{
+    /* Otherwise the remaining reports of former starts would be lost. */
+    return job->report_fd >= 0 || job->reports.fd < 0;
+}
 void sx_run_start_rank(struct sx_run_job *job, uint32_t rank);
 
 /* Handle reports of ranks that could not execute their program. */
@@ -328,9 +352,6 @@ uint64_t sx_run_again_pause_ns(uint32_t restarts, uint64_t pause_ns, uint64_t li
  * whether the next restart has a line; *ret_untold: how many before it have none. */
 #define SX_RUN_AGAIN_LINES 32u
 bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_untold);
-/* @job is over: report how many restarts have had no line since. */
-void sx_run_again_over(struct sx_run_job *job);
-
 /* @rank has failed.  Return: whether it will be restarted. */
 bool sx_run_again_note(struct sx_run_job *job, uint32_t rank);
 
@@ -343,7 +364,7 @@ bool sx_run_again_is_pending(const struct sx_run_job *job, uint32_t rank);
 /* Whether any rank of @job will be. */
 static inline bool sx_run_again_any(const struct sx_run_job *job)
 {
-    return !job->ending && job->again > 0;
+    return !job->caused && job->again > 0;
 }
 
 /* ---- remove ---------------------------------------------------------------------------------- */
@@ -394,12 +415,21 @@ void sx_run_child_over(struct sx_run_job *job);
 void sx_run_child_deinit(struct sx_run_job *job);
 
 /* Whether the caller of the spawn still waits. */
-bool sx_run_child_is_awaited(const struct sx_run_job *job);
+static inline bool sx_run_child_is_awaited(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->fn != NULL;
+}
 /* Whether the end of @job has no effect on the launcher's exit code. */
-bool sx_run_child_ends_apart(const struct sx_run_job *job);
+static inline bool sx_run_child_ends_apart(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.code_apart;
+}
 /* All jobs that @parent has spawned may outlive it. */
 void sx_run_child_part(const struct sx_run_job *parent);
 /* Whether @job may outlive its parent. */
-bool sx_run_child_is_separate(const struct sx_run_job *job);
+static inline bool sx_run_child_is_separate(const struct sx_run_job *job)
+{
+    return job->request != NULL && job->request->said.separate;
+}
 
 #endif

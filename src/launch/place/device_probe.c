@@ -170,7 +170,7 @@ static void known(struct sx_run_look *look)
     }
     look->machine->is_looked_at = false;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        if (!run->jobs->at[i]->over) {
+        if (run->jobs->at[i]->state != SX_RUN_OVER) {
             sx_run_host_tell_topology(run->jobs->at[i], look->machine);
         }
     }

@@ -225,6 +225,12 @@ static void put_word(char ***env, char *const *outer, const char *word)
     free(name);
 }
 
+void sx_run_app_env_add(struct sx_run_app *app, char *word)
+{
+    app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
+    app->env[app->env_count++] = word;
+}
+
 char *sx_run_env_value(const struct sx_run_app *app, const char *name)
 {
     const char *value = getenv(name);

@@ -83,6 +83,22 @@ bool sx_run_policy_bind(struct sx_run_options *options, const char *text,
 bool sx_run_policy_rank(const struct sx_run_options *options, const char *text,
                         char message[SX_RUN_MESSAGE_MAX]);
 
+/* If no binding is given, bind ranks to the objects by which they are mapped.  Return: false:
+ * cpus_each does not fit these objects. */
+bool sx_run_bind_default(struct sx_run_options *options);
+/* Whether @level is a core or a hardware thread, of which each rank has its own. */
+bool sx_run_level_is_cpu(enum sx_run_level level);
+
+/* The policy of --map-by or --bind-to that @word names.  Return: false for another word. */
+bool sx_run_map_read(const char *word, enum sx_run_level *ret_map);
+bool sx_run_bind_read(const char *word, enum sx_run_level *ret_bind);
+
+/* The word of a policy, as the user writes it: "core", "numa"; as a map, "none" is "slot". */
+const char *sx_run_level_name(enum sx_run_level level);
+const char *sx_run_map_name(enum sx_run_level map);
+/* The noun of a level in a sentence: "core", "NUMA node". */
+const char *sx_run_level_noun(enum sx_run_level level);
+
 /* ---- map ------------------------------------------------------------------------------------- */
 
 /* The part of the machine to which each rank is mapped, and the part to which it is bound.

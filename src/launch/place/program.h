@@ -91,6 +91,9 @@ void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct 
  * node. */
 void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place);
 
+/* Add @word, which is malloc'ed and which @app then owns. */
+void sx_run_app_env_add(struct sx_run_app *app, char *word);
+
 /* The value of @name for the ranks of @app, from the environment here and the application's words.
  * Return: malloc'ed, or NULL. */
 char *sx_run_env_value(const struct sx_run_app *app, const char *name);

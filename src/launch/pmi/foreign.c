@@ -163,7 +163,7 @@ static const char *started_by(const struct sx_run_app *app, const struct sx_run_
 /* No rank was killed by a signal, and the launcher has ended none. */
 static bool has_left(const struct sx_run_job *job)
 {
-    return job->failed_rank == UINT32_MAX ? !job->ending : job->failed_code < SX_RUN_EXIT_SIGNAL;
+    return job->failed_rank == UINT32_MAX ? !job->caused : job->failed_code < SX_RUN_EXIT_SIGNAL;
 }
 
 void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_run_job *job)

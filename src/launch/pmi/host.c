@@ -237,7 +237,7 @@ static size_t set_members(const struct sx_run_jobs *jobs, const char *set, pmix_
     for (uint32_t i = 0; i < jobs->count; i++) {
         const struct sx_run_job *const job = jobs->at[i];
 
-        for (uint32_t rank = 0; rank < job->rank_count && !job->over; rank++) {
+        for (uint32_t rank = 0; rank < job->rank_count && job->state != SX_RUN_OVER; rank++) {
             if (is_in(sx_run_job_app(job, rank), set)) {
                 PMIx_Load_procid(&members[count++], job->nspace, rank);
             }
@@ -597,7 +597,7 @@ static uint32_t tree_active(const struct sx_run_job *job)
     for (uint32_t i = 0; i < jobs->count; i++) {
         const struct sx_run_job *const other = jobs->at[i];
 
-        active += other != job && !other->over && other->nspace != NULL &&
+        active += other != job && other->state != SX_RUN_OVER && other->nspace != NULL &&
                   strcmp(sx_run_job_root(other), sx_run_job_root(job)) == 0;
     }
     return active;

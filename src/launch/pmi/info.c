@@ -163,7 +163,7 @@ static void add_procs(struct bag *bag, const struct sx_run_job_facts *facts)
     for (uint32_t i = 0; i < facts->jobs->count; i++) {
         const struct sx_run_job *const job = facts->jobs->at[i];
 
-        for (uint32_t rank = 0; rank < job->rank_count && !job->over; rank++) {
+        for (uint32_t rank = 0; rank < job->rank_count && job->state != SX_RUN_OVER; rank++) {
             PMIx_Load_procid(&procs[count++], job->nspace, rank);
         }
     }

@@ -170,7 +170,7 @@ static void lost(struct rank *rank)
 
     disconnect(rank);
     if (rank->state == CLIENT) {
-        sx_run_failure_lost(job, number_of(rank));
+        job->run->acts->lost(job, number_of(rank));
     }
 }
 
@@ -404,7 +404,7 @@ static const char *do_abort(struct ask *ask)
         code = SX_EXIT_FAILURE;
     }
     ask->rank->aborted = true;
-    sx_run_failure_abort(ask->job, ask->number, (int)code, text == NULL ? "" : text);
+    ask->job->run->acts->abort(ask->job, ask->number, (int)code, text == NULL ? "" : text);
     return waits;
 }
 

@@ -346,6 +346,6 @@ const char *sx_run_pmi1_spawn_start(struct sx_run_pmi1_spawn *spawn, struct sx_r
     request->over_pmi1 = true;
     request->preputs = spawn->preputs; /* ownership moves */
     spawn->preputs = (struct sx_run_pmi1_words){ .used = NULL };
-    sx_run_child_spawn(job->run, request, job);
+    job->run->acts->spawn(job->run, request, job);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* job_test.c - applications become one job, or one each: ranks, order, names. */
+/* jobs_test.c - applications become one job, or one each: ranks, order, names. */
 #include "launch/job/job.h"
 
 #include <criterion/criterion.h>
@@ -85,7 +85,7 @@ Test(run_job, one_that_is_added_goes_where_those_before_it_leave_room)
         cr_expect_eq(job->first, 6);
         cr_expect_eq(job->rank_count, 4);
         cr_expect_eq(job->options, &more);
-        job->over = true;
+        job->state = SX_RUN_OVER;
     }
     cr_expect_eq(jobs.count, 40);
     cr_expect_eq(jobs.at[2], before);
@@ -117,12 +117,12 @@ Test(run_job, jobs_that_overlap_take_the_places_of_those_that_are_over)
 
         cr_assert_eq(job->first + last->first, 6 + 10);
         cr_assert_leq(sx_run_jobs_places(&jobs), 14);
-        last->over = true;
+        last->state = SX_RUN_OVER;
         last = job;
     }
     cr_expect_eq(sx_run_jobs_places_with(&jobs, 4, &first), 14);
     cr_expect_eq(first, last->first == 6 ? 10 : 6);
-    jobs.at[0]->over = jobs.at[1]->over = jobs.at[2]->over = true;
+    jobs.at[0]->state = jobs.at[1]->state = jobs.at[2]->state = SX_RUN_OVER;
     cr_expect_eq(sx_run_jobs_add(&jobs, &one)->first, 0);
     cr_expect_eq(sx_run_jobs_places_with(&jobs, 100, &first), 100 + first);
     cr_expect_eq(first, sx_run_jobs_places(&jobs));
