@@ -512,50 +512,72 @@ static void rank_ready(struct sx_run_job *job, uint32_t rank)
 
 /* ---- entry points ---------------------------------------------------------------------------- */
 
+static void take_abort(struct sx_run_state *run, struct sx_run_news *news)
+{
+    struct sx_run_job *const job = news->job;
+
+    (void)run;
+    abort_taken(job, news);
+    answer_aborts(job);
+}
+
+static void take_control(struct sx_run_state *run, struct sx_run_news *news)
+{
+    (void)run;
+    control_taken(news->job, news);
+}
+
+static void take_lost(struct sx_run_state *run, struct sx_run_news *news)
+{
+    (void)run;
+    rank_lost(news->job, news->rank);
+    sx_run_end_loss_heard(news->job, news->rank);
+}
+
+static void take_ready(struct sx_run_state *run, struct sx_run_news *news)
+{
+    (void)run;
+    rank_ready(news->job, news->rank);
+}
+
+static void take_spawn(struct sx_run_state *run, struct sx_run_news *news)
+{
+    sx_run_child_spawn(run, news->request, news->job);
+    news->request = NULL;
+}
+
+static void take_push(struct sx_run_state *run, struct sx_run_news *news)
+{
+    sx_run_push_deal(run->jobs, news->push);
+    news->push = NULL;
+}
+
+static void take_handled(struct sx_run_state *run, struct sx_run_news *news)
+{
+    (void)run;
+    sx_run_end_handled(news->job);
+}
+
+static void take_bereft(struct sx_run_state *run, struct sx_run_news *news)
+{
+    (void)run;
+    sx_run_end_bereft(news->job, news->by);
+}
+
 void sx_run_failure_news(struct sx_run_state *run)
 {
-    struct sx_run_news *news;
+    static const struct sx_mailbox_row rows[SX_RUN_NEWS_KINDS] = {
+        [SX_RUN_NEWS_ABORT] = { take_abort, .keeps = true },
+        [SX_RUN_NEWS_CONTROL] = { take_control, .keeps = true },
+        [SX_RUN_NEWS_LOST] = { take_lost },
+        [SX_RUN_NEWS_READY] = { take_ready },
+        [SX_RUN_NEWS_SPAWN] = { take_spawn },
+        [SX_RUN_NEWS_PUSH] = { take_push },
+        [SX_RUN_NEWS_HANDLED] = { take_handled },
+        [SX_RUN_NEWS_BEREFT] = { take_bereft },
+    };
 
-    while ((news = sx_run_host_take(run->setup->host)) != NULL) {
-        struct sx_run_job *const job = news->job;
-
-        switch (news->kind) {
-        case SX_RUN_NEWS_ABORT:
-            abort_taken(job, news);
-            answer_aborts(job);
-            break;
-        case SX_RUN_NEWS_CONTROL:
-            control_taken(job, news);
-            break;
-        case SX_RUN_NEWS_LOST:
-            rank_lost(job, news->rank);
-            sx_run_end_loss_heard(job, news->rank);
-            sx_run_news_free(news);
-            break;
-        case SX_RUN_NEWS_READY:
-            rank_ready(job, news->rank);
-            sx_run_news_free(news);
-            break;
-        case SX_RUN_NEWS_SPAWN:
-            sx_run_child_spawn(run, news->request, job);
-            news->request = NULL;
-            sx_run_news_free(news);
-            break;
-        case SX_RUN_NEWS_PUSH:
-            sx_run_push_deal(run->jobs, news->push);
-            news->push = NULL;
-            sx_run_news_free(news);
-            break;
-        case SX_RUN_NEWS_BEREFT:
-            sx_run_end_bereft(job, news->by);
-            sx_run_news_free(news);
-            break;
-        case SX_RUN_NEWS_HANDLED:
-            sx_run_end_handled(job);
-            sx_run_news_free(news);
-            break;
-        }
-    }
+    sx_mailbox_deal(run, rows);
 }
 
 void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, const char *text)
@@ -565,8 +587,8 @@ void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, con
 
     *abort = (struct sx_run_abort){ .job = job, .rank = rank, .status = status, .open = 1 };
     snprintf(abort->text, sizeof(abort->text), "%s", text);
-    sx_run_upcall_hold(job); /* the number of holders: the abort, and the news */
-    sx_run_upcall_hold(job);
+    sx_run_job_hold(job); /* the number of holders: the abort, and the news */
+    sx_run_job_hold(job);
     *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_ABORT,
                                   .job = job,
                                   .abort = abort,

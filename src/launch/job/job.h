@@ -13,6 +13,7 @@
 #define SX_LAUNCH_JOB_JOB_H
 
 #include <pmix_common.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -85,6 +86,8 @@ struct sx_run_job {
     char *root;                     /* namespace at the root of all spawns; NULL: this job's own */
 
     struct sx_run_state *run;
+    _Atomic uint32_t holds; /* by news and answers that are under way: launch/job/mailbox.h */
+    bool loss_posted;       /* a rank has gone without PMIx_Finalize; under the mailbox's lock */
     struct sx_run_clients *clients; /* launch/pmi/upcall.c; NULL: the job receives no upcalls */
     struct sx_run_rank *ranks;
     struct sx_run_pmi1 *pmi1; /* launch/pmi/pmi1.c; NULL before the first rank starts */

@@ -334,7 +334,7 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
         snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd: %s", strerror(errno));
         return false;
     }
-    sx_run_upcall_init(host->event_fd);
+    sx_mailbox_init(host->event_fd);
     for (uint32_t i = 0; i < jobs->count; i++) {
         sx_run_upcall_add(jobs->at[i]);
     }
@@ -351,11 +351,12 @@ bool sx_run_host_init(struct sx_run_host *host, const struct sx_run_options *opt
 
 void sx_run_host_deinit(struct sx_run_host *host)
 {
-    sx_run_upcall_answer_all();
+    sx_mailbox_answer_all();
     if (host->serving) {
         PMIx_server_finalize();
         host->serving = false;
     }
+    sx_mailbox_deinit();
     sx_run_upcall_deinit();
     free(host->server_nspace);
     host->server_nspace = NULL;
@@ -363,14 +364,6 @@ void sx_run_host_deinit(struct sx_run_host *host)
         close(host->event_fd);
         host->event_fd = -1;
     }
-}
-
-struct sx_run_news *sx_run_host_take(const struct sx_run_host *host)
-{
-    uint64_t count;
-
-    (void)!read(host->event_fd, &count, sizeof(count));
-    return sx_run_upcall_take();
 }
 
 /* ---- one job --------------------------------------------------------------------------------- */
@@ -554,7 +547,7 @@ void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run
 
 void sx_run_host_job_over(struct sx_run_job *job)
 {
-    sx_run_upcall_hold(job); /* for news that the server may still have of the job */
+    sx_run_job_hold(job); /* for news that the server may still have of the job */
     PMIx_server_deregister_nspace(job->nspace, sx_run_upcall_gone, job);
 }
 
@@ -562,10 +555,10 @@ bool sx_run_host_await_handlers(struct sx_run_job *job)
 {
     bool comes;
 
-    sx_run_upcall_hold(job); /* of the news */
+    sx_run_job_hold(job); /* of the news */
     comes = sx_eventhandled_ask(job->nspace, sx_run_upcall_handled, job) == PMIX_SUCCESS;
     if (!comes) {
-        sx_run_upcall_drop(job);
+        sx_run_job_drop(job);
     }
     return comes;
 }

@@ -57,7 +57,7 @@ char *sx_run_info_command(char *const *argv);
 char *sx_run_info_commands(const struct sx_run_job *job);
 
 struct sx_run_host {
-    int event_fd; /* readable: sx_run_host_take returns news */
+    int event_fd; /* readable: the mailbox has news */
     bool serving;
     struct sx_run_job_facts facts; /* the facts that are common to all jobs */
     char *server_nspace;
@@ -78,9 +78,6 @@ bool sx_run_host_add(struct sx_run_host *host, struct sx_run_job *job,
                      char message[SX_RUN_MESSAGE_MAX]);
 /* Answer all requests that still wait, and end the server. */
 void sx_run_host_deinit(struct sx_run_host *host);
-
-/* Return: the oldest news of the server, or NULL.  The caller owns the news. */
-struct sx_run_news *sx_run_host_take(const struct sx_run_host *host);
 
 /* Add to @env the variables that @rank needs to find the server.  Return: false with one line in
  * @message. */

@@ -436,7 +436,7 @@ static void spawn_done(pmix_status_t status, pmix_nspace_t nspace, void *arg)
 
     (void)nspace;
     rank->spawns = false;
-    sx_run_upcall_drop(rank->job);
+    sx_run_job_drop(rank->job);
     if (status == PMIX_SUCCESS) {
         say_line(rank, "cmd=spawn_result rc=0\n"); /* without errcodes: all ranks have started */
     } else {
@@ -454,11 +454,11 @@ static const char *do_spawn(struct ask *ask)
     }
     if (rank->spawn != NULL) {
         rank->spawns = true;
-        sx_run_upcall_hold(rank->job); /* held until the answer */
+        sx_run_job_hold(rank->job); /* held until the answer */
         wrong = sx_run_pmi1_spawn_start(rank->spawn, rank->job, ask->number, spawn_done, rank);
         if (wrong != NULL) {
             rank->spawns = false;
-            sx_run_upcall_drop(rank->job);
+            sx_run_job_drop(rank->job);
         }
     }
     return wrong == NULL ? waits : wrong;

@@ -18,16 +18,16 @@
 #include "launch/stdio/input.h"
 #include "launch/stdio/log.h"
 
+struct sx_run_client {
+    bool is_client;
+    bool counted;        /* among the ranks that have connected, in any way */
+    uint8_t breakpoints; /* at which the rank has waited for a debugger */
+};
+
 /* The state of one job's clients. */
 struct sx_run_clients {
     struct sx_run_job *job; /* only fields that do not change are read here */
-    uint32_t holds;
-    bool lost; /* a rank has gone without PMIx_Finalize */
-    struct {
-        bool is_client;
-        bool counted;        /* among the ranks that have connected, in any way */
-        uint8_t breakpoints; /* at which the rank has waited for a debugger */
-    } ranks[];
+    struct sx_run_client ranks[];
 };
 
 static struct {
@@ -39,12 +39,8 @@ static struct {
     int come_fd; /* written when come_ranks have connected, or a tool has; 0: not wanted */
     uint32_t come_ranks;
     uint64_t come_number;
-    int event_fd;
-    struct sx_run_news *first, **last;
 } upcall = {
     .mutex = PTHREAD_MUTEX_INITIALIZER,
-    .event_fd = -1,
-    .last = &upcall.first,
 };
 
 /* Under the lock.  Return: NULL when @proc is not in any job. */
@@ -66,35 +62,10 @@ static struct sx_run_job *job_of(const pmix_proc_t *proc)
     pthread_mutex_lock(&upcall.mutex);
     clients = clients_of(proc);
     if (clients != NULL) {
-        clients->holds++;
+        sx_run_job_hold(clients->job);
     }
     pthread_mutex_unlock(&upcall.mutex);
     return clients == NULL ? NULL : clients->job;
-}
-
-void sx_run_upcall_hold(struct sx_run_job *job)
-{
-    if (job != NULL && job->clients != NULL) {
-        pthread_mutex_lock(&upcall.mutex);
-        job->clients->holds++;
-        pthread_mutex_unlock(&upcall.mutex);
-    }
-}
-
-void sx_run_upcall_drop(struct sx_run_job *job)
-{
-    if (job != NULL && job->clients != NULL) {
-        pthread_mutex_lock(&upcall.mutex);
-        job->clients->holds--;
-        pthread_mutex_unlock(&upcall.mutex);
-    }
-}
-
-static void wake(void)
-{
-    const uint64_t one = 1;
-
-    (void)!write(upcall.event_fd, &one, sizeof(one));
 }
 
 /* Under the mutex. */
@@ -138,7 +109,7 @@ void sx_run_upcall_count(const struct sx_run_job *job, uint32_t rank)
     wakes = count_locked(job->clients, rank);
     pthread_mutex_unlock(&upcall.mutex);
     if (wakes) {
-        wake();
+        sx_mailbox_wake();
     }
 }
 
@@ -167,7 +138,7 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
     }
     pthread_mutex_unlock(&upcall.mutex);
     if (wakes) {
-        wake();
+        sx_mailbox_wake();
     }
 }
 
@@ -209,24 +180,24 @@ static pmix_status_t client_finalized(const pmix_proc_t *proc, void *server_obje
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* The notes about @rank, at one moment. */
+static struct sx_run_client notes_of(const struct sx_run_job *job, uint32_t rank)
+{
+    pthread_mutex_lock(&upcall.mutex);
+    const struct sx_run_client notes = job->clients->ranks[rank];
+
+    pthread_mutex_unlock(&upcall.mutex);
+    return notes;
+}
+
 bool sx_run_upcall_is_client(const struct sx_run_job *job, uint32_t rank)
 {
-    bool is_client;
-
-    pthread_mutex_lock(&upcall.mutex);
-    is_client = job->clients->ranks[rank].is_client;
-    pthread_mutex_unlock(&upcall.mutex);
-    return is_client;
+    return notes_of(job, rank).is_client;
 }
 
 bool sx_run_upcall_has_come(const struct sx_run_job *job, uint32_t rank)
 {
-    bool counted;
-
-    pthread_mutex_lock(&upcall.mutex);
-    counted = job->clients->ranks[rank].counted;
-    pthread_mutex_unlock(&upcall.mutex);
-    return counted;
+    return notes_of(job, rank).counted;
 }
 
 void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank)
@@ -234,82 +205,6 @@ void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank)
     pthread_mutex_lock(&upcall.mutex);
     job->clients->ranks[rank].is_client = false;
     pthread_mutex_unlock(&upcall.mutex);
-}
-
-/* ---- news ------------------------------------------------------------------------------------ */
-
-static void news_add(struct sx_run_news *news)
-{
-    struct sx_run_clients *clients;
-
-    news->next = NULL;
-    pthread_mutex_lock(&upcall.mutex);
-    if (news->job != NULL) {
-        clients = news->job->clients;
-        news->after_loss = clients->lost;
-        clients->lost = clients->lost || news->kind == SX_RUN_NEWS_LOST;
-    }
-    *upcall.last = news;
-    upcall.last = &news->next;
-    pthread_mutex_unlock(&upcall.mutex);
-    wake();
-}
-
-struct sx_run_news *sx_run_upcall_take(void)
-{
-    struct sx_run_news *news;
-
-    pthread_mutex_lock(&upcall.mutex);
-    news = upcall.first;
-    if (news != NULL) {
-        upcall.first = news->next;
-        if (upcall.first == NULL) {
-            upcall.last = &upcall.first;
-        }
-        news->next = NULL;
-    }
-    pthread_mutex_unlock(&upcall.mutex);
-    return news;
-}
-
-static void abort_free(struct sx_run_abort *abort)
-{
-    sx_run_upcall_drop(abort->job);
-    free(abort);
-}
-
-static void news_end(struct sx_run_news *news, bool answer)
-{
-    struct sx_run_abort *const abort = news->abort;
-
-    if (abort != NULL && --abort->open == 0) {
-        if (answer && abort->fn != NULL) {
-            abort->fn(PMIX_SUCCESS, abort->arg);
-        }
-        if (answer && abort->info_fn != NULL) {
-            abort->info_fn(PMIX_SUCCESS, NULL, 0, abort->arg, NULL, NULL);
-        }
-        abort_free(abort);
-    }
-    if (answer && news->request != NULL) {
-        sx_run_request_answer(news->request, PMIX_ERR_JOB_CANCELED, NULL);
-    }
-    sx_run_push_end(news->push, PMIX_ERR_JOB_CANCELED, answer);
-    sx_run_request_free(news->request);
-    sx_run_upcall_drop(news->job);
-    sx_run_upcall_drop(news->by);
-    free(news->ranks);
-    free(news);
-}
-
-void sx_run_news_answer(struct sx_run_news *news)
-{
-    news_end(news, true);
-}
-
-void sx_run_news_free(struct sx_run_news *news)
-{
-    news_end(news, false);
 }
 
 /* ---- abort ----------------------------------------------------------------------------------- */
@@ -335,7 +230,7 @@ static struct sx_run_news *news_of(struct sx_run_news **list, struct sx_run_abor
                                                                     : SX_RUN_NEWS_ABORT,
                                      .job = job,
                                      .abort = abort };
-        sx_run_upcall_hold(job);
+        sx_run_job_hold(job);
         abort->open++;
     }
     return *at;
@@ -369,7 +264,7 @@ static bool news_make(struct sx_run_news **list, struct sx_run_abort *abort,
         if (good) {
             name_rank(news_of(list, abort, job), procs[i].rank);
         }
-        sx_run_upcall_drop(job);
+        sx_run_job_drop(job);
         if (!good) {
             return false;
         }
@@ -386,14 +281,14 @@ static pmix_status_t news_post(struct sx_run_abort *abort, struct sx_run_job *ca
     const bool good = news_make(&list, abort, caller, procs, procs == NULL ? 0 : count);
 
     if (list == NULL) {
-        abort_free(abort);
+        sx_run_abort_free(abort);
     }
     while (list != NULL) {
         struct sx_run_news *const news = list;
 
         list = news->next;
         if (good) {
-            news_add(news);
+            sx_mailbox_post(news);
         } else {
             sx_run_news_free(news);
         }
@@ -464,7 +359,7 @@ static pmix_status_t job_control(const pmix_proc_t *proc, const pmix_proc_t *tar
         rc = control_judge(&options, &said);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_run_upcall_drop(caller);
+        sx_run_job_drop(caller);
         return rc;
     }
     struct sx_run_abort *const control = sx_cli_calloc(1, sizeof(*control));
@@ -490,7 +385,7 @@ static pmix_status_t job_spawn(const pmix_proc_t *proc, const pmix_info_t *info,
         *news = (struct sx_run_news){
             .kind = SX_RUN_NEWS_SPAWN, .job = job_of(proc), .rank = proc->rank, .request = request
         };
-        news_add(news);
+        sx_mailbox_post(news);
     }
     return rc;
 }
@@ -510,7 +405,7 @@ static pmix_status_t push_stdin(const pmix_proc_t *source, const pmix_proc_t tar
         struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
 
         *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_PUSH, .push = push };
-        news_add(news);
+        sx_mailbox_post(news);
     }
     return rc;
 }
@@ -560,7 +455,7 @@ static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t ra
     struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
 
     *news = (struct sx_run_news){ .kind = kind, .job = job, .rank = rank };
-    news_add(news);
+    sx_mailbox_post(news);
 }
 
 /* The library reports a loss here before it reports it to the peers. */
@@ -579,7 +474,7 @@ void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *sour
     if (job != NULL && source->rank < job->rank_count) {
         tell(SX_RUN_NEWS_LOST, job, source->rank);
     } else {
-        sx_run_upcall_drop(job);
+        sx_run_job_drop(job);
     }
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -611,7 +506,7 @@ void sx_run_upcall_ready(size_t id, pmix_status_t status, const pmix_proc_t *sou
     if (job != NULL && source->rank < job->rank_count && count_ready(job, source->rank)) {
         tell(SX_RUN_NEWS_READY, job, source->rank);
     } else {
-        sx_run_upcall_drop(job);
+        sx_run_job_drop(job);
     }
     done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -628,18 +523,18 @@ void sx_run_upcall_bereft(const pmix_proc_t *lost, const char *nspace)
         struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
 
         *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_BEREFT, .job = job, .by = dead };
-        news_add(news);
+        sx_mailbox_post(news);
     } else {
-        sx_run_upcall_drop(job);
-        sx_run_upcall_drop(dead);
+        sx_run_job_drop(job);
+        sx_run_job_drop(dead);
     }
 }
 
 void sx_run_upcall_gone(pmix_status_t status, void *arg)
 {
     (void)status;
-    sx_run_upcall_drop(arg);
-    wake(); /* the job may be removed now */
+    sx_run_job_drop(arg);
+    sx_mailbox_wake(); /* the job may be removed now */
 }
 
 void sx_run_upcall_handled(pmix_status_t status, void *arg)
@@ -649,11 +544,6 @@ void sx_run_upcall_handled(pmix_status_t status, void *arg)
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
-
-void sx_run_upcall_init(int event_fd)
-{
-    upcall.event_fd = event_fd;
-}
 
 void sx_run_upcall_add(struct sx_run_job *job)
 {
@@ -688,7 +578,8 @@ bool sx_run_upcall_remove(struct sx_run_job *job)
 
     if (clients != NULL) {
         pthread_mutex_lock(&upcall.mutex);
-        held = clients->holds > 0;
+        /* R-holds <- D-holds (sx_run_job_drop). */
+        held = atomic_load_explicit(&job->holds, memory_order_acquire) > 0;
         if (!held) {
             clients_remove(clients);
             job->clients = NULL;
@@ -701,22 +592,8 @@ bool sx_run_upcall_remove(struct sx_run_job *job)
     return !held;
 }
 
-void sx_run_upcall_answer_all(void)
-{
-    struct sx_run_news *news;
-
-    while ((news = sx_run_upcall_take()) != NULL) {
-        sx_run_news_answer(news);
-    }
-}
-
 void sx_run_upcall_deinit(void)
 {
-    struct sx_run_news *news;
-
-    while ((news = sx_run_upcall_take()) != NULL) { /* queued after the last answer */
-        sx_run_news_free(news);
-    }
     for (uint32_t i = 0; i < upcall.count; i++) {
         upcall.clients[i]->job->clients = NULL;
         free(upcall.clients[i]);

@@ -16,63 +16,16 @@
 #include <stdint.h>
 
 #include "launch/job/job.h"
+#include "launch/job/mailbox.h"
 
-#define SX_RUN_ABORT_TEXT_MAX 256
 #define SX_RUN_BREAKPOINTS 2 /* in PMIx_Init, and one after it */
 
-enum sx_run_news_kind {
-    SX_RUN_NEWS_ABORT,   /* a request for an abort */
-    SX_RUN_NEWS_CONTROL, /* a request for job control */
-    SX_RUN_NEWS_LOST,    /* a process of @rank has gone without PMIx_Finalize */
-    SX_RUN_NEWS_READY,   /* @rank waits for a debugger */
-    SX_RUN_NEWS_SPAWN,   /* a request for a job */
-    SX_RUN_NEWS_PUSH,    /* input for ranks */
-    SX_RUN_NEWS_HANDLED, /* the event that sx_run_upcall_handled waits for has happened */
-    SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on a rank of the job @by, which has died */
-};
-
-/* One call of PMIx_Abort or PMIx_Job_control, and its news for each job that it names. */
-struct sx_run_abort {
-    struct sx_run_job *job; /* the caller's job, held; NULL: a tool */
-    uint32_t rank;
-    int status; /* of job control: a signal */
-    bool ends;  /* of job control: the signal is to end the ranks ... */
-    bool apart; /* ... and not the jobs that they have spawned */
-    char text[SX_RUN_ABORT_TEXT_MAX];
-    uint32_t open; /* news that have not been answered */
-    pmix_op_cbfunc_t fn;
-    pmix_info_cbfunc_t info_fn;
-    void *arg;
-};
-
-struct sx_run_news {
-    struct sx_run_news *next; /* in the queue; then for the owner's use */
-    enum sx_run_news_kind kind;
-    struct sx_run_job *job; /* held: the job of the ranks; of a spawn: the parent, or NULL */
-    struct sx_run_request *request; /* of a spawn */
-    struct sx_run_push *push;       /* of a push */
-    struct sx_run_job *by;          /* the job that is named by BEREFT, held; NULL: none */
-    uint32_t rank;
-    bool after_loss; /* the job had lost a rank before: this may be a reaction of its peers */
-    struct sx_run_abort *abort;
-    bool whole; /* all ranks of the job; else ... */
-    uint32_t *ranks;
-    size_t rank_count;
-};
-
-/* Upcalls carry no pointer to the host, so each process has one of these.  @event_fd is written
- * when there is news. */
-void sx_run_upcall_init(int event_fd);
+/* Upcalls carry no pointer to the host, so each process has one of these. */
 /* Receive upcalls of @job from now on.  The job keeps its address until it is removed. */
 void sx_run_upcall_add(struct sx_run_job *job);
 /* Receive no more upcalls of @job.  Return: false while it is held, as by each of its news and by
  * each pending answer: try again later. */
 bool sx_run_upcall_remove(struct sx_run_job *job);
-/* Add a holder of @job (NULL: none), and remove one. */
-void sx_run_upcall_hold(struct sx_run_job *job);
-void sx_run_upcall_drop(struct sx_run_job *job);
-/* Answer all news that nobody has taken; call it while the server runs. */
-void sx_run_upcall_answer_all(void);
 /* Call it when the server has ended. */
 void sx_run_upcall_deinit(void);
 
@@ -110,15 +63,9 @@ void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
 /* Write @number to @fd, an eventfd, once: when @ranks ranks have connected, or a tool has. */
 void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks);
 
-/* How many ranks have become clients.  Await: @event_fd is written as well when they are @awaited,
+/* How many ranks have become clients.  Await: the mailbox wakes as well when they are @awaited,
  * or with @each for every rank. */
 void sx_run_upcall_await(uint32_t awaited, bool each);
 uint32_t sx_run_upcall_connected(void);
-
-/* Return: the oldest news, or NULL.  The caller owns the news. */
-struct sx_run_news *sx_run_upcall_take(void);
-/* Free the news.  The caller of an abort continues when it was the last news of that abort. */
-void sx_run_news_answer(struct sx_run_news *news);
-void sx_run_news_free(struct sx_run_news *news);
 
 #endif

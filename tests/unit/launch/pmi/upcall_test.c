@@ -23,7 +23,7 @@ static void begin(void)
     cr_assert_geq(come_fd, 0);
     sx_run_jobs_init(&jobs, &options);
     sx_run_jobs_name(&jobs, "shmix-1-2", "/t/s");
-    sx_run_upcall_init(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    sx_mailbox_init(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     sx_run_upcall_add(jobs.at[0]);
     sx_run_upcall_tell_come(come_fd, NUMBER, jobs.at[0]->rank_count);
 }
