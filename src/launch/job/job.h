@@ -66,7 +66,7 @@ struct sx_run_rank {
 enum sx_run_job_state {
     SX_RUN_STARTING, /* some ranks have not been started */
     SX_RUN_RUNNING,  /* all have, and some live */
-    SX_RUN_ENDING,   /* there is a cause: its ranks are told, and then killed */
+    SX_RUN_ENDING,   /* there is a cause: its ranks get a signal, and are then killed */
     SX_RUN_OVER,     /* no process is left */
 };
 

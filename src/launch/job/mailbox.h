@@ -63,7 +63,7 @@ struct sx_run_news {
     size_t rank_count;
 };
 
-/* What takes the news of a kind.  @keeps: it answers or frees the news itself, now or later. */
+/* The row of a kind.  @keeps: take answers or frees the news itself, now or later. */
 struct sx_mailbox_row {
     void (*take)(struct sx_run_state *run, struct sx_run_news *news);
     bool keeps;

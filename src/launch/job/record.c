@@ -358,7 +358,7 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
     }
 }
 
-/* ---- lines to the user ------------------------------------------------------------------------- */
+/* ---- lines to the user ----------------------------------------------------------------------- */
 
 void sx_run_say_list(struct sx_run_state *run, const char *fmt, va_list args)
 {

@@ -156,7 +156,7 @@ uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count);
 /* Run the jobs.  Return: the exit code. */
 int sx_run_life(const struct sx_run_setup *setup);
 
-/* The calls upwards: launch/job/life.c gives them to the files below it, and tests give their own. */
+/* The calls upwards: launch/job/life.c gives them to the files below it; tests give their own. */
 struct sx_run_acts {
     int (*kill)(pid_t pid, int number);
     void (*start_rank)(struct sx_run_job *job, uint32_t rank); /* sx_run_start_rank */
@@ -203,7 +203,7 @@ struct sx_run_state {
     char host[HOST_NAME_MAX + 1];
 };
 
-/* ---- the states of a job ------------------------------------------------------------------------ */
+/* ---- the states of a job --------------------------------------------------------------------- */
 
 /* The transitions that no cause makes (launch/job/job.c).  Started: if all ranks have been.  Over:
  * no process of it is left, and its deadlines are dropped.  Fail: it was never begun. */
