@@ -204,13 +204,13 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
     host->serving = status == PMIX_SUCCESS;
     if (host->serving) {
         pmix_status_t code = PMIX_ERR_LOST_CONNECTION;
-        const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_lost,
+        const pmix_status_t id = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_event,
                                                              NULL, NULL);
 
         status = id < 0 ? id : sx_connect_watch(sx_run_upcall_bereft);
         if (status == PMIX_SUCCESS && (options->stop_in_init || options->stop_in_app)) {
             code = PMIX_READY_FOR_DEBUG;
-            status = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_ready, NULL,
+            status = PMIx_Register_event_handler(&code, 1, NULL, 0, sx_run_upcall_event, NULL,
                                                  NULL);
             status = status < 0 ? status : PMIX_SUCCESS;
         }

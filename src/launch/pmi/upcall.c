@@ -447,7 +447,7 @@ pmix_server_module_t sx_run_upcall_module = {
     .push_stdin = push_stdin,
 };
 
-/* ---- losses ---------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* @job was held for this news. */
 static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t rank)
@@ -456,27 +456,6 @@ static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t ra
 
     *news = (struct sx_run_news){ .kind = kind, .job = job, .rank = rank };
     sx_mailbox_post(news);
-}
-
-/* The library reports a loss here before it reports it to the peers. */
-void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
-                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
-{
-    struct sx_run_job *const job = source == NULL ? NULL : job_of(source);
-
-    (void)id;
-    (void)status;
-    (void)info;
-    (void)ninfo;
-    (void)results;
-    (void)nresults;
-    if (job != NULL && source->rank < job->rank_count) {
-        tell(SX_RUN_NEWS_LOST, job, source->rank);
-    } else {
-        sx_run_job_drop(job);
-    }
-    done(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 
 /* Return: false when @rank of @job has used up its breakpoints, which it could publish for ever. */
@@ -491,20 +470,21 @@ static bool count_ready(struct sx_run_job *job, uint32_t rank)
     return counts;
 }
 
-void sx_run_upcall_ready(size_t id, pmix_status_t status, const pmix_proc_t *source,
+/* The library reports a loss here before it reports it to the peers. */
+void sx_run_upcall_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                          pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     struct sx_run_job *const job = source == NULL ? NULL : job_of(source);
+    const bool lost = status == PMIX_ERR_LOST_CONNECTION;
 
     (void)id;
-    (void)status;
     (void)info;
     (void)ninfo;
     (void)results;
     (void)nresults;
-    if (job != NULL && source->rank < job->rank_count && count_ready(job, source->rank)) {
-        tell(SX_RUN_NEWS_READY, job, source->rank);
+    if (job != NULL && source->rank < job->rank_count && (lost || count_ready(job, source->rank))) {
+        tell(lost ? SX_RUN_NEWS_LOST : SX_RUN_NEWS_READY, job, source->rank);
     } else {
         sx_run_job_drop(job);
     }

@@ -29,14 +29,9 @@ bool sx_run_upcall_remove(struct sx_run_job *job);
 /* Call it when the server has ended. */
 void sx_run_upcall_deinit(void);
 
-/* For PMIx_server_init, and afterwards for PMIX_ERR_LOST_CONNECTION. */
+/* For PMIx_server_init, and the handler of PMIX_ERR_LOST_CONNECTION and PMIX_READY_FOR_DEBUG. */
 extern pmix_server_module_t sx_run_upcall_module;
-void sx_run_upcall_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                        pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
-                        pmix_event_notification_cbfunc_fn_t done, void *cbdata);
-
-/* For PMIX_READY_FOR_DEBUG. */
-void sx_run_upcall_ready(size_t id, pmix_status_t status, const pmix_proc_t *source,
+void sx_run_upcall_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                          pmix_info_t info[], size_t ninfo, pmix_info_t results[], size_t nresults,
                          pmix_event_notification_cbfunc_fn_t done, void *cbdata);
 
