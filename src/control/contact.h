@@ -69,4 +69,79 @@ bool sx_contact_is_stale(const struct sx_contact *contact);
  * of this library; @ret (or NULL) is then undefined. */
 const char *sx_contact_address(const char *uri, pmix_proc_t *ret);
 
+/* ---- contact scan ---------------------------------------------------------------------------- */
+
+/* Where contact files (contact.h) lie.
+ *
+ *   of the system server   in the system directory
+ *   of other servers       in the directory of sessions, and in those of this user's launchers
+ *                          in it (shmix-UID-...)
+ *
+ * Any user may fill a directory: SX_CONTACT_SCAN_MAX names of each are read. */
+
+#define SX_CONTACT_SCAN_MAX 4096
+
+/* The variables that name the directories of sessions and of the system server. */
+#define SX_ENV_SESSION_DIR "PMIX_SERVER_TMPDIR"
+#define SX_ENV_SYSTEM_DIR "PMIX_SYSTEM_TMPDIR"
+
+/* Return: the first of these that is there and not empty, borrowed: @given, the variable @name of
+ * the environment, TMPDIR, "/tmp". */
+const char *sx_contact_dir(const char *given, const char *name);
+
+/* Call @look for the directory @path, and for those of this user's launchers in it.  Return: 0;
+ * errno when it cannot be read. */
+int sx_contact_dirs_each(const char *path, void (*look)(void *arg, int dir_fd), void *arg);
+
+/* Call @look for each name in the directory @dir_fd, which stays the caller's. */
+void sx_contact_names_each(int dir_fd, void (*look)(void *arg, int dir_fd, const char *name),
+                           void *arg);
+
+/* ---- contact file ---------------------------------------------------------------------------- */
+
+/* A server's own contact files (contact.h): made, and taken back.
+ *
+ *     written beside its place --link(2): nobody has the name--> PUBLISHED --close--> removed
+ *        \--a live server has it--> refused        \--the server is killed--> STALE
+ *        \--STALE: taken aside, looked at again, removed; once more             \--the next server,
+ *                                                                    or a sweep of the directory-->
+ *                                                                                          removed
+ *
+ * Two servers that start at once over a stale file both find it stale.  A server that has moved the
+ * other's file aside puts it back.
+ *
+ * A server of root does not leave a predictable name to other users: no tool of root or of a third
+ * user trusts their files.  So it removes any file that they have put there. */
+
+struct sx_contact_file {
+    int dir_fd; /* -1: there is no file */
+    int fd;     /* of the file: as long as it is open, no other file has its inode */
+    char name[SX_CONTACT_NAME_MAX];
+    pid_t creator_pid; /* a forked child removes nothing */
+};
+
+#define SX_CONTACT_FILE_NULL ((struct sx_contact_file){ .dir_fd = -1, .fd = -1 })
+
+struct sx_contact_place {
+    const char *dir, *name;
+    mode_t mode;
+    bool is_foreseen; /* by all users of this node: the path was not chosen by a user */
+};
+
+/* Make the file.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when a live server has it, *ret_other (or
+ * NULL) is that one; PMIX_ERR_BAD_PARAM when the file there is not a contact file, or the name is
+ * invalid; else as errno. *ret_why has the reason (static text, or errno's).  Only the removal of
+ * another user's file by root is logged. */
+pmix_status_t sx_contact_file_open(struct sx_contact_file *file,
+                                   const struct sx_contact_place *place,
+                                   const struct sx_contact *contact, struct sx_contact *ret_other,
+                                   const char **ret_why);
+/* Remove the file if it is still the same.  Safe twice, and on SX_CONTACT_FILE_NULL. */
+void sx_contact_file_close(struct sx_contact_file *file);
+
+/* Remove what killed servers of this user have left in @dir. */
+void sx_contact_sweep(const char *dir);
+/* The same for the file @name. */
+void sx_contact_remove_stale(const char *dir, const char *name);
+
 #endif

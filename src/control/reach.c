@@ -21,8 +21,8 @@
 
 #include "base/status.h"
 #include "base/system/process.h"
-#include "control/address.h"
 #include "control/rendezvous.h"
+#include "control/socket.h"
 
 /* The variable that a client follows. */
 struct way {

@@ -32,7 +32,6 @@
 #include "base/status.h"
 #include "base/system/process.h"
 #include "base/util.h"
-#include "control/address.h"
 #include "control/socket.h"
 
 #define SX_LISTEN_BACKLOG_MAX 4096

@@ -8,13 +8,98 @@
 #include "control/socket.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/log.h"
+#include "base/status.h"
 #include "base/switch.h"
-#include "control/closer.h"
+#include "base/system/process.h"
+
+/* Close a socket and discard its messages, in a thread that may wait; private to control.
+ *
+ * Needed on kernels that cannot refuse descriptors (before Linux 6.16), and there only for sockets
+ * with untaken messages.  The threads end with the work. */
+
+/* So many closing sockets may block at once; later ones wait, and no other thread waits for
+ * them. */
+#define CLOSER_THREADS_MAX 16u
+
+/* ---- closing in a thread that may wait ------------------------------------------------------- */
+
+/* A list of sockets, and threads that empty the list.
+ *
+ * A socket is emptied before it is closed: the last reference to it may be an engine's, which
+ * releases it on its own thread.  By then the socket must be empty. */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int *closing; /* newest last; under lock, as all below */
+static size_t closing_count, closing_capacity;
+static unsigned thread_count;
+
+static void empty(int fd)
+{
+    enum sx_socket_next next;
+    char byte;
+
+    while ((next = sx_socket_look(fd)) == SX_SOCKET_MESSAGE || next == SX_SOCKET_RIGHTS) {
+        (void)!recv(fd, &byte, 1, MSG_DONTWAIT); /* frees its descriptors; this thread may wait */
+    }
+}
+
+static void *closer_run(void *arg)
+{
+    (void)arg;
+    pthread_mutex_lock(&lock);
+    while (closing_count > 0) {
+        const int fd = closing[--closing_count];
+
+        pthread_mutex_unlock(&lock);
+        empty(fd);
+        close(fd);
+        pthread_mutex_lock(&lock);
+    }
+    thread_count--;
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Under lock.  Return: false when memory is out. */
+static bool closing_add(int fd)
+{
+    if (closing_count == closing_capacity) {
+        const size_t capacity = closing_capacity == 0 ? 16 : 2 * closing_capacity;
+        int *const grown = realloc(closing, capacity * sizeof(*grown));
+
+        if (grown == NULL) {
+            return false;
+        }
+        closing = grown;
+        closing_capacity = capacity;
+    }
+    closing[closing_count++] = fd;
+    return true;
+}
+
+/* Take over @fd, on which no more can come (SHUT_RD).  Any thread; never waits. */
+static void close_later(int fd)
+{
+    pthread_mutex_lock(&lock);
+    if (!closing_add(fd)) {
+        sx_log(SX_LOG_WARN, "no memory to close a connection later: it stays open");
+    } else if (thread_count < CLOSER_THREADS_MAX && sx_thread_detached(closer_run, NULL)) {
+        thread_count++;
+    }
+    pthread_mutex_unlock(&lock);
+}
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
@@ -191,7 +276,7 @@ void sx_socket_hang_up(int fd)
     if (sx_socket_can_refuse_rights() || sx_socket_look(fd) == SX_SOCKET_END) {
         close(fd);
     } else {
-        sx_closer_close(fd); /* its unread messages are discarded with it */
+        close_later(fd); /* its unread messages are discarded with it */
     }
 }
 
@@ -237,4 +322,109 @@ int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int 
         sent = sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (sent < 0 && errno == EINTR);
     return sent < 0 ? errno : 0;
+}
+
+/* ---- one way --------------------------------------------------------------------------------- */
+
+/* A pair of sockets, and a check of its reader's end. */
+
+pmix_status_t sx_oneway_open(int *ret_server, int *ret_reader)
+{
+    int fds[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) != 0) {
+        return SX_RAISE(sx_status_from_errno(errno), "no pair of sockets: %s", strerror(errno));
+    }
+    sx_socket_refuse_rights(fds[0]);
+    *ret_server = fds[0];
+    *ret_reader = fds[1];
+    return PMIX_SUCCESS;
+}
+
+enum sx_oneway_said sx_oneway_hear(int fd)
+{
+    struct pollfd said = { .fd = fd, .events = POLLIN | POLLRDHUP };
+
+    if (poll(&said, 1, 0) <= 0) {
+        return SX_ONEWAY_NOTHING;
+    }
+    return (said.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0 ? SX_ONEWAY_ENOUGH
+                                                                 : SX_ONEWAY_BREACH;
+}
+
+int sx_oneway_send(int fd, const struct iovec *iov, size_t iov_count)
+{
+    return sx_socket_send(fd, iov, iov_count, NULL, 0);
+}
+
+void sx_oneway_close(int fd)
+{
+    sx_socket_hang_up(fd);
+}
+
+/* ---- address --------------------------------------------------------------------------------- */
+
+/* The hundred bytes of a socket address, and ways around that limit. */
+
+static bool take(struct sx_address *ret, int length)
+{
+    ret->un.sun_family = AF_UNIX;
+    ret->size_bytes = sizeof(ret->un);
+    return length > 0 && (size_t)length < sizeof(ret->un.sun_path);
+}
+
+bool sx_address_of_fd(struct sx_address *ret, int fd, const char *name)
+{
+    *ret = (struct sx_address){ 0 };
+    return take(ret, snprintf(ret->un.sun_path, sizeof(ret->un.sun_path), "/proc/self/fd/%d%s%s",
+                              fd, name != NULL ? "/" : "", name != NULL ? name : ""));
+}
+
+bool sx_address_of_path(struct sx_address *ret, const char *path)
+{
+    *ret = (struct sx_address){ 0 };
+    return take(ret, snprintf(ret->un.sun_path, sizeof(ret->un.sun_path), "%s", path));
+}
+
+bool sx_address_of_name(struct sx_address *ret, const char *name)
+{
+    char *const path = ret->un.sun_path;
+
+    *ret = (struct sx_address){ 0 };
+    const bool fits = take(ret, snprintf(path + 1, sizeof(ret->un.sun_path) - 1, "%s", name) + 1);
+
+    /* The zero in front makes it one, and its length belongs to it. */
+    ret->size_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(path + 1));
+    return fits;
+}
+
+int sx_address_bind(int fd, const struct sx_address *address)
+{
+    return bind(fd, (const struct sockaddr *)(const void *)&address->un, address->size_bytes) == 0
+               ? 0
+               : errno;
+}
+
+int sx_address_connect(int fd, const struct sx_address *address)
+{
+    int rc;
+
+    do {
+        rc = connect(fd, (const struct sockaddr *)(const void *)&address->un, address->size_bytes);
+    } while (rc != 0 && errno == EINTR);
+    return rc == 0 ? 0 : errno;
+}
+
+int sx_address_listener(int fd, struct ucred *ret_cred)
+{
+    socklen_t size = sizeof(*ret_cred);
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ret_cred, &size) == 0 ? 0 : errno;
+}
+
+bool sx_address_has_gone(int fd, pid_t pid)
+{
+    struct ucred cred;
+
+    return sx_address_listener(fd, &cred) == 0 && cred.pid == pid && sx_process_has_ended(pid);
 }

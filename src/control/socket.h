@@ -7,13 +7,18 @@
  * lingers, a file of a file system that hangs).  So the server makes the kernel refuse them to
  * their sender (SO_PASSRIGHTS, Linux 6.16).  Where the kernel cannot, a server checks each message
  * before it takes it.  A message with descriptors stays in the socket, and another thread discards
- * it with the socket (closer.h). */
+ * it with the socket. */
 #ifndef SX_CONTROL_SOCKET_H
 #define SX_CONTROL_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/uio.h>
+#include <sys/un.h>
+
+#include <pmix_common.h>
 
 #include "control/loop.h"
 
@@ -68,5 +73,59 @@ void sx_socket_close_listener(int fd);
 /* Send @iov with @fds as one message, without blocking and without SIGPIPE; EINTR is retried.
  * Return: 0 or an errno value. */
 int sx_socket_send(int fd, const struct iovec *iov, size_t iov_count, const int *fds, int fd_count);
+
+/* ---- one way --------------------------------------------------------------------------------- */
+
+/* A SEQPACKET socket on which a server only sends, and its reader only reads.
+ *
+ * The reader sends one signal: that it wants no more (shutdown(2) or close(2)).  Other messages
+ * from it are never taken. */
+
+enum sx_oneway_said {
+    SX_ONEWAY_NOTHING,
+    SX_ONEWAY_ENOUGH, /* it wants no more, or has gone */
+    SX_ONEWAY_BREACH, /* it has sent a message */
+};
+
+/* Both ends, close-on-exec.  Return: PMIX_SUCCESS; as sx_status_from_errno. */
+pmix_status_t sx_oneway_open(int *ret_server, int *ret_reader);
+/* The state of the reader of the server's end @fd.  Never waits. */
+enum sx_oneway_said sx_oneway_hear(int fd);
+/* One message.  Never waits.  Return: 0 or an errno value. */
+int sx_oneway_send(int fd, const struct iovec *iov, size_t iov_count);
+/* Close the server's end.  Sent messages can still be read.  Never waits. */
+void sx_oneway_close(int fd);
+
+/* ---- address --------------------------------------------------------------------------------- */
+
+/* The address of a unix socket, and its listener; private to control. */
+
+struct sx_address {
+    struct sockaddr_un un;
+    socklen_t size_bytes;
+};
+
+/* The file @name in the directory @fd, or the file @fd itself when @name is NULL: short for a path
+ * of any length.  Return: false when @name does not fit. */
+bool sx_address_of_fd(struct sx_address *ret, int fd, const char *name);
+/* The path @path.  Return: false when it does not fit. */
+bool sx_address_of_path(struct sx_address *ret, const char *path);
+
+/* The abstract name @name, which is in no file system.  Return: false when it does not fit. */
+bool sx_address_of_name(struct sx_address *ret, const char *name);
+
+/* Return: 0 or an errno value. */
+int sx_address_bind(int fd, const struct sx_address *address);
+int sx_address_connect(int fd, const struct sx_address *address);
+
+/* The process that called listen for the socket that the connected @fd leads to.  It may have
+ * ended: the kernel keeps its pid (0: it is of another container), its user and its group.  Return:
+ * 0 or an errno value. */
+int sx_address_listener(int fd, struct ucred *ret_cred);
+
+/* Whether process @pid, which made that socket listen, has ended.  An io_uring of an ended process
+ * may still be released by the kernel, or a child may hold the socket: in both cases no process
+ * accepts. */
+bool sx_address_has_gone(int fd, pid_t pid);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "control/contact.h"
-#include "control/contact_scan.h"
 #include "control/rendezvous.h"
 
 #define RETRY_DELAY_NS SX_NS_PER_SEC

@@ -17,7 +17,6 @@
 #include "base/util.h"
 #include "base/value/value.h"
 #include "control/contact.h"
-#include "control/contact_scan.h"
 
 #define SERVERS_MAX 1024u
 

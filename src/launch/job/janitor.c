@@ -34,7 +34,7 @@
 #include "base/clock.h"
 #include "base/system/descriptors.h"
 #include "base/util.h"
-#include "control/contact_file.h"
+#include "control/contact.h"
 #include "launch/ask/options.h"
 #include "launch/common/proc.h"
 #include "launch/job/session.h"

@@ -10,7 +10,7 @@
 
 #include "base/call/directive_tables.h"
 #include "base/status.h"
-#include "control/contact_scan.h"
+#include "control/contact.h"
 
 #define PRIVATE 0600
 #define FOR_ALL 0644

@@ -18,7 +18,7 @@
 
 #include "base/log.h"
 #include "base/value/value.h"
-#include "control/oneway.h"
+#include "control/socket.h"
 
 #define MESSAGES_A_TURN 64u /* then other pulls have their turn */
 

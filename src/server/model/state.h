@@ -21,7 +21,7 @@
 #include "base/stream/log_text.h"
 #include "base/stream/out.h"
 #include "base/table.h"
-#include "control/contact_file.h"
+#include "control/contact.h"
 #include "control/loop.h"
 #include "control/rendezvous.h"
 #include "ring/board.h"

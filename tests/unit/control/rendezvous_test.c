@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 
 #include "base/system/process.h"
-#include "control/address.h"
 #include "control/rendezvous.h"
+#include "control/socket.h"
 #include "engines.h"
 
 #define NOBODY 65534

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/contact_file.h"
+#include "control/contact.h"
 #include "control/rendezvous.h"
 #include "launch/ask/options.h"
 
