@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "base/clock.h"
-#include "base/switch.h"
+#include "base/environment.h"
 
 #define SX_SPIN_LOOKS 8u                     /* between two yields */
 #define SX_SPIN_CROWDED_NS UINT64_C(1000000) /* peers are through sooner, a time slice is longer */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* util.h - what C lacks: counts, alignment, checked arithmetic, container_of. */
+/* util.h - what C lacks: counts, alignment, checked arithmetic, container_of, a full fence. */
 #ifndef SX_BASE_UTIL_H
 #define SX_BASE_UTIL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -64,6 +65,21 @@ static inline void sx_results_none(void *results, size_t *count)
     if (count != NULL) {
         *count = 0;
     }
+}
+
+/* The fence of order seq_cst: stores before it are seen before loads after it. */
+static inline void sx_barrier(void)
+{
+#if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
+/* The compiler's race detector cannot follow fences; here they order atomics, which it does not
+ * check for races. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+    atomic_thread_fence(memory_order_seq_cst);
+#if defined(__SANITIZE_THREAD__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 }
 
 #endif

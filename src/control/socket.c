@@ -19,9 +19,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/switch.h"
 #include "base/system/process.h"
 
 /* Close a socket and discard its messages, in a thread that may wait; private to control.

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/status.h"
-#include "base/switch.h"
 
 /* Old kernel headers lack futex_waitv; the numbers are the same on all architectures. */
 #define SX_SYS_FUTEX_WAITV 449

@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#include "base/barrier.h"
+#include "base/util.h"
 
 /* ---- client --------------------------------------------------------------------------------- */
 

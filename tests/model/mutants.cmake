@@ -104,7 +104,7 @@ target_compile_definitions(model-watch-late PRIVATE MODEL_WATCH_LATE)
 
 # F: either side alone, and when a sleeper changes what it sleeps for
 shmix_mutant(sleeper-no-fence sleeper
-  base/barrier.h "atomic_thread_fence(memory_order_seq_cst)" "(void)0")
+  base/util.h "atomic_thread_fence(memory_order_seq_cst)" "(void)0")
 shmix_mutant(sleeper-no-fence-to-sleep sleeper
   ring/sleeper.c "    sx_barrier()@semicolon@\n    return got == 0" "    return got == 0")
 shmix_mutant(sleeper-no-fence-of-classes sleeper

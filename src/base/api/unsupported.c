@@ -5,6 +5,8 @@
  * They are exported, because a program that only might call one must still load, and each answers
  * PMIX_ERR_NOT_SUPPORTED: no callback is kept, no output is written.  docs/support lists them,
  * and a test holds that list against this file.  To implement one, take its line out here. */
+#include <src/include/pmix_frameworks.h>
+
 #include <pmix.h>
 #include <pmix_server.h>
 #include <pmix_tool.h>
@@ -30,3 +32,9 @@ SX_UNSUPPORTED(PMIx_Resource_block_nb, pmix_resource_block_directive_t directive
 /* Host functions beyond one plain job. */
 SX_UNSUPPORTED(PMIx_server_collect_job_info, pmix_proc_t *procs, size_t nprocs,
                pmix_data_buffer_t *buffer)
+
+/* ---- frameworks ------------------------------------------------------------------------------ */
+
+/* The list that Open MPI 5 wants to see: there are no plugin frameworks here. */
+
+__attribute__((visibility("default"))) char *pmix_framework_names[] = { 0 };

@@ -5,13 +5,204 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/call/results.h"
+#include <pmix_common.h>
+
 #include "base/log.h"
 #include "base/value/flat.h"
 #include "base/value/value.h"
+
+/* The results of an event's handlers so far, as the next one receives them.
+ *
+ *     name: status | what it returned | name: status | what it returned ...
+ *
+ * One flat array.  For each earlier handler an element with its name as the key (empty when
+ * unnamed) and the status it returned, then its infos.  A handler may edit values in place, and
+ * delete an element by freeing its key, that is by making it empty.  Of the wishes about
+ * termination (PMIX_EVENT_NO_TERMINATION, PMIX_EVENT_WANT_TERMINATION) only the newest stands, and
+ * a required PMIX_EVENT_WANT_TERMINATION stands for good.  One thread at a time. */
+
+struct results {
+    pmix_info_t *all; /* NULL: none, and nothing to free */
+    bool *keyed;      /* which of them had a key: one without it now was deleted */
+    size_t count, capacity;
+    bool must_terminate; /* a required wish was among them */
+};
+
+#define RESULTS_NULL ((struct results){ .all = NULL })
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Drop deleted infos, append new ones, keep one wish about termination. */
+
+/* Safe on RESULTS_NULL and twice. */
+static void results_deinit(struct results *results)
+{
+    sx_elements_destruct(results->all, results->count, PMIX_INFO);
+    free(results->all);
+    free(results->keyed);
+    *results = RESULTS_NULL;
+}
+
+/* Return: whether @more elements fit now. */
+static bool room_make(struct results *results, size_t more)
+{
+    const size_t count = results->count + more;
+
+    if (count <= results->capacity) {
+        return true;
+    }
+    const size_t capacity = 2 * count; /* so that many handlers do not copy it many times */
+    pmix_info_t *const all = realloc(results->all, capacity * sizeof(*all));
+
+    if (all == NULL) {
+        return false;
+    }
+    results->all = all;
+    bool *const keyed = realloc(results->keyed, capacity * sizeof(*keyed));
+
+    if (keyed == NULL) {
+        return false;
+    }
+    results->keyed = keyed;
+    results->capacity = capacity;
+    return true;
+}
+
+/* Drop the elements for which @is says yes. */
+static void drop(struct results *results,
+                 bool (*is)(const struct results *results, size_t index, const void *arg),
+                 const void *arg)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < results->count; i++) {
+        if (is(results, i, arg)) {
+            sx_elements_destruct(&results->all[i], 1, PMIX_INFO);
+            continue;
+        }
+        results->keyed[kept] = results->keyed[i];
+        if (kept != i) {
+            results->all[kept] = results->all[i];
+        }
+        kept++;
+    }
+    results->count = kept;
+}
+
+static bool was_deleted(const struct results *results, size_t index, const void *arg)
+{
+    (void)arg;
+    return results->keyed[index] && results->all[index].key[0] == '\0';
+}
+
+/* ---- termination --------------------------------------------------------------------------- */
+
+static bool has_key(const pmix_info_t *info, const char *key)
+{
+    return sx_name_len(info->key, sizeof(info->key)) < sizeof(info->key) &&
+           strcmp(info->key, key) == 0;
+}
+
+static bool is_wish(const pmix_info_t *info)
+{
+    return (has_key(info, PMIX_EVENT_NO_TERMINATION) ||
+            has_key(info, PMIX_EVENT_WANT_TERMINATION)) &&
+           sx_value_is_true(&info->value);
+}
+
+static bool is_order(const pmix_info_t *info)
+{
+    return is_wish(info) && has_key(info, PMIX_EVENT_WANT_TERMINATION) &&
+           (info->flags & PMIX_INFO_REQD) != 0;
+}
+
+/* A wish, but not the one at *arg. */
+static bool is_other_wish(const struct results *results, size_t index, const void *arg)
+{
+    return is_wish(&results->all[index]) && index != *(const size_t *)arg;
+}
+
+/* The elements from @first on are new: the newest wish stands, a required one against all. */
+static void wishes_settle(struct results *results, size_t first)
+{
+    size_t stands = results->count; /* no index */
+
+    for (size_t i = results->must_terminate ? 0 : first; i < results->count; i++) {
+        if (is_order(&results->all[i])) {
+            results->must_terminate = true;
+            stands = i;
+            break;
+        }
+        if (is_wish(&results->all[i])) {
+            stands = i;
+        }
+    }
+    if (stands < results->count) {
+        drop(results, is_other_wish, &stands);
+    }
+}
+
+/* A handler has edited the required wish away: here it is again.  There is room. */
+static void order_restore(struct results *results)
+{
+    for (size_t i = 0; i < results->count; i++) {
+        if (is_order(&results->all[i])) {
+            return;
+        }
+    }
+    pmix_info_t *const info = &results->all[results->count];
+
+    memset(info, 0, sizeof(*info));
+    memcpy(info->key, PMIX_EVENT_WANT_TERMINATION, sizeof(PMIX_EVENT_WANT_TERMINATION));
+    info->flags = PMIX_INFO_REQD;
+    info->value.type = PMIX_BOOL;
+    info->value.data.flag = true;
+    results->keyed[results->count++] = true;
+}
+
+/* ---- adding -------------------------------------------------------------------------------- */
+
+/* A handler called @name ("": unnamed) has returned @status and @info; everything is copied.  When
+ * memory is short, later handlers receive fewer results, with a line in the log. */
+static void results_add(struct results *results, const char *name, pmix_status_t status,
+                        const pmix_info_t info[], size_t ninfo)
+{
+    if (!room_make(results, 2 + ninfo)) {
+        sx_log(SX_LOG_ERROR, "memory is short: later event handlers hear less of earlier ones");
+        return;
+    }
+    drop(results, was_deleted, NULL);
+    if (results->must_terminate) {
+        order_restore(results);
+    }
+    const size_t first = results->count;
+    pmix_info_t *const own = &results->all[first];
+
+    memset(own, 0, sizeof(*own));
+    memcpy(own->key, name, sx_name_len(name, PMIX_MAX_KEYLEN));
+    own->value.type = PMIX_STATUS;
+    own->value.data.status = status;
+    results->count++;
+    if (ninfo > 0) {
+        if (sx_elements_copy(own + 1, info, ninfo, PMIX_INFO) == PMIX_SUCCESS) {
+            results->count += ninfo;
+        } else {
+            sx_log(SX_LOG_ERROR, "what event handler '%s' returned cannot be copied and is lost",
+                   name);
+        }
+    }
+    for (size_t i = first; i < results->count; i++) {
+        results->keyed[i] = results->all[i].key[0] != '\0';
+    }
+    wishes_settle(results, first);
+}
+
+/* ---- chain ----------------------------------------------------------------------------------- */
 
 #define INFOS_KEPT_MAX 16u   /* of a chain that ended, for the next one */
 #define MATCHES_KEPT_MAX 64u /* the same */
@@ -36,7 +227,7 @@ struct sx_chain {
     bool forgotten;   /* to be freed when it returns */
     uintptr_t ticket; /* of that handler; no other ever has the same */
     char *name;       /* of the one that runs; NULL: it has none */
-    struct sx_results results;
+    struct results results;
 };
 
 /* Handlers get a number, not a pointer: a second completion, after its chain may have been freed,
@@ -91,7 +282,7 @@ static struct sx_chain *chain_new(const struct sx_chain_options *options)
         chain->in_call = chain->completed = chain->is_over = chain->forgotten = false;
         chain->ticket = 0;
         chain->name = NULL;
-        chain->results = SX_RESULTS_NULL;
+        chain->results = RESULTS_NULL;
         sx_list_init(&chain->waiting);
     }
     return chain;
@@ -119,7 +310,7 @@ static void chain_end(struct sx_chain *chain)
         sx_elements_destruct(chain->infos, chain->event_info_count, PMIX_INFO);
     }
     if (chain->results.all != NULL) {
-        sx_results_deinit(&chain->results);
+        results_deinit(&chain->results);
     }
     chain_spare(chain);
     if (ended != NULL) {
@@ -342,8 +533,8 @@ static void handler_completed(pmix_status_t status, pmix_info_t *results, size_t
         chain->options.said(chain->options.arg, status, results, results == NULL ? 0 : nresults);
     }
     if (!is_over) {
-        sx_results_add(&chain->results, chain->name != NULL ? chain->name : "", status, results,
-                       results == NULL ? 0 : nresults);
+        results_add(&chain->results, chain->name != NULL ? chain->name : "", status, results,
+                    results == NULL ? 0 : nresults);
     }
     if (cbfunc != NULL) {
         cbfunc(PMIX_SUCCESS, thiscbdata);

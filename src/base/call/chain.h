@@ -7,7 +7,7 @@
  *
  * Each handler is called only after the one before has called its completion function, from any
  * thread; one that never does holds up this event alone.  PMIX_EVENT_ACTION_COMPLETE ends the
- * chain.  Each handler receives the results of those before it (results.h). */
+ * chain.  Each handler receives the results of those before it. */
 #ifndef SX_BASE_CALL_CHAIN_H
 #define SX_BASE_CALL_CHAIN_H
 

@@ -9,7 +9,7 @@
 #define SX_BASE_CALL_DIRECTIVE_TABLES_H
 
 #include "base/call/directives.h"
-#include "base/stream/marks.h"
+#include "base/stream/log_text.h"
 
 /* Those that take directives. */
 enum sx_function {
@@ -226,7 +226,7 @@ struct sx_handler_options {
 
 struct sx_forkexec_options {
     const char *wdir;
-    const pmix_info_t *envar; /* one at least: envar.h reads them */
+    const pmix_info_t *envar; /* one at least: environment.h reads them */
 };
 
 struct sx_control_options {
@@ -338,12 +338,12 @@ struct sx_launch_options {
     /* Of an application, and of all of them when the job has it. */
     const char *wdir, *prefix, *pset;                      /* NULL: not given, as below */
     const char *hosts, *more_hosts, *hostfile, *more_file; /* this node is the only one */
-    const pmix_info_t *envar;                              /* one at least: envar.h reads them */
-    const char *agent;                                     /* executes the program */
-    const char *files;                                     /* with commas; are to be here */
-    bool apart;                                            /* a job of its own */
-    bool index_argv;                                       /* the rank behind the first word */
-    struct sx_some_number restarts_max;                    /* of a rank that fails */
+    const pmix_info_t *envar;           /* one at least: environment.h reads them */
+    const char *agent;                  /* executes the program */
+    const char *files;                  /* with commas; are to be here */
+    bool apart;                         /* a job of its own */
+    bool index_argv;                    /* the rank behind the first word */
+    struct sx_some_number restarts_max; /* of a rank that fails */
     /* Of the job. */
     const char *map, *bind, *ppr, *personality, *cpus, *mapper, *rank;
     struct sx_output_options output;
@@ -401,7 +401,7 @@ struct sx_iof_options {
 /* The setup of a job before it starts. */
 struct sx_setup_options {
     bool envars;              /* variables are to be sent along */
-    const pmix_info_t *envar; /* one at least was: envar.h reads them */
+    const pmix_info_t *envar; /* one at least was: environment.h reads them */
 };
 
 struct sx_distances_options {

@@ -3,7 +3,9 @@
 /* role.c - the one pointer through which client-side entry points find a server in this process. */
 #include "base/call/role.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -35,4 +37,42 @@ pmix_status_t sx_role_may_wait(void)
                : SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                           "in an upcall or an event handler of a server, this call would wait for "
                           "itself: make it in another thread");
+}
+
+/* ---- callbacks ------------------------------------------------------------------------------- */
+
+/* The number of callbacks under way. */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t fewer = PTHREAD_COND_INITIALIZER;
+static unsigned count; /* under lock */
+static __thread bool is_inside;
+
+void sx_callbacks_add(void)
+{
+    pthread_mutex_lock(&lock);
+    count++;
+    pthread_mutex_unlock(&lock);
+}
+
+void sx_callbacks_done(void)
+{
+    pthread_mutex_lock(&lock);
+    count--;
+    pthread_cond_broadcast(&fewer);
+    pthread_mutex_unlock(&lock);
+}
+
+void sx_callbacks_enter(void)
+{
+    is_inside = true;
+}
+
+void sx_callbacks_wait(void)
+{
+    pthread_mutex_lock(&lock);
+    while (count > (is_inside ? 1 : 0)) {
+        pthread_cond_wait(&fewer, &lock);
+    }
+    pthread_mutex_unlock(&lock);
 }

@@ -105,4 +105,20 @@ void sx_role_thread_enter(void);
  * wait for itself.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED. */
 pmix_status_t sx_role_may_wait(void);
 
+/* ---- callbacks ------------------------------------------------------------------------------- */
+
+/* Callbacks of a host that run in threads of their own, as it has no progress thread.
+ *
+ * Counted, so that the end of the server can wait for them.  Any thread. */
+
+/* One more, before its thread is started; and one less, in that thread or instead of it. */
+void sx_callbacks_add(void);
+void sx_callbacks_done(void);
+
+/* The calling thread runs one, which sx_callbacks_wait does not wait for inside it. */
+void sx_callbacks_enter(void);
+
+/* Wait until no other thread has one left. */
+void sx_callbacks_wait(void);
+
 #endif

@@ -14,7 +14,24 @@
 
 #include <pmix_common.h>
 
-#include "base/stream/marks.h"
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+/* The marks that are requested before each line of a process's output. */
+
+struct sx_marks {
+    bool tag;      /* [namespace,rank]<stream>: */
+    bool detailed; /* the same, with [host:pid] behind the first part */
+    bool rank;     /* the rank alone, instead of a tag */
+    bool stamp;    /* the time, before it */
+    bool xml;      /* each line is an element, of which the others are attributes */
+};
+
+static inline bool sx_marks_any(const struct sx_marks *marks)
+{
+    return marks->tag || marks->detailed || marks->rank || marks->stamp || marks->xml;
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 #define SX_LOG_MARK_MAX 2560u /* a namespace of 255 characters in XML */
 #define SX_LOG_LINE_MAX 4096u /* a longer line is written as several */

@@ -3,10 +3,10 @@
 /* library.h - libraries that a process maps when it first calls them.
  *
  * A rank needs none of hwloc, liburing and zlib unless it asks for the topology or for compression;
- * a server needs all of them.  So libpmix is not linked to them.  A file per library
- * (hwloc_calls.c, zlib_calls.c, control/uring_calls.c) has a row for each function that is called:
- * it defines the function under its own name, and so the rest of the code, and inline functions
- * of the library's headers, call it as if it were linked.  libpmix.map keeps the names inside. */
+ * a server needs all of them.  So libpmix is not linked to them.  A table per library
+ * (library.c, control/loop_uring.c) has a row for each function that is called: it defines the
+ * function under its own name, and so the rest of the code, and inline functions of the library's
+ * headers, call it as if it were linked.  libpmix.map keeps the names inside. */
 #ifndef SX_BASE_SYSTEM_LIBRARY_H
 #define SX_BASE_SYSTEM_LIBRARY_H
 

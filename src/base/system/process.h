@@ -2,12 +2,13 @@
 /* Copyright (c) 2026 The shmix authors */
 /* process.h - facts about a process from the kernel: whether it is exiting (freeing a large one's
  * memory takes seconds), and its start time, which with its pid identifies it for ever.  Also the
- * name of the node. */
+ * name of the node, and what this process has of the kernel: threads and descriptors. */
 #ifndef SX_BASE_SYSTEM_PROCESS_H
 #define SX_BASE_SYSTEM_PROCESS_H
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -37,5 +38,20 @@ void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
 /* Run @run in a detached thread of this process, which receives none of its signals.  Return: false
  * when there is none. */
 bool sx_thread_detached(void *(*run)(void *), void *arg);
+
+/* ---- descriptors ----------------------------------------------------------------------------- */
+
+/* How many a process has and may have; and for a forked child that keeps few of its parent's. */
+
+/* Of this process: how many it has, and how many it may have (RLIMIT_NOFILE). */
+struct sx_descriptors {
+    size_t used, limit;
+};
+
+/* Read both from the kernel.  When it does not report them, none are used and there is no limit. */
+struct sx_descriptors sx_descriptors_look(void);
+
+/* Close descriptor @first and all above.  Safe in the child of a process with threads. */
+void sx_descriptors_close_from(int first);
 
 #endif

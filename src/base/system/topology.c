@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/system/cpus.h"
+#include "base/system/locality.h"
 #include "base/util.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

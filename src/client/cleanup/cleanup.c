@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/call/directive_tables.h"
-#include "base/pathlist.h"
+#include "base/call/directives.h"
 #include "base/status.h"
 #include "control/message.h"
 

@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/barrier.h"
+#include "base/environment.h"
 #include "base/status.h"
-#include "base/switch.h"
+#include "base/util.h"
 
 /* Of linux/membarrier.h, which older headers lack. */
 #define SX_MEMBARRIER_QUERY 0

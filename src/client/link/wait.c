@@ -19,12 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/call/callbacks.h"
 #include "base/call/role.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/system/cpus.h"
+#include "base/system/locality.h"
 #include "client/link/link.h"
 #include "ring/bell.h"
 

@@ -52,7 +52,7 @@ bool sx_progress_is_own_thread(void);
 void sx_task_post(struct sx_task *task);
 
 /* Run @task on a thread of its own that ends with it, for processes that are not clients; the end
- * of the server waits for it (base/call/callbacks.h).  Return: PMIX_SUCCESS;
+ * of the server waits for it (base/call/role.h).  Return: PMIX_SUCCESS;
  * PMIX_ERR_OUT_OF_RESOURCE, and then the task is not run. */
 pmix_status_t sx_task_run_alone(struct sx_task *task);
 

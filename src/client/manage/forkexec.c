@@ -28,9 +28,9 @@
 #include <pmix_server.h>
 
 #include "base/call/directive_tables.h"
-#include "base/call/envar.h"
 #include "base/call/role.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "base/status.h"

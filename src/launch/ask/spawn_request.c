@@ -15,8 +15,8 @@
 
 #include <pmix.h>
 
-#include "base/call/envar.h"
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"

@@ -32,7 +32,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/system/descriptors.h"
+#include "base/system/process.h"
 #include "base/util.h"
 #include "control/contact.h"
 #include "launch/ask/options.h"

@@ -27,7 +27,7 @@
 #include "base/call/directive_tables.h"
 #include "base/clock.h"
 #include "base/list.h"
-#include "base/stream/marks.h"
+#include "base/stream/log_text.h"
 #include "base/stream/out.h"
 #include "launch/job/loop.h"
 

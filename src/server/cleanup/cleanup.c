@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/call/directive_tables.h"
-#include "base/pathlist.h"
+#include "base/call/directives.h"
 #include "base/status.h"
 #include "server/cleanup/cleanup_queue.h"
 

@@ -25,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/system/descriptors.h"
+#include "base/system/process.h"
 
 /* Give up all capabilities; a process without any needs no permission for that.  A server has them
  * as root, or from its executable file without being root. */

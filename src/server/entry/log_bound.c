@@ -5,8 +5,8 @@
 #include "server/entry/entry.h"
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/log.h"
-#include "base/switch.h"
 #include "base/util.h"
 
 #define LINES_MAX 1000000000u

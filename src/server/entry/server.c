@@ -12,7 +12,6 @@
 
 #include <shmix.h>
 
-#include "base/call/callbacks.h"
 #include "base/call/directive_tables.h"
 #include "base/call/role.h"
 #include "base/log.h"

@@ -12,7 +12,7 @@
 #include <pmix.h>
 
 #include "base/log.h"
-#include "base/system/descriptors.h"
+#include "base/system/process.h"
 #include "base/util.h"
 #include "server/model/family.h"
 #include "server/model/nspace.h"

@@ -19,8 +19,8 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "base/environment.h"
 #include "base/status.h"
-#include "base/switch.h"
 #include "base/value/value.h"
 #include "server/event/event_codes.h"
 #include "server/event/event_route.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/switch.h"
+#include "base/environment.h"
 #include "shmem/qualified.h"
 
 #define LIVING_MAX 16u

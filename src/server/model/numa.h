@@ -9,7 +9,7 @@
 
 #include <pmix_common.h>
 
-#include "base/system/cpus.h"
+#include "base/system/locality.h"
 #include "shmem/segment.h"
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "base/call/envar.h"
+#include "base/environment.h"
 #include "base/status.h"
 #include "base/value/value.h"
 #include "server/model/nspace.h"

@@ -31,7 +31,7 @@ struct sx_setup_env {
     } slots[SX_SETUP_ENV_MAX];
 };
 
-/* Keep copies of the infos in @info that change an environment (base/call/envar.h), for @nspace.
+/* Keep copies of the infos in @info that change an environment (base/environment.h), for @nspace.
  * Loop thread.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM for an invalid variable;
  * PMIX_ERR_OUT_OF_RESOURCE, logged, when there are too many namespaces or no memory. */
 pmix_status_t sx_setup_env_add(struct sx_setup_env *carried, const char *nspace,

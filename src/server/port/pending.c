@@ -11,9 +11,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/environment.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/switch.h"
 #include "base/value/flat.h"
 #include "server/model/share.h"
 

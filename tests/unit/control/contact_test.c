@@ -323,7 +323,7 @@ Test(contact, that_is_not_there_is_not_judged)
     cr_expect_not(is_there("there"));
 }
 
-/* ---- contact scan test ----------------------------------------------------------------------- */
+/* ---- directories ----------------------------------------------------------------------------- */
 
 /* Which directories are looked through for contact files, and how far. */
 

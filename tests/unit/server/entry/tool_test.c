@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../bare.h"
-#include "base/system/descriptors.h"
+#include "base/system/process.h"
 #include "server/model/nspace.h"
 #include "server/port/port.h"
 

@@ -1,16 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* envar_test.c - what the directives for an environment make of a variable, and what they
+/* environment_test.c - what the directives for an environment make of a variable, and what they
  * refuse. */
-#include "base/call/envar.h"
+#include "base/environment.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <pmix.h>
 
 #include "base/util.h"
+
+/* ---- switch ---------------------------------------------------------------------------------- */
+
+/* 0 turns off, and no other word does. */
+
+Test(switch, zero_alone_turns_off)
+{
+    static const struct {
+        const char *text;
+        bool off;
+    } rows[] = {
+        { "0", true }, { "1", false }, { "", false }, { "no", false }, { "00", false },
+    };
+
+    unsetenv("SHMIX_TEST_SWITCH");
+    cr_expect_not(sx_switch_is_off("SHMIX_TEST_SWITCH"));
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        setenv("SHMIX_TEST_SWITCH", rows[i].text, 1);
+        cr_expect_eq(sx_switch_is_off("SHMIX_TEST_SWITCH"), rows[i].off, "row %zu", i);
+    }
+}
+
+Test(switch, a_number_is_read_within_its_bounds)
+{
+    static const struct {
+        const char *text;
+        pmix_status_t want;
+        uint64_t number;
+    } rows[] = {
+        { "", PMIX_SUCCESS, 77 },
+        { "5", PMIX_SUCCESS, 5 },
+        { "9", PMIX_SUCCESS, 9 },
+        { "4", PMIX_ERR_BAD_PARAM, 77 },
+        { "10", PMIX_ERR_BAD_PARAM, 77 },
+        { "-5", PMIX_ERR_BAD_PARAM, 77 },
+        { "five", PMIX_ERR_BAD_PARAM, 77 },
+        { "5 ", PMIX_ERR_BAD_PARAM, 77 },
+        { "99999999999999999999", PMIX_ERR_BAD_PARAM, 77 },
+    };
+    uint64_t number = 77;
+
+    unsetenv("SHMIX_TEST_SWITCH");
+    cr_expect_eq(sx_switch_number("SHMIX_TEST_SWITCH", 5, 9, &number), PMIX_SUCCESS);
+    cr_expect_eq(number, 77);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        number = 77;
+        setenv("SHMIX_TEST_SWITCH", rows[i].text, 1);
+        cr_expect_eq(sx_switch_number("SHMIX_TEST_SWITCH", 5, 9, &number), rows[i].want, "row %zu",
+                     i);
+        cr_expect_eq(number, rows[i].number, "row %zu", i);
+    }
+}
+
+/* ---- environment ----------------------------------------------------------------------------- */
 
 /* @before and @after are what V is; NULL: there is no V. */
 static const struct {

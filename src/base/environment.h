@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* envar.h - the directives that change an environment: PMIX_SET_ENVAR and its kin.
+/* environment.h - variables of the environment: switches that are read from it, and the directives
+ * that change one (PMIX_SET_ENVAR and its kin).
  *
  *   SET     the variable has this value          ADD      ... unless it is set
  *   UNSET   there is no such variable            PREPEND  the value, a separator, what it was
@@ -8,12 +9,28 @@
  *
  * An empty variable is one that is not set for the last three.  An environment is a vector as
  * PMIx_Argv_append_nosize makes one, or NULL.  Any thread may call. */
-#ifndef SX_BASE_CALL_ENVAR_H
-#define SX_BASE_CALL_ENVAR_H
+#ifndef SX_BASE_ENVIRONMENT_H
+#define SX_BASE_ENVIRONMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <pmix_common.h>
+
+/* ---- switches -------------------------------------------------------------------------------- */
+
+/* Switches in the environment: NAME=0 turns a feature off, NAME=N sets a bound. */
+
+/* Whether the variable @name is 0.  Unset, empty and 1 are on; so is any other word, which is
+ * warned of each time: callers keep the answer. */
+bool sx_switch_is_off(const char *name);
+
+/* Read the number that the variable @name is, from @min to @max; *ret stays as it is where the
+ * variable is unset or empty.  Return: PMIX_SUCCESS, or PMIX_ERR_BAD_PARAM with a line that says
+ * what is possible. */
+pmix_status_t sx_switch_number(const char *name, uint64_t min, uint64_t max, uint64_t *ret);
+
+/* ---- directives ------------------------------------------------------------------------------ */
 
 /* Return: whether @key is one of these directives. */
 bool sx_envar_is_directive(const char *key);
