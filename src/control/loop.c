@@ -23,6 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/util.h"
@@ -300,15 +301,8 @@ static void heap_down(struct sx_loop *loop, size_t index)
 pmix_status_t sx_timer_add(struct sx_loop *loop, struct sx_timer *timer, uint64_t deadline_ns)
 {
     sx_timer_remove(timer);
-    if (loop->heap_count == loop->heap_capacity) {
-        const size_t capacity = loop->heap_capacity == 0 ? 16 : 2 * loop->heap_capacity;
-        struct sx_loop_heap_entry *heap = realloc(loop->heap, capacity * sizeof(*heap));
-
-        if (heap == NULL) {
-            return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no memory for %zu timers", capacity);
-        }
-        loop->heap = heap;
-        loop->heap_capacity = capacity;
+    if (!SX_ARRAY_RESERVE(loop->heap, loop->heap_count, loop->heap_capacity, 16)) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no memory for %zu timers", loop->heap_count + 1);
     }
     timer->source.loop = loop;
     timer->deadline_ns = deadline_ns;

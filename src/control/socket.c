@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/environment.h"
 #include "base/log.h"
 #include "base/status.h"
@@ -75,15 +76,8 @@ static void *closer_run(void *arg)
 /* Under lock.  Return: false when memory is out. */
 static bool closing_add(int fd)
 {
-    if (closing_count == closing_capacity) {
-        const size_t capacity = closing_capacity == 0 ? 16 : 2 * closing_capacity;
-        int *const grown = realloc(closing, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return false;
-        }
-        closing = grown;
-        closing_capacity = capacity;
+    if (!SX_ARRAY_RESERVE(closing, closing_count, closing_capacity, 16)) {
+        return false;
     }
     closing[closing_count++] = fd;
     return true;

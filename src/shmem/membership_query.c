@@ -9,6 +9,7 @@
 
 #include <shmix.h>
 
+#include "base/array.h"
 #include "base/util.h"
 #include "base/value/value.h"
 
@@ -21,15 +22,8 @@ struct names {
 
 static bool name_add(struct names *names, const char *name)
 {
-    if (names->count == names->capacity) {
-        const size_t capacity = names->capacity != 0 ? 2 * names->capacity : 16;
-        char **const grown = realloc(names->all, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return false;
-        }
-        names->all = grown;
-        names->capacity = capacity;
+    if (!SX_ARRAY_RESERVE(names->all, names->count, names->capacity, 16)) {
+        return false;
     }
     names->all[names->count] = strdup(name);
     return names->all[names->count] != NULL && ++names->count != 0;

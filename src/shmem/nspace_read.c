@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/util.h"
 #include "base/value/value.h"
 #include "shmem/qualified.h"
@@ -131,15 +132,8 @@ struct collect {
 
 static pmix_info_t *next_info(struct collect *all)
 {
-    if (all->count == all->capacity) {
-        const size_t capacity = all->capacity != 0 ? 2 * all->capacity : 16;
-        pmix_info_t *const infos = realloc(all->infos, capacity * sizeof(*infos));
-
-        if (infos == NULL) {
-            return NULL;
-        }
-        all->infos = infos;
-        all->capacity = capacity;
+    if (!SX_ARRAY_RESERVE(all->infos, all->count, all->capacity, 16)) {
+        return NULL;
     }
     memset(&all->infos[all->count], 0, sizeof(*all->infos));
     return &all->infos[all->count];

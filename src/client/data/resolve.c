@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/call/role.h"
 #include "base/status.h"
 #include "base/util.h"
@@ -200,15 +201,8 @@ static pmix_status_t peers_add(struct peers *peers, const struct place *place, u
     if (rank == PMIX_RANK_INVALID) {
         return PMIX_SUCCESS;
     }
-    if (peers->count == peers->capacity) {
-        const size_t capacity = peers->capacity != 0 ? 2 * peers->capacity : 16;
-        pmix_proc_t *const procs = realloc(peers->procs, capacity * sizeof(*procs));
-
-        if (procs == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
-        peers->procs = procs;
-        peers->capacity = capacity;
+    if (!SX_ARRAY_RESERVE(peers->procs, peers->count, peers->capacity, 16)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     pmix_proc_t *const proc = &peers->procs[peers->count++];
     memset(proc, 0, sizeof(*proc));
