@@ -49,6 +49,62 @@ bool sx_whose_set(void *at, const char *value)
     return sx_whose_pid_set(&whose->pid, value);
 }
 
+/* ---- boards and node stores ------------------------------------------------------------------ */
+
+/* Another process can give a memfd the name that servers use. */
+
+struct walk {
+    bool (*board)(void *arg, pid_t server, struct sx_board *board);
+    bool (*store)(void *arg, pid_t server, struct sx_store *store);
+    void *arg;
+};
+
+static bool board_open(void *arg, pid_t pid, int fd)
+{
+    const struct walk *const walk = arg;
+    struct sx_board board;
+
+    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    const bool goes_on = !sx_proc_has_made(pid, &board.seg) || walk->board(walk->arg, pid, &board);
+
+    sx_board_deinit(&board);
+    return goes_on;
+}
+
+bool sx_cli_boards_each(pid_t pid, bool (*each)(void *arg, pid_t server, struct sx_board *board),
+                        void *arg)
+{
+    struct walk walk = { .board = each, .arg = arg };
+
+    return sx_cli_outside_each(pid, "board:", board_open, &walk);
+}
+
+static bool store_open(void *arg, pid_t pid, int fd)
+{
+    const struct walk *const walk = arg;
+    struct sx_store store;
+
+    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
+        return true;
+    }
+    const bool goes_on = !sx_cli_store_is_of_node(pid, &store) ||
+                         walk->store(walk->arg, pid, &store);
+
+    sx_store_detach(&store);
+    return goes_on;
+}
+
+bool sx_cli_node_stores_each(pid_t pid,
+                             bool (*each)(void *arg, pid_t server, struct sx_store *store),
+                             void *arg)
+{
+    struct walk walk = { .store = each, .arg = arg };
+
+    return sx_cli_outside_each(pid, "store:", store_open, &walk);
+}
+
 /* ---- finding --------------------------------------------------------------------------------- */
 
 struct search {
@@ -80,38 +136,26 @@ static void job_take(void *arg, pid_t server, const char *nspace, const struct s
 }
 
 /* Match a group, a set, or a connected namespace, which counts as a job. */
-static bool list_take(void *arg, pid_t pid, int fd)
+static bool list_take(void *arg, pid_t server, struct sx_store *store)
 {
     const struct search *const search = arg;
     const enum sx_realm realm = search->kind == SX_WHOSE_SET ? SX_REALM_SETS : SX_REALM_MEMBERS;
     struct sx_membership list;
-    struct sx_store store;
 
-    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
-        return true;
+    if (sx_membership_find(store, realm, search->name, strlen(search->name), &list) ==
+        PMIX_SUCCESS) {
+        found_add(search->found, server);
     }
-    if (sx_cli_store_is_of_node(pid, &store) &&
-        sx_membership_find(&store, realm, search->name, strlen(search->name), &list) ==
-            PMIX_SUCCESS) {
-        found_add(search->found, pid);
-    }
-    sx_store_detach(&store);
     return true;
 }
 
-static bool board_take(void *arg, pid_t pid, int fd)
+static bool name_take(void *arg, pid_t server, struct sx_board *board)
 {
     const struct search *const search = arg;
-    struct sx_board board;
 
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return true;
+    if (strcmp(sx_segment_header(&board->seg)->nspace, search->name) == 0) {
+        found_add(search->found, server);
     }
-    if (sx_proc_has_made(pid, &board.seg) &&
-        strcmp(sx_segment_header(&board.seg)->nspace, search->name) == 0) {
-        found_add(search->found, pid);
-    }
-    sx_board_deinit(&board);
     return true;
 }
 
@@ -121,14 +165,14 @@ void sx_whose_find(enum sx_whose_kind kind, const char *name, struct sx_whose_fo
 
     *ret = (struct sx_whose_found){ .count = 0 };
     if (kind == SX_WHOSE_SERVER) {
-        (void)sx_cli_outside_each(0, "board:", board_take, &search);
+        (void)sx_cli_boards_each(0, name_take, &search);
         return;
     }
     if (kind == SX_WHOSE_JOB) {
         (void)sx_cli_stores_each(0, job_take, &search);
     }
     if (ret->count == 0) {
-        (void)sx_cli_outside_each(0, "store:", list_take, &search);
+        (void)sx_cli_node_stores_each(0, list_take, &search);
     }
 }
 
@@ -203,24 +247,16 @@ bool sx_whose_server(struct sx_whose *whose, pid_t *ret)
     return whose->pid != 0 || whose->nspace == NULL || one_find(SX_WHOSE_JOB, whose->nspace, ret);
 }
 
-/* ---- board ----------------------------------------------------------------------------------- */
+/* ---- one board ------------------------------------------------------------------------------- */
 
-/* A board counts only for the process that has made it: another process can give a memfd
- * the name that servers use. */
-
-static bool any_board_take(void *arg, pid_t pid, int fd)
+static bool first_take(void *arg, pid_t server, struct sx_board *board)
 {
     struct sx_cli_board *const found = arg;
-    struct sx_board board;
 
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    if (sx_proc_has_made(pid, &board.seg) && found->count++ == 0) {
-        found->board = board;
-        found->server = pid;
-    } else {
-        sx_board_deinit(&board);
+    if (found->count++ == 0) {
+        found->board = *board;
+        found->server = server;
+        *board = SX_BOARD_NULL;
     }
     return true;
 }
@@ -228,7 +264,7 @@ static bool any_board_take(void *arg, pid_t pid, int fd)
 void sx_cli_board_find(pid_t pid, struct sx_cli_board *ret)
 {
     *ret = (struct sx_cli_board){ .board = SX_BOARD_NULL };
-    ret->denied = !sx_cli_outside_each(pid, "board:", any_board_take, ret);
+    ret->denied = !sx_cli_boards_each(pid, first_take, ret);
 }
 
 void sx_cli_board_say_many(const struct sx_cli_board *found)

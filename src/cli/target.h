@@ -14,6 +14,7 @@
 
 #include "launch/common/options.h"
 #include "ring/board.h"
+#include "shmem/store.h"
 
 struct sx_whose {
     pid_t pid;          /* of a server; 0: not given */
@@ -89,9 +90,19 @@ bool sx_whose_settle(struct sx_whose *whose);
 /* The same; @ret is the process of the server that is named, or has the job; 0: any server. */
 bool sx_whose_server(struct sx_whose *whose, pid_t *ret);
 
-/* ---- board ----------------------------------------------------------------------------------- */
+/* ---- boards and node stores ------------------------------------------------------------------ */
 
-/* The board of a running server, found through /proc. */
+/* Call @each for the board of the server @pid (0: of every server), until it returns false.  A
+ * board counts only for the process that has made it.  An @each that keeps the board puts
+ * SX_BOARD_NULL in its place.  Return: false when some process could not be examined. */
+bool sx_cli_boards_each(pid_t pid, bool (*each)(void *arg, pid_t server, struct sx_board *board),
+                        void *arg);
+
+/* The same for the newest store of the node, of each server that has one.  SX_STORE_NULL keeps
+ * it. */
+bool sx_cli_node_stores_each(pid_t pid,
+                             bool (*each)(void *arg, pid_t server, struct sx_store *store),
+                             void *arg);
 
 struct sx_cli_board {
     struct sx_board board; /* the first board that was found */

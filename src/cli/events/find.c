@@ -88,20 +88,14 @@ static bool ring_take(void *arg, pid_t pid, int fd)
     return true;
 }
 
-static bool board_take(void *arg, pid_t pid, int fd)
+static bool board_take(void *arg, pid_t server, struct sx_board *board)
 {
-    struct search *const search = arg;
-    struct sx_board board;
+    struct sx_events_job *const job = arg;
 
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    if (sx_proc_has_made(pid, &board.seg)) {
-        search->job->board = board;
-        return false;
-    }
-    sx_board_deinit(&board);
-    return true;
+    (void)server;
+    job->board = *board;
+    *board = SX_BOARD_NULL;
+    return false;
 }
 
 static void nothing_say(const struct search *search)
@@ -134,7 +128,7 @@ bool sx_events_find(struct sx_whose *wanted, struct sx_events_job *ret_job)
                                                                : wanted->nspace;
     search.denied = !sx_cli_outside_each(search.pid, "ring:", ring_take, &search);
     if (search.count == 1) {
-        (void)sx_cli_outside_each(ret_job->server_pid, "board:", board_take, &search);
+        (void)sx_cli_boards_each(ret_job->server_pid, board_take, ret_job);
     }
     if (search.count == 1 && ret_job->board.header != NULL) {
         return true;

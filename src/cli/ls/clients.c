@@ -90,8 +90,11 @@ static void client_print(struct list *list, pid_t server, const struct client *c
     }
 }
 
-static void clients_print(struct list *list, pid_t pid, const struct sx_board *board)
+static bool board_take(void *arg, pid_t pid, struct sx_board *board)
 {
+    struct list *const list = arg;
+
+    list->servers++;
     list->count = 0;
     for (uint32_t i = 0; i < board->slot_count; i++) {
         struct client client = { .nspace = NULL };
@@ -106,21 +109,6 @@ static void clients_print(struct list *list, pid_t pid, const struct sx_board *b
         client_print(list, pid, &list->clients[i]);
         free(list->clients[i].nspace);
     }
-}
-
-static bool board_take(void *arg, pid_t pid, int fd)
-{
-    struct list *const list = arg;
-    struct sx_board board;
-
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    if (sx_proc_has_made(pid, &board.seg)) {
-        list->servers++;
-        clients_print(list, pid, &board);
-    }
-    sx_board_deinit(&board);
     return true;
 }
 
@@ -131,7 +119,7 @@ int sx_ls_clients(const struct sx_ls_wish *wish)
         .listing = { .columns = columns, .column_count = COLUMNS, .json = wish->json },
     };
 
-    const bool denied = !sx_cli_outside_each(wish->server, "board:", board_take, &list);
+    const bool denied = !sx_cli_boards_each(wish->server, board_take, &list);
 
     free(list.clients);
     if (list.servers == 0) {

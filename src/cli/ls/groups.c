@@ -232,20 +232,14 @@ struct watch {
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
-static bool store_take(void *arg, pid_t pid, int fd)
+static bool store_take(void *arg, pid_t server, struct sx_store *store)
 {
     struct watch *const watch = arg;
-    struct sx_store store;
 
-    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    if (sx_cli_store_is_of_node(pid, &store)) {
-        watch->store = store;
-        return false;
-    }
-    sx_store_detach(&store);
-    return true;
+    (void)server;
+    watch->store = *store;
+    *store = SX_STORE_NULL;
+    return false;
 }
 
 /* Map the newest store of the node.  Return: false when there is none, not yet or just now.  The
@@ -256,7 +250,7 @@ static bool store_renew(struct watch *watch)
         return true;
     }
     sx_store_detach(&watch->store);
-    (void)sx_cli_outside_each(watch->server, "store:", store_take, watch);
+    (void)sx_cli_node_stores_each(watch->server, store_take, watch);
     return watch->store.seg.base != NULL;
 }
 
@@ -492,22 +486,15 @@ static void realm_print(struct list *list, const struct sx_store *store, enum sx
     }
 }
 
-static bool node_take(void *arg, pid_t pid, int fd)
+static bool node_take(void *arg, pid_t server, struct sx_store *store)
 {
     struct list *const list = arg;
-    struct sx_store store;
 
-    if (sx_store_attach(&store, fd) != PMIX_SUCCESS) {
-        return true;
+    list->server = server;
+    if (!list->wish->sets_only) {
+        realm_print(list, store, SX_REALM_MEMBERS);
     }
-    if (sx_cli_store_is_of_node(pid, &store)) {
-        list->server = pid;
-        if (!list->wish->sets_only) {
-            realm_print(list, &store, SX_REALM_MEMBERS);
-        }
-        realm_print(list, &store, SX_REALM_SETS);
-    }
-    sx_store_detach(&store);
+    realm_print(list, store, SX_REALM_SETS);
     return true;
 }
 
@@ -529,7 +516,7 @@ int sx_ls_groups(const struct sx_ls_wish *wish)
     if (wish->watch_ns != 0 && !wish->pages) {
         return groups_watch(wish, wish->server);
     }
-    const bool denied = !sx_cli_outside_each(wish->server, "store:", node_take, &list);
+    const bool denied = !sx_cli_node_stores_each(wish->server, node_take, &list);
 
     if (list.count == 0) {
         (void)sx_cli_outside_each(wish->server, "board:", board_take, &list);

@@ -15,23 +15,30 @@
 
 #include "base/clock.h"
 #include "cli/ls/ls.h"
-#include "cli/value.h"
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
 #include "ring/board.h"
 
-struct list {
-    const struct sx_ls_wish *wish;
-    unsigned count;
+/* JSON has the name second, the text has it last, behind two blanks. */
+enum { SERVER, NAME, STATE, UP, JOBS, CLIENTS, STORED, GAP, LAST_NAME, COLUMNS };
+
+static const struct sx_listing_column columns[COLUMNS] = {
+    [SERVER] = { "SERVER", 8, "server" },
+    [NAME] = { NULL, 0, "name" },
+    [STATE] = { "STATE", -10, "state" },
+    [UP] = { "UP FOR", 12, "up_ns" },
+    [JOBS] = { "JOBS", 5, "jobs" },
+    [CLIENTS] = { "CLIENTS", 8, "clients" },
+    [STORED] = { "STORED", 12, "stored_bytes" },
+    [GAP] = { "", 0, NULL },
+    [LAST_NAME] = { "NAME", 0, NULL },
 };
 
-struct server {
-    pid_t pid;
-    const char *name, *state;
-    double up_s;
-    unsigned clients, jobs;
-    uint64_t stored_bytes;
+/* The figures of one server, summed over its stores. */
+struct stored {
+    unsigned jobs;
+    uint64_t bytes;
 };
 
 /* Slots that were never used are not read: reading would allocate memory for them. */
@@ -53,14 +60,14 @@ static unsigned clients_count(const struct sx_board *board)
 
 static void job_count(void *arg, pid_t pid, const char *nspace, const struct sx_store *store)
 {
-    struct server *const server = arg;
+    struct stored *const stored = arg;
 
     (void)pid;
     (void)nspace;
-    server->jobs += sx_cli_store_is_of_job(store);
+    stored->jobs += sx_cli_store_is_of_job(store);
     /* relaxed: as above. */
-    server->stored_bytes += atomic_load_explicit(&sx_segment_header(&store->seg)->used_bytes,
-                                                 memory_order_relaxed);
+    stored->bytes += atomic_load_explicit(&sx_segment_header(&store->seg)->used_bytes,
+                                          memory_order_relaxed);
 }
 
 static double seconds_since(uint64_t start_ticks)
@@ -74,65 +81,40 @@ static double seconds_since(uint64_t start_ticks)
     return up_s > 0 ? up_s : 0;
 }
 
-static void print_text(const struct list *list, const struct server *server)
+static bool board_take(void *arg, pid_t pid, struct sx_board *board)
 {
-    if (list->count == 0) {
-        printf("%8s %-10s %12s %5s %8s %12s  %s\n", "SERVER", "STATE", "UP FOR", "JOBS", "CLIENTS",
-               "STORED", "NAME");
-    }
-    printf("%8d %-10s %10.1f s %5u %8u %12" PRIu64 "  ", (int)server->pid, server->state,
-           server->up_s, server->jobs, server->clients, server->stored_bytes);
-    sx_names_text_print(server->name, strlen(server->name));
-    putchar('\n');
-}
+    struct sx_listing *const listing = arg;
+    const char *const name = sx_segment_header(&board->seg)->nspace;
+    const char *const state = sx_proc_state_name(pid);
+    const double up_s = seconds_since(board->header->server_start_ticks);
+    struct stored stored = { .jobs = 0 };
+    char up[32];
 
-static void print_json(const struct server *server)
-{
-    printf("{\"server\":%d,\"name\":", (int)server->pid);
-    sx_json_string(server->name, strlen(server->name));
-    printf(",\"state\":\"%s\",\"up_ns\":%.0f,\"jobs\":%u,\"clients\":%u,\"stored_bytes\":%" PRIu64
-           "}\n",
-           server->state, server->up_s * (double)SX_NS_PER_SEC, server->jobs, server->clients,
-           server->stored_bytes);
-}
+    (void)sx_cli_stores_each(pid, job_count, &stored);
+    snprintf(up, sizeof(up), "%.1f s", up_s);
+    const struct sx_listing_cell cells[COLUMNS] = {
+        [SERVER] = sx_listing_number(pid),
+        [NAME] = sx_listing_text(name),
+        [STATE] = sx_listing_text(state != NULL ? state : "runs"),
+        [UP] = sx_listing_shown((int64_t)(up_s * (double)SX_NS_PER_SEC), up),
+        [JOBS] = sx_listing_number(stored.jobs),
+        [CLIENTS] = sx_listing_number(clients_count(board)),
+        [STORED] = sx_listing_number((int64_t)stored.bytes),
+        [GAP] = sx_listing_text(""),
+        [LAST_NAME] = sx_listing_text(name),
+    };
 
-static bool board_take(void *arg, pid_t pid, int fd)
-{
-    struct list *const list = arg;
-    struct sx_board board;
-
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
-        return true;
-    }
-    if (sx_proc_has_made(pid, &board.seg)) {
-        const char *const state = sx_proc_state_name(pid);
-        struct server server = {
-            .pid = pid,
-            .name = sx_segment_header(&board.seg)->nspace,
-            .state = state != NULL ? state : "runs",
-            .up_s = seconds_since(board.header->server_start_ticks),
-            .clients = clients_count(&board),
-        };
-
-        (void)sx_cli_stores_each(pid, job_count, &server);
-        if (list->wish->json) {
-            print_json(&server);
-        } else {
-            print_text(list, &server);
-        }
-        list->count++;
-    }
-    sx_board_deinit(&board);
+    sx_listing_print(listing, cells);
     return true;
 }
 
 int sx_ls_servers(const struct sx_ls_wish *wish)
 {
-    struct list list = { .wish = wish };
+    struct sx_listing listing = { .columns = columns, .column_count = COLUMNS, .json = wish->json };
 
-    const bool denied = !sx_cli_outside_each(wish->server, "board:", board_take, &list);
+    const bool denied = !sx_cli_boards_each(wish->server, board_take, &listing);
 
-    if (list.count == 0) {
+    if (listing.count == 0) {
         return sx_ls_nobody(wish, denied);
     }
     return fflush(stdout) == 0 ? 0 : SX_EXIT_FAILURE;
