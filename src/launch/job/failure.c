@@ -15,6 +15,7 @@
 #include "launch/common/say.h"
 #include "launch/job/diagnose.h"
 #include "launch/pmi/pmi1.h"
+#include "launch/stdio/forward.h"
 #include "launch/stdio/input.h"
 
 #define LOST_GRACE_NS (250 * SX_NS_PER_MS) /* time in which a wrapper can end after its program */
@@ -578,6 +579,7 @@ void sx_run_failure_news(struct sx_run_state *run)
     };
 
     sx_mailbox_deal(run, rows);
+    sx_run_forward_check(); /* it wakes the mailbox too */
 }
 
 void sx_run_failure_abort(struct sx_run_job *job, uint32_t rank, int status, const char *text)

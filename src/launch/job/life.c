@@ -474,9 +474,8 @@ static int run_open(struct sx_run_state *run)
     if ((why = sx_run_start_open(run)) == 0 &&
         (why = watch(run, &run->signals, run->setup->signal_fd, signals_read)) == 0 &&
         (why = watch(run, &run->news, run->setup->host->event_fd, news_read)) == 0 &&
-        (why = sx_run_look_open(run->setup->look, run)) == 0 &&
-        (why = sx_run_forward_open(&run->loop, run->jobs)) == 0 &&
-        (why = sx_run_log_open(run)) == 0) {
+        (why = sx_run_look_open(run->setup->look, run)) == 0 && (why = sx_run_log_open(run)) == 0) {
+        sx_run_forward_open(run->jobs);
         sx_run_survivors_open(run);
         why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
     }
@@ -527,7 +526,6 @@ static void run_deinit(struct sx_run_state *run)
     }
     sx_run_foreign_deinit(&run->foreign);
     sx_run_log_close();
-    sx_run_forward_close();
     sx_run_sink_deinit(&run->sinks[0]);
     sx_run_sink_deinit(&run->sinks[1]);
     sx_run_loop_deinit(&run->loop);

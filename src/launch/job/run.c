@@ -363,15 +363,13 @@ static void make_environments(const struct run *run, const struct sx_run_job *jo
 
 static bool open_log(const struct run *run)
 {
-    const int why = sx_run_log_init(&run->options), no_event = sx_run_forward_init();
+    const int why = sx_run_log_init(&run->options);
 
-    if (no_event != 0) {
-        sx_say("cannot start: %s", strerror(no_event));
-    } else if (why != 0) {
+    if (why != 0) {
         sx_say("cannot open '%.200s' for --log: %s", run->options.log,
                why == ENXIO ? "no process reads this pipe" : strerror(why));
     }
-    return why == 0 && no_event == 0;
+    return why == 0;
 }
 
 static void give_places(struct run *run)

@@ -3,18 +3,15 @@
 /* forward.c - pulls, and deliveries that are not complete. */
 #include "launch/stdio/forward.h"
 
-#include <errno.h>
 #include <pmix.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/call/directive_tables.h"
 #include "base/value/value.h"
 #include "launch/common/say.h"
+#include "launch/job/mailbox.h"
 
 /* One call of the host's entry; once the launcher has taken it, a pull. */
 struct pull {
@@ -36,28 +33,17 @@ struct delivery {
 
 static struct {
     pthread_mutex_t lock;
-    int event_fd;
     struct pull *asked, **last_asked; /* under lock */
     struct delivery *taken;           /* under lock */
     /* for the launcher's thread only: */
     const struct sx_run_jobs *jobs;
-    struct sx_poll watch;
     struct pull *pulls;
     size_t bytes;     /* in all deliveries */
     unsigned waiting; /* streams that wait for room */
 } forward = {
     .lock = PTHREAD_MUTEX_INITIALIZER,
-    .event_fd = -1,
     .last_asked = &forward.asked,
-    .watch.fd = -1,
 };
-
-static void wake(void)
-{
-    const uint64_t one = 1;
-
-    (void)!write(forward.event_fd, &one, sizeof(one));
-}
 
 static void pull_free(struct pull *pull)
 {
@@ -93,7 +79,7 @@ pmix_status_t sx_run_forward_pull(const pmix_proc_t procs[], size_t nprocs,
     *forward.last_asked = pull;
     forward.last_asked = &pull->next;
     pthread_mutex_unlock(&forward.lock);
-    wake();
+    sx_mailbox_wake();
     return PMIX_SUCCESS;
 }
 
@@ -106,7 +92,7 @@ static void taken(pmix_status_t status, void *cbdata)
     delivery->next = forward.taken;
     forward.taken = delivery;
     pthread_mutex_unlock(&forward.lock);
-    wake();
+    sx_mailbox_wake();
 }
 
 /* ---- deliveries ------------------------------------------------------------------------------ */
@@ -349,11 +335,8 @@ static void pull_begin(struct pull *pull)
 }
 
 /* Take everything that the other thread has queued. */
-static void heard(void)
+static void queues_take(void)
 {
-    uint64_t count;
-
-    (void)!read(forward.event_fd, &count, sizeof(count));
     pthread_mutex_lock(&forward.lock);
     struct pull *pull = forward.asked;
     struct delivery *delivery = forward.taken;
@@ -392,12 +375,9 @@ static void waiting_go_on(void)
     }
 }
 
-static void heard_all(void *arg, uint32_t revents, uint64_t now_ns)
+void sx_run_forward_check(void)
 {
-    (void)arg;
-    (void)revents;
-    (void)now_ns;
-    heard();
+    queues_take();
     if (forward.waiting > 0 && forward.bytes < SX_RUN_FORWARD_BYTES / 2) {
         waiting_go_on();
     }
@@ -405,22 +385,9 @@ static void heard_all(void *arg, uint32_t revents, uint64_t now_ns)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-int sx_run_forward_init(void)
-{
-    forward.event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return forward.event_fd < 0 ? errno : 0;
-}
-
-int sx_run_forward_open(struct sx_run_loop *loop, const struct sx_run_jobs *jobs)
+void sx_run_forward_open(const struct sx_run_jobs *jobs)
 {
     forward.jobs = jobs;
-    forward.watch = (struct sx_poll){ .fd = forward.event_fd, .fn = heard_all };
-    return sx_run_watch(loop, &forward.watch, POLLIN);
-}
-
-void sx_run_forward_close(void)
-{
-    sx_run_unwatch(&forward.watch);
 }
 
 void sx_run_forward_deinit(void)
@@ -441,11 +408,7 @@ void sx_run_forward_deinit(void)
         free(delivery);
         delivery = next;
     }
-    if (forward.event_fd >= 0) {
-        close(forward.event_fd);
-    }
     forward.pulls = forward.asked = NULL;
     forward.last_asked = &forward.asked;
     forward.taken = NULL;
-    forward.event_fd = -1;
 }

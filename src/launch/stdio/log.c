@@ -308,7 +308,7 @@ static void part_add_locked(struct call *call, const pmix_info_t *info)
     const enum outlet_number to = outlet_of(info);
     const uint64_t one = 1;
 
-    if (to == OUTLETS) {
+    if (to == OUTLETS || logs.event_fds[to] < 0) {
         return;
     }
     struct outlet *const outlet = &logs.outlets[to];
@@ -360,6 +360,12 @@ int sx_run_log_init(const struct sx_run_options *options)
     logs.tag_output = options->output.marks.tag;
     for (size_t i = 0; i < OUTLETS; i++) {
         logs.outlets[i] = (struct outlet){ .last = &logs.outlets[i].first, .reads.fd = -1 };
+        logs.event_fds[i] = -1;
+    }
+    for (size_t i = 0; i < OUTLETS; i++) {
+        if (i == TO_FILE && options->log == NULL) {
+            continue; /* no record comes: there is no file */
+        }
         logs.event_fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (logs.event_fds[i] < 0) {
             return errno;
@@ -389,8 +395,10 @@ int sx_run_log_open(struct sx_run_state *run)
         outlet->reads = (struct sx_run_reads){ .fd = outlet->poll.fd,
                                                .fn = stream_write,
                                                .arg = outlet };
-        why = i == TO_FILE ? sx_run_watch(&run->loop, &outlet->poll, POLLIN)
-                           : sx_run_sink_watch(outlet->sink, &outlet->reads);
+        if (outlet->poll.fd >= 0) {
+            why = i == TO_FILE ? sx_run_watch(&run->loop, &outlet->poll, POLLIN)
+                               : sx_run_sink_watch(outlet->sink, &outlet->reads);
+        }
     }
     return why;
 }
