@@ -178,6 +178,25 @@ static void case_run(void)
     CHECK(released == (ends == PMIX_SUCCESS ? 2u : 0u) && sem_trywait(&called) != 0);
 }
 
+/* Who wants no result gives no callback: the host's infos are released all the same. */
+static void without_callback(void)
+{
+    static pmix_server_module_t module = { .job_control = on_control };
+    pmix_info_t info = directive();
+    pmix_proc_t target;
+
+    released = 0;
+    PMIx_Load_procid(&target, "some.job", 1);
+    start(&module);
+    CHECK_STATUS(PMIx_Job_control_nb(&target, 1, &info, 1, NULL, NULL), PMIX_SUCCESS);
+    job_sem_wait(&unanswered);
+    if (mode == LATE) {
+        answer(unanswered_fn, unanswered_data);
+    }
+    CHECK_STATUS(PMIx_server_finalize(), PMIX_SUCCESS);
+    CHECK(released == 1);
+}
+
 /* What the server does itself, and what nobody does. */
 static void without_entries(void)
 {
@@ -216,6 +235,11 @@ int main(void)
             printf("%s, the host %s\n", allocates ? "allocation" : "job control", mode_names[mode]);
             case_run();
         }
+    }
+    allocates = false;
+    for (mode = ANSWERS; mode <= LATE; mode++) {
+        printf("job control without a callback, the host %s\n", mode_names[mode]);
+        without_callback();
     }
     return 0;
 }
