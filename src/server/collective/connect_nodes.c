@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/status.h"
 #include "server/data/data.h"
 #include "server/event/event.h"
@@ -29,17 +30,7 @@ struct sx_connect_nodes {
 /* Reserve space for one more name. */
 static bool brought_reserve(struct sx_brought *brought)
 {
-    if (brought->count == brought->capacity) {
-        const size_t larger = brought->capacity == 0 ? 4 : 2 * brought->capacity;
-        void *const grown = realloc(brought->names, larger * sizeof(*brought->names));
-
-        if (grown == NULL) {
-            return false;
-        }
-        brought->names = grown;
-        brought->capacity = larger;
-    }
-    return true;
+    return SX_ARRAY_RESERVE(brought->names, brought->count, brought->capacity, 4);
 }
 
 /* Fill a namespace that is new to this server. */

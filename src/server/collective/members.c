@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "server/port/port.h"
 
 const struct sx_member_ends sx_nobody_may_go = {
@@ -86,15 +87,8 @@ struct sx_member *sx_members_find(const struct sx_members *members, struct sx_cl
 
 static bool member_add(struct sx_members *members, struct sx_client *client)
 {
-    if (members->count == members->capacity) {
-        const size_t larger = members->capacity == 0 ? 16 : 2 * members->capacity;
-        struct sx_member *grown = realloc(members->all, larger * sizeof(*grown));
-
-        if (grown == NULL) {
-            return false;
-        }
-        members->all = grown;
-        members->capacity = larger;
+    if (!SX_ARRAY_RESERVE(members->all, members->count, members->capacity, 16)) {
+        return false;
     }
     members->all[members->count++] = (struct sx_member){ .client = sx_client_retain(client) };
     return true;

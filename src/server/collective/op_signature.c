@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/value/value.h"
 #include "server/model/proc_list.h"
 #include "server/model/state.h"
@@ -99,15 +100,8 @@ bool sx_generation_add(struct sx_table *table, struct sx_generation *oldest,
     if (oldest == NULL) {
         return sx_table_add(table, &generation->node, hash);
     }
-    if (oldest->younger_count == oldest->younger_capacity) {
-        const size_t larger = oldest->younger_capacity == 0 ? 4 : 2 * oldest->younger_capacity;
-        struct sx_generation **grown = realloc(oldest->younger, larger * sizeof(oldest));
-
-        if (grown == NULL) {
-            return false;
-        }
-        oldest->younger = grown;
-        oldest->younger_capacity = larger;
+    if (!SX_ARRAY_RESERVE(oldest->younger, oldest->younger_count, oldest->younger_capacity, 4)) {
+        return false;
     }
     oldest->younger[oldest->younger_count++] = generation;
     return true;

@@ -11,6 +11,7 @@
 #include <pmix.h>
 #include <shmix.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "server/model/state.h"
 #include "server/port/port.h"
@@ -48,15 +49,8 @@ uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, si
     if (codes->count >= max) {
         return 0;
     }
-    if (codes->count == codes->capacity) {
-        const size_t capacity = codes->capacity == 0 ? 8 : 2 * codes->capacity;
-        struct sx_event_code *grown = realloc(codes->all, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return 0;
-        }
-        codes->all = grown;
-        codes->capacity = capacity;
+    if (!SX_ARRAY_RESERVE(codes->all, codes->count, codes->capacity, 8)) {
+        return 0;
     }
     memmove(codes->all + at + 1, codes->all + at, (codes->count - at) * sizeof(*codes->all));
     codes->all[at] = (struct sx_event_code){ .code = code, .count = 1 };

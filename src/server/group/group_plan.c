@@ -8,6 +8,7 @@
 
 #include <pmix.h>
 
+#include "base/array.h"
 #include "base/value/value.h"
 #include "server/collective/collective.h"
 #include "server/data/data.h"
@@ -49,17 +50,7 @@ void sx_group_plan_free(struct sx_group_plan *plan)
 /* Reserve space for one more gift. */
 static bool gifts_reserve(struct sx_group_plan *plan)
 {
-    if (plan->gift_count == plan->gift_capacity) {
-        const size_t larger = plan->gift_capacity == 0 ? GIFTS_FIRST : 2 * plan->gift_capacity;
-        struct sx_group_gift *const grown = realloc(plan->gifts, larger * sizeof(*grown));
-
-        if (grown == NULL) {
-            return false;
-        }
-        plan->gifts = grown;
-        plan->gift_capacity = larger;
-    }
-    return true;
+    return SX_ARRAY_RESERVE(plan->gifts, plan->gift_count, plan->gift_capacity, GIFTS_FIRST);
 }
 
 pmix_status_t sx_group_plan_gift(struct sx_group_plan *plan, struct sx_group_gift *gift)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/environment.h"
 #include "shmem/qualified.h"
 
@@ -78,15 +79,8 @@ pmix_status_t sx_group_values_expect(struct sx_nspace *nspace, uint64_t subject,
     if (values == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (values->count == values->capacity) {
-        const size_t larger = values->capacity == 0 ? VALUES_FIRST : 2 * values->capacity;
-        struct value *const grown = realloc(values->all, larger * sizeof(*grown));
-
-        if (grown == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
-        values->all = grown;
-        values->capacity = larger;
+    if (!SX_ARRAY_RESERVE(values->all, values->count, values->capacity, VALUES_FIRST)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     struct value *const value = &values->all[values->count++];
 

@@ -8,6 +8,7 @@
 
 #include <pmix.h>
 
+#include "base/array.h"
 #include "base/value/value.h"
 
 /* Keys that describe the server's own node; the server of another node sets its own. */
@@ -31,16 +32,9 @@ struct infos {
 /* Return: an info to fill, NULL when memory is out. */
 static pmix_info_t *infos_extend(struct infos *infos)
 {
-    if (infos->count == infos->capacity) {
-        const size_t larger = infos->capacity == 0 ? 32 : 2 * infos->capacity;
-        pmix_info_t *const grown = realloc(infos->all, larger * sizeof(*grown));
-
-        if (grown == NULL) {
-            infos->status = PMIX_ERR_OUT_OF_RESOURCE;
-            return NULL;
-        }
-        infos->all = grown;
-        infos->capacity = larger;
+    if (!SX_ARRAY_RESERVE(infos->all, infos->count, infos->capacity, 32)) {
+        infos->status = PMIX_ERR_OUT_OF_RESOURCE;
+        return NULL;
     }
     pmix_info_t *const info = &infos->all[infos->count++];
 

@@ -13,6 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/status.h"
 #include "base/value/value.h"
 #include "server/model/family.h"
@@ -260,15 +261,8 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
 {
     const size_t at = client_index(nspace, rank);
 
-    if (nspace->client_count == nspace->client_capacity) {
-        const size_t capacity = nspace->client_capacity == 0 ? 16 : 2 * nspace->client_capacity;
-        struct sx_client **grown = realloc(nspace->by_rank, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return NULL;
-        }
-        nspace->by_rank = grown;
-        nspace->client_capacity = capacity;
+    if (!SX_ARRAY_RESERVE(nspace->by_rank, nspace->client_count, nspace->client_capacity, 16)) {
+        return NULL;
     }
     struct sx_client *client = calloc(1, sizeof(*client));
 

@@ -9,21 +9,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/array.h"
 #include "base/value/value.h"
 
 #define FIRST 16u
 
 bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t rank)
 {
-    if (list->count == list->capacity) {
-        const size_t capacity = list->capacity == 0 ? FIRST : 2 * list->capacity;
-        pmix_proc_t *const grown = realloc(list->all, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return false;
-        }
-        list->all = grown;
-        list->capacity = capacity;
+    if (!SX_ARRAY_RESERVE(list->all, list->count, list->capacity, FIRST)) {
+        return false;
     }
     PMIx_Load_procid(&list->all[list->count++], nspace, rank);
     return true;

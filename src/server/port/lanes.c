@@ -6,8 +6,7 @@
  * taken from it. */
 #include "server/port/port.h"
 
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "base/status.h"
 
 /* ---- marks ---------------------------------------------------------------------------------- */
@@ -84,15 +83,8 @@ void sx_lane_take_one(struct sx_server *server, struct sx_client *client)
 
 pmix_status_t sx_lanes_add(struct sx_server *server, struct sx_client *client)
 {
-    if (server->live_count == server->live_capacity) {
-        const size_t capacity = server->live_capacity == 0 ? 64 : 2 * server->live_capacity;
-        struct sx_client **grown = realloc(server->live, capacity * sizeof(*grown));
-
-        if (grown == NULL) {
-            return PMIX_ERR_OUT_OF_RESOURCE;
-        }
-        server->live = grown;
-        server->live_capacity = capacity;
+    if (!SX_ARRAY_RESERVE(server->live, server->live_count, server->live_capacity, 64)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
     server->live[server->live_count++] = client;
     return PMIX_SUCCESS;
