@@ -32,58 +32,38 @@ struct server {
 
 #define SERVER_OF(type, member, part) offsetof(type, member) + offsetof(struct server, part), false
 
-#define SERVER_ROWS(type, member)                                                                 \
-    { .help = "which server (not named: the system server, else the only one of yours):" },       \
-        { "--pid",                                                                                \
-          NULL,                                                                                   \
-          "PID",                                                                                  \
-          "4711",                                                                                 \
-          "the process id of a server",                                                           \
-          "the server with this process id",                                                      \
-          sx_option_text,                                                                         \
-          SERVER_OF(type, member, pid) },                                                         \
-        { "--uri",                                                                                \
-          NULL,                                                                                   \
-          "URI",                                                                                  \
-          "file:uri.txt",                                                                         \
-          "NSPACE.RANK;unix:..., or file:PATH",                                                   \
-          NULL,                                                                                   \
-          sx_option_text,                                                                         \
-          SERVER_OF(type, member, uri) },                                                         \
-        { "--namespace",                                                                          \
-          "--nspace",                                                                             \
-          "NAMESPACE",                                                                            \
-          "prterun-4711",                                                                         \
-          "the namespace of a server",                                                            \
-          "the server with this namespace of its own",                                            \
-          sx_option_text,                                                                         \
-          SERVER_OF(type, member, nspace) },                                                      \
-        { "--system-server",                                                                      \
-          "--system-server-only",                                                                 \
-          NULL,                                                                                   \
-          NULL,                                                                                   \
-          NULL,                                                                                   \
-          "the system server of this node, and no other",                                         \
-          sx_option_flag,                                                                         \
-          SERVER_OF(type, member, is_system) },                                                   \
-        { "--system-server-first", NULL, NULL, NULL, NULL, "is so in any case", NULL, 0, false }, \
-        { "--wait-to-connect",                                                                    \
-          NULL,                                                                                   \
-          "SECONDS",                                                                              \
-          "10",                                                                                   \
-          "a number of seconds",                                                                  \
-          "look again for so long while there is no such server",                                 \
-          sx_option_text,                                                                         \
-          SERVER_OF(type, member, wait) },                                                        \
-        { "--tmpdir",     NULL,                                                                   \
-          "DIRECTORY",    "/tmp",                                                                 \
-          "a directory",  "where servers have their files, TMPDIR",                               \
-          sx_option_text, SERVER_OF(type, member, tmpdir) },                                      \
-        { .help = "and:" },                                                                       \
-    {                                                                                             \
-        "--verbose", "-v", NULL, NULL, NULL, "print what the library logs, SHMIX_LOG=info",       \
-            sx_option_flag, SERVER_OF(type, member, is_verbose)                                   \
+/* The braces of a row: written out here, each word would get a line of its own. */
+#define SERVER_ROW(...) \
+    {                   \
+        __VA_ARGS__     \
     }
+
+#define SERVER_ROWS(type, member)                                                                 \
+    SERVER_ROW(.help =                                                                            \
+                   "which server (not named: the system server, else the only one of yours):"),   \
+        SERVER_ROW("--pid", NULL, "PID", "4711", "the process id of a server",                    \
+                   "the server with this process id", sx_option_text,                             \
+                   SERVER_OF(type, member, pid)),                                                 \
+        SERVER_ROW("--uri", NULL, "URI", "file:uri.txt", "NSPACE.RANK;unix:..., or file:PATH",    \
+                   NULL, sx_option_text, SERVER_OF(type, member, uri)),                           \
+        SERVER_ROW("--namespace", "--nspace", "NAMESPACE", "prterun-4711",                        \
+                   "the namespace of a server", "the server with this namespace of its own",      \
+                   sx_option_text, SERVER_OF(type, member, nspace)),                              \
+        SERVER_ROW("--system-server", "--system-server-only", NULL, NULL, NULL,                   \
+                   "the system server of this node, and no other", sx_option_flag,                \
+                   SERVER_OF(type, member, is_system)),                                           \
+        SERVER_ROW("--system-server-first", NULL, NULL, NULL, NULL, "is so in any case", NULL, 0, \
+                   false),                                                                        \
+        SERVER_ROW("--wait-to-connect", NULL, "SECONDS", "10", "a number of seconds",             \
+                   "look again for so long while there is no such server", sx_option_text,        \
+                   SERVER_OF(type, member, wait)),                                                \
+        SERVER_ROW("--tmpdir", NULL, "DIRECTORY", "/tmp", "a directory",                          \
+                   "where servers have their files, TMPDIR", sx_option_text,                      \
+                   SERVER_OF(type, member, tmpdir)),                                              \
+        SERVER_ROW(.help = "and:"),                                                               \
+        SERVER_ROW("--verbose", "-v", NULL, NULL, NULL,                                           \
+                   "print what the library logs, SHMIX_LOG=info", sx_option_flag,                 \
+                   SERVER_OF(type, member, is_verbose))
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
