@@ -59,9 +59,7 @@ enum sx_function {
     SX_OF_REGISTER_NSPACE,
     SX_OF_SETUP_APPLICATION,
     SX_OF_SETUP_LOCAL_SUPPORT,
-    SX_OF_LAUNCH,     /* a spawn, as `shmix run` obeys it: of the job ... */
-    SX_OF_LAUNCH_APP, /* ... and of one application */
-    SX_OF_FORKEXEC,   /* one that a tool without a server obeys itself, of either */
+    SX_OF_FORKEXEC, /* a spawn that a tool without a server obeys itself, of job or application */
     SX_OF_COLLECT_INVENTORY,
     SX_OF_DELIVER_INVENTORY,
     SX_OF_GENERATE_REGEX2,
@@ -332,54 +330,6 @@ struct sx_display_options {
     bool allocation;
     bool parseable;                    /* for programs */
     const char *topology, *processors; /* of these nodes, with commas; NULL: not shown */
-};
-
-struct sx_launch_options {
-    /* Of an application, and of all of them when the job has it. */
-    const char *wdir, *prefix, *pset;                      /* NULL: not given, as below */
-    const char *hosts, *more_hosts, *hostfile, *more_file; /* this node is the only one */
-    const pmix_info_t *envar;           /* one at least: environment.h reads them */
-    const char *agent;                  /* executes the program */
-    const char *files;                  /* with commas; are to be here */
-    bool apart;                         /* a job of its own */
-    bool index_argv;                    /* the rank behind the first word */
-    struct sx_some_number restarts_max; /* of a rank that fails */
-    /* Of the job. */
-    const char *map, *bind, *ppr, *personality, *cpus, *mapper, *rank;
-    struct sx_output_options output;
-    struct sx_display_options display;
-    bool dry;                         /* it is not started */
-    bool progress;                    /* of its start is reported */
-    bool separate;                    /* it outlives a parent that fails */
-    bool goes_on;                     /* when a rank fails */
-    uint8_t ends_nonzero;             /* enum sx_said: when one exits with another code than 0 */
-    bool code_apart;                  /* the launcher's exit code does not depend on it */
-    bool silent_end;                  /* tell_end, but not of a good one */
-    bool not_here;                    /* but on other nodes */
-    bool tell_end;                    /* its parent by an event, and of ... */
-    bool tell_start;                  /* ... its begin, too */
-    bool tell_launch;                 /* of that all are started */
-    bool tell_ranks, tell_failures;   /* of the end of each, of the bad ones */
-    bool log_events, log_end;         /* the same, logged ... */
-    bool log_ranks, log_failures;     /* ... to ... */
-    const pmix_info_t *channel;       /* ... one of these at least */
-    bool report_state, report_stacks; /* of its ranks, when their time is over */
-    bool session_cwd;                 /* wdir: the launcher's directory */
-    const pmix_info_t *input_to, *input_for; /* which ranks have one: the first counts */
-    bool not_over;                           /* subscribed: no more ranks than CPUs */
-    const pmix_info_t *stop_on_exec, *stop_in_init, *stop_in_app; /* which ranks: the caller's */
-    bool daemons;                             /* of a debugger, as many as ... */
-    struct sx_some_number per_node, per_proc; /* ... these say where no number is given */
-    struct sx_some_procs target;              /* the job that they look at */
-    struct sx_some_number cpus_each;          /* cores or hardware threads for a rank */
-    const char *target_job;                   /* the same, by its name alone */
-    struct sx_some_procs beside;              /* ranks of these jobs, on their node, so many ... */
-    struct sx_some_number beside_node, beside_proc; /* ... where no number is given */
-    uint8_t pty;                              /* each stream of output is a terminal, with ... */
-    const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
-    const char *runtime;     /* some of these, in words (launch/ask/spawn_request.h) */
-    const pmix_info_t *kept; /* one at least: data of the job (launch/pmi/info.c) */
-    uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
 };
 
 /* Of a stream: where it comes from, and how it is handed on. */

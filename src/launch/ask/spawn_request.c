@@ -135,7 +135,8 @@ void sx_run_request_look_at(struct sx_run_request *request, const char *nspace)
 static pmix_status_t request_read(struct sx_run_request *request)
 {
     struct sx_launch_options *const said = &request->said;
-    pmix_status_t rc = sx_options_read(SX_OF_LAUNCH, request->info, request->ninfo, said);
+    pmix_status_t rc = sx_directives_read(&sx_spawn_job_directives, request->info, request->ninfo,
+                                          said);
 
     if (rc == PMIX_SUCCESS && said->target_job != NULL) {
         sx_run_request_look_at(request, said->target_job);
@@ -161,7 +162,8 @@ static pmix_status_t request_read(struct sx_run_request *request)
         if (app->cwd != NULL && app->cwd[0] != '\0') {
             request->of_apps[i].wdir = app->cwd;
         }
-        rc = sx_options_read(SX_OF_LAUNCH_APP, app->info, app->ninfo, &request->of_apps[i]);
+        rc = sx_directives_read(&sx_spawn_app_directives, app->info, app->ninfo,
+                                &request->of_apps[i]);
     }
     return rc;
 }

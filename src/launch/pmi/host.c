@@ -145,7 +145,7 @@ static pmix_status_t register_job(struct sx_run_job_facts *facts, const char **r
  * query the list. */
 static pmix_status_t spawn_register(void)
 {
-    const struct sx_directives *const table = &sx_directives_of[SX_OF_LAUNCH];
+    const struct sx_directives *const table = &sx_spawn_job_directives;
     char function[] = "spawn", **names = sx_cli_calloc(table->count + 1, sizeof(*names));
     pmix_status_t status;
 

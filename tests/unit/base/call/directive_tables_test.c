@@ -9,6 +9,7 @@
 
 #include "base/call/directive_tables.h"
 #include "base/util.h"
+#include "launch/ask/spawn_request.h"
 
 #define HEAD "## Directives of each function\n"
 
@@ -37,6 +38,16 @@ static char *line_of(const struct sx_directives *table)
     return line;
 }
 
+/* All tables: those of the library's functions, and those of a spawn under `shmix run`. */
+static const struct sx_directives *table_at(size_t index)
+{
+    return index < SX_FUNCTION_COUNT    ? &sx_directives_of[index]
+           : index == SX_FUNCTION_COUNT ? &sx_spawn_job_directives
+                                        : &sx_spawn_app_directives;
+}
+
+#define TABLES (SX_FUNCTION_COUNT + 2)
+
 static char document[1 << 20];
 
 static void document_read(void)
@@ -63,8 +74,8 @@ Test(options, the_document_has_the_line_of_each_table_and_no_other)
     for (const char *at = head; (at = strstr(at, "\n| `")) != NULL; at++) {
         lines++;
     }
-    for (size_t i = 0; i < SX_FUNCTION_COUNT; i++) {
-        char *const line = line_of(&sx_directives_of[i]);
+    for (size_t i = 0; i < TABLES; i++) {
+        char *const line = line_of(table_at(i));
 
         cr_expect_not_null(strstr(head, line), "docs/support/attributes.md lacks this line:\n%s",
                            line);
@@ -76,8 +87,8 @@ Test(options, the_document_has_the_line_of_each_table_and_no_other)
 
 Test(options, what_is_obeyed_goes_into_a_field_and_nothing_else_does)
 {
-    for (size_t i = 0; i < SX_FUNCTION_COUNT; i++) {
-        const struct sx_directives *const table = &sx_directives_of[i];
+    for (size_t i = 0; i < TABLES; i++) {
+        const struct sx_directives *const table = table_at(i);
 
         cr_assert_not_null(table->function, "entry %zu", i);
         for (size_t j = 0; j < table->count; j++) {
