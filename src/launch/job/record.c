@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pmix.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -26,7 +27,9 @@
 #include "launch/pmi/pmi1.h"
 #include "launch/pmi/upcall.h"
 
-#define FORMAT 1 /* raised when a field changes its meaning */
+#define FORMAT 1       /* raised when a field changes its meaning */
+#define WAIT_SECONDS 5 /* for a reader of the record that takes nothing */
+#define NOT_TAKEN (-1) /* in place of errno: it took nothing */
 
 void sx_run_record_init(struct sx_run_record *record, char *const *words)
 {
@@ -296,24 +299,55 @@ void sx_run_record_past(struct sx_run_record *record, const struct sx_run_job *j
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+/* Write the whole record to @fd, which does not block.  A reader may take its time, but at most
+ * WAIT_SECONDS without taking a byte.  Return: 0, errno or NOT_TAKEN. */
+static int text_write(int fd, const char *text, size_t size)
+{
+    for (size_t done = 0; done < size;) {
+        const ssize_t count = write(fd, text + done, size - done);
+        struct pollfd room = { .fd = fd, .events = POLLOUT };
+
+        if (count >= 0) {
+            done += (size_t)count;
+        } else if (errno == EAGAIN) {
+            const int ready = poll(&room, 1, WAIT_SECONDS * 1000);
+
+            if (ready == 0 || (ready < 0 && errno != EINTR)) {
+                return ready == 0 ? NOT_TAKEN : errno;
+            }
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
 /* Write into @path, which is a new file, or one that is not a regular file.  The launcher does not
- * wait for a pipe without a reader.  Return: 0 or errno. */
+ * wait for a pipe without a reader, and not for ever for a reader that takes nothing.  Return: as
+ * text_write. */
 static int file_write(const char *path, int flags, struct sx_run_record *record,
                       const struct sx_run_jobs *jobs, int code)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
-    FILE *const out = fd < 0 ? NULL : fdopen(fd, "w");
+    char *text = NULL;
+    size_t size = 0;
 
-    if (out == NULL) {
+    if (fd < 0) {
         return errno;
     }
-    (void)fcntl(fd, F_SETFL, 0); /* a reader may take its time */
-    record_print(out, record, jobs, code);
-    errno = 0;
-    const bool bad = fflush(out) != 0 || ferror(out) != 0;
-    const int why = bad ? (errno != 0 ? errno : EIO) : 0;
+    FILE *const out = open_memstream(&text, &size);
 
-    return fclose(out) != 0 && why == 0 ? errno : why;
+    if (out == NULL) {
+        sx_cli_no_memory();
+    }
+    record_print(out, record, jobs, code);
+    int why = fclose(out) != 0 ? errno : text_write(fd, text, size);
+
+    free(text);
+    if (close(fd) != 0 && why == 0) {
+        why = errno;
+    }
+    return why;
 }
 
 /* Write beside @path, and rename the file when it is whole. */
@@ -353,7 +387,10 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
     } else {
         why = file_replace(path, record, jobs, code);
     }
-    if (why != 0) {
+    if (why == NOT_TAKEN) {
+        sx_say("cannot write '%.300s' (--report): its reader has taken nothing for %d seconds",
+               path, WAIT_SECONDS);
+    } else if (why != 0) {
         sx_say("cannot write '%.300s' (--report): %s", path, strerror(why));
     }
 }

@@ -95,6 +95,12 @@ run --report "$work/pipe" sh -c 'exit 7'
 exec 9>&-
 wait $reader
 holds "a pipe" 'r["exit_code"] == 7'
+exec 9<>"$work/pipe" # open for reading, and nobody reads: it is filled
+dd if=/dev/zero of="$work/pipe" bs=4096 oflag=nonblock 2>/dev/null
+run --report "$work/pipe" sh -c 'exit 8'
+exec 9>&-
+expect_code 8 "a pipe that is full"
+expect_err "cannot write '$work/pipe' (--report): its reader has taken nothing for 5 seconds\$" "a pipe that is full"
 run --report "$work/none/job.json" touch "$work/started"
 expect_code 1 "a directory that is not there"
 expect_err "cannot make '$work/none/job.json' for --report: No such file or directory; name a file in" "no directory"
