@@ -219,6 +219,18 @@ void PMIx_server_deregister_nspace(const char *nspace, pmix_op_cbfunc_t cbfunc, 
 
 /* ---- clients ------------------------------------------------------------------------------- */
 
+/* Hosts may register clients before their namespace, so a rank that does not fit is not refused. */
+static void rank_judge(struct sx_nspace *nspace, uint32_t rank)
+{
+    if (nspace->job_size > 0 && rank >= nspace->job_size && !nspace->rank_told) {
+        nspace->rank_told = true;
+        sx_log(SX_LOG_WARN,
+               "the host has registered rank %u of %s, whose PMIX_JOB_SIZE is %u: its ranks are 0 "
+               "to %u",
+               rank, nspace->name, nspace->job_size, nspace->job_size - 1);
+    }
+}
+
 static pmix_status_t client_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
@@ -235,6 +247,7 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
         return PMIX_EXISTS;
     }
     if (is_new) {
+        rank_judge(nspace, registration->rank);
         client = sx_client_add(nspace, registration->rank);
     }
     if (client == NULL) {

@@ -530,6 +530,38 @@ static void size_judge(const struct reading *reading)
     sx_value_destruct(&value);
 }
 
+/* Return: how many ranks the map has on @node. */
+static uint32_t mapped_on(const struct sx_nodemap *map, uint32_t node)
+{
+    uint32_t count = 0;
+
+    for (uint32_t rank = 0; rank < map->rank_count; rank++) {
+        count += map->node_of_rank[rank] == node;
+    }
+    return count;
+}
+
+/* The host has said how many processes are here, and its map says it, too. */
+static void here_judge(const struct reading *reading)
+{
+    struct sx_nspace *const nspace = reading->nspace;
+    const uint32_t own = sx_derive_own_node(reading->server, nspace, &reading->map);
+
+    if (reading->map.rank_count == 0 || own == UINT32_MAX || nspace->local_count == 0 ||
+        nspace->here_told) {
+        return;
+    }
+    const uint32_t mapped = mapped_on(&reading->map, own);
+
+    if (mapped != nspace->local_count) {
+        nspace->here_told = true;
+        sx_log(SX_LOG_WARN,
+               "nlocalprocs of %s is %u, and its PMIX_PROC_MAP has %u ranks on this node, %s: give "
+               "the host's PMIx_server_register_nspace the same number in both",
+               nspace->name, nspace->local_count, mapped, reading->map.nodes[own]);
+    }
+}
+
 /* Both passes. */
 static pmix_status_t given_all(struct reading *reading, const pmix_info_t info[], size_t ninfo)
 {
@@ -559,6 +591,7 @@ pmix_status_t sx_jobinfo_store(struct sx_server *server, struct sx_nspace *nspac
 
     if (rc == PMIX_SUCCESS) {
         size_judge(&reading);
+        here_judge(&reading);
     }
     if (rc == PMIX_SUCCESS && nspace->job_size == 0 && reading.map.rank_count == 0) {
         nspace->job_size = reading.rank_count;

@@ -183,7 +183,8 @@ struct sx_nspace {
     struct sx_table_node node; /* registry.names */
     char name[256];
     bool registered;                   /* PMIx_server_register_nspace has succeeded */
-    bool unregistered_told, size_told; /* the host's mistakes, each once */
+    bool unregistered_told, size_told; /* the host's mistakes, each once ... */
+    bool here_told, rank_told;         /* ... in the numbers of processes, too */
     bool has_store;
     bool has_data;        /* was registered with job info */
     bool is_coming;       /* the host will store the topology later: waiting_gets.c */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../control/engines.h"
 #include "../hosted.h"
 #include "server/model/state.h"
 
@@ -102,6 +103,25 @@ Test(register, forgets_what_is_taken_back_and_what_never_was)
     drop_client("job", 0);
     cr_expect_eq(add_job("job", 1), PMIX_OPERATION_SUCCEEDED);
     expect(true, true, true, false, "another job of that name");
+}
+
+/* A host may register clients first: then there is no size to compare with. */
+Test(register, tells_once_of_ranks_beyond_the_size_of_their_job)
+{
+    const int log_fd = test_capture_stderr();
+    const uint32_t size = 2;
+    pmix_info_t info;
+
+    PMIx_Info_load(&info, PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    cr_expect_eq(add_client("job", 9), PMIX_OPERATION_SUCCEEDED, "no size is known yet");
+    cr_expect_eq(PMIx_server_register_nspace("job", 2, &info, 1, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    for (pmix_rank_t rank = 1; rank <= 3; rank++) {
+        cr_expect_eq(add_client("job", rank), PMIX_OPERATION_SUCCEEDED, "refused");
+    }
+    PMIx_Info_destruct(&info);
+    cr_expect_eq(test_count_lines(log_fd, "rank 2 of job, whose PMIX_JOB_SIZE is 2"), 1);
+    cr_expect_eq(test_count_lines(log_fd, "PMIX_JOB_SIZE is 2"), 1, "once");
 }
 
 static const struct {

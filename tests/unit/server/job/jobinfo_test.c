@@ -580,6 +580,31 @@ Test(jobinfo, with_two_sizes_is_told_of)
     cr_expect_eq(test_count_lines(log_fd, "of derived"), 0);
 }
 
+/* So is a number of processes here.  A job of which none is here may have a map of other nodes. */
+Test(jobinfo, with_two_numbers_of_local_processes_is_told_of)
+{
+    static const struct {
+        const char *name;
+        int here;
+        uint32_t lines;
+    } rows[] = { { "fewer", 1, 1 }, { "more", 3, 1 }, { "same", 2, 0 }, { "none", 0, 0 } };
+    const int log_fd = test_capture_stderr();
+    struct list list = { .count = 0 };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char line[80];
+
+        for (int again = 0; again < 2; again++) {
+            add(&list, PMIX_NODE_MAP, "n1", PMIX_STRING);
+            add(&list, PMIX_PROC_MAP, "0,1", PMIX_STRING);
+            job(rows[i].name, rows[i].here, &list);
+        }
+        snprintf(line, sizeof(line), "nlocalprocs of %s is %d, and its PMIX_PROC_MAP has 2 ranks",
+                 rows[i].name, rows[i].here);
+        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+    }
+}
+
 Test(jobinfo, of_10000_ranks_is_complete)
 {
     struct list list = { .count = 0 };
