@@ -355,6 +355,9 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "there is no program '%.100s'; a variable of the ranks is --env %.100s", name,
                  name);
+    } else if (name[strspn(name, "0123456789")] == '\0') {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "there is no program '%.100s'; a number of processes is -n %.100s", name, name);
     } else {
         snprintf(message, SX_RUN_MESSAGE_MAX, "there is no program '%.100s' in PATH (%.300s)", name,
                  path);
