@@ -77,7 +77,8 @@ static bool ring_take(void *arg, pid_t pid, int fd)
             return true;                   /* the ring is kept */
         }
         if (search->count == 2) {
-            sx_say("there is more than one job; name one by its namespace, or by --pid:");
+            sx_say("more than one job runs here: give the name of one, or the process id of its "
+                   "server:");
             fprintf(stderr, "  %.255s, --pid %d\n",
                     sx_segment_header(&search->job->ring.seg)->nspace,
                     (int)search->job->server_pid);

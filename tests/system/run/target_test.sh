@@ -48,6 +48,7 @@ expect_verb 1 "no server here has 'nobody'\|this server has no such\|no answer" 
 TMPDIR=$here
 expect_verb 1 "more than one job runs here: give the name of one, or the process id of its server; 'shmix ls' lists both" query PMIX_QUERY_NAMESPACES
 expect_verb 1 "more than one job runs here: give the name of one" log lost
+expect_verb 1 "more than one job runs here: give the name of one, or the process id of its server:" events
 TMPDIR=$work/elsewhere
 expect_verb 1 "no answer to PMIX_QUERY_PROC_TABLE; if it is about a job, give its name behind the key" query PMIX_QUERY_PROC_TABLE "$first"
 expect_verb 1 "no answer to my.key; 'shmix query --list' names the keys" query my.key "$first"
