@@ -8,10 +8,12 @@
  * once; PMIX_OPERATION_SUCCEEDED says that the work is done and the callback will not be called;
  * with a NULL callback the function blocks.
  *
- * An upcall runs on the server's loop thread and must not block. It returns PMIX_SUCCESS and
- * calls its callback later, from any thread and exactly once, or returns another status and
- * never calls it; PMIX_OPERATION_SUCCEEDED means that it has done its work. Its arguments stay
- * the library's until the callback is called. In an upcall or an event handler of the host,
+ * An upcall runs on the server's loop thread, at the end of a turn, and must not block. Upcalls come
+ * in the order of their causes: client_connected before a process's first request,
+ * client_finalized after its last, an event after its publication here. An upcall returns
+ * PMIX_SUCCESS and calls its callback later, from any thread and exactly once, or returns another
+ * status and never calls it; PMIX_OPERATION_SUCCEEDED means that it has done its work. Its arguments
+ * stay the library's until the callback is called. In an upcall or an event handler of the host,
  * PMIx_server_init and PMIx_server_finalize give PMIX_ERR_NOT_SUPPORTED, since the end of the
  * server waits for its thread; so does what waits for a server, if the host is a client, too. */
 #ifndef PMIX_SERVER_H
@@ -241,8 +243,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 PMIX_EXPORT pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs,
     pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* Forget a job and its clients. Until that is done the name cannot be registered, nor a client of
- * it: PMIX_ERR_NOT_AVAILABLE, inside the upcalls that are made meanwhile. */
+/* Forget a job and its clients. Inside the upcalls that this causes the job is gone already, and its
+ * name can be registered again. */
 PMIX_EXPORT void PMIx_server_deregister_nspace(const char *nspace, pmix_op_cbfunc_t cbfunc,
     void *cbdata);
 

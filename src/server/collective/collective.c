@@ -89,8 +89,8 @@ static struct sx_collective *collective_find(struct sx_collective *oldest, struc
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-/* A walk over all open operations, any of which may end meanwhile: the host's entries may end
- * others.  Such a walk is in the server's list until it is over. */
+/* A walk over all open operations, any of which may end meanwhile: the end of one may end others.
+ * Such a walk is in the server's list until it is over. */
 struct sx_collective_walk {
     struct sx_list *next;
     struct sx_collective_walk *outer;
@@ -150,35 +150,11 @@ static void collective_free(struct sx_collective *collective)
     free(collective);
 }
 
-/* Free @collective, at once unless it is held. */
 static void collective_close(struct sx_collective *collective)
 {
-    if (collective->holds > 0) {
-        collective->is_closing = true;
-        return;
-    }
-    if (!collective->is_unlisted) {
-        sx_generation_remove(table_of(collective), &collective_oldest_like(collective)->generation,
-                             &collective->generation);
-    }
+    sx_generation_remove(table_of(collective), &collective_oldest_like(collective)->generation,
+                         &collective->generation);
     collective_free(collective);
-}
-
-/* Keep @collective allocated until collective_let_go: calls of the host may end it meanwhile. */
-static void collective_hold(struct sx_collective *collective)
-{
-    collective->holds++;
-}
-
-/* Return: false when @collective has been freed. */
-static bool collective_let_go(struct sx_collective *collective)
-{
-    const bool is_gone = --collective->holds == 0 && collective->is_closing;
-
-    if (is_gone) {
-        collective_close(collective);
-    }
-    return !is_gone;
 }
 
 static void begun_log(const struct sx_collective *collective)
@@ -226,7 +202,7 @@ static void collective_tell(struct sx_collective *collective, pmix_status_t stat
         collective->ended = status;
         ended_log(collective, status);
         sx_members_release(&collective->members, status, subject);
-        if (status != PMIX_SUCCESS && collective->with_host && !collective->is_asking &&
+        if (status != PMIX_SUCCESS && collective->with_host &&
             collective->kind->host_cancel != NULL) {
             collective->kind->host_cancel(collective);
         }
@@ -237,12 +213,10 @@ static void collective_tell(struct sx_collective *collective, pmix_status_t stat
  * and signature waits for the host's answer. */
 static void collective_end(struct sx_collective *collective, pmix_status_t status)
 {
-    collective_hold(collective);
     collective_tell(collective, status);
     if (!collective->with_host) {
         collective_close(collective);
     }
-    (void)collective_let_go(collective);
 }
 
 static void deadline_passed(void *arg, uint64_t now_ns)
@@ -422,15 +396,15 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
     uint64_t tried = collective->serial;
     struct sx_collective *next;
 
-    collective_hold(collective);
     collective->with_host = false;
-    collective_end(collective, status);
+    collective_tell(collective, status);
+    collective_unlink(collective); /* those that are tried do not find it */
     sx_rounds_leave(collective);
     do {
         next = collective_behind(collective, tried);
         tried = next != NULL ? next->serial : tried;
     } while (next != NULL && collective_try(next));
-    (void)collective_let_go(collective);
+    collective_close(collective);
 }
 
 /* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
@@ -439,7 +413,7 @@ static void collective_leave_host(struct sx_collective *collective, pmix_status_
 static bool collective_awaits(const struct sx_collective *collective)
 {
     return collective->members.has_unknown && collective->members.admits_unknown &&
-           !collective->is_over && !collective->is_abandoned;
+           !collective->is_over;
 }
 
 /* Take @collective back from the host until all of its namespaces are registered.  Some may have
@@ -473,9 +447,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
         pmix_status_t status;
 
-        collective_hold(collective);
         if (!collective->kind->host_said(collective, answer, &status)) {
-            (void)collective_let_go(collective);
             return;
         }
         if (status == PMIX_ERR_WOULD_BLOCK && collective_awaits(collective)) {
@@ -483,20 +455,16 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         } else {
             collective_leave_host(collective, status);
         }
-        (void)collective_let_go(collective);
     }
 }
 
 static pmix_status_t collective_ask_host(struct sx_collective *collective)
 {
-    collective->with_host = true; /* keeps the operation, even if the host ends the job inside */
-    collective->is_asking = true;
-    sx_shown_changed(collective->members.server, &collective->shown);
     const pmix_status_t rc = collective->kind->host_ask(collective, host_has_answered);
 
-    collective->is_asking = false;
-    collective->with_host = rc == PMIX_SUCCESS && !collective->is_abandoned;
-    return collective->is_abandoned ? PMIX_ERR_LOST_CONNECTION : rc;
+    collective->with_host = rc == PMIX_SUCCESS;
+    sx_shown_changed(collective->members.server, &collective->shown);
+    return rc;
 }
 
 /* ---- failed operations that some members have not called yet -------------------------------- */
@@ -532,8 +500,7 @@ static void collective_owe(struct sx_collective *collective)
                                             oldest == NULL ? NULL : &oldest->generation,
                                             &collective->generation, hash);
     if (!collective->is_owed) {
-        collective->is_unlisted = true;
-        collective_close(collective);
+        collective_free(collective);
     }
 }
 
@@ -544,7 +511,7 @@ static void collective_owe(struct sx_collective *collective)
 static void collective_break(struct sx_collective *collective, struct sx_member *member,
                              pmix_status_t status)
 {
-    if (!collective->is_bound || collective->with_host || collective->is_closing) {
+    if (!collective->is_bound || collective->with_host) {
         collective_end(collective, status);
         return;
     }
@@ -671,18 +638,6 @@ static pmix_status_t take_in(struct sx_collective *collective, struct sx_client 
                : rc;
 }
 
-/* The host may get an event, and may end @collective inside it.  Return: whether @collective
- * continues. */
-static bool arrived_tell(struct sx_collective *collective, struct sx_client *client,
-                         uint8_t connect)
-{
-    collective_hold(collective);
-    if (collective->kind->arrived != NULL) {
-        collective->kind->arrived(collective, client, connect);
-    }
-    return collective_let_go(collective) && !collective->is_over;
-}
-
 /* Return: PMIX_SUCCESS when @client has joined.  Otherwise an operation that was made for this call
  * alone is freed. */
 static pmix_status_t join(struct sx_collective *collective, struct sx_client *client,
@@ -702,8 +657,8 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     }
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
-    if (!arrived_tell(collective, client, arrival->options.connect)) {
-        return PMIX_SUCCESS; /* all members have been released */
+    if (collective->kind->arrived != NULL) {
+        collective->kind->arrived(collective, client, arrival->options.connect);
     }
     collective->collect |= arrival->options.collect;
     collective->pardons |= arrival->options.pardons;
@@ -1110,11 +1065,8 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
         if (!collective->is_over || collective->is_owed || !names(collective, nspace)) {
             continue;
         }
-        collective->is_abandoned = true;
-        if (!collective->is_asking) {
-            collective_unlink(collective);
-            sx_list_append(&gone, it);
-        }
+        collective_unlink(collective);
+        sx_list_append(&gone, it);
     }
     while ((link = sx_list_pop(&gone)) != NULL) {
         collective_leave_host(SX_LIST_ENTRY(link, struct sx_collective, link),

@@ -284,20 +284,15 @@ struct sx_collective {
     struct sx_merged_infos wishes; /* infos for the host */
     struct sx_asker asker;
     struct sx_round_part part; /* state in the rounds of the servers of several nodes */
-    unsigned holds;            /* callers that still use it after a call of the host */
     bool with_host;            /* all here have arrived; kept until the host has answered */
-    bool is_asking;            /* within the upcall */
-    bool is_abandoned;         /* its job is gone: the answer is dropped */
     bool is_over;              /* its members have been released ... */
-    bool is_owed;     /* ... those that had arrived; others get the status when they call */
-    bool is_closing;  /* freed when the last hold ends */
-    bool is_unlisted; /* in no table */
-    bool is_bound;    /* a member has left the list by which it is named */
-    bool collect;     /* a caller asked for the data */
-    bool is_late;     /* its time limit has passed, and it may not end yet */
-    uint8_t pardons;  /* SX_PARDON_*, of all callers */
-    uint8_t connect;  /* SX_CONNECT_*, of all callers */
-    uint8_t group;    /* SX_GROUP_*, of all callers */
+    bool is_owed;    /* ... those that had arrived; others get the status when they call */
+    bool is_bound;   /* a member has left the list by which it is named */
+    bool collect;    /* a caller asked for the data */
+    bool is_late;    /* its time limit has passed, and it may not end yet */
+    uint8_t pardons; /* SX_PARDON_*, of all callers */
+    uint8_t connect; /* SX_CONNECT_*, of all callers */
+    uint8_t group;   /* SX_GROUP_*, of all callers */
     pmix_status_t ended;
     struct sx_group_plan *plan; /* for a group that is being built: group_construct.h; else NULL */
     struct sx_agreed agreed;    /* by the servers of several nodes; no members: not agreed */

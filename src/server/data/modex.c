@@ -558,13 +558,25 @@ struct request {
     pmix_proc_t proc;
     pmix_dmodex_response_fn_t cbfunc;
     void *cbdata;
+    struct sx_host_call call; /* with the answer */
+    pmix_status_t status;
+    struct sx_blob blob;
 };
 
 /* This server owns the bytes until the host's function returns. */
+static void request_call(struct sx_host_call *call)
+{
+    struct request *const request = SX_CONTAINER(call, struct request, call);
+
+    request->cbfunc(request->status, request->blob.bytes, request->blob.size, request->cbdata);
+    sx_blob_clear(&request->blob);
+    free(request);
+}
+
 static void request_answer(struct request *request, pmix_status_t status)
 {
     struct sx_client *client = request->client;
-    struct sx_blob blob = { 0 };
+    struct sx_blob *const blob = &request->blob;
 
     sx_list_remove(&request->mark.link);
     if (!sx_list_empty(&request->link)) {
@@ -572,18 +584,16 @@ static void request_answer(struct request *request, pmix_status_t status)
         sx_waiting_want(sx_server_get(), client, -1);
     }
     if (status == PMIX_SUCCESS) {
-        status = client->nspace != NULL ? sx_blob_begin(&blob) : PMIX_ERR_NOT_FOUND;
+        status = client->nspace != NULL ? sx_blob_begin(blob) : PMIX_ERR_NOT_FOUND;
     }
     if (status == PMIX_SUCCESS) {
-        status = sx_blob_add_rank(&blob, client);
+        status = sx_blob_add_rank(blob, client);
     }
-    if (status == PMIX_SUCCESS) {
-        request->cbfunc(status, blob.bytes, blob.size, request->cbdata);
-    } else {
-        request->cbfunc(status, NULL, 0, request->cbdata);
+    if (status != PMIX_SUCCESS) {
+        sx_blob_clear(blob);
     }
-    sx_blob_clear(&blob);
-    free(request);
+    request->status = status;
+    sx_host_call_append(sx_server_get(), &request->call, request_call);
 }
 
 /* The upcall may make the host ask for more, or end the job. */

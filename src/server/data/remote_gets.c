@@ -55,17 +55,11 @@ static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
     sx_timer_add(awaited->server->loop, &remote->timer, at_ns);
 }
 
-/* No Get waits for @proc any more.  The host may have ended its job inside the upcall. */
-static void end_named(struct sx_server *server, const pmix_proc_t *proc, pmix_status_t status)
+/* The host cannot be asked: no Get waits any more, and @awaited may be freed. */
+static void ask_failed(struct sx_awaited *awaited, pmix_status_t status)
 {
-    const struct sx_nspace *nspace = sx_nspace_find(server, proc->nspace);
-    struct sx_awaited *awaited = nspace == NULL ? NULL
-                                                : sx_awaited_find(server, nspace, proc->rank);
-
-    if (awaited != NULL) {
-        sx_awaited_end(awaited, status);
-        sx_awaited_unasked(awaited);
-    }
+    sx_awaited_end(awaited, status);
+    sx_awaited_unasked(awaited);
 }
 
 /* Ask the host, for the newest key.  If it cannot be asked, all waits end and @awaited may be
@@ -101,7 +95,7 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
                                                             .info = info,
                                                             .ninfo = anew ? 2 : 1 });
     if (rc != PMIX_SUCCESS) {
-        end_named(server, &proc, rc);
+        ask_failed(awaited, rc);
     }
 }
 
@@ -155,6 +149,10 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
+    if (answer->refused) {
+        ask_failed(awaited, status);
+        return;
+    }
     sx_awaited_look(awaited); /* all data from the rank's node are in the store */
     if (status == PMIX_SUCCESS && answer->size > 0) {
         sx_awaited_renewed(awaited, answer->size / 1024);
@@ -257,10 +255,8 @@ bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, u
         return false;
     }
     memcpy(unknown->nspace, proc->nspace, sizeof(unknown->nspace));
-    unknown->pending.with_host = true;
     sx_pending_limit(&unknown->pending, unknown_timed_out, deadline_ns);
     PMIX_INFO_LOAD(&info, PMIX_REQUIRED_KEY, key, PMIX_STRING);
-    sx_client_retain(client);
     const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
                                        &(struct sx_upcall){ .told = unknown_told,
                                                             .asker = &unknown->pending.asker,
@@ -268,16 +264,9 @@ bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, u
                                                             .proc = proc,
                                                             .info = &info,
                                                             .ninfo = 1 });
-    /* The upcall may have ended the client, and the requests that it waits for. */
-    struct sx_pending *const pending = rc == PMIX_SUCCESS
-                                           ? NULL
-                                           : sx_pending_find(server, client, id, &kind);
-    if (pending != NULL) {
-        pending->with_host = false;
-        unknown_answer(SX_CONTAINER(pending, struct unknown, pending));
-    } else if (rc != PMIX_SUCCESS) {
-        sx_pending_uncount(client, SX_PENDING_HOST, 0);
+    unknown->pending.with_host = rc == PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
+        unknown_answer(unknown);
     }
-    sx_client_release(client);
     return true;
 }

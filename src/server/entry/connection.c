@@ -247,12 +247,6 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     if (rc == PMIX_SUCCESS) {
         rc = welcome_descriptors(server, client, fds);
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_host_client_connected(server, client);
-    }
-    if (rc == PMIX_SUCCESS && client->slot == SX_BOARD_SLOT_MAX) {
-        rc = PMIX_ERR_NOT_FOUND; /* the host has removed the client inside the call */
-    }
     if (rc != PMIX_SUCCESS) {
         welcome_close(fds);
         sx_connection_close(server, client);
@@ -330,19 +324,6 @@ void sx_connection_end_all(struct sx_server *server)
 }
 
 /* ---- notices to the host --------------------------------------------------------------------- */
-
-pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client)
-{
-    const enum sx_upcall_kind kind = server->module.client_connected2 != NULL
-                                         ? SX_UPCALL_CLIENT_CONNECTED2
-                                         : SX_UPCALL_CLIENT_CONNECTED;
-    const pmix_status_t rc = client->is_tool /* the host has not registered a tool */
-                                 ? PMIX_SUCCESS
-                                 : sx_upcall(server, kind, &(struct sx_upcall){ .client = client });
-
-    /* A host without use for the notice returns NOT_SUPPORTED; that is not a refusal. */
-    return rc == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : rc;
-}
 
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client)
 {

@@ -49,8 +49,6 @@ void sx_connection_take(struct sx_client *client, uint64_t now_ns);
 
 /* ---- connection: notices about clients to the host ------------------------------------------- */
 
-/* Return: PMIX_SUCCESS, or the host's refusal. */
-pmix_status_t sx_host_client_connected(struct sx_server *server, struct sx_client *client);
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);
 /* @client has ended without a good-bye.  For a tool, whose parent is not the host, this is the
  * host's only notice. */
@@ -143,6 +141,12 @@ typedef void (*sx_tool_decided_fn)(struct sx_connection *connection, struct sx_c
  * file owns the connection.  Else the tool is refused now, with this status and *ret_why. */
 pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hello *hello,
                           uint32_t id, sx_tool_decided_fn decided, const char **ret_why);
+
+/* Ask the host whether @client may connect: its client_connected[2], whose return value is the
+ * answer.  Return: PMIX_SUCCESS when @decided will be called, as above; PMIX_ERR_NOT_SUPPORTED when
+ * the host has no such entry, and the rank may connect; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_client_ask(struct sx_connection *connection, const struct sx_hello *hello,
+                            uint32_t id, struct sx_client *client, sx_tool_decided_fn decided);
 
 /* The server ends. */
 void sx_tool_ask_end_all(struct sx_server *server);

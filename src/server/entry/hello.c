@@ -134,7 +134,8 @@ static struct sx_client *client_judge(struct sx_server *server, const struct sx_
     }
     *ret_status = PMIX_EXISTS;
     *ret_why = "wants to be a rank that is connected already";
-    if (client->state == SX_CLIENT_CONNECTED && !server->consumer->replaced(server, client)) {
+    if (client->is_asked ||
+        (client->state == SX_CLIENT_CONNECTED && !server->consumer->replaced(server, client))) {
         return NULL;
     }
     return client;
@@ -146,18 +147,15 @@ static void refusal_tell(const struct sx_peer *peer, const char *why)
            (unsigned)peer->uid, why);
 }
 
-/* The host receives client_connected, and may deregister the client inside that call. */
 static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *client,
                                     struct sx_connection *connection, uint32_t flags, uint32_t id)
 {
-    sx_client_retain(client);
     const pmix_status_t rc = sx_connection_welcome(server, client, connection, flags, id);
 
     if (rc != PMIX_SUCCESS) {
         sx_host_client_lost(server, client);
         sx_tool_forget(server, client);
     }
-    sx_client_release(client);
     return rc;
 }
 
@@ -173,7 +171,7 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
         why = status == PMIX_ERR_OUT_OF_RESOURCE
                   ? "could not be equipped: the server has no descriptor or memory left for it; "
                     "raise the server's limits (ulimit -n)"
-                  : "could not be equipped, or the host refuses it";
+                  : "could not be equipped";
     }
     if (status == PMIX_SUCCESS) {
         sx_share_charge_strangers(server, sx_message_cost(SX_MSG_HELLO, sizeof(struct sx_hello)));
@@ -203,6 +201,14 @@ static void hello_take(struct sx_connection *connection, const struct sx_hello *
         why = "is of another version of shmix: give both the same libpmix.so.2";
     } else if (hello->role == SX_PEER_CLIENT) {
         client = client_judge(server, hello, peer, &status, &why);
+        status = client == NULL ? status : sx_client_ask(connection, hello, id, client, decided);
+        if (client != NULL && status == PMIX_SUCCESS) {
+            return;
+        }
+        if (client != NULL && status != PMIX_ERR_NOT_SUPPORTED) {
+            client = NULL;
+            why = "could not be announced to the host: the server has no memory left for it";
+        }
     } else if (hello->role == SX_PEER_COMMAND) {
         client = sx_tool_admit(server, hello, peer, &status, &why);
     } else if (hello->role == SX_PEER_TOOL) {

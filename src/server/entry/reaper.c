@@ -241,13 +241,42 @@ void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, 
     }
 }
 
+struct good_bye {
+    struct sx_host_call call;
+    struct sx_server *server;
+    struct sx_client *client; /* retained */
+    uint32_t id;
+};
+
+static void good_bye_reply(struct sx_host_call *call)
+{
+    struct good_bye *const good_bye = SX_CONTAINER(call, struct good_bye, call);
+
+    sx_reply(good_bye->server, good_bye->client, good_bye->id, PMIX_SUCCESS, -1);
+    sx_client_release(good_bye->client);
+    free(good_bye);
+}
+
+/* The answer follows client_finalized: a host takes an exit before it for a failure. */
+static void good_bye_begin(struct sx_server *server, struct sx_client *client, uint32_t id)
+{
+    struct good_bye *const good_bye = malloc(sizeof(*good_bye));
+
+    if (good_bye == NULL) {
+        sx_reply(server, client, id, PMIX_SUCCESS, -1);
+        return;
+    }
+    *good_bye = (struct good_bye){ .server = server, .client = sx_client_retain(client), .id = id };
+    sx_host_call_append(server, &good_bye->call, good_bye_reply);
+}
+
 void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *client, uint32_t id)
 {
     client->state = SX_CLIENT_FINALIZED;
     client->left = true;
     SX_FAMILIES_TELL_OF(server, client_left, client);
     if (!sx_membership_answers_later(server, client, id)) {
-        sx_reply(server, client, id, PMIX_SUCCESS, -1);
+        good_bye_begin(server, client, id);
     }
 }
 

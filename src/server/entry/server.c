@@ -227,6 +227,8 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_list_init(&server->job.resources);
     sx_list_init(&server->entry.strangers.silent);
     sx_list_init(&server->entry.strangers.asked);
+    sx_list_init(&server->entry.strangers.joining);
+    sx_list_init(&server->port.host.calls);
     sx_registry_init(&server->registry);
     sx_cleanup_queues_init(&server->brooms);
     sx_turn_init(&server->turn);
@@ -352,17 +354,28 @@ static void loop_stop(struct sx_server *server)
     sx_loop_stop(server->loop);
 }
 
+/* The steps of the end are done in between: the host may call any function of the server. */
+static void calls_make(struct sx_server *server)
+{
+    sx_engine_leave(server);
+    sx_host_calls_make(server);
+    sx_engine_enter(server);
+}
+
 static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
     SX_FAMILIES_TELL(server, finish, server);
     sx_strangers_end(server);
     sx_connection_end_all(server);
+    calls_make(server); /* clients that have gone */
     sx_upcall_forget_all(server);
     SX_FAMILIES_TELL(server, stop, server);
+    calls_make(server); /* the host's own requests */
     sx_registry_deinit(server);
     sx_memberships_deinit(server);
     SX_FAMILIES_TELL(server, end, server);
+    calls_make(server);
     sx_cleanup_queues_end(server, loop_stop);
     return PMIX_SUCCESS;
 }

@@ -251,19 +251,40 @@ struct asked {
     struct sx_tool_asked node;
     struct sx_asker asker;
     struct sx_connection *connection;
+    struct sx_client *client; /* retained: the rank that it wants to be; NULL: a tool */
     struct sx_hello hello;
     uint32_t id;
     sx_tool_decided_fn decided;
 };
 
+static struct asked *asked_new(struct sx_connection *connection, const struct sx_hello *hello,
+                               uint32_t id, sx_tool_decided_fn decided)
+{
+    struct asked *const asked = calloc(1, sizeof(*asked));
+
+    if (asked != NULL) {
+        *asked = (struct asked){
+            .connection = connection, .hello = *hello, .id = id, .decided = decided
+        };
+        asked->node.uid = connection->channel.peer.uid;
+        sx_list_init(&asked->node.link);
+        sx_asker_init(&asked->asker);
+    }
+    return asked;
+}
+
 static void asked_free(struct asked *asked)
 {
     sx_asker_deinit(&asked->asker);
     sx_list_remove(&asked->node.link);
+    if (asked->client != NULL) {
+        asked->client->is_asked = false;
+        sx_client_release(asked->client);
+    }
     free(asked);
 }
 
-/* The tool has gone, or sent a frame before its welcome. */
+/* The process has gone, or sent a frame before its welcome. */
 static void asked_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
 {
     struct asked *const asked = arg;
@@ -272,12 +293,22 @@ static void asked_on_frame(void *arg, struct sx_frame *frame, const char *why, u
     (void)why, (void)now_ns;
     if (frame != NULL) {
         sx_log(SX_LOG_WARN,
-               "connection of pid %d uid %u closed: a tool that does not wait until "
+               "connection of pid %d uid %u closed: a process that does not wait until "
                "it is welcomed",
                (int)connection->channel.peer.pid, (unsigned)connection->channel.peer.uid);
     }
     asked_free(asked);
     sx_connection_end(connection);
+}
+
+static void asked_wait(struct asked *asked, struct sx_list *list)
+{
+    struct sx_connection *const connection = asked->connection;
+
+    sx_list_append(list, &asked->node.link);
+    connection->channel.on_frame = asked_on_frame;
+    connection->channel.on_ready = NULL;
+    connection->channel.arg = asked;
 }
 
 static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
@@ -356,19 +387,12 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    struct asked *const asked = calloc(1, sizeof(*asked));
+    struct asked *const asked = asked_new(connection, hello, id, decided);
 
     *ret_why = "is a tool for which memory is short";
     if (asked == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    asked->connection = connection;
-    asked->hello = *hello;
-    asked->id = id;
-    asked->decided = decided;
-    sx_asker_init(&asked->asker);
-    asked->node.uid = peer->uid;
-    sx_list_append(&server->entry.strangers.asked, &asked->node.link);
     up.asker = &asked->asker;
     up.ninfo = infos_load(infos, hello, peer);
     rc = sx_upcall(server, SX_UPCALL_TOOL_CONNECTED, &up);
@@ -380,20 +404,83 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
         asked_free(asked);
         return rc;
     }
-    connection->channel.on_frame = asked_on_frame;
-    connection->channel.on_ready = NULL;
-    connection->channel.arg = asked;
+    asked_wait(asked, &server->entry.strangers.asked);
     return PMIX_SUCCESS;
 }
 
-void sx_tool_ask_end_all(struct sx_server *server)
+/* ---- ranks -------------------------------------------------------------------------------- */
+
+/* A host without use for the notice returns NOT_SUPPORTED; that is not a refusal. */
+static void rank_told(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
-    while (!sx_list_empty(&server->entry.strangers.asked)) {
-        struct asked *const asked = SX_LIST_ENTRY(server->entry.strangers.asked.next, struct asked,
-                                                  node.link);
+    struct asked *const asked = asker == NULL ? NULL : SX_CONTAINER(asker, struct asked, asker);
+
+    if (asked == NULL) {
+        return;
+    }
+    struct sx_connection *const connection = asked->connection;
+    struct sx_server *const server = answer->server;
+    struct sx_client *const client = answer->client; /* the question holds it */
+    const char *why = "is refused by the host";
+    const uint32_t flags = asked->hello.flags, id = asked->id;
+    const sx_tool_decided_fn decided = asked->decided;
+    pmix_status_t status = answer->status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : answer->status;
+
+    asked_free(asked);
+    if (status == PMIX_SUCCESS && (client->state == SX_CLIENT_DEAD && !client->died)) {
+        status = PMIX_ERR_NOT_FOUND;
+        why = "wants to be a rank that the host has removed meanwhile";
+    } else if (status == PMIX_SUCCESS && connection->channel.peer.uid != client->uid) {
+        status = PMIX_ERR_NO_PERMISSIONS;
+        why = "wants to be a rank that the host has given to another user meanwhile";
+    }
+    const struct sx_log_cause before = sx_log_bound_serve(server, connection->channel.peer.uid);
+
+    decided(connection, status == PMIX_SUCCESS ? client : NULL, flags, id, status, why);
+    sx_log_bound_served(server, before);
+}
+
+pmix_status_t sx_client_ask(struct sx_connection *connection, const struct sx_hello *hello,
+                            uint32_t id, struct sx_client *client, sx_tool_decided_fn decided)
+{
+    struct sx_server *const server = connection->server;
+    struct asked *const asked = asked_new(connection, hello, id, decided);
+
+    if (asked == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const pmix_status_t rc = sx_upcall(server,
+                                       server->module.client_connected2 != NULL
+                                           ? SX_UPCALL_CLIENT_CONNECTED2
+                                           : SX_UPCALL_CLIENT_CONNECTED,
+                                       &(struct sx_upcall){ .told = rank_told,
+                                                            .asker = &asked->asker,
+                                                            .client = client,
+                                                            .by_return = true });
+
+    if (rc != PMIX_SUCCESS) {
+        asked_free(asked);
+        return rc;
+    }
+    asked->client = sx_client_retain(client);
+    client->is_asked = true;
+    asked_wait(asked, &server->entry.strangers.joining);
+    return PMIX_SUCCESS;
+}
+
+static void end_all(struct sx_list *list)
+{
+    while (!sx_list_empty(list)) {
+        struct asked *const asked = SX_LIST_ENTRY(list->next, struct asked, node.link);
         struct sx_connection *const connection = asked->connection;
 
         asked_free(asked);
         sx_connection_end(connection);
     }
+}
+
+void sx_tool_ask_end_all(struct sx_server *server)
+{
+    end_all(&server->entry.strangers.asked);
+    end_all(&server->entry.strangers.joining);
 }

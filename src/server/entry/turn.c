@@ -101,11 +101,14 @@ static void turn(void *arg, uint64_t now_ns)
 
     server->turn.number++;
     server->turn.now_ns = now_ns;
+    sx_engine_enter(server);
     strangers_serve(server);
     clients_serve(server);
+    sx_engine_leave(server);
+    sx_eventhandled_check(server);
+    sx_host_calls_make(server);
     sx_event_wake(server);
     sx_memberships_tell(server);
-    sx_eventhandled_check(server);
     sx_shown_turn(server, now_ns);
     sx_board_work(&server->board, server->turn.units, 0);
     server->turn.units = 0;
@@ -143,6 +146,9 @@ static bool about_to_sleep(void *arg)
 {
     struct sx_server *server = arg;
 
+    if (!sx_list_empty(&server->port.host.calls)) { /* made by the end of the turn itself */
+        return true;
+    }
     if (somebody_is_busy(server)) {
         sx_spin_paid(&server->spin, &server->spin_try);
         return true;

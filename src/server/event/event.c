@@ -289,7 +289,9 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
     if (answer->status == PMIX_SUCCESS) {
         return;
     }
-    sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+    if (answer->status != PMIX_ERR_NOT_SUPPORTED) { /* a host without use for events */
+        sx_log(SX_LOG_INFO, "the host made nothing of an event: status %d", answer->status);
+    }
     if (answer->id != 0) {
         client_loses(answer->server, answer->client, "the host does not carry it to other nodes");
     }
@@ -429,7 +431,6 @@ static pmix_status_t client_publishes(struct sx_server *server, struct sx_client
         block->has_user = true;
         block->user = client->uid;
         rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
-        /* The host was called, and may have ended the job. */
         *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
                           ? client->home->events.newest
                           : 0;

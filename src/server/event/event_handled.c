@@ -12,6 +12,8 @@ struct asker {
     uint64_t seq; /* number of the last event in the ring */
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
+    struct sx_host_call call; /* with the answer */
+    pmix_status_t status;
 };
 
 static bool has_handled(const struct sx_client *client, uint64_t seq)
@@ -33,11 +35,19 @@ static bool all_have_handled(const struct asker *asker)
     return true;
 }
 
-static void asker_answer(struct asker *asker, pmix_status_t status)
+static void asker_call(struct sx_host_call *call)
+{
+    struct asker *const asker = SX_CONTAINER(call, struct asker, call);
+
+    asker->cbfunc(asker->status, asker->cbdata);
+    free(asker);
+}
+
+static void asker_answer(struct sx_server *server, struct asker *asker, pmix_status_t status)
 {
     sx_list_remove(&asker->link);
-    asker->cbfunc(status, asker->cbdata);
-    free(asker);
+    asker->status = status;
+    sx_host_call_append(server, &asker->call, asker_call);
 }
 
 void sx_eventhandled_check(struct sx_server *server)
@@ -46,7 +56,7 @@ void sx_eventhandled_check(struct sx_server *server)
         struct asker *asker = SX_LIST_ENTRY(it, struct asker, link);
 
         if (all_have_handled(asker)) {
-            asker_answer(asker, PMIX_SUCCESS);
+            asker_answer(server, asker, PMIX_SUCCESS);
         }
     }
 }
@@ -57,7 +67,7 @@ void sx_eventhandled_nspace_gone(struct sx_server *server, struct sx_nspace *nsp
         struct asker *asker = SX_LIST_ENTRY(it, struct asker, link);
 
         if (asker->nspace == nspace) {
-            asker_answer(asker, PMIX_ERR_NOT_FOUND);
+            asker_answer(server, asker, PMIX_ERR_NOT_FOUND);
         }
     }
 }

@@ -39,6 +39,7 @@ struct call {
     size_t bytes;             /* the memory that it holds, for the quota */
     pmix_op_cbfunc_t cbfunc;  /* of the host */
     void *cbdata;
+    struct sx_host_call host_call;  /* with the status */
     pmix_info_t *data, *directives; /* its own */
     size_t ndata, ndirs;
     struct part *parts; /* ndata of them */
@@ -73,6 +74,14 @@ static void call_free(struct call *call)
     free(call);
 }
 
+static void host_answer(struct sx_host_call *host_call)
+{
+    struct call *const call = SX_CONTAINER(host_call, struct call, host_call);
+
+    call->cbfunc(call->status, call->cbdata);
+    call_free(call);
+}
+
 static void call_end(struct call *call, pmix_status_t status)
 {
     struct asking *const asking = call->asking;
@@ -84,7 +93,10 @@ static void call_end(struct call *call, pmix_status_t status)
     } else if (call->client != NULL) {
         sx_pending_uncount(call->client, SX_PENDING_LOG, call->bytes);
     } else {
-        call->cbfunc(status, call->cbdata);
+        call->status = status;
+        sx_list_remove(&call->link);
+        sx_host_call_append(call->server, &call->host_call, host_answer);
+        return;
     }
     call_free(call);
 }

@@ -280,6 +280,7 @@ struct own {
     const struct sx_role_ask *ask; /* the caller's: until sx_own_ask returns */
     pmix_info_cbfunc_t cbfunc;
     void *cbdata;
+    struct sx_host_call call; /* when the server ends before the host has answered */
 };
 
 static const struct {
@@ -394,10 +395,16 @@ pmix_status_t sx_own_ask(const struct sx_role_ask *ask, pmix_info_cbfunc_t cbfun
     return rc;
 }
 
+static void own_stop(struct sx_host_call *call)
+{
+    own_end(SX_CONTAINER(call, struct own, call), PMIX_ERR_NOT_AVAILABLE, NULL, 0);
+}
+
 void sx_own_asks_stop(struct sx_server *server)
 {
     while (!sx_list_empty(&server->own_asks)) {
-        own_end(SX_LIST_ENTRY(server->own_asks.next, struct own, link), PMIX_ERR_NOT_AVAILABLE,
-                NULL, 0);
+        struct own *const own = SX_LIST_ENTRY(sx_list_pop(&server->own_asks), struct own, link);
+
+        sx_host_call_append(server, &own->call, own_stop);
     }
 }

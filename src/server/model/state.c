@@ -8,6 +8,8 @@
 
 #include "server/model/state.h"
 
+#include "base/status.h"
+
 static _Atomic(struct sx_server *) running;
 
 struct sx_server *sx_server_get(void)
@@ -32,6 +34,27 @@ char *sx_server_uri(const struct sx_server *server)
                : NULL;
 }
 
+/* ---- calls into the host --------------------------------------------------------------------- */
+
+void sx_host_call_append(struct sx_server *server, struct sx_host_call *call,
+                         void (*fn)(struct sx_host_call *call))
+{
+    call->fn = fn;
+    sx_list_append(&server->port.host.calls, &call->link);
+}
+
+void sx_host_calls_make(struct sx_server *server)
+{
+    struct sx_list *node;
+
+    sx_assert(server->port.host.busy == 0);
+    while ((node = sx_list_pop(&server->port.host.calls)) != NULL) {
+        struct sx_host_call *const call = SX_LIST_ENTRY(node, struct sx_host_call, link);
+
+        call->fn(call);
+    }
+}
+
 /* ---- work for the loop thread -------------------------------------------------------------- */
 
 /* One call on its way into the loop: either a thread waits, or a callback gets the status. */
@@ -49,12 +72,23 @@ struct call {
     pmix_status_t status;
 };
 
+static pmix_status_t work(struct sx_server *server, sx_server_fn fn, void *arg)
+{
+    sx_engine_enter(server);
+    const pmix_status_t status = fn(server, arg);
+
+    sx_engine_leave(server);
+    return status;
+}
+
 static void call_run(void *arg, uint64_t now_ns)
 {
     struct call *call = arg;
-    const pmix_status_t status = call->fn(call->server, call->arg);
 
     (void)now_ns;
+    sx_host_calls_make(call->server); /* the host gets what came before its own call */
+    const pmix_status_t status = work(call->server, call->fn, call->arg);
+
     if (call->cbfunc != NULL) {
         if (call->release != NULL) {
             call->release(call->arg);
@@ -73,7 +107,7 @@ static void call_run(void *arg, uint64_t now_ns)
 pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg)
 {
     if (sx_loop_is_own_thread(server->loop)) {
-        return fn(server, arg);
+        return work(server, fn, arg);
     }
     struct call call = { .server = server, .fn = fn, .arg = arg };
 

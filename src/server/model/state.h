@@ -115,7 +115,8 @@ struct sx_job_state {
 struct sx_strangers {
     struct sx_list silent;     /* accepted, have sent nothing yet; the others: turn.strangers */
     size_t count;              /* of both */
-    struct sx_list asked;      /* the host is asked about them: tool.c */
+    struct sx_list asked;      /* tools, about which the host is asked: tool.c */
+    struct sx_list joining;    /* ranks, likewise */
     struct sx_loop_post crowd; /* removes some when there are too many */
     bool crowd_posted, crowd_told;
     struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
@@ -198,6 +199,8 @@ struct sx_owed {
     struct sx_quota clients; /* the clients' shares, if it has a bound of its own */
 };
 struct sx_host {
+    struct sx_list calls;  /* struct sx_host_call, in the order of the engines */
+    unsigned busy;         /* engines on the stack of the loop thread: no call is made meanwhile */
     bool forgotten;        /* no question is sent any more */
     bool unreachable_told; /* that it leads to no other node */
     struct sx_owed owed[SX_UPCALL_KINDS];
@@ -337,5 +340,30 @@ pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *ar
  * PMIX_OPERATION_SUCCEEDED, or the error of @fn. */
 pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
                                void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/* ---- calls into the host ---------------------------------------------------------------------
+ * Engines append what they want to call: entries of the module (port/upcall.c), and completion
+ * callbacks of the host's own requests.  The loop makes the calls at the end of its turn, in this
+ * order, when no engine is on the stack.  So the host may call any PMIx_server_* function inside
+ * one of them, and no engine finds its state changed. */
+
+struct sx_host_call {
+    struct sx_list link;
+    void (*fn)(struct sx_host_call *call); /* may free it */
+};
+void sx_host_call_append(struct sx_server *server, struct sx_host_call *call,
+                         void (*fn)(struct sx_host_call *call));
+/* Make all of them, also those that are appended meanwhile.  Not inside sx_engine_enter. */
+void sx_host_calls_make(struct sx_server *server);
+
+/* An engine works until sx_engine_leave; they nest. */
+static inline void sx_engine_enter(struct sx_server *server)
+{
+    server->port.host.busy++;
+}
+static inline void sx_engine_leave(struct sx_server *server)
+{
+    server->port.host.busy--;
+}
 
 #endif

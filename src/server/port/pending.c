@@ -137,13 +137,6 @@ static struct sx_pending *pending_of(struct sx_server *server, const struct sx_c
     return NULL;
 }
 
-struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
-                                   uint32_t id, const struct sx_pending_kind *kind)
-{
-    sx_assert(kind != NULL);
-    return pending_of(server, client, id, kind);
-}
-
 bool sx_pending_uses(struct sx_server *server, const struct sx_client *client, uint32_t id)
 {
     return server->port.pendings.count > 0 && pending_of(server, client, id, NULL) != NULL;
@@ -368,18 +361,12 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
         sx_reply(server, client, id, rc, -1);
         return;
     }
-    pending->with_host = true;
-    up.client = sx_client_retain(client);
+    up.client = client;
     up.asker = &pending->asker;
     up.told = host_has_answered;
     rc = sx_upcall(server, kind, &up);
-    /* The host may end the client, and its pending requests, inside the call. */
-    pending = rc == PMIX_SUCCESS ? NULL : sx_pending_find(server, client, id, &of_host);
-    if (pending != NULL) {
-        pending->with_host = false;
-        sx_pending_answer(pending, judge(SX_CONTAINER(pending, struct asked, pending), rc));
-    } else if (rc != PMIX_SUCCESS) {
-        sx_pending_uncount(client, of_host.quota, (size_t)up.id);
+    pending->with_host = rc == PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
+        sx_pending_answer(pending, judge(asked, rc));
     }
-    sx_client_release(client);
 }

@@ -115,16 +115,16 @@ void sx_wake_all(struct sx_server *server, const struct sx_nspace *nspace, uint3
 
 /* Calls into the host's module, and its answers back into the loop.
  *
- *     sx_upcall --refused, or the host has no such entry--> its status
- *         |  \--PMIX_OPERATION_SUCCEEDED-----------\
- *         \--PMIX_SUCCESS--> ASKED --its callback--> done, once
- *                              |  ^-- again, or later: dropped
- *                              \--the server ends--> forgotten
+ *     sx_upcall --no such entry, or too many open--> its status
+ *         \--> QUEUED --end of turn--> ASKED --callback, or what the entry returns--> done, once
+ *                 |                      |  ^-- again, or later: dropped
+ *                 \----the server ends---\--> forgotten
  *
- * There is one row per entry (upcall.c).  Entries are called on the loop thread with no lock held.
- * The host may answer inside the call or later, on any thread; the answer is posted to the loop.  A
- * return value other than PMIX_SUCCESS is the answer, unless the host has called back as well.  A
- * question is one block of memory, which holds all that the host may read until it answers. */
+ * There is one row per entry (upcall.c).  Entries are called on the loop thread with no lock held,
+ * and no engine is on the stack while the host runs (model/state.h).  The host may answer inside
+ * the call or later, on any thread; the answer is posted to the loop.  A return value other than
+ * PMIX_SUCCESS is the answer, unless the host has called back as well.  A question is one block of
+ * memory, which holds all that the host may read until it answers. */
 
 /* The host's answer.  The bytes are valid during the call. */
 struct sx_host_answer {
@@ -132,6 +132,7 @@ struct sx_host_answer {
     uint64_t id;              /* as asked */
     struct sx_client *client; /* as asked */
     pmix_status_t status;
+    bool refused;      /* by the entry's return value */
     const char *bytes; /* fence, direct modex */
     size_t size;
     const pmix_info_t *info; /* the host's results; a credential or a namespace comes first */
@@ -157,6 +158,7 @@ typedef void (*sx_told_fn)(struct sx_asker *asker, const struct sx_host_answer *
  * copied, unless their comments state otherwise. */
 struct sx_upcall {
     sx_told_fn told;          /* NULL: a notice, whose answer is ignored */
+    bool by_return;           /* the host gets no callback: what the entry returns is the answer */
     struct sx_asker *asker;   /* or NULL */
     uint64_t id;              /* for the callback */
     struct sx_client *client; /* the asking client, retained until the answer; NULL: none */
@@ -190,9 +192,9 @@ struct sx_upcall {
  * (the first time with a warning), and when the server ends. */
 pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind, size_t bytes);
 
-/* Ask the host.  Return: PMIX_SUCCESS when the callback will be called, or the host has taken a
- * notice; else as sx_upcall_judge; PMIX_ERR_OUT_OF_RESOURCE (logged) also while the client has its
- * share of the host's open answers; or the entry's return value. */
+/* Ask the host at the end of the turn.  Return: PMIX_SUCCESS when the callback will be called, with
+ * the host's answer or what its entry returns; else as sx_upcall_judge; PMIX_ERR_OUT_OF_RESOURCE
+ * (logged) also while the client has its share of the host's open answers. */
 pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                         const struct sx_upcall *upcall);
 
@@ -262,9 +264,6 @@ void sx_pending_uncount(struct sx_client *client, enum sx_pending_quota quota, s
  * @client, of any kind, has the number.  After an error it is still the caller's. */
 pmix_status_t sx_pending_begin(struct sx_server *server, struct sx_client *client, uint32_t id,
                                const struct sx_pending_kind *kind, struct sx_pending *pending);
-/* Return: the request of @kind; NULL when it is answered, or dropped. */
-struct sx_pending *sx_pending_find(struct sx_server *server, const struct sx_client *client,
-                                   uint32_t id, const struct sx_pending_kind *kind);
 /* Whether an OPEN request of @client has the number.  A frame with such a number is a breach. */
 bool sx_pending_uses(struct sx_server *server, const struct sx_client *client, uint32_t id);
 

@@ -44,17 +44,20 @@ typedef const pmix_server_module_t module_t;
 typedef const struct sx_upcall up_t;
 typedef pmix_status_t (*call_fn)(module_t *module, up_t *up, void *cbdata);
 
-/* Without a callback the host's only answer is its return value. */
+static pmix_op_cbfunc_t callback_of(up_t *up)
+{
+    return up->by_return ? NULL : answer_op;
+}
+
 static pmix_status_t call_connected(module_t *module, up_t *up, void *cbdata)
 {
-    return module->client_connected(up->proc, up->client->server_object,
-                                    up->told != NULL ? answer_op : NULL, cbdata);
+    return module->client_connected(up->proc, up->client->server_object, callback_of(up), cbdata);
 }
 
 static pmix_status_t call_connected2(module_t *module, up_t *up, void *cbdata)
 {
     return module->client_connected2(up->proc, up->client->server_object, up->info, up->ninfo,
-                                     up->told != NULL ? answer_op : NULL, cbdata);
+                                     callback_of(up), cbdata);
 }
 
 /* Some hosts call the callback without checking for NULL. */
@@ -280,6 +283,8 @@ struct question {
     struct sx_table_node node; /* open ones, until answered; the hash is the number */
     struct sx_list link;       /* the same, in their order */
     struct sx_list asker_link; /* asker.questions, until answered */
+    struct sx_host_call call;  /* to the entry, until it is made */
+    bool is_made;
     struct sx_loop_post post;
     struct sx_server *server;
     enum sx_upcall_kind kind;
@@ -291,6 +296,8 @@ struct question {
     void *release_cbdata;
     _Alignas(max_align_t) struct sx_upcall up; /* what it points at lies behind it */
 };
+
+static void question_ask(struct sx_host_call *call);
 
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sx_table open_table; /* under the lock, as the list and the number */
@@ -324,10 +331,14 @@ static void question_free(struct question *question)
         owed_close_unless_used(question->owed);
     }
     sx_list_remove(&question->asker_link);
+    sx_list_remove(&question->call.link);
     if (question->up.client != NULL) {
         sx_client_release(question->up.client);
     }
     contents_destruct(&question->up);
+    if (!question->is_made) {
+        free(question->up.bytes);
+    }
     free(question);
 }
 
@@ -360,13 +371,16 @@ static size_t parts_lay(char *block, struct sx_upcall *up)
     return used;
 }
 
+/* A notice is in no table: it has no answer. */
 static bool question_open(struct question *question)
 {
+    const bool is_notice = question->up.told == NULL;
+
     pthread_mutex_lock(&open_lock);
-    const bool is_open = sx_table_add(&open_table, &question->node, last_number + 1);
+    const bool is_open = is_notice || sx_table_add(&open_table, &question->node, last_number + 1);
 
     if (is_open) {
-        last_number++;
+        last_number += !is_notice;
         sx_list_append(&open_list, &question->link);
     }
     pthread_mutex_unlock(&open_lock);
@@ -421,6 +435,7 @@ static struct question *question_new(struct sx_server *server, enum sx_upcall_ki
     (void)parts_lay((char *)(question + 1), &question->up);
     question->up.owner = NULL; /* the caller's */
     sx_list_init(&question->asker_link);
+    sx_host_call_append(server, &question->call, question_ask);
     if (up->asker != NULL) {
         sx_list_append(&up->asker->questions, &question->asker_link);
     }
@@ -645,21 +660,41 @@ static void answer_tool(pmix_status_t status, pmix_proc_t *proc, void *cbdata)
     answer_question((uintptr_t)cbdata, &said, NULL, NULL);
 }
 
-/* Handle @rc, which the entry returned.  Anything but PMIX_SUCCESS is the answer, unless the host
- * has called back as well: then the callback's answer counts. */
-static pmix_status_t question_asked(uintptr_t number, pmix_status_t rc)
+/* The answer is @rc, which the entry returned, unless the host has called back as well: then the
+ * callback's answer counts. */
+static void entry_returned(uintptr_t number, pmix_status_t rc)
 {
-    struct question *const question = rc == PMIX_SUCCESS ? NULL : question_take(number);
+    struct question *const question = question_take(number);
 
-    if (question == NULL) {
-        return PMIX_SUCCESS;
+    if (question != NULL) {
+        question_post(question,
+                      &(struct sx_host_answer){ .status = rc,
+                                                .refused = rc != PMIX_SUCCESS &&
+                                                           rc != PMIX_OPERATION_SUCCEEDED });
     }
-    if (rc == PMIX_OPERATION_SUCCEEDED) {
-        question_post(question, &(struct sx_host_answer){ .status = rc });
-        return PMIX_SUCCESS;
+}
+
+/* The question may have its answer, on any thread, before its entry returns.  It is freed on this
+ * thread, so it lasts until then. */
+static void question_ask(struct sx_host_call *call)
+{
+    struct question *const question = SX_CONTAINER(call, struct question, call);
+    const struct row *const row = &rows[question->kind];
+    const uintptr_t number = question->node.hash;
+    const bool is_notice = question->up.told == NULL, by_return = question->up.by_return;
+
+    called_log(question->kind, &question->up);
+    question->is_made = true;
+    const pmix_status_t rc = row->call(&question->server->module, &question->up, (void *)number);
+
+    if (is_notice) {
+        pthread_mutex_lock(&open_lock);
+        sx_list_remove(&question->link);
+        pthread_mutex_unlock(&open_lock);
+        question_free(question);
+    } else if (rc != PMIX_SUCCESS || by_return) {
+        entry_returned(number, rc);
     }
-    question_free(question);
-    return rc;
 }
 
 /* ---- asking -------------------------------------------------------------------------------- */
@@ -715,45 +750,28 @@ void sx_upcall_drop(const struct sx_upcall *upcall)
     contents_destruct(upcall);
 }
 
-/* Notify the host, which keeps nothing. */
-static pmix_status_t notice(const struct sx_server *server, call_fn call, up_t *up)
-{
-    const pmix_status_t rc = call(&server->module, up, NULL);
-
-    contents_destruct(up);
-    return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
-}
-
 pmix_status_t sx_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                         const struct sx_upcall *upcall)
 {
     pmix_proc_t caller;
     struct sx_upcall up = *upcall;
     struct question *question = NULL;
-    pmix_status_t rc;
 
     if (up.proc == NULL && up.client != NULL) {
         caller = sx_nspace_proc(up.client->nspace, up.client->rank);
         up.proc = &caller;
     }
     const size_t size = sizeof(*question) + parts_lay(NULL, &up);
+    pmix_status_t rc = sx_upcall_judge(server, kind, size + up.info_bytes);
 
-    called_log(kind, &up);
-    rc = sx_upcall_judge(server, kind, size + up.info_bytes);
-    if (rc == PMIX_SUCCESS && up.told == NULL) {
-        return notice(server, rows[kind].call, &up);
-    }
     if (rc == PMIX_SUCCESS) {
         question = question_new(server, kind, &up, size);
         rc = question == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     }
     if (question == NULL) {
         sx_upcall_drop(&up);
-        return rc;
     }
-    const uintptr_t number = question->node.hash;
-
-    return question_asked(number, rows[kind].call(&server->module, &question->up, (void *)number));
+    return rc;
 }
 
 void sx_upcall_forget_all(struct sx_server *server)

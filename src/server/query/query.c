@@ -248,23 +248,13 @@ static pmix_status_t host_ask(struct query *query, struct sx_server *server,
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    query->pending.with_host = true;
-    sx_client_retain(client);
     rc = sx_upcall(server, SX_UPCALL_QUERY, &up);
     free(up.queries);
-    /* The upcall may have ended the client, and the requests that it waits for. */
-    struct sx_pending *const pending = rc == PMIX_SUCCESS
-                                           ? NULL
-                                           : sx_pending_find(server, client, id, &query_kind);
-
-    if (pending != NULL) {
+    query->pending.with_host = rc == PMIX_SUCCESS;
+    if (rc != PMIX_SUCCESS) {
         query->missed = rc;
-        pending->with_host = false;
-        sx_pending_answer(pending, PMIX_SUCCESS);
-    } else if (rc != PMIX_SUCCESS) {
-        sx_pending_uncount(client, query_kind.quota, (size_t)up.id);
+        sx_pending_answer(&query->pending, PMIX_SUCCESS);
     }
-    sx_client_release(client);
     return PMIX_SUCCESS;
 }
 

@@ -32,6 +32,8 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->invite_early);
     sx_memberships_init(&server->memberships, 1);
     sx_list_init(&server->entry.strangers.asked);
+    sx_list_init(&server->entry.strangers.joining);
+    sx_list_init(&server->port.host.calls);
     cr_assert_eq(sx_pendings_init(server), PMIX_SUCCESS);
     cr_assert_eq(sx_board_create(&server->board, "bare", NULL), PMIX_SUCCESS);
 }
@@ -82,10 +84,20 @@ static inline struct sx_client *bare_connect(struct sx_server *server, struct sx
     return client;
 }
 
-/* A loop, which runs in bare_call and bare_much_later alone. */
+static inline void bare_turn(void *arg, uint64_t now_ns)
+{
+    (void)now_ns;
+    sx_host_calls_make((struct sx_server *)arg);
+}
+
+/* A loop, which runs in bare_call and bare_much_later alone.  At the end of each turn the host is
+ * called, as the server's own turn does. */
 static inline void bare_loop(struct sx_server *server)
 {
+    const struct sx_loop_hooks hooks = { .turn = bare_turn, .arg = server };
+
     cr_assert_eq(sx_loop_new(&server->loop), PMIX_SUCCESS);
+    sx_loop_set_hooks(server->loop, &hooks);
 }
 
 static inline void bare_stop(void *loop, uint64_t now_ns)
@@ -94,15 +106,20 @@ static inline void bare_stop(void *loop, uint64_t now_ns)
     sx_loop_stop(loop);
 }
 
-/* Call @fn as the loop's thread, and what it posts. */
+/* Call @fn (or NULL) as the loop's thread, what it posts, the host, and what follows from that. */
 static inline void bare_call(struct sx_server *server, sx_loop_fn fn, void *arg)
 {
     struct sx_timer call = { .fn = fn, .arg = arg };
-    struct sx_timer last = { .fn = bare_stop, .arg = server->loop };
 
-    cr_assert_eq(sx_timer_add(server->loop, &call, 0), PMIX_SUCCESS);
-    cr_assert_eq(sx_timer_add(server->loop, &last, 0), PMIX_SUCCESS);
-    sx_loop_run(server->loop);
+    if (fn != NULL) {
+        cr_assert_eq(sx_timer_add(server->loop, &call, 0), PMIX_SUCCESS);
+    }
+    do {
+        struct sx_timer last = { .fn = bare_stop, .arg = server->loop };
+
+        cr_assert_eq(sx_timer_add(server->loop, &last, 0), PMIX_SUCCESS);
+        sx_loop_run(server->loop);
+    } while (!sx_list_empty(&server->port.host.calls));
 }
 
 struct bare_leave {

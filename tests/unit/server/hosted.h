@@ -68,10 +68,20 @@ static inline void hosted_job_of(const char *name, uint32_t local, uint32_t size
     }
 }
 
-/* Call @body on the server's thread, which alone may look at its state. */
+static inline pmix_status_t hosted_nothing(struct sx_server *server, void *arg)
+{
+    (void)server, (void)arg;
+    return PMIX_SUCCESS;
+}
+
+/* Call @body on the server's thread, which alone may look at its state.  When this returns, the host
+ * has been called for what @body asked of it, and what it answered in those calls has arrived. */
 static inline void hosted_call(sx_server_fn body, void *arg)
 {
     cr_assert_eq(sx_server_call(sx_server_get(), body, arg), PMIX_SUCCESS);
+    for (unsigned turn = 0; turn < 2; turn++) {
+        cr_assert_eq(sx_server_call(sx_server_get(), hosted_nothing, NULL), PMIX_SUCCESS);
+    }
 }
 
 /* Register @rank and start its process, with @variable in its environment. */

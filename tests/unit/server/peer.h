@@ -30,6 +30,8 @@ static inline void peer_server(struct sx_server *server, const struct sx_consume
     bare_loop(server);
     sx_list_init(&server->entry.strangers.silent);
     sx_list_init(&server->entry.strangers.asked);
+    sx_list_init(&server->entry.strangers.joining);
+    sx_list_init(&server->port.host.calls);
     server->rendezvous = SX_RENDEZVOUS_NULL;
     server->consumer = consumer;
     server->port.lane_buffer = buffer;

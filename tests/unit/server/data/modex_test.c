@@ -267,11 +267,13 @@ Test(dmodex, waits_for_the_first_commit)
     cr_expect(data_is_wanted(), "the client is to ring");
     append();
     sx_lane_take_one(&server, client);
+    sx_host_calls_make(&server);
     cr_expect_eq(told.count, 1);
     cr_expect_eq(told.status, PMIX_SUCCESS);
     cr_expect_gt(told.size, 0, "bytes, even if nothing was put");
     cr_expect_not(data_is_wanted());
     sx_dmodex_committed(&server, client, false);
+    sx_host_calls_make(&server);
     cr_expect_eq(told.count, 1, "once");
 }
 
@@ -298,6 +300,7 @@ Test(dmodex, takes_in_what_is_in_the_lane_first)
     cr_expect_eq(told.count, 0, "it has committed, but there is more");
     cr_expect(client->has_committed);
     sx_lane_take_one(&server, client);
+    sx_host_calls_make(&server);
     cr_expect_eq(told.count, 1);
 }
 
@@ -308,10 +311,12 @@ Test(dmodex, of_one_who_goes_or_is_not_there_is_not_found)
     ask(&told, "job", 0);
     ask(&other, "job", 1);
     sx_dmodex_client_gone(&server, client);
+    sx_host_calls_make(&server);
     cr_expect_eq(told.count, 1);
     cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
     cr_expect_eq(other.count, 0);
     sx_dmodex_client_gone(&server, sx_client_find(client->nspace, 1));
+    sx_host_calls_make(&server);
     cr_expect_eq(other.status, PMIX_ERR_NOT_FOUND);
     ask(&told, "job", 2);
     cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);

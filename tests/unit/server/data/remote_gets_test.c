@@ -515,6 +515,14 @@ static pmix_status_t get_of_what_ends(struct sx_server *server, void *arg)
     cr_assert_not_null(wait);
     server->module.direct_modex = on_direct_modex_that_ends;
     sx_remote_wait(wait, sx_now_ns());
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t get_has_ended(struct sx_server *server, void *arg)
+{
+    const struct sx_client *const asker = sx_client_find(sx_nspace_find(server, "asker"), 0);
+
+    (void)arg;
     cr_expect_null(sx_nspace_find(server, NSPACE));
     cr_expect_eq(asker->pending_counts[SX_PENDING_GET], 0, "answered");
     return PMIX_SUCCESS;
@@ -528,6 +536,7 @@ Test(remote, a_host_may_end_the_job_when_it_is_asked)
     for (size_t i = 0; i < SX_COUNT(returns); i++) {
         ends_returns = returns[i];
         hosted_call(get_of_what_ends, NULL);
+        hosted_call(get_has_ended, NULL);
         hosted_job(NSPACE, 2, 3);
     }
 }

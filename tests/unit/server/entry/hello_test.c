@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include <pmix_server.h>
+
 #include "../../control/engines.h"
 #include "../peer.h"
 
@@ -147,6 +149,192 @@ Test(stranger, may_come_back_under_its_name_when_it_has_died)
     sx_client_find(job, 1)->died = true;
     peer_connect(&peer, &server);
     cr_expect_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
+    peer_leave(&peer);
+}
+
+/* ---- the host is asked ------------------------------------------------------------------------ */
+
+static struct {
+    pmix_status_t returns;
+    unsigned called, called2;
+    void (*inside)(void); /* NULL: nothing */
+} host;
+
+static pmix_status_t on_connected(const pmix_proc_t *proc, void *server_object,
+                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)server_object, (void)cbdata;
+    cr_expect_str_eq(proc->nspace, "job");
+    cr_expect_null(cbfunc);
+    host.called++;
+    if (host.inside != NULL) {
+        host.inside();
+    }
+    return host.returns;
+}
+
+static pmix_status_t on_connected2(const pmix_proc_t *proc, void *server_object, pmix_info_t *info,
+                                   size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata)
+{
+    (void)proc, (void)server_object, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
+    host.called2++;
+    return host.returns;
+}
+
+static const struct {
+    pmix_status_t returns, want;
+} connects[] = { { PMIX_SUCCESS, PMIX_SUCCESS },
+                 { PMIX_OPERATION_SUCCEEDED, PMIX_SUCCESS },
+                 { PMIX_ERR_NOT_SUPPORTED, PMIX_SUCCESS },
+                 { PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NO_PERMISSIONS } };
+
+Test(stranger, is_refused_by_a_refusal_of_the_host_alone)
+{
+    const struct sx_hello hello = hello_of("job", 3);
+    struct sx_client *const client = sx_client_find(job, 3);
+    struct peer peer;
+
+    server.module.client_connected = on_connected;
+    for (size_t i = 0; i < SX_COUNT(connects); i++) {
+        host.returns = connects[i].returns;
+        client->died = true; /* it may come again */
+        peer_connect(&peer, &server);
+        cr_expect_eq(peer_hello(&peer, &hello)->status, connects[i].want, "row %zu", i);
+        cr_expect_eq(host.called, i + 1, "row %zu", i);
+        cr_expect_not(client->is_asked, "row %zu", i);
+        cr_expect_eq(client->state == SX_CLIENT_CONNECTED, connects[i].want == PMIX_SUCCESS,
+                     "row %zu", i);
+        peer_leave(&peer);
+        if (client->state == SX_CLIENT_CONNECTED) {
+            client->state = SX_CLIENT_DEAD;
+            sx_connection_close(&server, client);
+        }
+        cr_expect_eq(client->reference_count, 1, "row %zu", i);
+    }
+    server.module.client_connected2 = on_connected2;
+    client->died = true;
+    expect_refused(&hello, PMIX_ERR_NO_PERMISSIONS, "by the newer entry");
+    cr_expect_eq(host.called, SX_COUNT(connects));
+    cr_expect_eq(host.called2, 1, "the newer one alone");
+}
+
+static void host_removes(void)
+{
+    const pmix_proc_t proc = { .nspace = "job", .rank = 3 };
+
+    PMIx_server_deregister_client(&proc, NULL, NULL);
+}
+
+static void host_gives_away(void)
+{
+    sx_client_find(job, 3)->uid = geteuid() + 1;
+}
+
+static void host_ends_the_job(void)
+{
+    PMIx_server_deregister_nspace("job", NULL, NULL);
+}
+
+static const struct {
+    const char *why;
+    void (*inside)(void);
+    pmix_status_t want;
+} changes[] = {
+    { "another user's", host_gives_away, PMIX_ERR_NO_PERMISSIONS },
+    { "removed", host_removes, PMIX_ERR_NOT_FOUND },
+    { "removed with its job", host_ends_the_job, PMIX_ERR_NOT_FOUND },
+};
+
+Test(stranger, whose_rank_changes_while_the_host_is_asked_is_refused)
+{
+    const struct sx_hello hello = hello_of("job", 3);
+
+    server.module.client_connected = on_connected;
+    for (size_t i = 0; i < SX_COUNT(changes); i++) {
+        sx_client_find(job, 3)->uid = geteuid();
+        sx_client_find(job, 3)->state = SX_CLIENT_REGISTERED;
+        host.inside = changes[i].inside;
+        expect_refused(&hello, changes[i].want, changes[i].why);
+        cr_expect_eq(host.called, i + 1, "%s", changes[i].why);
+        cr_expect(sx_list_empty(&server.entry.strangers.joining), "%s", changes[i].why);
+    }
+    cr_expect_null(sx_nspace_find(&server, "job"));
+}
+
+/* Both are read in one turn, at whose end the host is called. */
+Test(stranger, that_wants_to_be_a_rank_about_which_the_host_is_asked_is_refused)
+{
+    const struct sx_hello hello = hello_of("job", 3);
+    struct peer peers[2];
+
+    server.module.client_connected = on_connected;
+    for (size_t i = 0; i < 2; i++) {
+        peer_connect(&peers[i], &server);
+        peer_say(&peers[i], SX_MSG_HELLO, &hello, sizeof(hello));
+    }
+    for (size_t i = 2; i-- > 0;) {
+        cr_assert(peer_hear(&peers[i]));
+        cr_expect_eq(((const struct sx_welcome *)peers[i].frame.body)->status,
+                     i == 0 ? PMIX_SUCCESS : PMIX_EXISTS, "%zu", i);
+    }
+    cr_expect_eq(host.called, 1);
+    peer_leave(&peers[0]);
+    peer_leave(&peers[1]);
+}
+
+static struct peer leaver;
+
+static void peer_goes(void)
+{
+    if (host.called == 1) {
+        close(leaver.fd);
+    }
+}
+
+static void server_ends(void)
+{
+    sx_tool_ask_end_all(&server);
+    cr_expect(sx_list_empty(&server.entry.strangers.joining));
+}
+
+Test(stranger, that_goes_while_the_host_is_asked_leaves_nothing)
+{
+    const struct sx_hello hello = hello_of("job", 3), other = hello_of("job", 0);
+    struct sx_client *const client = sx_client_find(job, 3);
+    struct peer peer;
+
+    server.module.client_connected = on_connected;
+    host.inside = peer_goes;
+    peer_connect(&leaver, &server);
+    peer_say(&leaver, SX_MSG_HELLO, &hello, sizeof(hello));
+    bare_call(&server, NULL, NULL); /* until the host has been asked */
+    for (unsigned turn = 0; turn < 100 && (host.called == 0 || client->is_asked); turn++) {
+        bare_call(&server, NULL, NULL);
+    }
+    cr_expect_eq(host.called, 1);
+    cr_expect_not(client->is_asked);
+    peer_connect(&peer, &server);
+    cr_expect_eq(peer_hello(&peer, &other)->status, PMIX_SUCCESS, "others are welcome");
+    cr_expect(sx_list_empty(&server.entry.strangers.joining));
+    cr_expect_eq(client->reference_count, 1);
+    cr_expect_neq(client->state, SX_CLIENT_CONNECTED);
+    peer_leave(&peer);
+}
+
+Test(stranger, about_whom_the_host_is_asked_goes_when_the_server_ends)
+{
+    const struct sx_hello hello = hello_of("job", 3);
+    struct peer peer;
+
+    server.module.client_connected = on_connected;
+    host.inside = server_ends;
+    peer_connect(&peer, &server);
+    peer_say(&peer, SX_MSG_HELLO, &hello, sizeof(hello));
+    cr_expect_not(peer_hear(&peer), "no answer, but an end");
+    cr_expect_eq(host.called, 1);
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(sx_client_find(job, 3)->reference_count, 1);
+    cr_expect_not(sx_client_find(job, 3)->is_asked);
     peer_leave(&peer);
 }
 

@@ -141,6 +141,8 @@ Test(reaper, a_good_bye_is_answered_and_its_end_is_no_death)
     sx_reaper_client_finalized(&server, client, 6);
     cr_expect_str_eq(told, "left ");
     cr_expect_eq(client->state, SX_CLIENT_FINALIZED);
+    cr_expect(answers_none(&answers), "the host is notified first");
+    sx_host_calls_make(&server);
     cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
     sx_reaper_socket_ended(&server, client, NULL);
     cr_expect_str_eq(told, "left closed ended ");
@@ -193,6 +195,7 @@ Test(reaper, one_who_said_good_bye_departs_when_its_process_has_exited)
     answers.channel.peer.pidfd = process[0];
     atomic_store(&client->lane.line->no_wrapper, 1);
     sx_reaper_client_finalized(&server, client, 0);
+    sx_host_calls_make(&server);
     sx_reaper_socket_ended(&server, client, NULL);
     cr_expect_geq(client->exit_fd, 0);
     cr_expect_not(client->departed);

@@ -36,6 +36,7 @@ static void handles(uint32_t rank, uint64_t seq)
 {
     atomic_store(&sx_client_find(job, rank)->lane.line->handled, seq);
     sx_eventhandled_check(&server);
+    sx_host_calls_make(&server);
 }
 
 struct told {
@@ -109,6 +110,7 @@ Test(event_handled, without_those_who_leave)
     cr_expect_eq(told.count, 0);
     sx_client_find(job, 1)->event_left = true;
     sx_eventhandled_check(&server);
+    sx_host_calls_make(&server);
     cr_expect_eq(told.count, 1);
 }
 
@@ -123,10 +125,12 @@ Test(event_handled, not_any_more_when_the_namespace_goes)
     cr_assert_eq(ask("job", &told), PMIX_SUCCESS);
     cr_assert_eq(ask("kept", &other), PMIX_SUCCESS);
     sx_eventhandled_nspace_gone(&server, job);
+    sx_host_calls_make(&server);
     cr_expect_eq(told.count, 1);
     cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
     cr_expect_eq(other.count, 0);
     sx_eventhandled_nspace_gone(&server, kept);
+    sx_host_calls_make(&server);
     cr_expect_eq(other.count, 1);
 }
 

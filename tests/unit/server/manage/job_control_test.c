@@ -83,6 +83,7 @@ static pmix_status_t ask(const char *nspace, pmix_rank_t rank, const pmix_info_t
 
     asked = 0;
     cr_assert(sx_control_on_job_control(&server, client, &frame, 0));
+    bare_call(&server, NULL, NULL);
     return answers_next(&answers, 5);
 }
 
@@ -204,6 +205,7 @@ Test(control, defines_a_large_set_in_steps)
         }
         cr_expect(sx_list_empty(&client->share.works));
         cr_expect_eq(job->events.newest, events + 1);
+        bare_call(&server, NULL, NULL);
         client->share.units = 1;
         if (!sx_list_empty(&client->share.due)) {
             sx_pending_send_due(client);

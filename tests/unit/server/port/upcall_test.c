@@ -451,7 +451,7 @@ TestSuite(upcall, .init = begin, .fini = end);
 static struct {
     unsigned count;
     pmix_status_t status;
-    bool with_asker;
+    bool refused, with_asker;
 } told;
 
 static void on_told(struct sx_asker *of, const struct sx_host_answer *answer)
@@ -464,11 +464,13 @@ static void on_told(struct sx_asker *of, const struct sx_host_answer *answer)
     cr_expect(answer->size == 0 || strcmp(answer->bytes, "bytes") == 0);
     told.count++;
     told.status = answer->status;
+    told.refused = answer->refused;
     told.with_asker = of != NULL;
 }
 
 static enum sx_upcall_kind kind;
 static sx_told_fn tell;
+static bool by_return;
 static pmix_status_t asked;
 
 /* Every part that an upcall may have; its entry gets those of its shape. */
@@ -481,6 +483,7 @@ static void ask_now(void *arg, uint64_t now_ns)
     pmix_query_t query;
     struct sx_upcall up = {
         .told = tell,
+        .by_return = by_return,
         .asker = &asker,
         .id = ID,
         .client = client,
@@ -567,24 +570,24 @@ static const struct {
     pmix_status_t returns;
     bool inside;
     sx_loop_fn then[2];
-    pmix_status_t asked;
+    bool refused;
     unsigned told, released;
     pmix_status_t status;
 } ways[] = {
-    { "later", OK, false, { answer_now }, OK, 1, 1, LATER },
-    { "twice", OK, false, { answer_now, answer_again }, OK, 1, 1, LATER },
-    { "inside", OK, true, { NULL }, OK, 1, 1, INSIDE },
-    { "inside and later", OK, true, { answer_again }, OK, 1, 1, INSIDE },
-    { "done", DONE, false, { answer_again }, OK, 1, 0, OK },
-    { "done, and says so later", OK, false, { answer_done }, OK, 1, 1, OK },
-    { "inside and done", DONE, true, { NULL }, OK, 1, 1, INSIDE },
-    { "refused", REFUSED, false, { answer_again }, REFUSED, 0, 0, OK },
-    { "inside and refused", REFUSED, true, { NULL }, OK, 1, 1, INSIDE },
-    { "never", OK, false, { end_now }, OK, 0, 0, OK },
-    { "behind the end", OK, false, { end_now, answer_again }, OK, 0, 0, OK },
-    { "at the end", OK, false, { answer_and_end }, OK, 0, 1, OK },
-    { "behind the asker's end", OK, false, { asker_goes, answer_now }, OK, 1, 1, LATER },
-    { "behind the client's death", OK, false, { client_dies, answer_now }, OK, 1, 1, LATER },
+    { "later", OK, false, { answer_now }, false, 1, 1, LATER },
+    { "twice", OK, false, { answer_now, answer_again }, false, 1, 1, LATER },
+    { "inside", OK, true, { NULL }, false, 1, 1, INSIDE },
+    { "inside and later", OK, true, { answer_again }, false, 1, 1, INSIDE },
+    { "done", DONE, false, { answer_again }, false, 1, 0, OK },
+    { "done, and says so later", OK, false, { answer_done }, false, 1, 1, OK },
+    { "inside and done", DONE, true, { NULL }, false, 1, 1, INSIDE },
+    { "refused", REFUSED, false, { answer_again }, true, 1, 0, REFUSED },
+    { "inside and refused", REFUSED, true, { NULL }, false, 1, 1, INSIDE },
+    { "never", OK, false, { end_now }, false, 0, 0, OK },
+    { "behind the end", OK, false, { end_now, answer_again }, false, 0, 0, OK },
+    { "at the end", OK, false, { answer_and_end }, false, 0, 1, OK },
+    { "behind the asker's end", OK, false, { asker_goes, answer_now }, false, 1, 1, LATER },
+    { "behind the client's death", OK, false, { client_dies, answer_now }, false, 1, 1, LATER },
 };
 
 static void go_one_way(size_t i)
@@ -598,7 +601,7 @@ static void go_one_way(size_t i)
     host.returns = ways[i].returns;
     host.inside = ways[i].inside;
     bare_call(&server, ask_now, NULL);
-    cr_expect_eq(asked, ways[i].asked, "kind %d %s: %d", kind, ways[i].why, asked);
+    cr_expect_eq(asked, OK, "kind %d %s: %d", kind, ways[i].why, asked);
     for (size_t step = 0; step < SX_COUNT(ways[i].then) && ways[i].then[step] != NULL; step++) {
         cr_expect(step > 0 || ways[i].inside || ways[i].returns != PMIX_SUCCESS ||
                       client->reference_count == 2,
@@ -608,6 +611,7 @@ static void go_one_way(size_t i)
     cr_expect_eq(host.called, 1, "kind %d %s", kind, ways[i].why);
     cr_expect_eq(told.count, ways[i].told, "kind %d %s: %u", kind, ways[i].why, told.count);
     cr_expect_eq(told.status, ways[i].status, "kind %d %s: %d", kind, ways[i].why, told.status);
+    cr_expect_eq(told.refused, ways[i].refused, "kind %d %s", kind, ways[i].why);
     cr_expect_eq(told.with_asker, told.count > 0 && ways[i].then[0] != asker_goes, "kind %d %s",
                  kind, ways[i].why);
     cr_expect_eq(host.released, host.modex == NULL ? 0 : ways[i].released, "kind %d %s", kind,
@@ -694,30 +698,114 @@ Test(upcall, keeps_the_infos_that_a_host_answers_with_and_forgets)
 /* ---- notices
  * ---------------------------------------------------------------------------------- */
 
-static const struct {
-    pmix_status_t returns, want;
-} notices[] = { { PMIX_SUCCESS, PMIX_SUCCESS },
-                { PMIX_OPERATION_SUCCEEDED, PMIX_SUCCESS },
-                { PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NO_PERMISSIONS } };
+static const pmix_status_t notice_returns[] = { PMIX_SUCCESS, PMIX_OPERATION_SUCCEEDED,
+                                                PMIX_ERR_NO_PERMISSIONS };
 
 Test(upcall, that_nobody_waits_for_leaves_nothing)
 {
     server.module = all_entries;
     tell = NULL;
+    sx_asker_init(&asker);
     for (kind = SX_UPCALL_CLIENT_CONNECTED; kind <= SX_UPCALL_CLIENT_FINALIZED; kind++) {
-        for (size_t i = 0; i < SX_COUNT(notices); i++) {
+        for (size_t i = 0; i < SX_COUNT(notice_returns); i++) {
             memset(&host, 0, sizeof(host));
-            host.returns = notices[i].returns;
+            host.returns = notice_returns[i];
             bare_call(&server, ask_now, NULL);
-            cr_expect_eq(asked, notices[i].want, "kind %d row %zu", kind, i);
+            cr_expect_eq(asked, PMIX_SUCCESS, "kind %d row %zu", kind, i);
+            cr_expect_eq(host.called, 1, "kind %d row %zu", kind, i);
             cr_expect_eq(server.port.host.owed[kind].count, 0);
-            cr_expect_eq(host.op != NULL, kind == SX_UPCALL_CLIENT_FINALIZED);
-            if (host.op != NULL) {
-                bare_call(&server, answer_again, NULL);
-            }
+            cr_expect_eq(client->reference_count, 1);
+            cr_assert_not_null(host.op, "some hosts call it without a look");
+            bare_call(&server, answer_again, NULL);
         }
     }
     cr_expect_eq(told.count, 0);
+}
+
+/* ---- entries whose return value is the answer
+ * --------------------------------------------------- */
+
+static const struct {
+    pmix_status_t returns, status;
+    bool refused;
+} by_returns[] = { { PMIX_SUCCESS, PMIX_SUCCESS, false },
+                   { PMIX_OPERATION_SUCCEEDED, PMIX_SUCCESS, false },
+                   { PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_NOT_SUPPORTED, true },
+                   { PMIX_ERR_NO_PERMISSIONS, PMIX_ERR_NO_PERMISSIONS, true } };
+
+Test(upcall, may_have_no_callback_but_what_the_entry_returns)
+{
+    server.module = all_entries;
+    by_return = true;
+    tell = on_told;
+    for (kind = SX_UPCALL_CLIENT_CONNECTED; kind <= SX_UPCALL_CLIENT_CONNECTED2; kind++) {
+        for (size_t i = 0; i < SX_COUNT(by_returns); i++) {
+            memset(&host, 0, sizeof(host));
+            memset(&told, 0, sizeof(told));
+            sx_asker_init(&asker);
+            host.returns = by_returns[i].returns;
+            bare_call(&server, ask_now, NULL);
+            cr_expect_eq(host.called, 1, "kind %d row %zu", kind, i);
+            cr_expect_null(host.op, "kind %d row %zu", kind, i);
+            cr_expect_eq(told.count, 1, "kind %d row %zu", kind, i);
+            cr_expect_eq(told.status, by_returns[i].status, "kind %d row %zu", kind, i);
+            cr_expect_eq(told.refused, by_returns[i].refused, "kind %d row %zu", kind, i);
+            cr_expect_eq(server.port.host.owed[kind].count, 0);
+            cr_expect_eq(client->reference_count, 1);
+        }
+    }
+}
+
+/* ---- between asking and the call
+ * ---------------------------------------------------------------- */
+
+static void ask_and_asker_goes(void *arg, uint64_t now_ns)
+{
+    ask_now(arg, now_ns);
+    asker_goes(arg, now_ns);
+}
+
+Test(upcall, is_made_for_an_asker_that_went_before_it)
+{
+    server.module = all_entries;
+    tell = on_told;
+    for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
+        memset(&host, 0, sizeof(host));
+        memset(&told, 0, sizeof(told));
+        sx_asker_init(&asker);
+        bare_call(&server, ask_and_asker_goes, NULL);
+        cr_expect_eq(host.called, 1, "kind %d", kind);
+        bare_call(&server, answer_now, NULL);
+        cr_expect_eq(told.count, 1, "kind %d", kind);
+        cr_expect_not(told.with_asker, "kind %d", kind);
+        cr_expect_eq(client->reference_count, 1, "kind %d", kind);
+    }
+}
+
+static void ask_and_end(void *arg, uint64_t now_ns)
+{
+    ask_now(arg, now_ns);
+    cr_expect_eq(host.called, 0, "not in place");
+    sx_upcall_forget_all(&server);
+    cr_expect(sx_list_empty(&server.port.host.calls));
+}
+
+Test(upcall, is_not_made_when_the_server_ends_before_it)
+{
+    server.module = all_entries;
+    tell = on_told;
+    for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
+        memset(&host, 0, sizeof(host));
+        sx_asker_init(&asker);
+        server.port.host.forgotten = false;
+        bare_call(&server, ask_and_end, NULL);
+        cr_expect_eq(asked, PMIX_SUCCESS, "kind %d", kind);
+        cr_expect_eq(host.called, 0, "kind %d", kind);
+        cr_expect_eq(told.count, 0, "kind %d", kind);
+        cr_expect(sx_list_empty(&asker.questions), "kind %d", kind);
+        cr_expect_eq(server.port.host.owed[kind].count, 0, "kind %d", kind);
+        cr_expect_eq(client->reference_count, 1, "kind %d", kind);
+    }
 }
 
 /* ---- what a host may owe
