@@ -60,11 +60,13 @@ expect_query 0 "^PMIX_QUERY_PROC_RESOURCE_USAGE PMIX_INFO\[1\]{.*pmix.procid=$jo
 expect_query 0 '^PMIX_QUERY_PROC_RESOURCE_USAGE PMIX_INFO\[2\]{' PMIX_QUERY_PROC_RESOURCE_USAGE --nspace "$job"
 expect_query 1 'no answer' PMIX_QUERY_PROC_RESOURCE_USAGE --nspace "$job" --rank 7
 expect_query 1 'no answer' PMIX_QUERY_DEVICES --qualifier PMIX_DEVICE_ID='no such device'
-expect_query 0 "^PMIX_QUERY_STORAGE_LIST \"\(.*,\)*$where[,\"]" PMIX_QUERY_STORAGE_LIST
-expect_query 0 "^PMIX_STORAGE_ID \"$where\"\$" PMIX_STORAGE_ID --qualifier PMIX_STORAGE_PATH="$work/.."
-expect_query 0 "^PMIX_STORAGE_TYPE \"$(awk -v at="$where" '$2 == at { type = $3 } END { print type }' /proc/self/mounts)\"\$" PMIX_STORAGE_TYPE --qualifier PMIX_STORAGE_ID="$where"
-expect_query 3 'no answer to PMIX_STORAGE_BW_MAX' PMIX_STORAGE_CAPACITY_LIMIT PMIX_STORAGE_CAPACITY_USED PMIX_STORAGE_MEDIUM PMIX_STORAGE_ACCESS_TYPE PMIX_STORAGE_MINIMAL_XFER_SIZE PMIX_STORAGE_SUGGESTED_XFER_SIZE PMIX_STORAGE_BW_MAX --qualifier PMIX_STORAGE_PATH="$work"
-[ "$(wc -l <"$work/out")" = 6 ] || fail "not all is said of a file system"
+if grep -q "^[^ ]* $where " /proc/self/mounts; then # in a chroot its file system may not be there
+  expect_query 0 "^PMIX_QUERY_STORAGE_LIST \"\(.*,\)*$where[,\"]" PMIX_QUERY_STORAGE_LIST
+  expect_query 0 "^PMIX_STORAGE_ID \"$where\"\$" PMIX_STORAGE_ID --qualifier PMIX_STORAGE_PATH="$work/.."
+  expect_query 0 "^PMIX_STORAGE_TYPE \"$(awk -v at="$where" '$2 == at { type = $3 } END { print type }' /proc/self/mounts)\"\$" PMIX_STORAGE_TYPE --qualifier PMIX_STORAGE_ID="$where"
+  expect_query 3 'no answer to PMIX_STORAGE_BW_MAX' PMIX_STORAGE_CAPACITY_LIMIT PMIX_STORAGE_CAPACITY_USED PMIX_STORAGE_MEDIUM PMIX_STORAGE_ACCESS_TYPE PMIX_STORAGE_MINIMAL_XFER_SIZE PMIX_STORAGE_SUGGESTED_XFER_SIZE PMIX_STORAGE_BW_MAX --qualifier PMIX_STORAGE_PATH="$work"
+  [ "$(wc -l <"$work/out")" = 6 ] || fail "not all is said of a file system"
+fi
 expect_query 1 'no answer' PMIX_STORAGE_TYPE --qualifier PMIX_STORAGE_ID=/nowhere
 expect_query 1 'no answer' PMIX_STORAGE_TYPE PMIX_STORAGE_PATH
 
