@@ -160,6 +160,7 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
         return;
     }
     sx_client_retain(client);
+    client->removals++;
     client->departed |= client->left;
     client->died = false;
     client->state = SX_CLIENT_DEAD;

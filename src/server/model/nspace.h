@@ -122,7 +122,8 @@ struct sx_client {
     void *server_object;
     unsigned reference_count;
     enum sx_client_state state;
-    bool is_asked; /* a process wants to be it, and the host is asked: tool.c */
+    uint32_t removals; /* by the host: calls for the process before are not made any more */
+    bool is_asked;     /* a process wants to be it, and the host is asked: tool.c */
 
     /* while connected */
     struct sx_connection *connection; /* entry/entry.h; NULL: none */

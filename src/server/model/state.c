@@ -40,19 +40,23 @@ void sx_host_call_append(struct sx_server *server, struct sx_host_call *call,
                          void (*fn)(struct sx_host_call *call))
 {
     call->fn = fn;
+    call->cause = server->entry.log_bound.cause;
     sx_list_append(&server->port.host.calls, &call->link);
 }
 
 void sx_host_calls_make(struct sx_server *server)
 {
+    const struct sx_log_cause before = server->entry.log_bound.cause;
     struct sx_list *node;
 
     sx_assert(server->port.host.busy == 0);
     while ((node = sx_list_pop(&server->port.host.calls)) != NULL) {
         struct sx_host_call *const call = SX_LIST_ENTRY(node, struct sx_host_call, link);
 
+        server->entry.log_bound.cause = call->cause;
         call->fn(call);
     }
+    server->entry.log_bound.cause = before;
 }
 
 /* ---- work for the loop thread -------------------------------------------------------------- */

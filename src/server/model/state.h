@@ -350,6 +350,7 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
 struct sx_host_call {
     struct sx_list link;
     void (*fn)(struct sx_host_call *call); /* may free it */
+    struct sx_log_cause cause;             /* of what the host logs inside: as at the appending */
 };
 void sx_host_call_append(struct sx_server *server, struct sx_host_call *call,
                          void (*fn)(struct sx_host_call *call));

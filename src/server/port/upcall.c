@@ -222,6 +222,7 @@ struct row {
     call_fn call;
     unsigned max; /* unanswered ones, 0: only the askers' limit ... */
     uint64_t bytes_max;
+    bool ends_with_client; /* not called any more for a client that the host has removed */
 };
 
 #define ROW(member, ...)                                             \
@@ -230,10 +231,10 @@ struct row {
     }
 
 static const struct row rows[SX_UPCALL_KINDS] = {
-    [SX_UPCALL_CLIENT_CONNECTED] = ROW(client_connected, call_connected, 0, 0),
-    [SX_UPCALL_CLIENT_CONNECTED2] = ROW(client_connected2, call_connected2, 0, 0),
-    [SX_UPCALL_CLIENT_FINALIZED] = ROW(client_finalized, call_finalized, 0, 0),
-    [SX_UPCALL_ABORT] = ROW(abort, call_abort, 0, 0),
+    [SX_UPCALL_CLIENT_CONNECTED] = ROW(client_connected, call_connected, 0, 0, true),
+    [SX_UPCALL_CLIENT_CONNECTED2] = ROW(client_connected2, call_connected2, 0, 0, true),
+    [SX_UPCALL_CLIENT_FINALIZED] = ROW(client_finalized, call_finalized, 0, 0, true),
+    [SX_UPCALL_ABORT] = ROW(abort, call_abort, 0, 0, true),
     [SX_UPCALL_FENCE_NB] = ROW(fence_nb, call_fence, 0, 0),
     [SX_UPCALL_DIRECT_MODEX] = ROW(direct_modex, call_modex, 0, 0),
     [SX_UPCALL_REGISTER_EVENTS] = ROW(register_events, call_register, EVENTS_MAX, EVENTS_BYTES_MAX),
@@ -254,7 +255,7 @@ static const struct row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_LOOKUP] = ROW(lookup, call_lookup, 0, 0),
     [SX_UPCALL_UNPUBLISH] = ROW(unpublish, call_unpublish, 0, 0),
     [SX_UPCALL_IOF_PULL] = ROW(iof_pull, call_pull, 0, 0),
-    [SX_UPCALL_PUSH_STDIN] = ROW(push_stdin, call_push, 0, 0),
+    [SX_UPCALL_PUSH_STDIN] = ROW(push_stdin, call_push, 0, 0, true),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),
@@ -285,6 +286,7 @@ struct question {
     struct sx_list asker_link; /* asker.questions, until answered */
     struct sx_host_call call;  /* to the entry, until it is made */
     bool is_made;
+    uint32_t removals; /* of its client, when it was asked */
     struct sx_loop_post post;
     struct sx_server *server;
     enum sx_upcall_kind kind;
@@ -440,7 +442,7 @@ static struct question *question_new(struct sx_server *server, enum sx_upcall_ki
         sx_list_append(&up->asker->questions, &question->asker_link);
     }
     if (up->client != NULL) {
-        sx_client_retain(up->client);
+        question->removals = sx_client_retain(up->client)->removals;
     }
     question->owed->count++;
     question->owed->bytes += question->bytes;
@@ -674,6 +676,16 @@ static void entry_returned(uintptr_t number, pmix_status_t rc)
     }
 }
 
+/* Whether the host has removed the client in an earlier call: its server object may be gone, and it
+ * pushes no input any more. */
+static bool is_removed(const struct question *question)
+{
+    const struct sx_client *const client = question->up.client;
+
+    return rows[question->kind].ends_with_client && client != NULL &&
+           client->removals != question->removals;
+}
+
 /* The question may have its answer, on any thread, before its entry returns.  It is freed on this
  * thread, so it lasts until then. */
 static void question_ask(struct sx_host_call *call)
@@ -682,11 +694,15 @@ static void question_ask(struct sx_host_call *call)
     const struct row *const row = &rows[question->kind];
     const uintptr_t number = question->node.hash;
     const bool is_notice = question->up.told == NULL, by_return = question->up.by_return;
+    pmix_status_t rc;
 
-    called_log(question->kind, &question->up);
-    question->is_made = true;
-    const pmix_status_t rc = row->call(&question->server->module, &question->up, (void *)number);
-
+    if (is_removed(question)) {
+        rc = PMIX_ERR_NOT_FOUND;
+    } else {
+        called_log(question->kind, &question->up);
+        question->is_made = true;
+        rc = row->call(&question->server->module, &question->up, (void *)number);
+    }
     if (is_notice) {
         pthread_mutex_lock(&open_lock);
         sx_list_remove(&question->link);

@@ -35,9 +35,9 @@ expect_out 50 "the ranks' limit is the user's"
 (ulimit -n 64; "$SHMIX" run -n 2 "$RANK" fence >"$work/out" 2>"$work/err"; echo $? >"$work/code")
 code=$(cat "$work/code")
 expect_code 0 "a limit of 64 descriptors"
-(ulimit -n 68; "$SHMIX" run -n 4 "$RANK" fence >"$work/out" 2>"$work/err"; echo $? >"$work/code")
+(ulimit -n 72; "$SHMIX" run -n 4 "$RANK" fence >"$work/out" 2>"$work/err"; echo $? >"$work/code")
 code=$(cat "$work/code")
-expect_code 0 "a limit of 68 descriptors for four ranks"
+expect_code 0 "a limit of 72 descriptors for four ranks"
 
 (ulimit -n 16; "$SHMIX" run true >"$work/out" 2>"$work/err"; echo $? >"$work/code")
 code=$(cat "$work/code")
