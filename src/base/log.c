@@ -133,6 +133,18 @@ static int head_write(char *line, size_t size, enum sx_log_level level)
                     name[0] == '\0' ? "" : " ", name, level_names[level]);
 }
 
+/* One message is one line.  A name that a client chose must not control the reader's terminal. */
+static void plain_make(char *line, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char byte = (unsigned char)line[i];
+
+        if (byte < ' ' || byte == 0x7f) {
+            line[i] = byte == '\n' || byte == '\t' ? ' ' : '?';
+        }
+    }
+}
+
 void sx_log(enum sx_log_level level, const char *fmt, ...)
 {
     const int errno_kept = errno;
@@ -152,11 +164,7 @@ void sx_log(enum sx_log_level level, const char *fmt, ...)
     if (used > sizeof(line) - 1) {
         used = sizeof(line) - 1; /* a line that is too long loses its end */
     }
-    for (size_t i = 0; i < used; i++) {
-        if (line[i] == '\n') {
-            line[i] = ' '; /* one message, one line */
-        }
-    }
+    plain_make(line, used);
     line[used] = '\n';
     /* A failed write of the log cannot be reported. */
     if (write(STDERR_FILENO, line, used + 1) < 0) {
