@@ -27,7 +27,9 @@ extern "C" {
 
 /* ---- Upcalls --------------------------------------------------------------------------------- */
 
-/* A client has called PMIx_Init; @server_object is what it was registered with. Older than
+/* A client has called PMIx_Init; @server_object is what it was registered with. @cbfunc is NULL: the
+ * return value is the answer, and the client waits for it. PMIX_SUCCESS, PMIX_OPERATION_SUCCEEDED and
+ * PMIX_ERR_NOT_SUPPORTED welcome it; any other status is that of its PMIx_Init. Older than
  * client_connected2, which comes first when both are there. */
 typedef pmix_status_t (*pmix_server_client_connected_fn_t)(const pmix_proc_t *proc,
     void *server_object, pmix_op_cbfunc_t cbfunc, void *cbdata);
@@ -232,8 +234,8 @@ PMIX_EXPORT pmix_status_t PMIx_server_finalize(void);
 /* ---- Namespaces and clients ------------------------------------------------------------------ */
 
 /* Tell the server of a job: @nlocalprocs processes of it run on this node, @info is its data.
- * Must be done before its clients start. A second call adds data. @info is copied before the
- * call returns. PMIX_ERR_TYPE_MISMATCH: a size, rank or id is no integer, or a host name or map no
+ * Must be done before its clients start. A second call adds data. @info stays the caller's, and
+ * must last until the callback is called. PMIX_ERR_TYPE_MISMATCH: a size, rank or id is no integer, or a host name or map no
  * text; the log names the key.
  * The name is the host's, whoever has it: tools of that name are disconnected, and connected
  * processes, groups and invitations of that name end. So it is with the first
@@ -263,7 +265,8 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_
  * may be called in a forked child. */
 PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env);
 
-/* Add data that do not belong to a job, such as those of a session. */
+/* Add data that do not belong to a job, such as those of a session. @info must last until the
+ * callback is called. */
 PMIX_EXPORT pmix_status_t PMIx_server_register_resources(pmix_info_t *info, size_t ninfo,
     pmix_op_cbfunc_t cbfunc, void *cbdata);
 

@@ -132,7 +132,7 @@ struct sx_client *sx_tool_of(const struct sx_server *server, const struct sx_nsp
 
 /* The decision about the tool behind @connection, whose HELLO had @flags and number @id.  The tool
  * is @client from now on.  When @client is NULL, the tool is refused with @status because it
- * @why. */
+ * @why.  When @connection is NULL, @client has gone after the host had welcomed it. */
 typedef void (*sx_tool_decided_fn)(struct sx_connection *connection, struct sx_client *client,
                                    uint32_t flags, uint32_t id, pmix_status_t status,
                                    const char *why);

@@ -159,10 +159,15 @@ static pmix_status_t client_welcome(struct sx_server *server, struct sx_client *
     return rc;
 }
 
-/* The decision about @connection, which is a stranger no more: its identity, or a refusal. */
+/* The decision about @connection, which is a stranger no more: its identity, or a refusal.
+ * Without a connection @client has gone, and the host has welcomed it. */
 static void decided(struct sx_connection *connection, struct sx_client *client, uint32_t flags,
                     uint32_t id, pmix_status_t status, const char *why)
 {
+    if (connection == NULL) {
+        sx_reaper_client_lost(sx_server_get(), client);
+        return;
+    }
     struct sx_server *const server = connection->server;
     const struct sx_peer peer = connection->channel.peer;
 

@@ -365,6 +365,7 @@ static void calls_make(struct sx_server *server)
 static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
+    server->port.host.ending = true;
     SX_FAMILIES_TELL(server, finish, server);
     sx_strangers_end(server);
     sx_connection_end_all(server);

@@ -252,6 +252,7 @@ struct asked {
     struct sx_asker asker;
     struct sx_connection *connection;
     struct sx_client *client; /* retained: the rank that it wants to be; NULL: a tool */
+    bool died;                /* it has gone, as a rank that the host may start again */
     struct sx_hello hello;
     uint32_t id;
     sx_tool_decided_fn decided;
@@ -297,7 +298,12 @@ static void asked_on_frame(void *arg, struct sx_frame *frame, const char *why, u
                "it is welcomed",
                (int)connection->channel.peer.pid, (unsigned)connection->channel.peer.uid);
     }
-    asked_free(asked);
+    if (asked->client != NULL) { /* its end follows the answer, as a loss */
+        asked->died = frame == NULL && sx_process_is_exiting(connection->channel.peer.pidfd);
+        asked->connection = NULL;
+    } else {
+        asked_free(asked);
+    }
     sx_connection_end(connection);
 }
 
@@ -421,12 +427,20 @@ static void rank_told(struct sx_asker *asker, const struct sx_host_answer *answe
     struct sx_connection *const connection = asked->connection;
     struct sx_server *const server = answer->server;
     struct sx_client *const client = answer->client; /* the question holds it */
+    const bool died = asked->died;
     const char *why = "is refused by the host";
     const uint32_t flags = asked->hello.flags, id = asked->id;
     const sx_tool_decided_fn decided = asked->decided;
     pmix_status_t status = answer->status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : answer->status;
 
     asked_free(asked);
+    if (connection == NULL) {
+        if (status == PMIX_SUCCESS && client->state == SX_CLIENT_REGISTERED) {
+            client->died = died;
+            decided(NULL, client, flags, id, PMIX_ERR_LOST_CONNECTION, NULL);
+        }
+        return;
+    }
     if (status == PMIX_SUCCESS && (client->state == SX_CLIENT_DEAD && !client->died)) {
         status = PMIX_ERR_NOT_FOUND;
         why = "wants to be a rank that the host has removed meanwhile";
@@ -475,7 +489,9 @@ static void end_all(struct sx_list *list)
         struct sx_connection *const connection = asked->connection;
 
         asked_free(asked);
-        sx_connection_end(connection);
+        if (connection != NULL) {
+            sx_connection_end(connection);
+        }
     }
 }
 

@@ -144,13 +144,14 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
         }
         return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, without a callback */
     }
-    struct call *call = calloc(1, sizeof(*call));
+    const bool is_over = sx_loop_is_own_thread(server->loop) && server->port.host.ending;
+    struct call *const call = is_over ? NULL : calloc(1, sizeof(*call));
 
     if (call == NULL) {
         if (release != NULL) {
             release(arg);
         }
-        return PMIX_ERR_OUT_OF_RESOURCE;
+        return is_over ? PMIX_ERR_NOT_AVAILABLE : PMIX_ERR_OUT_OF_RESOURCE;
     }
     *call = (struct call){ .server = server,
                            .fn = fn,

@@ -201,6 +201,7 @@ struct sx_owed {
 struct sx_host {
     struct sx_list calls;  /* struct sx_host_call, in the order of the engines */
     unsigned busy;         /* engines on the stack of the loop thread: no call is made meanwhile */
+    bool ending;           /* a callback of the host begins nothing any more that has a callback */
     bool forgotten;        /* no question is sent any more */
     bool unreachable_told; /* that it leads to no other node */
     struct sx_owed owed[SX_UPCALL_KINDS];
