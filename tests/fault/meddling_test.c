@@ -94,6 +94,20 @@ static int role_leaves(const char *arg)
     return 0;
 }
 
+static int role_dies_in_init(const char *arg)
+{
+    atomic_store(&fault_shared->pid[1], (uint32_t)getpid());
+    begin();
+    return 1;
+}
+
+static int role_waits_for_the_dead(const char *arg)
+{
+    begin();
+    CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_ERR_LOST_CONNECTION);
+    return 0;
+}
+
 static int role_stays(const char *arg)
 {
     begin();
@@ -380,6 +394,42 @@ static int direct_run(void)
         it->then();
     }
     direct_end(it->here, pids);
+    return 0;
+}
+
+/* A rank dies while the host is asked whether it may connect: its death is a loss for the others. */
+static pmix_status_t connected_kills(const struct host_question *question)
+{
+    siginfo_t end;
+
+    if (question->entry == HOST_CONNECTED && PMIx_Check_nspace(question->asker->nspace, JOB) &&
+        question->asker->rank == 1) {
+        const pid_t pid = (pid_t)atomic_load(&fault_shared->pid[1]);
+
+        atomic_fetch_add(&entered, 1);
+        CHECK(kill(pid, SIGKILL) == 0, "it lives");
+        /* It is a zombie, or the main thread has taken its status. */
+        (void)waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT);
+        usleep(20000); /* a slow host; the outcome is the same for a fast one */
+    }
+    return PMIX_OPERATION_SUCCEEDED;
+}
+
+static int case_dying_in_connect(void)
+{
+    pid_t pids[2];
+
+    host_begin(HOST_BIT(HOST_CONNECTED), connected_kills);
+    fault_server_start();
+    CHECK_STATUS(PMIx_server_register_nspace(JOB, 2, NULL, 0, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    for (int rank = 0; rank < 2; rank++) {
+        fault_rank_admit(JOB, rank);
+    }
+    pids[0] = fault_start(JOB, 0, "waits_for_the_dead", NULL);
+    pids[1] = fault_start(JOB, 1, "dies_in_init", NULL);
+    CHECK(WIFSIGNALED(fault_wait(pids[1])), "it is killed");
+    direct_end(1, pids);
     return 0;
 }
 
@@ -692,6 +742,8 @@ static const struct fault_role roles[] = {
     { "has_two_operations", role_has_two_operations },
     { "leaves", role_leaves },
     { "stays", role_stays },
+    { "dies_in_init", role_dies_in_init },
+    { "waits_for_the_dead", role_waits_for_the_dead },
     { "connects_loudly", role_connects_loudly },
     { "fences_thrice", role_fences_thrice },
     { "pulls", role_pulls },
@@ -702,7 +754,7 @@ static const struct fault_role roles[] = {
 
 int main(int argc, char **argv)
 {
-    static struct fault_case cases[DIRECTS + ENDINGS + 2];
+    static struct fault_case cases[DIRECTS + ENDINGS + 3];
     size_t n = 0;
 
     for (size_t i = 0; i < DIRECTS; i++) {
@@ -712,6 +764,7 @@ int main(int argc, char **argv)
         cases[n++] = (struct fault_case){ endings[i].name, ending_run, (int)i };
     }
     cases[n++] = (struct fault_case){ "going_tool", case_going_tool, 0 };
+    cases[n++] = (struct fault_case){ "dying_in_connect", case_dying_in_connect, 0 };
     cases[n++] = (struct fault_case){ "ending_server", case_ending_server, 0 };
     return fault_main(argc, argv, cases, n, roles, sizeof(roles) / sizeof(roles[0]));
 }
