@@ -66,6 +66,7 @@ static void *init_and_fence(void *arg)
 {
     CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[1], 1);
     return NULL;
 }
 
@@ -341,8 +342,8 @@ static int case_exhausted_spares_the_living(void)
     const pid_t pid = fault_start("threads.job", 0, "thread_ends", "");
 
     WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 &&
-                 atomic_load(&fault_shared->connected) == 1,
-             "the rank");
+                 atomic_load(&fault_shared->state[1]) == 1,
+             "the rank, which has its descriptors");
     take_all();
     atomic_store(&fault_shared->go, 1);
     fault_wait_ok(pid, "the rank whose thread has ended");

@@ -256,8 +256,9 @@ static bool is_possible(enum act act, uint32_t index)
 /* Return: the exit code of the cause that @act is; 0: it is none. */
 static int code_of(enum act act, const struct sx_run_job *job)
 {
+    const uint32_t rank = job == NULL ? 0 : first_alive(job);
     const bool again = act != ABORT && act != LIMIT && act != CTRL_C && job != NULL &&
-                       job->ranks[first_alive(job)].restarts < scene.restarts;
+                       rank < job->spawned && job->ranks[rank].restarts < scene.restarts;
 
     return again                ? 0
            : act == EXIT_5      ? 5
