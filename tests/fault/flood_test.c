@@ -341,8 +341,7 @@ static int case_exhausted_spares_the_living(void)
     fault_job_start("threads.job", 1);
     const pid_t pid = fault_start("threads.job", 0, "thread_ends", "");
 
-    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 &&
-                 atomic_load(&fault_shared->state[1]) == 1,
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1 && atomic_load(&fault_shared->state[1]) == 1,
              "the rank, which has its descriptors");
     take_all();
     atomic_store(&fault_shared->go, 1);
