@@ -169,7 +169,6 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
         return;
     }
     struct sx_server *const server = connection->server;
-    const struct sx_peer peer = connection->channel.peer;
 
     if (client != NULL) {
         status = client_welcome(server, client, connection, flags, id);
@@ -186,9 +185,9 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
     const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
 
     snprintf(refusal.nspace, sizeof(refusal.nspace), "%s", why);
+    refusal_tell(&connection->channel.peer, why); /* first: who reads the refusal finds the line */
     sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
     refusal_charge(server, sx_now_ns());
-    refusal_tell(&peer, why);
     sx_connection_end(connection);
 }
 
