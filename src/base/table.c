@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* table.c - buckets are lists; their number doubles when there are more nodes than buckets. */
+/* table.c - buckets are lists; their number doubles when there are more nodes than buckets.
+ *     steady --full--> splitting --each bucket is split--> steady, with twice as many buckets
+ *
+ * A larger table is filled in steps, so that no addition costs more than a few nodes.  Each
+ * addition splits SPLITS_PER_ADD buckets in two: bucket i of n becomes i and n + i of 2n.  Which
+ * of the two tables has a hash follows from its bucket, so a search is in one list as ever. */
 #include "base/table.h"
 
 #include <stdlib.h>
@@ -9,6 +14,7 @@
 #include "base/clock.h"
 
 #define BUCKETS_FIRST 16u
+#define SPLITS_PER_ADD 2u /* all are split when half as many nodes again are there */
 
 uint64_t sx_table_seed(void)
 {
@@ -22,46 +28,70 @@ uint64_t sx_table_seed(void)
 void sx_table_deinit(struct sx_table *table)
 {
     free(table->buckets);
+    free(table->larger);
     *table = (struct sx_table){ .buckets = NULL };
 }
 
 static struct sx_list *bucket_of(const struct sx_table *table, uint64_t hash)
 {
-    return &table->buckets[hash & (table->bucket_count - 1)];
+    const size_t index = hash & (table->bucket_count - 1);
+
+    return index < table->split_count ? &table->larger[hash & (2 * table->bucket_count - 1)]
+                                      : &table->buckets[index];
 }
 
 /* Return: false when memory is out; the table is as it was. */
-static bool table_grow(struct sx_table *table)
+static bool table_begin(struct sx_table *table)
 {
-    const size_t count = table->bucket_count == 0 ? BUCKETS_FIRST : 2 * table->bucket_count;
-    const struct sx_table old = *table;
-    struct sx_list *buckets = malloc(count * sizeof(*buckets));
-
-    if (buckets == NULL) {
+    table->buckets = malloc(BUCKETS_FIRST * sizeof(*table->buckets));
+    if (table->buckets == NULL) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        sx_list_init(&buckets[i]);
+    table->bucket_count = BUCKETS_FIRST;
+    for (size_t i = 0; i < BUCKETS_FIRST; i++) {
+        sx_list_init(&table->buckets[i]);
     }
-    table->buckets = buckets;
-    table->bucket_count = count;
-    for (size_t i = 0; i < old.bucket_count; i++) {
-        SX_LIST_EACH(it, &old.buckets[i]) {
-            sx_list_remove(it);
-            sx_list_append(bucket_of(table, SX_LIST_ENTRY(it, struct sx_table_node, link)->hash),
-                           it);
+    return true;
+}
+
+static void bucket_split(struct sx_table *table)
+{
+    struct sx_list *const from = &table->buckets[table->split_count];
+
+    /* Only these two are initialised: the rest of the larger table costs nothing yet. */
+    sx_list_init(&table->larger[table->split_count]);
+    sx_list_init(&table->larger[table->bucket_count + table->split_count]);
+    table->split_count++; /* from here on bucket_of leads to the two */
+    SX_LIST_EACH(it, from) {
+        sx_list_remove(it);
+        sx_list_append(bucket_of(table, SX_LIST_ENTRY(it, struct sx_table_node, link)->hash), it);
+    }
+}
+
+/* Go on with the larger table, or begin it.  Without memory for it the table gets slower. */
+static void table_grow(struct sx_table *table)
+{
+    if (table->larger == NULL && table->count >= table->bucket_count) {
+        table->larger = malloc(2 * table->bucket_count * sizeof(*table->larger));
+    }
+    for (unsigned i = 0; i < SPLITS_PER_ADD && table->larger != NULL; i++) {
+        bucket_split(table);
+        if (table->split_count == table->bucket_count) {
+            free(table->buckets);
+            table->buckets = table->larger;
+            table->bucket_count *= 2;
+            table->larger = NULL;
+            table->split_count = 0;
         }
     }
-    free(old.buckets);
-    return true;
 }
 
 bool sx_table_add(struct sx_table *table, struct sx_table_node *node, uint64_t hash)
 {
-    /* A table that cannot grow gets slower; only the first buckets must be there. */
-    if (table->count >= table->bucket_count && !table_grow(table) && table->bucket_count == 0) {
+    if (table->bucket_count == 0 && !table_begin(table)) {
         return false;
     }
+    table_grow(table);
     node->hash = hash;
     sx_list_append(bucket_of(table, hash), &node->link);
     table->count++;
@@ -106,4 +136,17 @@ struct sx_table_node *sx_table_first(const struct sx_table *table, uint64_t hash
 struct sx_table_node *sx_table_next(const struct sx_table *table, const struct sx_table_node *node)
 {
     return find_from(bucket_of(table, node->hash), node->link.next, node->hash);
+}
+
+struct sx_table_node *sx_table_any(const struct sx_table *table, size_t *bucket)
+{
+    for (; *bucket < table->bucket_count + table->split_count; (*bucket)++) {
+        /* As hashes, the numbers up to here lead to each bucket once. */
+        const struct sx_list *const list = bucket_of(table, *bucket);
+
+        if (!sx_list_empty(list)) {
+            return SX_LIST_ENTRY(list->next, struct sx_table_node, link);
+        }
+    }
+    return NULL;
 }

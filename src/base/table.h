@@ -19,8 +19,10 @@ struct sx_table_node {
 
 /* Zeroed is empty. */
 struct sx_table {
-    struct sx_list *buckets; /* a power of two of them, at least as many as nodes */
+    struct sx_list *buckets; /* a power of two of them */
     size_t bucket_count, count;
+    struct sx_list *larger; /* twice as many, while it is filled; or NULL */
+    size_t split_count;     /* so many of the first buckets have been split into the larger table */
 };
 
 /* Return: another unpredictable number each time. */
@@ -29,7 +31,7 @@ uint64_t sx_table_seed(void);
 /* The nodes belong to their owners; none is read. */
 void sx_table_deinit(struct sx_table *table);
 
-/* Return: false when memory is out. */
+/* The cost does not depend on how many nodes there are.  Return: false when memory is out. */
 bool sx_table_add(struct sx_table *table, struct sx_table_node *node, uint64_t hash);
 /* @node is in @table. */
 void sx_table_remove(struct sx_table *table, struct sx_table_node *node);
@@ -39,5 +41,9 @@ void sx_table_replace(struct sx_table_node *node, struct sx_table_node *by);
 /* The nodes with @hash: the first, then the one behind @node.  Return: NULL when there is none. */
 struct sx_table_node *sx_table_first(const struct sx_table *table, uint64_t hash);
 struct sx_table_node *sx_table_next(const struct sx_table *table, const struct sx_table_node *node);
+
+/* Any node, to empty a table with: of @bucket (at first 0) or a later one.  Return: NULL when there
+ * is none. */
+struct sx_table_node *sx_table_any(const struct sx_table *table, size_t *bucket);
 
 #endif

@@ -135,12 +135,11 @@ static void drop(struct sx_run_pmi1_words *words, struct pair *pair)
 
 void sx_run_pmi1_words_deinit(struct sx_run_pmi1_words *words)
 {
-    for (size_t i = 0; i < words->table.bucket_count; i++) {
-        struct sx_list *const bucket = &words->table.buckets[i];
+    struct sx_table_node *node;
+    size_t bucket = 0;
 
-        while (!sx_list_empty(bucket)) {
-            drop(words, SX_CONTAINER(bucket->next, struct pair, node.link));
-        }
+    while ((node = sx_table_any(&words->table, &bucket)) != NULL) {
+        drop(words, SX_CONTAINER(node, struct pair, node));
     }
     sx_table_deinit(&words->table);
     free(words->used);

@@ -86,20 +86,14 @@ static void process_free_unless_used(struct sx_quota *quota, struct sx_quota_acc
     account_free_unless_used(quota, user);
 }
 
-static void accounts_clear(struct sx_list *bucket)
-{
-    struct sx_list *it;
-
-    while ((it = sx_list_pop(bucket)) != NULL) {
-        free(SX_LIST_ENTRY(SX_LIST_ENTRY(it, struct sx_table_node, link), struct sx_quota_account,
-                           node));
-    }
-}
-
 void sx_quota_deinit(struct sx_quota *quota)
 {
-    for (size_t i = 0; i < quota->accounts.bucket_count; i++) {
-        accounts_clear(&quota->accounts.buckets[i]);
+    struct sx_table_node *node;
+    size_t bucket = 0;
+
+    while ((node = sx_table_any(&quota->accounts, &bucket)) != NULL) {
+        sx_table_remove(&quota->accounts, node);
+        free(SX_CONTAINER(node, struct sx_quota_account, node));
     }
     sx_table_deinit(&quota->accounts);
     *quota = (struct sx_quota){ .what = NULL };
