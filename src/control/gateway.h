@@ -7,7 +7,7 @@
  *
  * A starter is whoever starts ranks: the launcher, a server, or the rank's own process.  It only
  * listens, so a job without such a rank has no further process.  The program ends with its starter:
- * a socket between them ends, or the process that it was told to watch does. */
+ * a socket between them ends, or a process that the starter named. */
 #ifndef SX_CONTROL_GATEWAY_H
 #define SX_CONTROL_GATEWAY_H
 

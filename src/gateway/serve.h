@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* serve.h - one connection, from its first byte to its end, in a process of its own.
+ *
+ *     STRANGER --its handshake--> CLAIM --PMIx_Init as that rank--> RANK --FINALIZE--> exit
+ *        |                          |                                 |
+ *        |                          |   EOF, its process ends: exit without PMIx_Finalize
+ *        |                          \--refused--> a status, a log line, exit
+ *        \--SX_SERVE_HELLO_SEC, a handshake of another form--> exit
+ *
+ * The rank's process is watched too: a child that it forked may hold the connection open.  The
+ * process also ends when the starter does, and when the server is lost; the rank then sees the end
+ * of its connection.  One thread. */
+#ifndef SX_GATEWAY_SERVE_H
+#define SX_GATEWAY_SERVE_H
+
+#include <stdatomic.h>
+
+#include "gateway/peer.h"
+
+#define SX_SERVE_HELLO_SEC 5
+
+struct sx_serve {
+    int fd;                      /* the connection */
+    int life_fd;                 /* ends with the starter, or becomes readable */
+    int news_fd;                 /* for struct sx_gateway_news; -1: no process wants them */
+    struct sx_gateway_peer peer; /* its user has been checked */
+    _Atomic int *greeted;        /* becomes 1 with the handshake */
+};
+
+/* Return: the exit status of this process. */
+int sx_serve(const struct sx_serve *serve);
+
+#endif
