@@ -13,6 +13,11 @@
 
 #include "gateway/wire.h"
 
+/* Types of the wire that our headers do not have, and a kind of BUFFER. */
+#define SX_CODEC_BUFFER 26
+#define SX_CODEC_KVAL 28
+#define SX_CODEC_DESCRIBED 2
+
 #define SX_CODEC_DEPTH_MAX 8
 #define SX_CODEC_INFLATED_MAX (UINT32_C(64) << 20)
 
@@ -38,7 +43,7 @@ bool sx_codec_unpack(struct sx_wire_reader *r, pmix_data_type_t type, void *dst,
 size_t sx_codec_get_size(struct sx_wire_reader *r);
 pmix_status_t sx_codec_get_status(struct sx_wire_reader *r);
 uint32_t sx_codec_get_u32(struct sx_wire_reader *r, pmix_data_type_t type); /* type: RANK, UINT32 */
-uint8_t sx_codec_get_u8(struct sx_wire_reader *r, pmix_data_type_t type); /* SCOPE, COMMAND ... */
+uint8_t sx_codec_get_u8(struct sx_wire_reader *r, pmix_data_type_t type);   /* SCOPE, COMMAND ... */
 /* The text where it lies, with its NUL; NULL for a NULL string and after a failure. */
 const char *sx_codec_get_text(struct sx_wire_reader *r);
 /* The bytes where they lie: a reader of them.  They are a BYTE_OBJECT or a BUFFER. */
