@@ -59,12 +59,14 @@ static bool procs_of(const struct sx_collective *collective, enum who who,
             ok = sx_proc_list_add(ret, member->nspace->name, member->rank);
         }
     }
+    struct sx_nspace_run run = { .server = members->server };
+
     for (size_t i = 0; i < members->real.count && ok; i++) {
         const pmix_proc_t *const proc = &members->real.all[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
 
-        if (nspace != NULL && nspace->registered) {
-            ok = procs_add_elsewhere(ret, nspace, proc);
+        (void)sx_nspace_run_next(&run, proc->nspace);
+        if (run.nspace != NULL && run.nspace->registered) {
+            ok = procs_add_elsewhere(ret, run.nspace, proc);
         } else if (who != EVERYBODY) { /* their number is not known yet */
             ok = sx_proc_list_add(ret, proc->nspace, proc->rank);
         }
@@ -93,23 +95,24 @@ static void ask_for_the_others(const struct sx_collective *collective, struct sx
                 notes, collective->id != NULL ? 2 : 1);
 }
 
-/* Return: whether the rank of @proc is above the last one of a job that is registered here. */
-static bool is_beyond(struct sx_server *server, const pmix_proc_t *proc)
+/* Return: whether the rank of @proc is above the last one of @nspace, a job that is registered;
+ * NULL: none of its name is. */
+static bool is_beyond(const struct sx_nspace *nspace, const pmix_proc_t *proc)
 {
-    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
-
     return nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
            proc->rank != PMIX_RANK_WILDCARD && sx_client_find(nspace, proc->rank) == NULL;
 }
 
 static pmix_status_t procs_judge(struct sx_server *server, const pmix_proc_t *procs, size_t count)
 {
-    size_t i = 0;
+    struct sx_nspace_run run = { .server = server };
+    bool beyond = false;
 
-    while (i < count && !is_beyond(server, &procs[i])) {
-        i++;
+    for (size_t i = 0; i < count && !beyond; i++) {
+        (void)sx_nspace_run_next(&run, procs[i].nspace);
+        beyond = is_beyond(run.nspace, &procs[i]);
     }
-    return i == count ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    return beyond ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
 }
 
 pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,

@@ -177,7 +177,7 @@ static bool is_unknown(const struct sx_members *members, const struct sx_nspace 
         return members->awaits_unknown && !is_known(nspace, proc);
     }
     return members->admits_unknown ||
-           (members->awaits_unknown && sx_name_may_come(members->server, proc->nspace));
+           (members->awaits_unknown && !sx_name_has_ended(members->server, proc->nspace));
 }
 
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
@@ -185,18 +185,21 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     pmix_status_t rc = sx_alias_list(members->server, members->opener, members->procs,
                                      members->proc_count, &members->real);
 
+    struct sx_nspace_run run = { .server = members->server };
+
     members->opener = NULL;
     for (size_t i = 0; rc == PMIX_SUCCESS && i < members->real.count; i++) {
         const pmix_proc_t *proc = &members->real.all[i];
-        struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
+        const bool is_new = sx_nspace_run_next(&run, proc->nspace);
 
-        if (is_unknown(members, nspace, proc)) {
-            members->has_unknown = true;
-        } else if (nspace == NULL) {
-            rc = PMIX_ERR_NOT_FOUND;
-        }
-        if (nspace != NULL) {
-            rc = members_of(members, nspace, proc, ends);
+        if (run.nspace != NULL) {
+            members->has_unknown |= is_unknown(members, run.nspace, proc);
+            rc = members_of(members, run.nspace, proc, ends);
+        } else if (is_new) {
+            const bool waits = is_unknown(members, NULL, proc);
+
+            members->has_unknown |= waits;
+            rc = waits ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
         }
     }
     if (rc == PMIX_SUCCESS) {
@@ -218,13 +221,14 @@ bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace
 /* Return: whether another namespace is still to be registered. */
 static bool others_are_unknown(const struct sx_members *members)
 {
+    struct sx_nspace_run run = { .server = members->server };
     bool unknown = false;
 
     for (size_t i = 0; i < members->real.count && !unknown; i++) {
         const pmix_proc_t *const proc = &members->real.all[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
+        const bool is_new = sx_nspace_run_next(&run, proc->nspace);
 
-        unknown = is_unknown(members, nspace, proc);
+        unknown = (is_new || run.nspace != NULL) && is_unknown(members, run.nspace, proc);
     }
     return unknown;
 }
@@ -272,10 +276,13 @@ struct sx_absent sx_members_absent(const struct sx_members *members)
 {
     struct sx_absent absent = { .elsewhere = members->has_unknown && members->admits_unknown,
                                 .unknown = members->has_unknown && !members->admits_unknown };
+    struct sx_nspace_run run = { .server = members->server };
 
     for (size_t i = 0; i < members->real.count; i++) {
         const pmix_proc_t *proc = &members->real.all[i];
-        const struct sx_nspace *nspace = sx_nspace_find(members->server, proc->nspace);
+
+        (void)sx_nspace_run_next(&run, proc->nspace);
+        const struct sx_nspace *const nspace = run.nspace;
 
         if (nspace == NULL) { /* deregistered meanwhile: its members are dead and were counted */
             continue;
@@ -332,15 +339,15 @@ pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *cl
 
 pmix_status_t sx_members_catch_up(struct sx_members *members)
 {
+    struct sx_nspace_run run = { .server = members->server };
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < members->real.count && rc == PMIX_SUCCESS; i++) {
-        const pmix_proc_t *const proc = &members->real.all[i];
-        const struct sx_nspace *const nspace = sx_nspace_find(members->server, proc->nspace);
-        const size_t count = nspace != NULL ? nspace->client_count : 0;
+        const bool is_new = sx_nspace_run_next(&run, members->real.all[i].nspace);
+        const size_t count = is_new && run.nspace != NULL ? run.nspace->client_count : 0;
 
         for (size_t n = 0; n < count && rc == PMIX_SUCCESS; n++) {
-            rc = sx_members_expect(members, nspace->by_rank[n]);
+            rc = sx_members_expect(members, run.nspace->by_rank[n]);
         }
     }
     members->has_unknown = others_are_unknown(members);

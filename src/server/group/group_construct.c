@@ -34,7 +34,7 @@ static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
     const struct order *const order = arg;
 
     if (proc->rank == PMIX_RANK_WILDCARD && sx_nspace_find(order->server, proc->nspace) == NULL &&
-        !sx_name_may_come(order->server, proc->nspace)) {
+        sx_name_has_ended(order->server, proc->nspace)) {
         return SX_RAISE(PMIX_ERR_NOT_FOUND, "%s, named for a group, has ended", proc->nspace);
     }
     if (order->all->count == SX_ALIAS_PROCS_MAX) {

@@ -86,7 +86,7 @@ static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *c
             nspace = sx_nspace_find(server, target->nspace);
         }
         if (nspace == NULL && is_new &&
-            (options->cleanups > 0 || !sx_name_may_come(server, target->nspace))) {
+            (options->cleanups > 0 || sx_name_has_ended(server, target->nspace))) {
             return SX_RAISE(PMIX_ERR_NOT_FOUND, "PMIx_Job_control: there is no job %s",
                             target->nspace);
         }

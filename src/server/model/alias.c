@@ -144,7 +144,8 @@ static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, 
     bool found = false;
 
     for (size_t i = 0; server->memberships.names.count > 0 && i < count && !found; i++) {
-        found = sx_alias_members(server, procs[i].nspace) != NULL;
+        found = (i == 0 || strcmp(procs[i - 1].nspace, procs[i].nspace) != 0) &&
+                sx_alias_members(server, procs[i].nspace) != NULL;
     }
     return found;
 }

@@ -32,10 +32,12 @@ void sx_registry_deinit(struct sx_server *server)
         sx_nspace_remove(server, SX_LIST_ENTRY(nspaces->next, struct sx_nspace, link));
     }
     sx_table_deinit(&server->registry.names);
+    sx_table_deinit(&server->registry.ended_names);
 }
 
-static uint64_t name_hash(const struct sx_server *server, const char *name)
+static uint64_t name_hash(struct sx_server *server, const char *name)
 {
+    server->registry.lookups++;
     return XXH3_64bits_withSeed(name, strlen(name), server->seed) | 1; /* 0: none */
 }
 
@@ -55,41 +57,48 @@ struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name)
     return NULL;
 }
 
-/* Return: the place of @name, NULL when it is not there. */
-static uint64_t *name_find(struct sx_server *server, const char *name)
+/* Return: the entry of @name; NULL: @name has not ended. */
+static struct sx_table_node *ended_find(struct sx_server *server, const char *name)
 {
-    uint64_t *const ended = server->registry.ended;
-    const uint64_t hash = name_hash(server, name);
-    size_t i = 0;
-
-    while (i < SX_ENDED_NAMES_MAX && ended[i] != hash) {
-        i++;
-    }
-    return i < SX_ENDED_NAMES_MAX ? &ended[i] : NULL;
+    return sx_table_first(&server->registry.ended_names, name_hash(server, name));
 }
 
 void sx_name_ended(struct sx_server *server, const char *name)
 {
     struct sx_registry *const registry = &server->registry;
+    struct sx_table_node *const oldest = &registry->ended[registry->ended_next];
 
-    if (name_find(server, name) == NULL) {
-        registry->ended[registry->ended_next] = name_hash(server, name);
-        registry->ended_next = (registry->ended_next + 1) % SX_ENDED_NAMES_MAX;
+    if (ended_find(server, name) != NULL) {
+        return;
     }
+    if (oldest->hash != 0) {
+        sx_table_remove(&registry->ended_names, oldest);
+        oldest->hash = 0;
+    }
+    if (!sx_table_add(&registry->ended_names, oldest, name_hash(server, name))) {
+        return; /* memory is out at the first name, which therefore counts as one to come */
+    }
+    registry->ended_next = (registry->ended_next + 1) % SX_ENDED_NAMES_MAX;
 }
 
 void sx_name_returns(struct sx_server *server, const char *name)
 {
-    uint64_t *const ended = name_find(server, name);
+    struct sx_table_node *const ended = ended_find(server, name);
 
     if (ended != NULL) {
-        *ended = 0;
+        sx_table_remove(&server->registry.ended_names, ended);
+        ended->hash = 0;
     }
+}
+
+bool sx_name_has_ended(struct sx_server *server, const char *name)
+{
+    return ended_find(server, name) != NULL;
 }
 
 bool sx_name_may_come(struct sx_server *server, const char *name)
 {
-    return sx_nspace_find(server, name) == NULL && name_find(server, name) == NULL;
+    return sx_nspace_find(server, name) == NULL && !sx_name_has_ended(server, name);
 }
 
 struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include <pmix_server.h>
@@ -227,11 +228,13 @@ struct sx_nspace {
 #define SX_ENDED_NAMES_MAX 1024u
 
 struct sx_registry {
-    struct sx_list nspaces;             /* the oldest first */
-    struct sx_table names;              /* the same, by their names */
-    uint64_t walked;                    /* number of namespaces that were ever compared by name */
-    uint64_t ended[SX_ENDED_NAMES_MAX]; /* hashes; 0: none */
-    unsigned ended_next;                /* the place of the next one */
+    struct sx_list nspaces;      /* the oldest first */
+    struct sx_table names;       /* the same, by their names */
+    uint64_t walked;             /* number of namespaces that were ever compared by name */
+    uint64_t lookups;            /* number of names that were ever hashed for a search */
+    struct sx_table ended_names; /* of those in ended that are in use */
+    struct sx_table_node ended[SX_ENDED_NAMES_MAX]; /* hash 0: not in use */
+    unsigned ended_next;                            /* the place of the next one */
 };
 
 void sx_registry_init(struct sx_registry *registry);
@@ -239,9 +242,31 @@ void sx_registry_deinit(struct sx_server *server);
 
 /* Return: NULL when unknown. */
 struct sx_nspace *sx_nspace_find(struct sx_server *server, const char *name);
+
+/* A search for the namespaces of a list of processes.  Most lists have runs of one name: each run
+ * costs one search.  Set the server, and zero the rest.  The list stays as it is meanwhile, and no
+ * namespace is added or removed. */
+struct sx_nspace_run {
+    struct sx_server *server;
+    const char *name; /* of the last search */
+    struct sx_nspace *nspace;
+};
+/* Return: whether @name begins a run.  run->nspace is the namespace of @name; NULL: unknown. */
+static inline bool sx_nspace_run_next(struct sx_nspace_run *run, const char *name)
+{
+    if (run->name != NULL && strcmp(run->name, name) == 0) {
+        run->name = name; /* the nearest one is in the cache */
+        return false;
+    }
+    run->name = name;
+    run->nspace = sx_nspace_find(run->server, name);
+    return true;
+}
+
 /* @name has ended here, until it is registered again. */
 void sx_name_ended(struct sx_server *server, const char *name);
 void sx_name_returns(struct sx_server *server, const char *name);
+bool sx_name_has_ended(struct sx_server *server, const char *name);
 /* Whether a namespace of that @name may be registered yet: the server does not have it, and has not
  * had it. */
 bool sx_name_may_come(struct sx_server *server, const char *name);

@@ -116,6 +116,27 @@ Test(members, of_a_namespace_that_has_ended_are_not_found_until_its_name_returns
     cr_expect(sx_name_may_come(&server, "never"));
 }
 
+/* Each of the walks over a long list costs a search for each name, not for each process. */
+Test(members, of_few_namespaces_take_few_searches_however_many_are_named)
+{
+    const unsigned count = 1000;
+
+    bare_job(&server, "a", count, 1);
+    for (unsigned rank = 0; rank < count; rank++) {
+        names(rank, "a");
+    }
+    names(0, "b");
+    members.awaits_unknown = true;
+    const uint64_t before = server.registry.lookups;
+
+    cr_assert_eq(sx_members_gather(&members, &ends), PMIX_SUCCESS);
+    cr_expect(sx_members_absent(&members).unknown);
+    cr_expect(sx_members_nspace_added(&members, bare_job(&server, "b", 1, 1)));
+    cr_expect_eq(sx_members_catch_up(&members), PMIX_SUCCESS);
+    cr_expect_leq(server.registry.lookups - before, 32, "%llu searches",
+                  (unsigned long long)(server.registry.lookups - before));
+}
+
 Test(members, who_has_died_ends_it_and_who_has_departed_is_left_out)
 {
     bare_job(&server, "a", 3, 3);

@@ -66,6 +66,48 @@ Test(nspace, among_many_is_found_without_a_walk)
     cr_expect_not_null(sx_nspace_obtain(&server, "job-7"));
 }
 
+/* Of more than are kept, the oldest count as names to come; one that returned leaves its place. */
+Test(nspace, names_that_have_ended_are_kept_until_newer_ones_need_their_place)
+{
+    char name[32];
+
+    for (unsigned i = 0; i < SX_ENDED_NAMES_MAX + 10; i++) {
+        snprintf(name, sizeof(name), "job-%u", i);
+        sx_name_ended(&server, name);
+        sx_name_ended(&server, name);
+    }
+    cr_expect_not(sx_name_has_ended(&server, "job-9"));
+    cr_expect(sx_name_has_ended(&server, "job-10"));
+    cr_expect_not(sx_name_may_come(&server, "job-10"));
+    cr_expect_eq(server.registry.ended_names.count, SX_ENDED_NAMES_MAX);
+    sx_name_returns(&server, "job-10");
+    sx_name_returns(&server, "job-10");
+    cr_expect(sx_name_may_come(&server, "job-10"));
+    sx_name_ended(&server, "another");
+    cr_expect(sx_name_has_ended(&server, "another"));
+    cr_expect(sx_name_has_ended(&server, "job-11"));
+    cr_expect_eq(server.registry.ended_names.count, SX_ENDED_NAMES_MAX);
+}
+
+/* A list that names a job's processes one by one is searched for once. */
+Test(nspace, of_a_run_of_equal_names_is_searched_once)
+{
+    struct sx_nspace *const job = bare_job(&server, "job", 1, 1);
+    struct sx_nspace_run run = { .server = &server };
+    pmix_proc_t procs[64];
+
+    for (uint32_t i = 0; i < SX_COUNT(procs); i++) {
+        PMIx_Load_procid(&procs[i], i < 60 ? "job" : "none", i);
+    }
+    const uint64_t before = server.registry.lookups;
+
+    for (uint32_t i = 0; i < SX_COUNT(procs); i++) {
+        cr_expect_eq(sx_nspace_run_next(&run, procs[i].nspace), i == 0 || i == 60, "%u", i);
+        cr_expect_eq(run.nspace, i < 60 ? job : NULL, "%u", i);
+    }
+    cr_expect_eq(server.registry.lookups - before, 2);
+}
+
 Test(nspace, finds_its_clients_by_rank_in_whatever_order_they_came)
 {
     struct sx_nspace *const nspace = sx_nspace_obtain(&server, "job");
