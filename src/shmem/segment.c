@@ -38,9 +38,9 @@
 #endif
 
 #define SX_SEGMENT_STEP_BYTES (UINT64_C(64) << 10)
-#define SX_SEGMENT_STEP_MAX_BYTES (UINT64_C(1) << 20)
+#define SX_SEGMENT_STEP_MAX_BYTES (UINT64_C(256) << 10)
 #define SX_SEGMENT_PREFAULT_MAX_BYTES (UINT64_C(1) << 20)
-#define SX_SEGMENT_RELEASE_MIN_BYTES (UINT64_C(16) << 20) /* by a thread; less takes no time */
+#define SX_SEGMENT_RELEASE_MIN_BYTES (UINT64_C(2) << 20) /* by a thread; less takes no time */
 #define SX_SEGMENT_SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 static const char *const kind_names[] = {

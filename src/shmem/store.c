@@ -275,6 +275,35 @@ pmix_status_t sx_store_get(const struct sx_store *store, enum sx_realm realm, ui
     return sx_flat_decode(ret, &item.cell, item.body, item.cell.len);
 }
 
+/* @row has no cell.  Return: the last row up to which there is none either, because they have no
+ * chunk. */
+static uint32_t sx_column_gap(struct sx_reach *reach, const struct sx_column_record *record,
+                              uint32_t row)
+{
+    const uint32_t shift = sx_reach_store(reach)->chunk_shift;
+    /* A-dir <- R-dir (sx_column_directory): a new directory is zero. */
+    const uint64_t directory = atomic_load_explicit(&record->directory, memory_order_acquire);
+    uint32_t last = sx_reach_store(reach)->row_count - 1;
+
+    if (directory != 0) {
+        const _Atomic uint64_t *const entries = sx_reach_at(reach, directory,
+                                                            ((uint64_t)(row >> shift) + 1) *
+                                                                sizeof(uint64_t));
+        /* relaxed: no cell is read here. */
+        if (entries == NULL ||
+            atomic_load_explicit(&entries[row >> shift], memory_order_relaxed) != 0) {
+            return row;
+        }
+        last = (row | ((1u << shift) - 1)) < last ? row | ((1u << shift) - 1) : last;
+    }
+    /* A-cell <- R-cell (sx_words_store): single_row is there when the single cell is. */
+    if (atomic_load_explicit(&record->single.word0, memory_order_acquire) != 0 &&
+        record->single_row > row && record->single_row <= last) {
+        return record->single_row - 1;
+    }
+    return last;
+}
+
 pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, uint32_t row,
                                 uint32_t *ret_row)
 {
@@ -293,6 +322,7 @@ pmix_status_t sx_store_row_next(const struct sx_store *store, sx_column column, 
     for (; row < row_count && rc == PMIX_ERR_NOT_FOUND; row++) {
         rc = sx_column_read(&reach, record, row, &item);
         *ret_row = rc == PMIX_SUCCESS ? row : *ret_row;
+        row = rc == PMIX_ERR_NOT_FOUND ? sx_column_gap(&reach, record, row) : row;
     }
     /* The single cell may be of a row beyond the others.
      * A-cell <- R-cell (sx_words_store): single_row is there when the single cell is. */

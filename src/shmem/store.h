@@ -145,10 +145,10 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 /* ---- the writer --------------------------------------------------------------------------- */
 
 /* A store with less is rewritten at once when it is full ... */
-#define SX_STORE_STEPS_MIN_BYTES (UINT64_C(2) << 20)
+#define SX_STORE_STEPS_MIN_BYTES (UINT64_C(512) << 10)
 /* ... and of others each put copies so many times what it takes itself, and no less than this. */
 #define SX_STORE_COPY_TIMES 2u
-#define SX_STORE_COPY_MIN_BYTES (UINT64_C(32) << 10)
+#define SX_STORE_COPY_MIN_BYTES (UINT64_C(4) << 10)
 /* Nor does it copy more: the next steps do.  Memory for what is longer is had in steps as well. */
 #define SX_STORE_COPY_MAX_BYTES (UINT64_C(1) << 20)
 

@@ -71,7 +71,11 @@ bool sx_memberships_show(struct sx_server *server, const struct sx_membership_en
 static pmix_status_t store_create(const struct sx_server *server, struct sx_store_writer *store)
 {
     const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_STORE, 0);
-    const struct sx_store_options options = { .nspace = "", .placement = &placement };
+    /* With a row for each list: a store whose directories get too short is rewritten at once. */
+    const struct sx_store_options options = { .nspace = "",
+                                              .row_count = SX_MEMBERSHIPS_MAX,
+                                              .reserve_bytes = SX_STORE_RESERVE_BYTES,
+                                              .placement = &placement };
 
     return sx_store_create(store, &options);
 }

@@ -396,6 +396,35 @@ Test(store, a_row_beyond_the_directories_renews_the_store)
     sx_store_destroy(&writer);
 }
 
+/* Rows without a chunk are passed over, and the single row among them is not. */
+Test(store, the_next_row_is_found_beyond_those_that_have_none)
+{
+    static const uint32_t rows[] = { 70000, 3, 5, 256, 40000, 65535 }; /* the first is the single */
+    static const uint32_t sorted[] = { 3, 5, 256, 40000, 65535, 70000 };
+    struct sx_store_writer writer;
+    uint32_t row = 0;
+
+    test_store_create(&writer, 1 << 17, 1 << 20, false);
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        cr_assert_eq(test_put_number(&writer, SX_REALM_JOB, rows[i], "key", i), PMIX_SUCCESS);
+    }
+    const sx_column column = sx_store_column(&writer.view, SX_REALM_JOB, "key", 3);
+
+    for (size_t i = 0; i < SX_COUNT(sorted); i++) {
+        cr_assert_eq(sx_store_row_next(&writer.view, column, row, &row), PMIX_SUCCESS);
+        cr_expect_eq(row++, sorted[i], "%zu", i);
+    }
+    cr_expect_eq(sx_store_row_next(&writer.view, column, row, &row), PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(test_put_number(&writer, SX_REALM_NODE, 40000, "single", 1), PMIX_SUCCESS);
+    row = 0;
+    cr_assert_eq(sx_store_row_next(&writer.view,
+                                   sx_store_column(&writer.view, SX_REALM_NODE, "single", 6), row,
+                                   &row),
+                 PMIX_SUCCESS);
+    cr_expect_eq(row, 40000);
+    sx_store_destroy(&writer);
+}
+
 Test(store, a_renewed_store_has_all_values_no_garbage_and_names_its_successor)
 {
     struct sx_store_writer writer;

@@ -151,15 +151,29 @@ Test(memberships, that_come_and_go_take_the_memory_of_those_that_are_there)
     cr_expect_eq(sx_memberships_find(&server, "stays"), stays);
 }
 
+/* Nor does one of them cost more because of the others: neither the store nor a table is copied as
+ * a whole. */
 Test(memberships, are_at_most_so_many_at_once)
 {
+    const struct sx_memberships *const all = &server.memberships;
     struct sx_membership_entry *entry, *last = NULL;
+    uint64_t copied_max = 0, split_max = 0;
     char name[32];
 
     for (unsigned i = 0; i < SX_MEMBERSHIPS_MAX; i++) {
+        const uint64_t copied = all->store.copied_bytes, split = all->names.split_count;
+
         snprintf(name, sizeof(name), "%u", i);
         cr_assert_eq(add(name, 2, &last), PMIX_SUCCESS);
+        if (all->store.copied_bytes - copied > copied_max) {
+            copied_max = all->store.copied_bytes - copied;
+        }
+        if (all->names.split_count > split + split_max) {
+            split_max = all->names.split_count - split;
+        }
     }
+    cr_expect_leq(copied_max, 2 * SX_STORE_COPY_MAX_BYTES, "%lu bytes", (unsigned long)copied_max);
+    cr_expect_leq(split_max, 2, "%lu buckets", (unsigned long)split_max);
     cr_expect_eq(add("more", 2, &entry), PMIX_ERR_OUT_OF_RESOURCE);
     sx_memberships_remove(&server, last);
     cr_expect_eq(add("more", 2, &entry), PMIX_SUCCESS);
