@@ -51,6 +51,20 @@ static void judge(const pmix_value_t *value, const struct sx_cell *cell, size_t 
     judge_encoding(value);
 }
 
+static pmix_status_t check_in_steps(const struct sx_cell *cell, const void *body, size_t size)
+{
+    struct sx_flat_checker *checker = sx_flat_checker_new(cell, body, size, UINT64_MAX);
+    pmix_status_t rc;
+
+    do {
+        uint64_t looks = 2;
+
+        rc = sx_flat_checker_step(checker, &looks);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    sx_flat_checker_free(checker);
+    return rc;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sx_cell cell;
@@ -68,6 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(body, data + sizeof(cell), size);
     rc = sx_flat_decode(&value, &cell, body, size);
     FUZZ_PROMISE(rc == sx_flat_check(&cell, body, size));
+    FUZZ_PROMISE(rc == check_in_steps(&cell, body, size));
     if (rc == PMIX_SUCCESS) {
         judge(&value, &cell, size);
         sx_value_destruct(&value);

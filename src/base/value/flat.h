@@ -111,6 +111,16 @@ pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cel
 pmix_status_t sx_flat_check_within(const struct sx_cell *cell, const void *body, size_t size,
                                    uint64_t heap_max);
 
+/* The same check in steps, for one that is long.  The body stays where it is until the end.  A look
+ * is an element, or 64 bytes of a text or of plain elements: 30 ns.  Return: NULL without memory. */
+struct sx_flat_checker;
+struct sx_flat_checker *sx_flat_checker_new(const struct sx_cell *cell, const void *body,
+                                            size_t size, uint64_t heap_max);
+struct sx_flat_checker *sx_flat_checker_free(struct sx_flat_checker *checker);
+/* Take no more than *looks, at least 2, and leave in it what has not been used.  Return:
+ * PMIX_ERR_WOULD_BLOCK while another step is needed; at the end as sx_flat_check_within. */
+pmix_status_t sx_flat_checker_step(struct sx_flat_checker *checker, uint64_t *looks);
+
 /* True when a value of @type has a body (unless NULL). */
 bool sx_flat_has_body(pmix_data_type_t type);
 

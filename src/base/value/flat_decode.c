@@ -6,12 +6,17 @@
  * reader's position is where the next body has to start; a cell that names another place, and a
  * record that does not end where its len says, are refused.  So no byte is read for two values and
  * the work is linear in the bytes given.  Destinations are zeroed before they are filled and linked
- * into the result at once: after a failure the ordinary destructor frees what there is. */
+ * into the result at once: after a failure the ordinary destructor frees what there is.
+ *
+ * The walk does not recurse: each record that has been entered and not left is a level, and their
+ * number is bounded.  So it can stop anywhere between two elements, or in a long text, and go on
+ * later. */
 #include "base/value/flat.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/status.h"
 #include "base/system/pages.h"
 #include "base/util.h"
 #include "base/value/flat_layout.h"
@@ -22,14 +27,6 @@
 /* The address of a member, or NULL when there is no struct to fill. */
 #define DEST(type, base, off) ((base) == NULL ? NULL : &FIELD(type, base, off))
 
-struct reader {
-    const uint8_t *base;
-    uint64_t at;        /* where the next body starts, a multiple of 8 */
-    uint64_t end;       /* of the enclosing record, a multiple of 8 */
-    uint64_t heap_left; /* what may still be allocated; counted where nothing is filled, too */
-    bool borrows;       /* strings and bytes are left where they are, and pointed at */
-};
-
 struct record {
     pmix_data_type_t type;
     const struct sx_type *row; /* NULL: type is UNDEF and count 0 */
@@ -37,10 +34,38 @@ struct record {
     uint64_t off, end; /* of the first element; of the record with all that is below it */
 };
 
-static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmix_value_t *out,
-                               unsigned depth);
-static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
-                                 unsigned depth);
+/* A record whose elements are being read. */
+struct level {
+    struct record rec;
+    void *elements;     /* to be filled; NULL: none are */
+    size_t index;       /* of the next element ... */
+    size_t member;      /* ... and of its next member, which lies ... */
+    size_t member_off;  /* ... here in the element */
+    uint64_t outer_end; /* of the record around it */
+    uint16_t depth;     /* of its elements */
+    bool no_nulls;      /* a NULL string is refused */
+};
+
+/* Each array may have a struct around it that is a value, and the innermost may be a vector. */
+#define LEVELS_MAX (2 * SX_VALUE_DEPTH_MAX + 2)
+
+struct reader {
+    const uint8_t *base;
+    uint64_t at;        /* where the next body starts, a multiple of 8 */
+    uint64_t end;       /* of the enclosing record, a multiple of 8 */
+    uint64_t heap_left; /* what may still be allocated; counted where nothing is filled, too */
+    uint64_t left;      /* looks until the walk stops */
+    uint64_t scanned;   /* bytes of the text that starts here, without a NUL */
+    struct level *levels;
+    unsigned level_count;
+    bool borrows; /* strings and bytes are left where they are, and pointed at */
+};
+
+/* How many bytes are scanned in the time of one look. */
+#define BYTES_PER_LOOK 64u
+
+static pmix_status_t record_enter(struct reader *r, const struct record *rec, void *elements,
+                                  unsigned depth, bool no_nulls);
 
 /* Account for an allocation of @size bytes.  Return: false when it would be too many. */
 static bool heap_take(struct reader *r, uint64_t size)
@@ -69,15 +94,39 @@ static bool body_take(struct reader *r, const struct sx_cell *cell)
     return true;
 }
 
+/* Whether the NUL of a text is its last byte.  Return: also PMIX_ERR_WOULD_BLOCK, when the walk has
+ * to stop before that is known; the next scan goes on. */
+static pmix_status_t text_scan(struct reader *r, const uint8_t *text, size_t len)
+{
+    const uint64_t rest = len - r->scanned, looks = rest / BYTES_PER_LOOK;
+    const uint64_t some = looks <= r->left ? rest : r->left * BYTES_PER_LOOK;
+    const uint8_t *const nul = memchr(text + r->scanned, '\0', some);
+
+    r->left -= looks <= r->left ? looks : r->left;
+    r->scanned += some;
+    if (nul == NULL && some < rest) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    r->scanned = 0;
+    return nul == text + len - 1 ? PMIX_SUCCESS : PMIX_ERR_UNPACK_FAILURE;
+}
+
 static pmix_status_t get_string(struct reader *r, const struct sx_cell *cell, char **out)
 {
-    const uint8_t *text = r->base + r->at;
+    const uint64_t at = r->at;
+    const uint8_t *text = r->base + at;
 
     if (cell_is_null(cell)) {
         return PMIX_SUCCESS;
     }
-    if (!body_take(r, cell) || memchr(text, '\0', cell->len) != text + cell->len - 1) {
+    if (!body_take(r, cell)) {
         return PMIX_ERR_UNPACK_FAILURE;
+    }
+    const pmix_status_t rc = text_scan(r, text, cell->len);
+
+    if (rc != PMIX_SUCCESS) {
+        r->at = at;
+        return rc;
     }
     if (r->borrows) {
         *out = (char *)(uintptr_t)text;
@@ -240,7 +289,7 @@ static pmix_status_t get_array(struct reader *r, const struct sx_cell *cell, pmi
         out->type = rec.type;
         out->size = rec.count;
     }
-    return record_read(r, &rec, out == NULL ? NULL : out->array, depth + 1);
+    return record_enter(r, &rec, out == NULL ? NULL : out->array, depth + 1, false);
 }
 
 static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char ***out,
@@ -259,14 +308,6 @@ static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char
     if (rec.type != PMIX_STRING) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
-    for (size_t i = 0; i < rec.count; i++) {
-        struct sx_cell string;
-
-        memcpy(&string, r->base + rec.off + i * sizeof(string), sizeof(string));
-        if (string.flags & SX_CELL_NULL) {
-            return PMIX_ERR_UNPACK_FAILURE; /* it would end the vector early */
-        }
-    }
     void *block = NULL;
 
     rc = record_alloc(r, &rec, 1, out == NULL ? NULL : &block);
@@ -276,7 +317,7 @@ static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char
     if (out != NULL) {
         *out = block;
     }
-    return record_read(r, &rec, block, depth);
+    return record_enter(r, &rec, block, depth, true); /* a NULL would end the vector early */
 }
 
 static pmix_status_t get_scalar(const struct sx_cell *cell, size_t size, pmix_value_t *out)
@@ -319,7 +360,7 @@ static pmix_status_t get_single(struct reader *r, const struct sx_cell *cell,
             }
         }
     }
-    return record_read(r, &rec, element, depth);
+    return record_enter(r, &rec, element, depth, false);
 }
 
 /* @out is zeroed. */
@@ -431,6 +472,7 @@ static pmix_status_t get_member(struct reader *r, const struct sx_cell *cell,
 /* The one at @off; @info is NULL or zeroed. */
 static pmix_status_t get_info(struct reader *r, uint64_t off, pmix_info_t *info, unsigned depth)
 {
+    const uint64_t at = r->at;
     struct sx_flat_info flat;
 
     memcpy(&flat, r->base + off, sizeof(flat));
@@ -438,119 +480,285 @@ static pmix_status_t get_info(struct reader *r, uint64_t off, pmix_info_t *info,
         /* Else memory allocated for it here would be taken for borrowed memory. */
         info->flags = flat.flags & ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
     }
-    const pmix_status_t rc = flat.key.type == PMIX_STRING
-                                 ? get_name(r, &flat.key, info == NULL ? NULL : info->key,
-                                            sizeof(info->key))
-                                 : PMIX_ERR_UNPACK_FAILURE;
+    pmix_status_t rc = flat.key.type == PMIX_STRING
+                           ? get_name(r, &flat.key, info == NULL ? NULL : info->key,
+                                      sizeof(info->key))
+                           : PMIX_ERR_UNPACK_FAILURE;
 
-    return rc == PMIX_SUCCESS ? get_value(r, &flat.value, info == NULL ? NULL : &info->value, depth)
-                              : rc;
+    if (rc == PMIX_SUCCESS) {
+        rc = get_value(r, &flat.value, info == NULL ? NULL : &info->value, depth);
+    }
+    if (rc == PMIX_ERR_WOULD_BLOCK) {
+        r->at = at; /* from its key again */
+    }
+    return rc;
 }
 
-static pmix_status_t get_struct(struct reader *r, uint64_t off, const struct record *rec,
-                                void *element, unsigned depth)
+/* The members of the next element from the next one on, up to one that enters a record. */
+static pmix_status_t get_struct(struct reader *r, struct level *level, void *element)
 {
+    const struct record *const rec = &level->rec;
+    const unsigned level_count = r->level_count;
+
     if (rec->type == PMIX_INFO) {
-        return get_info(r, off, element, depth);
+        const pmix_status_t rc = get_info(r, rec->off + level->index * rec->flat_size, element,
+                                          level->depth);
+
+        level->index += rc == PMIX_SUCCESS; /* but for a record that it has entered */
+        return rc;
     }
-    for (size_t i = 0; i < rec->row->member_count; i++) {
-        const struct sx_member *m = &rec->row->members[i];
+    while (level->member < rec->row->member_count) {
+        const struct sx_member *const m = &rec->row->members[level->member];
+        const uint8_t *const from = r->base + rec->off + level->index * rec->flat_size +
+                                    level->member_off;
 
         if (m->kind != SX_MEMBER_PLAIN) {
             struct sx_cell cell;
-            pmix_status_t rc;
 
-            memcpy(&cell, r->base + off, sizeof(cell));
-            rc = get_member(r, &cell, m, element, depth);
+            memcpy(&cell, from, sizeof(cell));
+            const pmix_status_t rc = get_member(r, &cell, m, element, level->depth);
+
             if (rc != PMIX_SUCCESS) {
                 return rc;
             }
         } else if (element != NULL) {
-            memcpy(&FIELD(char, element, m->off), r->base + off, m->size);
+            memcpy(&FIELD(char, element, m->off), from, m->size);
         }
-        off += sx_flat_member_size(m);
+        level->member_off += sx_flat_member_size(m);
+        level->member++;
+        if (r->level_count != level_count) {
+            return PMIX_SUCCESS;
+        }
     }
+    level->member = level->member_off = 0;
+    level->index++;
     return PMIX_SUCCESS;
 }
 
-static pmix_status_t get_plain(const uint8_t *from, const struct record *rec, void *elements)
+/* The next element, a cell. */
+static pmix_status_t get_cell(struct reader *r, struct level *level, void *element)
 {
-    for (size_t i = 0; rec->row->number == SX_NUMBER_BOOL && i < rec->count; i++) {
-        if (from[i] > 1) {
-            return PMIX_ERR_UNPACK_FAILURE;
-        }
+    const struct record *const rec = &level->rec;
+    const bool is_string = rec->row->kind == SX_TYPE_STRING;
+    struct sx_cell cell;
+
+    memcpy(&cell, r->base + rec->off + level->index * rec->flat_size, sizeof(cell));
+    if (cell.type != (is_string ? PMIX_STRING : PMIX_BYTE_OBJECT) ||
+        (level->no_nulls && (cell.flags & SX_CELL_NULL) != 0)) {
+        return PMIX_ERR_UNPACK_FAILURE;
     }
+    const pmix_status_t rc = is_string ? get_string(r, &cell, element)
+                                       : get_bytes(r, &cell, element);
+
+    level->index += rc == PMIX_SUCCESS;
+    return rc;
+}
+
+/* Whether each of @count bytes is 0 or 1. */
+static bool are_bools(const uint8_t *from, size_t count)
+{
+    uint64_t bits = 0;
+
+    for (; count >= sizeof(bits); count -= sizeof(bits), from += sizeof(bits)) {
+        uint64_t word;
+
+        memcpy(&word, from, sizeof(word));
+        bits |= word;
+    }
+    for (; count > 0; count--, from++) {
+        bits |= *from;
+    }
+    return (bits & UINT64_C(0xfefefefefefefefe)) == 0;
+}
+
+/* Whether each of @count elements has its names terminated. */
+static bool are_named(const struct record *rec, const uint8_t *from, size_t count)
+{
     for (size_t j = 0; j < rec->row->member_count; j++) {
         const struct sx_member *m = &rec->row->members[j];
 
-        for (size_t i = 0; m->kind == SX_MEMBER_NAME && i < rec->count; i++) {
+        for (size_t i = 0; m->kind == SX_MEMBER_NAME && i < count; i++) {
             if (memchr(from + i * rec->flat_size + m->off, '\0', m->size) == NULL) {
-                return PMIX_ERR_UNPACK_FAILURE;
+                return false;
             }
         }
     }
-    if (elements != NULL) {
-        memcpy(elements, from, rec->count * rec->flat_size);
+    return true;
+}
+
+/* As many elements as there are looks left. */
+static pmix_status_t get_plain(struct reader *r, struct level *level)
+{
+    const struct record *const rec = &level->rec;
+    const size_t per_look = rec->flat_size < BYTES_PER_LOOK ? BYTES_PER_LOOK / rec->flat_size : 1;
+    const uint64_t rest = rec->count - level->index, looks = rest / per_look + 1;
+    const size_t some = looks <= r->left ? rest : r->left * per_look;
+    const uint8_t *const from = r->base + rec->off + level->index * rec->flat_size;
+
+    if ((rec->row->number == SX_NUMBER_BOOL && !are_bools(from, some)) ||
+        !are_named(rec, from, some)) {
+        return PMIX_ERR_UNPACK_FAILURE;
+    }
+    if (level->elements != NULL) {
+        memcpy(&FIELD(char, level->elements, level->index * rec->flat_size), from,
+               some * rec->flat_size);
+    }
+    r->left -= looks <= r->left ? looks : r->left;
+    level->index += some;
+    return some == rest ? PMIX_SUCCESS : PMIX_ERR_WOULD_BLOCK;
+}
+
+/* The elements of the innermost level from the next one on, up to one that enters a record. */
+static pmix_status_t level_read(struct reader *r, struct level *level)
+{
+    const struct record *const rec = &level->rec;
+    const unsigned level_count = r->level_count;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (rec->row->kind == SX_TYPE_PLAIN) {
+        return get_plain(r, level);
+    }
+    while (level->index < rec->count && rc == PMIX_SUCCESS && r->level_count == level_count) {
+        void *const element = DEST(char, level->elements, level->index * rec->row->size_bytes);
+
+        if (r->left == 0) {
+            return PMIX_ERR_WOULD_BLOCK;
+        }
+        r->left--;
+        rc = rec->row->kind == SX_TYPE_STRUCT ? get_struct(r, level, element)
+                                              : get_cell(r, level, element);
+    }
+    return rc;
+}
+
+/* An opened record: walk_on reads its elements, and what is below them. */
+static pmix_status_t record_enter(struct reader *r, const struct record *rec, void *elements,
+                                  unsigned depth, bool no_nulls)
+{
+    if (rec->count == 0) {
+        return r->at == rec->end ? PMIX_SUCCESS : PMIX_ERR_UNPACK_FAILURE;
+    }
+    sx_assert(r->level_count < LEVELS_MAX);
+    r->levels[r->level_count++] = (struct level){ .rec = *rec,
+                                                  .elements = elements,
+                                                  .outer_end = r->end,
+                                                  .depth = (uint16_t)depth,
+                                                  .no_nulls = no_nulls };
+    r->end = rec->end;
+    return PMIX_SUCCESS;
+}
+
+/* Read all records that have been entered.  Return: also PMIX_ERR_WOULD_BLOCK, when there are no
+ * looks left. */
+static pmix_status_t walk_on(struct reader *r)
+{
+    while (r->level_count > 0) {
+        struct level *const level = &r->levels[r->level_count - 1];
+
+        if (level->index < level->rec.count) {
+            const pmix_status_t rc = level_read(r, level);
+
+            if (rc != PMIX_SUCCESS) {
+                return rc;
+            }
+            continue;
+        }
+        if (r->at != level->rec.end) {
+            return PMIX_ERR_UNPACK_FAILURE;
+        }
+        r->end = level->outer_end;
+        r->level_count--;
     }
     return PMIX_SUCCESS;
 }
 
-/* All elements of an opened record, and its end. */
-static pmix_status_t record_read(struct reader *r, const struct record *rec, void *elements,
-                                 unsigned depth)
+/* Begin the walk over a whole value.  Return: PMIX_SUCCESS; PMIX_ERR_UNPACK_FAILURE. */
+static pmix_status_t walk_begin(struct reader *r, struct level levels[LEVELS_MAX],
+                                struct sx_cell *cell, const void *body, size_t size,
+                                uint64_t heap_max)
 {
-    const uint64_t outer_end = r->end;
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    r->end = rec->end;
-    if (rec->count > 0 && rec->row->kind == SX_TYPE_PLAIN) {
-        rc = get_plain(r->base + rec->off, rec, elements);
-    } else {
-        for (size_t i = 0; i < rec->count && rc == PMIX_SUCCESS; i++) {
-            const uint64_t off = rec->off + i * rec->flat_size;
-            void *element = DEST(char, elements, i * rec->row->size_bytes);
-            struct sx_cell cell;
-
-            if (rec->row->kind == SX_TYPE_STRUCT) {
-                rc = get_struct(r, off, rec, element, depth);
-                continue;
-            }
-            memcpy(&cell, r->base + off, sizeof(cell));
-            if (cell.type != (rec->row->kind == SX_TYPE_STRING ? PMIX_STRING : PMIX_BYTE_OBJECT)) {
-                rc = PMIX_ERR_UNPACK_FAILURE;
-            } else if (rec->row->kind == SX_TYPE_STRING) {
-                rc = get_string(r, &cell, element);
-            } else {
-                rc = get_bytes(r, &cell, element);
-            }
-        }
+    *r = (struct reader){ .base = body == NULL ? (const void *)"" : body,
+                          .end = sx_align_up(cell->len, SX_FLAT_ALIGN),
+                          .heap_left = heap_max,
+                          .left = UINT64_MAX,
+                          .levels = levels };
+    if (cell->len > size || cell->len > SX_FLAT_BODY_MAX || (cell->len > 0 && body == NULL)) {
+        return PMIX_ERR_UNPACK_FAILURE;
     }
-    if (rc == PMIX_SUCCESS && r->at != rec->end) {
-        rc = PMIX_ERR_UNPACK_FAILURE;
+    cell->flags &= SX_CELL_NULL;
+    if (cell->len > 0 || cell->flags != 0) {
+        cell->bits = 0; /* the container's; for this walk the body starts at 0 */
     }
-    r->end = outer_end;
-    return rc;
+    return PMIX_SUCCESS;
 }
 
 /* The walk over a whole value; @out is NULL or zeroed. */
 static pmix_status_t flat_walk(pmix_value_t *out, const struct sx_cell *at, const void *body,
                                size_t size, uint64_t heap_max)
 {
+    struct level levels[LEVELS_MAX];
     /* One copy, so that what is judged is what is used. */
     struct sx_cell cell = *at;
-    struct reader r = { .base = body == NULL ? (const void *)"" : body,
-                        .end = sx_align_up(cell.len, SX_FLAT_ALIGN),
-                        .heap_left = heap_max };
+    struct reader r;
+    pmix_status_t rc = walk_begin(&r, levels, &cell, body, size, heap_max);
 
-    if (cell.len > size || cell.len > SX_FLAT_BODY_MAX || (cell.len > 0 && body == NULL)) {
-        return PMIX_ERR_UNPACK_FAILURE;
+    if (rc == PMIX_SUCCESS) {
+        rc = get_value(&r, &cell, out, 0);
     }
-    cell.flags &= SX_CELL_NULL;
-    if (cell.len > 0 || cell.flags != 0) {
-        cell.bits = 0; /* the container's; for this walk the body starts at 0 */
-    }
-    return get_value(&r, &cell, out, 0);
+    return rc == PMIX_SUCCESS ? walk_on(&r) : rc;
 }
+
+/* ---- in steps ------------------------------------------------------------------------------- */
+
+struct sx_flat_checker {
+    struct reader reader;
+    struct sx_cell cell; /* of the value */
+    bool is_begun;       /* the value has been entered */
+    pmix_status_t status;
+    struct level levels[LEVELS_MAX];
+};
+
+struct sx_flat_checker *sx_flat_checker_new(const struct sx_cell *cell, const void *body,
+                                            size_t size, uint64_t heap_max)
+{
+    struct sx_flat_checker *const checker = malloc(sizeof(*checker));
+
+    if (checker != NULL) {
+        checker->cell = *cell;
+        checker->is_begun = false;
+        checker->status = walk_begin(&checker->reader, checker->levels, &checker->cell, body, size,
+                                     heap_max);
+    }
+    return checker;
+}
+
+struct sx_flat_checker *sx_flat_checker_free(struct sx_flat_checker *checker)
+{
+    free(checker);
+    return NULL;
+}
+
+pmix_status_t sx_flat_checker_step(struct sx_flat_checker *checker, uint64_t *looks)
+{
+    struct reader *const r = &checker->reader;
+
+    r->left = *looks;
+    if (checker->status == PMIX_SUCCESS && !checker->is_begun) {
+        checker->status = get_value(r, &checker->cell, NULL, 0);
+        checker->is_begun = checker->status == PMIX_SUCCESS;
+    }
+    if (checker->status == PMIX_SUCCESS) {
+        checker->status = walk_on(r);
+    }
+    *looks = r->left;
+    if (checker->status == PMIX_ERR_WOULD_BLOCK) {
+        checker->status = PMIX_SUCCESS; /* so far */
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    return checker->status;
+}
+
+/* ---- at once -------------------------------------------------------------------------------- */
 
 pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
                                     size_t size, uint64_t heap_max)
@@ -627,7 +835,11 @@ pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t 
 bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size_t room,
                           size_t *ret_ninfo)
 {
-    struct reader r = { .base = (const uint8_t *)at + sizeof(struct sx_cell), .borrows = true };
+    struct level levels[LEVELS_MAX];
+    struct reader r = { .base = (const uint8_t *)at + sizeof(struct sx_cell),
+                        .left = UINT64_MAX,
+                        .levels = levels,
+                        .borrows = true };
     struct sx_cell cell;
     struct sx_flat_record head;
 
@@ -652,7 +864,8 @@ bool sx_flat_infos_borrow(const void *at, size_t size, pmix_info_t infos[], size
     memset(infos, 0, head.count * sizeof(infos[0]));
     for (size_t i = 0; i < head.count; i++) {
         if (get_info(&r, sizeof(head) + i * sizeof(struct sx_flat_info), &infos[i], 1) !=
-            PMIX_SUCCESS) {
+                PMIX_SUCCESS ||
+            walk_on(&r) != PMIX_SUCCESS) {
             return false; /* what needs memory gets none */
         }
     }

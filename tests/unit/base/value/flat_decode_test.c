@@ -34,17 +34,40 @@ static struct flat flat_of(const pmix_value_t *value)
     return flat;
 }
 
+/* The check in steps of so many looks. */
+static pmix_status_t check_in_steps(const struct flat *flat, const uint8_t *body, size_t size,
+                                    uint64_t looks, unsigned *ret_steps)
+{
+    struct sx_flat_checker *checker = sx_flat_checker_new(&flat->cell, body, size, UINT64_MAX);
+    pmix_status_t rc;
+
+    cr_assert_not_null(checker);
+    *ret_steps = 0;
+    do {
+        uint64_t left = looks;
+
+        rc = sx_flat_checker_step(checker, &left);
+        cr_assert_leq(left, looks);
+        ++*ret_steps;
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    sx_flat_checker_free(checker);
+    return rc;
+}
+
 /* A copy in a block without a byte to spare. */
 static pmix_status_t decode_exact(const struct flat *flat, size_t size, pmix_value_t *ret)
 {
     uint8_t *exact = malloc(size == 0 ? 1 : size);
-    pmix_status_t rc, checked;
+    pmix_status_t rc, checked, stepped;
+    unsigned steps;
 
     memcpy(exact, flat->body, size);
     rc = sx_flat_decode(ret, &flat->cell, exact, size);
     checked = sx_flat_check(&flat->cell, exact, size);
+    stepped = check_in_steps(flat, exact, size, 2, &steps);
     free(exact);
     cr_assert_eq(rc, checked, "check and decode agree: %d %d", rc, checked);
+    cr_assert_eq(rc, stepped, "a check in steps agrees: %d %d", rc, stepped);
     cr_assert(rc == PMIX_SUCCESS || rc == PMIX_ERR_UNPACK_FAILURE, "status %d", rc);
     if (rc != PMIX_SUCCESS) {
         cr_assert_eq(ret->type, PMIX_UNDEF);
@@ -434,6 +457,59 @@ Test(flat, what_bytes_unfold_to_has_a_bound)
         }
         free(flat.body);
     }
+}
+
+#define LONG_ELEMENTS 100000u
+#define LONG_LOOKS 1000u
+
+static const struct {
+    const char *why;
+    pmix_data_type_t type; /* of the elements */
+    size_t element_bytes;
+    unsigned per_look;
+} long_rows[] = {
+    { "values", PMIX_VALUE, sizeof(pmix_value_t), 1 },
+    { "strings", PMIX_STRING, sizeof(char *), 1 },
+    { "infos", PMIX_INFO, sizeof(pmix_info_t), 1 },
+    { "processes, with their names", PMIX_PROC, sizeof(pmix_proc_t), 1 },
+    { "bools", PMIX_BOOL, sizeof(bool), 64 },
+};
+
+/* The time of a step depends on its looks alone, not on the length of the value. */
+Test(flat, a_check_in_steps_looks_at_no_more_than_it_may)
+{
+    for (size_t i = 0; i < SX_COUNT(long_rows); i++) {
+        void *const elements = calloc(LONG_ELEMENTS, long_rows[i].element_bytes);
+        pmix_data_array_t array = { long_rows[i].type, LONG_ELEMENTS, elements };
+        const pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+        struct flat flat = flat_of(&value);
+        unsigned steps;
+
+        cr_assert_eq(check_in_steps(&flat, flat.body, flat.size, LONG_LOOKS, &steps), PMIX_SUCCESS);
+        cr_expect_geq(steps, LONG_ELEMENTS / long_rows[i].per_look / LONG_LOOKS, "%s: %u steps",
+                      long_rows[i].why, steps);
+        free(flat.body);
+        free(elements);
+    }
+}
+
+Test(flat, a_long_text_is_checked_in_steps)
+{
+    const size_t size = 64 * LONG_LOOKS * 10;
+    char *const text = malloc(size);
+    const pmix_value_t value = { .type = PMIX_STRING, .data.string = text };
+    unsigned steps;
+
+    memset(text, 'x', size);
+    text[size - 1] = '\0';
+    struct flat flat = flat_of(&value);
+    cr_assert_eq(check_in_steps(&flat, flat.body, flat.size, LONG_LOOKS, &steps), PMIX_SUCCESS);
+    cr_expect(steps >= 9 && steps <= 12, "%u steps", steps);
+    flat.body[size - 2] = '\0';
+    cr_assert_eq(check_in_steps(&flat, flat.body, flat.size, LONG_LOOKS, &steps),
+                 PMIX_ERR_UNPACK_FAILURE);
+    free(flat.body);
+    free(text);
 }
 
 /* TQ85: over the wire as well. */
