@@ -69,12 +69,16 @@ static void frame_begin(struct sx_frame *frame, const void *bytes)
     frame->body_size = (size_t)frame->header.body_size;
 }
 
-/* Return: @why, or the reason to refuse the body; then @frame is released. */
+/* A body in pages may be long: its owner judges what is flat in it, in steps.  Return: @why, or the
+ * reason to refuse the body; then @frame is released. */
 static const char *frame_end(struct sx_frame *frame, const char *why)
 {
     if (why == NULL && frame->body != NULL) {
-        why = sx_body_open(&frame->opened, sx_message_spec(frame->header.kind)->body, frame->body,
-                           frame->body_size);
+        const struct sx_signature *const signature = sx_message_spec(frame->header.kind)->body;
+
+        why = frame->bulk_pages.at != NULL
+                  ? sx_body_lay(&frame->opened, signature, frame->body, frame->body_size)
+                  : sx_body_open(&frame->opened, signature, frame->body, frame->body_size);
     }
     if (why != NULL) {
         sx_frame_release(frame);
@@ -260,10 +264,9 @@ static void hang_up(struct sx_channel *channel);
 
 /* ---- server side: receiving --------------------------------------------------------------- */
 
-/* Log unless the end is orderly, end the socket, and call the owner, which may free the channel.
- * The pidfd stays open until the owner closes the channel: it may be watched, and a loop that
+/* The pidfd stays open until the owner closes the channel: it may be watched, and a loop that
  * removes the watch must still find the pidfd under its number. */
-static void drop(struct sx_channel *channel, const char *why, uint64_t now_ns)
+void sx_channel_drop(struct sx_channel *channel, const char *why, uint64_t now_ns)
 {
     if (why != NULL) {
         sx_log(SX_LOG_WARN, "dropped the client with pid %d, uid %u: %s", (int)channel->peer.pid,
@@ -279,13 +282,13 @@ static void on_message(void *arg, const struct sx_recv_message *message, uint64_
     struct sx_frame frame;
 
     if (channel->fault != NULL || (message->bytes == NULL && !message->rights)) {
-        drop(channel, channel->fault, now_ns);
+        sx_channel_drop(channel, channel->fault, now_ns);
         return;
     }
     const char *why = take_request(channel, message, &frame);
 
     if (why != NULL) {
-        drop(channel, why, now_ns);
+        sx_channel_drop(channel, why, now_ns);
         return;
     }
     channel->on_frame(channel->arg, &frame, NULL, now_ns); /* may free the channel */

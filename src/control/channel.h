@@ -35,7 +35,8 @@ struct sx_frame {
     struct sx_frame_header header;
     const void *body; /* in the message or where its bulk is; 8-aligned */
     size_t body_size;
-    struct sx_opened opened; /* by the signature of its kind, unless body is NULL */
+    struct sx_opened opened; /* by the signature of its kind, unless body is NULL; laid out only
+                              * (sx_body_lay) when the body has bulk_pages */
     /* Of a client's bulk body: the answer, and body is NULL, when this was a piece of it
      * (SX_FRAME_MORE) or when there was no memory for it. */
     pmix_status_t status;
@@ -84,6 +85,9 @@ void sx_channel_refuse(int fd);
 /* After on_ready: receive one frame, or the end; on_frame is called before this returns, or not at
  * all.  The channel may be gone then. */
 void sx_channel_take(struct sx_channel *channel, uint64_t now_ns);
+/* Refuse the peer @why (NULL: its end is orderly, and nothing is logged), and call on_frame, which
+ * may free the channel. */
+void sx_channel_drop(struct sx_channel *channel, const char *why, uint64_t now_ns);
 /* Open peer.pidfd (SO_PEERPIDFD or pidfd_open), once; it stays -1 where the kernel has none or the
  * peer has gone.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when descriptors are out. */
 pmix_status_t sx_channel_watch_peer(struct sx_channel *channel);

@@ -339,6 +339,101 @@ static int case_long_values(void)
     return 0;
 }
 
+/* ---- values of many elements ----------------------------------------------------------------- */
+
+#define MANY_ELEMENTS (1u << 20)
+#define MANY_LOOKS_PER_TURN (SX_SHARE_STEP_UNITS * 32u)
+
+/* The turns in which the server proves that a rank's value is one. */
+struct judging {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    unsigned turns;
+    _Atomic bool stop, stopped;
+};
+
+static void judging_watch(void *arg, uint64_t now_ns)
+{
+    struct judging *const judging = arg;
+
+    (void)now_ns;
+    judging->turns += sx_client_find(sx_nspace_find(judging->server, ATTACK_JOB), 0)->judged !=
+                      NULL;
+    if (atomic_load(&judging->stop)) {
+        atomic_store(&judging->stopped, true);
+    } else {
+        CHECK_STATUS(sx_loop_post(judging->server->loop, &judging->post), PMIX_SUCCESS);
+    }
+}
+
+static pmix_status_t judging_begin(struct sx_server *server, void *arg)
+{
+    struct judging *const judging = arg;
+
+    judging->server = server;
+    judging->post = (struct sx_loop_post){ .fn = judging_watch, .arg = judging };
+    return sx_loop_post(server->loop, &judging->post);
+}
+
+/* One-letter strings, as values: what takes longest to check for its bytes. */
+static int role_many_elements(const char *arg)
+{
+    pmix_value_t *const elements = calloc(MANY_ELEMENTS, sizeof(*elements));
+    pmix_data_array_t array = { PMIX_VALUE, MANY_ELEMENTS, elements };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+    char text[] = "x";
+
+    (void)arg;
+    CHECK(elements != NULL, "no memory");
+    for (unsigned i = 0; i < MANY_ELEMENTS; i++) {
+        elements[i].type = PMIX_STRING;
+        elements[i].data.string = text;
+    }
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, "many.elements", &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    free(elements);
+    return 0;
+}
+
+static pmix_status_t many_elements_check(struct sx_server *server, void *arg)
+{
+    const struct sx_store *const store = &sx_nspace_find(server, ATTACK_JOB)->store.view;
+    struct sx_item item;
+
+    (void)arg;
+    CHECK_STATUS(sx_store_find(store, SX_REALM_JOB, 0, "many.elements", &item), PMIX_SUCCESS);
+    CHECK(item.cell.len > MANY_ELEMENTS * 24u, "%u bytes", (unsigned)item.cell.len);
+    return PMIX_SUCCESS;
+}
+
+static int case_many_elements(void)
+{
+    static struct judging judging;
+    const unsigned least = MANY_ELEMENTS / MANY_LOOKS_PER_TURN;
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 1);
+    CHECK_STATUS(sx_server_call(sx_server_get(), judging_begin, &judging), PMIX_SUCCESS);
+    fault_wait_ok(fault_start(ATTACK_JOB, 0, "many_elements", ""), "the rank");
+    atomic_store(&judging.stop, true);
+    WAIT_FOR(atomic_load(&judging.stopped), "the last turn that is watched");
+    CHECK_STATUS(sx_server_call(sx_server_get(), many_elements_check, NULL), PMIX_SUCCESS);
+    /* relaxed: for a report. */
+    const uint64_t units = atomic_load_explicit(&sx_server_get()->board.header->turn_units_max,
+                                                memory_order_relaxed);
+
+    fault_say("%u elements were checked in %u turns, of at most %llu units", MANY_ELEMENTS,
+              judging.turns, (unsigned long long)units);
+    CHECK(judging.turns >= least, "%u turns", judging.turns);
+    CHECK(units <= LONG_TURN_UNITS, "%llu units in one turn", (unsigned long long)units);
+    fault_job_end(ATTACK_JOB);
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- Gets that wait ------------------------------------------------------------------------- */
 
 static void get_send(const struct attacker *attacker, uint32_t id, const char *key)
@@ -619,20 +714,21 @@ static int case_late_handlers(void)
 }
 
 static const struct fault_case cases[] = {
-    { "long_values", case_long_values },
-    { "lane_share", case_lane_share },
-    { "rest", case_rest },
-    { "refusals", case_refusals },
-    { "gets_bound", case_gets_bound },
-    { "dies_waiting", case_dies_waiting },
-    { "dies_waiting_forked", case_dies_waiting_forked },
+    { "long_values", case_long_values },     { "many_elements", case_many_elements },
+    { "lane_share", case_lane_share },       { "rest", case_rest },
+    { "refusals", case_refusals },           { "gets_bound", case_gets_bound },
+    { "dies_waiting", case_dies_waiting },   { "dies_waiting_forked", case_dies_waiting_forked },
     { "late_handlers", case_late_handlers },
 };
 
 static const struct fault_role roles[] = {
-    { "lane_writer", role_lane_writer }, { "long_values", role_long_values },
-    { "intruder", role_intruder },       { "gets", role_gets },
-    { "survivor", role_survivor },       { "victim", role_victim },
+    { "lane_writer", role_lane_writer },
+    { "long_values", role_long_values },
+    { "many_elements", role_many_elements },
+    { "intruder", role_intruder },
+    { "gets", role_gets },
+    { "survivor", role_survivor },
+    { "victim", role_victim },
     { "latecomer", role_latecomer },
 };
 

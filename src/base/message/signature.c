@@ -111,15 +111,6 @@ static pmix_status_t infos_judge(const uint8_t *at, size_t size, uint64_t heap_m
     return type == PMIX_INFO ? rc : PMIX_ERR_UNPACK_FAILURE;
 }
 
-static bool value_is_sound(const struct sx_part *part, const uint8_t *head, const uint8_t *at,
-                           size_t size)
-{
-    struct sx_cell cell;
-
-    memcpy(&cell, head + part->word_off - offsetof(struct sx_cell, len), sizeof(cell));
-    return sx_flat_check(&cell, at, size) == PMIX_SUCCESS;
-}
-
 /* How many bytes a part whose word is @word takes; more than @left: invalid. */
 static inline size_t part_span(const struct sx_part *part, const uint8_t *at, size_t left,
                                uint64_t word)
@@ -133,26 +124,17 @@ static inline size_t part_span(const struct sx_part *part, const uint8_t *at, si
     return part->kind == SX_PART_ARRAY && word <= left ? (size_t)word * part->unit : (size_t)word;
 }
 
-/* Judge the @span bytes of a part; @deep: flat values, too.  Return: NULL, or the reason why they
- * are not such a part. */
-static inline const char *part_judge(struct sx_opened *ret, const struct sx_part *part,
-                                     const uint8_t *at, size_t span, bool deep)
+/* Judge the @span bytes of a part, except for its flat contents.  Return: NULL, or the reason why
+ * they are not such a part. */
+static inline const char *part_judge(const struct sx_part *part, const uint8_t *at, size_t span)
 {
     switch (part->kind) {
     case SX_PART_INFOS:
-        if (!is_infos(at, span)) {
-            return "infos that are none";
-        }
-        if (deep && !part->decoded) {
-            ret->status = infos_judge(at, span, ret->signature->heap_max);
-        }
-        return ret->status == PMIX_ERR_UNPACK_FAILURE ? "infos that contradict themselves" : NULL;
+        return is_infos(at, span) ? NULL : "infos that are none";
     case SX_PART_TEXT:
         return at[span - 1] == '\0' ? NULL : "a text without an end";
     case SX_PART_NAME:
         return memchr(at, '\0', span) == NULL ? NULL : "a name with an end in it";
-    case SX_PART_VALUE:
-        return !deep || value_is_sound(part, ret->head, at, span) ? NULL : "a value that is none";
     default:
         return NULL;
     }
@@ -161,7 +143,7 @@ static inline const char *part_judge(struct sx_opened *ret, const struct sx_part
 /* Lay out part @index of the body that @ret is about, which starts at *at, and move *at behind it.
  * Return: NULL, or the reason why it is invalid. */
 __attribute__((always_inline)) static inline const char *
-part_lay(struct sx_opened *ret, unsigned index, const uint8_t **at, const uint8_t *end, bool deep)
+part_lay(struct sx_opened *ret, unsigned index, const uint8_t **at, const uint8_t *end)
 {
     const struct sx_part *const part = &ret->signature->parts[index];
     const uint64_t word = word_read(ret->head, part);
@@ -179,7 +161,7 @@ part_lay(struct sx_opened *ret, unsigned index, const uint8_t **at, const uint8_
     if (span > left) {
         return "a part that ends past the body";
     }
-    const char *const why = part_judge(ret, part, *at, span, deep);
+    const char *const why = part_judge(part, *at, span);
 
     if (why != NULL) {
         return why;
@@ -192,11 +174,11 @@ part_lay(struct sx_opened *ret, unsigned index, const uint8_t **at, const uint8_
     return NULL;
 }
 
-/* Lay out what is in the first ret->size of @size bytes; @deep: judge flat values, too; @known: the
- * signature is a constant here.  Each caller gets its own, for which both are constants. */
+/* Lay out what is in the first ret->size of @size bytes; flat contents are not judged.  @known: the
+ * signature is a constant here.  Each caller gets its own, for which @known is a constant. */
 __attribute__((always_inline)) static inline const char *
 body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint8_t *head,
-         size_t size, bool deep, bool known)
+         size_t size, bool known)
 {
     if (size < signature->head_size) {
         return "body too short";
@@ -218,12 +200,12 @@ body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint
             for (unsigned i = 0; i < SX_BODY_PARTS_MAX; i++)
         {
             if (signature->parts[i].kind != SX_PART_NONE && why == NULL) {
-                why = part_lay(ret, i, &at, end, deep);
+                why = part_lay(ret, i, &at, end);
             }
         }
     } else {
         SX_PARTS_EACH(i, signature) {
-            why = part_lay(ret, i, &at, end, deep);
+            why = part_lay(ret, i, &at, end);
             if (why != NULL) {
                 break;
             }
@@ -236,7 +218,7 @@ body_lay(struct sx_opened *ret, const struct sx_signature *signature, const uint
 const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
                          const uint8_t **at, size_t *left)
 {
-    const char *const why = body_lay(ret, signature, *at, *left, false, false);
+    const char *const why = body_lay(ret, signature, *at, *left, false);
 
     if (why == NULL) {
         *at += ret->size;
@@ -248,17 +230,123 @@ const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signa
 const char *sx_event_lay(struct sx_opened *ret, const void *bytes, size_t size)
 {
     static const struct sx_signature signature = SX_EVENT_SIGNATURE;
-    const char *const why = body_lay(ret, &signature, bytes, size, false, true);
+    const char *const why = body_lay(ret, &signature, bytes, size, true);
 
     return why == NULL && ret->size != size ? "bytes behind the last part" : why;
+}
+
+/* ---- flat contents -------------------------------------------------------------------------- */
+
+struct flat_part {
+    struct sx_cell cell;
+    const uint8_t *body;
+    size_t size;
+    uint64_t heap_max;
+};
+
+/* Find the flat contents of part @index of a laid out body.  Return: false when there are none, or
+ * when the reader of the part judges them. */
+static bool flat_part_of(const struct sx_opened *opened, unsigned index, struct flat_part *ret)
+{
+    const struct sx_part *const part = &opened->signature->parts[index];
+    const struct sx_opened_part *const laid = &opened->parts[index];
+
+    if (part->kind == SX_PART_VALUE) {
+        memcpy(&ret->cell,
+               (const uint8_t *)opened->head + part->word_off - offsetof(struct sx_cell, len),
+               sizeof(ret->cell));
+        ret->body = laid->at;
+        ret->size = laid->size;
+        ret->heap_max = UINT64_MAX;
+        return true;
+    }
+    if (part->kind != SX_PART_INFOS || part->decoded || laid->size == 0) {
+        return false;
+    }
+    memcpy(&ret->cell, laid->at, sizeof(ret->cell));
+    ret->body = laid->at + sizeof(ret->cell);
+    ret->size = laid->size - sizeof(ret->cell);
+    ret->heap_max = opened->signature->heap_max;
+    return true;
+}
+
+/* It has been checked: @rc.  Return: NULL, or the reason to refuse the body. */
+static const char *flat_part_judge(struct sx_opened *opened, unsigned index,
+                                   const struct flat_part *flat, pmix_status_t rc)
+{
+    uint16_t type = PMIX_INFO;
+
+    if (opened->signature->parts[index].kind == SX_PART_VALUE) {
+        return rc == PMIX_SUCCESS ? NULL : "a value that is none";
+    }
+    if (rc == PMIX_SUCCESS && (flat->cell.flags & SX_CELL_NULL) == 0) {
+        memcpy(&type, flat->body, sizeof(type)); /* of the elements */
+    }
+    if (rc == PMIX_ERR_UNPACK_FAILURE || type != PMIX_INFO) {
+        return "infos that contradict themselves";
+    }
+    opened->status = rc == PMIX_SUCCESS ? opened->status : rc;
+    return NULL;
 }
 
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size)
 {
-    const char *const why = body_lay(ret, signature, bytes, size, true, false);
+    const char *why = sx_body_lay(ret, signature, bytes, size);
+
+    for (unsigned i = 0; i < SX_BODY_PARTS_MAX && why == NULL; i++) {
+        struct flat_part flat;
+
+        if (flat_part_of(ret, i, &flat)) {
+            why = flat_part_judge(ret, i, &flat,
+                                  sx_flat_check_within(&flat.cell, flat.body, flat.size,
+                                                       flat.heap_max));
+        }
+    }
+    return why;
+}
+
+const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
+                        const void *bytes, size_t size)
+{
+    const char *const why = body_lay(ret, signature, bytes, size, false);
 
     return why == NULL && ret->size != size ? "bytes behind the last part" : why;
+}
+
+bool sx_judging_step(struct sx_judging *judging, struct sx_opened *opened, uint64_t *looks,
+                     const char **ret_why)
+{
+    for (; judging->part < SX_BODY_PARTS_MAX; judging->part++) {
+        struct flat_part flat;
+
+        if (!flat_part_of(opened, judging->part, &flat)) {
+            continue;
+        }
+        if (judging->checker == NULL) {
+            judging->checker = sx_flat_checker_new(&flat.cell, flat.body, flat.size, flat.heap_max);
+        }
+        const pmix_status_t rc = judging->checker != NULL
+                                     ? sx_flat_checker_step(judging->checker, looks)
+                                     : sx_flat_check_within(&flat.cell, flat.body, flat.size,
+                                                            flat.heap_max);
+
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            return true;
+        }
+        judging->checker = sx_flat_checker_free(judging->checker);
+        *ret_why = flat_part_judge(opened, judging->part, &flat, rc);
+        if (*ret_why != NULL) {
+            return false;
+        }
+    }
+    *ret_why = NULL;
+    return false;
+}
+
+void sx_judging_end(struct sx_judging *judging)
+{
+    judging->checker = sx_flat_checker_free(judging->checker);
 }
 
 bool sx_part_proc_next(struct sx_opened_part *rest, struct sx_proc_ref *ret)

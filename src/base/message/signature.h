@@ -129,7 +129,24 @@ struct sx_opened {
 const char *sx_body_open(struct sx_opened *ret, const struct sx_signature *signature,
                          const void *bytes, size_t size);
 
-/* The same, but the contents of infos and of a value are checked by their decoder, for the next one
+/* The same in steps, for a long body.  sx_body_lay does not check the contents of infos and of a
+ * value; then the steps do, with no more than *looks each (flat.h), and leave in it what they have
+ * not used.  Without memory for its state, a step checks all of a part.  The bytes stay where they
+ * are from the first step to the last. */
+struct sx_judging {
+    unsigned part; /* zeroed before the first step */
+    struct sx_flat_checker *checker;
+};
+const char *sx_body_lay(struct sx_opened *ret, const struct sx_signature *signature,
+                        const void *bytes, size_t size);
+/* Return: true while another step is needed; false, and *ret_why is NULL, or the reason why these
+ * bytes are not such a body. */
+bool sx_judging_step(struct sx_judging *judging, struct sx_opened *opened, uint64_t *looks,
+                     const char **ret_why);
+/* Behind the last step, or instead of the next one; safe twice. */
+void sx_judging_end(struct sx_judging *judging);
+
+/* As sx_body_lay, for the next one
  * of several that lie back to back, each padded: the *left bytes at *at, which are moved on. */
 const char *sx_body_next(struct sx_opened *ret, const struct sx_signature *signature,
                          const uint8_t **at, size_t *left);

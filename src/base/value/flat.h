@@ -111,9 +111,10 @@ pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cel
 pmix_status_t sx_flat_check_within(const struct sx_cell *cell, const void *body, size_t size,
                                    uint64_t heap_max);
 
-/* The same check in steps, for one that is long.  The body stays where it is until the end.  A look
- * is an element, or 64 bytes of a text or of plain elements: 30 ns.  Return: NULL without memory. */
 struct sx_flat_checker;
+/* The same check in steps, for one that is long.  The body stays where it is until the end.  One
+ * look, of 30 ns, is an element, or 64 bytes of a text or of plain elements.  Return: NULL without
+ * memory. */
 struct sx_flat_checker *sx_flat_checker_new(const struct sx_cell *cell, const void *body,
                                             size_t size, uint64_t heap_max);
 struct sx_flat_checker *sx_flat_checker_free(struct sx_flat_checker *checker);

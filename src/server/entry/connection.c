@@ -50,20 +50,9 @@ static void client_is_ready(void *arg, uint64_t now_ns)
     client->share.frame_mark = sx_lane_end(client);
 }
 
-static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+static void frame_take(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
+                       uint64_t now_ns)
 {
-    struct sx_client *client = arg;
-    struct sx_server *server = sx_server_get();
-
-    if (frame == NULL) {
-        server->consumer->ended(server, client, why);
-        return;
-    }
-    /* A put is charged by who copies it. */
-    sx_share_charge(server, client,
-                    frame->body == NULL || frame->header.kind == SX_MSG_PUT_BULK
-                        ? sx_message_piece_cost(frame->header.body_size)
-                        : sx_message_cost(frame->header.kind, frame->body_size));
     if (client->state != SX_CLIENT_CONNECTED) {
         /* Another thread of the client sent this frame during its good-bye.  The server does
          * nothing for the frame, and the host is called for one good-bye only. */
@@ -84,6 +73,102 @@ static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, 
         server->consumer->frame(server, client, frame, now_ns);
     }
     sx_client_release(client);
+}
+
+/* ---- long bodies --------------------------------------------------------------------------- */
+
+#define LOOKS_PER_UNIT 32u
+
+/* A frame whose body is judged in its client's turns.  Until the end nothing else of the client is
+ * taken. */
+struct sx_long_frame {
+    struct sx_share_work work;
+    struct sx_server *server;
+    struct sx_client *client;
+    struct sx_frame frame;
+    struct sx_judging judging;
+};
+
+static void long_frame_free(struct sx_client *client)
+{
+    struct sx_long_frame *const all = client->judged;
+
+    if (all != NULL) {
+        client->judged = NULL;
+        sx_share_work_remove(&all->work);
+        sx_judging_end(&all->judging);
+        sx_frame_release(&all->frame);
+        free(all);
+    }
+}
+
+static void long_frame_step(struct sx_share_work *work)
+{
+    struct sx_long_frame *const all = SX_CONTAINER(work, struct sx_long_frame, work);
+    struct sx_server *const server = all->server;
+    struct sx_client *const client = all->client;
+    const uint64_t now_ns = server->turn.now_ns, looks = SX_SHARE_STEP_UNITS * LOOKS_PER_UNIT;
+    uint64_t left = looks;
+    const char *why;
+    const bool is_more = sx_judging_step(&all->judging, &all->frame.opened, &left, &why);
+
+    sx_share_charge(server, client, 1 + (looks - left) / LOOKS_PER_UNIT);
+    if (is_more) {
+        return;
+    }
+    struct sx_frame frame = all->frame; /* what it causes may end the client */
+
+    all->frame.bulk_pages = (struct sx_pages){ .at = NULL };
+    long_frame_free(client);
+    if (why != NULL) {
+        sx_channel_drop(client->channel, why, now_ns);
+    } else {
+        frame_take(server, client, &frame, now_ns);
+    }
+    sx_frame_release(&frame);
+}
+
+/* Take the body of @frame.  Return: false without memory for that. */
+static bool long_frame_begin(struct sx_server *server, struct sx_client *client,
+                             struct sx_frame *frame)
+{
+    struct sx_long_frame *const all = calloc(1, sizeof(*all));
+
+    sx_assert(client->judged == NULL);
+    if (all == NULL) {
+        return false;
+    }
+    all->work.step = long_frame_step;
+    all->server = server;
+    all->client = client;
+    all->frame = *frame;
+    frame->bulk_pages = (struct sx_pages){ .at = NULL };
+    client->judged = all;
+    sx_share_work_add(client, &all->work);
+    return true;
+}
+
+/* ---- each frame ---------------------------------------------------------------------------- */
+
+static void client_on_frame(void *arg, struct sx_frame *frame, const char *why, uint64_t now_ns)
+{
+    struct sx_client *client = arg;
+    struct sx_server *server = sx_server_get();
+
+    if (frame == NULL) {
+        server->consumer->ended(server, client, why);
+        return;
+    }
+    /* A put is charged by who copies it. */
+    sx_share_charge(server, client,
+                    frame->body == NULL || frame->header.kind == SX_MSG_PUT_BULK
+                        ? sx_message_piece_cost(frame->header.body_size)
+                        : sx_message_cost(frame->header.kind, frame->body_size));
+    if (frame->bulk_pages.at == NULL) {
+        frame_take(server, client, frame, now_ns);
+    } else if (!long_frame_begin(server, client, frame)) {
+        sx_reply(server, client, frame->header.id, PMIX_ERR_OUT_OF_RESOURCE, -1);
+    }
 }
 
 void sx_connection_take(struct sx_client *client, uint64_t now_ns)
@@ -281,6 +366,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
                               memory_order_release);
         sx_wake_client(server, client);
     }
+    long_frame_free(client);
     SX_FAMILIES_TELL_OF(server, client_closed, client);
     struct sx_connection *const connection = client->connection; /* if no callback closed it */
 

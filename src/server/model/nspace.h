@@ -153,6 +153,7 @@ struct sx_client {
     bool has_committed;
     size_t values_lost;           /* modex.c: of the commit that is under way */
     struct sx_long_put *long_put; /* modex.c: the value that is being copied; NULL: none */
+    struct sx_long_frame *judged; /* connection.c: what is judged in steps; NULL: nothing */
     struct sx_blob news;          /* put since the last fence that all nodes took part in */
     uint64_t news_gone;           /* bytes of news before these */
     struct sx_list requests;      /* modex.c: other nodes that wait for its first commit */
