@@ -904,6 +904,17 @@ void sx_codec_put_array(struct sx_wire_writer *w, pmix_data_type_t type, const v
     }
 }
 
+/* Forget what was written since @before if it was a value that cannot be carried. */
+static bool keep_carried(struct sx_wire_writer *w, size_t before)
+{
+    if (w->failed == PMIX_ERR_UNKNOWN_DATA_TYPE || w->failed == PMIX_ERR_BAD_PARAM) {
+        w->failed = PMIX_SUCCESS;
+        w->size = before;
+        return false;
+    }
+    return w->failed == PMIX_SUCCESS;
+}
+
 bool sx_codec_put_kval(struct sx_wire_writer *w, const char *key, const pmix_value_t *value)
 {
     const size_t before = w->size;
@@ -914,10 +925,46 @@ bool sx_codec_put_kval(struct sx_wire_writer *w, const char *key, const pmix_val
     sx_wire_put_head(w, SX_CODEC_KVAL, 1);
     sx_wire_put_text(w, key);
     put_value(w, value, 0);
-    if (w->failed == PMIX_ERR_UNKNOWN_DATA_TYPE || w->failed == PMIX_ERR_BAD_PARAM) {
-        w->failed = PMIX_SUCCESS;
-        w->size = before;
+    return keep_carried(w, before);
+}
+
+bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmix_value_t *value)
+{
+    struct sx_wire_writer *const w = &group->elements;
+    const size_t before = w->size;
+    bool kept;
+
+    if (w->failed != PMIX_SUCCESS) {
         return false;
     }
-    return w->failed == PMIX_SUCCESS;
+    sx_wire_put_text(w, key);
+    sx_wire_put_uint(w, 0, sizeof(pmix_info_directives_t));
+    put_value(w, value, 1);
+    kept = keep_carried(w, before);
+    group->count += kept;
+    return kept;
+}
+
+void sx_codec_group_put(struct sx_wire_writer *w, const char *key, struct sx_codec_group *group)
+{
+    sx_wire_put_head(w, SX_CODEC_KVAL, 1);
+    sx_wire_put_text(w, key);
+    put_type(w, PMIX_DATA_ARRAY);
+    put_type(w, PMIX_INFO);
+    put_size(w, group->count);
+    sx_wire_put(w, group->elements.bytes, group->elements.size);
+    put_failed(w, group->elements.failed);
+    sx_wire_writer_deinit(&group->elements);
+    group->count = 0;
+}
+
+void sx_codec_put_kval_bytes(struct sx_wire_writer *w, const char *key,
+                             const struct sx_wire_writer *inner)
+{
+    sx_wire_put_head(w, SX_CODEC_KVAL, 1);
+    sx_wire_put_text(w, key);
+    put_type(w, PMIX_BYTE_OBJECT);
+    put_size(w, inner->size);
+    sx_wire_put(w, inner->bytes, inner->size);
+    put_failed(w, inner->failed);
 }

@@ -76,4 +76,18 @@ void sx_codec_put_array(struct sx_wire_writer *w, pmix_data_type_t type, const v
  * whether it was written. */
 bool sx_codec_put_kval(struct sx_wire_writer *w, const char *key, const pmix_value_t *value);
 
+/* Infos that become the value of a KVAL.  Zeroed it is empty, with the form to be set. */
+struct sx_codec_group {
+    struct sx_wire_writer elements;
+    size_t count;
+};
+
+/* Return: as sx_codec_put_kval. */
+bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmix_value_t *value);
+/* A KVAL with a DATA_ARRAY of them; then @group is empty. */
+void sx_codec_group_put(struct sx_wire_writer *w, const char *key, struct sx_codec_group *group);
+/* A KVAL with a BYTE_OBJECT of what @inner holds. */
+void sx_codec_put_kval_bytes(struct sx_wire_writer *w, const char *key,
+                             const struct sx_wire_writer *inner);
+
 #endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* data.c - COMMIT, FENCENB and GETNB: what ranks put, and how others get it.
+ *
+ * A commit of the other library has everything that the rank ever put, in a bucket of local values
+ * and a bucket of remote ones; a global value is in both.  Unchanged values are not put
+ * again: a table has a digest of each.
+ *
+ * A Get asks our server for one key, with the directives as they come.  Once that is there, the
+ * answer has all that the asked rank has put: the other library keeps it, and asks no more. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/util.h"
+#include "base/value/value.h"
+#include "gateway/request.h"
+
+/* ---- COMMIT ---------------------------------------------------------------------------------- */
+
+enum { IN_LOCAL = 1, IN_REMOTE = 2 };
+
+struct put {
+    struct sx_table_node node; /* of session->puts, by its key */
+    struct sx_list news;       /* of those that this commit changes */
+    char *key;
+    uint64_t digest;
+    uint32_t commit_count; /* the last commit that had it */
+    uint8_t buckets;       /* of that commit */
+    uint8_t put_buckets;   /* as it was put; 0: not yet */
+    bool is_changed;
+    pmix_value_t value; /* of a change, until it is put */
+};
+
+static pmix_scope_t scope_of(uint8_t buckets)
+{
+    return buckets == IN_LOCAL ? PMIX_LOCAL : buckets == IN_REMOTE ? PMIX_REMOTE : PMIX_GLOBAL;
+}
+
+/* Values with qualifiers all have one key: there each value is an entry of its own. */
+static struct put *put_find(struct sx_session *session, const char *key, uint64_t digest)
+{
+    const bool is_qualified = strcmp(key, PMIX_QUALIFIED_VALUE) == 0;
+    const uint64_t hash = XXH3_64bits_withSeed(key, strlen(key), is_qualified ? digest : 0);
+    struct put *put;
+
+    for (struct sx_table_node *node = sx_table_first(&session->puts, hash); node != NULL;
+         node = sx_table_next(&session->puts, node)) {
+        put = SX_CONTAINER(node, struct put, node);
+        if (strcmp(put->key, key) == 0 && (!is_qualified || put->digest == digest)) {
+            return put;
+        }
+    }
+    put = calloc(1, sizeof(*put));
+    if (put != NULL) {
+        put->key = strdup(key);
+        sx_list_init(&put->news);
+    }
+    if (put == NULL || put->key == NULL || !sx_table_add(&session->puts, &put->node, hash)) {
+        free(put != NULL ? put->key : NULL);
+        free(put);
+        return NULL;
+    }
+    return put;
+}
+
+/* One KVAL of a bucket.  @value is taken over. */
+static pmix_status_t put_note(struct sx_session *session, const char *key, uint64_t digest,
+                              pmix_value_t *value, uint8_t bucket, struct sx_list *news)
+{
+    struct put *const put = put_find(session, key, digest);
+
+    if (put == NULL) {
+        sx_value_destruct(value);
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (put->commit_count != session->commit_count) {
+        put->commit_count = session->commit_count;
+        put->buckets = 0;
+        put->is_changed = false;
+    }
+    put->is_changed = put->is_changed || put->put_buckets == 0 || put->digest != digest;
+    put->digest = digest;
+    put->buckets |= bucket;
+    sx_value_destruct(&put->value);
+    put->value = *value;
+    sx_list_remove(&put->news);
+    sx_list_append(news, &put->news);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t bucket_note(struct sx_session *session, struct sx_wire_reader *bucket,
+                                 uint8_t bit, struct sx_list *news)
+{
+    while (sx_wire_rest(bucket) > 0) {
+        const uint8_t *const begin = bucket->at;
+        pmix_status_t rc;
+        pmix_value_t value;
+        const char *key;
+
+        if (!sx_codec_get_kval(bucket, &key, &value)) {
+            return bucket->failed;
+        }
+        rc = put_note(session, key, XXH3_64bits(begin, (size_t)(bucket->at - begin)), &value, bit,
+                      news);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+    }
+    return bucket->failed;
+}
+
+/* Put what is new or changed, and let go of the values.  Return: the first status that is not
+ * PMIX_SUCCESS. */
+static pmix_status_t news_put(struct sx_list *news, pmix_status_t rc)
+{
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(news)) != NULL) {
+        struct put *const put = SX_LIST_ENTRY(node, struct put, news);
+
+        if (rc == PMIX_SUCCESS && (put->is_changed || put->buckets != put->put_buckets)) {
+            rc = PMIx_Put(scope_of(put->buckets), put->key, &put->value);
+            put->put_buckets = rc == PMIX_SUCCESS ? put->buckets : 0;
+        }
+        sx_value_destruct(&put->value);
+    }
+    return rc;
+}
+
+/* Pairs to the end: SCOPE, BUFFER. */
+pmix_status_t sx_gateway_commit(struct sx_request *request, struct sx_wire_reader *body)
+{
+    struct sx_session *const session = request->session;
+    struct sx_list news = SX_LIST_INIT(news);
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    session->commit_count++;
+    while (sx_wire_rest(body) > 0 && rc == PMIX_SUCCESS) {
+        const uint8_t scope = sx_codec_get_u8(body, PMIX_SCOPE);
+        struct sx_wire_reader bucket = sx_codec_get_bytes(body, SX_CODEC_BUFFER);
+
+        rc = bucket_note(session, &bucket, scope == PMIX_LOCAL ? IN_LOCAL : IN_REMOTE, &news);
+        if (bucket.failed != PMIX_SUCCESS) {
+            sx_wire_fail(body, bucket.failed);
+        }
+    }
+    rc = news_put(&news, rc == PMIX_SUCCESS ? body->failed : rc);
+    if (rc == PMIX_SUCCESS) {
+        rc = PMIx_Commit();
+    }
+    if (rc == PMIX_SUCCESS) {
+        sx_request_answer(request, PMIX_SUCCESS);
+    }
+    return rc;
+}
+
+void sx_gateway_data_deinit(struct sx_session *session)
+{
+    for (size_t i = 0; i < session->puts.bucket_count; i++) {
+        SX_LIST_EACH(it, &session->puts.buckets[i]) {
+            struct put *const put = SX_CONTAINER(it, struct put, node.link);
+
+            sx_value_destruct(&put->value);
+            free(put->key);
+            free(put);
+        }
+    }
+    sx_table_deinit(&session->puts);
+}
+
+/* ---- FENCENB --------------------------------------------------------------------------------- */
+
+/* procs, infos.  No data go with the answer: the other side asks for keys when it needs them. */
+pmix_status_t sx_gateway_fence(struct sx_request *request, struct sx_wire_reader *body)
+{
+    request->procs = sx_codec_get_procs(body);
+    request->infos = sx_codec_get_infos(body);
+    if (body->failed != PMIX_SUCCESS) {
+        return body->failed;
+    }
+    return sx_request_called(request, PMIx_Fence_nb(request->procs.at, request->procs.count,
+                                                    request->infos.at, request->infos.count,
+                                                    sx_request_on_status, request));
+}
+
+/* ---- GETNB ----------------------------------------------------------------------------------- */
+
+static bool is_true(const struct sx_request *request, const char *key)
+{
+    const pmix_info_t *const info =
+        sx_info_find(request->infos.at, request->infos.count, key);
+
+    return info != NULL && sx_value_is_true(&info->value);
+}
+
+/* The array that a value of a node, an application or a session comes in, with the infos that name
+ * it; NULL: it comes alone. */
+static const char *array_of(const struct sx_request *request, const pmix_info_t *ret_ids[2])
+{
+    static const struct {
+        const char *directive, *array, *ids[2];
+    } realms[] = {
+        { PMIX_NODE_INFO, PMIX_NODE_INFO_ARRAY, { PMIX_HOSTNAME, PMIX_NODEID } },
+        { PMIX_APP_INFO, PMIX_APP_INFO_ARRAY, { PMIX_APPNUM, NULL } },
+        { PMIX_SESSION_INFO, PMIX_SESSION_INFO_ARRAY, { PMIX_SESSION_ID, NULL } },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(realms); i++) {
+        if (!is_true(request, realms[i].directive)) {
+            continue;
+        }
+        for (size_t j = 0; j < SX_COUNT(realms[i].ids); j++) {
+            ret_ids[j] = realms[i].ids[j] == NULL
+                             ? NULL
+                             : sx_info_find(request->infos.at, request->infos.count,
+                                            realms[i].ids[j]);
+        }
+        return ret_ids[0] != NULL || ret_ids[1] != NULL ? realms[i].array : NULL;
+    }
+    return NULL;
+}
+
+/* The asked value alone, into @w. */
+static void value_put(const struct sx_request *request, struct sx_wire_writer *w,
+                      const pmix_value_t *value)
+{
+    struct sx_codec_group group = { .elements.form = w->form };
+    const pmix_info_t *ids[2] = { NULL, NULL };
+    const char *const array = array_of(request, ids);
+
+    if (array == NULL) {
+        sx_codec_put_kval(w, request->text, value);
+        return;
+    }
+    for (size_t i = 0; i < SX_COUNT(ids); i++) {
+        if (ids[i] != NULL) {
+            sx_codec_group_add(&group, ids[i]->key, &ids[i]->value);
+        }
+    }
+    sx_codec_group_add(&group, request->text, value);
+    sx_codec_group_put(w, array, &group);
+}
+
+/* All of the rank but @asked, and but the reserved keys if a key was asked for. */
+static void others_put(struct sx_wire_writer *w, const pmix_value_t *all, const char *asked)
+{
+    const pmix_data_array_t *const array =
+        all->type == PMIX_DATA_ARRAY ? all->data.darray : NULL;
+
+    for (size_t i = 0; array != NULL && array->type == PMIX_INFO && i < array->size; i++) {
+        const pmix_info_t *const info = (const pmix_info_t *)array->array + i;
+
+        if (asked == NULL ||
+            (!sx_gateway_is_reserved(info->key) && strcmp(info->key, asked) != 0)) {
+            sx_codec_put_kval(w, info->key, &info->value);
+        }
+    }
+}
+
+/* The data of another namespace, as an object of their own before the rank's. */
+static void job_put(struct sx_wire_writer *answer, const char *nspace)
+{
+    struct sx_wire_writer object = { .form = answer->form };
+    shmix_job_t *job;
+    pmix_proc_t proc;
+
+    if (shmix_job_open(nspace, &job) != PMIX_SUCCESS) {
+        return;
+    }
+    PMIX_LOAD_PROCID(&proc, nspace, PMIX_RANK_WILDCARD);
+    sx_codec_pack(&object, PMIX_PROC, &proc, 1);
+    if (sx_gateway_job_write(&object, job, nspace) == PMIX_SUCCESS) {
+        sx_codec_put_bytes(answer, &object);
+    }
+    sx_wire_writer_deinit(&object);
+    shmix_job_close(job);
+}
+
+/* The value is there, in @request->out: everything else that the rank has put goes with it. */
+static void get_resume(struct sx_request *request)
+{
+    const char *const own = request->session->foreign.proc.nspace;
+    struct sx_wire_writer answer = sx_request_body(request, request->status);
+    const bool yes = true;
+    pmix_value_t *all;
+    pmix_info_t info;
+
+    if (strcmp(request->proc.nspace, own) != 0) {
+        job_put(&answer, request->proc.nspace);
+    }
+    PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    if (request->text != NULL && !sx_gateway_is_reserved(request->text) &&
+        request->proc.rank < PMIX_RANK_VALID &&
+        PMIx_Get(&request->proc, NULL, &info, 1, &all) == PMIX_SUCCESS) {
+        others_put(&request->out, all, request->text);
+        PMIX_VALUE_RELEASE(all);
+    }
+    sx_codec_put_bytes(&answer, &request->out);
+    sx_request_answer_body(request, &answer);
+}
+
+static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
+{
+    struct sx_request *const request = cbdata;
+
+    if (status != PMIX_SUCCESS || value == NULL) {
+        sx_request_answer(request, status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
+        return;
+    }
+    sx_codec_pack(&request->out, PMIX_PROC, &request->proc, 1);
+    if (request->text == NULL) {
+        others_put(&request->out, value, NULL);
+    } else {
+        value_put(request, &request->out, value);
+    }
+    sx_request_defer(request, get_resume);
+}
+
+/* STRING nspace, PROC_RANK, infos, [STRING key]. */
+pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *body)
+{
+    const char *const nspace = sx_codec_get_text(body);
+    const char *key = NULL;
+
+    request->proc.rank = sx_codec_get_u32(body, PMIX_PROC_RANK);
+    request->infos = sx_codec_get_infos(body);
+    if (sx_wire_rest(body) > 0) {
+        key = sx_codec_get_text(body);
+    }
+    if (body->failed != PMIX_SUCCESS) {
+        return body->failed;
+    }
+    PMIX_LOAD_NSPACE(request->proc.nspace, nspace == NULL || nspace[0] == '\0'
+                                               ? request->session->foreign.proc.nspace
+                                               : nspace);
+    if (key != NULL && (request->text = strdup(key)) == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    return PMIx_Get_nb(&request->proc, request->text, request->infos.at, request->infos.count,
+                       on_value, request);
+}
