@@ -4,7 +4,6 @@
  * PMIx_Abort, blocking or not. */
 #include "client/manage/manage.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "base/value/value.h"
+#include "base/waiter.h"
 #include "client/cleanup/cleanup.h"
 #include "client/link/link.h"
 #include "client/link/op.h"
@@ -56,69 +56,53 @@ pmix_status_t sx_ask_own_nb(enum sx_function function, const struct sx_role_ask 
     return server->ask(ask, cbfunc != NULL ? cbfunc : sx_results_ignored, cbdata);
 }
 
-struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-    bool done;
-    pmix_status_t status;
+/* A caller that waits for what the host answers. */
+struct own_answer {
+    struct sx_waiter waiter;
     pmix_info_t *info; /* a copy; NULL: no infos */
     size_t ninfo;
 };
 
-static void waiter_wake(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
-                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
+static void own_answered(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *cbdata,
+                         pmix_release_cbfunc_t release_fn, void *release_cbdata)
 {
-    struct waiter *const waiter = cbdata;
+    struct own_answer *const answer = cbdata;
 
-    pthread_mutex_lock(&waiter->lock);
-    waiter->status = status;
     if (info != NULL && ninfo > 0) {
-        waiter->info = PMIx_Info_create(ninfo);
-        const pmix_status_t rc = waiter->info != NULL
-                                     ? sx_elements_copy(waiter->info, info, ninfo, PMIX_INFO)
+        answer->info = PMIx_Info_create(ninfo);
+        const pmix_status_t rc = answer->info != NULL
+                                     ? sx_elements_copy(answer->info, info, ninfo, PMIX_INFO)
                                      : PMIX_ERR_OUT_OF_RESOURCE;
-        waiter->ninfo = waiter->info != NULL ? ninfo : 0;
-        waiter->status = rc != PMIX_SUCCESS ? rc : status;
+        answer->ninfo = answer->info != NULL ? ninfo : 0;
+        status = rc != PMIX_SUCCESS ? rc : status;
     }
-    waiter->done = true;
-    pthread_cond_signal(&waiter->cond);
-    pthread_mutex_unlock(&waiter->lock);
+    sx_waiter_wake(&answer->waiter, status);
     if (release_fn != NULL) {
         release_fn(release_cbdata);
     }
 }
 
-static void wait(struct waiter *waiter)
-{
-    pthread_mutex_lock(&waiter->lock);
-    while (!waiter->done) {
-        pthread_cond_wait(&waiter->cond, &waiter->lock);
-    }
-    pthread_mutex_unlock(&waiter->lock);
-}
-
 pmix_status_t sx_ask_own(enum sx_function function, const struct sx_role_ask *ask,
                          pmix_info_t **ret_info, size_t *ret_ninfo)
 {
-    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+    struct own_answer answer = { .waiter = SX_WAITER_INIT };
     const bool wanted = ret_info != NULL && ret_ninfo != NULL;
     pmix_status_t rc = sx_role_may_wait();
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_ask_own_nb(function, ask, waiter_wake, &waiter);
+        rc = sx_ask_own_nb(function, ask, own_answered, &answer);
     }
     if (rc == PMIX_SUCCESS) {
-        wait(&waiter);
-        rc = waiter.status;
+        rc = sx_waiter_wait(&answer.waiter);
     }
     if (ret_info != NULL) {
-        *ret_info = wanted ? waiter.info : NULL;
+        *ret_info = wanted ? answer.info : NULL;
     }
     if (ret_ninfo != NULL) {
-        *ret_ninfo = wanted ? waiter.ninfo : 0;
+        *ret_ninfo = wanted ? answer.ninfo : 0;
     }
     if (!wanted) {
-        PMIx_Info_free(waiter.info, waiter.ninfo);
+        PMIx_Info_free(answer.info, answer.ninfo);
     }
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }

@@ -16,6 +16,7 @@
 #include "base/call/role.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/waiter.h"
 #include "server/cleanup/cleanup.h"
 #include "server/collective/collective.h"
 #include "server/data/data.h"
@@ -130,10 +131,7 @@ static pmix_status_t numa_begin(struct sx_server *server, const struct sx_server
 
 struct start {
     struct sx_server *server;
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-    bool told;
-    pmix_status_t status;
+    struct sx_waiter waiter;
 };
 
 static void *server_thread(void *arg)
@@ -144,11 +142,7 @@ static void *server_thread(void *arg)
 
     sx_role_thread_enter();
     sx_numa_thread_settle(&server->numa);
-    pthread_mutex_lock(&start->lock);
-    start->status = status;
-    start->told = true;
-    pthread_cond_signal(&start->cond);
-    pthread_mutex_unlock(&start->lock);
+    sx_waiter_wake(&start->waiter, status);
     if (status == PMIX_SUCCESS) {
         sx_loop_run(server->loop);
         sx_board_end(&server->board);
@@ -159,11 +153,9 @@ static void *server_thread(void *arg)
 /* The life word belongs to the loop thread, so that thread reports that it has started. */
 static pmix_status_t thread_start(struct sx_server *server)
 {
-    struct start start = { .server = server };
+    struct start start = { .server = server, .waiter = SX_WAITER_INIT };
     sigset_t all, before;
 
-    pthread_mutex_init(&start.lock, NULL);
-    pthread_cond_init(&start.cond, NULL);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
     const int err = pthread_create(&server->thread, NULL, server_thread, &start);
@@ -173,17 +165,12 @@ static pmix_status_t thread_start(struct sx_server *server)
         return SX_RAISE(sx_status_from_errno(err), "cannot start the server's thread: %s",
                         strerror(err));
     }
-    pthread_mutex_lock(&start.lock);
-    while (!start.told) {
-        pthread_cond_wait(&start.cond, &start.lock);
-    }
-    pthread_mutex_unlock(&start.lock);
-    pthread_cond_destroy(&start.cond);
-    pthread_mutex_destroy(&start.lock);
-    if (start.status != PMIX_SUCCESS) {
+    const pmix_status_t status = sx_waiter_wait(&start.waiter);
+
+    if (status != PMIX_SUCCESS) {
         pthread_join(server->thread, NULL);
     }
-    return start.status;
+    return status;
 }
 
 static struct sx_server *server_free(struct sx_server *server)

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 The shmix authors */
 /* deliver.c - PMIx_server_IOF_deliver, on any thread of the host: output is posted to the loop,
  * which hands it on to the pulls (iof.c). */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,25 +10,8 @@
 
 #include "base/call/directive_tables.h"
 #include "base/call/role.h"
+#include "base/waiter.h"
 #include "server/iof/output.h"
-
-/* A caller that waits for a callback. */
-struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-    bool done;
-};
-
-static void waiter_wake(pmix_status_t status, void *cbdata)
-{
-    struct waiter *const waiter = cbdata;
-
-    (void)status;
-    pthread_mutex_lock(&waiter->lock);
-    waiter->done = true;
-    pthread_cond_signal(&waiter->cond);
-    pthread_mutex_unlock(&waiter->lock);
-}
 
 /* @again: the source may be a whole job, as for its end. */
 static pmix_status_t output_judge(const pmix_proc_t *source, pmix_iof_channel_t channel,
@@ -97,7 +79,7 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
 {
     struct sx_server *const server = sx_server_get();
     struct sx_iof_options options = { 0 };
-    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+    struct sx_waiter waiter = SX_WAITER_INIT;
 
     if (server == NULL) {
         return PMIX_ERR_INIT;
@@ -111,16 +93,13 @@ pmix_status_t PMIx_server_IOF_deliver(const pmix_proc_t *source, pmix_iof_channe
         rc = sx_role_may_wait();
     }
     if (rc == PMIX_SUCCESS) {
-        rc = deliver(server, source, channel, bo, &options, cbfunc != NULL ? cbfunc : waiter_wake,
+        rc = deliver(server, source, channel, bo, &options,
+                     cbfunc != NULL ? cbfunc : sx_waiter_op_done,
                      cbfunc != NULL ? cbdata : &waiter);
     }
     if (rc != PMIX_SUCCESS || cbfunc != NULL) {
         return rc;
     }
-    pthread_mutex_lock(&waiter.lock);
-    while (!waiter.done) {
-        pthread_cond_wait(&waiter.cond, &waiter.lock);
-    }
-    pthread_mutex_unlock(&waiter.lock);
+    (void)sx_waiter_wait(&waiter);
     return PMIX_OPERATION_SUCCEEDED; /* done, no callback follows */
 }

@@ -3,7 +3,6 @@
 /* logging.c - one call, from its infos to its answer. */
 #include "server/log/logging.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 #include "base/call/role.h"
 #include "base/stream/log_channel.h"
 #include "base/value/value.h"
+#include "base/waiter.h"
 #include "server/port/port.h"
 
 #define PRIORITY_ERROR 3u
@@ -461,25 +461,6 @@ static pmix_status_t host_begin(struct sx_server *server, void *arg)
     return PMIX_SUCCESS;
 }
 
-/* A caller that waits for a callback. */
-struct waiter {
-    pthread_mutex_t lock;
-    pthread_cond_t cond;
-    bool done;
-    pmix_status_t status;
-};
-
-static void waiter_wake(pmix_status_t status, void *cbdata)
-{
-    struct waiter *const waiter = cbdata;
-
-    pthread_mutex_lock(&waiter->lock);
-    waiter->status = status;
-    waiter->done = true;
-    pthread_cond_signal(&waiter->cond);
-    pthread_mutex_unlock(&waiter->lock);
-}
-
 static pmix_status_t infos_copy(pmix_info_t **ret, size_t *ret_count, const pmix_info_t *info,
                                 size_t ninfo)
 {
@@ -532,7 +513,7 @@ pmix_status_t sx_logging_by_host(const pmix_info_t data[], size_t ndata,
                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
     struct sx_server *const server = sx_server_get();
-    struct waiter waiter = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+    struct sx_waiter waiter = SX_WAITER_INIT;
 
     if (server == NULL) {
         return PMIX_ERR_INIT;
@@ -543,17 +524,9 @@ pmix_status_t sx_logging_by_host(const pmix_info_t data[], size_t ndata,
     pmix_status_t rc = sx_role_may_wait();
 
     if (rc == PMIX_SUCCESS) {
-        rc = host_log(server, data, ndata, directives, ndirs, waiter_wake, &waiter);
+        rc = host_log(server, data, ndata, directives, ndirs, sx_waiter_op_done, &waiter);
     }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    pthread_mutex_lock(&waiter.lock);
-    while (!waiter.done) {
-        pthread_cond_wait(&waiter.cond, &waiter.lock);
-    }
-    pthread_mutex_unlock(&waiter.lock);
-    return waiter.status;
+    return rc == PMIX_SUCCESS ? sx_waiter_wait(&waiter) : rc;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

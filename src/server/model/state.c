@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* state.c - which server runs in this process, and how work of other threads gets into its loop. */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "server/model/state.h"
 
 #include "base/status.h"
+#include "base/waiter.h"
 
 static _Atomic(struct sx_server *) running;
 
@@ -70,10 +70,7 @@ struct call {
     void (*release)(void *arg);
     pmix_op_cbfunc_t cbfunc; /* NULL: a thread waits */
     void *cbdata;
-    pthread_mutex_t lock;
-    pthread_cond_t done_cond;
-    bool done;
-    pmix_status_t status;
+    struct sx_waiter waiter;
 };
 
 static pmix_status_t work(struct sx_server *server, sx_server_fn fn, void *arg)
@@ -101,11 +98,7 @@ static void call_run(void *arg, uint64_t now_ns)
         free(call);
         return;
     }
-    pthread_mutex_lock(&call->lock);
-    call->status = status;
-    call->done = true;
-    pthread_cond_signal(&call->done_cond);
-    pthread_mutex_unlock(&call->lock);
+    sx_waiter_wake(&call->waiter, status);
 }
 
 pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg)
@@ -113,24 +106,12 @@ pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *ar
     if (sx_loop_is_own_thread(server->loop)) {
         return work(server, fn, arg);
     }
-    struct call call = { .server = server, .fn = fn, .arg = arg };
+    struct call call = { .server = server, .fn = fn, .arg = arg, .waiter = SX_WAITER_INIT };
 
     call.post = (struct sx_loop_post){ .fn = call_run, .arg = &call };
-    pthread_mutex_init(&call.lock, NULL);
-    pthread_cond_init(&call.done_cond, NULL);
-    pmix_status_t rc = sx_loop_post(server->loop, &call.post);
+    const pmix_status_t rc = sx_loop_post(server->loop, &call.post);
 
-    if (rc == PMIX_SUCCESS) {
-        pthread_mutex_lock(&call.lock);
-        while (!call.done) {
-            pthread_cond_wait(&call.done_cond, &call.lock);
-        }
-        pthread_mutex_unlock(&call.lock);
-        rc = call.status;
-    }
-    pthread_cond_destroy(&call.done_cond);
-    pthread_mutex_destroy(&call.lock);
-    return rc;
+    return rc == PMIX_SUCCESS ? sx_waiter_wait(&call.waiter) : rc;
 }
 
 pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
