@@ -467,21 +467,36 @@ pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm
     return PMIX_SUCCESS;
 }
 
-/* A body in the store may move while it is put there again. */
+/* Replace the cell of a value by one with another scope, for the same body. */
 static pmix_status_t sx_store_rescope(struct sx_store_writer *writer, enum sx_realm realm,
-                                      uint32_t row, const char *key, pmix_scope_t scope,
-                                      const struct sx_item *item)
+                                      uint32_t row, const char *key, pmix_scope_t scope)
 {
-    void *const body = item->cell.len != 0 ? malloc(item->cell.len) : NULL;
+    struct sx_column_record *record = NULL;
+    uint64_t generation;
+    struct sx_put put;
+    pmix_status_t rc = sx_put_init(&put, realm, row, key);
 
-    if (item->cell.len != 0 && body == NULL) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "%" PRIu32 " bytes for a value", item->cell.len);
+    while (rc == PMIX_SUCCESS) {
+        struct sx_item item;
+
+        generation = writer->generation;
+        rc = sx_store_find(&writer->view, realm, row, key, &item);
+        if (rc == PMIX_SUCCESS) {
+            rc = sx_put_fill(&put, scope, &item.cell, item.body);
+        }
+        if (rc == PMIX_SUCCESS) {
+            put.body_off = item.cell.len != 0
+                               ? (uint64_t)((const uint8_t *)item.body - writer->view.seg.base)
+                               : 0;
+            record = sx_column_find(writer, &put);
+            rc = sx_put_reserve(writer, &record, &put);
+        }
+        if (rc == PMIX_SUCCESS && generation == writer->generation) {
+            writer->garbage_bytes -= sx_align_up(put.cell.len, 8); /* it will be counted */
+            sx_put_store(writer, record, &put);
+            return PMIX_SUCCESS;
+        } /* else the store was renewed for that, and the body has moved */
     }
-    if (body != NULL) {
-        memcpy(body, item->body, item->cell.len);
-    }
-    const pmix_status_t rc = sx_store_put_flat(writer, realm, row, key, scope, &item->cell, body);
-    free(body);
     return rc;
 }
 
@@ -499,5 +514,5 @@ pmix_status_t sx_store_withdraw(struct sx_store_writer *writer, enum sx_realm re
         return PMIX_SUCCESS;
     }
     return left == PMIX_SCOPE_UNDEF ? sx_store_unset(writer, realm, row, key)
-                                    : sx_store_rescope(writer, realm, row, key, left, &item);
+                                    : sx_store_rescope(writer, realm, row, key, left);
 }

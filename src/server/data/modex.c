@@ -232,8 +232,8 @@ static pmix_status_t put_take(struct sx_server *server, struct sx_client *client
                                      &item);
 
     if (rc == PMIX_SUCCESS) {
-        sx_share_charge(server, client, item.cell.len / 1024);
         if (taken == PMIX_LOCAL && sx_item_scope(&item) == PMIX_GLOBAL) {
+            sx_share_charge(server, client, item.cell.len / 1024);
             rc = remote_keep(nspace, client->rank, put->key, &item);
             return rc == PMIX_SUCCESS
                        ? sx_store_unset(&nspace->store, SX_REALM_JOB, client->rank, put->key)
@@ -340,24 +340,6 @@ static pmix_status_t put_end(struct sx_server *server, struct sx_client *client,
     return (put->head->flags & SX_PUT_LAST) != 0 ? sx_modex_commit(server, client) : PMIX_SUCCESS;
 }
 
-pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
-                           const struct sx_opened *body, pmix_status_t *ret_kept)
-{
-    struct put put;
-    pmix_status_t rc = put_read(body, &put);
-
-    if (rc == PMIX_SUCCESS && !client->nspace->has_store) {
-        rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's put: its home is elsewhere */
-    }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    rc = put_apply(server, client, &put);
-    return rc == PMIX_ERR_BAD_PARAM
-               ? rc /* a bad qualified value: our client library checks values before sending */
-               : put_end(server, client, &put, body->size, rc, ret_kept);
-}
-
 /* ---- long values ----------------------------------------------------------------------------- */
 
 /* One that is copied in its client's turns.  Until its end nothing else of the client is taken. */
@@ -369,6 +351,7 @@ struct sx_long_put {
     struct sx_pages pages;
     size_t size;
     struct put put; /* in the pages */
+    bool keeps;     /* it takes a value away, which stays for other nodes: that is copied */
     struct sx_store_writer *store;
     struct sx_store_long value;
 };
@@ -386,33 +369,133 @@ static void long_put_free(struct sx_client *client)
     }
 }
 
-static void long_put_step(struct sx_share_work *work)
+/* Find the value that is kept for other nodes, which may have moved.  Return: false when it is no
+ * longer the one that was taken away. */
+static bool long_keep_find(struct sx_long_put *all)
 {
-    struct sx_long_put *const all = SX_CONTAINER(work, struct sx_long_put, work);
+    struct sx_item item;
+
+    if (sx_store_find(&all->client->nspace->store.view, SX_REALM_JOB, all->client->rank,
+                      all->put.key, &item) != PMIX_SUCCESS ||
+        item.cell.len != all->value.cell.len || item.cell.type != all->value.cell.type ||
+        sx_item_scope(&item) != PMIX_GLOBAL) {
+        return false;
+    }
+    all->value.body = item.body;
+    return true;
+}
+
+/* All has been copied: @rc.  Free @all. */
+static void long_put_end(struct sx_long_put *all, pmix_status_t rc)
+{
     struct sx_server *const server = all->server;
     struct sx_client *const client = all->client;
-    const uint64_t before = all->store->copied_bytes;
+    const bool answers = !all->keeps;
     const uint32_t id = all->id;
-    pmix_status_t rc, kept;
-    const bool is_more = sx_store_put_step(all->store, &all->value,
-                                           SX_SHARE_STEP_UNITS * COPIED_PER_UNIT, &rc);
+    pmix_status_t kept;
 
-    sx_share_charge(server, client, 1 + (all->store->copied_bytes - before) / COPIED_PER_UNIT);
-    if (is_more) {
-        return;
-    }
-    if (all->store->renewal != NULL) {
-        copier_begin(server, client);
-    }
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && all->keeps) {
+        (void)sx_store_unset(&client->nspace->store, SX_REALM_JOB, client->rank, all->put.key);
+    } else if (rc == PMIX_SUCCESS) {
         remote_outdate(client, &all->put);
     }
     sx_share_work_remove(&all->work); /* what the end calls may end the client */
     rc = put_end(server, client, &all->put, all->size, rc, &kept);
     long_put_free(client);
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && answers) {
         sx_reply(server, client, id, kept, -1);
     }
+}
+
+static void long_put_step(struct sx_share_work *work)
+{
+    struct sx_long_put *const all = SX_CONTAINER(work, struct sx_long_put, work);
+    const uint64_t before = all->store->copied_bytes;
+    pmix_status_t rc = PMIX_SUCCESS;
+    bool is_more = false;
+
+    if (!all->keeps || long_keep_find(all)) {
+        is_more = sx_store_put_step(all->store, &all->value, SX_SHARE_STEP_UNITS * COPIED_PER_UNIT,
+                                    &rc);
+    }
+    sx_share_charge(all->server, all->client,
+                    1 + (all->store->copied_bytes - before) / COPIED_PER_UNIT);
+    if (is_more) {
+        return;
+    }
+    if (all->store->renewal != NULL) {
+        copier_begin(all->server, all->client);
+    }
+    long_put_end(all, rc);
+}
+
+/* A put that takes a long value away from this node, and leaves it to others: when there is such a
+ * value, copy it in the client's turns.  Return: false when it is for put_take. */
+static bool long_keep_begin(struct sx_server *server, struct sx_client *client,
+                            const struct put *put, size_t size)
+{
+    struct sx_nspace *const nspace = client->nspace;
+    struct sx_pages pages = { .at = NULL };
+    struct sx_item item, newer;
+
+    if (put->head->scope != PMIX_DEL_LOCAL || client->long_put != NULL ||
+        sx_store_find(&nspace->store.view, SX_REALM_JOB, client->rank, put->key, &item) !=
+            PMIX_SUCCESS ||
+        item.cell.len <= SX_STORE_LONG_BYTES || sx_item_scope(&item) != PMIX_GLOBAL ||
+        remote_obtain(nspace) != PMIX_SUCCESS ||
+        sx_store_find(&nspace->remote.view, SX_REALM_JOB, client->rank, put->key, &newer) ==
+            PMIX_SUCCESS) {
+        return false;
+    }
+    struct sx_long_put *const all = calloc(1, sizeof(*all));
+
+    if (all == NULL || !sx_pages_grow(&pages, 0, size)) {
+        free(all);
+        return false;
+    }
+    memcpy(pages.at, put->head, size);
+    *all = (struct sx_long_put){
+        .work.step = long_put_step,
+        .server = server,
+        .client = client,
+        .pages = pages,
+        .size = size,
+        .put = *put,
+        .keeps = true,
+        .store = &nspace->remote,
+        .value = { .realm = SX_REALM_JOB,
+                   .row = client->rank,
+                   .scope = PMIX_REMOTE,
+                   .cell = item.cell,
+                   .body = item.body },
+    };
+    all->put.head = (const void *)pages.at;
+    all->value.key = all->put.key;
+    client->long_put = all;
+    sx_share_work_add(client, &all->work);
+    return true;
+}
+
+pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
+                           const struct sx_opened *body, pmix_status_t *ret_kept)
+{
+    struct put put;
+    pmix_status_t rc = put_read(body, &put);
+
+    if (rc == PMIX_SUCCESS && !client->nspace->has_store) {
+        rc = PMIX_ERR_NOT_SUPPORTED; /* a tool's put: its home is elsewhere */
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (long_keep_begin(server, client, &put, body->size)) {
+        *ret_kept = PMIX_SUCCESS; /* so far */
+        return PMIX_SUCCESS;
+    }
+    rc = put_apply(server, client, &put);
+    return rc == PMIX_ERR_BAD_PARAM
+               ? rc /* a bad qualified value: our client library checks values before sending */
+               : put_end(server, client, &put, body->size, rc, ret_kept);
 }
 
 bool sx_modex_put_long(struct sx_server *server, struct sx_client *client, struct sx_frame *frame)

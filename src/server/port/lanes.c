@@ -45,8 +45,9 @@ void sx_lane_mark(struct sx_server *server, struct sx_client *client, struct sx_
     sx_list_append(&client->share.marks, &mark->link);
     sx_client_retain(client);
     marks_reach(client);
+    /* Work that goes on in its turns belongs to messages before these. */
     while (client->state == SX_CLIENT_CONNECTED && !sx_list_empty(&client->share.marks) &&
-           sx_share_affords(server, client)) {
+           sx_list_empty(&client->share.works) && sx_share_affords(server, client)) {
         sx_lane_take_one(server, client);
     }
     sx_client_release(client);

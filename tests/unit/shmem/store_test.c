@@ -230,6 +230,46 @@ Test(store, a_withdrawn_value_is_gone_and_can_come_again)
     sx_store_destroy(&writer);
 }
 
+/* Another scope costs the same for a long value as for a short one. */
+Test(store, a_value_withdrawn_from_others_keeps_its_body)
+{
+    enum { BYTES = 1 << 20 };
+    static char bytes[BYTES];
+    const pmix_value_t value = { .type = PMIX_BYTE_OBJECT,
+                                 .data.bo = { .bytes = bytes, .size = BYTES } };
+    struct sx_store_writer writer;
+    struct sx_item item;
+
+    memset(bytes, 'b', BYTES);
+    test_store_create(&writer, 4, 16 << 20, true);
+    for (uint32_t row = 0; row < 3; row++) {
+        cr_assert_eq(sx_store_put(&writer, SX_REALM_JOB, row, "long", PMIX_GLOBAL, &value),
+                     PMIX_SUCCESS);
+    }
+    for (uint32_t row = 0; row < 3; row++) {
+        const uint64_t before = writer.heap.next_off;
+
+        cr_assert_eq(sx_store_withdraw(&writer, SX_REALM_JOB, row, "long", PMIX_REMOTE),
+                     PMIX_SUCCESS);
+        cr_expect_leq(writer.heap.next_off - before, sizeof(struct sx_cell));
+        cr_expect_eq(writer.live_bytes + writer.garbage_bytes, writer.heap.next_off);
+        cr_expect_lt(writer.garbage_bytes, BYTES);
+    }
+    for (unsigned renewed = 0; renewed < 2; renewed++) {
+        for (uint32_t row = 0; row < 3; row++) {
+            cr_assert_eq(sx_store_find(&writer.view, SX_REALM_JOB, row, "long", &item),
+                         PMIX_SUCCESS);
+            cr_expect_eq(sx_item_scope(&item), PMIX_LOCAL);
+            cr_assert_eq(item.cell.len, BYTES);
+            cr_expect_eq(memcmp(item.body, bytes, BYTES), 0);
+        }
+        cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
+    }
+    cr_assert_eq(sx_store_withdraw(&writer, SX_REALM_JOB, 1, "long", PMIX_LOCAL), PMIX_SUCCESS);
+    cr_expect_eq(sx_store_find(&writer.view, SX_REALM_JOB, 1, "long", &item), PMIX_ERR_NOT_FOUND);
+    sx_store_destroy(&writer);
+}
+
 /* One key that one rank alone has must not cost a chunk. */
 Test(store, a_single_row_costs_one_column_and_its_body)
 {
