@@ -771,34 +771,42 @@ static bool may_be_written_so(const struct sx_server *server, const struct sx_ar
     return arrival->in_order || (kind != NULL && kind->known_by_id);
 }
 
+pmix_status_t sx_arrival_take(struct sx_server *server, struct sx_arrival *arrival,
+                              pmix_status_t rc)
+{
+    struct sx_client *const client = arrival->client;
+
+    if (rc == PMIX_SUCCESS && !may_be_written_so(server, arrival)) {
+        rc = PMIX_ERR_BAD_PARAM;
+    }
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        sx_arrival_clear(arrival);
+        return rc;
+    }
+    const uint32_t most = server->port.pending_max[SX_PENDING_ARRIVAL];
+
+    if (rc == PMIX_SUCCESS &&
+        !sx_results_reserve(&client->results, arrival->open < most ? arrival->open : most)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = take_part(server, client, arrival);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_members_refuse(client, arrival->op, rc);
+    }
+    sx_arrival_clear(arrival);
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
                                    const struct sx_opened *body)
 {
     struct sx_arrival arrival;
-    pmix_status_t rc = sx_arrival_read(&arrival, body);
+    const pmix_status_t rc = sx_arrival_read(&arrival, body);
 
-    if (rc == PMIX_ERR_BAD_PARAM) {
-        return rc;
-    }
-    if (rc == PMIX_SUCCESS && !may_be_written_so(server, &arrival)) {
-        sx_arrival_clear(&arrival);
-        return PMIX_ERR_BAD_PARAM;
-    }
     arrival.client = client;
-    const uint32_t most = server->port.pending_max[SX_PENDING_ARRIVAL];
-
-    if (rc == PMIX_SUCCESS &&
-        !sx_results_reserve(&client->results, arrival.open < most ? arrival.open : most)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = take_part(server, client, &arrival);
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_members_refuse(client, arrival.op, rc);
-    }
-    sx_arrival_clear(&arrival);
-    return PMIX_SUCCESS;
+    return sx_arrival_take(server, &arrival, rc);
 }
 
 /* ---- members that are registered late, members that leave ----------------------------------- */

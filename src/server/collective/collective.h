@@ -37,6 +37,12 @@
 pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *client,
                                    const struct sx_opened *body);
 
+/* The frame of an arrival that names many processes: it is taken in several of the client's turns,
+ * before anything that the client has sent behind it (long_arrival.c).  Return: false when @frame
+ * is to be taken at once, by sx_collective_arrive. */
+bool sx_collective_arrive_long(struct sx_server *server, struct sx_client *client,
+                               struct sx_frame *frame);
+
 /* The host has registered @client: open operations that name it expect it too. */
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
 /* The host has registered @nspace: operations that waited for this find their members. */

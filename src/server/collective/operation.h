@@ -58,6 +58,15 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
 /* Safe on a zeroed @arrival and twice. */
 void sx_arrival_clear(struct sx_arrival *arrival);
 
+/* Processes of one arrival that are taken in one turn. */
+#define SX_ARRIVE_AT_ONCE_MAX 1024u
+#define SX_ARRIVE_PROCS_PER_UNIT 16u /* to read them, or to find those that are here: share.h */
+
+/* @arrival, which sx_arrival_read has read with @rc, joins its operation, or its client gets the
+ * status; clears @arrival.  Return: as sx_collective_arrive. */
+pmix_status_t sx_arrival_take(struct sx_server *server, struct sx_arrival *arrival,
+                              pmix_status_t rc);
+
 /* ---- generations ----------------------------------------------------------------------------- */
 
 /* The open operations of one signature, from the oldest to the youngest.

@@ -206,9 +206,12 @@ static bool on_put_bulk(struct sx_server *server, struct sx_client *client, stru
 static bool on_arrive_bulk(struct sx_server *server, struct sx_client *client,
                            struct sx_frame *frame, uint64_t now_ns)
 {
+    (void)now_ns;
+    if (sx_collective_arrive_long(server, client, frame)) {
+        return true;
+    }
     const pmix_status_t rc = sx_collective_arrive(server, client, &frame->opened);
 
-    (void)now_ns;
     if (rc == PMIX_SUCCESS) {
         sx_reply(server, client, frame->header.id, PMIX_SUCCESS, -1);
     }

@@ -217,3 +217,88 @@ Test(collective, of_connected_ranks_goes_on_without_who_has_left_and_ends_with_w
 {
     hosted_call(bereaved, NULL);
 }
+
+/* ---- arrivals that name many processes ------------------------------------------------------- */
+
+#define MANY (2 * SX_ARRIVE_AT_ONCE_MAX)
+
+/* A frame of @rank's arrival at the fence of ranks 0 and 1, and of many of a job to come. */
+static struct sx_frame long_frame(uint32_t id)
+{
+    static const char later[] = "later";
+    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE,
+                                         .op = id,
+                                         .proc_count = MANY + 2 };
+    struct sx_pages pages = { .at = NULL };
+
+    cr_assert(sx_pages_grow(&pages, 0, sizeof(head) + head.proc_count * 16));
+    memset(pages.at, 0, pages.size);
+    memcpy(pages.at, &head, sizeof(head));
+    for (uint32_t i = 0; i < head.proc_count; i++) {
+        uint8_t *const at = pages.at + sizeof(head) + i * 16;
+        const char *const name = i < 2 ? NSPACE : later;
+        const uint32_t proc[2] = { i < 2 ? i : i - 2, (uint32_t)strlen(name) };
+
+        memcpy(at, proc, sizeof(proc));
+        memcpy(at + sizeof(proc), name, strlen(name));
+    }
+    struct sx_frame frame = opened_frame(SX_MSG_ARRIVE_BULK, id, pages.at, pages.size);
+
+    frame.bulk_pages = pages;
+    return frame;
+}
+
+static void long_begins(struct sx_server *server, uint32_t rank)
+{
+    struct sx_frame frame = long_frame(rank + 1);
+    struct sx_client *const client = client_of(server, rank);
+
+    cr_assert(sx_collective_arrive_long(server, client, &frame));
+    cr_expect_null(frame.bulk_pages.at, "it owns them now");
+    cr_expect_not(sx_list_empty(&client->share.works));
+    cr_expect_eq(client->pending_counts[SX_PENDING_ARRIVAL], 1);
+}
+
+/* It charges what it has read, so that its client has no second step in that turn. */
+static void long_steps(struct sx_server *server, uint32_t rank)
+{
+    struct sx_client *const client = client_of(server, rank);
+    const uint32_t before = server->turn.units;
+
+    sx_share_work_step(client);
+    cr_expect_geq(server->turn.units - before, MANY / SX_ARRIVE_PROCS_PER_UNIT);
+    cr_expect_eq(client->pending_counts[SX_PENDING_ARRIVAL], 1);
+}
+
+static pmix_status_t over_turns(struct sx_server *server, void *arg)
+{
+    struct sx_client *const first = client_of(server, 0), *const second = client_of(server, 1);
+
+    (void)arg;
+    long_begins(server, 0);
+    cr_expect(sx_list_empty(&server->collectives));
+    long_steps(server, 0);
+    cr_expect(sx_list_empty(&server->collectives), "it is read, and no more");
+    long_steps(server, 0);
+    cr_expect(sx_list_empty(&first->share.works));
+    cr_assert_eq(server->signatures.count, 1);
+    long_begins(server, 1);
+    long_steps(server, 1);
+    sx_pending_client_gone(server, second);
+    cr_expect(sx_list_empty(&second->share.works), "nothing is left of one that has gone");
+    cr_expect_eq(second->pending_counts[SX_PENDING_ARRIVAL], 0);
+    long_begins(server, 1);
+    long_steps(server, 1);
+    long_steps(server, 1);
+    cr_expect_eq(server->signatures.count, 1, "they have met");
+    struct sx_collective *const fence = SX_LIST_ENTRY(server->collectives.next,
+                                                      struct sx_collective, link);
+
+    cr_expect_eq(fence->members.arrived_count, 2);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, a_long_arrival_is_read_in_one_turn_and_joins_in_another)
+{
+    hosted_call(over_turns, NULL);
+}
