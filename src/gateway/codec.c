@@ -537,9 +537,10 @@ uint32_t sx_codec_get_u32(struct sx_wire_reader *r, pmix_data_type_t type)
 
 uint8_t sx_codec_get_u8(struct sx_wire_reader *r, pmix_data_type_t type)
 {
-    uint8_t number = 0;
-
-    return sx_codec_unpack(r, type, &number, 1) ? number : 0;
+    if (sx_wire_get_head(r, type) != 1) {
+        sx_wire_fail(r, PMIX_ERR_UNPACK_FAILURE);
+    }
+    return (uint8_t)sx_wire_get_uint(r, 1);
 }
 
 const char *sx_codec_get_text(struct sx_wire_reader *r)
@@ -878,7 +879,8 @@ void sx_codec_put_u32(struct sx_wire_writer *w, pmix_data_type_t type, uint32_t 
 
 void sx_codec_put_u8(struct sx_wire_writer *w, pmix_data_type_t type, uint8_t number)
 {
-    sx_codec_pack(w, type, &number, 1);
+    sx_wire_put_head(w, type, 1);
+    sx_wire_put_uint(w, number, 1);
 }
 
 void sx_codec_put_text(struct sx_wire_writer *w, const char *text)
@@ -943,6 +945,22 @@ bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmi
     kept = keep_carried(w, before);
     group->count += kept;
     return kept;
+}
+
+void sx_codec_put_infos(struct sx_wire_writer *w, const pmix_info_t *infos, size_t count)
+{
+    struct sx_codec_group group = { .elements.form = w->form };
+
+    for (size_t i = 0; i < count; i++) {
+        sx_codec_group_add(&group, infos[i].key, &infos[i].value);
+    }
+    sx_codec_put_size(w, group.count);
+    if (group.count > 0) {
+        sx_wire_put_head(w, PMIX_INFO, group.count);
+        sx_wire_put(w, group.elements.bytes, group.elements.size);
+    }
+    put_failed(w, group.elements.failed);
+    sx_wire_writer_deinit(&group.elements);
 }
 
 void sx_codec_group_put(struct sx_wire_writer *w, const char *key, struct sx_codec_group *group)

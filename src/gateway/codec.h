@@ -16,6 +16,7 @@
 /* Types of the wire that our headers do not have, and a kind of BUFFER. */
 #define SX_CODEC_BUFFER 26
 #define SX_CODEC_KVAL 28
+#define SX_CODEC_COMMAND 34
 #define SX_CODEC_DESCRIBED 2
 
 #define SX_CODEC_DEPTH_MAX 8
@@ -84,6 +85,8 @@ struct sx_codec_group {
 
 /* Return: as sx_codec_put_kval. */
 bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmix_value_t *value);
+/* SIZE n and, unless it is 0, a pack of those of @count infos that can be carried. */
+void sx_codec_put_infos(struct sx_wire_writer *w, const pmix_info_t *infos, size_t count);
 /* A KVAL with a DATA_ARRAY of them; then @group is empty. */
 void sx_codec_group_put(struct sx_wire_writer *w, const char *key, struct sx_codec_group *group);
 /* A KVAL with a BYTE_OBJECT of what @inner holds. */

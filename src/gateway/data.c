@@ -188,8 +188,7 @@ pmix_status_t sx_gateway_fence(struct sx_request *request, struct sx_wire_reader
 
 static bool is_true(const struct sx_request *request, const char *key)
 {
-    const pmix_info_t *const info =
-        sx_info_find(request->infos.at, request->infos.count, key);
+    const pmix_info_t *const info = sx_info_find(request->infos.at, request->infos.count, key);
 
     return info != NULL && sx_value_is_true(&info->value);
 }
@@ -245,8 +244,7 @@ static void value_put(const struct sx_request *request, struct sx_wire_writer *w
 /* All of the rank but @asked, and but the reserved keys if a key was asked for. */
 static void others_put(struct sx_wire_writer *w, const pmix_value_t *all, const char *asked)
 {
-    const pmix_data_array_t *const array =
-        all->type == PMIX_DATA_ARRAY ? all->data.darray : NULL;
+    const pmix_data_array_t *const array = all->type == PMIX_DATA_ARRAY ? all->data.darray : NULL;
 
     for (size_t i = 0; array != NULL && array->type == PMIX_INFO && i < array->size; i++) {
         const pmix_info_t *const info = (const pmix_info_t *)array->array + i;
@@ -262,19 +260,14 @@ static void others_put(struct sx_wire_writer *w, const pmix_value_t *all, const 
 static void job_put(struct sx_wire_writer *answer, const char *nspace)
 {
     struct sx_wire_writer object = { .form = answer->form };
-    shmix_job_t *job;
     pmix_proc_t proc;
 
-    if (shmix_job_open(nspace, &job) != PMIX_SUCCESS) {
-        return;
-    }
     PMIX_LOAD_PROCID(&proc, nspace, PMIX_RANK_WILDCARD);
     sx_codec_pack(&object, PMIX_PROC, &proc, 1);
-    if (sx_gateway_job_write(&object, job, nspace) == PMIX_SUCCESS) {
+    if (sx_gateway_nspace_write(&object, nspace) == PMIX_SUCCESS) {
         sx_codec_put_bytes(answer, &object);
     }
     sx_wire_writer_deinit(&object);
-    shmix_job_close(job);
 }
 
 /* The value is there, in @request->out: everything else that the rank has put goes with it. */
@@ -317,6 +310,20 @@ static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
     sx_request_defer(request, get_resume);
 }
 
+/* A host without a name is the rank's own node, which is meant anyway. */
+static void drop_null_host(struct sx_codec_infos *infos)
+{
+    for (size_t i = 0; i < infos->count; i++) {
+        pmix_info_t *const info = &infos->at[i];
+
+        if (strcmp(info->key, PMIX_HOSTNAME) == 0 && info->value.type == PMIX_STRING &&
+            info->value.data.string == NULL) {
+            *info = infos->at[--infos->count];
+            return;
+        }
+    }
+}
+
 /* STRING nspace, PROC_RANK, infos, [STRING key]. */
 pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *body)
 {
@@ -331,6 +338,7 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
     }
+    drop_null_host(&request->infos);
     PMIX_LOAD_NSPACE(request->proc.nspace, nspace == NULL || nspace[0] == '\0'
                                                ? request->session->foreign.proc.nspace
                                                : nspace);
@@ -339,4 +347,29 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
     }
     return PMIx_Get_nb(&request->proc, request->text, request->infos.at, request->infos.count,
                        on_value, request);
+}
+
+/* ---- REFRESH_CACHE --------------------------------------------------------------------------- */
+
+/* STRING nspace, PROC_RANK.  The answer is everything of that process, as KVALs. */
+pmix_status_t sx_gateway_refresh(struct sx_request *request, struct sx_wire_reader *body)
+{
+    const char *const nspace = sx_codec_get_text(body);
+    const uint32_t rank = sx_codec_get_u32(body, PMIX_PROC_RANK);
+    struct sx_wire_writer answer;
+    pmix_value_t *all;
+    pmix_status_t rc;
+
+    if (body->failed != PMIX_SUCCESS) {
+        return body->failed;
+    }
+    PMIX_LOAD_PROCID(&request->proc, nspace == NULL ? "" : nspace, rank);
+    rc = PMIx_Get(&request->proc, NULL, NULL, 0, &all);
+    if (rc == PMIX_SUCCESS) {
+        answer = sx_request_body(request, rc);
+        others_put(&answer, all, NULL);
+        PMIX_VALUE_RELEASE(all);
+        sx_request_answer_body(request, &answer);
+    }
+    return rc;
 }

@@ -24,10 +24,9 @@
 /* Keys of the job that are not sent outside of an array: those of applications, and a topology in
  * shared memory, whose file and address are not the other library's. */
 static const char *const withheld[] = {
-    PMIX_APP_SIZE,     PMIX_APPLDR,       PMIX_APP_ARGV,      PMIX_WDIR,
-    PMIX_PSET_NAME,    PMIX_PSET_MEMBERS, PMIX_APP_MAP_TYPE,  PMIX_APP_MAP_REGEX,
-    SESSION_ARRAY,     NODE_ARRAY,        APP_ARRAY,          "pmix.hwlocaddr",
-    "pmix.hwlocsize",  "pmix.hwlocfile",
+    PMIX_APP_SIZE,     PMIX_APPLDR,       PMIX_APP_ARGV,      PMIX_WDIR,        PMIX_PSET_NAME,
+    PMIX_PSET_MEMBERS, PMIX_APP_MAP_TYPE, PMIX_APP_MAP_REGEX, SESSION_ARRAY,    NODE_ARRAY,
+    APP_ARRAY,         "pmix.hwlocaddr",  "pmix.hwlocsize",   "pmix.hwlocfile",
 };
 
 static bool is_withheld(const char *key)
@@ -300,6 +299,18 @@ pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, c
         ranks_write(w, &keys, nspace);
     }
     keys_deinit(&keys);
+    return rc;
+}
+
+pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspace)
+{
+    shmix_job_t *job;
+    pmix_status_t rc = shmix_job_open(nspace, &job);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_gateway_job_write(w, job, nspace);
+        shmix_job_close(job);
+    }
     return rc;
 }
 

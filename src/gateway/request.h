@@ -33,16 +33,16 @@ typedef pmix_status_t (*sx_command_fn_t)(struct sx_request *request, struct sx_w
 struct sx_session {
     struct sx_gateway_link *link; /* NULL: gone */
     struct sx_foreign foreign;
-    int fd;                   /* a duplicate of shmix_fd's, which PMIx_Finalize closes */
-    struct sx_list requests;  /* not answered */
-    struct sx_list deferred;  /* of those: to go on with, by their node */
-    size_t request_count;     /* of @requests */
-    bool is_finalized;        /* PMIx_Finalize was called */
-    bool is_lost;             /* our server is gone, or an answer could not be given */
-    shmix_job_t *job;         /* of the rank's own namespace; NULL: not opened */
-    struct sx_table puts;     /* data.c: what the rank has put, by key */
-    uint32_t commit_count;    /* data.c */
-    struct sx_list *handlers; /* event.c */
+    int fd;                  /* a duplicate of shmix_fd's, which PMIx_Finalize closes */
+    struct sx_list requests; /* not answered */
+    struct sx_list deferred; /* of those: to go on with, by their node */
+    size_t request_count;    /* of @requests */
+    bool is_finalized;       /* PMIx_Finalize was called */
+    bool is_lost;            /* our server is gone, or an answer could not be given */
+    shmix_job_t *job;        /* of the rank's own namespace; NULL: not opened */
+    struct sx_table puts;    /* data.c: what the rank has put, by key */
+    uint32_t commit_count;   /* data.c */
+    struct sx_list handlers; /* event.c: one for each code that the rank waits for */
 };
 
 struct sx_request {
@@ -59,8 +59,12 @@ struct sx_request {
     char *text;
     pmix_status_t status;
     struct sx_wire_writer out; /* a part of the answer */
-    void *rest;                /* the command's own, with its release */
-    void (*release)(void *rest);
+    struct {
+        void *at; /* malloc's: keys, APPs, QUERYs ... */
+        size_t count;
+        pmix_data_type_t type;
+    } array;
+    size_t waiting; /* for so many callbacks */
     void (*resume)(struct sx_request *request);
 };
 
@@ -83,8 +87,24 @@ struct sx_wire_writer sx_request_body(const struct sx_request *request, pmix_sta
 /* @rc is from a call of the public API: the request waits for its callback, or is answered. */
 pmix_status_t sx_request_called(struct sx_request *request, pmix_status_t rc);
 
+/* Read a SIZE and so many elements of @type into @request->array. */
+void sx_request_get_array(struct sx_request *request, struct sx_wire_reader *body,
+                          pmix_data_type_t type);
+
+/* For a call whose end nobody waits for. */
+void sx_gateway_ignore_status(pmix_status_t status, void *cbdata);
+
+/* The session of this process; NULL: none. */
+struct sx_session *sx_session_current(void);
+
+/* Free a request that gets no answer. */
+void sx_request_drop(struct sx_request *request);
+
 /* A pmix_op_cbfunc_t whose data is the request: answers with the status. */
 void sx_request_on_status(pmix_status_t status, void *cbdata);
+/* A pmix_info_cbfunc_t whose data is the request: answers with the status and the infos. */
+void sx_request_on_infos(pmix_status_t status, pmix_info_t *infos, size_t count, void *cbdata,
+                         pmix_release_cbfunc_t release_fn, void *release_cbdata);
 
 /* From a callback: call @resume when PMIx_Progress has returned, where calls may wait. */
 void sx_request_defer(struct sx_request *request, void (*resume)(struct sx_request *request));
@@ -93,6 +113,8 @@ void sx_request_defer(struct sx_request *request, void (*resume)(struct sx_reque
 
 /* job.c */
 pmix_status_t sx_gateway_req(struct sx_request *request, struct sx_wire_reader *body);
+/* The same of a namespace by its name, which may take a message to our server. */
+pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspace);
 /* Write the data of @job as KVALs.  Return: PMIX_SUCCESS, or a status of shmix_job_keys. */
 pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, const char *nspace);
 /* Keys that begin like the Standard's. */
@@ -101,10 +123,43 @@ bool sx_gateway_is_reserved(const char *key);
 /* data.c */
 pmix_status_t sx_gateway_commit(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_fence(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_refresh(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *body);
 void sx_gateway_data_deinit(struct sx_session *session);
 
+/* event.c */
+pmix_status_t sx_gateway_event_register(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_event_deregister(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_event_notify(struct sx_request *request, struct sx_wire_reader *body);
+void sx_gateway_event_deinit(struct sx_session *session);
+
+/* publish.c */
+pmix_status_t sx_gateway_publish(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_lookup(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_unpublish(struct sx_request *request, struct sx_wire_reader *body);
+
+/* collective.c: connections and groups */
+pmix_status_t sx_gateway_connect(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_disconnect(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_group_construct(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_group_destruct(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_group_leave(struct sx_request *request, struct sx_wire_reader *body);
+
 /* manage.c */
 pmix_status_t sx_gateway_abort(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_spawn(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_allocate(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_job_control(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_monitor(struct sx_request *request, struct sx_wire_reader *body);
+void sx_gateway_heartbeat(void);
+pmix_status_t sx_gateway_get_credential(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_validate_credential(struct sx_request *request,
+                                             struct sx_wire_reader *body);
+
+/* query.c */
+pmix_status_t sx_gateway_query(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_log(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_resolve_peers(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_resolve_nodes(struct sx_request *request, struct sx_wire_reader *body);
 
 #endif

@@ -22,10 +22,43 @@ static const struct command {
     const char *name;
     sx_command_fn_t begin;
 } commands[] = {
-    [0] = { "REQ", sx_gateway_req },       [1] = { "ABORT", sx_gateway_abort },
-    [2] = { "COMMIT", sx_gateway_commit }, [3] = { "FENCENB", sx_gateway_fence },
-    [4] = { "GETNB", sx_gateway_get },     [5] = { "FINALIZE", finalize },
+    [0] = { "REQ", sx_gateway_req },
+    [1] = { "ABORT", sx_gateway_abort },
+    [2] = { "COMMIT", sx_gateway_commit },
+    [3] = { "FENCENB", sx_gateway_fence },
+    [4] = { "GETNB", sx_gateway_get },
+    [5] = { "FINALIZE", finalize },
+    [6] = { "PUBLISHNB", sx_gateway_publish },
+    [7] = { "LOOKUPNB", sx_gateway_lookup },
+    [8] = { "UNPUBLISHNB", sx_gateway_unpublish },
+    [9] = { "SPAWNNB", sx_gateway_spawn },
+    [10] = { "CONNECTNB", sx_gateway_connect },
+    [11] = { "DISCONNECTNB", sx_gateway_disconnect },
+    [12] = { "NOTIFY", sx_gateway_event_notify },
+    [13] = { "REGEVENTS", sx_gateway_event_register },
+    [14] = { "DEREGEVENTS", sx_gateway_event_deregister },
+    [15] = { "QUERY", sx_gateway_query },
+    [16] = { "LOG", sx_gateway_log },
+    [17] = { "ALLOC", sx_gateway_allocate },
+    [18] = { "JOB_CONTROL", sx_gateway_job_control },
+    [19] = { "MONITOR", sx_gateway_monitor },
+    [20] = { "GET_CREDENTIAL", sx_gateway_get_credential },
+    [21] = { "VALIDATE_CRED", sx_gateway_validate_credential },
+    [24] = { "GROUP_CONSTRUCT", sx_gateway_group_construct },
+    [27] = { "GROUP_LEAVE", sx_gateway_group_leave },
+    [28] = { "GROUP_DESTRUCT", sx_gateway_group_destruct },
+    [33] = { "REFRESH_CACHE", sx_gateway_refresh },
+    [37] = { "RESOLVE_PEERS", sx_gateway_resolve_peers },
+    [38] = { "RESOLVE_NODE", sx_gateway_resolve_nodes },
+    [39] = { "GDS_FALLBACK", sx_gateway_req },
 };
+
+static struct sx_session *the_session; /* a process has one, as it has one PMIx_Init */
+
+struct sx_session *sx_session_current(void)
+{
+    return the_session;
+}
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -54,8 +87,9 @@ static void request_free(struct sx_request *request)
     free(request->procs.at);
     free(request->text);
     sx_wire_writer_deinit(&request->out);
-    if (request->release != NULL) {
-        request->release(request->rest);
+    if (request->array.at != NULL) {
+        sx_elements_destruct(request->array.at, request->array.count, request->array.type);
+        free(request->array.at);
     }
     free(request);
 }
@@ -113,6 +147,36 @@ void sx_request_on_status(pmix_status_t status, void *cbdata)
     sx_request_answer(cbdata, status);
 }
 
+void sx_request_drop(struct sx_request *request)
+{
+    request_free(request);
+}
+
+void sx_request_get_array(struct sx_request *request, struct sx_wire_reader *body,
+                          pmix_data_type_t type)
+{
+    request->array.type = type;
+    sx_codec_get_array(body, type, &request->array.at, &request->array.count);
+}
+
+void sx_request_on_infos(pmix_status_t status, pmix_info_t *infos, size_t count, void *cbdata,
+                         pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    struct sx_request *const request = cbdata;
+    struct sx_wire_writer body = sx_request_body(request, status);
+
+    sx_codec_put_infos(&body, infos, infos == NULL ? 0 : count);
+    sx_request_answer_body(request, &body);
+    if (release_fn != NULL) {
+        release_fn(release_cbdata);
+    }
+}
+
+void sx_gateway_ignore_status(pmix_status_t status, void *cbdata)
+{
+    (void)status, (void)cbdata;
+}
+
 void sx_request_defer(struct sx_request *request, void (*resume)(struct sx_request *request))
 {
     request->resume = resume;
@@ -135,7 +199,7 @@ static bool is_broken(const struct sx_wire_reader *body)
 
 static pmix_status_t dispatch(struct sx_request *request, struct sx_wire_reader *body)
 {
-    const uint8_t number = sx_codec_get_u8(body, PMIX_UINT8);
+    const uint8_t number = sx_codec_get_u8(body, SX_CODEC_COMMAND);
     const struct command *const command = command_find(number);
 
     if (body->failed != PMIX_SUCCESS) {
@@ -161,6 +225,10 @@ pmix_status_t sx_session_on_message(struct sx_session *session, uint32_t tag, co
     struct sx_request *request;
     pmix_status_t rc;
 
+    if (tag == TAG_HEARTBEAT && !session->is_finalized) {
+        sx_gateway_heartbeat();
+        return PMIX_SUCCESS;
+    }
     if (tag == TAG_HEARTBEAT) {
         return PMIX_SUCCESS;
     }
@@ -186,12 +254,6 @@ pmix_status_t sx_session_on_message(struct sx_session *session, uint32_t tag, co
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 /* The only event that is the session's own: the rank sees the end of its connection. */
-static void on_server_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                           pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
-                           pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata);
-
-static struct sx_session *the_session; /* a process has one, as it has one PMIx_Init */
-
 static void on_server_lost(size_t id, pmix_status_t status, const pmix_proc_t *source,
                            pmix_info_t *info, size_t ninfo, pmix_info_t *results, size_t nresults,
                            pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
@@ -222,8 +284,8 @@ static pmix_status_t begin(struct sx_session *session)
         rc = session->fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
-        const pmix_status_t id =
-            PMIx_Register_event_handler(&lost, 1, NULL, 0, on_server_lost, NULL, NULL);
+        const pmix_status_t id = PMIx_Register_event_handler(&lost, 1, NULL, 0, on_server_lost,
+                                                             NULL, NULL);
 
         rc = id < 0 ? id : PMIX_SUCCESS;
     }
@@ -248,6 +310,7 @@ pmix_status_t sx_session_open(struct sx_gateway_link *link, const struct sx_fore
     session->fd = -1;
     sx_list_init(&session->requests);
     sx_list_init(&session->deferred);
+    sx_list_init(&session->handlers);
     rc = begin(session);
     if (rc != PMIX_SUCCESS) {
         if (session->fd >= 0) {
@@ -306,8 +369,7 @@ pmix_status_t sx_session_progress(struct sx_session *session)
     do {
         PMIx_Progress();
         while ((node = sx_list_pop(&session->deferred)) != NULL) {
-            struct sx_request *const request =
-                SX_LIST_ENTRY(node, struct sx_request, deferred);
+            struct sx_request *const request = SX_LIST_ENTRY(node, struct sx_request, deferred);
 
             request->resume(request);
         }
@@ -328,6 +390,7 @@ struct sx_session *sx_session_close(struct sx_session *session, bool lost)
         request_free(SX_LIST_ENTRY(node, struct sx_request, node));
     }
     the_session = NULL;
+    sx_gateway_event_deinit(session);
     sx_gateway_data_deinit(session);
     close(session->fd);
     free(session);

@@ -46,7 +46,7 @@ Test(codec, numbers_in_v41_are_the_bytes_of_the_other_library)
     expect_bytes(&w, "02 5b", "STATUS -46");
     sx_codec_put_status(&w, INT_MIN);
     expect_bytes(&w, "02 ff ff ff ff 0f", "STATUS INT_MIN");
-    sx_codec_put_u8(&w, PMIX_UINT8, 0);
+    sx_codec_put_u8(&w, SX_CODEC_COMMAND, 0);
     expect_bytes(&w, "02 00", "COMMAND 0");
     sx_codec_put_size(&w, 0);
     expect_bytes(&w, "02 00", "SIZE 0");
