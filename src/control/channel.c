@@ -14,16 +14,19 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/system/process.h"
 #include "control/socket.h"
 
 #define IOV_COUNT_MAX 15      /* pieces of a body; the header is one more */
@@ -258,6 +261,36 @@ pmix_status_t sx_channel_watch_peer(struct sx_channel *channel)
         }
     }
     return PMIX_SUCCESS;
+}
+
+/* The numbers of @channel's process and of @pid are of one namespace: ours. */
+static bool is_beside(const struct sx_channel *channel, pid_t pid)
+{
+    char its[64], ours[64];
+    struct stat a, b;
+
+    snprintf(its, sizeof(its), "/proc/%d/ns/pid", (int)channel->peer.pid);
+    snprintf(ours, sizeof(ours), "/proc/self/ns/pid");
+    return channel->peer.pid > 0 && stat(its, &a) == 0 && stat(ours, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino && sx_process_is_of(pid, channel->peer.uid);
+}
+
+void sx_channel_watch_instead(struct sx_channel *channel, pid_t pid)
+{
+    struct sx_peer *const peer = &channel->peer;
+    const int pidfd = pid > 0 && peer->pidfd >= 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+
+    if (pidfd < 0) {
+        return;
+    }
+    /* Judged while it lives, it is the process of the descriptor. */
+    if (is_beside(channel, pid) && !sx_process_has_gone(pidfd)) {
+        close(peer->pidfd);
+        peer->pidfd = pidfd;
+        peer->pid = pid;
+    } else {
+        close(pidfd);
+    }
 }
 
 static void hang_up(struct sx_channel *channel);

@@ -22,7 +22,7 @@
 
 #define SX_FRAME_MAX 8192u
 #define SX_WINDOW_BYTES ((1u << 20) + 4096u) /* a value of 1 MiB, and its description */
-#define SX_PROTOCOL_VERSION 8u
+#define SX_PROTOCOL_VERSION 9u
 
 /* ---- bounds of one message; each kind has its own in the table ----------------------------- */
 
@@ -138,6 +138,8 @@ struct sx_hello {
     uint32_t role;     /* enum sx_peer_role */
     uint32_t rank;
     uint32_t flags;   /* SX_HELLO_* */
+    uint32_t pid;     /* of a gateway: the process for which it stands; 0: itself */
+    uint32_t library; /* of that process: the release of its library, 0x040202; 0: it has ours */
     char nspace[256]; /* the name that it wants, with its rank; empty: chosen for it */
     char home[256];   /* of a command: the namespace of the ring and store that it wants; empty:
                          its own */

@@ -177,7 +177,7 @@ void sx_board_slot_tell(struct sx_board *board, uint32_t index,
     /* relaxed: covered by the release of the process. */
     atomic_store_explicit(&slot->uid, client->uid, memory_order_relaxed);
     atomic_store_explicit(&slot->rank, client->rank, memory_order_relaxed);
-    atomic_store_explicit(&slot->role, client->role, memory_order_relaxed);
+    atomic_store_explicit(&slot->role, client->role | client->library << 8, memory_order_relaxed);
     /* R2 -> A2 (sx_board_slot_client): the pid publishes all of these fields. */
     atomic_store_explicit(&slot->pid, client->pid, memory_order_release);
 }
@@ -201,7 +201,10 @@ bool sx_board_slot_client(const struct sx_board *board, uint32_t index, struct s
     /* acquire: the load of the state stays behind them. */
     ret->uid = atomic_load_explicit(&slot->uid, memory_order_acquire);
     ret->rank = atomic_load_explicit(&slot->rank, memory_order_acquire);
-    ret->role = atomic_load_explicit(&slot->role, memory_order_acquire);
+    const uint32_t role = atomic_load_explicit(&slot->role, memory_order_acquire);
+
+    ret->role = role & 0xff;
+    ret->library = role >> 8;
     return sx_board_slot_lives(slot, claims) && ret->pid != 0;
 }
 

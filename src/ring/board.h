@@ -46,7 +46,9 @@ struct sx_board_slot {
     /* The client's identity, for reports. */
     _Atomic uint32_t pid; /* in the server's pid namespace; 0: unknown, or of another container */
     _Atomic uint32_t uid, rank;
-    _Atomic uint32_t role; /* as it has introduced itself: control/message.h */
+    /* How it has introduced itself (control/message.h): its role in the low byte, and above it the
+     * release of the library for whose process a gateway stands. */
+    _Atomic uint32_t role;
 };
 static_assert(sizeof(struct sx_board_slot) == SX_CACHELINE_BYTES, "fixed by layout 1");
 
@@ -106,6 +108,7 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index);
 /* The identity of a client. */
 struct sx_board_client {
     uint32_t pid, uid, rank, role;
+    uint32_t library; /* below 1 << 24 */
 };
 void sx_board_slot_tell(struct sx_board *board, uint32_t index,
                         const struct sx_board_client *client);

@@ -31,6 +31,8 @@ static const struct sx_directive init[] = {
     ROW(PMIX_BIND_PROGRESS_THREAD, STRING, init, thread_cpus),
     ROW(PMIX_BIND_REQUIRED, BOOL, init, thread_bound),
     ROW(PMIX_SERVER_URI, INFO, init, server_uri),
+    ROW(SX_INIT_STANDS_FOR, NUMBER, init, stands_for, .arg = INT32_MAX),
+    ROW(SX_INIT_LIBRARY, NUMBER, init, library, .arg = 0xffffff),
 };
 
 #define SERVER_DIRECTIONS                                                                  \

@@ -82,7 +82,13 @@ struct sx_init_options {
     const char *thread_name, *thread_cpus;
     bool thread_bound; /* to the CPUs, or there is none */
     const pmix_info_t *server_uri;
+    struct sx_some_number stands_for, library;
 };
+
+/* Of a gateway, which is the client of a rank with another PMIx library: that rank's process, and
+ * the release of that library as a number (0x040202 is 4.2.2). */
+#define SX_INIT_STANDS_FOR "shmix.stands.for"
+#define SX_INIT_LIBRARY "shmix.stands.library"
 
 struct sx_tool_options {
     struct sx_init_options init;

@@ -94,6 +94,24 @@ static bool threads_are_exiting(int number)
     return exiting;
 }
 
+bool sx_process_is_of(pid_t pid, uid_t uid)
+{
+    char path[64], line[256];
+    unsigned effective = 0;
+    bool found = false;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    FILE *const file = fopen(path, "re");
+
+    while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL) {
+        found = sscanf(line, "Uid: %*u %u", &effective) == 1;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found && effective == uid;
+}
+
 bool sx_process_has_gone(int pidfd)
 {
     struct pollfd gone = { .fd = pidfd, .events = POLLIN };

@@ -18,7 +18,9 @@
 #include "ring/board.h"
 #include "shmem/nspace_read.h"
 
-enum { SERVER, ROLE, PID, UID, STATE, RANK, NSPACE, COLUMNS };
+#define LIBRARY_MAX 48
+
+enum { SERVER, ROLE, PID, UID, STATE, RANK, NSPACE, LIBRARY, COLUMNS };
 
 static const struct sx_listing_column columns[COLUMNS] = {
     [SERVER] = { "SERVER", 8, "server" },
@@ -27,7 +29,8 @@ static const struct sx_listing_column columns[COLUMNS] = {
     [UID] = { "UID", 6, "uid" },
     [STATE] = { "STATE", -8, "state" },
     [RANK] = { "RANK", 8, "rank" },
-    [NSPACE] = { "NAMESPACE", 0, "nspace" },
+    [NSPACE] = { "NAMESPACE", -20, "nspace" },
+    [LIBRARY] = { "LIBRARY", 0, "library" },
 };
 
 struct client {
@@ -71,10 +74,19 @@ static void store_take(void *arg, pid_t pid, const char *nspace, const struct sx
     }
 }
 
+/* "OpenPMIx 4.2.2 by a gateway"; NULL: the process has this library. */
+static const char *library_text(uint32_t number, char ret[LIBRARY_MAX])
+{
+    snprintf(ret, LIBRARY_MAX, "OpenPMIx %u.%u.%u by a gateway", number >> 16, number >> 8 & 0xff,
+             number & 0xff);
+    return number != 0 ? ret : NULL;
+}
+
 static void client_print(struct list *list, pid_t server, const struct client *client)
 {
     const char *const wanted = list->wish->whose.nspace;
     const char *const how = sx_proc_state_name((pid_t)client->shown.pid);
+    char library[LIBRARY_MAX];
     const struct sx_listing_cell cells[COLUMNS] = {
         [SERVER] = sx_listing_number(server),
         [ROLE] = sx_listing_text(role_name(client->shown.role)),
@@ -83,6 +95,7 @@ static void client_print(struct list *list, pid_t server, const struct client *c
         [STATE] = sx_listing_text(how != NULL ? how : "runs"),
         [RANK] = sx_listing_number(client->shown.rank),
         [NSPACE] = sx_listing_text(client->nspace),
+        [LIBRARY] = sx_listing_text(library_text(client->shown.library, library)),
     };
 
     if (wanted == NULL || (client->nspace != NULL && strcmp(client->nspace, wanted) == 0)) {

@@ -164,6 +164,8 @@ static pmix_status_t hello_send(const struct sx_link *link, const struct sx_intr
     struct sx_hello hello = { .protocol = SX_PROTOCOL_VERSION,
                               .role = as->role,
                               .rank = link->self.rank,
+                              .pid = as->pid,
+                              .library = as->library,
                               .flags = sx_link_sleeps_by_any(link) ? SX_HELLO_NO_WAITV : 0 };
     const struct iovec iov = { &hello, sizeof(hello) };
 
@@ -375,7 +377,7 @@ pmix_status_t sx_life_introduce(struct sx_process *p, struct sx_link *link,
     return rc;
 }
 
-static const struct sx_introduction as_client = { .role = SX_PEER_CLIENT };
+static struct sx_introduction as_client = { .role = SX_PEER_CLIENT }; /* with life_lock */
 
 /* @uri: NULL: the URI of the server that the environment names.  Return: PMIX_ERR_UNREACH when no
  * server listens there. */
@@ -814,6 +816,8 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         rc = progress_choose(p, &options);
     }
     if (rc == PMIX_SUCCESS && p->init_count == 0) {
+        as_client.pid = (uint32_t)options.stands_for.number;
+        as_client.library = (uint32_t)options.library.number;
         rc = process_open(p);
     }
     rc = server_choose(p, options.server_uri, rc, &before);

@@ -25,9 +25,10 @@
 
 /* The role and name that a process sends to a server. */
 struct sx_introduction {
-    uint32_t role;    /* enum sx_peer_role */
-    const char *home; /* the job of a command; NULL: none */
-    pmix_proc_t name; /* for a further server; empty: it may choose one */
+    uint32_t role;         /* enum sx_peer_role */
+    const char *home;      /* the job of a command; NULL: none */
+    pmix_proc_t name;      /* for a further server; empty: it may choose one */
+    uint32_t pid, library; /* of a gateway: control/message.h */
 };
 
 /* Make the process READY: connect it, or leave it a singleton.  With life_lock. */

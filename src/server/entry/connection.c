@@ -237,6 +237,7 @@ static void client_show(struct sx_server *server, const struct sx_client *client
         .role = !client->is_tool                 ? SX_PEER_CLIENT
                 : client->home == client->nspace ? SX_PEER_TOOL
                                                  : SX_PEER_COMMAND,
+        .library = client->connection->library,
     };
 
     sx_board_slot_tell(&server->board, client->slot, &shown);
@@ -328,6 +329,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     rc = client_equip(server, client, connection->channel.peer.pid);
     if (rc == PMIX_SUCCESS) {
         rc = sx_channel_watch_peer(&connection->channel);
+        sx_channel_watch_instead(&connection->channel, (pid_t)connection->pid);
     }
     if (rc == PMIX_SUCCESS) {
         rc = welcome_descriptors(server, client, fds);

@@ -27,6 +27,7 @@ struct sx_connection {
     struct sx_server *server;
     struct sx_channel channel;
     struct sx_loop_post burial;
+    uint32_t pid, library; /* of its HELLO (control/message.h): for reports, and for the watch */
 };
 
 /* Close the connection, which has no owner any more. */

@@ -200,6 +200,8 @@ static void hello_take(struct sx_connection *connection, const struct sx_hello *
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     const char *why = "is neither client nor tool";
 
+    connection->pid = hello->pid;
+    connection->library = hello->library;
     if (hello->protocol != SX_PROTOCOL_VERSION) {
         status = PMIX_ERR_NOT_SUPPORTED;
         why = "is of another version of shmix: give both the same libpmix.so.2";
