@@ -29,8 +29,8 @@ static bool is_set(const char *name)
 
 /* The newest first. */
 static const char *const foreign_names[] = {
-    "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
-    "PMIX_SERVER_URI21", "PMIX_SERVER_URI2", "PMIX_SERVER_URI",
+    "PMIX_SERVER_URI61", "PMIX_SERVER_URI51", "PMIX_SERVER_URI41", "PMIX_SERVER_URI4",
+    "PMIX_SERVER_URI3",  "PMIX_SERVER_URI21", "PMIX_SERVER_URI2",  "PMIX_SERVER_URI",
 };
 
 /* PRRTE, which is Open MPI 5's mpirun, calls functions that only its own library has.  The names of

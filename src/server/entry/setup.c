@@ -15,9 +15,9 @@
 
 /* Variables of an outer job that would lead the process to the wrong server. */
 static const char *const stale[] = {
-    "PMIX_SERVER_URI",     "PMIX_SERVER_URI2",  "PMIX_SERVER_URI21",       "PMIX_SERVER_URI3",
-    "PMIX_SERVER_URI4",    "PMIX_SERVER_URI41", "PMIX_LAUNCHER_RNDZ_FILE", "PMIX_LAUNCHER_RNDZ_URI",
-    "PMIX_KEEPALIVE_PIPE", SX_ENV_SERVER_FD,
+    "PMIX_SERVER_URI",         "PMIX_SERVER_URI2",       "PMIX_SERVER_URI21",   "PMIX_SERVER_URI3",
+    "PMIX_SERVER_URI4",        "PMIX_SERVER_URI41",      "PMIX_SERVER_URI51",   "PMIX_SERVER_URI61",
+    "PMIX_LAUNCHER_RNDZ_FILE", "PMIX_LAUNCHER_RNDZ_URI", "PMIX_KEEPALIVE_PIPE", SX_ENV_SERVER_FD,
 };
 
 static bool is_named(const char *entry, const char *name, size_t name_len)

@@ -99,12 +99,13 @@ Test(setup, leads_to_no_other_server)
 {
     static const char *const before[] = { "PMIX_SERVER_URI=a",     "PMIX_SERVER_URI2=b",
                                           "PMIX_SERVER_URI41=c",   SX_ENV_SERVER_FD "=9",
-                                          "PMIX_KEEPALIVE_PIPE=8", "KEPT=1" };
+                                          "PMIX_KEEPALIVE_PIPE=8", "PMIX_SERVER_URI51=d",
+                                          "PMIX_SERVER_URI61=e",   "KEPT=1" };
     const pmix_proc_t proc = proc_of("job", 0);
-    char **env = env_of(before, 6);
+    char **env = env_of(before, SX_COUNT(before));
 
     cr_assert_eq(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < SX_COUNT(before) - 1; i++) {
         char name[32] = { 0 };
 
         memcpy(name, before[i], strcspn(before[i], "="));
