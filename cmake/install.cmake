@@ -3,6 +3,7 @@
 # reads.
 install(TARGETS pmix EXPORT shmix LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS shmix RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS shmix-gateway RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR})
 foreach(name ${SHMIX_FIELD_NAMES}) # the command by other names
   install(FILES $<TARGET_FILE_DIR:shmix>/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
   if(NOT name STREQUAL "pquery") # whose page names them all

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/call/directive_tables.h"
 #include "base/status.h"
 #include "base/util.h"
 #include "base/value/value.h"
@@ -268,13 +269,16 @@ static void on_server_lost(size_t id, pmix_status_t status, const pmix_proc_t *s
 static pmix_status_t begin(struct sx_session *session)
 {
     pmix_status_t lost = PMIX_ERR_LOST_CONNECTION_TO_SERVER, rc;
-    pmix_info_t info;
+    const uint32_t pid = (uint32_t)session->foreign.pid;
+    pmix_info_t infos[3];
     bool flag = true;
     int fd;
 
-    PMIX_INFO_LOAD(&info, PMIX_EXTERNAL_PROGRESS, &flag, PMIX_BOOL);
-    info.flags = PMIX_INFO_REQD;
-    rc = PMIx_Init(NULL, &info, 1);
+    PMIX_INFO_LOAD(&infos[0], PMIX_EXTERNAL_PROGRESS, &flag, PMIX_BOOL);
+    infos[0].flags = PMIX_INFO_REQD;
+    PMIX_INFO_LOAD(&infos[1], SX_INIT_STANDS_FOR, &pid, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[2], SX_INIT_LIBRARY, &session->foreign.number, PMIX_UINT32);
+    rc = PMIx_Init(NULL, infos, SX_COUNT(infos));
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
