@@ -88,9 +88,9 @@ void sx_channel_take(struct sx_channel *channel, uint64_t now_ns);
 /* Refuse the peer @why (NULL: its end is orderly, and nothing is logged), and call on_frame, which
  * may free the channel. */
 void sx_channel_drop(struct sx_channel *channel, const char *why, uint64_t now_ns);
-/* Watch process @pid in the peer's place, as the peer stands for it, if it is of the peer's user and
- * in the same pid namespace; peer.pid becomes @pid.  Nothing changes for 0, or when the kernel does
- * not show both.  Behind sx_channel_watch_peer, before peer.pidfd is watched. */
+/* Watch process @pid in the peer's place, as the peer stands for it, if it is of the peer's user
+ * and in the same pid namespace; peer.pid becomes @pid.  Nothing changes for 0, or when the kernel
+ * does not show both.  Behind sx_channel_watch_peer, before peer.pidfd is watched. */
 void sx_channel_watch_instead(struct sx_channel *channel, pid_t pid);
 /* Open peer.pidfd (SO_PEERPIDFD or pidfd_open), once; it stays -1 where the kernel has none or the
  * peer has gone.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE when descriptors are out. */

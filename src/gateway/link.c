@@ -103,7 +103,7 @@ void sx_gateway_link_write(struct sx_gateway_link *link)
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             break;
         } else if (errno != EINTR) {
-            /* What it has sent before may still be read: a FINALIZE, say. */
+            /* Messages that it had sent before can still be read: a FINALIZE, say. */
             link->out_begin = link->out_end = 0;
         }
     }

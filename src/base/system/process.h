@@ -35,8 +35,8 @@ bool sx_process_has_started_at(pid_t pid, uint64_t ticks);
  * is "localhost" where the kernel has none. */
 void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
 
-/* Whether process @pid lives and its effective user is @uid.  Return: false when the kernel does not
- * report it. */
+/* Whether process @pid lives and its effective user is @uid.  Return: false when the kernel does
+ * not report it. */
 bool sx_process_is_of(pid_t pid, uid_t uid);
 
 /* Run @run in a detached thread of this process, which receives none of its signals.  Return: false

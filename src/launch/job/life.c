@@ -159,6 +159,7 @@ static void reap(struct sx_run_state *run)
         }
         waitpid(info.si_pid, NULL, 0);
         sx_run_debugger_ended(run, info.si_pid);
+        sx_run_foreign_ended(&run->foreign, info.si_pid);
         if (info.si_pid == run->setup->look->pid) {
             run->setup->look->pid = 0; /* the probe's text is in the pipe */
         }
@@ -477,7 +478,7 @@ static int run_open(struct sx_run_state *run)
         (why = sx_run_look_open(run->setup->look, run)) == 0 && (why = sx_run_log_open(run)) == 0) {
         sx_run_forward_open(run->jobs);
         sx_run_survivors_open(run);
-        why = sx_run_foreign_init(&run->foreign, &run->loop, run->jobs, run->setup->lib_dir);
+        why = sx_run_foreign_init(&run->foreign, run);
     }
     return why;
 }

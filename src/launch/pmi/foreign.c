@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* foreign.c - a socket that clients of OpenPMIx connect to; it reads, and never answers. */
+/* foreign.c - a port for clients of OpenPMIx, and the gateway that answers them when one comes. */
 #include "launch/pmi/foreign.h"
 
-#include <arpa/inet.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <pmix.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,70 +15,16 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "control/rendezvous.h"
+#include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
 #include "launch/place/program.h"
 #include "launch/pmi/upcall.h"
 
-#define BACKLOG 128
 #define PROGRAM_MAX (16 << 20) /* bytes of a file that are searched for names of libraries */
 #define WORDS_SEARCHED 64
-#define WORDS_MAX 1024      /* of a client; further words are not read */
-#define SPEAKS_WITHIN_SEC 1 /* a connection is accepted when data arrive, or after this time */
-
-/* The variables that servers of OpenPMIx set for clients of each version.  PMIX_SERVER_URI is not
- * among them: programs decide by it which launcher has started them. */
-static const char *const names[] = { "PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
-                                     "PMIX_SERVER_URI21", "PMIX_SERVER_URI2" };
-
-/* Taken from messages of version 4.2: lengths and flags, then texts with their zeros.  The
- * namespace is among them; the rank follows in network order, and then the version. */
-bool sx_run_foreign_parse(const uint8_t *bytes, size_t size, const char *nspace, uint32_t *ret_rank,
-                          const char **ret_version)
-{
-    const size_t nspace_size = strlen(nspace) + 1;
-    const uint8_t *at = memmem(bytes, size, nspace, nspace_size), *const end = bytes + size;
-    uint32_t rank;
-
-    if (at == NULL || (size_t)(end - at) < nspace_size + sizeof(rank)) {
-        return false;
-    }
-    memcpy(&rank, at + nspace_size, sizeof(rank));
-    at += nspace_size + sizeof(rank);
-    const uint8_t *const zero = memchr(at, '\0', (size_t)(end - at));
-
-    if (zero == NULL || zero == at || zero - at > 64) {
-        return false;
-    }
-    for (const uint8_t *c = at; c < zero; c++) {
-        if (*c <= ' ' || *c > '~') {
-            return false;
-        }
-    }
-    *ret_rank = ntohl(rank);
-    *ret_version = (const char *)at;
-    return true;
-}
-
-/* Whether the client is a rank of @job.  Only the first one is reported to the user. */
-static void job_listen(struct sx_run_foreign *foreign, const struct sx_run_job *job,
-                       const uint8_t *words, size_t size)
-{
-    const char *version;
-    uint32_t rank;
-
-    if (!foreign->told && sx_run_foreign_parse(words, size, job->nspace, &rank, &version)) {
-        foreign->told = true;
-        sx_say("%srank %u has loaded another PMIx library, OpenPMIx %s: it cannot join this job, "
-               "whose server is %s, and is on its own. LD_LIBRARY_PATH of the ranks begins with "
-               "%s, so a run path in the program or a wrapper goes before it; "
-               "--env LD_PRELOAD=%s/libpmix.so.2 goes before both. In a container that directory "
-               "has to be mounted first, at the same path (podman run -v %s:%s:ro, apptainer exec "
-               "-B %s; 'man shmix-containers')",
-               job->prefix, rank, version, PMIx_Get_version(), foreign->lib_dir, foreign->lib_dir,
-               foreign->lib_dir, foreign->lib_dir, foreign->lib_dir);
-    }
-}
+#define LIVES_MAX 64u /* gateways that replace a killed one */
 
 /* Programs that run others in containers. */
 static const char *const runtimes[] = {
@@ -195,77 +137,181 @@ void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_r
     }
 }
 
-static void client_speaks(void *arg, uint32_t revents, uint64_t now_ns)
+/* ---- the gateway ----------------------------------------------------------------------------- */
+
+static struct sx_run_job *job_find(const struct sx_run_foreign *foreign, const char *nspace)
 {
-    struct sx_run_foreign *foreign = arg;
-    uint8_t words[WORDS_MAX];
-    const int fd = accept4(foreign->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    for (uint32_t i = 0; i < foreign->run->jobs->count; i++) {
+        if (strcmp(foreign->run->jobs->at[i]->nspace, nspace) == 0) {
+            return foreign->run->jobs->at[i];
+        }
+    }
+    return NULL;
+}
+
+/* Only the first rank is reported to the user. */
+static void rank_is_served(struct sx_run_foreign *foreign, const struct sx_gateway_news *news)
+{
+    const struct sx_run_job *const job = job_find(foreign, news->nspace);
+
+    if (job == NULL || foreign->told || foreign->run->setup->options->quiet) {
+        return;
+    }
+    foreign->told = true;
+    sx_run_say(foreign->run,
+               "%srank %u has loaded another PMIx library, OpenPMIx %.60s (%s): it is served by a "
+               "gateway, a process beside each such rank. Without one, and faster: "
+               "--env LD_PRELOAD=%s/libpmix.so.2. In a container that directory has to be mounted "
+               "first, at the same path ('man shmix-containers'). --quiet: without this line",
+               job->prefix, news->rank, news->version,
+               sx_gateway_is_tested(news->number) ? "tested" : "a release that is not tested",
+               foreign->lib_dir);
+}
+
+static void news_come(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_run_foreign *const foreign = arg;
+    struct sx_gateway_news news;
 
     (void)revents;
     (void)now_ns;
-    if (fd < 0) {
+    while (recv(foreign->news.fd, &news, sizeof(news), MSG_DONTWAIT) == (ssize_t)sizeof(news)) {
+        if (memchr(news.nspace, '\0', sizeof(news.nspace)) != NULL &&
+            memchr(news.version, '\0', sizeof(news.version)) != NULL) {
+            rank_is_served(foreign, &news);
+        }
+    }
+}
+
+/* The launcher's environment, with the server that ranks are given.  It names no rank: a process
+ * with a job's name in its environment ends with that job. */
+static char **gateway_env(struct sx_run_foreign *foreign, char *message)
+{
+    char **given = sx_cli_calloc(1, sizeof(*given)), **env = NULL;
+    const char *const uri = sx_run_host_setup_fork(foreign->run->jobs->at[0], 0, &given, message)
+                                ? sx_run_env_get(given, SX_ENV_SERVER_URI)
+                                : NULL;
+
+    if (uri != NULL) {
+        env = sx_run_env_copy(environ);
+        sx_run_env_drop_outer(env);
+        sx_run_env_put(&env, SX_ENV_SERVER_URI, uri);
+    }
+    sx_run_env_free(given);
+    return env;
+}
+
+/* Return: false with one line in @message. */
+static bool gateway_start(struct sx_run_foreign *foreign, char *message)
+{
+    char *const exe = sx_proc_exe();
+    char *const program = exe == NULL ? NULL : sx_gateway_program(exe);
+    char **env = NULL;
+
+    snprintf(message, SX_RUN_MESSAGE_MAX, "there is no " SX_GATEWAY_PROGRAM " beside this command");
+    if (program != NULL) {
+        env = gateway_env(foreign, message);
+    }
+    if (env != NULL) {
+        foreign->pid = sx_gateway_start(&(struct sx_gateway_start){
+            .program = program,
+            .env = env,
+            .listen_fd = foreign->port.fd,
+            .life_fd = foreign->life_fd,
+        });
+        snprintf(message, SX_RUN_MESSAGE_MAX, "%s", strerror(errno));
+    }
+    sx_run_env_free(env);
+    free(program);
+    free(exe);
+    return foreign->pid > 0;
+}
+
+/* A client connects.  It waits in the port's queue meanwhile. */
+static void client_comes(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_run_foreign *const foreign = arg;
+    char message[SX_RUN_MESSAGE_MAX];
+
+    (void)revents;
+    (void)now_ns;
+    sx_run_unwatch(&foreign->watch); /* the gateway accepts */
+    foreign->pid = 0;
+    if (foreign->lives++ < LIVES_MAX && gateway_start(foreign, message)) {
         return;
     }
-    const ssize_t got = recv(fd, words, sizeof(words), 0);
-
-    close(fd);
-    for (uint32_t i = 0; got > 0 && i < foreign->jobs->count; i++) {
-        job_listen(foreign, foreign->jobs->at[i], words, (size_t)got);
-    }
+    sx_run_say(foreign->run,
+               "a rank has loaded another PMIx library, and the gateway that would serve it cannot "
+               "be started: %s. The rank is refused; --env LD_PRELOAD=%s/libpmix.so.2 needs no "
+               "gateway",
+               foreign->lives > LIVES_MAX ? "too many have been killed" : message,
+               foreign->lib_dir);
+    sx_gateway_port_close(&foreign->port);
 }
 
-/* Return: the socket, or -1 and errno. */
-static int listen_on_loopback(struct sockaddr_in *address)
+bool sx_run_foreign_ended(struct sx_run_foreign *foreign, pid_t pid)
 {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int seconds = SPEAKS_WITHIN_SEC;
-    struct sockaddr *const any = (struct sockaddr *)(void *)address;
-    socklen_t size = sizeof(*address);
-
-    *address = (struct sockaddr_in){ .sin_family = AF_INET,
-                                     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    if (fd < 0 || setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &seconds, sizeof(seconds)) != 0 ||
-        bind(fd, any, size) != 0 || listen(fd, BACKLOG) != 0 || getsockname(fd, any, &size) != 0) {
-        const int why = errno;
-
-        if (fd >= 0) {
-            close(fd);
-        }
-        errno = why;
-        return -1;
+    if (pid <= 0 || pid != foreign->pid) {
+        return false;
     }
-    return fd;
+    foreign->pid = 0;
+    foreign->watch.fd = foreign->port.fd;
+    (void)sx_run_watch(&foreign->run->loop, &foreign->watch, POLLIN);
+    return true;
 }
 
-int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_loop *loop,
-                        const struct sx_run_jobs *jobs, const char *lib_dir)
-{
-    struct sockaddr_in address;
+/* ---- life ------------------------------------------------------------------------------------ */
 
-    *foreign = (struct sx_run_foreign){ .jobs = jobs, .lib_dir = lib_dir };
-    foreign->watch = (struct sx_poll){ .fd = listen_on_loopback(&address),
-                                       .fn = client_speaks,
-                                       .arg = foreign };
-    if (foreign->watch.fd < 0) {
-        return errno == EMFILE || errno == ENFILE ? errno : 0;
+int sx_run_foreign_init(struct sx_run_foreign *foreign, struct sx_run_state *run)
+{
+    int pair[2], why;
+
+    *foreign = SX_RUN_FOREIGN_NULL;
+    foreign->run = run;
+    foreign->lib_dir = run->setup->lib_dir;
+    why = sx_gateway_port_open(&foreign->port);
+    if (why != 0) {
+        return why == EMFILE || why == ENFILE ? why : 0;
     }
-    foreign->uri = sx_cli_printf("shmix.0;tcp4://127.0.0.1:%u", ntohs(address.sin_port));
-    return sx_run_watch(loop, &foreign->watch, POLLIN);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        return errno;
+    }
+    foreign->life_fd = pair[1];
+    foreign->news = (struct sx_poll){ .fd = pair[0], .fn = news_come, .arg = foreign };
+    foreign->watch = (struct sx_poll){ .fd = foreign->port.fd, .fn = client_comes, .arg = foreign };
+    why = sx_run_watch(&run->loop, &foreign->news, POLLIN);
+    return why != 0 ? why : sx_run_watch(&run->loop, &foreign->watch, POLLIN);
 }
 
 void sx_run_foreign_deinit(struct sx_run_foreign *foreign)
 {
-    if (foreign->uri != NULL) {
-        sx_poll_remove(&foreign->watch);
-        close(foreign->watch.fd);
+    const int news_fd = foreign->news.fd;
+
+    if (foreign->run == NULL) {
+        return;
     }
-    free(foreign->uri);
-    *foreign = (struct sx_run_foreign){ .watch.fd = -1 };
+    if (foreign->watch.fd >= 0) {
+        sx_run_unwatch(&foreign->watch);
+    }
+    if (news_fd >= 0) { /* all gateways end with it */
+        sx_run_unwatch(&foreign->news);
+        close(news_fd);
+        close(foreign->life_fd);
+    }
+    sx_gateway_port_close(&foreign->port);
+    *foreign = SX_RUN_FOREIGN_NULL;
 }
 
 void sx_run_foreign_env(const struct sx_run_foreign *foreign, char ***env)
 {
-    for (size_t i = 0; foreign->uri != NULL && i < SX_COUNT(names); i++) {
-        sx_run_env_put(env, names[i], foreign->uri);
+    if (foreign->port.fd < 0) {
+        return;
+    }
+    for (size_t i = 0; sx_gateway_variables[i] != NULL; i++) {
+        sx_run_env_put(env, sx_gateway_variables[i], foreign->port.uri);
+    }
+    sx_run_env_put(env, "PMIX_GDS_MODULE", SX_GATEWAY_GDS);
+    if (sx_run_env_get(*env, "PMIX_BFROP_BUFFER_TYPE") == NULL) {
+        sx_run_env_put(env, "PMIX_BFROP_BUFFER_TYPE", "PMIX_BFROP_BUFFER_NON_DESC");
     }
 }
