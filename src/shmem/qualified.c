@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "base/status.h"
+#include "base/value/flat_layout.h"
 #include "base/value/value.h"
 
 #define QUALIFIER_STACK_BYTES 1024u
@@ -219,6 +220,41 @@ pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmi
     if (rc == PMIX_SUCCESS && ret_name != NULL) {
         memcpy(ret_name, qualified.name, sizeof(qualified.name));
     }
+    return rc;
+}
+
+uint64_t sx_qualifiers_bytes(const struct sx_flat_first *first)
+{
+    return first->rest_bytes + (first->count - 1) * sizeof(struct sx_flat_info);
+}
+
+pmix_status_t sx_qualified_begin(struct sx_store_writer *writer, const struct sx_cell *cell,
+                                 const void *body, char ret_name[SX_QUALIFIED_NAME_LEN + 1],
+                                 struct sx_flat_first *ret_first)
+{
+    struct sx_qualified qualified;
+    pmix_info_t *infos;
+
+    if (!sx_flat_infos_first(ret_first, cell, body)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (sx_qualifiers_bytes(ret_first) > SX_QUALIFIERS_BYTES_MAX) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    pmix_status_t rc = sx_flat_infos_rest(ret_first, body, &infos);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    pmix_data_array_t array = { PMIX_INFO, ret_first->count, infos };
+    const pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    rc = sx_qualified_read(&qualified, &value);
+    if (rc == PMIX_SUCCESS) {
+        rc = legend_put(writer, &qualified);
+        memcpy(ret_name, qualified.name, sizeof(qualified.name));
+    }
+    PMIX_INFO_FREE(infos, array.size);
     return rc;
 }
 

@@ -54,6 +54,18 @@ void sx_qualified_legend_key(const char *name, char ret_key[SX_QUALIFIED_LEGEND_
 pmix_status_t sx_qualified_put(struct sx_store_writer *writer, uint32_t row, pmix_scope_t scope,
                                const pmix_value_t *value, char *ret_name);
 
+/* Qualifiers are part of a name: in a long value they take no more, as flat infos. */
+#define SX_QUALIFIERS_BYTES_MAX ((uint64_t)128 << 10)
+uint64_t sx_qualifiers_bytes(const struct sx_flat_first *first);
+
+/* The same for a flat value that is long, but for its own part: store the legend, and return the
+ * name under which *ret_first is to be stored in row of SX_REALM_QUALIFIED.  @cell and @body have
+ * been checked.  Return: as sx_qualified_put; PMIX_ERR_OUT_OF_RESOURCE also for too many
+ * qualifiers. */
+pmix_status_t sx_qualified_begin(struct sx_store_writer *writer, const struct sx_cell *cell,
+                                 const void *body, char ret_name[SX_QUALIFIED_NAME_LEN + 1],
+                                 struct sx_flat_first *ret_first);
+
 /* The column @name of SX_REALM_QUALIFIED, which holds @item, as the value that was put, in deep
  * copies.  Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a column that is a legend or has none; as
  * sx_flat_decode. */

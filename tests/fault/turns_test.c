@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "attack.h"
+#include "base/value/value.h"
 #include "client/event/event.h"
 #include "server/data/data.h"
 #include "server/data/get_index.h"
 #include "server/model/state.h"
+#include "shmem/qualified.h"
 
 /* ---- one turn at a time ---------------------------------------------------------------------- */
 
@@ -284,6 +286,8 @@ static int case_refusals(void)
 #define LONG_VALUE_BYTES (24u << 20)
 #define LONG_VALUES 5u /* one after the other; the store is renewed for the first, and again */
 #define LONG_TURN_UNITS 2000u
+#define LONG_STRINGS 4000u
+#define LONG_STRING_BYTES 3000u
 
 static int role_long_values(const char *arg)
 {
@@ -373,6 +377,77 @@ static void long_turns_judge(void)
     CHECK(units <= LONG_TURN_UNITS, "%llu units in one turn", (unsigned long long)units);
 }
 
+/* Strings, which lie elsewhere when the value is stored without its qualifiers. */
+static void strings_init(pmix_value_t *value, pmix_data_array_t *array)
+{
+    char **const strings = calloc(LONG_STRINGS, sizeof(*strings));
+    static char text[LONG_STRING_BYTES + 1];
+
+    CHECK(strings != NULL, "no memory");
+    memset(text, 's', LONG_STRING_BYTES);
+    for (size_t i = 0; i < LONG_STRINGS; i++) {
+        strings[i] = text;
+    }
+    *array = (pmix_data_array_t){ PMIX_STRING, LONG_STRINGS, strings };
+    *value = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
+}
+
+static void qualifier_init(pmix_info_t *info)
+{
+    *info = (pmix_info_t){ .key = "q",
+                           .flags = PMIX_INFO_QUALIFIER,
+                           .value = { .type = PMIX_UINT32, .data.uint32 = 7 } };
+}
+
+static int role_long_value_qualified(const char *arg)
+{
+    pmix_info_t infos[2] = { { .key = "qualified" } };
+    pmix_data_array_t strings, array = { PMIX_INFO, 2, infos };
+    pmix_value_t value = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+
+    (void)arg;
+    strings_init(&infos[0].value, &strings);
+    qualifier_init(&infos[1]);
+    CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Put(PMIX_GLOBAL, PMIX_QUALIFIED_VALUE, &value), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Commit(), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    free(strings.array);
+    return 0;
+}
+
+static pmix_status_t long_value_qualified_check(struct sx_server *server, void *arg)
+{
+    const struct sx_store *const store = &sx_nspace_find(server, ATTACK_JOB)->store.view;
+    char name[SX_QUALIFIED_NAME_LEN + 1];
+    pmix_data_array_t strings;
+    pmix_value_t want, got;
+    pmix_info_t qualifier;
+
+    (void)arg;
+    strings_init(&want, &strings);
+    qualifier_init(&qualifier);
+    CHECK_STATUS(sx_qualified_name("qualified", 9, &qualifier, 1, name), PMIX_SUCCESS);
+    CHECK_STATUS(sx_store_get(store, SX_REALM_QUALIFIED, 0, name, &got), PMIX_SUCCESS);
+    CHECK(sx_value_compare(&want, &got) == 0, "another value");
+    sx_value_destruct(&got);
+    free(strings.array);
+    return PMIX_SUCCESS;
+}
+
+static int case_long_value_qualified(void)
+{
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, 1);
+    fault_wait_ok(fault_start(ATTACK_JOB, 0, "long_value_qualified", ""), "the rank");
+    CHECK_STATUS(sx_server_call(sx_server_get(), long_value_qualified_check, NULL), PMIX_SUCCESS);
+    long_turns_judge();
+    fault_job_end(ATTACK_JOB);
+    fault_server_stop();
+    return 0;
+}
+
 static int case_long_value_taken(void)
 {
     fault_log_begin();
@@ -402,7 +477,7 @@ static int case_long_values(void)
 /* ---- values of many elements ----------------------------------------------------------------- */
 
 #define MANY_ELEMENTS (1u << 20)
-#define MANY_LOOKS_PER_TURN (SX_SHARE_STEP_UNITS * 32u)
+#define MANY_LOOKS_PER_TURN (SX_SHARE_STEP_UNITS * SX_SHARE_LOOKS_PER_UNIT)
 
 /* The turns in which the server proves that a rank's value is one. */
 struct judging {
@@ -770,6 +845,7 @@ static int case_late_handlers(void)
 
 static const struct fault_case cases[] = {
     { "long_values", case_long_values },
+    { "long_value_qualified", case_long_value_qualified },
     { "long_value_taken", case_long_value_taken },
     { "many_elements", case_many_elements },
     { "lane_share", case_lane_share },
@@ -784,6 +860,7 @@ static const struct fault_case cases[] = {
 static const struct fault_role roles[] = {
     { "lane_writer", role_lane_writer },
     { "long_values", role_long_values },
+    { "long_value_qualified", role_long_value_qualified },
     { "long_value_taken", role_long_value_taken },
     { "many_elements", role_many_elements },
     { "intruder", role_intruder },

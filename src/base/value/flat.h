@@ -122,6 +122,22 @@ struct sx_flat_checker *sx_flat_checker_free(struct sx_flat_checker *checker);
  * PMIX_ERR_WOULD_BLOCK while another step is needed; at the end as sx_flat_check_within. */
 pmix_status_t sx_flat_checker_step(struct sx_flat_checker *checker, uint64_t *looks);
 
+/* The first info of an array of infos, whose value may be long. */
+struct sx_flat_first {
+    struct sx_cell value;          /* its bits are 0 where there is a body */
+    uint64_t off;                  /* of that body, in the array's */
+    uint64_t rest_off, rest_bytes; /* of the bodies of the infos behind the first */
+    size_t count;                  /* of all infos */
+};
+/* @cell and @body have been checked.  Return: false when they are not an array of infos. */
+bool sx_flat_infos_first(struct sx_flat_first *ret, const struct sx_cell *cell, const void *body);
+/* Decode the infos, but for the value of the first.  Return: as sx_flat_infos_decode. */
+pmix_status_t sx_flat_infos_rest(const struct sx_flat_first *first, const void *body,
+                                 pmix_info_t **ret_info);
+/* Make a value of its own of that of the first, whose body begins at @body now: a checker whose
+ * steps write new offsets, for a value that has been checked. */
+struct sx_flat_checker *sx_flat_mover_new(const struct sx_flat_first *first, void *body);
+
 /* True when a value of @type has a body (unless NULL). */
 bool sx_flat_has_body(pmix_data_type_t type);
 

@@ -56,6 +56,7 @@ struct reader {
     uint64_t heap_left; /* what may still be allocated; counted where nothing is filled, too */
     uint64_t left;      /* looks until the walk stops */
     uint64_t scanned;   /* bytes of the text that starts here, without a NUL */
+    uint64_t shift;     /* not 0: cells get offsets that are so much less; all else was checked */
     struct level *levels;
     unsigned level_count;
     bool borrows; /* strings and bytes are left where they are, and pointed at */
@@ -75,6 +76,18 @@ static bool heap_take(struct reader *r, uint64_t size)
     }
     r->heap_left -= size + SX_FLAT_ALLOCATION_BYTES;
     return true;
+}
+
+/* Read a cell of a record.  A cell with a length has a body. */
+static void cell_read(const struct reader *r, uint64_t off, struct sx_cell *ret)
+{
+    const uint8_t *const at = r->base + off;
+
+    memcpy(ret, at, sizeof(*ret));
+    if (r->shift != 0 && ret->len != 0) {
+        ret->bits -= r->shift;
+        memcpy((uint8_t *)(uintptr_t)at, ret, sizeof(*ret)); /* the mover's bytes are its owner's */
+    }
 }
 
 static bool cell_is_null(const struct sx_cell *cell)
@@ -98,6 +111,9 @@ static bool body_take(struct reader *r, const struct sx_cell *cell)
  * to stop before that is known; the next scan goes on. */
 static pmix_status_t text_scan(struct reader *r, const uint8_t *text, size_t len)
 {
+    if (r->shift != 0) {
+        return PMIX_SUCCESS;
+    }
     const uint64_t rest = len - r->scanned, looks = rest / BYTES_PER_LOOK;
     const uint64_t some = looks <= r->left ? rest : r->left * BYTES_PER_LOOK;
     const uint8_t *const nul = memchr(text + r->scanned, '\0', some);
@@ -476,6 +492,10 @@ static pmix_status_t get_info(struct reader *r, uint64_t off, pmix_info_t *info,
     struct sx_flat_info flat;
 
     memcpy(&flat, r->base + off, sizeof(flat));
+    if (r->shift != 0) {
+        cell_read(r, off + offsetof(struct sx_flat_info, key), &flat.key);
+        cell_read(r, off + offsetof(struct sx_flat_info, value), &flat.value);
+    }
     if (info != NULL) {
         /* Else memory allocated for it here would be taken for borrowed memory. */
         info->flags = flat.flags & ~(pmix_info_directives_t)PMIX_INFO_PERSISTENT;
@@ -509,20 +529,19 @@ static pmix_status_t get_struct(struct reader *r, struct level *level, void *ele
     }
     while (level->member < rec->row->member_count) {
         const struct sx_member *const m = &rec->row->members[level->member];
-        const uint8_t *const from = r->base + rec->off + level->index * rec->flat_size +
-                                    level->member_off;
+        const uint64_t off = rec->off + level->index * rec->flat_size + level->member_off;
 
         if (m->kind != SX_MEMBER_PLAIN) {
             struct sx_cell cell;
 
-            memcpy(&cell, from, sizeof(cell));
+            cell_read(r, off, &cell);
             const pmix_status_t rc = get_member(r, &cell, m, element, level->depth);
 
             if (rc != PMIX_SUCCESS) {
                 return rc;
             }
         } else if (element != NULL) {
-            memcpy(&FIELD(char, element, m->off), from, m->size);
+            memcpy(&FIELD(char, element, m->off), r->base + off, m->size);
         }
         level->member_off += sx_flat_member_size(m);
         level->member++;
@@ -542,7 +561,7 @@ static pmix_status_t get_cell(struct reader *r, struct level *level, void *eleme
     const bool is_string = rec->row->kind == SX_TYPE_STRING;
     struct sx_cell cell;
 
-    memcpy(&cell, r->base + rec->off + level->index * rec->flat_size, sizeof(cell));
+    cell_read(r, rec->off + level->index * rec->flat_size, &cell);
     if (cell.type != (is_string ? PMIX_STRING : PMIX_BYTE_OBJECT) ||
         (level->no_nulls && (cell.flags & SX_CELL_NULL) != 0)) {
         return PMIX_ERR_UNPACK_FAILURE;
@@ -595,6 +614,10 @@ static pmix_status_t get_plain(struct reader *r, struct level *level)
     const size_t some = looks <= r->left ? rest : r->left * per_look;
     const uint8_t *const from = r->base + rec->off + level->index * rec->flat_size;
 
+    if (r->shift != 0) {
+        level->index = rec->count;
+        return PMIX_SUCCESS;
+    }
     if ((rec->row->number == SX_NUMBER_BOOL && !are_bools(from, some)) ||
         !are_named(rec, from, some)) {
         return PMIX_ERR_UNPACK_FAILURE;
@@ -758,6 +781,17 @@ pmix_status_t sx_flat_checker_step(struct sx_flat_checker *checker, uint64_t *lo
     return checker->status;
 }
 
+struct sx_flat_checker *sx_flat_mover_new(const struct sx_flat_first *first, void *body)
+{
+    struct sx_flat_checker *const mover = sx_flat_checker_new(&first->value, body, first->value.len,
+                                                              UINT64_MAX);
+
+    if (mover != NULL) {
+        mover->reader.shift = first->off;
+    }
+    return mover;
+}
+
 /* ---- at once -------------------------------------------------------------------------------- */
 
 pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
@@ -828,6 +862,66 @@ pmix_status_t sx_flat_infos_decode_within(const void *at, size_t size, uint64_t 
     *ret_ninfo = value.data.darray->size;
     free(value.data.darray);
     return PMIX_SUCCESS;
+}
+
+/* ---- infos, of which the first has a long value ---------------------------------------------- */
+
+bool sx_flat_infos_first(struct sx_flat_first *ret, const struct sx_cell *cell, const void *body)
+{
+    struct sx_flat_record head;
+    struct sx_flat_info info;
+
+    if (cell->type != PMIX_DATA_ARRAY || (cell->flags & SX_CELL_NULL) != 0) {
+        return false;
+    }
+    memcpy(&head, body, sizeof(head));
+    if (head.type != PMIX_INFO || head.count == 0) {
+        return false;
+    }
+    memcpy(&info, (const uint8_t *)body + sizeof(head), sizeof(info));
+    const uint64_t off = info.key.bits + sx_align_up(info.key.len, SX_FLAT_ALIGN);
+    const uint64_t rest_off = off + sx_align_up(info.value.len, SX_FLAT_ALIGN);
+
+    *ret = (struct sx_flat_first){ .value = info.value,
+                                   .off = off,
+                                   .rest_off = rest_off,
+                                   .rest_bytes = cell->len - rest_off,
+                                   .count = head.count };
+    ret->value.bits = info.value.len != 0 ? 0 : info.value.bits;
+    return true;
+}
+
+pmix_status_t sx_flat_infos_rest(const struct sx_flat_first *first, const void *body,
+                                 pmix_info_t **ret_info)
+{
+    struct level levels[LEVELS_MAX];
+    struct reader r = { .base = body,
+                        .at = first->rest_off,
+                        .end = first->rest_off + first->rest_bytes,
+                        .heap_left = UINT64_MAX,
+                        .left = UINT64_MAX,
+                        .levels = levels };
+    pmix_info_t *const infos = calloc(first->count, sizeof(*infos));
+    struct sx_flat_info flat;
+    pmix_status_t rc = infos != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    if (rc == PMIX_SUCCESS) {
+        memcpy(&flat, r.base + sizeof(struct sx_flat_record), sizeof(flat));
+        memcpy(infos[0].key, r.base + flat.key.bits, flat.key.len);
+    }
+    for (size_t i = 1; i < first->count && rc == PMIX_SUCCESS; i++) {
+        rc = get_info(&r, sizeof(struct sx_flat_record) + i * sizeof(flat), &infos[i], 1);
+        rc = rc == PMIX_SUCCESS ? walk_on(&r) : rc;
+    }
+    if (rc == PMIX_SUCCESS) {
+        *ret_info = infos;
+        return PMIX_SUCCESS;
+    }
+    for (size_t i = 1; infos != NULL && i < first->count; i++) {
+        sx_value_destruct(&infos[i].value);
+    }
+    free(infos);
+    return rc;
 }
 
 /* ---- infos, where they lie ------------------------------------------------------------------ */

@@ -259,6 +259,16 @@ static pmix_status_t qualified_size_judge(const struct sx_cell *cell, const void
 {
     const pmix_status_t rc = sx_flat_check_within(cell, body, cell->len,
                                                   SX_QUALIFIED_HEAP_MAX(cell->len));
+    struct sx_flat_first first;
+
+    if (rc == PMIX_SUCCESS && cell->len > SX_QUALIFIERS_BYTES_MAX &&
+        sx_flat_infos_first(&first, cell, body) &&
+        sx_qualifiers_bytes(&first) > SX_QUALIFIERS_BYTES_MAX) {
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                        "qualifiers of %" PRIu64 " bytes for a long value: at most %" PRIu64
+                        ", because they are part of a name",
+                        sx_qualifiers_bytes(&first), SX_QUALIFIERS_BYTES_MAX);
+    }
 
     return rc == PMIX_ERR_OUT_OF_RESOURCE
                ? SX_RAISE(rc,

@@ -44,6 +44,7 @@ struct put {
     struct sx_cell cell;
     const void *body;
     char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
+    bool is_told;                         /* other nodes receive it already */
 };
 
 /* A put of an array of values with qualifiers becomes a value under its qualifiers. */
@@ -83,6 +84,7 @@ static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
     memcpy(ret->key, body->parts[SX_PUT_KEY].at, head->key_len);
     ret->key[head->key_len] = '\0';
     ret->name[0] = '\0';
+    ret->is_told = false;
     ret->body = body->parts[SX_PUT_VALUE].at;
     ret->cell = head->cell;
     return PMIX_SUCCESS;
@@ -330,7 +332,7 @@ static pmix_status_t put_end(struct sx_server *server, struct sx_client *client,
     if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put->head->scope)) {
         put_is_found(server, client, put);
     }
-    if (rc == PMIX_SUCCESS && is_news(client->nspace, put->head->scope)) {
+    if (rc == PMIX_SUCCESS && !put->is_told && is_news(client->nspace, put->head->scope)) {
         rc = sx_blob_message(&client->news, put->head, size);
     }
     if (rc != PMIX_SUCCESS) {
@@ -352,6 +354,7 @@ struct sx_long_put {
     size_t size;
     struct put put; /* in the pages */
     bool keeps;     /* it takes a value away, which stays for other nodes: that is copied */
+    struct sx_flat_checker *mover; /* of a value that was part of a qualified one; NULL: done */
     struct sx_store_writer *store;
     struct sx_store_long value;
 };
@@ -363,6 +366,7 @@ static void long_put_free(struct sx_client *client)
     if (put != NULL) {
         sx_share_work_remove(&put->work);
         sx_store_long_drop(put->store, &put->value);
+        sx_flat_checker_free(put->mover);
         sx_pages_free(&put->pages);
         free(put);
         client->long_put = NULL;
@@ -407,6 +411,18 @@ static void long_put_end(struct sx_long_put *all, pmix_status_t rc)
     }
 }
 
+/* Make a value of its own of what was part of a qualified one. */
+static void long_put_move(struct sx_long_put *all)
+{
+    const uint64_t looks = SX_SHARE_STEP_UNITS * SX_SHARE_LOOKS_PER_UNIT;
+    uint64_t left = looks;
+
+    if (sx_flat_checker_step(all->mover, &left) != PMIX_ERR_WOULD_BLOCK) {
+        all->mover = sx_flat_checker_free(all->mover);
+    }
+    sx_share_charge(all->server, all->client, 1 + (looks - left) / SX_SHARE_LOOKS_PER_UNIT);
+}
+
 static void long_put_step(struct sx_share_work *work)
 {
     struct sx_long_put *const all = SX_CONTAINER(work, struct sx_long_put, work);
@@ -414,6 +430,10 @@ static void long_put_step(struct sx_share_work *work)
     pmix_status_t rc = PMIX_SUCCESS;
     bool is_more = false;
 
+    if (all->mover != NULL) {
+        long_put_move(all);
+        return;
+    }
     if (!all->keeps || long_keep_find(all)) {
         is_more = sx_store_put_step(all->store, &all->value, SX_SHARE_STEP_UNITS * COPIED_PER_UNIT,
                                     &rc);
@@ -427,6 +447,26 @@ static void long_put_step(struct sx_share_work *work)
         copier_begin(all->server, all->client);
     }
     long_put_end(all, rc);
+}
+
+/* Return: false without memory, and then nothing of @draft was taken. */
+static bool long_put_begin(struct sx_server *server, struct sx_client *client,
+                           const struct sx_long_put *draft)
+{
+    struct sx_long_put *const all = malloc(sizeof(*all));
+
+    if (all == NULL) {
+        return false;
+    }
+    *all = *draft;
+    all->work.step = long_put_step;
+    all->server = server;
+    all->client = client;
+    all->value.row = client->rank;
+    all->value.key = all->put.name[0] != '\0' ? all->put.name : all->put.key;
+    client->long_put = all;
+    sx_share_work_add(client, &all->work);
+    return true;
 }
 
 /* A put that takes a long value away from this node, and leaves it to others: when there is such a
@@ -447,32 +487,27 @@ static bool long_keep_begin(struct sx_server *server, struct sx_client *client,
             PMIX_SUCCESS) {
         return false;
     }
-    struct sx_long_put *const all = calloc(1, sizeof(*all));
-
-    if (all == NULL || !sx_pages_grow(&pages, 0, size)) {
-        free(all);
+    if (!sx_pages_grow(&pages, 0, size)) {
         return false;
     }
     memcpy(pages.at, put->head, size);
-    *all = (struct sx_long_put){
-        .work.step = long_put_step,
-        .server = server,
-        .client = client,
+    struct sx_long_put draft = {
         .pages = pages,
         .size = size,
         .put = *put,
         .keeps = true,
         .store = &nspace->remote,
         .value = { .realm = SX_REALM_JOB,
-                   .row = client->rank,
                    .scope = PMIX_REMOTE,
                    .cell = item.cell,
                    .body = item.body },
     };
-    all->put.head = (const void *)pages.at;
-    all->value.key = all->put.key;
-    client->long_put = all;
-    sx_share_work_add(client, &all->work);
+
+    draft.put.head = (const void *)pages.at;
+    if (!long_put_begin(server, client, &draft)) {
+        sx_pages_free(&pages);
+        return false;
+    }
     return true;
 }
 
@@ -498,43 +533,81 @@ pmix_status_t sx_modex_put(struct sx_server *server, struct sx_client *client,
                : put_end(server, client, &put, body->size, rc, ret_kept);
 }
 
+/* A value in @draft with qualifiers: store the legend, and what is left is a value under a name. */
+static pmix_status_t long_put_qualified(struct sx_server *server, struct sx_client *client,
+                                        struct sx_long_put *draft)
+{
+    struct put *const put = &draft->put;
+    struct sx_flat_first first;
+    pmix_status_t rc = sx_qualified_begin(draft->store, &put->cell, put->body, put->name, &first);
+
+    if (rc == PMIX_SUCCESS && is_news(client->nspace, put->head->scope)) {
+        rc = sx_blob_message(&client->news, put->head, draft->size);
+        put->is_told = true;
+    }
+    if (rc == PMIX_SUCCESS) {
+        draft->value.realm = SX_REALM_QUALIFIED;
+        draft->value.cell = first.value;
+        draft->value.body = (const uint8_t *)put->body + first.off;
+        draft->mover = sx_flat_mover_new(&first, (uint8_t *)(uintptr_t)draft->value.body);
+        rc = draft->mover != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+        sx_share_charge(server, client, 1 + sx_qualifiers_bytes(&first) / 64);
+    }
+    return rc;
+}
+
+/* Whether a value is taken in steps. */
+static bool is_long(const struct put *put)
+{
+    struct sx_flat_first first;
+
+    if (strcmp(put->key, PMIX_QUALIFIED_VALUE) != 0) {
+        return put->cell.len > SX_STORE_LONG_BYTES;
+    }
+    /* One of many qualifiers is refused there as well. */
+    return put->cell.len > SX_QUALIFIERS_BYTES_MAX &&
+           (!sx_flat_infos_first(&first, &put->cell, put->body) || first.value.len != 0 ||
+            sx_qualifiers_bytes(&first) > SX_QUALIFIERS_BYTES_MAX);
+}
+
 bool sx_modex_put_long(struct sx_server *server, struct sx_client *client, struct sx_frame *frame)
 {
     struct sx_nspace *const nspace = client->nspace;
-    struct put put;
+    struct sx_long_put draft = { .id = frame->header.id,
+                                 .pages = frame->bulk_pages,
+                                 .size = frame->opened.size };
+    struct put *const put = &draft.put;
+    pmix_status_t rc = PMIX_SUCCESS, kept;
 
-    if (put_read(&frame->opened, &put) != PMIX_SUCCESS || put.cell.len <= SX_STORE_LONG_BYTES ||
-        strcmp(put.key, PMIX_QUALIFIED_VALUE) == 0 || !nspace->has_store ||
+    if (put_read(&frame->opened, put) != PMIX_SUCCESS || !is_long(put) || !nspace->has_store ||
         client->long_put != NULL) {
         return false;
     }
-    const bool is_remote = put.head->scope == PMIX_REMOTE;
-    struct sx_long_put *const all = !is_remote || remote_obtain(nspace) == PMIX_SUCCESS
-                                        ? calloc(1, sizeof(*all))
-                                        : NULL;
+    const bool is_remote = put->head->scope == PMIX_REMOTE;
 
-    if (all == NULL) {
+    if (is_remote && remote_obtain(nspace) != PMIX_SUCCESS) {
         return false;
     }
-    *all = (struct sx_long_put){
-        .work.step = long_put_step,
-        .server = server,
-        .client = client,
-        .id = frame->header.id,
-        .pages = frame->bulk_pages,
-        .size = frame->opened.size,
-        .put = put,
-        .store = is_remote ? &nspace->remote : &nspace->store,
-        .value = { .realm = SX_REALM_JOB,
-                   .row = client->rank,
-                   .scope = put.head->scope,
-                   .cell = put.cell,
-                   .body = put.body },
+    draft.store = is_remote ? &nspace->remote : &nspace->store;
+    draft.value = (struct sx_store_long){
+        .realm = SX_REALM_JOB, .scope = put->head->scope, .cell = put->cell, .body = put->body
     };
-    all->value.key = all->put.key;
-    frame->bulk_pages = (struct sx_pages){ .at = NULL };
-    client->long_put = all;
-    sx_share_work_add(client, &all->work);
+    if (strcmp(put->key, PMIX_QUALIFIED_VALUE) == 0) {
+        rc = long_put_qualified(server, client, &draft);
+    }
+    if (rc == PMIX_SUCCESS && long_put_begin(server, client, &draft)) {
+        frame->bulk_pages = (struct sx_pages){ .at = NULL };
+        return true;
+    }
+    sx_flat_checker_free(draft.mover);
+    if (rc == PMIX_ERR_BAD_PARAM) {
+        server->consumer->breaks(server, client, "it sent a qualified value that is none");
+        return true;
+    }
+    rc = rc == PMIX_SUCCESS ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+    if (put_end(server, client, put, draft.size, rc, &kept) == PMIX_SUCCESS) {
+        sx_reply(server, client, draft.id, kept, -1);
+    }
     return true;
 }
 

@@ -77,8 +77,6 @@ static void frame_take(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- long bodies --------------------------------------------------------------------------- */
 
-#define LOOKS_PER_UNIT 32u
-
 /* A frame whose body is judged in its client's turns.  Until the end nothing else of the client is
  * taken. */
 struct sx_long_frame {
@@ -107,12 +105,13 @@ static void long_frame_step(struct sx_share_work *work)
     struct sx_long_frame *const all = SX_CONTAINER(work, struct sx_long_frame, work);
     struct sx_server *const server = all->server;
     struct sx_client *const client = all->client;
-    const uint64_t now_ns = server->turn.now_ns, looks = SX_SHARE_STEP_UNITS * LOOKS_PER_UNIT;
+    const uint64_t now_ns = server->turn.now_ns,
+                   looks = SX_SHARE_STEP_UNITS * SX_SHARE_LOOKS_PER_UNIT;
     uint64_t left = looks;
     const char *why;
     const bool is_more = sx_judging_step(&all->judging, &all->frame.opened, &left, &why);
 
-    sx_share_charge(server, client, 1 + (looks - left) / LOOKS_PER_UNIT);
+    sx_share_charge(server, client, 1 + (looks - left) / SX_SHARE_LOOKS_PER_UNIT);
     if (is_more) {
         return;
     }

@@ -47,6 +47,7 @@ struct sx_lane_mark {
 /* Work for a client that takes longer than a turn may: one step each time the client is served.  A
  * step does about as much as SX_SHARE_STEP_UNITS, and charges that.  The last removes the work. */
 #define SX_SHARE_STEP_UNITS 400
+#define SX_SHARE_LOOKS_PER_UNIT 32u /* of a check (flat.h) */
 struct sx_share_work {
     struct sx_list link; /* client.share.works; zeroed: it is not there */
     void (*step)(struct sx_share_work *work);

@@ -512,6 +512,59 @@ Test(flat, a_long_text_is_checked_in_steps)
     free(text);
 }
 
+/* @value as the first of three infos; its own part becomes what it would be alone. */
+static void first_moves(const pmix_value_t *value)
+{
+    pmix_info_t infos[3] = { { .key = "first", .value = *value }, { .key = "second" } };
+    pmix_data_array_t array = { PMIX_INFO, SX_COUNT(infos), infos };
+    const pmix_value_t all = { .type = PMIX_DATA_ARRAY, .data.darray = &array };
+    struct sx_flat_first first;
+    pmix_info_t *rest;
+    char text[] = "a qualifier";
+
+    infos[1].value = (pmix_value_t){ .type = PMIX_STRING, .data.string = text };
+    memcpy(infos[2].key, "third", sizeof("third"));
+    infos[2].value = (pmix_value_t){ .type = PMIX_UINT32, .data.uint32 = 3 };
+    struct flat flat = flat_of(&all), alone = flat_of(value);
+
+    cr_assert(sx_flat_infos_first(&first, &flat.cell, flat.body));
+    cr_assert_eq(first.count, SX_COUNT(infos));
+    cr_assert_eq(sx_flat_infos_rest(&first, flat.body, &rest), PMIX_SUCCESS);
+    cr_expect_str_eq(rest[0].key, "first");
+    cr_expect_eq(rest[0].value.type, PMIX_UNDEF);
+    for (size_t i = 1; i < SX_COUNT(infos); i++) {
+        cr_expect_str_eq(rest[i].key, infos[i].key);
+        cr_expect_eq(sx_value_compare(&rest[i].value, &infos[i].value), 0);
+    }
+    PMIX_INFO_FREE(rest, SX_COUNT(infos));
+
+    struct sx_flat_checker *mover = sx_flat_mover_new(&first, flat.body + first.off);
+    uint64_t looks = 2;
+
+    cr_assert_not_null(mover);
+    while (sx_flat_checker_step(mover, &looks) == PMIX_ERR_WOULD_BLOCK) {
+        looks = 2;
+    }
+    sx_flat_checker_free(mover);
+    cr_expect_eq(memcmp(&first.value, &alone.cell, sizeof(alone.cell)), 0, "type %u", value->type);
+    cr_expect_eq(memcmp(flat.body + first.off, alone.body, alone.size), 0, "type %u", value->type);
+    free(flat.body);
+    free(alone.body);
+}
+
+Test(flat, the_first_of_some_infos_can_be_a_value_of_its_own)
+{
+    for (pmix_data_type_t type = 0; type < SAMPLE_TYPES; type++) {
+        for (unsigned seed = 0; sample_is_value_type(type) && seed < 30; seed++) {
+            pmix_value_t value;
+
+            sample_value(&value, type, seed, SAMPLE_DEPTH);
+            first_moves(&value);
+            sx_value_destruct(&value);
+        }
+    }
+}
+
 /* TQ85: over the wire as well. */
 Test(flat, infos_travel_as_one_block)
 {
