@@ -189,6 +189,9 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
     if (info == NULL && ninfo != 0) {
         return PMIX_ERR_BAD_PARAM;
     }
+    if (ninfo == 0) { /* the end of no list is no address */
+        return PMIX_SUCCESS;
+    }
     for (const pmix_info_t *at = info; at < info + ninfo; at++) {
         const size_t key_size = strnlen(at->key, sizeof(at->key)) + 1;
 
