@@ -37,10 +37,9 @@ void sx_arrival_clear(struct sx_arrival *arrival)
 {
     free(arrival->procs);
     arrival->procs = NULL;
+    sx_proc_list_clear(&arrival->sorted);
     free(arrival->order);
     arrival->order = NULL;
-    free(arrival->written);
-    arrival->written = NULL;
     if (arrival->info != NULL) {
         PMIX_INFO_FREE(arrival->info, arrival->ninfo);
     }

@@ -41,11 +41,12 @@ struct sx_arrival {
                                            * makes it NULL when they equal those of earlier
                                            * callers */
     size_t proc_count;
-    bool in_order;      /* ... which the caller has to check */
-    pmix_proc_t *order; /* for a kind that keeps the caller's order; NULL: none */
+    bool in_order;              /* ... which the caller has to check */
+    struct sx_proc_list sorted; /* procs in order, each once, if a long arrival has sorted them */
+    pmix_proc_t *order;         /* for a kind that keeps the caller's order; NULL: none */
     size_t order_count;
-    pmix_proc_t *written; /* source of procs and order; NULL: not kept */
-    size_t written_count;
+    struct sx_procs_digest written; /* of the list that procs and order are made of ... */
+    size_t written_count;           /* ... so long; 0: not kept */
     pmix_info_t *info;
     size_t ninfo;
     size_t bytes; /* approximate size of processes and infos */

@@ -68,24 +68,47 @@ static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc
     return PMIX_SUCCESS;
 }
 
-/* Read the members into @order, as they were written, and into @sorted. */
-static pmix_status_t members_read(struct sx_server *server, const pmix_proc_t *written,
-                                  size_t count, struct sx_proc_list *order,
-                                  struct sx_proc_list *sorted)
+/* Return: how many from @written on are single processes by their own names: these are members. */
+static size_t singles_count(const struct sx_server *server, const pmix_proc_t *written,
+                            size_t count)
+{
+    size_t i = 0;
+
+    while (i < count && written[i].rank != PMIX_RANK_WILDCARD &&
+           ((i > 0 && strcmp(written[i - 1].nspace, written[i].nspace) == 0) ||
+            sx_alias_members(server, written[i].nspace) == NULL)) {
+        i++;
+    }
+    return i;
+}
+
+/* Read the members into @order, as they were written. */
+static pmix_status_t order_read(struct sx_server *server, const pmix_proc_t *written, size_t count,
+                                struct sx_proc_list *order)
 {
     struct order reading = { .server = server, .all = order };
     pmix_status_t rc = PMIX_SUCCESS;
 
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
-        rc = sx_alias_each_one(server, &written[i], order_add, &reading);
+        const size_t singles = singles_count(server, &written[i], count - i);
+
+        if (singles > 0 && !sx_proc_list_append(order, &written[i], singles)) {
+            return PMIX_ERR_OUT_OF_RESOURCE;
+        }
+        i += singles;
+        if (i < count) {
+            rc = sx_alias_each_one(server, &written[i], order_add, &reading);
+        }
     }
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    if (!sx_proc_list_append(sorted, order->all, order->count)) {
+    return rc;
+}
+
+/* Copy @order into @sorted, unless that has been done, and thin @order. */
+static pmix_status_t order_sort(struct sx_proc_list *order, struct sx_proc_list *sorted)
+{
+    if (sorted->count == 0 && !sx_proc_list_sorted(sorted, order->all, order->count)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    sx_proc_list_sort(sorted);
     return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
 }
 
@@ -113,23 +136,36 @@ static pmix_status_t members_take(struct sx_server *server, struct sx_client *cl
 {
     struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
 
+    arrival->written = sx_procs_digest(arrival->procs, arrival->proc_count, server->seed);
+    arrival->written_count = arrival->proc_count;
     if (open != NULL && sx_group_plan_knows(open->plan, arrival)) {
         free(arrival->procs);
         arrival->procs = NULL;
         arrival->proc_count = 0;
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = members_read(server, arrival->procs, arrival->proc_count, &order,
-                                          &sorted);
+    pmix_status_t rc = PMIX_SUCCESS;
 
-    sx_share_charge(server, client, (arrival->proc_count + order.count) / PROCS_PER_UNIT);
+    if (singles_count(server, arrival->procs, arrival->proc_count) == arrival->proc_count) {
+        order = (struct sx_proc_list){ .all = arrival->procs,
+                                       .count = arrival->proc_count,
+                                       .capacity = arrival->proc_count };
+        arrival->procs = NULL;
+        sorted = arrival->sorted;
+        arrival->sorted = (struct sx_proc_list){ .all = NULL };
+    } else {
+        rc = order_read(server, arrival->procs, arrival->proc_count, &order);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = order_sort(&order, &sorted);
+    }
+    sx_share_charge(server, client, (arrival->written_count + order.count) / PROCS_PER_UNIT);
     if (rc != PMIX_SUCCESS) {
         sx_proc_list_clear(&order);
         sx_proc_list_clear(&sorted);
         return rc;
     }
-    arrival->written = arrival->procs;
-    arrival->written_count = arrival->proc_count;
+    free(arrival->procs);
     arrival->procs = sorted.all;
     arrival->proc_count = sorted.count;
     arrival->order = order.all;
@@ -208,9 +244,12 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
     if (plan->is_bootstrap) {
         return PMIX_SUCCESS;
     }
-    const pmix_status_t rc = members_read(collective->members.server, plan->order,
-                                          plan->order_count, &order, &sorted);
+    pmix_status_t rc = order_read(collective->members.server, plan->order, plan->order_count,
+                                  &order);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = order_sort(&order, &sorted);
+    }
     if (rc != PMIX_SUCCESS) {
         sx_proc_list_clear(&order);
         sx_proc_list_clear(&sorted);

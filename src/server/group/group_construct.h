@@ -35,10 +35,10 @@ struct sx_group_gift {
 struct sx_group_plan {
     pmix_proc_t *order; /* members in the order of their ranks */
     size_t order_count;
-    bool is_final;        /* a caller has sent a final order */
-    pmix_proc_t by;       /* the caller that the order is from ... */
-    pmix_proc_t *written; /* ... and as it was written: may hold names of lists and wildcards */
-    size_t written_count;
+    bool is_final;                  /* a caller has sent a final order */
+    pmix_proc_t by;                 /* the caller that the order is from ... */
+    struct sx_procs_digest written; /* ... and of what it has written: that may hold names of ... */
+    size_t written_count;           /* ... lists and wildcards */
     /* A construct whose callers have no list of members: group_bootstrap.c */
     bool is_bootstrap;
     uint32_t leaders, leaders_come; /* 0: no leader has called */

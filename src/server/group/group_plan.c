@@ -31,9 +31,8 @@ void sx_group_plan_forget(struct sx_group_plan *plan)
     }
     free(plan->gifts);
     free(plan->order);
-    free(plan->written);
     plan->gifts = NULL;
-    plan->order = plan->written = NULL;
+    plan->order = NULL;
     plan->gift_count = plan->gift_capacity = plan->order_count = plan->written_count = 0;
     plan->is_final = false;
 }
@@ -74,17 +73,9 @@ static pmix_status_t gift_take(struct sx_group_plan *plan, struct sx_client *cli
 
 bool sx_group_plan_knows(const struct sx_group_plan *plan, const struct sx_arrival *arrival)
 {
-    size_t same = 0;
-
-    if (plan->is_bootstrap || arrival->options.leaders.given || arrival->options.final.count > 0 ||
-        plan->written_count != arrival->proc_count) {
-        return false;
-    }
-    while (same < plan->written_count &&
-           sx_proc_order(&plan->written[same], &arrival->procs[same]) == 0) {
-        same++;
-    }
-    return same == plan->written_count;
+    return !plan->is_bootstrap && !arrival->options.leaders.given &&
+           arrival->options.final.count == 0 && plan->written_count == arrival->written_count &&
+           memcmp(&plan->written, &arrival->written, sizeof(plan->written)) == 0;
 }
 
 pmix_status_t sx_group_plan_arrange(pmix_proc_t *order, size_t count, const pmix_proc_t *final,
@@ -162,12 +153,11 @@ static pmix_status_t order_take(struct sx_group_plan *plan, const struct sx_clie
     plan->by = self;
     if (arrival->order != NULL) {
         free(plan->order);
-        free(plan->written);
         plan->order = arrival->order;
         plan->order_count = arrival->order_count;
         plan->written = arrival->written;
         plan->written_count = arrival->written_count;
-        arrival->order = arrival->written = NULL;
+        arrival->order = NULL;
     }
     return PMIX_SUCCESS;
 }

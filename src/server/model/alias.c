@@ -75,6 +75,9 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *pro
                                 pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
                                 void *arg)
 {
+    if (proc->rank != PMIX_RANK_WILDCARD) {
+        return sx_alias_each(server, proc, each, arg);
+    }
     const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
     const struct sx_nspace *const nspace = alias == NULL ? sx_nspace_find(server, proc->nspace)
                                                          : NULL;
@@ -84,7 +87,7 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *pro
                                             : 0;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (proc->rank != PMIX_RANK_WILDCARD || is_open) {
+    if (is_open) {
         return sx_alias_each(server, proc, each, arg);
     }
     for (uint32_t rank = 0; rank < count && rc == PMIX_SUCCESS; rank++) {

@@ -26,13 +26,15 @@ bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t ra
 bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count)
 {
     if (count > list->capacity - list->count) {
-        pmix_proc_t *const grown = realloc(list->all, (list->count + count) * sizeof(*grown));
+        const size_t twice = 2 * list->capacity, all = list->count + count;
+        const size_t capacity = twice > all ? twice : all;
+        pmix_proc_t *const grown = realloc(list->all, capacity * sizeof(*grown));
 
         if (grown == NULL) {
             return false;
         }
         list->all = grown;
-        list->capacity = list->count + count;
+        list->capacity = capacity;
     }
     for (size_t i = 0; i < count; i++) {
         pmix_proc_t *const added = &list->all[list->count++];
@@ -44,54 +46,114 @@ bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, si
 }
 
 /* Whether each is there once, and in order, as lists mostly are. */
-static bool is_in_order(const struct sx_proc_list *list)
+static bool is_in_order(const pmix_proc_t *procs, size_t count)
 {
-    for (size_t i = 1; i < list->count; i++) {
-        if (sx_proc_order(&list->all[i - 1], &list->all[i]) >= 0) {
+    for (size_t i = 1; i < count; i++) {
+        if (sx_proc_order(&procs[i - 1], &procs[i]) >= 0) {
             return false;
         }
     }
     return true;
 }
 
-static int pointers_order(const void *left, const void *right)
+/* Neighbours of one name. */
+struct run {
+    const char *name;
+    uint32_t first, count;
+};
+
+/* The place of a process among all: its name's, then its rank. */
+struct place {
+    uint64_t key;
+    uint32_t index;
+};
+
+static int runs_order(const void *left, const void *right)
 {
-    return sx_proc_order(*(const pmix_proc_t *const *)left, *(const pmix_proc_t *const *)right);
+    return strcmp(((const struct run *)left)->name, ((const struct run *)right)->name);
 }
 
-/* A process is large: pointers are sorted, and each process is copied once.  Return: false when
- * memory is out. */
-static bool sort_by_pointers(struct sx_proc_list *list)
+static int places_order(const void *left, const void *right)
 {
-    const pmix_proc_t **const sorted = malloc(list->count * sizeof(*sorted));
-    pmix_proc_t *const all = malloc(list->count * sizeof(*all));
-    size_t kept = 0;
+    const uint64_t a = ((const struct place *)left)->key, b = ((const struct place *)right)->key;
 
-    if (sorted == NULL || all == NULL) {
-        free(sorted);
-        free(all);
-        return false;
+    return a < b ? -1 : a > b;
+}
+
+/* Return: how many runs there are, which are in @ret. */
+static size_t runs_find(const pmix_proc_t *procs, size_t proc_count, struct run *ret)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < proc_count; i++) {
+        const char *const name = procs[i].nspace;
+
+        if (count == 0 || strcmp(ret[count - 1].name, name) != 0) {
+            ret[count++] = (struct run){ .name = name, .first = (uint32_t)i };
+        }
+        ret[count - 1].name = name; /* the nearest one is in the cache */
+        ret[count - 1].count++;
     }
-    for (size_t i = 0; i < list->count; i++) {
-        sorted[i] = &list->all[i];
-    }
-    qsort(sorted, list->count, sizeof(*sorted), pointers_order);
-    for (size_t i = 0; i < list->count; i++) {
-        if (kept == 0 || sx_proc_order(&all[kept - 1], sorted[i]) != 0) {
-            all[kept++] = *sorted[i];
+    return count;
+}
+
+/* Names are compared once for a run, and then only numbers. */
+static void places_find(const pmix_proc_t *procs, size_t proc_count, struct run *runs,
+                        struct place *ret)
+{
+    const size_t run_count = runs_find(procs, proc_count, runs);
+    uint64_t name = 0;
+    size_t count = 0;
+
+    qsort(runs, run_count, sizeof(*runs), runs_order);
+    for (size_t r = 0; r < run_count; r++) {
+        name += r > 0 && strcmp(runs[r - 1].name, runs[r].name) != 0;
+        for (uint32_t i = runs[r].first; i < runs[r].first + runs[r].count; i++) {
+            ret[count++] = (struct place){ .key = name << 32 | procs[i].rank, .index = i };
         }
     }
-    free(sorted);
-    free(list->all);
-    *list = (struct sx_proc_list){ .all = all, .count = kept, .capacity = list->count };
-    return true;
+    qsort(ret, count, sizeof(*ret), places_order);
+}
+
+/* A process is large: places are sorted, and each process is copied once. */
+bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, size_t count)
+{
+    if (is_in_order(procs, count)) {
+        return sx_proc_list_append(ret, procs, count);
+    }
+    struct run *const runs = malloc(count * sizeof(*runs));
+    struct place *const places = malloc(count * sizeof(*places));
+    pmix_proc_t *const all = malloc(count * sizeof(*all));
+    const bool sorts = runs != NULL && places != NULL && all != NULL;
+    size_t kept = 0;
+
+    if (sorts) {
+        places_find(procs, count, runs, places);
+        for (size_t i = 0; i < count; i++) {
+            if (i == 0 || places[i - 1].key != places[i].key) {
+                all[kept++] = procs[places[i].index];
+            }
+        }
+        *ret = (struct sx_proc_list){ .all = all, .count = kept, .capacity = count };
+    } else {
+        free(all);
+    }
+    free(runs);
+    free(places);
+    return sorts;
 }
 
 void sx_proc_list_sort(struct sx_proc_list *list)
 {
+    struct sx_proc_list sorted = { .all = NULL };
     size_t kept = 0;
 
-    if (is_in_order(list) || sort_by_pointers(list)) {
+    if (is_in_order(list->all, list->count)) {
+        return;
+    }
+    if (sx_proc_list_sorted(&sorted, list->all, list->count)) {
+        sx_proc_list_clear(list);
+        *list = sorted;
         return;
     }
     qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
@@ -128,4 +190,18 @@ uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed)
         hash = XXH3_64bits_withSeed(procs[i].nspace, strlen(procs[i].nspace), hash + procs[i].rank);
     }
     return hash;
+}
+
+struct sx_procs_digest sx_procs_digest(const pmix_proc_t *procs, size_t count, uint64_t seed)
+{
+    XXH3_state_t state = { .seed = seed };
+
+    XXH3_128bits_reset_withSeed(&state, seed);
+    for (size_t i = 0; i < count; i++) {
+        XXH3_128bits_update(&state, procs[i].nspace, strlen(procs[i].nspace) + 1);
+        XXH3_128bits_update(&state, &procs[i].rank, sizeof(procs[i].rank));
+    }
+    const XXH128_hash_t hash = XXH3_128bits_digest(&state);
+
+    return (struct sx_procs_digest){ { hash.low64, hash.high64 } };
 }

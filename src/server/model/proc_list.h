@@ -21,6 +21,8 @@ bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t ra
 bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count);
 /* In the order of sx_proc_order, each once. */
 void sx_proc_list_sort(struct sx_proc_list *list);
+/* The same of @procs, into an empty list.  Return: false when memory is out. */
+bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, size_t count);
 /* Safe twice. */
 void sx_proc_list_clear(struct sx_proc_list *list);
 
@@ -29,5 +31,12 @@ bool sx_procs_are_equal(const pmix_proc_t *left, size_t left_count, const pmix_p
                         size_t right_count);
 /* Return: a hash of the processes in this order. */
 uint64_t sx_procs_hash(const pmix_proc_t *procs, size_t count, uint64_t seed);
+
+/* It stands for a list of processes in their order: as @seed is secret, no client can write two
+ * lists of the same digest. */
+struct sx_procs_digest {
+    uint64_t words[2];
+};
+struct sx_procs_digest sx_procs_digest(const pmix_proc_t *procs, size_t count, uint64_t seed);
 
 #endif

@@ -222,13 +222,11 @@ Test(collective, of_connected_ranks_goes_on_without_who_has_left_and_ends_with_w
 
 #define MANY (2 * SX_ARRIVE_AT_ONCE_MAX)
 
-/* A frame of @rank's arrival at the fence of ranks 0 and 1, and of many of a job to come. */
-static struct sx_frame long_frame(uint32_t id)
+/* A frame of @rank's arrival at an operation of ranks 0 and 1, and of many of a job to come. */
+static struct sx_frame long_frame(uint32_t kind, uint32_t id)
 {
     static const char later[] = "later";
-    const struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_FENCE,
-                                         .op = id,
-                                         .proc_count = MANY + 2 };
+    const struct sx_lane_arrive head = { .kind = (uint8_t)kind, .op = id, .proc_count = MANY + 2 };
     struct sx_pages pages = { .at = NULL };
 
     cr_assert(sx_pages_grow(&pages, 0, sizeof(head) + head.proc_count * 16));
@@ -248,9 +246,9 @@ static struct sx_frame long_frame(uint32_t id)
     return frame;
 }
 
-static void long_begins(struct sx_server *server, uint32_t rank)
+static void long_begins(struct sx_server *server, uint32_t kind, uint32_t rank)
 {
-    struct sx_frame frame = long_frame(rank + 1);
+    struct sx_frame frame = long_frame(kind, rank + 1);
     struct sx_client *const client = client_of(server, rank);
 
     cr_assert(sx_collective_arrive_long(server, client, &frame));
@@ -275,19 +273,19 @@ static pmix_status_t over_turns(struct sx_server *server, void *arg)
     struct sx_client *const first = client_of(server, 0), *const second = client_of(server, 1);
 
     (void)arg;
-    long_begins(server, 0);
+    long_begins(server, SX_COLLECTIVE_FENCE, 0);
     cr_expect(sx_list_empty(&server->collectives));
     long_steps(server, 0);
     cr_expect(sx_list_empty(&server->collectives), "it is read, and no more");
     long_steps(server, 0);
     cr_expect(sx_list_empty(&first->share.works));
     cr_assert_eq(server->signatures.count, 1);
-    long_begins(server, 1);
+    long_begins(server, SX_COLLECTIVE_FENCE, 1);
     long_steps(server, 1);
     sx_pending_client_gone(server, second);
     cr_expect(sx_list_empty(&second->share.works), "nothing is left of one that has gone");
     cr_expect_eq(second->pending_counts[SX_PENDING_ARRIVAL], 0);
-    long_begins(server, 1);
+    long_begins(server, SX_COLLECTIVE_FENCE, 1);
     long_steps(server, 1);
     long_steps(server, 1);
     cr_expect_eq(server->signatures.count, 1, "they have met");
@@ -301,4 +299,24 @@ static pmix_status_t over_turns(struct sx_server *server, void *arg)
 Test(collective, a_long_arrival_is_read_in_one_turn_and_joins_in_another)
 {
     hosted_call(over_turns, NULL);
+}
+
+/* A group's members are in its callers' order: they are sorted in a turn of their own. */
+static pmix_status_t sorted_between(struct sx_server *server, void *arg)
+{
+    struct sx_client *const client = client_of(server, 0);
+
+    (void)arg;
+    long_begins(server, SX_COLLECTIVE_GROUP_CONSTRUCT, 0);
+    long_steps(server, 0);
+    long_steps(server, 0);
+    cr_expect_not(sx_list_empty(&client->share.works), "it has not joined yet");
+    sx_pending_client_gone(server, client);
+    cr_expect(sx_list_empty(&client->share.works));
+    return PMIX_SUCCESS;
+}
+
+Test(collective, a_long_list_of_a_group_is_sorted_in_a_turn_of_its_own)
+{
+    hosted_call(sorted_between, NULL);
 }

@@ -5,6 +5,9 @@
 
 #include <criterion/criterion.h>
 
+#include <stdlib.h>
+
+#include "base/util.h"
 #include "base/value/value.h"
 
 Test(proc_list, is_in_order_and_has_each_once)
@@ -26,4 +29,46 @@ Test(proc_list, is_in_order_and_has_each_once)
     sx_proc_list_clear(&list);
     cr_expect_eq(list.count, 0);
     sx_proc_list_clear(&list);
+}
+
+/* As far as the order goes, a list of several runs of a name, some twice, is like any other. */
+Test(proc_list, is_sorted_by_runs_as_it_is_one_by_one)
+{
+    static const char *const names[] = { "job.10", "job.2", "a", "job.10", "z", "a" };
+    struct sx_proc_list list = { .all = NULL }, sorted = { .all = NULL };
+
+    for (uint32_t i = 0; i < 600; i++) {
+        const uint32_t rank = i % 100 == 50 ? PMIX_RANK_WILDCARD : i * 37 % 64;
+
+        cr_assert(sx_proc_list_add(&list, names[i / 100], rank));
+    }
+    cr_assert(sx_proc_list_sorted(&sorted, list.all, list.count));
+    for (size_t i = 1; i < sorted.count; i++) {
+        cr_expect_lt(sx_proc_order(&sorted.all[i - 1], &sorted.all[i]), 0, "%zu", i);
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        cr_expect_not_null(bsearch(&list.all[i], sorted.all, sorted.count, sizeof(sorted.all[0]),
+                                   sx_proc_order),
+                           "%zu", i);
+    }
+    cr_expect_eq(sorted.count, 2 * 65 + 2 * 64, "a single run lacks the rank that all replace");
+    sx_proc_list_clear(&list);
+    sx_proc_list_clear(&sorted);
+}
+
+Test(proc_list, has_a_digest_of_its_names_ranks_and_order)
+{
+    const pmix_proc_t procs[] = { { "ab", 1 }, { "c", 2 } }, turned[] = { { "c", 2 }, { "ab", 1 } },
+                      others[] = { { "a", 1 }, { "bc", 2 } }, ranks[] = { { "ab", 1 }, { "c", 3 } };
+    const pmix_proc_t *const unlike[] = { turned, others, ranks };
+    const struct sx_procs_digest digest = sx_procs_digest(procs, 2, 7);
+
+    const struct sx_procs_digest again = sx_procs_digest(procs, 2, 7);
+
+    cr_expect_arr_eq(&again, &digest, sizeof(digest));
+    for (size_t i = 0; i < SX_COUNT(unlike); i++) {
+        const struct sx_procs_digest other = sx_procs_digest(unlike[i], 2, 7);
+
+        cr_expect_arr_neq(&other, &digest, sizeof(digest), "%zu", i);
+    }
 }
