@@ -65,18 +65,28 @@ size_t sx_proc_ref_read(const void *at, size_t left, struct sx_proc_ref *ret)
     return sizeof(head) + padded;
 }
 
-/* Return: the bytes of @count processes; SIZE_MAX when there are not so many. */
+static bool begins_run(const struct sx_proc_ref *proc, const struct sx_proc_ref *before)
+{
+    return proc->name_len != before->name_len ||
+           memcmp(proc->name, before->name, proc->name_len) != 0;
+}
+
+/* Return: the bytes of @count processes; SIZE_MAX when there are not so many, or when they have too
+ * many runs, which no client of this library writes. */
 static size_t procs_span(const uint8_t *at, size_t left, uint64_t count)
 {
     const size_t whole = left;
-    struct sx_proc_ref proc;
+    struct sx_proc_ref proc, before = { .name_len = 0 };
+    unsigned runs = 0;
 
     for (uint64_t i = 0; i < count; i++) {
         const size_t size = sx_proc_ref_read(at, left, &proc);
 
-        if (size == 0) {
+        runs += size != 0 && begins_run(&proc, &before);
+        if (size == 0 || runs > SX_PROCS_RUNS_MAX) {
             return SIZE_MAX;
         }
+        before = proc;
         at += size;
         left -= size;
     }
@@ -405,7 +415,7 @@ static const char *nspace_of(const pmix_proc_t *proc, const char *nspace)
 pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const char *nspace,
                                size_t *ret_size)
 {
-    size_t size = 0;
+    size_t size = 0, runs = 0;
 
     if (procs == NULL && count != 0) {
         return PMIX_ERR_BAD_PARAM;
@@ -417,12 +427,21 @@ pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const ch
                         count, SX_PROCS_MAX);
     }
     for (size_t i = 0; i < count; i++) {
-        const size_t len = sx_name_len(nspace_of(&procs[i], nspace), sizeof(procs[i].nspace));
+        const char *const name = nspace_of(&procs[i], nspace);
+        const size_t len = sx_name_len(name, sizeof(procs[i].nspace));
 
         if (len == 0 || len >= sizeof(procs[i].nspace)) {
             return PMIX_ERR_BAD_PARAM;
         }
+        runs += i == 0 || strcmp(nspace_of(&procs[i - 1], nspace), name) != 0;
         size += 2 * sizeof(uint32_t) + (size_t)sx_align_up(len, 8);
+    }
+    if (runs > SX_PROCS_RUNS_MAX) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM,
+                        "a list of processes that changes from one namespace to another %zu times: "
+                        "at most %u changes can be named; name the processes of each namespace one "
+                        "behind the other, or a group of them",
+                        runs, SX_PROCS_RUNS_MAX);
     }
     *ret_size = size;
     return PMIX_SUCCESS;

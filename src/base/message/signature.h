@@ -36,7 +36,8 @@
 
 #define SX_BODY_PARTS_MAX 4u
 #define SX_BODY_NAMES_MAX 2u
-#define SX_PROCS_MAX 16384u /* processes in one list */
+#define SX_PROCS_MAX 16384u     /* processes in one list ... */
+#define SX_PROCS_RUNS_MAX 4096u /* ... in which the name of the namespace changes less often */
 
 enum sx_part_kind {
     SX_PART_NONE, /* ends the parts */
@@ -203,9 +204,9 @@ pmix_status_t sx_procs_measure(const pmix_proc_t procs[], size_t count, const ch
                                size_t *ret_size);
 
 /* Check the sources of the body, and compute its size.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
- * for NULL with a count, for names without an end, and for more than SX_PROCS_MAX processes
- * (logged); PMIX_ERR_OUT_OF_RESOURCE (logged) for a part that is too large; as
- * sx_flat_infos_size. */
+ * for NULL with a count, for names without an end, and for more than SX_PROCS_MAX processes or
+ * SX_PROCS_RUNS_MAX runs of one namespace (logged); PMIX_ERR_OUT_OF_RESOURCE (logged) for a part
+ * that is too large; as sx_flat_infos_size. */
 pmix_status_t sx_body_measure(struct sx_draft *draft, size_t *ret_size);
 
 /* Write the body to @at (at a multiple of 8): exactly as many bytes as sx_body_measure returned.

@@ -181,6 +181,15 @@ Test(body, is_not_written_of_what_cannot_be_named_or_is_too_much)
     cr_expect_eq(sx_body_measure(&draft, &size), PMIX_ERR_BAD_PARAM, "no list");
     draft = draft_of(&proc, SX_PROCS_MAX + 1);
     cr_expect_eq(sx_body_measure(&draft, &size), PMIX_ERR_BAD_PARAM, "a list too long");
+    static pmix_proc_t changing[SX_PROCS_RUNS_MAX + 2];
+    for (size_t i = 0; i < SX_COUNT(changing); i++) {
+        PMIx_Load_procid(&changing[i], i % 2 == 0 ? "job" : "other", (uint32_t)i);
+    }
+    draft = draft_of(changing, SX_PROCS_RUNS_MAX + 1);
+    cr_expect_eq(sx_body_measure(&draft, &size), PMIX_ERR_BAD_PARAM, "too many changes of names");
+    PMIx_Load_procid(&changing[1], "job", 1);
+    draft = draft_of(changing, SX_PROCS_RUNS_MAX + 2);
+    cr_expect_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS, "as many changes as there may be");
     draft = draft_of(&(pmix_proc_t){ .rank = 1 }, 1);
     draft.nspace = "";
     cr_expect_eq(sx_body_measure(&draft, &size), PMIX_ERR_BAD_PARAM, "a name that is none");
