@@ -6,6 +6,7 @@
 # MPICC is the compiler's wrapper; FIRST_ARGS are further arguments of `shmix run`.
 here=$(dirname "$0")
 . "$here/../../system/run/lib.sh"
+. "$here/foreign.sh"
 
 mpicc=${MPICC:-mpicc.openmpi}
 if ! command -v "$mpicc" >/dev/null; then

