@@ -98,8 +98,9 @@ static void members_put(const struct sx_request *request, struct sx_wire_writer 
                         const pmix_info_t *infos, size_t count)
 {
     const pmix_info_t *const info = sx_info_find(infos, count, PMIX_GROUP_MEMBERSHIP);
-    const pmix_data_array_t *const array =
-        info != NULL && info->value.type == PMIX_DATA_ARRAY ? info->value.data.darray : NULL;
+    const pmix_data_array_t *const array = info != NULL && info->value.type == PMIX_DATA_ARRAY
+                                               ? info->value.data.darray
+                                               : NULL;
 
     if (array != NULL && array->type == PMIX_PROC && array->size > 0) {
         sx_codec_put_array(w, PMIX_PROC, array->array, array->size);
@@ -172,10 +173,9 @@ pmix_status_t sx_gateway_group_destruct(struct sx_request *request, struct sx_wi
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
     }
-    return sx_request_called(request,
-                             PMIx_Group_destruct_nb(request->text, request->infos.at,
-                                                    request->infos.count, sx_request_on_status,
-                                                    request));
+    return sx_request_called(request, PMIx_Group_destruct_nb(request->text, request->infos.at,
+                                                             request->infos.count,
+                                                             sx_request_on_status, request));
 }
 
 /* STRING name, infos. */

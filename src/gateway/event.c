@@ -20,7 +20,7 @@
 #define CODE_DEFAULT INT_MIN /* of the handler for all codes */
 
 struct handler {
-    struct sx_list node; /* of session->handlers */
+    struct sx_list node;        /* of session->handlers */
     struct sx_request *request; /* NULL: answered */
     pmix_status_t code;
     size_t id; /* SIZE_MAX: not there yet */
@@ -177,8 +177,9 @@ pmix_status_t sx_gateway_event_deregister(struct sx_request *request, struct sx_
 {
     while (sx_wire_rest(body) > 0) {
         const pmix_status_t code = sx_codec_get_status(body);
-        struct handler *const handler =
-            body->failed != PMIX_SUCCESS ? NULL : handler_find(request->session, code);
+        struct handler *const handler = body->failed != PMIX_SUCCESS
+                                            ? NULL
+                                            : handler_find(request->session, code);
 
         if (handler != NULL) {
             handler_drop(handler);

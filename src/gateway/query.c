@@ -27,9 +27,9 @@ pmix_status_t sx_gateway_log(struct sx_request *request, struct sx_wire_reader *
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
     }
-    return sx_request_called(request, PMIx_Log_nb(request->array.at, request->array.count,
-                                                  request->infos.at, request->infos.count,
-                                                  sx_request_on_status, request));
+    return sx_request_called(request,
+                             PMIx_Log_nb(request->array.at, request->array.count, request->infos.at,
+                                         request->infos.count, sx_request_on_status, request));
 }
 
 /* STRING node (NULL: its own), STRING nspace (NULL: all). */

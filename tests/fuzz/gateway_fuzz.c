@@ -95,7 +95,8 @@ static void try_pack(struct sx_wire_form form, pmix_data_type_t type, const uint
     if (sx_codec_carries(type, form.encoding) && sx_codec_unpack(&r, type, &element, 1)) {
         sx_codec_pack(&first, type, &element, 1);
         FUZZ_PROMISE(first.failed == PMIX_SUCCESS);
-        r = (struct sx_wire_reader){ .at = first.bytes, .end = first.bytes + first.size,
+        r = (struct sx_wire_reader){ .at = first.bytes,
+                                     .end = first.bytes + first.size,
                                      .form = form };
         FUZZ_PROMISE(sx_codec_unpack(&r, type, &again, 1) && sx_wire_rest(&r) == 0);
         sx_codec_pack(&second, type, &again, 1);

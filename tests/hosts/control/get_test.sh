@@ -38,4 +38,11 @@ case $("$mpirun" --version) in
     ;;
 esac
 diff -u control ours || fail "what Gets end with differs from the control"
+
+# The same with Debian's library in the ranks, by the gateway.
+theirs=$(env -u LD_LIBRARY_PATH ldd ./get_pmix | sed -n 's|.*libpmix.so.2 => \(/[^ ]*\).*|\1|p')
+mv "$work/out" native
+run --quiet --timeout 100 --env LD_PRELOAD="$theirs" -n 3 ./get_pmix
+expect_code 0 "with the library of the control"
+diff -u native "$work/out" || fail "what Gets end with differs with the library of the control"
 finish
