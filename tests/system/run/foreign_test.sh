@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# foreign_test.sh - ranks with OpenPMIx in a job of ours: data both ways, ends of every kind, and
+# nothing that stays, whichever of launcher, gateway and rank is killed.
+. "$(dirname "$0")/lib.sh"
+
+theirs=
+for file in /usr/lib/*/pmix2/lib/libpmix.so.2; do
+    [ -e "$file" ] && [ -z "${SANITIZED:-}" ] && theirs=$file
+done
+if [ -z "$theirs" ]; then
+    echo "skipped: OpenPMIx is not installed (libpmix2), or cannot be loaded beside a sanitizer"
+    exit 77
+fi
+own="--env LD_PRELOAD=$theirs"
+limit="--timeout 60 --oversubscribe"
+
+# oks COUNT WHAT
+oks() {
+    [ "$(grep -c ': ok$' "$work/out")" -eq "$1" ] || fail "$2: not $1 ranks are well"
+}
+children() {
+    cat "/proc/$1/task/$1/children"
+}
+# The process that accepts, and those that serve: children of the launcher $job, and theirs.
+accepting() {
+    for pid in $(children "$job"); do
+        grep -qs '^Name:[[:space:]]*shmix-gateway' "/proc/$pid/status" && echo "$pid"
+    done
+}
+serving() {
+    children "$(accepting)"
+}
+
+# ---- data and ends -----------------------------------------------------------------------------
+run $limit -n 4 $own "$FOREIGN" data
+expect_code 0 "data of their ranks"
+oks 4 "data of their ranks"
+run $limit -n 2 $own "$FOREIGN" data : -n 2 "$FOREIGN" data
+expect_code 0 "data of a mixed job"
+oks 4 "data of a mixed job"
+for variable in PMIX_SERVER_URI4 PMIX_SERVER_URI3; do
+    run $limit -n 2 $own sh -c "unset PMIX_SERVER_URI41; [ $variable = PMIX_SERVER_URI3 ] && unset PMIX_SERVER_URI4
+        exec '$FOREIGN' data" : -n 1 "$FOREIGN" data
+    expect_code 0 "data by $variable"
+    oks 3 "data by $variable"
+done
+run $limit -n 3 $own "$FOREIGN" again
+expect_code 0 "three times"
+oks 3 "three times"
+expect_clean "three times"
+
+run $limit -n 2 $own "$FOREIGN" exit 5
+expect_code 5 "an exit code"
+run $limit -n 2 $own "$FOREIGN" leave 0
+[ "$code" -ne 0 ] || fail "an end without finalize is a failure"
+run $limit -n 2 $own "$FOREIGN" abort 6
+expect_code 6 "an abort"
+expect_err "called abort with status 6" "an abort"
+[ "$(grep -vc '^shmix run: ' "$work/err")" -eq 0 ] || fail "an abort: gateways log what nobody asked"
+run $limit -n 2 $own "$FOREIGN" forks
+expect_code 7 "a rank ends whose child holds the connection"
+expect_clean "ends"
+
+# ---- identity ----------------------------------------------------------------------------------
+start() {
+    rm -f "$work/out"
+    "$SHMIX" run $limit --quiet "$@" >"$work/out" 2>"$work/err" &
+    job=$!
+}
+ready() {
+    [ "$(grep -c ready "$work/out")" -eq "$1" ]
+}
+pid_of() {
+    sed -n "s/^$1 \([0-9]*\) ready$/\1/p" "$work/out"
+}
+start -n 1 $own "$FOREIGN" wait : -n 1 "$FOREIGN" wait
+await "a mixed job" ready 2
+"$SHMIX" ls clients "$job" >"$work/list"
+grep -q "client  *$(pid_of 0) .* 0 [^ ]*  *OpenPMIx [0-9.]* by a gateway$" "$work/list" || fail "ls clients: theirs: $(cat "$work/list")"
+grep -q "client  *$(pid_of 1) .* 1 [^ ]*  *-$" "$work/list" || fail "ls clients: ours: $(cat "$work/list")"
+"$SHMIX" ls clients --json "$job" >"$work/list"
+grep -q "\"pid\":$(pid_of 0),.*\"library\":\"OpenPMIx [0-9.]* by a gateway\"" "$work/list" || fail "ls clients --json: $(cat "$work/list")"
+"$SHMIX" ls procs "$job" | grep -q "^ *0  *$(pid_of 0) " || fail "ls procs"
+[ "$(serving | wc -w)" -eq 1 ] || fail "a gateway for a rank of ours"
+[ "$(readlink "/proc/$(accepting)/fd/0")" = /dev/null ] || fail "the gateway keeps the launcher's input"
+echo "$(accepting) $(serving)" >"$work/pids"
+
+# ---- kill -9 -----------------------------------------------------------------------------------
+kill -9 "$(pid_of 0)"
+wait $job
+code=$?
+expect_code 137 "a rank is killed"
+expect_clean "a rank is killed"
+all_gone "$work/pids" || fail "a rank is killed: gateways stay"
+
+start -n 2 $own "$FOREIGN" wait
+await "a job" ready 2
+kill -9 $(serving)
+wait $job
+code=$?
+[ "$code" -ne 0 ] || fail "the gateways are killed: the job ends well"
+expect_err "lost its PMIx client" "the gateways are killed"
+expect_clean "the gateways are killed"
+
+# The one that accepts may be killed: another one takes its place when a rank comes.
+start -n 2 $own sh -c "'$FOREIGN' data && until [ -e '$work/go' ]; do sleep 0.05; done; exec '$FOREIGN' data"
+await "ranks are through" lines_are "$work/out" 2
+first=$(accepting)
+kill -9 "$first"
+await "it is gone" is_gone "$first"
+touch "$work/go"
+wait $job
+code=$?
+expect_code 0 "the one that accepts is killed"
+oks 4 "the one that accepts is killed"
+expect_clean "the one that accepts is killed"
+
+start -n 2 $own "$FOREIGN" wait
+await "a job" ready 2
+echo "$(accepting) $(serving) $(pid_of 0) $(pid_of 1)" >"$work/pids"
+kill -9 $job
+wait $job 2>/dev/null
+await "the launcher is killed: all end" all_gone "$work/pids"
+await "the launcher is killed: the directory goes" nothing_left
+
+# ---- nobody else -------------------------------------------------------------------------------
+run $limit -n 2 "$FOREIGN" data
+expect_code 0 "a job of ours"
+grep -q OpenPMIx "$work/err" && fail "a job of ours: it is told of another library"
+finish
