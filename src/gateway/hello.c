@@ -113,6 +113,26 @@ size_t sx_foreign_body_size(const uint8_t header[SX_FOREIGN_HEADER_BYTES])
     return memcmp(header, begin, sizeof(begin)) != 0 || size > SX_FOREIGN_BODY_MAX ? 0 : size;
 }
 
+/* The process that the infos at the end name.  They may be missing, and are no reason to refuse. */
+static pid_t pid_of(const struct cursor *cursor, struct sx_wire_form form)
+{
+    struct sx_wire_reader reader = { .at = cursor->at, .end = cursor->end, .form = form };
+    struct sx_codec_infos infos = { .count = 0 };
+    pid_t pid = 0;
+
+    if (cursor->at < cursor->end) {
+        infos = sx_codec_get_infos(&reader);
+    }
+    for (size_t i = 0; reader.failed == PMIX_SUCCESS && i < infos.count; i++) {
+        if (PMIX_CHECK_KEY(&infos.at[i], PMIX_PROC_PID) && infos.at[i].value.type == PMIX_PID &&
+            infos.at[i].value.data.pid > 0) {
+            pid = infos.at[i].value.data.pid;
+        }
+    }
+    sx_codec_infos_free(&infos);
+    return pid;
+}
+
 static pmix_status_t refuse(pmix_status_t status, const char *why, const char **ret_why)
 {
     *ret_why = why;
@@ -152,6 +172,7 @@ pmix_status_t sx_foreign_parse(const void *body, size_t size, struct sx_foreign 
                       ret_why);
     }
     foreign.form.described = described == DESCRIBED;
+    foreign.pid = pid_of(&cursor, foreign.form);
     *ret = foreign;
     return PMIX_SUCCESS;
 }

@@ -5,8 +5,11 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <pmix.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "gateway/codec.h"
 
 /* As the fields follow each other; a size of 0 credential bytes is a module without any. */
 struct claim {
@@ -82,6 +85,31 @@ Test(hello, a_claim_is_taken_whole)
     cr_expect_eq(foreign.form.encoding, SX_WIRE_V41);
     cr_expect_not(foreign.form.described);
     cr_expect_eq(foreign.pid, 0);
+}
+
+Test(hello, infos_at_its_end_name_the_process)
+{
+    struct sx_foreign foreign;
+    const char *why = NULL;
+    size_t size = body_make(body, &CLAIM);
+
+    cr_assert_eq(sx_foreign_parse(body, size, &foreign, &why), PMIX_SUCCESS);
+    cr_expect_eq(foreign.pid, 0);
+    struct sx_wire_writer out = { .form = foreign.form };
+    const pid_t pid = 4711;
+    pmix_info_t all[2];
+
+    PMIX_INFO_LOAD(&all[0], PMIX_CMD_LINE, "a program", PMIX_STRING);
+    PMIX_INFO_LOAD(&all[1], PMIX_PROC_PID, &pid, PMIX_PID);
+    sx_codec_put_array(&out, PMIX_INFO, all, 2);
+    memcpy(body + size, out.bytes, out.size);
+    cr_assert_eq(sx_foreign_parse(body, size + out.size, &foreign, &why), PMIX_SUCCESS);
+    cr_expect_eq(foreign.pid, pid);
+    /* Cut infos are not a reason to refuse the rank. */
+    cr_assert_eq(sx_foreign_parse(body, size + out.size - 1, &foreign, &why), PMIX_SUCCESS);
+    cr_expect_eq(foreign.pid, 0);
+    PMIX_INFO_DESTRUCT(&all[0]);
+    sx_wire_writer_deinit(&out);
 }
 
 Test(hello, no_byte_of_it_may_be_missing)
