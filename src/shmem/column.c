@@ -5,10 +5,14 @@
  *
  * Each new part is complete before one release store makes it reachable: a body before its cell,
  * a chunk before its entry, a column before its slot's tag, a table before the dictionary word.
+ * A larger table is filled in steps, some slots with each new column.
  * So a writer that is killed anywhere leaves a store that is valid.  Entered from store_writer.c
  * and store_renew.c with the memory reserved; hence nothing here fails half way. */
 #include "base/status.h"
 #include "shmem/store_layout.h"
+
+#define SX_DICTIONARY_SMALL 4096u  /* a table of no more slots is moved at once ... */
+#define SX_DICTIONARY_MOVE_MAX 32u /* ... of a larger one, so many with each column */
 
 static void *sx_writer_at(const struct sx_store_writer *writer, uint64_t off)
 {
@@ -60,12 +64,36 @@ static uint64_t sx_dictionary_word(const struct sx_store_writer *writer)
     return atomic_load_explicit(&sx_writer_store(writer)->dictionary, memory_order_relaxed);
 }
 
+static uint64_t sx_slot_count(uint64_t word)
+{
+    return UINT64_C(1) << (word & SX_DICTIONARY_SHIFT_MASK);
+}
+
+static uint64_t sx_slots_bytes(uint64_t word)
+{
+    return sizeof(struct sx_slot) << (word & SX_DICTIONARY_SHIFT_MASK);
+}
+
+static struct sx_slot *sx_slots_at(const struct sx_store_writer *writer, uint64_t word)
+{
+    return sx_writer_at(writer, word & ~SX_DICTIONARY_SHIFT_MASK);
+}
+
+/* Return: how many columns a table has when a larger one is begun, so that at most half of its
+ * slots are taken until the larger one is complete. */
+static uint64_t sx_dictionary_full_at(uint64_t word)
+{
+    const uint64_t slot_count = sx_slot_count(word);
+
+    return slot_count / 2 -
+           (slot_count > SX_DICTIONARY_SMALL ? slot_count / SX_DICTIONARY_MOVE_MAX : 0);
+}
+
+/* The next column needs a larger table, which has not been begun. */
 static bool sx_dictionary_is_full(const struct sx_store_writer *writer)
 {
-    const uint64_t slot_count = UINT64_C(1)
-                                << (sx_dictionary_word(writer) & SX_DICTIONARY_SHIFT_MASK);
-
-    return (sx_column_count(writer) + 1) * 2 > slot_count;
+    return writer->larger.word == 0 &&
+           sx_column_count(writer) >= sx_dictionary_full_at(sx_dictionary_word(writer));
 }
 
 static void sx_dictionary_install(struct sx_store_writer *writer, uint64_t off, uint32_t shift)
@@ -74,10 +102,12 @@ static void sx_dictionary_install(struct sx_store_writer *writer, uint64_t off, 
     atomic_store_explicit(&sx_writer_store(writer)->dictionary, off | shift, memory_order_release);
 }
 
-/* Link @column under @tag into a free slot of a table with 2^@shift of them. */
-static void sx_dictionary_add(struct sx_slot *slots, uint32_t shift, uint64_t tag, sx_column column)
+/* Link @column under @tag into a free slot of the table @word.  Return: the slot's number. */
+static uint64_t sx_dictionary_add(const struct sx_store_writer *writer, uint64_t word, uint64_t tag,
+                                  sx_column column)
 {
-    const uint64_t mask = (UINT64_C(1) << shift) - 1;
+    struct sx_slot *const slots = sx_slots_at(writer, word);
+    const uint64_t mask = sx_slot_count(word) - 1;
 
     for (uint64_t i = tag;; i++) { /* ends: at most half of the slots are taken */
         struct sx_slot *const slot = &slots[i & mask];
@@ -86,32 +116,83 @@ static void sx_dictionary_add(struct sx_slot *slots, uint32_t shift, uint64_t ta
             atomic_store_explicit(&slot->column, column, memory_order_relaxed);
             /* R-tag -> A-tag (sx_dictionary_find): column offset, record and key are there. */
             atomic_store_explicit(&slot->tag, tag, memory_order_release);
-            return;
+            return i & mask;
         }
     }
 }
 
-/* Twice the slots in a new table; the old one stays readable and becomes garbage. */
-static void sx_dictionary_grow(struct sx_store_writer *writer)
+/* Begin a table of twice the slots.  Readers use the old one until the new one is complete, and
+ * may then still be in the old one, which becomes garbage. */
+static void sx_dictionary_begin(struct sx_store_writer *writer)
 {
     const uint64_t word = sx_dictionary_word(writer);
-    const uint32_t shift = (uint32_t)(word & SX_DICTIONARY_SHIFT_MASK);
-    const uint64_t slot_count = UINT64_C(1) << shift;
-    const struct sx_slot *const slots = sx_writer_at(writer, word & ~SX_DICTIONARY_SHIFT_MASK);
 
-    sx_assert(shift < SX_DICTIONARY_SHIFT_MAX);
-    const uint64_t off = sx_writer_alloc(writer, 2 * slot_count * sizeof(struct sx_slot),
-                                         SX_CACHELINE_BYTES);
-    for (uint64_t i = 0; i < slot_count; i++) {
+    sx_assert((word & SX_DICTIONARY_SHIFT_MASK) < SX_DICTIONARY_SHIFT_MAX);
+    writer->larger.word = sx_writer_alloc(writer, 2 * sx_slots_bytes(word), SX_CACHELINE_BYTES) |
+                          ((word & SX_DICTIONARY_SHIFT_MASK) + 1);
+    writer->table_bytes += 2 * sx_slots_bytes(word);
+}
+
+/* Copy some slots into the larger table, and show it when it has all of them. */
+static void sx_dictionary_move(struct sx_store_writer *writer)
+{
+    const uint64_t word = sx_dictionary_word(writer), slot_count = sx_slot_count(word);
+    const struct sx_slot *const slots = sx_slots_at(writer, word);
+    const uint64_t left = slot_count - writer->larger.moved;
+    const uint64_t some = slot_count <= SX_DICTIONARY_SMALL || left < SX_DICTIONARY_MOVE_MAX
+                              ? left
+                              : SX_DICTIONARY_MOVE_MAX;
+
+    for (uint64_t end = writer->larger.moved + some; writer->larger.moved < end;
+         writer->larger.moved++) {
+        const struct sx_slot *const slot = &slots[writer->larger.moved];
         /* relaxed: our own stores. */
-        const uint64_t tag = atomic_load_explicit(&slots[i].tag, memory_order_relaxed);
+        const uint64_t tag = atomic_load_explicit(&slot->tag, memory_order_relaxed);
+
         if (tag != 0) {
-            sx_dictionary_add(sx_writer_at(writer, off), shift + 1, tag,
-                              atomic_load_explicit(&slots[i].column, memory_order_relaxed));
+            sx_dictionary_add(writer, writer->larger.word, tag,
+                              atomic_load_explicit(&slot->column, memory_order_relaxed));
         }
     }
-    sx_dictionary_install(writer, off, shift + 1);
-    sx_store_garbage(writer, slot_count * sizeof(struct sx_slot));
+    if (writer->larger.moved == slot_count) {
+        sx_dictionary_install(writer, writer->larger.word & ~SX_DICTIONARY_SHIFT_MASK,
+                              (uint32_t)(writer->larger.word & SX_DICTIONARY_SHIFT_MASK));
+        sx_store_garbage(writer, sx_slots_bytes(word));
+        writer->table_bytes += sx_slots_bytes(word);
+        writer->larger = (struct sx_store_larger){ .word = 0 };
+    }
+}
+
+/* Have memory for a larger table that will be needed soon, in step with the columns until then:
+ * when it is begun, all is there.  A shortage is reported when the table is needed. */
+static void sx_dictionary_prepare(struct sx_store_writer *writer)
+{
+    const uint64_t word = sx_dictionary_word(writer), slot_count = sx_slot_count(word);
+    const uint64_t steps = slot_count / 16; /* columns */
+    const uint64_t begin = sx_dictionary_full_at(word) - steps;
+    const uint64_t count = sx_column_count(writer);
+    struct sx_heap *const heap = &writer->heap;
+
+    if (slot_count <= SX_DICTIONARY_SMALL || writer->larger.word != 0 || count < begin) {
+        return;
+    }
+    const uint64_t some = (count - begin + 1) * (2 * sx_slots_bytes(word) / steps);
+
+    if (sx_range_fits(heap->next_off, some, heap->seg->size_bytes)) {
+        (void)sx_segment_back(heap->seg, heap->next_off + some);
+    }
+}
+
+/* Link the new column at @off into the dictionary, and into the larger one that is being filled if
+ * that is past its slot already. */
+static void sx_dictionary_enter(struct sx_store_writer *writer, uint64_t hash, uint64_t off)
+{
+    const uint64_t tag = hash != 0 ? hash : 1;
+    const uint64_t slot = sx_dictionary_add(writer, sx_dictionary_word(writer), tag, off);
+
+    if (writer->larger.word != 0 && slot < writer->larger.moved) {
+        sx_dictionary_add(writer, writer->larger.word, tag, off);
+    }
 }
 
 pmix_status_t sx_store_format(struct sx_store_writer *writer, uint32_t row_count,
@@ -154,7 +235,10 @@ static struct sx_column_record *sx_column_add(struct sx_store_writer *writer,
                                               const struct sx_put *put)
 {
     if (sx_dictionary_is_full(writer)) {
-        sx_dictionary_grow(writer);
+        sx_dictionary_begin(writer);
+    }
+    if (writer->larger.word != 0) {
+        sx_dictionary_move(writer);
     }
     const uint64_t off = sx_writer_alloc(writer, sx_column_record_bytes(put->key_len),
                                          SX_CACHELINE_BYTES);
@@ -163,13 +247,11 @@ static struct sx_column_record *sx_column_add(struct sx_store_writer *writer,
     record->key_len = (uint16_t)put->key_len;
     memcpy(record->key, put->key, put->key_len);
 
-    const uint64_t word = sx_dictionary_word(writer);
-    sx_dictionary_add(sx_writer_at(writer, word & ~SX_DICTIONARY_SHIFT_MASK),
-                      (uint32_t)(word & SX_DICTIONARY_SHIFT_MASK), put->hash != 0 ? put->hash : 1,
-                      off);
+    sx_dictionary_enter(writer, put->hash, off);
     /* relaxed: for reports only. */
     atomic_store_explicit(&sx_writer_store(writer)->column_count, sx_column_count(writer) + 1,
                           memory_order_relaxed);
+    sx_dictionary_prepare(writer);
     return record;
 }
 
@@ -348,9 +430,7 @@ uint64_t sx_column_need(const struct sx_store_writer *writer, struct sx_column_r
     if (record == NULL) {
         need += sx_column_record_bytes(put->key_len) + SX_CACHELINE_BYTES;
         if (sx_dictionary_is_full(writer)) {
-            need += (2 * sizeof(struct sx_slot)
-                     << (sx_dictionary_word(writer) & SX_DICTIONARY_SHIFT_MASK)) +
-                    SX_CACHELINE_BYTES;
+            need += 2 * sx_slots_bytes(sx_dictionary_word(writer)) + SX_CACHELINE_BYTES;
         }
         return need;
     }

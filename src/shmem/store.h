@@ -157,6 +157,12 @@ static inline uint64_t sx_store_successor(const struct sx_store *store)
 
 struct sx_store_renewal;
 
+/* A larger dictionary while it is filled; readers do not see it yet. */
+struct sx_store_larger {
+    uint64_t word;  /* as in the header of the store; 0: there is none */
+    uint64_t moved; /* so many of the first slots of the present one are in it */
+};
+
 /* Must not be moved after sx_store_create.  In a private store, a copy of @view stays valid
  * until destroy.  In a shared store, it stays valid until the next generation, which unmaps the
  * old one. */
@@ -171,6 +177,8 @@ struct sx_store_writer {
     uint64_t renew_at_bytes;          /* of the heap: the next generation is begun */
     struct sx_store_renewal *renewal; /* the next one while it is copied in steps; NULL: none is */
     uint64_t copied_bytes;            /* in steps, or from one generation to the next, ever */
+    struct sx_store_larger larger;    /* dictionary */
+    uint64_t table_bytes;             /* taken by larger dictionaries, or garbage of smaller ones */
     uint64_t reserve_bytes;           /* no generation is made smaller without need */
     bool private_memory;
     bool alone;

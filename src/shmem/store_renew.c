@@ -13,6 +13,7 @@
 #include "shmem/store_layout.h"
 
 #define SX_STORE_ROOM_BYTES (UINT64_C(256) << 20)
+#define SX_STORE_MEMORY_BYTES (UINT64_C(256) << 10) /* taken at once, or what the step may copy */
 
 /* Called for each live cell of a column; the item lies in the old generation. */
 typedef void (*sx_live_fn)(void *arg, const struct sx_column_record *record, uint32_t row,
@@ -153,10 +154,10 @@ static uint64_t sx_store_next_size(const struct sx_store_writer *writer, uint64_
     return size_bytes > writer->reserve_bytes ? size_bytes : writer->reserve_bytes;
 }
 
-/* An empty next generation that has room for @need_bytes, and no memory yet; not published. */
+/* The segment of the next generation, which has room for @need_bytes, and no memory yet; not
+ * formatted.  It must not be moved. */
 static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_t row_count,
-                                   uint64_t column_count, uint64_t need_bytes,
-                                   struct sx_store_writer *ret_next)
+                                   uint64_t need_bytes, struct sx_store_writer *ret_next)
 {
     const struct sx_segment_options options = {
         .kind = SX_SEGMENT_STORE,
@@ -169,13 +170,10 @@ static pmix_status_t sx_store_next(const struct sx_store_writer *writer, uint32_
     };
     memset(ret_next, 0, sizeof(*ret_next));
     ret_next->row_count = row_count;
-    pmix_status_t rc = sx_segment_create(&ret_next->view.seg, &options);
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
-    rc = sx_store_format(ret_next, row_count, column_count);
-    if (rc != PMIX_SUCCESS) {
-        sx_segment_deinit(&ret_next->view.seg);
+    const pmix_status_t rc = sx_segment_create(&ret_next->view.seg, &options);
+
+    if (rc == PMIX_SUCCESS) {
+        sx_heap_init(&ret_next->heap, &ret_next->view.seg, SX_STORE_HEAP_OFF);
     }
     return rc;
 }
@@ -215,6 +213,8 @@ static void sx_store_switch(struct sx_store_writer *writer, const struct sx_stor
     writer->heap = next->heap;
     writer->row_count = next->row_count;
     writer->generation++;
+    writer->larger = next->larger;
+    writer->table_bytes = next->table_bytes;
     writer->garbage_bytes = next->garbage_bytes;
     writer->garbage_limit_bytes = SX_STORE_GARBAGE_MIN_BYTES;
     writer->renew_at_bytes = sx_store_renew_at(writer);
@@ -249,15 +249,15 @@ pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_coun
         return rc;
     }
     sx_store_renew_abandon(writer);
-    rc = sx_store_next(writer, row_count, measure.column_count, need_bytes, &next);
+    rc = sx_store_next(writer, row_count, need_bytes, &next);
     if (rc == PMIX_SUCCESS) {
-        next.heap.seg = &next.view.seg;
         rc = sx_heap_reserve(&next.heap, need_bytes - next.heap.next_off);
-        if (rc != PMIX_SUCCESS) {
-            sx_segment_deinit(&next.view.seg);
-        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_store_format(&next, row_count, measure.column_count);
     }
     if (rc != PMIX_SUCCESS) {
+        sx_segment_deinit(&next.view.seg);
         return rc;
     }
     /* The copy's memory is reserved, so it cannot fail and its heap stays put. */
@@ -274,6 +274,8 @@ pmix_status_t sx_store_rewrite(struct sx_store_writer *writer, uint32_t row_coun
  * generations already: a cell that the next generation has is newer, or the same. */
 struct sx_store_renewal {
     struct sx_store_writer next;
+    uint64_t column_count;      /* for which it gets a dictionary ... */
+    bool is_formatted;          /* ... and has it; before, nothing is in it */
     uint64_t dictionary;        /* the table of the old one that is walked: a larger one anew ... */
     uint64_t slot;              /* ... from here on; in the column of this slot ... */
     bool is_begun;              /* ... behind the cells of the job and the single row ... */
@@ -307,20 +309,25 @@ static bool sx_renewal_store(struct sx_store_renewal *renewal, struct sx_column_
     return true;
 }
 
+/* Return: how much memory may be had at once. */
+static uint64_t sx_renewal_memory(const struct sx_store_renewal *renewal)
+{
+    return renewal->left_bytes > SX_STORE_MEMORY_BYTES ? renewal->left_bytes
+                                                       : SX_STORE_MEMORY_BYTES;
+}
+
 /* Have some of the memory for @put.  Return: whether it is to be stored now: there is all of it, or
  * none to be had, which the store reports. */
 static bool sx_renewal_prepare(struct sx_store_renewal *renewal, struct sx_column_record *record,
                                const struct sx_put *put)
 {
-    const uint64_t most = renewal->left_bytes > SX_STORE_COPY_MAX_BYTES ? renewal->left_bytes
-                                                                        : SX_STORE_COPY_MAX_BYTES;
-
     renewal->waits = false;
     if (sx_column_is_short(&renewal->next, record, put->row)) {
         return true;
     }
     renewal->waits = !sx_heap_prepare(&renewal->next.heap,
-                                      sx_column_need(&renewal->next, record, put), most);
+                                      sx_column_need(&renewal->next, record, put),
+                                      sx_renewal_memory(renewal));
     return !renewal->waits;
 }
 
@@ -493,9 +500,33 @@ static bool sx_renewal_walk(struct sx_store_writer *writer, struct sx_store_rene
     return !renewal->failed;
 }
 
+/* Have some of the memory for the dictionary, which is long in a store of many columns.  Return:
+ * whether the next generation is formatted. */
+static bool sx_renewal_format(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
+{
+    struct sx_store_writer *const next = &renewal->next;
+    const uint64_t backed = next->view.seg.backed_bytes;
+
+    if (renewal->is_formatted) {
+        return true;
+    }
+    if (!sx_heap_prepare(&next->heap, sx_dictionary_bytes(renewal->column_count),
+                         sx_renewal_memory(renewal))) {
+        writer->copied_bytes += next->view.seg.backed_bytes - backed; /* it takes as long */
+        return false;
+    }
+    renewal->is_formatted = sx_store_format(next, next->row_count, renewal->column_count) ==
+                            PMIX_SUCCESS;
+    renewal->failed = !renewal->is_formatted;
+    return renewal->is_formatted;
+}
+
 /* Return: whether all columns are done. */
 static bool sx_renewal_columns(struct sx_store_writer *writer, struct sx_store_renewal *renewal)
 {
+    if (!sx_renewal_format(writer, renewal)) {
+        return false;
+    }
     while (sx_renewal_walk(writer, renewal)) {
         if (!renewal->again) {
             sx_renewal_body_drop(renewal);
@@ -522,7 +553,7 @@ bool sx_store_renew_begin(struct sx_store_writer *writer, uint64_t extra_bytes)
     struct sx_store_renewal *const renewal = calloc(1, sizeof(*renewal));
 
     if (renewal == NULL ||
-        sx_store_next(writer, writer->row_count, columns,
+        sx_store_next(writer, writer->row_count,
                       sx_align_up(SX_STORE_HEAP_OFF + sx_dictionary_bytes(columns) + live,
                                   SX_PAGE_BYTES),
                       &renewal->next) != PMIX_SUCCESS) {
@@ -530,7 +561,7 @@ bool sx_store_renew_begin(struct sx_store_writer *writer, uint64_t extra_bytes)
         writer->renew_at_bytes = UINT64_MAX;
         return false;
     }
-    renewal->next.heap.seg = &renewal->next.view.seg;
+    renewal->column_count = columns;
     writer->renewal = renewal;
     return true;
 }
@@ -562,6 +593,9 @@ void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put
 {
     struct sx_store_renewal *const renewal = writer->renewal;
 
+    if (renewal != NULL && !renewal->is_formatted) {
+        return; /* it is copied later, as all is */
+    }
     if (renewal != NULL && put->body_off != 0) {
         sx_store_renew_unset(writer, put);
         renewal->again = true;
@@ -574,7 +608,9 @@ void sx_store_renew_put(struct sx_store_writer *writer, const struct sx_put *put
 
 void sx_store_renew_unset(struct sx_store_writer *writer, const struct sx_put *put)
 {
-    struct sx_store_writer *const next = writer->renewal != NULL ? &writer->renewal->next : NULL;
+    struct sx_store_writer *const next = writer->renewal != NULL && writer->renewal->is_formatted
+                                             ? &writer->renewal->next
+                                             : NULL;
     struct sx_column_record *const record = next != NULL ? sx_column_find(next, put) : NULL;
     struct sx_words *const words = record != NULL ? sx_column_words(next, record, put->row) : NULL;
 

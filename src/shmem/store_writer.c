@@ -191,14 +191,21 @@ static bool sx_store_is_littered(const struct sx_store_writer *writer)
            writer->garbage_bytes > writer->heap.next_off / 2;
 }
 
+/* Return: the bytes that have been used, and those that are garbage, together.  Dictionaries are
+ * left out: they are rare and long, and each put copies for its part of the next one anyway. */
+static uint64_t sx_store_taken(const struct sx_store_writer *writer)
+{
+    return writer->heap.next_off + writer->garbage_bytes - writer->table_bytes;
+}
+
 /* Renew a store that is mostly garbage, or gets full: begin that, or go on after a change.
- * @before: what had been used, and what was garbage, together.  A private store that others read is
+ * @before: sx_store_taken before the change.  A private store that others read is
  * renewed only when it is full, because it keeps its old generations, so a renewal would save
  * nothing.  A missing next generation is not a failure of the put: try again when there is twice as
  * much garbage. */
 static void sx_store_tidy(struct sx_store_writer *writer, uint64_t before)
 {
-    const uint64_t now = writer->heap.next_off + writer->garbage_bytes;
+    const uint64_t now = sx_store_taken(writer);
     const bool is_littered = sx_store_is_littered(writer);
 
     if (writer->private_memory && !writer->alone) {
@@ -238,7 +245,7 @@ static pmix_status_t sx_put_fill(struct sx_put *put, pmix_scope_t scope, const s
 static void sx_put_store(struct sx_store_writer *writer, struct sx_column_record *record,
                          const struct sx_put *put)
 {
-    const uint64_t before = writer->heap.next_off + writer->garbage_bytes;
+    const uint64_t before = sx_store_taken(writer);
 
     sx_column_put(writer, record, put);
     sx_store_renew_put(writer, put);
@@ -459,7 +466,7 @@ pmix_status_t sx_store_unset(struct sx_store_writer *writer, enum sx_realm realm
     if (words == NULL || sx_words_read(&reach, words, &item) != PMIX_SUCCESS) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const uint64_t before = writer->heap.next_off + writer->garbage_bytes;
+    const uint64_t before = sx_store_taken(writer);
 
     sx_column_unset(writer, record, words);
     sx_store_renew_unset(writer, &put);

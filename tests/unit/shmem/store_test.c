@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* store_test.c - what one thread sees of a store: put, find, replace, withdraw, renew. */
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -307,6 +308,172 @@ Test(store, a_hundred_thousand_keys)
         cr_assert_eq(test_number(&reader, SX_REALM_JOB, (uint32_t)((i + 1) % 4), key), UINT64_MAX);
     }
     sx_store_detach(&reader);
+    sx_store_destroy(&writer);
+}
+
+/* ---- larger dictionaries --------------------------------------------------------------------- */
+
+#define MOVED_MAX 32u           /* slots of a dictionary that a new key moves */
+#define BACKED_MAX (512u << 10) /* bytes of memory that it takes */
+#define SLOTS_AT_ONCE 4096u     /* of a dictionary that is moved at once */
+
+static uint64_t dictionary_of(const struct sx_store_writer *writer)
+{
+    return atomic_load(&sx_writer_store(writer)->dictionary);
+}
+
+static uint64_t slots_of(uint64_t word)
+{
+    return UINT64_C(1) << (word & SX_DICTIONARY_SHIFT_MASK);
+}
+
+static const char *key_of(unsigned number)
+{
+    static char key[32];
+
+    snprintf(key, sizeof(key), "key.%u", number);
+    return key;
+}
+
+static void put_key(struct sx_store_writer *writer, unsigned number)
+{
+    cr_assert_eq(test_put_number(writer, SX_REALM_JOB, SX_ROW_JOB, key_of(number), number),
+                 PMIX_SUCCESS);
+}
+
+static void expect_keys(const struct sx_store_writer *writer, unsigned count, unsigned step)
+{
+    struct sx_item item;
+
+    for (unsigned i = 0; i < count; i += step) {
+        cr_assert_eq(test_number(&writer->view, SX_REALM_JOB, SX_ROW_JOB, key_of(i)), i, "%u", i);
+    }
+    cr_assert_eq(sx_store_find(&writer->view, SX_REALM_JOB, SX_ROW_JOB, key_of(count), &item),
+                 PMIX_ERR_NOT_FOUND);
+}
+
+/* Readers use the old one until the new one is complete, and nothing is missing meanwhile. */
+Test(store, a_larger_dictionary_is_filled_in_steps)
+{
+    enum { KEYS = 70000 };
+    struct sx_store_writer writer;
+    unsigned begun = 0, shown = 0;
+
+    test_store_create(&writer, 1, 64 << 20, false);
+    for (unsigned i = 0; i < KEYS; i++) {
+        const struct sx_store_larger larger = writer.larger;
+        const uint64_t word = dictionary_of(&writer);
+        const uint64_t backed = writer.view.seg.backed_bytes;
+
+        put_key(&writer, i);
+        if (slots_of(word) <= SLOTS_AT_ONCE) {
+            cr_assert_eq(writer.larger.word, 0, "a small one is moved at once");
+            continue;
+        }
+        cr_assert_leq(writer.view.seg.backed_bytes - backed, BACKED_MAX, "%u", i);
+        cr_assert_leq(2 * (uint64_t)(i + 1), slots_of(dictionary_of(&writer)), "%u", i);
+        if (dictionary_of(&writer) != word) {
+            cr_assert_eq(dictionary_of(&writer), larger.word, "%u: it was filled before", i);
+            cr_assert_leq(slots_of(word) - larger.moved, MOVED_MAX, "%u", i);
+            expect_keys(&writer, i + 1, 1);
+            shown++;
+        } else if (writer.larger.word != 0) {
+            cr_assert_leq(writer.larger.moved - larger.moved, MOVED_MAX, "%u", i);
+            expect_keys(&writer, i + 1, i / 8);
+            begun += larger.word == 0;
+        }
+    }
+    cr_expect_eq(writer.generation, 1);
+    cr_expect_eq(begun, 5);
+    cr_expect_eq(shown, 5, "of 131072 slots");
+    expect_keys(&writer, KEYS, 1);
+    sx_store_destroy(&writer);
+}
+
+/* Put keys until a larger dictionary is half filled.  Return: their number. */
+static unsigned half_fill(struct sx_store_writer *writer)
+{
+    unsigned count = 0;
+
+    while (writer->larger.word == 0 || writer->larger.moved < slots_of(dictionary_of(writer)) / 2) {
+        put_key(writer, count++);
+    }
+    return count;
+}
+
+Test(store, keys_change_and_go_while_the_dictionary_grows)
+{
+    struct sx_store_writer writer;
+    struct sx_item item;
+
+    test_store_create(&writer, 1, 64 << 20, false);
+    const unsigned count = half_fill(&writer);
+
+    for (unsigned i = 0; i < count; i += 2) {
+        cr_assert_eq(sx_store_unset(&writer, SX_REALM_JOB, SX_ROW_JOB, key_of(i)), PMIX_SUCCESS);
+    }
+    cr_expect_neq(writer.larger.word, 0);
+    for (unsigned i = 0; i < count; i += 4) {
+        put_key(&writer, i);
+    }
+    cr_expect_neq(writer.larger.word, 0, "these have their slots");
+    for (unsigned i = count; writer.larger.word != 0; i++) {
+        put_key(&writer, i);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const pmix_status_t rc = sx_store_find(&writer.view, SX_REALM_JOB, SX_ROW_JOB, key_of(i),
+                                               &item);
+
+        cr_assert_eq(rc, i % 4 == 2 ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS, "%u", i);
+    }
+    sx_store_destroy(&writer);
+}
+
+/* The next generation has its own; what was filled of the old one goes with it. */
+Test(store, a_renewal_ends_the_growth_of_a_dictionary)
+{
+    struct sx_store_writer writer;
+
+    test_store_create(&writer, 1, 64 << 20, false);
+    const unsigned count = half_fill(&writer);
+
+    cr_assert_eq(sx_store_renew(&writer), PMIX_SUCCESS);
+    cr_expect_eq(writer.larger.word, 0);
+    expect_keys(&writer, count, 1);
+    for (unsigned i = count; i < 4 * count; i++) {
+        put_key(&writer, i);
+    }
+    expect_keys(&writer, 4 * count, 1);
+    sx_store_destroy(&writer);
+}
+
+static off_t taken_max; /* bytes of memory that were taken at once */
+
+int fallocate(int fd, int mode, off_t offset, off_t len)
+{
+    taken_max = len > taken_max ? len : taken_max;
+    return (int)syscall(SYS_fallocate, fd, mode, offset, len);
+}
+
+/* Neither for a larger dictionary nor for the next generation's. */
+Test(store, memory_for_many_keys_is_taken_in_steps)
+{
+    enum { KEYS = 150000, LIVE_MIN = 1 << 20 };
+    struct sx_store_writer writer;
+    unsigned renewed = 0;
+
+    test_store_create(&writer, 1, 1 << 20, false);
+    for (unsigned i = 0; i < KEYS; i++) {
+        const uint64_t generation = writer.generation;
+        const bool is_long = writer.live_bytes > LIVE_MIN; /* a short one is renewed at once */
+
+        taken_max = 0;
+        put_key(&writer, i);
+        cr_assert(!is_long || taken_max <= BACKED_MAX, "%u: %ld bytes", i, (long)taken_max);
+        renewed += is_long && writer.generation != generation;
+    }
+    cr_expect_geq(renewed, 1);
+    expect_keys(&writer, KEYS, 1);
     sx_store_destroy(&writer);
 }
 

@@ -172,7 +172,7 @@ Test(memberships, are_at_most_so_many_at_once)
             split_max = all->names.split_count - split;
         }
     }
-    cr_expect_leq(copied_max, 2 * SX_STORE_COPY_MAX_BYTES, "%lu bytes", (unsigned long)copied_max);
+    cr_expect_leq(copied_max, SX_STORE_COPY_MAX_BYTES, "%lu bytes", (unsigned long)copied_max);
     cr_expect_leq(split_max, 2, "%lu buckets", (unsigned long)split_max);
     cr_expect_eq(add("more", 2, &entry), PMIX_ERR_OUT_OF_RESOURCE);
     sx_memberships_remove(&server, last);
