@@ -24,6 +24,8 @@ static const struct sx_option rows[] = {
     { .name = "mem", .help = "print the shared memory of running jobs" },
     { .name = "ps, jobs, list, kill",
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
+    { .name = "gateway",
+      .help = "run a rank that carries another PMIx library, under a host with this one" },
     { .name = "bench", .help = "measure this library beside another, and draw a report" },
     { .help = "options ('shmix VERB --help' and 'shmix help VERB' explain those of a verb, with "
               "examples):" },
@@ -33,9 +35,10 @@ static const struct {
     const char *name;
     int (*fn)(char **words);
 } verbs[] = {
-    { "run", sx_launch },  { "events", sx_cli_events }, { "ls", sx_cli_ls },
-    { "get", sx_cli_get }, { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
-    { "log", sx_cli_log }, { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
+    { "run", sx_launch },          { "events", sx_cli_events }, { "ls", sx_cli_ls },
+    { "get", sx_cli_get },         { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
+    { "log", sx_cli_log },         { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
+    { "gateway", sx_cli_gateway },
 };
 
 /* Names that users of other commands type: a verb, and its first word (empty: none). */

@@ -42,6 +42,11 @@ int sx_cli_ctl(char **words);
 extern const struct sx_verb sx_log_verb;
 int sx_cli_log(char **words);
 
+/* `shmix gateway -- PROGRAM`: become PROGRAM, a rank with another PMIx library, with a gateway.  It
+ * returns only if the program could not be started. */
+extern const struct sx_verb sx_gateway_verb;
+int sx_cli_gateway(char **words);
+
 /* `shmix bench`: find the instrument that was installed with this command, and run it.  It returns
  * only if the instrument could not be started; else this process becomes the instrument. */
 extern const struct sx_verb sx_bench_verb;

@@ -10,6 +10,7 @@
  * nothing more is accepted until one of them has, or has ended. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -28,6 +29,7 @@
 #include "base/system/process.h"
 #include "base/util.h"
 #include "control/gateway.h"
+#include "control/rendezvous.h"
 #include "gateway/serve.h"
 
 #define STRANGERS_MAX 128
@@ -173,6 +175,25 @@ static void gateway_run(struct gateway *gateway)
     }
 }
 
+/* Close all descriptors but the standard ones, ours, and the way to the server that SHMIX_SERVER_FD
+ * names ("NUMBER:DEVICE:INODE"), which gets a number of ours. */
+static void descriptors_close(void)
+{
+    const char *const value = getenv(SX_ENV_SERVER_FD);
+    char *rest = NULL, *moved;
+    const long fd = value == NULL ? -1 : strtol(value, &rest, 10);
+    int first = SX_GATEWAY_FDS;
+
+    if (fd >= SX_GATEWAY_FDS && fd <= INT_MAX && *rest == ':' &&
+        dup2((int)fd, SX_GATEWAY_FDS) == SX_GATEWAY_FDS &&
+        asprintf(&moved, "%d%s", SX_GATEWAY_FDS, rest) > 0) {
+        setenv(SX_ENV_SERVER_FD, moved, 1);
+        free(moved);
+        first++;
+    }
+    sx_descriptors_close_from(first);
+}
+
 static bool gateway_init(struct gateway *gateway, char **words)
 {
     sigset_t child;
@@ -201,7 +222,7 @@ int main(int argc, char **argv)
                         "'shmix run' and 'shmix gateway' start this program.\n");
         return 2;
     }
-    sx_descriptors_close_from(SX_GATEWAY_FDS);
+    descriptors_close();
     sx_log_set_name("gateway");
     if (!gateway_init(&gateway, argv + 1)) {
         sx_log(SX_LOG_ERROR, "cannot start: %s", strerror(errno));

@@ -188,14 +188,18 @@ static void news_come(void *arg, uint32_t revents, uint64_t now_ns)
 static char **gateway_env(struct sx_run_foreign *foreign, char *message)
 {
     char **given = sx_cli_calloc(1, sizeof(*given)), **env = NULL;
-    const char *const uri = sx_run_host_setup_fork(foreign->run->jobs->at[0], 0, &given, message)
-                                ? sx_run_env_get(given, SX_ENV_SERVER_URI)
-                                : NULL;
+    static const char *const names[] = { SX_ENV_SERVER_URI, SX_ENV_SERVER_FD };
 
-    if (uri != NULL) {
+    if (sx_run_host_setup_fork(foreign->run->jobs->at[0], 0, &given, message)) {
         env = sx_run_env_copy(environ);
         sx_run_env_drop_outer(env);
-        sx_run_env_put(&env, SX_ENV_SERVER_URI, uri);
+        for (size_t i = 0; i < SX_COUNT(names); i++) {
+            const char *const value = sx_run_env_get(given, names[i]);
+
+            if (value != NULL) {
+                sx_run_env_put(&env, names[i], value);
+            }
+        }
     }
     sx_run_env_free(given);
     return env;

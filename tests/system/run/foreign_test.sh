@@ -124,6 +124,28 @@ wait $job 2>/dev/null
 await "the launcher is killed: all end" all_gone "$work/pids"
 await "the launcher is killed: the directory goes" nothing_left
 
+# ---- under another host: a gateway of the rank's own ---------------------------------------------
+under_host() {
+    timeout 60 "$HOST" "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+under_host 2 "$SHMIX" gateway -- env LD_PRELOAD="$theirs" "$FOREIGN" data
+expect_code 0 "under another host"
+oks 2 "under another host"
+under_host 1 "$SHMIX" gateway env LD_PRELOAD="$theirs" "$FOREIGN" exit 0
+expect_code 0 "without the dashes"
+under_host 1 "$SHMIX" gateway "$work/no/such/program"
+expect_err "cannot execute '$work/no/such/program': No such file" "no program"
+"$SHMIX" gateway true >"$work/out" 2>"$work/err"
+code=$?
+expect_code 1 "without a host"
+expect_err "not a rank of a host with this library" "without a host"
+PMIX_SERVER_URI41="their.0;tcp4://127.0.0.1:1" "$SHMIX" gateway true >"$work/out" 2>"$work/err"
+expect_err "start the program without 'shmix gateway'" "under a host with their library"
+"$SHMIX" gateway >"$work/out" 2>"$work/err"
+code=$?
+expect_code 2 "without a program"
+
 # ---- nobody else -------------------------------------------------------------------------------
 run $limit -n 2 "$FOREIGN" data
 expect_code 0 "a job of ours"
