@@ -21,7 +21,7 @@
 
 #include <pmix_common.h>
 
-#define SX_SESSION_REQUESTS_MAX 256
+#define SX_SESSION_REQUESTS_MAX 32768
 
 struct sx_foreign;      /* gateway/hello.h: its rank, version and encoding */
 struct sx_gateway_link; /* gateway/link.h */
