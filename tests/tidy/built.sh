@@ -10,8 +10,9 @@ trap 'rm -rf "$work"' EXIT
 configured() {
   cmake -G Ninja -S "$source" -B "$1" -DSHMIX_TESTS=OFF -DSHMIX_BENCH=OFF "${@:2}" >"$work/log" 2>&1 ||
     { cat "$work/log"; echo "$1 cannot be configured"; exit 1; }
-  mkdir -p "$1/lib" "$1/bin" "$1/examples"
+  mkdir -p "$1/lib" "$1/bin" "$1/libexec" "$1/examples"
   cp -a "$build"/lib/lib*.so* "$1/lib"
   cp -a "$build/bin/." "$1/bin"
+  cp -a "$build/libexec/." "$1/libexec"
   cp -a "$build"/examples/example-* "$1/examples"
 }
