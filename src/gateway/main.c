@@ -6,8 +6,9 @@
  *                                                 \--> ours: fork, gateway/serve.c
  *
  * control/gateway.h starts this program, as the user of the ranks.  It ends with its starter; its
- * children do too, on their own.  At most SX_STRANGERS_MAX children have no handshake yet; then
- * nothing more is accepted until one of them has, or has ended. */
+ * children do too, on their own.  At most STRANGERS_MAX children have no handshake yet.  Then
+ * nothing more is accepted until one of them has, or has ended; the oldest one is ended after a
+ * second. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,6 +26,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/system/process.h"
 #include "base/util.h"
@@ -33,19 +35,22 @@
 #include "gateway/serve.h"
 
 #define STRANGERS_MAX 128
-#define CROWD_MS 20   /* between two looks for a place, while all are taken */
+#define CROWD_MS 20            /* between two looks for a place, while all are taken */
+#define CROWD_NS SX_NS_PER_SEC /* for a handshake, meanwhile */
 #define NO_FORK_MS 50 /* before another try, when there are no processes or descriptors left */
 #define REFUSALS_TOLD_MAX 16
 
 struct stranger {
-    pid_t pid;           /* 0: the place is free */
-    _Atomic int greeted; /* set by the child: the place is free, too */
+    pid_t pid; /* 0: the place is free */
+    uint64_t since_ns;
+    _Atomic int state; /* enum sx_stranger_state; GREETED: the place is free, too */
 };
 
 struct gateway {
     int listen_fd, life_fd, news_fd, signal_fd;
     struct stranger *strangers; /* STRANGERS_MAX, shared with the children */
     unsigned refusals_told;
+    bool crowd_told;
 };
 
 static struct stranger *place_find(struct gateway *gateway)
@@ -54,11 +59,37 @@ static struct stranger *place_find(struct gateway *gateway)
         struct stranger *const stranger = &gateway->strangers[i];
 
         if (stranger->pid == 0 ||
-            atomic_load_explicit(&stranger->greeted, memory_order_relaxed) != 0) {
+            atomic_load_explicit(&stranger->state, memory_order_relaxed) == SX_STRANGER_GREETED) {
             return stranger;
         }
     }
     return NULL;
+}
+
+/* All places are taken: end the oldest stranger, once it has had its time. */
+static void crowd_thin_out(struct gateway *gateway)
+{
+    struct stranger *oldest = &gateway->strangers[0];
+
+    for (size_t i = 1; i < STRANGERS_MAX; i++) {
+        if (gateway->strangers[i].since_ns < oldest->since_ns) {
+            oldest = &gateway->strangers[i];
+        }
+    }
+    if (oldest->since_ns + CROWD_NS > sx_now_ns()) {
+        return;
+    }
+    if (!gateway->crowd_told) {
+        gateway->crowd_told = true;
+        sx_log(SX_LOG_WARN,
+               "more than %d connections do not send a handshake: the oldest are "
+               "closed",
+               STRANGERS_MAX);
+    }
+    oldest->since_ns = sx_now_ns(); /* until it is reaped */
+    if (sx_stranger_becomes(&oldest->state, SX_STRANGER_EVICTED)) {
+        kill(oldest->pid, SIGKILL);
+    }
 }
 
 static void children_reap(struct gateway *gateway)
@@ -95,7 +126,8 @@ static bool child_fork(struct gateway *gateway, struct stranger *stranger, int f
 {
     sigset_t none;
 
-    atomic_store_explicit(&stranger->greeted, 0, memory_order_relaxed); /* no process has it yet */
+    /* relaxed: no other process has the place. */
+    atomic_store_explicit(&stranger->state, SX_STRANGER_SILENT, memory_order_relaxed);
     const pid_t pid = fork();
 
     if (pid == 0) {
@@ -103,7 +135,7 @@ static bool child_fork(struct gateway *gateway, struct stranger *stranger, int f
                                         .life_fd = gateway->life_fd,
                                         .news_fd = gateway->news_fd,
                                         .peer = *peer,
-                                        .greeted = &stranger->greeted };
+                                        .state = &stranger->state };
 
         close(gateway->listen_fd);
         close(gateway->signal_fd);
@@ -112,6 +144,7 @@ static bool child_fork(struct gateway *gateway, struct stranger *stranger, int f
         _exit(sx_serve(&serve));
     }
     stranger->pid = pid > 0 ? pid : 0;
+    stranger->since_ns = sx_now_ns();
     return pid > 0;
 }
 
@@ -168,6 +201,9 @@ static void gateway_run(struct gateway *gateway)
         }
         if (fds[1].revents != 0) {
             children_reap(gateway);
+        }
+        if (place == NULL) {
+            crowd_thin_out(gateway);
         }
         if (fds[2].revents != 0) {
             paused = !accept_one(gateway, place);

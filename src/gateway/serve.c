@@ -259,7 +259,9 @@ int sx_serve(const struct sx_serve *serve)
                why);
         return EXIT_REFUSED;
     }
-    atomic_store_explicit(serve->greeted, 1, memory_order_relaxed); /* no other data go with it */
+    if (!sx_stranger_becomes(serve->state, SX_STRANGER_GREETED)) {
+        return EXIT_REFUSED;
+    }
     const pid_t pid = sx_gateway_peer_process(&serve->peer, foreign.proc.nspace, foreign.proc.rank);
 
     foreign.pid = pid != 0 ? pid : foreign.pid;

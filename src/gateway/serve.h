@@ -15,6 +15,7 @@
 #define SX_GATEWAY_SERVE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "gateway/peer.h"
 
@@ -25,8 +26,24 @@ struct sx_serve {
     int life_fd;                 /* ends with the starter, or becomes readable */
     int news_fd;                 /* for struct sx_gateway_news; -1: no process wants them */
     struct sx_gateway_peer peer; /* its user has been checked */
-    _Atomic int *greeted;        /* becomes 1 with the handshake */
+    _Atomic int *state;          /* shared with the process that accepts */
 };
+
+enum sx_stranger_state {
+    SX_STRANGER_SILENT,
+    SX_STRANGER_GREETED, /* set by the process itself, or ... */
+    SX_STRANGER_EVICTED, /* ... by the one that accepts: too many are silent */
+};
+
+/* Return: false when the other process was first. */
+static inline bool sx_stranger_becomes(_Atomic int *state, enum sx_stranger_state next)
+{
+    int silent = SX_STRANGER_SILENT;
+
+    /* relaxed: no other data go with it. */
+    return atomic_compare_exchange_strong_explicit(state, &silent, (int)next, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
 
 /* Return: the exit status of this process. */
 int sx_serve(const struct sx_serve *serve);

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* gateway_test.c - what comes to a gateway's port, and is not a rank that behaves: other users,
+ * other ranks, broken and endless frames, a rank that does not read, a crowd.  Two ranks of ours
+ * fence meanwhile, and a rank that behaves is served after it. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "control/gateway.h"
+#include "fault.h"
+
+#define NOBODY 65534
+#define JOB "their.job"
+#define CROWD 1000
+#define REQUESTS 2000000 /* more than a rank can send without reading an answer */
+#define MEMORY_KIB_MAX (96u << 10)
+
+static struct sx_gateway_port port;
+static pid_t gateway;
+static int life_fd;
+
+/* ---- the other side ------------------------------------------------------------------------ */
+
+static int dial(void)
+{
+    struct sockaddr_in at;
+    socklen_t size = sizeof(at);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0 && getsockname(port.fd, (struct sockaddr *)(void *)&at, &size) == 0 &&
+              connect(fd, (const struct sockaddr *)(const void *)&at, size) == 0,
+          "%s", strerror(errno));
+    return fd;
+}
+
+/* A connection that was closed with unread bytes is reset.  Return: false then too. */
+static bool transmit(int fd, const void *bytes, size_t size)
+{
+    return send(fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+static bool receive(int fd, void *bytes, size_t size)
+{
+    fault_waiting_for = "bytes from the gateway";
+    const bool good = recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
+
+    fault_waiting_for = NULL;
+    return good;
+}
+
+static void hears_the_end(int fd, const char *what)
+{
+    char byte;
+
+    CHECK(!receive(fd, &byte, 1), "%s: it goes on", what);
+    close(fd);
+}
+
+static size_t put(uint8_t *at, const void *bytes, size_t size)
+{
+    memcpy(at, bytes, size);
+    return size;
+}
+
+/* Header and body of release 4.2's handshake.  Return: its bytes. */
+static size_t hello_make(uint8_t *at, const char *nspace, uint32_t rank)
+{
+    const uint32_t credential_size = htonl(8), be_rank = htonl(rank);
+    static const uint8_t credential[8];
+    size_t size = 16;
+
+    size += put(at + size, "native", 7);
+    size += put(at + size, &credential_size, 4);
+    size += put(at + size, credential, 8);
+    size += put(at + size, "", 1);
+    size += put(at + size, nspace, strlen(nspace) + 1);
+    size += put(at + size, &be_rank, 4);
+    size += put(at + size, "4.2.2\0v41\0\1hash", 16);
+    const uint32_t header[4] = { UINT32_MAX, UINT32_MAX, (uint32_t)(size - 16), 0 };
+
+    memcpy(at, header, sizeof(header));
+    return size;
+}
+
+/* Return: the status in the answer, with the connection in *ret_fd, unless it is closed. */
+static int32_t greet(const char *nspace, uint32_t rank, int *ret_fd)
+{
+    uint8_t hello[1024];
+    uint32_t answer[2] = { 0, 0 };
+    const int fd = dial();
+
+    CHECK(transmit(fd, hello, hello_make(hello, nspace, rank)), "%s", strerror(errno));
+    CHECK(receive(fd, &answer[0], 4), "no answer");
+    if (answer[0] != 0) {
+        hears_the_end(fd, "after a refusal");
+    } else {
+        CHECK(receive(fd, &answer[1], 4), "no index");
+        *ret_fd = fd;
+    }
+    return (int32_t)ntohl(answer[0]);
+}
+
+static int greet_well(uint32_t rank)
+{
+    int fd = -1;
+
+    CHECK_STATUS(greet(JOB, rank, &fd), PMIX_SUCCESS);
+    return fd;
+}
+
+static bool request(int fd, uint32_t tag, const void *body, uint32_t size)
+{
+    uint8_t frame[64];
+    const uint32_t header[4] = { 0, htonl(tag), htonl(size), 0 };
+
+    memcpy(frame, header, sizeof(header));
+    memcpy(frame + sizeof(header), body, size);
+    return transmit(fd, frame, sizeof(header) + size);
+}
+
+/* Return: the bytes of the answer's body, which are dropped. */
+static uint32_t answer_drop(int fd, uint32_t tag)
+{
+    static char body[1 << 20];
+    uint32_t header[4];
+
+    CHECK(receive(fd, header, sizeof(header)), "no answer to %u", tag);
+    const uint32_t size = ntohl(header[2]);
+
+    CHECK(ntohl(header[1]) == tag && size > 0 && size <= sizeof(body), "tag %u, %u bytes",
+          ntohl(header[1]), size);
+    CHECK(receive(fd, body, size), "half an answer to %u", tag);
+    return size;
+}
+
+#define COMMAND_REQ "\2\0"
+#define COMMAND_FINALIZE "\2\5"
+
+/* A rank that behaves. */
+static void whole(uint32_t rank)
+{
+    const int fd = greet_well(rank);
+
+    CHECK(request(fd, 101, COMMAND_REQ, 2), "%s", strerror(errno));
+    CHECK(answer_drop(fd, 101) > 64, "no data of the job");
+    CHECK(request(fd, 102, COMMAND_FINALIZE, 2), "%s", strerror(errno));
+    CHECK(answer_drop(fd, 102) == 2, "no status");
+    close(fd);
+}
+
+/* ---- the host ------------------------------------------------------------------------------ */
+
+static void gateway_start(void)
+{
+    const pmix_proc_t proc = { .nspace = JOB, .rank = 0 };
+    char **env = NULL, *const program = sx_gateway_program(getenv("SHMIX_COMMAND"));
+    int pair[2];
+
+    CHECK(program != NULL, "no gateway beside %s", getenv("SHMIX_COMMAND"));
+    CHECK(sx_gateway_port_open(&port) == 0 &&
+              socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0,
+          "%s", strerror(errno));
+    CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    gateway = sx_gateway_start(&(struct sx_gateway_start){
+        .program = program, .env = env, .listen_fd = port.fd, .life_fd = pair[1] });
+    CHECK(gateway > 0, "%s", strerror(errno));
+    close(pair[1]);
+    life_fd = pair[0];
+    for (char **at = env; *at != NULL; at++) {
+        free(*at);
+    }
+    free(env);
+    free(program);
+}
+
+static void begin(void)
+{
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    fault_server_start();
+    fault_good_start();
+    fault_job_start(JOB, 3);
+    gateway_start();
+    whole(0);
+}
+
+static void end(void)
+{
+    whole(2);
+    fault_good_wait(2);
+    close(life_fd);
+    fault_wait(gateway);
+    sx_gateway_port_close(&port);
+    fault_job_end(JOB);
+    fault_good_stop();
+    fault_server_stop();
+}
+
+/* ---- cases --------------------------------------------------------------------------------- */
+
+static void child_of_nobody(void)
+{
+    uint8_t hello[1024];
+    char byte;
+
+    if (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+        setresuid(NOBODY, NOBODY, NOBODY) != 0) {
+        _exit(1);
+    }
+    const int fd = dial();
+
+    (void)transmit(fd, hello, hello_make(hello, JOB, 1));
+    _exit(receive(fd, &byte, 1) ? 2 : 0);
+}
+
+static int case_another_uid(void)
+{
+    if (geteuid() != 0) {
+        return fault_skip("only root can become another user");
+    }
+    begin();
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        child_of_nobody();
+    }
+    CHECK(fault_wait(pid) == 0, "another user is answered");
+    CHECK(fault_log_lines(gateway, "another user than the ranks (uid 65534") == 1, "no line");
+    end();
+    return 0;
+}
+
+static int case_strangers(void)
+{
+    static const uint32_t headers[][4] = {
+        { 0, 0, 0, 0 },
+        { UINT32_MAX, UINT32_MAX, 0, 0 },
+        { UINT32_MAX, UINT32_MAX, UINT32_MAX, 0 },
+        { UINT32_MAX, UINT32_MAX, 131073, 0 },
+        { UINT32_MAX, UINT32_MAX, 0x01000000, 0 },
+        { UINT32_MAX, 7, 90, 0 },
+    };
+    uint8_t hello[1024];
+    size_t size;
+
+    begin();
+    for (size_t i = 0; i < SX_COUNT(headers); i++) {
+        const int fd = dial();
+
+        (void)transmit(fd, headers[i], sizeof(headers[i]));
+        hears_the_end(fd, "a header");
+    }
+    size = hello_make(hello, JOB, 1);
+    for (size_t cut = 0; cut < size; cut += 5) { /* the end comes in the middle */
+        const int fd = dial();
+
+        (void)transmit(fd, hello, cut);
+        shutdown(fd, SHUT_WR);
+        hears_the_end(fd, "a cut handshake");
+    }
+    for (size_t at = 16; at < size; at++) { /* each byte is wrong once */
+        const int fd = dial();
+        const uint8_t was = hello[at];
+        char byte;
+
+        hello[at] = 0xff;
+        (void)transmit(fd, hello, size);
+        shutdown(fd, SHUT_WR);
+        while (receive(fd, &byte, 1)) {
+        }
+        close(fd);
+        hello[at] = was;
+    }
+    const int silent = dial(); /* its time ends */
+
+    hears_the_end(silent, "no handshake");
+    end();
+    return 0;
+}
+
+static int case_ranks(void)
+{
+    int fd = -1;
+
+    begin();
+    CHECK(greet("other.job", 0, &fd) != PMIX_SUCCESS, "another job");
+    CHECK(greet(JOB, 3, &fd) != PMIX_SUCCESS, "no such rank");
+    CHECK(greet("good.job", 1, &fd) != PMIX_SUCCESS, "a rank that is connected");
+    const int own = greet_well(1);
+
+    CHECK_STATUS(greet(JOB, 1, &fd), PMIX_EXISTS);
+    CHECK(request(own, 103, COMMAND_FINALIZE, 2), "%s", strerror(errno));
+    CHECK(answer_drop(own, 103) == 2, "the first one suffers");
+    whole(1); /* after its good-bye it may come again, while the first connection is open */
+    close(own);
+    end();
+    return 0;
+}
+
+/* Rank 1 does @what to its connection, and is a lost rank then. */
+static void is_lost(const char *what, int fd)
+{
+    static unsigned lost;
+
+    if (fd >= 0) {
+        hears_the_end(fd, what);
+    }
+    lost++;
+    WAIT_FOR(atomic_load(&fault_shared->lost) >= lost, what);
+    fault_good_wait(1);
+    fault_rank_admit(JOB, 1);
+}
+
+static int case_frames(void)
+{
+    static const uint32_t headers[][4] = {
+        { 0, 0x65000000, 0xffffffff, 0 }, /* without an end */
+        { 0, 0x65000000, 0x01000010, 0 }, /* one byte more than the largest */
+        { 0, 0, 0x02000000, 0 },          /* an event, to the server */
+    };
+    static const uint8_t bodies[][12] = {
+        { 3, 2, 4 },                         /* three commands */
+        { 2, 3, 2, 0xff, 0xff, 0xff, 0x7f }, /* a fence of very many */
+        { 2, 4, 2, 0xff, 0xff, 0xff, 0x0f }, /* a get with a name of 134 MB */
+        { 2, 13, 2, 0xff, 0xff, 0xff, 0x0f },
+    };
+    int fd;
+
+    begin();
+    for (size_t i = 0; i < SX_COUNT(headers); i++) {
+        fd = greet_well(1);
+        (void)transmit(fd, headers[i], sizeof(headers[i]));
+        (void)transmit(fd, COMMAND_REQ, 2);
+        is_lost("a header", fd);
+    }
+    for (size_t i = 0; i < SX_COUNT(bodies); i++) {
+        fd = greet_well(1);
+        (void)request(fd, 101, bodies[i], sizeof(bodies[i]));
+        is_lost("a body", fd);
+    }
+    fd = greet_well(1);
+    CHECK(request(fd, 104, "\2\xc8", 2), "%s", strerror(errno));
+    CHECK(answer_drop(fd, 104) >= 2, "a command of the future is answered");
+    (void)transmit(fd, headers[0], 7); /* half a header, and the end */
+    close(fd);
+    is_lost("half a header", -1);
+    end();
+    return 0;
+}
+
+static pid_t server_of_rank(void)
+{
+    char path[64], list[256] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)gateway, (int)gateway);
+    file = fopen(path, "re");
+    CHECK(file != NULL && fgets(list, sizeof(list), file) != NULL, "%s", path);
+    fclose(file);
+    return (pid_t)strtol(list, NULL, 10);
+}
+
+/* It asks for its job's data again and again.  What waits for it is
+ * bounded. */
+static int case_reads_nothing(void)
+{
+    uint32_t sent = 0;
+
+    begin();
+    WAIT_FOR(fault_log_lines(gateway, NULL) == 0, "the rank before is gone");
+    const int fd = greet_well(1);
+    const struct timeval patience = { .tv_usec = 300000 };
+
+    CHECK(setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) == 0, "%s",
+          strerror(errno));
+    while (sent < REQUESTS && request(fd, 200 + sent, COMMAND_REQ, 2)) {
+        sent++;
+    }
+    CHECK(sent < REQUESTS, "nothing holds it back");
+    fault_good_wait(5);
+    const uint64_t kib = fault_memory_kib(server_of_rank());
+
+    fault_say("%u requests without an answer read: %llu KiB", sent, (unsigned long long)kib);
+    CHECK(fault_is_sanitized() || kib < MEMORY_KIB_MAX, "%llu KiB", (unsigned long long)kib);
+    close(fd);
+    is_lost("a rank that reads nothing", -1);
+    end();
+    return 0;
+}
+
+static int case_crowd(void)
+{
+    static int fds[CROWD];
+
+    if (!fault_files_raise(CROWD + 100)) {
+        return fault_skip("the limit of open files is too low");
+    }
+    begin();
+    for (int i = 0; i < CROWD; i++) {
+        fds[i] = dial();
+    }
+    whole(1); /* behind them all */
+    fault_good_wait(2);
+    for (int i = 0; i < CROWD; i++) {
+        close(fds[i]);
+    }
+    end();
+    return 0;
+}
+
+static const struct fault_case cases[] = {
+    { "another_uid", case_another_uid },
+    { "strangers", case_strangers },
+    { "ranks", case_ranks },
+    { "frames", case_frames },
+    { "reads_nothing", case_reads_nothing },
+    { "crowd", case_crowd },
+};
+
+FAULT_MAIN_OF_HOST(cases)
