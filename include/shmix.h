@@ -698,6 +698,21 @@ PMIX_EXPORT pmix_status_t shmix_group_rank(const shmix_group_t *group, const pmi
  *                             PMIX_ERR_NOT_SUPPORTED  "replicate", a copy on each node */
 #define SHMIX_SERVER_NUMA "shmix.srv.numa"
 
+/* bool, for PMIx_server_init: serve ranks that carry another PMIx library (OpenPMIx).  The default
+ * is the environment's SHMIX_GATEWAY ("1" or "0"), or else false.
+ *
+ * true   the server listens on the loopback interface, and PMIx_server_setup_fork names that port to
+ *        the ranks.  The first connection starts the program shmix-gateway, which is installed with
+ *        this library.  It runs as PMIX_USERID, or else as the server's user, serves ranks of that
+ *        user alone, and ends with the server.  The host neither gets a signal from it nor has to
+ *        reap it
+ * false  such ranks find no server.  `shmix gateway` can still start them
+ *
+ * Status of PMIx_server_init: PMIX_ERR_NOT_FOUND    there is no shmix-gateway beside the library
+ *                             PMIX_ERR_BAD_PARAM    SHMIX_GATEWAY has another value
+ *                             others                no port can be opened */
+#define SHMIX_SERVER_GATEWAY "shmix.srv.gateway"
+
 /* ---- Waiting ---------------------------------------------------------------------------------- */
 
 /* Get a descriptor for poll(2), select(2) or epoll(7).  It becomes readable when there is something

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -110,47 +112,133 @@ static int lift(int fd)
     return fcntl(fd, F_DUPFD_CLOEXEC, SX_GATEWAY_FDS);
 }
 
+/* Words and descriptors of the program, made before its process is. */
+struct plan {
+    char words[5][16];
+    char *argv[7];
+    int listen_fd, life_fd;
+};
+
+static void plan_end(struct plan *plan)
+{
+    const int why = errno;
+
+    if (plan->listen_fd >= 0) {
+        close(plan->listen_fd);
+    }
+    if (plan->life_fd >= 0) {
+        close(plan->life_fd);
+    }
+    errno = why;
+}
+
+/* Return: false with errno. */
+static bool plan_make(struct plan *plan, const struct sx_gateway_start *start)
+{
+    const long numbers[] = { SX_GATEWAY_LISTEN_FD, start->life_fd >= 0 ? SX_GATEWAY_LIFE_FD : -1,
+                             start->watched, start->uid, start->gid };
+
+    plan->argv[0] = (char *)(uintptr_t)SX_GATEWAY_PROGRAM;
+    for (size_t i = 0; i < SX_COUNT(numbers); i++) {
+        snprintf(plan->words[i], sizeof(plan->words[i]), "%ld", numbers[i]);
+        plan->argv[i + 1] = plan->words[i];
+    }
+    plan->argv[SX_COUNT(numbers) + 1] = NULL;
+    plan->listen_fd = lift(start->listen_fd);
+    plan->life_fd = start->life_fd >= 0 ? lift(start->life_fd) : -1;
+    if (plan->listen_fd < 0 || (start->life_fd >= 0 && plan->life_fd < 0)) {
+        plan_end(plan);
+        return false;
+    }
+    return true;
+}
+
 pid_t sx_gateway_start(const struct sx_gateway_start *start)
 {
-    char listen_word[32], life_word[32], watch_word[32];
-    char *const argv[] = { (char *)(uintptr_t) "shmix-gateway", listen_word, life_word, watch_word,
-                           NULL };
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
+    struct plan plan;
     pid_t pid = -1;
     int why;
 
-    snprintf(listen_word, sizeof(listen_word), "%d", SX_GATEWAY_LISTEN_FD);
-    snprintf(life_word, sizeof(life_word), "%d", start->life_fd >= 0 ? SX_GATEWAY_LIFE_FD : -1);
-    snprintf(watch_word, sizeof(watch_word), "%d", (int)start->watched);
-    const int listen_fd = lift(start->listen_fd);
-    const int life_fd = start->life_fd >= 0 ? lift(start->life_fd) : -1;
-
-    why = listen_fd < 0 || (start->life_fd >= 0 && life_fd < 0)
-              ? errno
-              : posix_spawn_file_actions_init(&actions);
+    if (!plan_make(&plan, start)) {
+        return -1;
+    }
+    why = posix_spawn_file_actions_init(&actions);
     if (why == 0) {
         why = attributes_make(&attributes);
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, listen_fd, SX_GATEWAY_LISTEN_FD);
-        if (life_fd >= 0) {
-            posix_spawn_file_actions_adddup2(&actions, life_fd, SX_GATEWAY_LIFE_FD);
+        posix_spawn_file_actions_adddup2(&actions, plan.listen_fd, SX_GATEWAY_LISTEN_FD);
+        if (plan.life_fd >= 0) {
+            posix_spawn_file_actions_adddup2(&actions, plan.life_fd, SX_GATEWAY_LIFE_FD);
         }
         if (why == 0) {
-            why = posix_spawn(&pid, start->program, &actions, &attributes, argv, start->env);
+            why = posix_spawn(&pid, start->program, &actions, &attributes, plan.argv, start->env);
             posix_spawnattr_destroy(&attributes);
         }
         posix_spawn_file_actions_destroy(&actions);
     }
-    if (listen_fd >= 0) {
-        close(listen_fd);
-    }
-    if (life_fd >= 0) {
-        close(life_fd);
-    }
     errno = why;
+    plan_end(&plan);
     return why == 0 ? pid : -1;
+}
+
+/* In the child of a process that may have threads: system calls alone. */
+__attribute__((noreturn)) static void orphan_main(const struct sx_gateway_start *start,
+                                                  const struct plan *plan)
+{
+    const struct sigaction action = { .sa_handler = SIG_DFL };
+    sigset_t none;
+
+    const long pid = syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
+
+    if (pid != 0) {
+        _exit(pid > 0 ? 0 : errno & 0x7f);
+    }
+    setpgid(0, 0);
+    for (size_t i = 0; i < SX_COUNT(defaults); i++) {
+        sigaction(defaults[i], &action, NULL);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    dup2(null_fd, STDIN_FILENO);
+    dup2(null_fd, STDOUT_FILENO);
+    dup2(plan->listen_fd, SX_GATEWAY_LISTEN_FD);
+    if (plan->life_fd >= 0) {
+        dup2(plan->life_fd, SX_GATEWAY_LIFE_FD);
+    }
+    execve(start->program, plan->argv, start->env);
+    _exit(127);
+}
+
+/* Behind an exec, a process sends SIGCHLD at its end, whatever it was made with.  So there is a
+ * process in between, which executes nothing and sends no signal. */
+int sx_gateway_start_orphan(const struct sx_gateway_start *start)
+{
+    struct plan plan;
+    int status = 0;
+
+    if (!plan_make(&plan, start)) {
+        return errno;
+    }
+    const pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
+
+    if (pid == 0) {
+        orphan_main(start, &plan);
+    }
+    plan_end(&plan);
+    if (pid < 0) {
+        return errno;
+    }
+    while (waitpid(pid, &status, __WALL) < 0) {
+        if (errno != EINTR) {
+            return 0; /* the host has reaped it */
+        }
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
 /* Tested in tests/hosts and tests/system. */

@@ -42,7 +42,7 @@ extern const char *const sx_gateway_stale[];
  * malloc'ed; NULL when there is none. */
 char *sx_gateway_program(const char *file);
 
-/* Its descriptors, and its words: "3 LIFE PID", where LIFE is 4 or -1, and PID is not used then. */
+/* Its descriptors.  Its words are "3 LIFE PID UID GID": LIFE is 4, or -1 and PID is watched. */
 #define SX_GATEWAY_LISTEN_FD 3
 #define SX_GATEWAY_LIFE_FD 4
 #define SX_GATEWAY_FDS 5
@@ -53,11 +53,17 @@ struct sx_gateway_start {
     int listen_fd;    /* of the port */
     int life_fd;      /* one end of a SEQPACKET socket pair, whose other end the starter holds */
     pid_t watched;    /* without it (-1): the process that it ends with */
+    uid_t uid;        /* of the ranks, which the program becomes when it is started by root */
+    gid_t gid;
 };
 
 /* Start the program, with no other descriptors than stderr's and these.  The signal mask is empty,
  * and the process group its own.  Return: its pid; -1 with errno. */
 pid_t sx_gateway_start(const struct sx_gateway_start *start);
+
+/* The same, but the program does not become a child of this process, which receives no signal from
+ * it and need not reap it.  Safe in a process with threads.  Return: 0 or errno. */
+int sx_gateway_start_orphan(const struct sx_gateway_start *start);
 
 /* A message on the starter's end of the socket pair: a rank is served. */
 struct sx_gateway_news {

@@ -11,6 +11,7 @@
  * second. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -230,10 +231,21 @@ static void descriptors_close(void)
     sx_descriptors_close_from(first);
 }
 
+/* Root starts this for the ranks' user.  Return: false when that fails. */
+static bool user_become(uid_t uid, gid_t gid)
+{
+    return geteuid() != 0 || uid == 0 ||
+           (setgroups(0, NULL) == 0 && setresgid(gid, gid, gid) == 0 &&
+            setresuid(uid, uid, uid) == 0);
+}
+
 static bool gateway_init(struct gateway *gateway, char **words)
 {
     sigset_t child;
 
+    if (!user_become((uid_t)strtoul(words[3], NULL, 10), (gid_t)strtoul(words[4], NULL, 10))) {
+        return false;
+    }
     gateway->listen_fd = atoi(words[0]);
     gateway->life_fd = gateway->news_fd = atoi(words[1]);
     if (gateway->life_fd < 0) {
@@ -253,9 +265,9 @@ int main(int argc, char **argv)
 {
     struct gateway gateway = { .listen_fd = -1 };
 
-    if (argc != 4) {
-        fprintf(stderr, "usage: " SX_GATEWAY_PROGRAM " LISTEN_FD LIFE_FD PID\n"
-                        "'shmix run' and 'shmix gateway' start this program.\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: " SX_GATEWAY_PROGRAM " LISTEN_FD LIFE_FD PID UID GID\n"
+                        "'shmix run', 'shmix gateway' and servers start this program.\n");
         return 2;
     }
     descriptors_close();

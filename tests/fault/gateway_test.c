@@ -26,6 +26,7 @@
 #define MEMORY_KIB_MAX (96u << 10)
 
 static struct sx_gateway_port port;
+static struct sockaddr_in address; /* of the port */
 static pid_t gateway;
 static int life_fd;
 
@@ -33,12 +34,10 @@ static int life_fd;
 
 static int dial(void)
 {
-    struct sockaddr_in at;
-    socklen_t size = sizeof(at);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    CHECK(fd >= 0 && getsockname(port.fd, (struct sockaddr *)(void *)&at, &size) == 0 &&
-              connect(fd, (const struct sockaddr *)(const void *)&at, size) == 0,
+    CHECK(fd >= 0 &&
+              connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) == 0,
           "%s", strerror(errno));
     return fd;
 }
@@ -164,10 +163,12 @@ static void gateway_start(void)
 {
     const pmix_proc_t proc = { .nspace = JOB, .rank = 0 };
     char **env = NULL, *const program = sx_gateway_program(getenv("SHMIX_COMMAND"));
+    socklen_t size = sizeof(address);
     int pair[2];
 
     CHECK(program != NULL, "no gateway beside %s", getenv("SHMIX_COMMAND"));
     CHECK(sx_gateway_port_open(&port) == 0 &&
+              getsockname(port.fd, (struct sockaddr *)(void *)&address, &size) == 0 &&
               socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0,
           "%s", strerror(errno));
     CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
@@ -208,15 +209,20 @@ static void end(void)
 
 /* ---- cases --------------------------------------------------------------------------------- */
 
+static void become_nobody(void)
+{
+    if (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
+        setresuid(NOBODY, NOBODY, NOBODY) != 0) {
+        _exit(1);
+    }
+}
+
 static void child_of_nobody(void)
 {
     uint8_t hello[1024];
     char byte;
 
-    if (setgroups(0, NULL) != 0 || setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
-        setresuid(NOBODY, NOBODY, NOBODY) != 0) {
-        _exit(1);
-    }
+    become_nobody();
     const int fd = dial();
 
     (void)transmit(fd, hello, hello_make(hello, JOB, 1));
@@ -237,6 +243,69 @@ static int case_another_uid(void)
     CHECK(fault_wait(pid) == 0, "another user is answered");
     CHECK(fault_log_lines(gateway, "another user than the ranks (uid 65534") == 1, "no line");
     end();
+    return 0;
+}
+
+/* The port of a server that wants a gateway, from the variable that ranks get. */
+static void address_read(void)
+{
+    const pmix_proc_t proc = { .nspace = JOB, .rank = 0 };
+    const char *colon = NULL;
+    char **env = NULL;
+
+    CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    for (char **at = env; *at != NULL; at++) {
+        if (strncmp(*at, "PMIX_SERVER_URI41=", 18) == 0) {
+            colon = strrchr(*at, ':');
+        }
+    }
+    CHECK(colon != NULL, "no port is named");
+    address = (struct sockaddr_in){ .sin_family = AF_INET,
+                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                                    .sin_port = htons((uint16_t)strtoul(colon + 1, NULL, 10)) };
+    for (char **at = env; *at != NULL; at++) {
+        free(*at);
+    }
+    free(env);
+}
+
+/* A server of root, for ranks of another user, starts the gateway as that user.  Root is another
+ * user than the ranks then. */
+static int case_server_of_root(void)
+{
+    uint8_t hello[1024];
+    pid_t pid;
+
+    if (geteuid() != 0) {
+        return fault_skip("only root can become another user");
+    }
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    setenv("SHMIX_GATEWAY", "1", 1);
+    fault_server_start_for(NOBODY);
+    fault_job_start_for(NOBODY, JOB, 3);
+    address_read();
+    for (int i = 0; i < 2; i++) {
+        pid = fork();
+        if (pid == 0) {
+            become_nobody();
+            whole((uint32_t)i);
+            _exit(0);
+        }
+        CHECK(fault_wait(pid) == 0, "a rank of the user");
+        const int fd = dial();
+
+        (void)transmit(fd, hello, hello_make(hello, JOB, 2));
+        hears_the_end(fd, "root");
+    }
+    CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "the host has children");
+    fault_job_end(JOB);
+    fault_server_stop();
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    WAIT_FOR(connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0,
+             "the gateway ends with the server");
+    close(fd);
     return 0;
 }
 
@@ -420,6 +489,7 @@ static int case_crowd(void)
 
 static const struct fault_case cases[] = {
     { "another_uid", case_another_uid },
+    { "server_of_root", case_server_of_root },
     { "strangers", case_strangers },
     { "ranks", case_ranks },
     { "frames", case_frames },

@@ -537,6 +537,7 @@ static const struct sx_directive server_init[] = {
     ROW(SHMIX_SERVER_GET_TIMEOUT, NUMBER, server, get_timeout, .arg = UINT32_MAX),
     ROW(SHMIX_SERVER_DIRECTORY, SAID, server, directory),
     ROW(SHMIX_SERVER_NUMA, STRING, server, numa),
+    ROW(SHMIX_SERVER_GATEWAY, SAID, server, gateway),
     ROW(PMIX_BIND_PROGRESS_THREAD, STRING, server, thread_cpus),
     ROW(PMIX_BIND_REQUIRED, BOOL, server, thread_bound),
     ROW(SX_SERVER_INHERIT_FD, BOOL, server, inherit_fd),

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/verbs.h"
@@ -52,23 +51,6 @@ const struct sx_verb sx_gateway_verb = {
 
 /* ---- the gateway ------------------------------------------------------------------------- */
 
-/* Start the gateway as the child of a process that ends at once.  Return: 0 or errno. */
-static int start_orphan(const struct sx_gateway_start *start)
-{
-    int status = 0;
-    const pid_t pid = fork();
-
-    if (pid == 0) {
-        _exit(sx_gateway_start(start) > 0 ? 0 : errno & 0x7f);
-    }
-    if (pid < 0) {
-        return errno;
-    }
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
-}
-
 static void variables_set(const struct sx_gateway_port *port)
 {
     for (size_t i = 0; sx_gateway_stale[i] != NULL; i++) {
@@ -90,11 +72,11 @@ static bool gateway_open(void)
     int why = program == NULL ? ENOENT : sx_gateway_port_open(&port);
 
     if (why == 0) {
-        why = start_orphan(&(struct sx_gateway_start){ .program = program,
-                                                       .env = environ,
-                                                       .listen_fd = port.fd,
-                                                       .life_fd = -1,
-                                                       .watched = getpid() });
+        why = sx_gateway_start_orphan(&(struct sx_gateway_start){ .program = program,
+                                                                  .env = environ,
+                                                                  .listen_fd = port.fd,
+                                                                  .life_fd = -1,
+                                                                  .watched = getpid() });
         variables_set(&port);
         sx_gateway_port_close(&port); /* it is the gateway's now */
     }

@@ -180,7 +180,7 @@ static size_t tools_load(pmix_info_t info[4], const struct sx_run_options *optio
 static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options *options,
                            const struct sx_session *session, const char *server_nspace)
 {
-    pmix_info_t info[12];
+    pmix_info_t info[13];
     bool yes = true, no = false, records = options->log != NULL;
     pmix_rank_t rank = 0;
     pmix_status_t status;
@@ -196,7 +196,9 @@ static pmix_status_t serve(struct sx_run_host *host, const struct sx_run_options
     /* The launcher gives the server its topology (launch/place/device_probe.h), so the server need
      * not discover it. */
     PMIx_Info_load(&info[6], PMIX_SERVER_SHARE_TOPOLOGY, &no, PMIX_BOOL);
-    count = 7 + tools_load(&info[7], options, session);
+    /* The launcher has a gateway of its own (launch/pmi/foreign.h). */
+    PMIx_Info_load(&info[7], SHMIX_SERVER_GATEWAY, &no, PMIX_BOOL);
+    count = 8 + tools_load(&info[8], options, session);
     if (options->numa != NULL) {
         PMIx_Info_load(&info[count++], SHMIX_SERVER_NUMA, options->numa, PMIX_STRING);
     }

@@ -48,6 +48,14 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client);
 /* Take the frames that wait in the client's socket. */
 void sx_connection_take(struct sx_client *client, uint64_t now_ns);
 
+/* ---- gateway: ranks with another PMIx library ----------------------------------------------- */
+
+void sx_gateway_init(struct sx_server *server);
+/* Open the port, if the host or the environment wants it; behind the rendezvous.  Return:
+ * PMIX_SUCCESS, or as SHMIX_SERVER_GATEWAY says. */
+pmix_status_t sx_gateway_open(struct sx_server *server, uint8_t said);
+void sx_gateway_close(struct sx_server *server); /* safe twice; the gateways end */
+
 /* ---- connection: notices about clients to the host ------------------------------------------- */
 
 void sx_host_client_finalized(struct sx_server *server, struct sx_client *client);

@@ -176,6 +176,7 @@ static pmix_status_t thread_start(struct sx_server *server)
 static struct sx_server *server_free(struct sx_server *server)
 {
     sx_contacts_close(server);
+    sx_gateway_close(server);
     sx_rendezvous_close(&server->rendezvous);
     sx_server_topology_close();
     server->loop = sx_loop_free(server->loop);
@@ -201,6 +202,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     server->pid = getpid();
     server->board = SX_BOARD_NULL;
     server->rendezvous = SX_RENDEZVOUS_NULL;
+    sx_gateway_init(server);
     sx_contacts_init(server);
     sx_list_init(&server->collectives);
     sx_list_init(&server->invite_early);
@@ -284,6 +286,9 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_strangers_listen(server);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_gateway_open(server, options->gateway);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_contacts_open(server, options);

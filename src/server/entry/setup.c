@@ -117,16 +117,21 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
     if (rc == PMIX_SUCCESS) {
         rc = env_spare_libxml(env);
     }
+    const char *const port = server->entry.gateway.port.uri;
+    const char *const foreign = port[0] != '\0' ? port : NULL;
     const struct {
         const char *name, *value;
     } wanted[] = {
         { "PMIX_NAMESPACE", proc->nspace },
         { "PMIX_RANK", rank },
         { "PMIX_SECURITY_MODE", "native" },
-        { "PMIX_GDS_MODULE", "shmix" },
+        { "PMIX_GDS_MODULE", foreign != NULL ? SX_GATEWAY_GDS : "shmix" },
         { "PMIX_VERSION", "4.2.9" },
         { "PMIX_HOSTNAME", server->hostname },
         { "PMIX_SERVER_TMPDIR", server->tmpdir },
+        { "PMIX_SERVER_URI41", foreign },
+        { "PMIX_SERVER_URI4", foreign },
+        { "PMIX_SERVER_URI3", foreign },
         { SX_ENV_SERVER_URI, server->rendezvous.uri },
         { SX_ENV_SERVER_FD, server->rendezvous.fd_value },
     };

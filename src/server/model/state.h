@@ -22,6 +22,7 @@
 #include "base/stream/out.h"
 #include "base/table.h"
 #include "control/contact.h"
+#include "control/gateway.h"
 #include "control/loop.h"
 #include "control/rendezvous.h"
 #include "ring/board.h"
@@ -155,7 +156,16 @@ enum sx_contact_use {
     SX_CONTACT_USES
 };
 
+/* gateway.c: the port of ranks that carry another PMIx library. */
+struct sx_gateway_state {
+    struct sx_gateway_port port; /* its URI is constant between init and finalize; empty: none */
+    struct sx_poll watch;        /* for the first connection */
+    char *program, **env;        /* of the gateway */
+    int life_fds[2];             /* the gateways end with the first; the other one is theirs */
+};
+
 struct sx_entry_state {
+    struct sx_gateway_state gateway;
     struct sx_strangers strangers;
     struct sx_log_bound log_bound;
     struct sx_contact_file contacts[SX_CONTACT_USES]; /* constant between init and finalize */

@@ -136,6 +136,14 @@ under_host 1 "$SHMIX" gateway env LD_PRELOAD="$theirs" "$FOREIGN" exit 0
 expect_code 0 "without the dashes"
 under_host 1 "$SHMIX" gateway "$work/no/such/program"
 expect_err "cannot execute '$work/no/such/program': No such file" "no program"
+# ... or of the server's, where the host wants one.
+SHMIX_GATEWAY=1 under_host 3 env LD_PRELOAD="$theirs" "$FOREIGN" data
+expect_code 0 "by the server"
+oks 3 "by the server"
+SHMIX_GATEWAY=1 under_host 2 "$FOREIGN" data
+expect_code 0 "by the server, ranks of ours"
+SHMIX_GATEWAY=yes under_host 1 true
+expect_err "SHMIX_GATEWAY is 'yes': set it to 1 or 0" "a value that there is not"
 "$SHMIX" gateway true >"$work/out" 2>"$work/err"
 code=$?
 expect_code 1 "without a host"
