@@ -382,7 +382,7 @@ struct sx_server_options {
     const pmix_info_t *topology;           /* PMIX_POINTER */
     const pmix_info_t *topology_of_source; /* PMIX_TOPO or PMIX_POINTER */
     bool inherit_fd;
-    uint8_t gateway;                       /* enum sx_said */
+    uint8_t gateway; /* enum sx_said */
     bool tools, session_tools, foreign_tools;
     bool system_tools, scheduler, controller;  /* its roles on this node */
     const char *system_tmpdir, *launcher_file; /* NULL: not given */

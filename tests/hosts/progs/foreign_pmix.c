@@ -26,21 +26,21 @@
 static pmix_proc_t me;
 static uint32_t size;
 
-#define CHECK(fact)                                                              \
-    do {                                                                         \
-        if (!(fact)) {                                                           \
+#define CHECK(fact)                                                               \
+    do {                                                                          \
+        if (!(fact)) {                                                            \
             printf("rank %u, line %d: not true: %s\n", me.rank, __LINE__, #fact); \
-            exit(1);                                                             \
-        }                                                                        \
+            exit(1);                                                              \
+        }                                                                         \
     } while (0)
-#define MUST(call)                                                                       \
-    do {                                                                                 \
-        const pmix_status_t rc_ = (call);                                                \
-        if (rc_ != PMIX_SUCCESS && rc_ != PMIX_OPERATION_SUCCEEDED) {                    \
-            printf("rank %u, line %d: %s: %s (%d)\n", me.rank, __LINE__, #call,          \
-                   PMIx_Error_string(rc_), rc_);                                         \
-            exit(1);                                                                     \
-        }                                                                                \
+#define MUST(call)                                                              \
+    do {                                                                        \
+        const pmix_status_t rc_ = (call);                                       \
+        if (rc_ != PMIX_SUCCESS && rc_ != PMIX_OPERATION_SUCCEEDED) {           \
+            printf("rank %u, line %d: %s: %s (%d)\n", me.rank, __LINE__, #call, \
+                   PMIx_Error_string(rc_), rc_);                                \
+            exit(1);                                                            \
+        }                                                                       \
     } while (0)
 
 static pmix_value_t *get(pmix_rank_t rank, const char *key)
@@ -461,7 +461,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenarios[] = { { "data", data }, { "events", events }, { "calls", calls }, { "again", again } };
+    } scenarios[] = {
+        { "data", data }, { "events", events }, { "calls", calls }, { "again", again }
+    };
 
     for (size_t i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         if (strcmp(argv[1], scenarios[i].name) == 0) {

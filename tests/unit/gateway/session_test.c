@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* session_test.c - requests of a rank: each body is read whole, or refused, and answered once.
+ *
+ * No server is there, so the public API refuses each request that was read. */
+#include "gateway/session.h"
+
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "gateway/request.h"
+
+#define TAG 107
+
+static struct {
+    unsigned count;
+    uint32_t tag;
+    uint8_t bytes[256];
+    size_t size;
+} answers;
+
+/* Takes the link's place. */
+pmix_status_t sx_gateway_link_send(struct sx_gateway_link *link, uint32_t tag, const void *body,
+                                   size_t size)
+{
+    (void)link;
+    cr_assert_leq(size, sizeof(answers.bytes));
+    answers.count++;
+    answers.tag = tag;
+    memcpy(answers.bytes, body, size);
+    answers.size = size;
+    return PMIX_SUCCESS;
+}
+
+static struct sx_session session;
+
+static void session_init(struct sx_wire_form form, uint32_t release)
+{
+    static char link;
+
+    memset(&session, 0, sizeof(session));
+    memset(&answers, 0, sizeof(answers));
+    session.link = (struct sx_gateway_link *)(void *)&link;
+    session.fd = -1;
+    session.foreign.form = form;
+    session.foreign.number = release;
+    PMIX_LOAD_PROCID(&session.foreign.proc, "job", 1);
+    sx_list_init(&session.requests);
+    sx_list_init(&session.deferred);
+    sx_list_init(&session.handlers);
+}
+
+static pmix_status_t answered(void)
+{
+    struct sx_wire_reader r = { .at = answers.bytes,
+                                .end = answers.bytes + answers.size,
+                                .form = session.foreign.form };
+
+    cr_assert_eq(answers.count, 1);
+    cr_assert_eq(answers.tag, TAG);
+    return sx_codec_get_status(&r);
+}
+
+/* ---- Bodies ---------------------------------------------------------------------------------- */
+
+static void put_procs(struct sx_wire_writer *w)
+{
+    const pmix_proc_t procs[2] = { { "job", 0 }, { "job", 1 } };
+
+    sx_codec_put_array(w, PMIX_PROC, procs, 2);
+}
+
+static void put_infos(struct sx_wire_writer *w)
+{
+    const pmix_info_t info = { .key = "test.key", .value = { .type = PMIX_BOOL } };
+
+    sx_codec_put_array(w, PMIX_INFO, &info, 1);
+}
+
+static void put_keys(struct sx_wire_writer *w)
+{
+    sx_codec_put_size(w, 2);
+    sx_codec_put_text(w, "one");
+    sx_codec_put_text(w, "two");
+}
+
+static void put_abort(struct sx_wire_writer *w)
+{
+    sx_codec_put_status(w, 3);
+    sx_codec_put_text(w, "the end");
+    put_procs(w);
+}
+
+static void put_commit(struct sx_wire_writer *w)
+{
+    struct sx_wire_writer bucket = { .form = w->form };
+    const pmix_value_t value = { .type = PMIX_UINT32, .data.uint32 = 5 };
+
+    sx_codec_put_kval(&bucket, "one", &value);
+    sx_codec_put_kval(&bucket, "two", &value);
+    for (uint8_t scope = PMIX_LOCAL; scope <= PMIX_REMOTE; scope++) {
+        sx_codec_put_u8(w, PMIX_SCOPE, scope);
+        sx_wire_put_head(w, SX_CODEC_BUFFER, 1);
+        sx_wire_put_uint(w, w->form.described ? SX_CODEC_DESCRIBED : 1, 1);
+        if (w->form.encoding == SX_WIRE_V3) {
+            sx_wire_put_uint(w, PMIX_UINT64, sizeof(pmix_data_type_t));
+        }
+        sx_wire_put_uint(w, bucket.size, sizeof(uint64_t));
+        sx_wire_put(w, bucket.bytes, bucket.size);
+    }
+    sx_wire_writer_deinit(&bucket);
+}
+
+static void put_procs_infos(struct sx_wire_writer *w)
+{
+    put_procs(w);
+    put_infos(w);
+}
+
+static void put_get(struct sx_wire_writer *w)
+{
+    sx_codec_put_text(w, "job");
+    sx_codec_put_u32(w, PMIX_PROC_RANK, 2);
+    put_infos(w);
+}
+
+static void put_user_infos(struct sx_wire_writer *w)
+{
+    sx_codec_put_u32(w, PMIX_UINT32, 1000);
+    put_infos(w);
+}
+
+static void put_user_keys_infos(struct sx_wire_writer *w)
+{
+    sx_codec_put_u32(w, PMIX_UINT32, 1000);
+    put_keys(w);
+    put_infos(w);
+}
+
+static void put_spawn(struct sx_wire_writer *w)
+{
+    char *argv[] = { "true", NULL };
+    const pmix_app_t app = { .cmd = "true", .argv = argv, .maxprocs = 2 };
+
+    put_infos(w);
+    sx_codec_put_array(w, PMIX_APP, &app, 1);
+}
+
+static void put_notify(struct sx_wire_writer *w)
+{
+    sx_codec_put_status(w, -3001);
+    sx_codec_put_u8(w, PMIX_DATA_RANGE, PMIX_RANGE_SESSION);
+    put_infos(w);
+}
+
+static void put_codes_infos(struct sx_wire_writer *w)
+{
+    const pmix_status_t codes[] = { -3001, -3002 };
+
+    sx_codec_put_array(w, PMIX_STATUS, codes, 2);
+    put_infos(w);
+}
+
+static void put_query(struct sx_wire_writer *w)
+{
+    char *keys[] = { "pmix.qry.ns", NULL };
+    const pmix_query_t query = { .keys = keys };
+
+    sx_codec_put_array(w, PMIX_QUERY, &query, 1);
+}
+
+static void put_log(struct sx_wire_writer *w)
+{
+    const time_t now = 1;
+
+    sx_codec_pack(w, PMIX_TIME, &now, 1);
+    put_infos(w);
+    put_infos(w);
+}
+
+static void put_allocate(struct sx_wire_writer *w)
+{
+    sx_codec_put_u8(w, PMIX_ALLOC_DIRECTIVE, PMIX_ALLOC_NEW);
+    put_infos(w);
+}
+
+static void put_monitor(struct sx_wire_writer *w)
+{
+    const pmix_info_t info = { .key = "pmix.monitor.mbeat" };
+
+    sx_codec_pack(w, PMIX_INFO, &info, 1);
+    sx_codec_put_status(w, -3001);
+    put_infos(w);
+}
+
+static void put_credential(struct sx_wire_writer *w)
+{
+    char bytes[] = "credential";
+    const pmix_byte_object_t credential = { .bytes = bytes, .size = sizeof(bytes) };
+
+    sx_codec_pack(w, PMIX_BYTE_OBJECT, &credential, 1);
+    put_infos(w);
+}
+
+static void put_construct(struct sx_wire_writer *w)
+{
+    sx_codec_put_text(w, "group");
+    put_procs_infos(w);
+}
+
+static void put_leave(struct sx_wire_writer *w)
+{
+    sx_codec_put_text(w, "group");
+    put_infos(w);
+}
+
+static void put_two_texts(struct sx_wire_writer *w)
+{
+    sx_codec_put_text(w, NULL);
+    sx_codec_put_text(w, "job");
+}
+
+static const struct {
+    const char *why;
+    uint8_t command;
+    uint32_t release;
+    void (*put)(struct sx_wire_writer *w);
+    bool may_end_early; /* its last part may be missing */
+} rows[] = {
+    { "ABORT", 1, 0, put_abort, false },
+    { "COMMIT", 2, 0, put_commit, true },
+    { "FENCENB", 3, 0, put_procs_infos, false },
+    { "GETNB", 4, 0, put_get, false },
+    { "PUBLISHNB", 6, 0, put_user_infos, false },
+    { "LOOKUPNB", 7, 0, put_user_keys_infos, false },
+    { "UNPUBLISHNB", 8, 0, put_user_keys_infos, false },
+    { "SPAWNNB", 9, 0, put_spawn, false },
+    { "CONNECTNB", 10, 0, put_procs_infos, false },
+    { "DISCONNECTNB", 11, 0, put_procs_infos, false },
+    { "NOTIFY", 12, 0, put_notify, false },
+    { "REGEVENTS", 13, 0, put_codes_infos, false },
+    { "QUERY", 15, 0, put_query, false },
+    { "LOG", 16, 0, put_log, false },
+    { "ALLOC", 17, 0, put_allocate, false },
+    { "JOB_CONTROL", 18, 0, put_procs_infos, false },
+    { "MONITOR", 19, 0, put_monitor, false },
+    { "GET_CREDENTIAL", 20, 0, put_infos, false },
+    { "VALIDATE_CRED", 21, 0, put_credential, false },
+    { "GROUP_CONSTRUCT", 24, 0, put_construct, false },
+    { "GROUP_LEAVE", 27, 0, put_leave, false },
+    { "GROUP_DESTRUCT of 4.2.3", 28, SX_FOREIGN_NUMBER(4, 2, 3), put_leave, false },
+    { "GROUP_DESTRUCT of 4.2.4", 28, SX_FOREIGN_NUMBER(4, 2, 4), put_construct, false },
+    { "RESOLVE_PEERS", 37, 0, put_two_texts, false },
+};
+
+static const struct sx_wire_form forms[] = {
+    { SX_WIRE_V41, false }, { SX_WIRE_V41, true }, { SX_WIRE_V3, false }, { SX_WIRE_V3, true }
+};
+
+/* Give the first @size bytes of the request, in a block that ends there. */
+static pmix_status_t give(const struct sx_wire_writer *w, size_t size)
+{
+    uint8_t *const exact = malloc(size + 1);
+    pmix_status_t rc;
+
+    memcpy(exact, w->bytes, size);
+    rc = sx_session_on_message(&session, TAG, exact, size);
+    free(exact);
+    cr_assert_eq(session.request_count, 0);
+    return rc;
+}
+
+static void request_end(struct sx_wire_writer *w)
+{
+    sx_gateway_event_deinit(&session);
+    sx_gateway_data_deinit(&session);
+    sx_wire_writer_deinit(w);
+}
+
+Test(session, each_request_is_read_whole_and_answered_once)
+{
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        for (size_t j = 0; j < SX_COUNT(forms); j++) {
+            struct sx_wire_writer w = { .form = forms[j] };
+
+            session_init(forms[j], rows[i].release);
+            sx_codec_put_u8(&w, SX_CODEC_COMMAND, rows[i].command);
+            rows[i].put(&w);
+            cr_expect_eq(give(&w, w.size), PMIX_SUCCESS, "%s, form %zu", rows[i].why, j);
+            cr_expect_neq(answered(), PMIX_ERR_NOT_SUPPORTED, "%s, form %zu", rows[i].why, j);
+            request_end(&w);
+        }
+    }
+}
+
+Test(session, a_request_that_is_cut_breaks_the_form)
+{
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        struct sx_wire_writer w = { .form = forms[0] };
+
+        sx_codec_put_u8(&w, SX_CODEC_COMMAND, rows[i].command);
+        rows[i].put(&w);
+        for (size_t size = 0; size < w.size; size++) {
+            session_init(forms[0], rows[i].release);
+            if (give(&w, size) == PMIX_SUCCESS) {
+                cr_expect(rows[i].may_end_early, "%s, %zu bytes", rows[i].why, size);
+            } else {
+                cr_expect_eq(answers.count, 0, "%s, %zu bytes", rows[i].why, size);
+            }
+            sx_gateway_event_deinit(&session);
+            sx_gateway_data_deinit(&session);
+        }
+        request_end(&w);
+    }
+}
+
+Test(session, a_command_that_is_not_served_is_answered)
+{
+    static const uint8_t commands[] = { 22, 23, 25, 26, 29, 30, 31, 32, 34, 35, 36, 40, 255 };
+
+    for (size_t i = 0; i < SX_COUNT(commands); i++) {
+        struct sx_wire_writer w = { .form = forms[0] };
+
+        session_init(forms[0], 0);
+        sx_codec_put_u8(&w, SX_CODEC_COMMAND, commands[i]);
+        cr_expect_eq(give(&w, w.size), PMIX_SUCCESS);
+        cr_expect_eq(answered(), PMIX_ERR_NOT_SUPPORTED, "command %u", commands[i]);
+        request_end(&w);
+    }
+}
+
+Test(session, a_type_that_is_not_carried_is_an_answer_and_not_the_end)
+{
+    struct sx_wire_writer w = { .form = forms[0] };
+
+    session_init(forms[0], 0);
+    sx_codec_put_u8(&w, SX_CODEC_COMMAND, 20);
+    sx_codec_put_size(&w, 1);
+    sx_wire_put_head(&w, PMIX_INFO, 1);
+    sx_wire_put_text(&w, "key");
+    sx_wire_put_uint(&w, 0, sizeof(pmix_info_directives_t));
+    sx_wire_put_uint(&w, PMIX_REGEX, sizeof(pmix_data_type_t));
+    cr_expect_eq(give(&w, w.size), PMIX_SUCCESS);
+    cr_expect_eq(answered(), PMIX_ERR_NOT_SUPPORTED);
+    request_end(&w);
+}
+
+Test(session, deregistration_has_no_answer)
+{
+    struct sx_wire_writer w = { .form = forms[0] };
+
+    session_init(forms[0], 0);
+    sx_codec_put_u8(&w, SX_CODEC_COMMAND, 14);
+    sx_codec_put_status(&w, INT_MIN);
+    sx_codec_put_status(&w, -3001);
+    cr_expect_eq(give(&w, w.size), PMIX_SUCCESS);
+    cr_expect_eq(answers.count, 0);
+    request_end(&w);
+}
+
+Test(session, tags_of_the_server_are_refused)
+{
+    session_init(forms[0], 0);
+    cr_expect_neq(sx_session_on_message(&session, 0, "", 0), PMIX_SUCCESS);
+    cr_expect_neq(sx_session_on_message(&session, 99, "", 0), PMIX_SUCCESS);
+    cr_expect_eq(sx_session_on_message(&session, 1, "", 0), PMIX_SUCCESS); /* a heartbeat */
+    cr_expect_eq(answers.count, 0);
+}
