@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/spin.h"
 #include "base/util.h"
 #include "control/gateway.h"
 #include "gateway/hello.h"
@@ -122,6 +123,7 @@ enum source { LINK, SESSION, LIFE, PROCESS, SOURCES };
 struct served {
     struct sx_gateway_link link;
     struct sx_session *session;
+    struct sx_spin spin;
     struct pollfd fds[SOURCES];
 };
 
@@ -135,6 +137,20 @@ static bool turn(struct served *served)
         }
     } while (sx_gateway_link_has_frame(&served->link, served->session));
     return true;
+}
+
+/* Poll for a moment before the sleep, as both sides often answer at once: base/spin.h. */
+static void poll_briefly(struct served *served)
+{
+    struct sx_spin_try try = { .begin_ns = 0 };
+
+    while (poll(served->fds, SOURCES, 0) == 0) {
+        if (!sx_spin_again(&served->spin, &try)) {
+            (void)poll(served->fds, SOURCES, -1);
+            return;
+        }
+    }
+    sx_spin_paid(&served->spin, &try);
 }
 
 static void wait_for_news(struct served *served)
@@ -154,7 +170,7 @@ static void wait_for_news(struct served *served)
     if (sx_session_is_finalized(served->session)) {
         fds[SESSION].fd = -1; /* it would be readable for ever */
     }
-    (void)poll(fds, SOURCES, -1);
+    poll_briefly(served);
     if ((fds[LINK].revents & POLLOUT) != 0) {
         sx_gateway_link_write(&served->link);
     }
@@ -218,6 +234,7 @@ static int rank_serve(const struct sx_serve *serve, const struct sx_foreign *for
     pmix_status_t rc;
     int code;
 
+    (void)sx_spin_init(&served.spin);
     sx_gateway_link_init(&served.link, serve->fd);
     rc = sx_session_open(&served.link, foreign, &served.session);
     hello_answer(serve->fd, rc);
