@@ -109,8 +109,8 @@ static void members_put(const struct sx_request *request, struct sx_wire_writer 
     }
 }
 
-static void constructed_put(const struct sx_request *request, struct sx_wire_writer *w,
-                            const pmix_info_t *infos, size_t count)
+void sx_gateway_group_put(const struct sx_request *request, struct sx_wire_writer *w,
+                          const pmix_info_t *infos, size_t count)
 {
     const uint32_t version = request->session->foreign.number;
     const pmix_info_t *const info = sx_info_find(infos, count, PMIX_GROUP_CONTEXT_ID);
@@ -140,7 +140,7 @@ static void on_constructed(pmix_status_t status, pmix_info_t *infos, size_t coun
     struct sx_wire_writer body = sx_request_body(request, status);
 
     if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED) {
-        constructed_put(request, &body, infos, infos == NULL ? 0 : count);
+        sx_gateway_group_put(request, &body, infos, infos == NULL ? 0 : count);
     }
     sx_request_answer_body(request, &body);
     if (release_fn != NULL) {

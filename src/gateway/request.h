@@ -142,6 +142,9 @@ pmix_status_t sx_gateway_unpublish(struct sx_request *request, struct sx_wire_re
 pmix_status_t sx_gateway_connect(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_disconnect(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_group_construct(struct sx_request *request, struct sx_wire_reader *body);
+/* Write the results of a group construction as the rank's release expects them. */
+void sx_gateway_group_put(const struct sx_request *request, struct sx_wire_writer *w,
+                          const pmix_info_t *infos, size_t count);
 pmix_status_t sx_gateway_group_destruct(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_group_leave(struct sx_request *request, struct sx_wire_reader *body);
 

@@ -361,6 +361,51 @@ Test(session, deregistration_has_no_answer)
     request_end(&w);
 }
 
+/* STATUS is written before; here is what comes behind it. */
+static const struct {
+    const char *why;
+    uint32_t release;
+    bool has_id;
+    const char *bytes;
+    size_t size;
+} group_answers[] = {
+#define MEMBERS "\x02\x01\x02\x04j\0\x02" /* SIZE 1, PROC {"j", 2} */
+#define ROW(why, release, has_id, bytes)                        \
+    {                                                           \
+        (why), (release), (has_id), (bytes), sizeof(bytes) - 1, \
+    }
+    ROW("4.2.2", SX_FOREIGN_NUMBER(4, 2, 2), true, "\x02\x07"),
+    ROW("4.2.3, no id", SX_FOREIGN_NUMBER(4, 2, 3), false, "\x02\x00"),
+    ROW("4.2.4", SX_FOREIGN_NUMBER(4, 2, 4), true, MEMBERS "\x02\x07"),
+    ROW("5.0.11, no id", SX_FOREIGN_NUMBER(5, 0, 11), false, MEMBERS),
+    ROW("6.0.0", SX_FOREIGN_NUMBER(6, 0, 0), true, MEMBERS "\x02\x01\x02\x07"),
+    ROW("6.0.0, no id", SX_FOREIGN_NUMBER(6, 0, 0), false, MEMBERS "\x02\x00"),
+    ROW("6.1.0", SX_FOREIGN_NUMBER(6, 1, 0), true, MEMBERS "\x02\x01\x02\x07\x02\x00"),
+#undef ROW
+};
+
+Test(session, a_constructed_group_is_told_as_the_release_expects)
+{
+    pmix_proc_t member = { "j", 2 };
+    pmix_data_array_t members = { .type = PMIX_PROC, .size = 1, .array = &member };
+    const pmix_info_t infos[] = {
+        { .key = PMIX_GROUP_MEMBERSHIP,
+          .value = { .type = PMIX_DATA_ARRAY, .data.darray = &members } },
+        { .key = PMIX_GROUP_CONTEXT_ID, .value = { .type = PMIX_SIZE, .data.size = 7 } },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(group_answers); i++) {
+        struct sx_wire_writer w = { .form = forms[0] };
+        const struct sx_request request = { .session = &session };
+
+        session_init(forms[0], group_answers[i].release);
+        sx_gateway_group_put(&request, &w, infos, group_answers[i].has_id ? 2 : 1);
+        cr_assert_eq(w.size, group_answers[i].size, "%s: %zu", group_answers[i].why, w.size);
+        cr_expect_arr_eq(w.bytes, group_answers[i].bytes, w.size, "%s", group_answers[i].why);
+        sx_wire_writer_deinit(&w);
+    }
+}
+
 Test(session, tags_of_the_server_are_refused)
 {
     session_init(forms[0], 0);
