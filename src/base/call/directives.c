@@ -209,7 +209,10 @@ pmix_status_t sx_directives_read(const struct sx_directives *table, const pmix_i
                             "\"%s\" is required and not acted upon by %s: see docs/support.md",
                             at->key, table->function);
         }
-        if (row != NULL && !field_write(row, at, (char *)options + row->off)) {
+        /* A table without options only names what is taken. */
+        void *const field = row == NULL || options == NULL ? NULL : (char *)options + row->off;
+
+        if (row != NULL && !field_write(row, at, field)) {
             return refuse(table, row);
         }
     }
