@@ -178,7 +178,7 @@ void sx_gateway_link_resume(struct sx_gateway_link *link, struct sx_session *ses
     size_t begin = 0, size;
     struct header header;
 
-    while (sx_gateway_link_reads(link, session) &&
+    while (begin < link->in_size && sx_gateway_link_reads(link, session) &&
            (size = frame_size(link->in + begin, link->in_size - begin, &header)) > 0) {
         if (header.size > SX_LINK_BODY_MAX) {
             broken(link, "sends a message that is too large");
