@@ -136,6 +136,32 @@ under_host 1 "$SHMIX" gateway env LD_PRELOAD="$theirs" "$FOREIGN" exit 0
 expect_code 0 "without the dashes"
 under_host 1 "$SHMIX" gateway "$work/no/such/program"
 expect_err "cannot execute '$work/no/such/program': No such file" "no program"
+gateways() { # of this test: their environment has its directory
+    for process in /proc/[0-9]*; do
+        grep -qs '^Name:[[:space:]]*shmix-gateway' "$process/status" &&
+            tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qx "TMPDIR=$TMPDIR" && echo "${process#/proc/}"
+    done
+}
+no_gateways() {
+    [ -z "$(gateways)" ]
+}
+await "gateways of ranks that have ended" no_gateways
+for victim in rank host; do
+    rm -f "$work/out"
+    if [ $victim = rank ]; then
+        timeout 60 "$HOST" 2 "$SHMIX" gateway env LD_PRELOAD="$theirs" "$FOREIGN" wait >"$work/out" 2>"$work/err" &
+    else
+        SHMIX_GATEWAY=1 "$HOST" 2 env LD_PRELOAD="$theirs" "$FOREIGN" wait >"$work/out" 2>"$work/err" &
+    fi
+    job=$!
+    await "ranks under another host" ready 2
+    [ -n "$(gateways)" ] || fail "there are no gateways"
+    [ $victim = host ] && kill -9 $job
+    kill -9 "$(pid_of 0)" "$(pid_of 1)"
+    wait $job 2>/dev/null
+    await "the $victim is killed: gateways end" no_gateways
+done
+
 # ... or of the server's, where the host wants one.
 SHMIX_GATEWAY=1 under_host 3 env LD_PRELOAD="$theirs" "$FOREIGN" data
 expect_code 0 "by the server"
