@@ -930,7 +930,8 @@ bool sx_codec_put_kval(struct sx_wire_writer *w, const char *key, const pmix_val
     return keep_carried(w, before);
 }
 
-bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmix_value_t *value)
+static bool group_add(struct sx_codec_group *group, const char *key, pmix_info_directives_t flags,
+                      const pmix_value_t *value)
 {
     struct sx_wire_writer *const w = &group->elements;
     const size_t before = w->size;
@@ -940,11 +941,21 @@ bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmi
         return false;
     }
     sx_wire_put_text(w, key);
-    sx_wire_put_uint(w, 0, sizeof(pmix_info_directives_t));
+    sx_wire_put_uint(w, flags, sizeof(flags));
     put_value(w, value, 1);
     kept = keep_carried(w, before);
     group->count += kept;
     return kept;
+}
+
+bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmix_value_t *value)
+{
+    return group_add(group, key, 0, value);
+}
+
+bool sx_codec_group_add_info(struct sx_codec_group *group, const pmix_info_t *info)
+{
+    return group_add(group, info->key, info->flags, &info->value);
 }
 
 void sx_codec_put_infos(struct sx_wire_writer *w, const pmix_info_t *infos, size_t count)

@@ -85,6 +85,8 @@ struct sx_codec_group {
 
 /* Return: as sx_codec_put_kval. */
 bool sx_codec_group_add(struct sx_codec_group *group, const char *key, const pmix_value_t *value);
+/* With the flags of the info. */
+bool sx_codec_group_add_info(struct sx_codec_group *group, const pmix_info_t *info);
 /* SIZE n and, unless it is 0, a pack of those of @count infos that can be carried. */
 void sx_codec_put_infos(struct sx_wire_writer *w, const pmix_info_t *infos, size_t count);
 /* A KVAL with a DATA_ARRAY of them; then @group is empty. */

@@ -220,6 +220,26 @@ static const char *array_of(const struct sx_request *request, const pmix_info_t 
     return NULL;
 }
 
+/* A value with qualifiers comes in an array with them, under the key of such values. */
+static bool qualified_put(const struct sx_request *request, struct sx_wire_writer *w,
+                          const pmix_value_t *value)
+{
+    struct sx_codec_group group = { .elements.form = w->form };
+
+    sx_codec_group_add(&group, request->text, value);
+    for (size_t i = 0; i < request->infos.count; i++) {
+        if ((request->infos.at[i].flags & PMIX_INFO_QUALIFIER) != 0) {
+            sx_codec_group_add_info(&group, &request->infos.at[i]);
+        }
+    }
+    if (group.count < 2) {
+        sx_wire_writer_deinit(&group.elements);
+        return false;
+    }
+    sx_codec_group_put(w, PMIX_QUALIFIED_VALUE, &group);
+    return true;
+}
+
 /* The asked value alone, into @w. */
 static void value_put(const struct sx_request *request, struct sx_wire_writer *w,
                       const pmix_value_t *value)
@@ -228,6 +248,9 @@ static void value_put(const struct sx_request *request, struct sx_wire_writer *w
     const pmix_info_t *ids[2] = { NULL, NULL };
     const char *const array = array_of(request, ids);
 
+    if (qualified_put(request, w, value)) {
+        return;
+    }
     if (array == NULL) {
         sx_codec_put_kval(w, request->text, value);
         return;
@@ -310,18 +333,28 @@ static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
     sx_request_defer(request, get_resume);
 }
 
-/* A host without a name is the rank's own node, which is meant anyway. */
-static void drop_null_host(struct sx_codec_infos *infos)
+/* Directives that are not for our call.  A host without a name is the rank's own node, which is
+ * meant anyway; where the value is stored is a matter of the rank's process. */
+static bool is_not_ours(const pmix_info_t *info)
 {
-    for (size_t i = 0; i < infos->count; i++) {
-        pmix_info_t *const info = &infos->at[i];
+    return (strcmp(info->key, PMIX_HOSTNAME) == 0 && info->value.type == PMIX_STRING &&
+            info->value.data.string == NULL) ||
+           strcmp(info->key, PMIX_GET_STATIC_VALUES) == 0 ||
+           strcmp(info->key, PMIX_GET_POINTER_VALUES) == 0;
+}
 
-        if (strcmp(info->key, PMIX_HOSTNAME) == 0 && info->value.type == PMIX_STRING &&
-            info->value.data.string == NULL) {
-            *info = infos->at[--infos->count];
-            return;
+static void drop_directives(struct sx_codec_infos *infos)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < infos->count; i++) {
+        if (is_not_ours(&infos->at[i])) {
+            PMIX_INFO_DESTRUCT(&infos->at[i]);
+        } else {
+            infos->at[kept++] = infos->at[i];
         }
     }
+    infos->count = kept;
 }
 
 /* STRING nspace, PROC_RANK, infos, [STRING key]. */
@@ -338,7 +371,7 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
     }
-    drop_null_host(&request->infos);
+    drop_directives(&request->infos);
     PMIX_LOAD_NSPACE(request->proc.nspace, nspace == NULL || nspace[0] == '\0'
                                                ? request->session->foreign.proc.nspace
                                                : nspace);

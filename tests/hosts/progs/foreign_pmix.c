@@ -202,6 +202,20 @@ static void check_later(void)
     }
 }
 
+/* Where a value is stored is no business of the server. */
+static void check_places(void)
+{
+    pmix_value_t stored, *value = &stored;
+    pmix_info_t info;
+    pmix_proc_t proc;
+    const bool yes = true;
+
+    PMIX_LOAD_PROCID(&proc, me.nspace, (me.rank + 1) % size);
+    PMIX_INFO_LOAD(&info, PMIX_GET_STATIC_VALUES, &yes, PMIX_BOOL);
+    MUST(PMIx_Get(&proc, "number", &info, 1, &value));
+    CHECK(value->data.uint32 == 100 + proc.rank);
+}
+
 static void data(void)
 {
     begin();
@@ -209,6 +223,7 @@ static void data(void)
     put_all();
     MUST(PMIx_Commit());
     fence(true);
+    check_places();
     for (pmix_rank_t rank = 0; rank < size; rank++) {
         if (rank != me.rank) {
             check_peer(rank);

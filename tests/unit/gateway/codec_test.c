@@ -169,6 +169,19 @@ Test(codec, a_value_that_the_encoding_lacks_is_left_away)
     sx_wire_writer_deinit(&w);
 }
 
+Test(codec, infos_of_a_group_keep_their_flags)
+{
+    struct sx_wire_writer w = writer_in(SX_WIRE_V41);
+    struct sx_codec_group group = { .elements.form = w.form };
+    const pmix_value_t five = { .type = PMIX_UINT32, .data.uint32 = 5 };
+    const pmix_info_t qualifier = { .key = "q", .flags = PMIX_INFO_QUALIFIER, .value = five };
+
+    cr_expect(sx_codec_group_add(&group, "k", &five));
+    cr_expect(sx_codec_group_add_info(&group, &qualifier));
+    sx_codec_group_put(&w, "a", &group);
+    expect_bytes(&w, "02 04 61 00 27 18 02 04 6b 00 00 0e 05 04 71 00 08 0e 05", "a group");
+}
+
 Test(codec, a_cut_pack_is_refused_at_every_length)
 {
     struct sx_wire_writer w = writer_in(SX_WIRE_V41);
