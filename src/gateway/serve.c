@@ -85,13 +85,14 @@ static pmix_status_t hello_receive(const struct sx_serve *serve, struct sx_forei
     return rc;
 }
 
-/* Answer the handshake.  The socket is new, so it takes these few bytes at once. */
-static void hello_answer(int fd, pmix_status_t status)
+/* Welcome the rank: a status, and its index in a server of that library.  The socket is new, so it
+ * takes these few bytes at once.  A rank that is refused gets no status, but the end: release 4.2
+ * may wait for ever behind a status of failure. */
+static void hello_answer(int fd)
 {
-    const uint32_t answer[2] = { htonl((uint32_t)status), htonl(0) };
+    const uint32_t answer[2] = { htonl(PMIX_SUCCESS), htonl(0) };
 
-    (void)!send(fd, answer, status == PMIX_SUCCESS ? sizeof(answer) : sizeof(answer[0]),
-                MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)!send(fd, answer, sizeof(answer), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void become(const struct sx_foreign *foreign)
@@ -237,7 +238,6 @@ static int rank_serve(const struct sx_serve *serve, const struct sx_foreign *for
     (void)sx_spin_init(&served.spin);
     sx_gateway_link_init(&served.link, serve->fd);
     rc = sx_session_open(&served.link, foreign, &served.session);
-    hello_answer(serve->fd, rc);
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_WARN,
                "pid %d with OpenPMIx %s, which wants to be rank %u of %s, is refused: "
@@ -247,6 +247,7 @@ static int rank_serve(const struct sx_serve *serve, const struct sx_foreign *for
         sx_gateway_link_deinit(&served.link);
         return EXIT_REFUSED;
     }
+    hello_answer(serve->fd);
     news_send(serve, foreign);
     sx_log(SX_LOG_INFO, "serves rank %u of %s: pid %d with OpenPMIx %s", foreign->proc.rank,
            foreign->proc.nspace, (int)foreign->pid, foreign->version);

@@ -5,7 +5,7 @@
  *     STRANGER --its handshake--> CLAIM --PMIx_Init as that rank--> RANK --FINALIZE--> exit
  *        |                          |                                 |
  *        |                          |   EOF, its process ends: exit without PMIx_Finalize
- *        |                          \--refused--> a status, a log line, exit
+ *        |                          \--refused--> a log line, exit
  *        \--SX_SERVE_HELLO_SEC, a handshake of another form--> exit
  *
  * The rank's process is watched too: a child that it forked may hold the connection open.  The

@@ -7,6 +7,7 @@
  *     forks         a child inherits the connection, and outlives nobody
  *     exit N        finalize, and exit with N
  *     leave         exit without Finalize
+ *     starts        start this program again as a child, which is refused
  *     abort N       PMIx_Abort by the last rank
  *     wait          print "RANK PID ready", then a fence that never completes: rank 0 does not come
  *
@@ -177,13 +178,27 @@ static void forks(void)
     sleep(60);
 }
 
+/* The child has the name of its parent in its environment. */
+static void starts(const char *program)
+{
+    char command[4096];
+
+    snprintf(command, sizeof(command), "'%s' refused", program);
+    check(system(command) == 0 ? PMIX_SUCCESS : PMIX_ERROR, "the child");
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "data";
     const int number = argc > 2 ? atoi(argv[2]) : 0;
 
+    if (strcmp(what, "refused") == 0) {
+        return PMIx_Init(NULL, NULL, 0) == PMIX_ERR_UNREACH ? 0 : 1;
+    }
     begin();
-    if (strcmp(what, "data") == 0) {
+    if (strcmp(what, "starts") == 0) {
+        starts(argv[0]);
+    } else if (strcmp(what, "data") == 0) {
         data();
     } else if (strcmp(what, "again") == 0) {
         again();

@@ -58,6 +58,9 @@ run $limit -n 2 $own "$FOREIGN" abort 6
 expect_code 6 "an abort"
 expect_err "called abort with status 6" "an abort"
 [ "$(grep -vc '^shmix run: ' "$work/err")" -eq 0 ] || fail "an abort: gateways log what nobody asked"
+run $limit -n 4 $own "$FOREIGN" starts
+expect_code 0 "children that are refused"
+oks 4 "children that are refused"
 run $limit -n 2 $own "$FOREIGN" forks
 expect_code 7 "a rank ends whose child holds the connection"
 expect_clean "ends"
