@@ -36,7 +36,7 @@ static struct sx_table *table_of(const struct sx_collective *collective)
 {
     struct sx_server *const server = collective->members.server;
 
-    return collective->is_owed ? &server->owed : &server->signatures;
+    return collective->is_owed ? &server->collective.owed : &server->collective.signatures;
 }
 
 /* Return: the oldest operation with the signature of @of, in the same table as @of. */
@@ -98,9 +98,9 @@ struct sx_collective_walk {
 
 static void walk_begin(struct sx_server *server, struct sx_collective_walk *walk)
 {
-    *walk = (struct sx_collective_walk){ .next = server->collectives.next,
-                                         .outer = server->collective_walk };
-    server->collective_walk = walk;
+    *walk = (struct sx_collective_walk){ .next = server->collective.all.next,
+                                         .outer = server->collective.walk };
+    server->collective.walk = walk;
 }
 
 /* Return: the next operation; NULL: there are no more. */
@@ -110,18 +110,18 @@ static struct sx_collective *walk_next(const struct sx_server *server,
     struct sx_list *const it = walk->next;
 
     walk->next = it->next;
-    return it != &server->collectives ? SX_LIST_ENTRY(it, struct sx_collective, link) : NULL;
+    return it != &server->collective.all ? SX_LIST_ENTRY(it, struct sx_collective, link) : NULL;
 }
 
 static void walk_end(struct sx_server *server, const struct sx_collective_walk *walk)
 {
-    server->collective_walk = walk->outer;
+    server->collective.walk = walk->outer;
 }
 
 /* Take @collective out of the list of all, and move each walk that would visit it next past it. */
 static void collective_unlink(struct sx_collective *collective)
 {
-    struct sx_collective_walk *walk = collective->members.server->collective_walk;
+    struct sx_collective_walk *walk = collective->members.server->collective.walk;
 
     for (; walk != NULL; walk = walk->outer) {
         walk->next = walk->next == &collective->link ? collective->link.next : walk->next;
@@ -138,7 +138,7 @@ static void collective_free(struct sx_collective *collective)
     sx_asker_deinit(&collective->asker);
     collective_unlink(collective);
     if (!sx_list_empty(&collective->meant.link)) {
-        sx_table_remove(&collective->members.server->meant, &collective->meant);
+        sx_table_remove(&collective->members.server->collective.meant, &collective->meant);
     }
     sx_members_clear(&collective->members);
     sx_merged_infos_clear(&collective->wishes);
@@ -293,7 +293,8 @@ static bool meaning_add(struct sx_collective *collective)
                                                       collective->id);
 
     return !collective->kind->known_by_meaning || !real->is_made ||
-           sx_table_add(&server->meant, &collective->meant, sx_op_signature_hash(server, &meeting));
+           sx_table_add(&server->collective.meant, &collective->meant,
+                        sx_op_signature_hash(server, &meeting));
 }
 
 /* Return: whether the operation names all processes of a job that is not registered here.  A kind
@@ -330,7 +331,7 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
     if (sx_members_absent(&collective->members).elsewhere && !reaches_others(collective)) {
         return refuse_elsewhere(collective);
     }
-    return meaning_add(collective) && sx_generation_add(&server->signatures,
+    return meaning_add(collective) && sx_generation_add(&server->collective.signatures,
                                                         oldest == NULL ? NULL : &oldest->generation,
                                                         &collective->generation, hash)
                ? PMIX_SUCCESS
@@ -353,7 +354,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
     }
     sx_list_init(&collective->link);
     sx_list_init(&collective->meant.link);
-    collective->serial = ++server->collective_last;
+    collective->serial = ++server->collective.last;
     collective->begun_ns = server->turn.now_ns;
     sx_merged_infos_init(&collective->wishes);
     collective->members.server = server;
@@ -379,7 +380,7 @@ static pmix_status_t collective_new(struct sx_server *server, uint64_t hash,
         collective_free(collective);
         return rc;
     }
-    sx_list_append(&server->collectives, &collective->link);
+    sx_list_append(&server->collective.all, &collective->link);
     begun_log(collective);
     *ret = collective;
     return PMIX_SUCCESS;
@@ -494,9 +495,9 @@ static void collective_owe(struct sx_collective *collective)
                                                       collective->id);
     struct sx_collective *const oldest = sx_op_signature_owed(server, &meeting, hash);
 
-    sx_generation_remove(&server->signatures, &collective_oldest_like(collective)->generation,
-                         &collective->generation);
-    collective->is_owed = sx_generation_add(&server->owed,
+    sx_generation_remove(&server->collective.signatures,
+                         &collective_oldest_like(collective)->generation, &collective->generation);
+    collective->is_owed = sx_generation_add(&server->collective.owed,
                                             oldest == NULL ? NULL : &oldest->generation,
                                             &collective->generation, hash);
     if (!collective->is_owed) {
@@ -547,7 +548,7 @@ static struct sx_collective *owed_find(struct sx_server *server,
                                        const struct sx_op_signature *meeting, uint64_t hash,
                                        struct sx_client *client, const struct sx_collective *next)
 {
-    struct sx_collective *const owed = server->owed.count == 0
+    struct sx_collective *const owed = server->collective.owed.count == 0
                                            ? NULL
                                            : collective_find(sx_op_signature_owed(server, meeting,
                                                                                   hash),
@@ -680,7 +681,7 @@ static const struct sx_collective *meant_find(struct sx_server *server, struct s
     struct sx_alias_list real;
 
     if (!kind->known_by_meaning || server->memberships.names.count == 0 ||
-        sx_list_empty(&server->collectives) ||
+        sx_list_empty(&server->collective.all) ||
         sx_alias_list(server, client, arrival->procs, arrival->proc_count, &real) != PMIX_SUCCESS) {
         return NULL;
     }
@@ -813,7 +814,7 @@ pmix_status_t sx_collective_arrive(struct sx_server *server, struct sx_client *c
 
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         sx_shown_changed(server, &collective->shown);
@@ -863,7 +864,7 @@ void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace 
 
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (sx_shown_has_row(&collective->shown) &&
@@ -1018,7 +1019,7 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
 static struct sx_collective *first_of_list(const struct sx_server *server, const char *list,
                                            uint64_t serial)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (collective->serial > serial && !collective->is_over &&
@@ -1067,7 +1068,7 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
     struct sx_list gone = SX_LIST_INIT(gone); /* one may end the next ones, which are in the list */
     struct sx_list *link;
 
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (!collective->is_over || collective->is_owed || !names(collective, nspace)) {
@@ -1084,11 +1085,11 @@ void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspac
 
 void sx_collective_end_all(struct sx_server *server)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         collective_close(SX_LIST_ENTRY(it, struct sx_collective, link));
     }
-    sx_table_deinit(&server->signatures);
-    sx_table_deinit(&server->meant);
-    sx_table_deinit(&server->owed);
-    sx_table_deinit(&server->rounds);
+    sx_table_deinit(&server->collective.signatures);
+    sx_table_deinit(&server->collective.meant);
+    sx_table_deinit(&server->collective.owed);
+    sx_table_deinit(&server->collective.rounds);
 }

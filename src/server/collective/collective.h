@@ -112,7 +112,7 @@ static inline void sx_shown_changed(struct sx_server *server, struct sx_shown *s
 /* Once per turn of the loop: write some of the rows that are due. */
 static inline void sx_shown_turn(struct sx_server *server, uint64_t now_ns)
 {
-    if (!sx_list_empty(&server->shown.due)) {
+    if (!sx_list_empty(&server->collective.shown.due)) {
         sx_shown_write(server, now_ns);
     }
 }
@@ -120,7 +120,8 @@ static inline void sx_shown_turn(struct sx_server *server, uint64_t now_ns)
 /* The loop is about to sleep: until the next row is due, at most. */
 static inline void sx_shown_sleep(struct sx_server *server)
 {
-    if (!sx_list_empty(&server->shown.due) || server->shown.timer.source.loop != NULL) {
+    if (!sx_list_empty(&server->collective.shown.due) ||
+        server->collective.shown.timer.source.loop != NULL) {
         sx_shown_watch(server);
     }
 }

@@ -174,7 +174,7 @@ static pmix_status_t namespace_make(struct sx_collective *collective, const char
     pmix_status_t rc = sx_memberships_add(server, &options, ret);
 
     if (rc == PMIX_SUCCESS &&
-        !sx_table_add(&server->connects, &(*ret)->written,
+        !sx_table_add(&server->collective.connects, &(*ret)->written,
                       written_hash(server, collective->members.procs,
                                    collective->members.proc_count, collective->id))) {
         sx_memberships_remove(server, *ret);
@@ -186,7 +186,7 @@ static pmix_status_t namespace_make(struct sx_collective *collective, const char
 void sx_connect_name(struct sx_server *server, char ret[PMIX_MAX_NSLEN + 1])
 {
     /* Each server has an origin of its own. */
-    snprintf(ret, PMIX_MAX_NSLEN + 1, "connected-%" PRIu64 ".%s", ++server->connect_last,
+    snprintf(ret, PMIX_MAX_NSLEN + 1, "connected-%" PRIu64 ".%s", ++server->collective.connect_last,
              server->relay_origin);
 }
 
@@ -269,8 +269,8 @@ static struct sx_membership_entry *entry_by_words(const struct sx_server *server
     const uint64_t hash = written_hash(server, arrival->procs, arrival->proc_count, id);
     struct sx_membership_entry *oldest = NULL;
 
-    for (struct sx_table_node *it = sx_table_first(&server->connects, hash); it != NULL;
-         it = sx_table_next(&server->connects, it)) {
+    for (struct sx_table_node *it = sx_table_first(&server->collective.connects, hash); it != NULL;
+         it = sx_table_next(&server->collective.connects, it)) {
         struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
                                                                written);
 
@@ -368,7 +368,7 @@ pmix_status_t sx_disconnect_conclude(struct sx_collective *collective, uint64_t 
 
 void sx_connects_deinit(struct sx_server *server)
 {
-    sx_table_deinit(&server->connects);
+    sx_table_deinit(&server->collective.connects);
     sx_membership_leavers_deinit(server);
 }
 
@@ -442,7 +442,7 @@ static void watcher_tell(struct sx_server *server, const struct sx_membership_en
     for (size_t i = 0; i < left.count; i++) {
         if (strcmp(left.all[i].nspace, last) != 0 &&
             strcmp(left.all[i].nspace, lost->nspace) != 0) {
-            server->connect_lost(lost, left.all[i].nspace);
+            server->collective.connect_lost(lost, left.all[i].nspace);
         }
         last = left.all[i].nspace;
     }
@@ -454,7 +454,7 @@ static void member_lost(struct sx_server *server, struct sx_membership_entry *en
 {
     const bool early = (entry->published.head.flags & SX_MEMBERSHIP_EARLY_TERM) != 0;
 
-    if (server->connect_lost != NULL && !entry->parted && !early &&
+    if (server->collective.connect_lost != NULL && !entry->parted && !early &&
         !has_called(server, entry, leaver->client)) {
         watcher_tell(server, entry, &leaver->proc);
     }
@@ -487,7 +487,7 @@ void sx_connect_client_lost(struct sx_server *server, struct sx_client *client)
 
 static pmix_status_t watch(struct sx_server *server, void *arg)
 {
-    server->connect_lost = *(void (**)(const pmix_proc_t *, const char *))arg;
+    server->collective.connect_lost = *(void (**)(const pmix_proc_t *, const char *))arg;
     return PMIX_SUCCESS;
 }
 
@@ -529,7 +529,7 @@ pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_
     struct sx_server *const server = members->server;
 
     (void)ret_subject;
-    if (server->connect_lost == NULL || members->count == 0 || members->proc_count < 2) {
+    if (server->collective.connect_lost == NULL || members->count == 0 || members->proc_count < 2) {
         return PMIX_SUCCESS; /* no watcher needs it */
     }
     SX_LIST_EACH(it, &members->all[0].client->belongings[SX_MEMBERSHIP_CONNECTED]) {

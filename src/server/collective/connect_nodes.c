@@ -175,14 +175,14 @@ pmix_status_t sx_connect_nodes_add(struct sx_server *server, const char *name,
     span->proc_count = proc_count;
     span->brought = *brought;
     *brought = (struct sx_brought){ .names = NULL };
-    sx_list_append(&server->spans, &span->link);
+    sx_list_append(&server->collective.spans, &span->link);
     span->end = (struct sx_timer){ .fn = span_ended, .arg = span };
     return PMIX_SUCCESS;
 }
 
 struct sx_connect_nodes *sx_connect_nodes_find(const struct sx_server *server, const char *name)
 {
-    SX_LIST_EACH(it, &server->spans) {
+    SX_LIST_EACH(it, &server->collective.spans) {
         struct sx_connect_nodes *const span = SX_LIST_ENTRY(it, struct sx_connect_nodes, link);
 
         if (!span->is_over && strcmp(span->name, name) == 0) {
@@ -210,7 +210,7 @@ void sx_connect_nodes_end(struct sx_server *server, const char *name)
 
 void sx_connect_nodess_deinit(struct sx_server *server)
 {
-    SX_LIST_EACH(it, &server->spans) {
+    SX_LIST_EACH(it, &server->collective.spans) {
         span_free(SX_LIST_ENTRY(it, struct sx_connect_nodes, link));
     }
 }

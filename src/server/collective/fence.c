@@ -101,7 +101,7 @@ bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_a
                         pmix_status_t *ret_status)
 {
     struct sx_server *const server = collective->members.server;
-    const uint64_t lost = server->modex_lost;
+    const uint64_t lost = server->data.modex_lost;
     pmix_status_t status = answer->status;
 
     if (collective->part.is_alone && !sx_rounds_fence_was_alone(collective, answer)) {
@@ -112,7 +112,7 @@ bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_a
     }
     if (status == PMIX_SUCCESS) {
         news_have_arrived(collective);
-        status = server->modex_lost == lost ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+        status = server->data.modex_lost == lost ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     }
     *ret_status = status;
     return true;

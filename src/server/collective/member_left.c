@@ -17,7 +17,7 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
 {
     const char *const name = sx_membership_name(&entry->published);
 
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if ((!collective->is_over || collective->is_owed) &&
@@ -27,7 +27,7 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
     }
     sx_connect_nodes_end(server, name);
     if (entry->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
-        sx_table_remove(&server->connects, &entry->written);
+        sx_table_remove(&server->collective.connects, &entry->written);
     }
     sx_memberships_remove(server, entry);
 }
@@ -35,7 +35,7 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
 static void collectives_tell(struct sx_server *server, const struct sx_membership_entry *entry,
                              struct sx_client *client, uint8_t pardons)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (sx_members_have_name(&collective->members, sx_membership_name(&entry->published)) &&
@@ -88,7 +88,7 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
  * now: all nodes do so. */
 static void collectives_mean_anew(struct sx_server *server, const char *list)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (sx_members_have_name(&collective->members, list) && !collective->is_over &&
@@ -184,7 +184,7 @@ static void busy_find(struct sx_server *server, const struct sx_leaver *leaver,
                       enum sx_membership_kind kind, struct sx_list *busy)
 {
     sx_list_init(busy);
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         const struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective,
                                                                      link);
 

@@ -64,14 +64,14 @@ static struct sx_collective *oldest_in(const struct sx_table *table,
 struct sx_collective *sx_op_signature_oldest(const struct sx_server *server,
                                              const struct sx_op_signature *meeting, uint64_t hash)
 {
-    return oldest_in(&server->signatures, meeting, hash);
+    return oldest_in(&server->collective.signatures, meeting, hash);
 }
 
 struct sx_collective *sx_op_signature_meant(const struct sx_server *server,
                                             const struct sx_op_signature *meeting, uint64_t hash)
 {
-    for (struct sx_table_node *node = sx_table_first(&server->meant, hash); node != NULL;
-         node = sx_table_next(&server->meant, node)) {
+    for (struct sx_table_node *node = sx_table_first(&server->collective.meant, hash); node != NULL;
+         node = sx_table_next(&server->collective.meant, node)) {
         struct sx_collective *const collective = SX_CONTAINER(node, struct sx_collective, meant);
         const struct sx_alias_list *const real = &collective->members.real;
 
@@ -85,7 +85,7 @@ struct sx_collective *sx_op_signature_meant(const struct sx_server *server,
 struct sx_collective *sx_op_signature_owed(const struct sx_server *server,
                                            const struct sx_op_signature *meeting, uint64_t hash)
 {
-    return oldest_in(&server->owed, meeting, hash);
+    return oldest_in(&server->collective.owed, meeting, hash);
 }
 
 /* ---- generations ----------------------------------------------------------------------------- */

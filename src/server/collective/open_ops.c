@@ -152,7 +152,7 @@ static struct sx_shown *shown_of(struct sx_list *link)
 static void wait_for_turn(struct sx_server *server, struct sx_shown *shown)
 {
     shown->due_ns = server->turn.now_ns + SX_OPEN_DELAY_NS;
-    sx_list_append(&server->shown.due, &shown->link);
+    sx_list_append(&server->collective.shown.due, &shown->link);
 }
 
 static void rowless_count(struct sx_shown_ops *ops, size_t count)
@@ -163,7 +163,7 @@ static void rowless_count(struct sx_shown_ops *ops, size_t count)
 
 static void row_write(struct sx_server *server, struct sx_shown *shown)
 {
-    struct sx_shown_ops *const ops = &server->shown;
+    struct sx_shown_ops *const ops = &server->collective.shown;
     uint32_t index = shown->row - 1;
 
     if (shown->row == 0) {
@@ -182,7 +182,7 @@ static void row_write(struct sx_server *server, struct sx_shown *shown)
 
 void sx_shown_write(struct sx_server *server, uint64_t now_ns)
 {
-    struct sx_list *const due = &server->shown.due;
+    struct sx_list *const due = &server->collective.shown.due;
 
     for (unsigned i = 0; i < ROWS_A_TURN && !sx_list_empty(due); i++) {
         struct sx_shown *const first = shown_of(due->next);
@@ -203,7 +203,7 @@ static void woken(void *arg, uint64_t now_ns)
 
 void sx_shown_watch(struct sx_server *server)
 {
-    struct sx_shown_ops *const ops = &server->shown;
+    struct sx_shown_ops *const ops = &server->collective.shown;
 
     if (sx_list_empty(&ops->due)) {
         sx_timer_remove(&ops->timer);
@@ -238,7 +238,7 @@ static void rowless_leave(struct sx_shown_ops *ops, struct sx_shown *shown)
 /* Give the row of @shown to the oldest operation that has none. */
 static void row_give(struct sx_server *server, struct sx_shown *shown)
 {
-    struct sx_shown_ops *const ops = &server->shown;
+    struct sx_shown_ops *const ops = &server->collective.shown;
 
     sx_open_ops_abandon(&ops->table, shown->row - 1);
     if (!sx_list_empty(&ops->rowless)) {
@@ -252,7 +252,7 @@ static void row_give(struct sx_server *server, struct sx_shown *shown)
 void sx_shown_remove(struct sx_server *server, struct sx_shown *shown)
 {
     if (shown->is_rowless) {
-        rowless_leave(&server->shown, shown);
+        rowless_leave(&server->collective.shown, shown);
         return;
     }
     sx_list_remove(&shown->link);
@@ -263,14 +263,14 @@ void sx_shown_remove(struct sx_server *server, struct sx_shown *shown)
 
 pmix_status_t sx_shown_init(struct sx_server *server)
 {
-    sx_list_init(&server->shown.due);
-    sx_list_init(&server->shown.rowless);
+    sx_list_init(&server->collective.shown.due);
+    sx_list_init(&server->collective.shown.rowless);
     const struct sx_placement placement = sx_numa_place(&server->numa, SX_SEGMENT_OPS, 0);
 
-    return sx_open_ops_create(&server->shown.table, server->self.nspace, &placement);
+    return sx_open_ops_create(&server->collective.shown.table, server->self.nspace, &placement);
 }
 
 void sx_shown_deinit(struct sx_server *server)
 {
-    sx_open_ops_deinit(&server->shown.table);
+    sx_open_ops_deinit(&server->collective.shown.table);
 }

@@ -52,9 +52,9 @@ static const char *id_of(const struct sx_collective *collective)
 static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_proc_t *procs,
                                      size_t count)
 {
-    struct sx_table_node *node = server->rounds.count == 0
+    struct sx_table_node *node = server->collective.rounds.count == 0
                                      ? NULL
-                                     : sx_table_first(&server->rounds,
+                                     : sx_table_first(&server->collective.rounds,
                                                       sx_procs_hash(procs, count, server->seed));
 
     while (node != NULL) {
@@ -63,7 +63,7 @@ static struct sx_rounds *rounds_find(const struct sx_server *server, const pmix_
         if (sx_procs_are_equal(rounds->procs, rounds->proc_count, procs, count)) {
             return rounds;
         }
-        node = sx_table_next(&server->rounds, node);
+        node = sx_table_next(&server->collective.rounds, node);
     }
     return NULL;
 }
@@ -84,8 +84,8 @@ static struct sx_rounds *rounds_new(struct sx_server *server, const pmix_proc_t 
         return NULL;
     }
     rounds->procs = malloc(count * sizeof(*procs));
-    if (rounds->procs == NULL ||
-        !sx_table_add(&server->rounds, &rounds->node, sx_procs_hash(procs, count, server->seed))) {
+    if (rounds->procs == NULL || !sx_table_add(&server->collective.rounds, &rounds->node,
+                                               sx_procs_hash(procs, count, server->seed))) {
         free(rounds->procs);
         free(rounds);
         return NULL;
@@ -108,7 +108,7 @@ static void rounds_look(struct sx_rounds *rounds)
     }
     sx_timer_remove(&rounds->next);
     sx_asker_deinit(&rounds->asker);
-    sx_table_remove(&rounds->server->rounds, &rounds->node);
+    sx_table_remove(&rounds->server->collective.rounds, &rounds->node);
     free(rounds->procs);
     free(rounds);
 }
@@ -497,7 +497,7 @@ static void round_answered(struct sx_asker *asker, const struct sx_host_answer *
 /* If the host has a fence over these processes, add it as a part. */
 static void fence_adopt(struct sx_rounds *rounds)
 {
-    SX_LIST_EACH(it, &rounds->server->collectives) {
+    SX_LIST_EACH(it, &rounds->server->collective.all) {
         struct sx_collective *const fence = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (fence->part.is_alone &&

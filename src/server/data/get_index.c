@@ -46,7 +46,7 @@ static uint64_t hash_of_key(const struct sx_server *server, const struct sx_wait
 /* The place where @hash, of a key or namespace that the host was asked for, is remembered. */
 static uint64_t *once_place(struct sx_server *server, uint64_t hash)
 {
-    return &server->waiting.once[hash % SX_WAITING_ONCE];
+    return &server->data.waiting.once[hash % SX_WAITING_ONCE];
 }
 
 bool sx_wait_is_first(struct sx_server *server, const struct sx_wait_what *what)
@@ -79,7 +79,7 @@ void sx_waiting_was_vain(struct sx_server *server, const char *nspace)
 
 void sx_waiting_forget(struct sx_server *server)
 {
-    memset(server->waiting.once, 0, sizeof(server->waiting.once));
+    memset(server->data.waiting.once, 0, sizeof(server->data.waiting.once));
 }
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static struct sx_awaited *awaited_of(struct sx_table_node *node)
 struct sx_awaited *sx_awaited_find(struct sx_server *server, const struct sx_nspace *nspace,
                                    uint32_t rank)
 {
-    const struct sx_table *ranks = &server->waiting.ranks;
+    const struct sx_table *ranks = &server->data.waiting.ranks;
     struct sx_table_node *node = sx_table_first(ranks, hash_of_two(server, nspace, rank));
 
     while (node != NULL && (awaited_of(node)->nspace != nspace || awaited_of(node)->rank != rank)) {
@@ -117,7 +117,8 @@ static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nsp
     sx_list_init(&awaited->keys);
     sx_list_init(&awaited->found);
     sx_asker_init(&awaited->remote.asker);
-    if (!sx_table_add(&server->waiting.ranks, &awaited->node, hash_of_two(server, nspace, rank))) {
+    if (!sx_table_add(&server->data.waiting.ranks, &awaited->node,
+                      hash_of_two(server, nspace, rank))) {
         free(awaited);
         return NULL;
     }
@@ -129,7 +130,7 @@ static void awaited_free_unless_used(struct sx_awaited *awaited)
 {
     if (awaited->wait_count == 0 && !awaited->remote.is_active) {
         sx_timer_remove(&awaited->patience);
-        sx_table_remove(&awaited->server->waiting.ranks, &awaited->node);
+        sx_table_remove(&awaited->server->data.waiting.ranks, &awaited->node);
         sx_list_remove(&awaited->link);
         free(awaited);
     }
@@ -150,7 +151,7 @@ void sx_awaited_unasked(struct sx_awaited *awaited)
 static struct sx_awaited_key *key_find(struct sx_server *server, const struct sx_wait_what *what,
                                        uint64_t hash)
 {
-    const struct sx_table *keys = &server->waiting.keys;
+    const struct sx_table *keys = &server->data.waiting.keys;
     struct sx_table_node *node = sx_table_first(keys, hash);
 
     for (; node != NULL; node = sx_table_next(keys, node)) {
@@ -177,7 +178,7 @@ static struct sx_awaited_key *key_obtain(struct sx_awaited *awaited,
         return key;
     }
     key = calloc(1, sizeof(*key) + size);
-    if (key == NULL || !sx_table_add(&server->waiting.keys, &key->node, hash)) {
+    if (key == NULL || !sx_table_add(&server->data.waiting.keys, &key->node, hash)) {
         free(key);
         return NULL;
     }
@@ -194,7 +195,7 @@ static struct sx_awaited_key *key_obtain(struct sx_awaited *awaited,
 static void key_free_unless_used(struct sx_awaited_key *key)
 {
     if (sx_list_empty(&key->waits)) {
-        sx_table_remove(&key->awaited->server->waiting.keys, &key->node);
+        sx_table_remove(&key->awaited->server->data.waiting.keys, &key->node);
         key->awaited->qualified_count -= key->realm == SX_REALM_QUALIFIED;
         sx_list_remove(&key->link);
         free(key);

@@ -136,7 +136,7 @@ pmix_status_t sx_modex_store(struct sx_nspace *nspace, uint32_t rank, const stru
                : put_store(&nspace->store, rank, &put);
     if (rc != PMIX_SUCCESS) {
         put_is_lost(nspace, rank, put.key, rc);
-        sx_server_get()->modex_lost++;
+        sx_server_get()->data.modex_lost++;
     } else if (!takes && !sx_list_empty(&nspace->awaited)) {
         put_is_brought(nspace, rank, &put);
     }

@@ -68,12 +68,12 @@ pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_opti
 {
     const char *text = getenv("SHMIX_GET_TIMEOUT");
 
-    server->get_patience_ns = SX_GETS_PATIENCE_NS;
+    server->data.get_patience_ns = SX_GETS_PATIENCE_NS;
     if (options->get_timeout.given) {
-        server->get_patience_ns = options->get_timeout.number * SX_NS_PER_SEC;
+        server->data.get_patience_ns = options->get_timeout.number * SX_NS_PER_SEC;
         return PMIX_SUCCESS;
     }
-    if (text != NULL && text[0] != '\0' && !seconds_read(text, &server->get_patience_ns)) {
+    if (text != NULL && text[0] != '\0' && !seconds_read(text, &server->data.get_patience_ns)) {
         return SX_RAISE(PMIX_ERR_BAD_PARAM,
                         "SHMIX_GET_TIMEOUT=%s is no number of seconds, as \"2\" or \"0.5\" is",
                         text);
@@ -97,7 +97,7 @@ static void wait_limit(struct sx_wait *wait, uint64_t timeout_ns, uint64_t now_n
 /* The rank has committed, without the wanted key: limit the wait. */
 static void wait_lose_patience(struct sx_wait *wait, uint64_t now_ns)
 {
-    const uint64_t patience_ns = wait->awaited->server->get_patience_ns;
+    const uint64_t patience_ns = wait->awaited->server->data.get_patience_ns;
 
     if (wait->pending.deadline.fn == NULL && patience_ns != 0) {
         wait_limit(wait, patience_ns, now_ns);
@@ -120,7 +120,7 @@ static void awaited_timed_out(void *arg, uint64_t now_ns)
  * time limits of their own. */
 static void awaited_lose_patience(struct sx_awaited *awaited, uint64_t now_ns)
 {
-    const uint64_t patience_ns = awaited->server->get_patience_ns;
+    const uint64_t patience_ns = awaited->server->data.get_patience_ns;
 
     if (awaited->patience.fn == NULL && patience_ns != 0) {
         awaited->patience.fn = awaited_timed_out;
@@ -536,5 +536,5 @@ void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_gets_deinit(struct sx_server *server)
 {
-    sx_waiting_deinit(&server->waiting);
+    sx_waiting_deinit(&server->data.waiting);
 }

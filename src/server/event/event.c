@@ -40,8 +40,8 @@ pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_op
     pmix_status_t rc = sx_switch_number("PMIX_SERVER_CACHE_SIZE", 0, SX_EVENTLOG_CACHE_MAX,
                                         &cache_max);
 
-    sx_list_init(&server->events_dirty);
-    sx_list_init(&server->handled_askers);
+    sx_list_init(&server->event.dirty);
+    sx_list_init(&server->event.handled_askers);
     if (rc == PMIX_SUCCESS) {
         rc = sx_switch_number("SHMIX_SERVER_CACHE_SIZE", 0, SX_EVENTLOG_CACHE_MAX, &cache_max);
     }
@@ -59,23 +59,23 @@ pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_op
         cache_max = SX_EVENTLOG_CACHE_DEFAULT;
     }
     sx_event_relay_init(server);
-    sx_event_history_init(&server->event_history, (size_t)cache_max, bytes_max);
-    sx_eventlog_init(&server->host_events);
-    server->host_events.loose_only = true;
-    sx_list_init(&server->event_wants);
+    sx_event_history_init(&server->event.history, (size_t)cache_max, bytes_max);
+    sx_eventlog_init(&server->event.host);
+    server->event.host.loose_only = true;
+    sx_list_init(&server->event.wants);
     return rc;
 }
 
 void sx_events_stop(struct sx_server *server)
 {
-    sx_event_codes_clear(&server->event_codes);
+    sx_event_codes_clear(&server->event.codes);
 }
 
 void sx_events_deinit(struct sx_server *server)
 {
-    sx_eventlog_clear(&server->event_history, &server->host_events);
-    sx_event_history_deinit(&server->event_history);
-    sx_event_codes_clear(&server->event_codes);
+    sx_eventlog_clear(&server->event.history, &server->event.host);
+    sx_event_history_deinit(&server->event.history);
+    sx_event_codes_clear(&server->event.codes);
 }
 
 /* ---- into one namespace -------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static uint64_t ring_publish(struct sx_nspace *nspace, struct sx_event_block *bl
 static void mark_dirty(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (sx_list_empty(&nspace->events_dirty)) {
-        sx_list_append(&server->events_dirty, &nspace->events_dirty);
+        sx_list_append(&server->event.dirty, &nspace->events_dirty);
     }
 }
 
@@ -159,9 +159,9 @@ static uint64_t unread_from(const struct sx_nspace *nspace)
 static void sweep(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (nspace->events.held_count > 0) {
-        sx_eventlog_release(&server->event_history, &nspace->events, floor_of(nspace));
+        sx_eventlog_release(&server->event.history, &nspace->events, floor_of(nspace));
     }
-    sx_eventlog_read(&server->event_history, &nspace->events, unread_from(nspace));
+    sx_eventlog_read(&server->event.history, &nspace->events, unread_from(nspace));
     nspace->event_sweep_at = nspace->events.newest + SWEEP_EVERY;
 }
 
@@ -176,7 +176,7 @@ static void cursors_ask(struct sx_server *server, struct sx_nspace *nspace)
     /* relaxed: it refers to nothing but a number. */
     atomic_store_explicit(&nspace->ring.header->cursor_wanted, nspace->event_seq_last,
                           memory_order_relaxed);
-    if (sx_eventlog_unread(&server->event_history, &nspace->events) >= UNREAD_CROWD) {
+    if (sx_eventlog_unread(&server->event.history, &nspace->events) >= UNREAD_CROWD) {
         nspace->event_classes |= SX_CLASSES_OF_CODES;
     }
 }
@@ -195,7 +195,7 @@ static void deliver(struct sx_server *server, struct sx_nspace *nspace,
         mark_dirty(server, nspace);
     }
     if (kept) {
-        sx_eventlog_add(&server->event_history, &nspace->events, block, number, seq);
+        sx_eventlog_add(&server->event.history, &nspace->events, block, number, seq);
     }
     if (nspace->events.newest >= nspace->event_sweep_at) {
         sweep(server, nspace);
@@ -213,8 +213,8 @@ static void history_show(struct sx_server *server, struct sx_nspace *nspace)
     atomic_store_explicit(&ring->events_kept, log->held_count + log->loose_count,
                           memory_order_relaxed);
     atomic_store_explicit(&ring->events_held, log->held_count, memory_order_relaxed);
-    atomic_store_explicit(&board->history_bytes, server->event_history.bytes, memory_order_relaxed);
-    atomic_store_explicit(&board->history_crowded_out, server->event_history.crowded_out,
+    atomic_store_explicit(&board->history_bytes, server->event.history.bytes, memory_order_relaxed);
+    atomic_store_explicit(&board->history_crowded_out, server->event.history.crowded_out,
                           memory_order_relaxed);
 }
 
@@ -222,7 +222,7 @@ void sx_event_wake(struct sx_server *server)
 {
     struct sx_list *link;
 
-    while (!server->events_wake_posted && (link = sx_list_pop(&server->events_dirty)) != NULL) {
+    while (!server->event.wake_posted && (link = sx_list_pop(&server->event.dirty)) != NULL) {
         struct sx_nspace *nspace = SX_LIST_ENTRY(link, struct sx_nspace, events_dirty);
 
         history_show(server, nspace);
@@ -245,16 +245,15 @@ static void wake_now(void *arg, uint64_t now_ns)
     struct sx_server *server = arg;
 
     (void)now_ns;
-    server->events_wake_posted = false;
+    server->event.wake_posted = false;
     sx_event_wake(server);
 }
 
 void sx_event_wake_behind_host(struct sx_server *server)
 {
-    if (!server->events_wake_posted) {
-        server->events_wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
-        server->events_wake_posted = sx_loop_post(server->loop, &server->events_wake) ==
-                                     PMIX_SUCCESS;
+    if (!server->event.wake_posted) {
+        server->event.wake = (struct sx_loop_post){ .fn = wake_now, .arg = server };
+        server->event.wake_posted = sx_loop_post(server->loop, &server->event.wake) == PMIX_SUCCESS;
     }
 }
 
@@ -387,7 +386,7 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
     published_log(block, &route.source, count);
 
     if (is_for_jobs_to_come(server, block, count)) {
-        sx_event_history_keep(&server->event_history, block);
+        sx_event_history_keep(&server->event.history, block);
     }
     if (route.reaches_host) {
         block->from_host = origin == SX_EVENT_FROM_HOST;
@@ -557,7 +556,7 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
     sx_eventlog_init(&nspace->events);
     sx_list_init(&nspace->events_dirty);
     nspace->event_sweep_at = SWEEP_EVERY;
-    sx_eventlog_seed(&server->event_history, &nspace->events);
+    sx_eventlog_seed(&server->event.history, &nspace->events);
 }
 
 /* A new namespace has no process that is connected with another user's.  So only events of its own
@@ -572,7 +571,7 @@ static bool concerns(const struct sx_event_block *block, const void *nspace)
  * them. */
 static void history_give(struct sx_server *server, const struct sx_nspace *nspace)
 {
-    struct sx_event_history *const history = &server->event_history;
+    struct sx_event_history *const history = &server->event.history;
 
     SX_LIST_EACH(it, &history->cache) {
         struct sx_event_block *const block = SX_LIST_ENTRY(it, struct sx_event_block, cache);
@@ -591,7 +590,7 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 
     /* The session of the namespace is set by now.  Numbers begin anew: an event that was dropped
      * before the first client connected never counted, and each number has its record. */
-    sx_eventlog_sift(&server->event_history, &nspace->events, concerns, nspace);
+    sx_eventlog_sift(&server->event.history, &nspace->events, concerns, nspace);
     sx_eventlog_seek(&cursor, &nspace->events, 0);
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
         entry->seq = ring_publish(nspace, entry->block, entry->number);
@@ -603,7 +602,7 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_list_remove(&nspace->events_dirty);
-    sx_eventlog_clear(&server->event_history, &nspace->events);
+    sx_eventlog_clear(&server->event.history, &nspace->events);
 }
 
 void sx_event_client_connected(struct sx_server *server, struct sx_client *client)

@@ -101,10 +101,10 @@ static bool comes_from_outside(pmix_status_t code, bool environment)
 static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, uint64_t question,
                                   bool *ret_ask)
 {
-    if (sx_event_codes_add(&server->event_codes, code, SX_EVENT_CODES_PER_SERVER) == 0) {
+    if (sx_event_codes_add(&server->event.codes, code, SX_EVENT_CODES_PER_SERVER) == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    struct sx_event_code *entry = sx_event_codes_find(&server->event_codes, code);
+    struct sx_event_code *entry = sx_event_codes_find(&server->event.codes, code);
 
     *ret_ask = !entry->asked;
     if (!entry->asked) {
@@ -133,7 +133,7 @@ static void server_wants_less(struct sx_server *server, const struct sx_quota_ow
 {
     bool asked = false;
 
-    if (sx_event_codes_remove(&server->event_codes, code, &asked) && asked) {
+    if (sx_event_codes_remove(&server->event.codes, code, &asked) && asked) {
         const struct sx_upcall up = {
             .told = code_dropped, .id = (uint64_t)code, .codes = &code, .ncodes = 1, .owner = owner
         };
@@ -145,7 +145,7 @@ static void server_wants_less(struct sx_server *server, const struct sx_quota_ow
 uint64_t sx_event_code_question(struct sx_server *server, pmix_status_t code, bool environment)
 {
     const struct sx_event_code *entry = comes_from_outside(code, environment)
-                                            ? sx_event_codes_find(&server->event_codes, code)
+                                            ? sx_event_codes_find(&server->event.codes, code)
                                             : NULL;
 
     return entry != NULL ? entry->question : 0;
@@ -194,8 +194,8 @@ void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, 
 
 void sx_event_codes_answered(struct sx_server *server, uint64_t question, bool refused)
 {
-    for (size_t i = 0; i < server->event_codes.count; i++) {
-        struct sx_event_code *entry = &server->event_codes.all[i];
+    for (size_t i = 0; i < server->event.codes.count; i++) {
+        struct sx_event_code *entry = &server->event.codes.all[i];
 
         if (entry->question == question) {
             entry->question = 0;
@@ -258,7 +258,7 @@ static void question_over(struct sx_server *server, uint64_t question, pmix_stat
     struct sx_list *node;
 
     sx_event_codes_answered(server, question, refused);
-    SX_LIST_EACH(it, &server->event_wants) {
+    SX_LIST_EACH(it, &server->event.wants) {
         struct sx_event_want *want = SX_LIST_ENTRY(it, struct sx_event_want, link);
 
         if (want->question == question && want->asks) {
@@ -302,7 +302,7 @@ static void want_wait(struct sx_event_want *want, uint64_t question, bool asks, 
     want->question = question;
     want->asks = asks;
     sx_list_remove(&want->link);
-    sx_list_append(&want->pending.server->event_wants, &want->link);
+    sx_list_append(&want->pending.server->event.wants, &want->link);
     if (want->pending.deadline.source.loop == NULL) {
         sx_pending_limit(&want->pending, want_late, now_ns + SX_EVENT_ASK_NS);
     }
@@ -370,7 +370,7 @@ static void host_ask(struct sx_server *server, struct sx_client *client, pmix_st
 static void want_ask(struct sx_event_want *want, uint64_t now_ns)
 {
     struct sx_server *server = want->pending.server;
-    const uint64_t question = ++server->event_question;
+    const uint64_t question = ++server->event.question_last;
     struct sx_client *client = want->pending.client;
     size_t ask_count = 0;
     pmix_status_t *ask = want->code_count == 0 ? NULL : malloc(want->code_count * sizeof(*ask));
@@ -423,7 +423,7 @@ static void host_answered_itself(struct sx_asker *asker, const struct sx_host_an
 
 size_t sx_event_wanted_by_host(struct sx_server *server, const pmix_status_t codes[], size_t count)
 {
-    const uint64_t question = ++server->event_question;
+    const uint64_t question = ++server->event.question_last;
     struct sx_event_want want = { .pending = { .server = server },
                                   .codes = (pmix_status_t *)(uintptr_t)codes,
                                   .code_count = count,

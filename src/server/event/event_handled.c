@@ -52,7 +52,7 @@ static void asker_answer(struct sx_server *server, struct asker *asker, pmix_sta
 
 void sx_eventhandled_check(struct sx_server *server)
 {
-    SX_LIST_EACH(it, &server->handled_askers) {
+    SX_LIST_EACH(it, &server->event.handled_askers) {
         struct asker *asker = SX_LIST_ENTRY(it, struct asker, link);
 
         if (all_have_handled(asker)) {
@@ -63,7 +63,7 @@ void sx_eventhandled_check(struct sx_server *server)
 
 void sx_eventhandled_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    SX_LIST_EACH(it, &server->handled_askers) {
+    SX_LIST_EACH(it, &server->event.handled_askers) {
         struct asker *asker = SX_LIST_ENTRY(it, struct asker, link);
 
         if (asker->nspace == nspace) {
@@ -89,7 +89,7 @@ static pmix_status_t ask(struct sx_server *server, void *arg)
     }
     question->asker->nspace = nspace;
     question->asker->seq = nspace->event_seq_last;
-    sx_list_append(&server->handled_askers, &question->asker->link);
+    sx_list_append(&server->event.handled_askers, &question->asker->link);
     if (sx_nspace_has_ring(nspace) && !all_have_handled(question->asker)) {
         /* relaxed: it refers to nothing but a number, and the doors are rung after it. */
         atomic_store_explicit(&nspace->ring.header->handled_wanted, question->asker->seq,

@@ -151,10 +151,10 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
 
 void sx_hostevent_deliver(struct sx_server *server, struct sx_event_block *block)
 {
-    const uint64_t number = ++server->host_events.newest;
+    const uint64_t number = ++server->event.host.newest;
 
     if ((sx_event_block_head(block)->flags & SX_EVENT_DO_NOT_CACHE) == 0) {
-        sx_eventlog_add(&server->event_history, &server->host_events, block, number, 0);
+        sx_eventlog_add(&server->event.history, &server->event.host, block, number, 0);
     }
     deliver(block, number, NULL);
 }
@@ -232,8 +232,8 @@ static void activate(void *arg, uint64_t now_ns)
     if (own->environment) {
         own->counted = sx_event_wanted_by_host(server, own->codes, own->code_count);
     }
-    sx_handlers_since(&table, own->id, server->host_events.newest);
-    sx_eventlog_seek(&cursor, &server->host_events, 0);
+    sx_handlers_since(&table, own->id, server->event.host.newest);
+    sx_eventlog_seek(&cursor, &server->event.host, 0);
     while ((entry = sx_eventlog_next(&cursor)) != NULL) {
         deliver(entry->block, entry->number, &own->id);
     }

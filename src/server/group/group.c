@@ -29,7 +29,7 @@ uint64_t sx_group_context_id(struct sx_server *server)
     memcpy(digits, server->relay_origin, CONTEXT_ORIGIN_DIGITS);
     const uint64_t origin = strtoull(digits, NULL, 16) & INT32_MAX;
 
-    return (origin << CONTEXT_COUNT_BITS) + ++server->context_last;
+    return (origin << CONTEXT_COUNT_BITS) + ++server->group.context_last;
 }
 
 pmix_status_t sx_group_make(struct sx_server *server, const struct sx_group_options *options,

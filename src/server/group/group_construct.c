@@ -517,7 +517,7 @@ void sx_group_construct_hear(struct sx_collective *collective, struct sx_client 
 void sx_group_construct_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
                                uint64_t next)
 {
-    SX_LIST_EACH(it, &server->collectives) {
+    SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (collective->plan != NULL) {

@@ -33,8 +33,8 @@ struct values {
 
 pmix_status_t sx_group_values_init(struct sx_server *server)
 {
-    server->group_bytes_max = SX_GROUP_BYTES_DEFAULT;
-    return sx_switch_number("SHMIX_SERVER_GROUP_BYTES", 0, UINT64_MAX, &server->group_bytes_max);
+    server->group.bytes_max = SX_GROUP_BYTES_DEFAULT;
+    return sx_switch_number("SHMIX_SERVER_GROUP_BYTES", 0, UINT64_MAX, &server->group.bytes_max);
 }
 
 static void values_free(struct sx_nspace *nspace, struct values *values)
@@ -127,7 +127,7 @@ void sx_group_values_add(struct sx_server *server, struct sx_nspace *nspace, uin
 
     values_last(nspace)->bytes += bytes;
     nspace->group_bytes += bytes;
-    while (nspace->group_bytes > server->group_bytes_max && living < LIVING_MAX) {
+    while (nspace->group_bytes > server->group.bytes_max && living < LIVING_MAX) {
         struct values *const oldest = SX_LIST_ENTRY(nspace->group_values.next, struct values, link);
 
         if (sx_memberships_of(server, oldest->subject) == NULL) {

@@ -38,7 +38,7 @@ struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *na
 
     if (invitation == NULL ||
         !sx_proc_list_add(&invitation->leaders, inviter->nspace->name, inviter->rank) ||
-        !sx_table_add(&server->invitations, &invitation->node, name_hash(server, name))) {
+        !sx_table_add(&server->group.invitations, &invitation->node, name_hash(server, name))) {
         if (invitation != NULL) {
             sx_proc_list_clear(&invitation->leaders);
         }
@@ -64,11 +64,11 @@ bool sx_invitation_lead(struct sx_invitation *invitation, struct sx_client *clie
 
 void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitation)
 {
-    sx_table_remove(&server->invitations, &invitation->node);
+    sx_table_remove(&server->group.invitations, &invitation->node);
     SX_LIST_EACH(it, &invitation->guests) {
         struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
 
-        sx_table_remove(&server->guests, &guest->node);
+        sx_table_remove(&server->group.guests, &guest->node);
         sx_list_remove(&guest->of_client);
     }
 }
@@ -99,11 +99,12 @@ void sx_invitation_free(struct sx_invitation *invitation)
 
 struct sx_invitation *sx_invitation_find(const struct sx_server *server, const char *name)
 {
-    struct sx_table_node *node = sx_table_first(&server->invitations, name_hash(server, name));
+    struct sx_table_node *node = sx_table_first(&server->group.invitations,
+                                                name_hash(server, name));
 
     while (node != NULL &&
            strcmp(SX_CONTAINER(node, struct sx_invitation, node)->name, name) != 0) {
-        node = sx_table_next(&server->invitations, node);
+        node = sx_table_next(&server->group.invitations, node);
     }
     return node == NULL ? NULL : SX_CONTAINER(node, struct sx_invitation, node);
 }
@@ -114,10 +115,10 @@ struct sx_guest *sx_invitation_guest(const struct sx_server *server,
                                      const struct sx_invitation *invitation,
                                      const struct sx_client *client)
 {
-    struct sx_table_node *node = sx_table_first(&server->guests,
+    struct sx_table_node *node = sx_table_first(&server->group.guests,
                                                 guest_hash(server, invitation, client));
 
-    for (; node != NULL; node = sx_table_next(&server->guests, node)) {
+    for (; node != NULL; node = sx_table_next(&server->group.guests, node)) {
         struct sx_guest *const guest = SX_CONTAINER(node, struct sx_guest, node);
 
         if (guest->invitation == invitation && guest->client == client) {
@@ -139,8 +140,8 @@ static bool guest_add(struct sx_server *server, struct sx_invitation *invitation
 {
     struct sx_guest *const guest = calloc(1, sizeof(*guest));
 
-    if (guest == NULL ||
-        !sx_table_add(&server->guests, &guest->node, guest_hash(server, invitation, client))) {
+    if (guest == NULL || !sx_table_add(&server->group.guests, &guest->node,
+                                       guest_hash(server, invitation, client))) {
         free(guest);
         return false;
     }

@@ -137,7 +137,7 @@ static void call_look(struct sx_server *server, struct sx_invite_call *call)
     if (rc == PMIX_SUCCESS) {
         call_begin(server, call);
     } else if (rc == PMIX_ERR_WOULD_BLOCK) {
-        sx_list_append(&server->invite_early, &call->link);
+        sx_list_append(&server->group.invite_early, &call->link);
     } else {
         sx_pending_answer(&call->pending, rc);
     }
@@ -178,7 +178,7 @@ void sx_invite_client_added(struct sx_server *server, struct sx_client *client)
 
     (void)client;
     sx_list_init(&ready);
-    SX_LIST_EACH(it, &server->invite_early) {
+    SX_LIST_EACH(it, &server->group.invite_early) {
         struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
 
         if (sx_invite_named_judge(&call->named, server) != PMIX_ERR_WOULD_BLOCK) {
@@ -196,7 +196,7 @@ void sx_invite_client_added(struct sx_server *server, struct sx_client *client)
 
 void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
-    SX_LIST_EACH(it, &server->invite_early) {
+    SX_LIST_EACH(it, &server->group.invite_early) {
         struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
         const struct sx_invite_named *const named = &call->named;
 
@@ -450,6 +450,6 @@ void sx_invites_stop(struct sx_server *server)
 
 void sx_invites_deinit(struct sx_server *server)
 {
-    sx_table_deinit(&server->invitations);
-    sx_table_deinit(&server->guests);
+    sx_table_deinit(&server->group.invitations);
+    sx_table_deinit(&server->group.guests);
 }

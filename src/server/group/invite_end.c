@@ -34,15 +34,15 @@ void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
     const struct sx_client *const inviter = invitation->inviter;
     const struct sx_event_note notes[] = {
         { .key = PMIX_GROUP_ID, .text = invitation->name },
-        { .key = SX_GROUP_QUESTION, .number = ++server->question_last },
+        { .key = SX_GROUP_QUESTION, .number = ++server->group.question_last },
     };
 
     if (invitation->lead != NULL) {
-        sx_guest_ask(guest, server->question_last, false);
+        sx_guest_ask(guest, server->group.question_last, false);
     } else if (inviter->nspace != NULL && guest->client->nspace != NULL) {
         const pmix_proc_t to = sx_nspace_proc(inviter->nspace, inviter->rank);
 
-        sx_guest_ask(guest, server->question_last,
+        sx_guest_ask(guest, server->group.question_last,
                      (invitation->hears & news[guest->state].hears) != 0);
         guest->told = inviter->home->events.newest + 1;
         sx_event_to(server, news[guest->state].code, guest->client, &to, 1, notes, SX_COUNT(notes));

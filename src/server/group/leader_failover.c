@@ -285,7 +285,9 @@ static struct sx_group_question *question_new(struct sx_group_lead *lead)
         return NULL;
     }
     lead->questions = grown;
-    grown[lead->count] = (struct sx_group_question){ .number = ++lead->server->question_last };
+    grown[lead->count] = (struct sx_group_question){
+        .number = ++lead->server->group.question_last
+    };
     return &grown[lead->count++];
 }
 

@@ -136,7 +136,7 @@ static pmix_status_t store_open(const struct sx_server *server, struct sx_nspace
         .nspace = nspace->name,
         .row_count = nspace->job_size,
         /* A namespace that is registered again under its old name goes on counting. */
-        .generation = server->generation_last + 1,
+        .generation = server->data.generation_last + 1,
         .placement = &placement,
     };
     const pmix_status_t rc = sx_store_create(&nspace->store, &options);
@@ -187,8 +187,8 @@ static void nspace_store_end(struct sx_server *server, struct sx_nspace *nspace)
 {
     if (nspace->has_store) {
         sx_store_end(&nspace->store);
-        if (nspace->store.generation > server->generation_last) {
-            server->generation_last = nspace->store.generation;
+        if (nspace->store.generation > server->data.generation_last) {
+            server->data.generation_last = nspace->store.generation;
         }
     }
 }

@@ -258,6 +258,59 @@ struct sx_iof_state {
     size_t kept_bytes, kept_count;
 };
 
+/* collective */
+struct sx_collective_state {
+    struct sx_list all;
+    struct sx_collective_walk *walk; /* collective.c: NULL: no walk is under way */
+    struct sx_shown_ops shown;
+    struct sx_table signatures; /* the operations by their members: op_signature.c */
+    struct sx_table meant;      /* those named by groups, by the real members */
+    struct sx_table owed;       /* failed ones kept for late callers, found likewise */
+    struct sx_table rounds;     /* of those that are open, by their processes: rounds.c */
+    uint64_t last;              /* the serial of the newest */
+    struct sx_table connects;   /* connected namespaces, by what their members wrote: connect.c */
+    uint64_t connect_last;      /* of the names of connected namespaces: connect.c */
+    struct sx_list spans;       /* connect_nodes.c */
+    void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */
+};
+
+/* group */
+struct sx_group_state {
+    uint64_t context_last;       /* of the context ids: group.c */
+    uint64_t bytes_max;          /* group.h */
+    uint64_t question_last;      /* of questions during a construct: SX_GROUP_QUESTION */
+    struct sx_table invitations; /* by the groups' names: invitation.h */
+    struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
+    struct sx_table guests;      /* of all invitations, by invitation and client */
+};
+
+/* event */
+struct sx_event_state {
+    struct sx_event_history history;
+    struct sx_eventlog host;       /* events for the host's own handlers */
+    struct sx_event_codes codes;   /* clients that want them */
+    struct sx_list wants;          /* event_codes.c: those that wait for the host */
+    uint64_t question_last;        /* event_codes.c: the number of the last one */
+    struct sx_list handled_askers; /* event_handled.c */
+    struct sx_list dirty;          /* namespaces whose sleepers have to be woken */
+    struct sx_loop_post wake;      /* event.c: not before this */
+    bool wake_posted;
+};
+
+/* data */
+struct sx_data_state {
+    struct sx_waiting waiting;
+    uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
+    uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */
+    uint64_t generation_last; /* the highest of the stores that have ended */
+};
+
+/* publish */
+struct sx_publish_state {
+    struct sx_published published;
+    struct sx_table lookups; /* lookup.c: the keys that lookups wait for */
+};
+
 /* ---- the server ------------------------------------------------------------------------------ */
 
 struct sx_server {
@@ -287,51 +340,23 @@ struct sx_server {
     struct sx_entry_state entry;
     struct sx_job_state job;
     uint64_t seed; /* of tables whose keys clients choose: secret from them */
-    struct sx_waiting waiting;
-    struct sx_list collectives;
-    struct sx_collective_walk *collective_walk; /* collective.c: NULL: no walk is under way */
-    struct sx_shown_ops shown;
-    struct sx_table signatures;  /* the same, by their members: generation.h */
-    struct sx_table meant;       /* those named by groups, by the real members */
-    struct sx_table owed;        /* failed ones kept for late callers, found likewise */
-    uint64_t collective_last;    /* the serial of the newest */
-    uint64_t connect_last;       /* of the names of connected namespaces: connect.c */
-    uint64_t context_last;       /* of the context ids of groups: group.c */
-    uint64_t group_bytes_max;    /* group.h */
-    uint64_t question_last;      /* of questions during a construct: SX_GROUP_QUESTION */
-    struct sx_list spans;        /* connect_nodes.c */
-    struct sx_table connects;    /* connected namespaces, by what their members wrote: connect.c */
-    struct sx_table invitations; /* to groups, by their names: invitation.h */
-    struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
-    struct sx_table guests;      /* of all of them, by invitation and client */
-    struct sx_table rounds;      /* of those that are open, by their processes: rounds.c */
-    struct sx_published published;
-    struct sx_table lookups; /* lookup.c: the keys that lookups wait for */
+    struct sx_collective_state collective;
+    struct sx_group_state group;
+    struct sx_event_state event;
+    struct sx_data_state data;
+    struct sx_publish_state publish;
     struct sx_query_state query;
     struct sx_cleanup_queues brooms;
-    uint64_t generation_last; /* the highest of the stores that have ended */
-    uint64_t event_question;  /* event_codes.c: the number of the last one */
+    struct sx_log_state log;
+    struct sx_iof_state iof;
+    struct sx_list own_asks; /* manage: requests.c */
     struct sx_turn turn;
     struct sx_client **live; /* the connected ones: lanes.c scans them */
     size_t live_count, live_capacity;
+    size_t bitset_sleepers; /* clients without futex_waitv */
     struct sx_spin spin;
     struct sx_spin_try spin_try;
-    struct sx_event_history event_history;
-    struct sx_eventlog host_events;    /* events for the host's own handlers */
-    struct sx_list event_wants;        /* event_codes.c: those that wait for the host */
-    struct sx_event_codes event_codes; /* clients that want them */
-    struct sx_list events_dirty;       /* namespaces whose sleepers have to be woken */
-    struct sx_loop_post events_wake;   /* event.c: not before this */
-    bool events_wake_posted;
     struct sx_setup_env carried; /* read by setup_fork as well */
-    struct sx_log_state log;
-    struct sx_list own_asks; /* manage: requests.c */
-    struct sx_iof_state iof;
-    struct sx_list handled_askers;                                     /* event_handled.c */
-    void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */
-    uint64_t modex_lost;      /* modex.c: values of other nodes that there was no room for */
-    uint64_t get_patience_ns; /* waiting_gets.c; 0: no end */
-    size_t bitset_sleepers;   /* clients without futex_waitv */
 };
 
 /* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */

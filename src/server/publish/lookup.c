@@ -36,9 +36,9 @@ struct sx_lookup_awaited {
 static struct sx_lookup_awaited *awaited_find(const struct sx_server *server, const char *key,
                                               uint64_t hash)
 {
-    struct sx_table_node *node = sx_table_first(&server->lookups, hash);
+    struct sx_table_node *node = sx_table_first(&server->publish.lookups, hash);
 
-    for (; node != NULL; node = sx_table_next(&server->lookups, node)) {
+    for (; node != NULL; node = sx_table_next(&server->publish.lookups, node)) {
         struct sx_lookup_awaited *const awaited = SX_CONTAINER(node, struct sx_lookup_awaited,
                                                                node);
 
@@ -64,7 +64,7 @@ static struct sx_lookup_awaited *awaited_obtain(struct sx_server *server, const 
         return awaited;
     }
     awaited = calloc(1, sizeof(*awaited) + size);
-    if (awaited == NULL || !sx_table_add(&server->lookups, &awaited->node, hash)) {
+    if (awaited == NULL || !sx_table_add(&server->publish.lookups, &awaited->node, hash)) {
         free(awaited);
         return NULL;
     }
@@ -84,7 +84,7 @@ static void wants_leave(struct sx_server *server, struct sx_lookup *lookup)
         lookup->wants[i].awaited = NULL;
         sx_list_remove(&lookup->wants[i].link);
         if (sx_list_empty(&awaited->wants)) {
-            sx_table_remove(&server->lookups, &awaited->node);
+            sx_table_remove(&server->publish.lookups, &awaited->node);
             free(awaited);
         }
     }
@@ -185,7 +185,7 @@ static void want_take(struct sx_lookup_want *want, uint64_t serial)
 static bool lookup_search(struct sx_server *server, const struct sx_party *asker, uint64_t rows_max,
                           struct sx_lookup *lookup)
 {
-    struct sx_published *const all = &server->published;
+    struct sx_published *const all = &server->publish.published;
     const uint64_t before = all->walked;
 
     for (; lookup->at < lookup->want_count && all->walked - before < rows_max; lookup->at++) {
@@ -212,7 +212,7 @@ static bool lookup_verify(const struct sx_server *server, struct sx_lookup *look
     for (size_t i = 0; i < lookup->want_count; i++) {
         struct sx_lookup_want *const want = &lookup->wants[i];
 
-        const struct sx_published_row *const row = sx_published_of(&server->published,
+        const struct sx_published_row *const row = sx_published_of(&server->publish.published,
                                                                    want->serial);
 
         if (want->serial != 0 && (row == NULL || row->is_read)) {
@@ -257,14 +257,14 @@ static enum outcome lookup_try(struct sx_server *server, const struct sx_party *
 static enum outcome client_try(struct sx_server *server, struct sx_client *client,
                                struct sx_lookup *lookup, pmix_status_t *ret_status)
 {
-    const uint64_t before = server->published.walked;
+    const uint64_t before = server->publish.published.walked;
     const struct sx_party asker = sx_publish_party(client);
     const enum outcome outcome = lookup_try(server, &asker, SX_PUBLISH_STEP_ROWS,
                                             SX_LOOKUP_FOUND_BYTES_MAX - client->found_bytes, lookup,
                                             ret_status);
 
     sx_share_charge(server, client,
-                    (server->published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT +
+                    (server->publish.published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT +
                         lookup->results_size / SX_LOOKUP_BYTES_PER_UNIT);
     return outcome;
 }
@@ -364,8 +364,8 @@ static void row_offer(struct sx_server *server, const struct sx_lookup_awaited *
         struct sx_lookup_want *const want = SX_LIST_ENTRY(it, struct sx_lookup_want, link);
         struct sx_lookup *const lookup = want->lookup;
 
-        if (!want->is_looked ||
-            (want->serial != 0 && sx_published_of(&server->published, want->serial) != NULL)) {
+        if (!want->is_looked || (want->serial != 0 && sx_published_of(&server->publish.published,
+                                                                      want->serial) != NULL)) {
             continue; /* it will search, or has an older row */
         }
         if (*left == 0) {
@@ -377,7 +377,7 @@ static void row_offer(struct sx_server *server, const struct sx_lookup_awaited *
         --*left;
         const struct sx_party asker = sx_publish_party(lookup->pending.client);
 
-        if (sx_published_sees(&server->published, row, &asker, &lookup->options)) {
+        if (sx_published_sees(&server->publish.published, row, &asker, &lookup->options)) {
             want_take(want, row->serial);
         }
         if (lookup->found >= lookup->wanted && !lookup->is_queued &&
@@ -410,7 +410,7 @@ static void ready_answer(struct sx_server *server, struct sx_list *ready)
 void sx_publish_wake(struct sx_server *server, struct sx_client *client, const pmix_info_t info[],
                      size_t ninfo)
 {
-    struct sx_published *const all = &server->published;
+    struct sx_published *const all = &server->publish.published;
     struct sx_list ready = SX_LIST_INIT(ready);
     uint64_t serial = all->last_serial;
     size_t left = WAKE_LOOKUPS_MAX;

@@ -98,11 +98,11 @@ static pmix_status_t results_write(struct sx_lookup *lookup, struct sx_published
 static void rows_were_read(struct sx_server *server, const struct sx_lookup *lookup)
 {
     for (size_t i = 0; i < lookup->want_count; i++) {
-        struct sx_published_row *const row = sx_published_of(&server->published,
+        struct sx_published_row *const row = sx_published_of(&server->publish.published,
                                                              lookup->wants[i].serial);
 
         if (row != NULL && row->persistence == PMIX_PERSIST_FIRST_READ) {
-            sx_published_remove(&server->published, row);
+            sx_published_remove(&server->publish.published, row);
         }
     }
 }
@@ -120,7 +120,8 @@ pmix_status_t sx_lookup_answer(struct sx_server *server, size_t room, struct sx_
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     for (size_t i = 0; i < lookup->key_count; i++) {
-        rows[i] = sx_published_of(&server->published, lookup->wants[lookup->want_of[i]].serial);
+        rows[i] = sx_published_of(&server->publish.published,
+                                  lookup->wants[lookup->want_of[i]].serial);
     }
     const pmix_status_t rc = results_write(lookup, rows, lookup->found, room);
 
@@ -144,7 +145,7 @@ uint64_t sx_lookup_found_bytes(const struct sx_server *server, const struct sx_l
     *ret_again = 0;
     for (size_t i = 0; i < lookup->want_count; i++) {
         const struct sx_lookup_want *const want = &lookup->wants[i];
-        const struct sx_published_row *const row = sx_published_of(&server->published,
+        const struct sx_published_row *const row = sx_published_of(&server->publish.published,
                                                                    want->serial);
 
         bytes += row != NULL ? row->bytes : 0;
@@ -184,7 +185,8 @@ static bool pairs_make(struct sx_server *server, struct sx_lookup *lookup)
     }
     for (size_t i = 0; i < lookup->key_count; i++) {
         struct sx_lookup_want *const want = &lookup->wants[lookup->want_of[i]];
-        struct sx_published_row *const row = sx_published_of(&server->published, want->serial);
+        struct sx_published_row *const row = sx_published_of(&server->publish.published,
+                                                             want->serial);
 
         if (row == NULL) {
             continue;

@@ -37,17 +37,18 @@ static pmix_status_t table_publish(struct sx_server *server, const struct sx_par
         return PMIX_ERR_NOT_SUPPORTED; /* there is no resource manager to give it to */
     }
     sx_published_targets_sort(&options.targets);
-    return sx_published_add(&server->published, party, &options, info, ninfo);
+    return sx_published_add(&server->publish.published, party, &options, info, ninfo);
 }
 
 static void own_publish(struct sx_server *server, struct sx_client *client, uint32_t id,
                         pmix_info_t info[], size_t ninfo)
 {
-    const uint64_t before = server->published.walked;
+    const uint64_t before = server->publish.published.walked;
     const struct sx_party party = sx_publish_party(client);
     const pmix_status_t rc = table_publish(server, &party, info, ninfo);
 
-    sx_share_charge(server, client, (server->published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT);
+    sx_share_charge(server, client,
+                    (server->publish.published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT);
     sx_client_retain(client); /* an answer may end the client */
     sx_reply(server, client, id, rc, -1);
     if (rc == PMIX_SUCCESS) {
@@ -119,7 +120,7 @@ static pmix_status_t withdrawal_begin(struct withdrawal *back)
  * are done. */
 static bool withdrawal_go_on(struct sx_server *server, struct withdrawal *back, uint64_t rows_max)
 {
-    struct sx_published *const all = &server->published;
+    struct sx_published *const all = &server->publish.published;
     const uint64_t before = all->walked;
 
     if (back->named == NULL) {
@@ -157,10 +158,11 @@ static void withdrawal_free(struct withdrawal *back)
 static bool withdrawal_step(struct sx_server *server, struct sx_client *client,
                             struct withdrawal *back)
 {
-    const uint64_t before = server->published.walked;
+    const uint64_t before = server->publish.published.walked;
     const bool is_done = withdrawal_go_on(server, back, SX_PUBLISH_STEP_ROWS);
 
-    sx_share_charge(server, client, (server->published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT);
+    sx_share_charge(server, client,
+                    (server->publish.published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT);
     return is_done;
 }
 
@@ -328,22 +330,23 @@ pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t
 
 pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *client, int *ret_fd)
 {
-    const uint64_t before = server->published.walked;
+    const uint64_t before = server->publish.published.walked;
     const struct sx_party asker = sx_publish_party(client);
 
     if (sx_publish_has_host(server, SX_UPCALL_LOOKUP)) {
         return PMIX_ERR_NOT_FOUND;
     }
-    const pmix_status_t rc = sx_published_share(&server->published, &server->numa, client->uid,
-                                                &asker.who, ret_fd);
+    const pmix_status_t rc = sx_published_share(&server->publish.published, &server->numa,
+                                                client->uid, &asker.who, ret_fd);
 
-    sx_share_charge(server, client, (server->published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT);
+    sx_share_charge(server, client,
+                    (server->publish.published.walked - before) / SX_PUBLISH_ROWS_PER_UNIT);
     return rc;
 }
 
 void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace)
 {
-    sx_published_session_told(&server->published, nspace->name, nspace->session);
+    sx_published_session_told(&server->publish.published, nspace->name, nspace->session);
 }
 
 /* ---- clients and jobs that leave ------------------------------------------------------------- */
@@ -353,19 +356,19 @@ void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
     client->spawn_failed = PMIX_SUCCESS;
-    sx_published_proc_gone(&server->published, &proc, client->uid);
+    sx_published_proc_gone(&server->publish.published, &proc, client->uid);
 }
 
 void sx_publish_client_over(struct sx_server *server, struct sx_client *client)
 {
     sx_publish_client_gone(server, client);
-    if (client->is_tool || sx_list_empty(&server->published.publishers)) {
+    if (client->is_tool || sx_list_empty(&server->publish.published.publishers)) {
         return;
     }
     const uint32_t app = sx_apps_of(client->nspace, client->rank);
 
     if (sx_apps_is_over(client->nspace, app)) {
-        sx_published_app_gone(&server->published, client->nspace->name, app);
+        sx_published_app_gone(&server->publish.published, client->nspace->name, app);
     }
 }
 
@@ -378,15 +381,15 @@ void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
         ended = ended && (other == nspace || other->session != nspace->session);
     }
-    sx_published_session_over(&server->published, nspace->name);
-    sx_published_nspace_gone(&server->published, nspace->name, nspace->session, ended);
+    sx_published_session_over(&server->publish.published, nspace->name);
+    sx_published_nspace_gone(&server->publish.published, nspace->name, nspace->session, ended);
 }
 
 void sx_publish_deinit(struct sx_server *server)
 {
-    sx_published_shown_deinit(&server->published);
-    sx_published_deinit(&server->published);
-    sx_table_deinit(&server->lookups);
+    sx_published_shown_deinit(&server->publish.published);
+    sx_published_deinit(&server->publish.published);
+    sx_table_deinit(&server->publish.lookups);
 }
 
 /* ---- ranks that use another protocol -------------------------------------------------------- */
@@ -433,7 +436,7 @@ static pmix_status_t as_publish(struct sx_server *server, void *arg)
         rc = sx_publish_read(info, SX_COUNT(info), &options);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_published_add(&server->published, &party, &options, info, SX_COUNT(info));
+        rc = sx_published_add(&server->publish.published, &party, &options, info, SX_COUNT(info));
     }
     if (rc == PMIX_SUCCESS) {
         sx_publish_wake(server, NULL, info, SX_COUNT(info));
@@ -457,7 +460,7 @@ static pmix_status_t as_lookup(struct sx_server *server, void *arg)
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    row = sx_published_find(&server->published, request->key, &party, &options);
+    row = sx_published_find(&server->publish.published, request->key, &party, &options);
     if (row == NULL) {
         return PMIX_ERR_NOT_FOUND;
     }
@@ -469,7 +472,7 @@ static pmix_status_t as_lookup(struct sx_server *server, void *arg)
     }
     memcpy(request->ret_text, text, strlen(text) + 1);
     if (row->persistence == PMIX_PERSIST_FIRST_READ) {
-        sx_published_remove(&server->published, row);
+        sx_published_remove(&server->publish.published, row);
     }
     return PMIX_SUCCESS;
 }
@@ -481,8 +484,8 @@ static pmix_status_t as_unpublish(struct sx_server *server, void *arg)
     const pmix_status_t rc = party_read(server, request, &party);
 
     return rc != PMIX_SUCCESS ? rc
-                              : sx_published_withdraw(&server->published, &party, request->key,
-                                                      PMIX_RANGE_SESSION);
+                              : sx_published_withdraw(&server->publish.published, &party,
+                                                      request->key, PMIX_RANGE_SESSION);
 }
 
 static pmix_status_t as_call(sx_server_fn fn, struct as_request *request)

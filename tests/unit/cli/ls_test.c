@@ -202,9 +202,9 @@ static void expect_printable(const char *text)
 /* A process of the job "job.7", and one whose namespace no store knows. */
 Test(ls, lists_the_clients_of_a_board)
 {
-    static const struct sx_board_client shown[] = { { 1, 1000, 3, SX_PEER_CLIENT },
-                                                    { 4711, 0, 0, SX_PEER_TOOL },
-                                                    { 4712, 0, 7, 99 } };
+    static const struct sx_board_client shown[] = { { 1, 1000, 3, SX_PEER_CLIENT, 0 },
+                                                    { 4711, 0, 0, SX_PEER_TOOL, 0 },
+                                                    { 4712, 0, 7, 99, 0 } };
     const pmix_value_t pid = { .type = PMIX_PID, .data.pid = 1 };
     struct sx_store_writer writer;
     struct sx_board board;

@@ -24,12 +24,12 @@ static inline void bare_init(struct sx_server *server)
     sx_registry_init(&server->registry);
     sx_turn_init(&server->turn);
     cr_assert_eq(sx_shown_init(server), PMIX_SUCCESS);
-    sx_list_init(&server->event_wants);
-    sx_list_init(&server->events_dirty);
-    sx_list_init(&server->handled_askers);
-    sx_list_init(&server->spans);
-    sx_list_init(&server->collectives);
-    sx_list_init(&server->invite_early);
+    sx_list_init(&server->event.wants);
+    sx_list_init(&server->event.dirty);
+    sx_list_init(&server->event.handled_askers);
+    sx_list_init(&server->collective.spans);
+    sx_list_init(&server->collective.all);
+    sx_list_init(&server->group.invite_early);
     sx_memberships_init(&server->memberships, 1);
     sx_list_init(&server->entry.strangers.asked);
     sx_list_init(&server->entry.strangers.joining);

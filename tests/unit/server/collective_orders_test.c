@@ -181,7 +181,7 @@ static void begin(void)
 {
     alarm(120);
     bare_events_init(&server);
-    sx_list_init(&server.collectives);
+    sx_list_init(&server.collective.all);
     sx_server_set(&server);
     server.module.fence_nb = on_fence;
     job = bare_job(&server, JOB, MEMBERS_MAX, MEMBERS_MAX);
@@ -375,7 +375,7 @@ static void look(void)
 {
     unsigned waiting = 0, want = 0;
 
-    SX_LIST_EACH(it, &server.collectives) {
+    SX_LIST_EACH(it, &server.collective.all) {
         const struct sx_collective *one = SX_LIST_ENTRY(it, struct sx_collective, link);
         const bool full = one->members.arrived_count == one->members.count;
 
@@ -421,9 +421,9 @@ static void all_end(void)
         MUST(unanswered(&actors[last]) == 0);
         play(&(struct step){ .act = DIE, .member = last });
     }
-    MUST(sx_list_empty(&server.collectives));
-    MUST(server.signatures.count == 0);
-    MUST(server.memberships.names.count == 0 && server.connects.count == 0);
+    MUST(sx_list_empty(&server.collective.all));
+    MUST(server.collective.signatures.count == 0);
+    MUST(server.memberships.names.count == 0 && server.collective.connects.count == 0);
     for (uint32_t m = 0; m < scene.members; m++) {
         const struct sx_client *const client = actors[m].client;
 
@@ -474,7 +474,7 @@ static unsigned choices(struct step *ret)
             ret[count++] = (struct step){ .act = LEAVE, .member = m };
         }
     }
-    if (happened(LATE, LATE) < scene.late_max && !sx_list_empty(&server.collectives)) {
+    if (happened(LATE, LATE) < scene.late_max && !sx_list_empty(&server.collective.all)) {
         ret[count++] = (struct step){ .act = LATE };
     }
     if (answered_count < asked_count) {

@@ -96,8 +96,8 @@ static const struct group_call destruct = { .name = "group", .destructs = true }
 static void expect_idle(void)
 {
     for (unsigned i = 0; i < 2; i++) {
-        cr_expect(sx_list_empty(&nodes[i].server.collectives));
-        cr_expect_eq(nodes[i].server.rounds.count, 0);
+        cr_expect(sx_list_empty(&nodes[i].server.collective.all));
+        cr_expect_eq(nodes[i].server.collective.rounds.count, 0);
         cr_expect_null(nodes[i].cbfunc);
     }
 }

@@ -187,7 +187,7 @@ Test(group_apart, GR53_GR76_the_last_one_goes_on)
         event_arrives();
         cr_expect_eq(nodes[1].answers[2], 1, "%zu", i);
         cr_expect_eq(nodes[1].statuses[2], rows[i].want, "%zu: %d", i, nodes[1].statuses[2]);
-        cr_expect(sx_list_empty(&nodes[1].server.collectives));
+        cr_expect(sx_list_empty(&nodes[1].server.collective.all));
         nodes_end();
     }
     nodes_begin(1); /* to end */

@@ -337,8 +337,8 @@ static void node_begin(struct node *node, unsigned rank)
 {
     *node = (struct node){ .calls = 0 };
     bare_events_init(&node->server);
-    sx_list_init(&node->server.collectives);
-    sx_list_init(&node->server.published.users);
+    sx_list_init(&node->server.collective.all);
+    sx_list_init(&node->server.publish.published.users);
     node->server.module.fence_nb = on_fence;
     snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);
     const bool is_one_job = jobs[0] == jobs[node_count - 1];
@@ -373,12 +373,12 @@ static void nodes_rewind(void)
         for (struct sx_membership_entry *it;
              (it = sx_memberships_next(&node->server, NULL)) != NULL;) {
             if (it->published.head.kind == SX_MEMBERSHIP_CONNECTED) {
-                sx_table_remove(&node->server.connects, &it->written);
+                sx_table_remove(&node->server.collective.connects, &it->written);
             }
             sx_memberships_remove(&node->server, it);
         }
         sx_connect_nodess_deinit(&node->server);
-        cr_assert_eq(node->server.rounds.count, 0);
+        cr_assert_eq(node->server.collective.rounds.count, 0);
         sx_upcall_forget_all(&node->server);
         node->server.port.host.forgotten = false;
         free(node->cbfunc != NULL ? node->bytes : NULL);
@@ -396,7 +396,7 @@ static void nodes_end(void)
     nodes_rewind();
     for (unsigned i = 0; i < node_count; i++) {
         sx_memberships_deinit(&nodes[i].server);
-        sx_table_deinit(&nodes[i].server.connects);
+        sx_table_deinit(&nodes[i].server.collective.connects);
         bare_events_deinit(&nodes[i].server);
     }
     sx_server_set(NULL);

@@ -69,8 +69,8 @@ static pmix_status_t counted(struct sx_server *server, void *arg)
     arrive(server, 2, 2);
     arrive(server, 1, 2);
     cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], 0);
-    cr_expect(sx_list_empty(&server->collectives));
-    cr_expect_eq(server->signatures.count, 0);
+    cr_expect(sx_list_empty(&server->collective.all));
+    cr_expect_eq(server->collective.signatures.count, 0);
     return PMIX_SUCCESS;
 }
 
@@ -86,16 +86,16 @@ static pmix_status_t untouched(struct sx_server *server, void *arg)
         arrive(server, 0, last);
     }
     /* Whoever walks the list of all operations does not come back. */
-    const struct sx_list all = server->collectives;
+    const struct sx_list all = server->collective.all;
 
-    server->collectives = (struct sx_list){ NULL, NULL };
+    server->collective.all = (struct sx_list){ NULL, NULL };
     for (uint32_t last = 2; last < RANKS; last++) {
         arrive(server, 1, last);
     }
-    server->collectives = all;
+    server->collective.all = all;
     cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], RANKS - 2,
                  "it has found them all");
-    cr_expect_eq(server->signatures.count, RANKS - 2);
+    cr_expect_eq(server->collective.signatures.count, RANKS - 2);
     return PMIX_SUCCESS;
 }
 
@@ -115,7 +115,7 @@ static pmix_status_t in_order(struct sx_server *server, void *arg)
         arrive(server, 1, 2);
         cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], i + 1);
     }
-    cr_expect_eq(server->signatures.count, 1, "one signature");
+    cr_expect_eq(server->collective.signatures.count, 1, "one signature");
     for (uint32_t i = 0; i < GENERATIONS; i++) {
         arrive(server, 2, 2);
         cr_expect_eq(client_of(server, 0)->pending_counts[SX_PENDING_ARRIVAL], GENERATIONS - i - 1);
@@ -123,7 +123,7 @@ static pmix_status_t in_order(struct sx_server *server, void *arg)
         cr_expect_eq(client_of(server, 2)->pending_counts[SX_PENDING_ARRIVAL], 0,
                      "each call meets those of the others");
     }
-    cr_expect_eq(server->signatures.count, 0);
+    cr_expect_eq(server->collective.signatures.count, 0);
     return PMIX_SUCCESS;
 }
 
@@ -158,7 +158,7 @@ static pmix_status_t turned(struct sx_server *server, void *arg)
     cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_GROUP_DESTRUCT), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(arrive_turned(server, 0), PMIX_ERR_BAD_PARAM, "there is no such kind");
     cr_expect_eq(arrive_turned(server, SX_COLLECTIVE_GROUP_CONSTRUCT), PMIX_SUCCESS);
-    cr_expect(sx_list_empty(&server->collectives), "it has no name, and is refused for that");
+    cr_expect(sx_list_empty(&server->collective.all), "it has no name, and is refused for that");
     return PMIX_SUCCESS;
 }
 
@@ -208,7 +208,7 @@ static pmix_status_t bereaved(struct sx_server *server, void *arg)
     arrive_at_some(server, 1);
     cr_expect_eq(client_of(server, 1)->pending_counts[SX_PENDING_ARRIVAL], 1, "but without it");
     arrive_at_some(server, 3);
-    cr_expect(sx_list_empty(&server->collectives));
+    cr_expect(sx_list_empty(&server->collective.all));
     victim->state = SX_CLIENT_REGISTERED;
     return PMIX_SUCCESS;
 }
@@ -274,12 +274,12 @@ static pmix_status_t over_turns(struct sx_server *server, void *arg)
 
     (void)arg;
     long_begins(server, SX_COLLECTIVE_FENCE, 0);
-    cr_expect(sx_list_empty(&server->collectives));
+    cr_expect(sx_list_empty(&server->collective.all));
     long_steps(server, 0);
-    cr_expect(sx_list_empty(&server->collectives), "it is read, and no more");
+    cr_expect(sx_list_empty(&server->collective.all), "it is read, and no more");
     long_steps(server, 0);
     cr_expect(sx_list_empty(&first->share.works));
-    cr_assert_eq(server->signatures.count, 1);
+    cr_assert_eq(server->collective.signatures.count, 1);
     long_begins(server, SX_COLLECTIVE_FENCE, 1);
     long_steps(server, 1);
     sx_pending_client_gone(server, second);
@@ -288,8 +288,8 @@ static pmix_status_t over_turns(struct sx_server *server, void *arg)
     long_begins(server, SX_COLLECTIVE_FENCE, 1);
     long_steps(server, 1);
     long_steps(server, 1);
-    cr_expect_eq(server->signatures.count, 1, "they have met");
-    struct sx_collective *const fence = SX_LIST_ENTRY(server->collectives.next,
+    cr_expect_eq(server->collective.signatures.count, 1, "they have met");
+    struct sx_collective *const fence = SX_LIST_ENTRY(server->collective.all.next,
                                                       struct sx_collective, link);
 
     cr_expect_eq(fence->members.arrived_count, 2);

@@ -287,7 +287,8 @@ Test(connect_host, twice_brings_it_once_and_the_last_end_takes_it_back)
     char name[PMIX_MAX_NSLEN + 1];
 
     connect_all();
-    cr_assert_eq(nodes[0].server.spans.next->next, &nodes[0].server.spans, "one");
+    cr_assert_eq(nodes[0].server.collective.spans.next->next, &nodes[0].server.collective.spans,
+                 "one");
     snprintf(name, sizeof(name), "connected-1.node0");
     cr_assert_not_null(sx_connect_nodes_find(&nodes[0].server, name),
                        "under the name of the first member");

@@ -25,7 +25,7 @@ static void begin(void)
     alarm(60);
     bare_init(&server);
     bare_loop(&server);
-    sx_list_init(&server.collectives);
+    sx_list_init(&server.collective.all);
     server.turn.now_ns = 1000;
     job = bare_job(&server, JOB, RANKS, RANKS);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
@@ -36,8 +36,9 @@ static void begin(void)
 static void end(void)
 {
     sx_collective_end_all(&server);
-    cr_expect(sx_list_empty(&server.shown.due) && sx_list_empty(&server.shown.rowless));
-    cr_expect_eq(server.shown.rowless_count, 0);
+    cr_expect(sx_list_empty(&server.collective.shown.due) &&
+              sx_list_empty(&server.collective.shown.rowless));
+    cr_expect_eq(server.collective.shown.rowless_count, 0);
     sx_shown_sleep(&server);
     sx_pendings_deinit(&server);
     bare_deinit(&server);
@@ -89,7 +90,7 @@ static pmix_status_t row_read(uint32_t index, struct sx_open_op *ret)
     struct sx_open_ops view;
     int fd;
 
-    cr_assert_eq(sx_segment_share(&server.shown.table.seg, &fd), PMIX_SUCCESS);
+    cr_assert_eq(sx_segment_share(&server.collective.shown.table.seg, &fd), PMIX_SUCCESS);
     cr_assert_eq(sx_open_ops_attach(&view, fd), PMIX_SUCCESS);
     close(fd);
     const pmix_status_t rc = index < view.row_count ? sx_open_ops_read(&view, index, ret)
@@ -106,7 +107,7 @@ Test(collective_shown, what_ends_soon_is_never_shown)
         sx_shown_turn(&server, server.turn.now_ns);
     }
     turns(10);
-    cr_expect_eq(server.shown.table.row_next, 0, "no row was ever in use");
+    cr_expect_eq(server.collective.shown.table.row_next, 0, "no row was ever in use");
 }
 
 Test(collective_shown, what_stays_open_says_who_is_missing)
@@ -185,7 +186,7 @@ Test(collective_shown, a_row_follows_its_operation_and_goes_with_it)
     cr_expect_eq(op.arrived, RANKS - 1);
     cr_assert_eq(op.missing_listed, 1);
     cr_expect_eq(op.missing[0].rank, RANKS - 1);
-    cr_expect(sx_list_empty(&server.shown.due), "nothing is due while nothing changes");
+    cr_expect(sx_list_empty(&server.collective.shown.due), "nothing is due while nothing changes");
     arrive(RANKS - 1);
     cr_expect_eq(row_read(0, &op), PMIX_ERR_NOT_FOUND, "at once");
 }
@@ -201,7 +202,8 @@ Test(collective_shown, a_turn_writes_few_rows_and_the_next_one_goes_on)
     cr_expect_eq(row_read(3, &op), PMIX_SUCCESS);
     cr_expect_eq(row_read(4, &op), PMIX_ERR_NOT_FOUND);
     sx_shown_sleep(&server);
-    cr_expect_leq(server.shown.timer.deadline_ns, server.turn.now_ns, "the loop does not sleep");
+    cr_expect_leq(server.collective.shown.timer.deadline_ns, server.turn.now_ns,
+                  "the loop does not sleep");
     turns(2);
     cr_expect_eq(row_read(9, &op), PMIX_SUCCESS);
 }
@@ -219,19 +221,20 @@ Test(collective_shown, the_oldest_have_rows_and_the_others_are_counted)
         cr_assert_eq(row_read(i, &op), PMIX_SUCCESS);
         cr_expect_eq(op.since_ns, 1000 + i);
     }
-    cr_expect_eq(atomic_load(&server.shown.table.header->hidden), MANY - SX_OPEN_ROWS);
+    cr_expect_eq(atomic_load(&server.collective.shown.table.header->hidden), MANY - SX_OPEN_ROWS);
     for (uint32_t rank = 1; rank < RANKS; rank++) {
         arrive(rank); /* the first one ends */
     }
     cr_assert_eq(row_read(0, &op), PMIX_SUCCESS);
     cr_expect_eq(op.since_ns, 1000 + SX_OPEN_ROWS, "the oldest of those without a row has it now");
-    cr_expect_eq(atomic_load(&server.shown.table.header->hidden), MANY - SX_OPEN_ROWS - 1);
+    cr_expect_eq(atomic_load(&server.collective.shown.table.header->hidden),
+                 MANY - SX_OPEN_ROWS - 1);
 }
 
 /* The loop sleeps without an end unless something is due. */
 Test(collective_shown, there_is_a_timer_only_while_something_is_due)
 {
-    const struct sx_timer *const timer = &server.shown.timer;
+    const struct sx_timer *const timer = &server.collective.shown.timer;
 
     sx_shown_sleep(&server);
     cr_expect_null(timer->source.loop);

@@ -99,7 +99,7 @@ static unsigned choices(struct step *ret)
         ret[count++] = (struct step){ ANSWER, 0 };
     }
     for (uint8_t i = 0; i < node_count; i++) {
-        if (nodes[i].cbfunc == NULL && nodes[i].server.rounds.count > 0 &&
+        if (nodes[i].cbfunc == NULL && nodes[i].server.collective.rounds.count > 0 &&
             (count == 0 || paused() < pauses_max)) {
             ret[count++] = (struct step){ PAUSE, i };
         }
@@ -129,8 +129,8 @@ static void look(void)
             cr_assert_eq(nodes[i].statuses[op], PMIX_SUCCESS, "node %u call %u: %d: %s", i, op,
                          nodes[i].statuses[op], order_told());
         }
-        cr_assert(sx_list_empty(&nodes[i].server.collectives), "%s", order_told());
-        cr_assert_eq(nodes[i].server.rounds.count, 0, "%s", order_told());
+        cr_assert(sx_list_empty(&nodes[i].server.collective.all), "%s", order_told());
+        cr_assert_eq(nodes[i].server.collective.rounds.count, 0, "%s", order_told());
         cr_assert_null(nodes[i].cbfunc, "%s", order_told());
         for (unsigned op = 0; op < OPS; op++) {
             if (ops[op].kind == SX_COLLECTIVE_CONNECT) {
@@ -276,7 +276,7 @@ Test(rounds, alone_a_connect_takes_two_and_a_fence_is_none)
     expect(0, 1, 1, PMIX_SUCCESS);
     expect(1, 1, 1, PMIX_SUCCESS);
     both_call(&fence);
-    cr_expect_eq(nodes[0].server.rounds.count, 0, "as it is without them");
+    cr_expect_eq(nodes[0].server.collective.rounds.count, 0, "as it is without them");
     answer_all();
     cr_expect_eq(round_count, 3);
     expect(1, 2, 1, PMIX_SUCCESS);
@@ -296,7 +296,7 @@ Test(rounds, disconnect_whom_they_have_connected)
         expect(i, 2, 1, PMIX_SUCCESS);
         cr_expect_null(sx_memberships_next(&nodes[i].server, NULL));
         node_run(&nodes[i], NULL, NULL);
-        cr_expect(sx_list_empty(&nodes[i].server.spans));
+        cr_expect(sx_list_empty(&nodes[i].server.collective.spans));
     }
     both_call(&(struct call){ .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" });
     expect(0, 3, 1, PMIX_ERR_INVALID_OPERATION);
@@ -431,7 +431,7 @@ Test(rounds, tell_once_that_a_member_has_died)
     answer_all();
     expect(0, 1, 0, 0);
     expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
-    cr_expect_eq(nodes[1].server.rounds.count, 0);
+    cr_expect_eq(nodes[1].server.collective.rounds.count, 0);
     nodes_end();
 }
 
@@ -499,8 +499,8 @@ Test(rounds, that_the_host_fails_and_ends_inside_the_next_call)
     expect(0, 2, 1, PMIX_ERR_UNREACH);
     expect(0, 3, 1, PMIX_ERR_UNREACH);
     expect(0, 4, 0, 0);
-    cr_expect(sx_list_empty(&nodes[0].server.collectives));
-    cr_expect_eq(nodes[0].server.rounds.count, 0);
+    cr_expect(sx_list_empty(&nodes[0].server.collective.all));
+    cr_expect_eq(nodes[0].server.collective.rounds.count, 0);
     nodes_end();
 }
 
@@ -547,7 +547,7 @@ Test(rounds, in_commit_a_member_dies_and_the_host_ends_the_others_as_it_hears_so
     answer_all();
     cr_expect_eq(told_count, 2);
     expect(1, 1, 1, PMIX_SUCCESS);
-    cr_expect(sx_list_empty(&nodes[0].server.collectives));
+    cr_expect(sx_list_empty(&nodes[0].server.collective.all));
     nodes_end();
 }
 
@@ -558,7 +558,7 @@ Test(rounds, go_on_when_the_job_of_a_member_has_gone)
 
     nodes_begin(2);
     member_calls(0, &connects[0]);
-    struct sx_collective *const connect = SX_LIST_ENTRY(nodes[0].server.collectives.next,
+    struct sx_collective *const connect = SX_LIST_ENTRY(nodes[0].server.collective.all.next,
                                                         struct sx_collective, link);
 
     nodes[0].member->nspace = NULL;

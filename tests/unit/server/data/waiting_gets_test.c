@@ -55,7 +55,7 @@ Test(gets, patience_is_the_infos_or_the_environments_or_two_seconds, .timeout = 
         PMIx_Info_required(&info);
         cr_assert_eq(PMIx_server_init(NULL, &info, rows[i].info != -2), rows[i].want, "row %zu", i);
         if (rows[i].want == PMIX_SUCCESS) {
-            cr_expect_eq(sx_server_get()->get_patience_ns, rows[i].patience_ns, "row %zu", i);
+            cr_expect_eq(sx_server_get()->data.get_patience_ns, rows[i].patience_ns, "row %zu", i);
             cr_expect_eq(PMIx_server_finalize(), PMIX_SUCCESS);
         }
     }

@@ -40,8 +40,8 @@ static void end(void)
     for (uint32_t rank = 0; rank < 2; rank++) {
         sx_event_codes_client_left(&server, sx_client_find(job, rank));
     }
-    cr_expect_eq(server.event_codes.count, 0);
-    sx_event_codes_clear(&server.event_codes);
+    cr_expect_eq(server.event.codes.count, 0);
+    sx_event_codes_clear(&server.event.codes);
     bare_deinit(&server);
 }
 
@@ -118,7 +118,7 @@ Test(event_codes, from_inside_are_passed_over)
         cr_expect_eq(asks(client, outside[i].code, true), outside[i].environment, "%d",
                      outside[i].code);
         sx_event_code_unwanted(&server, client, outside[i].code, true);
-        cr_expect_eq(server.event_codes.count, 0, "%d", outside[i].code);
+        cr_expect_eq(server.event.codes.count, 0, "%d", outside[i].code);
     }
 }
 
@@ -130,12 +130,12 @@ Test(event_codes, ask_the_host_once_and_tell_it_when_the_last_has_gone)
     cr_expect_not(asks(first, CODE, false), "its second handler");
     cr_expect_not(asks(second, CODE, false));
     cr_expect_not(asks(NULL, CODE, true), "the host's own");
-    cr_expect_eq(sx_event_codes_find(&server.event_codes, CODE)->count, 3);
+    cr_expect_eq(sx_event_codes_find(&server.event.codes, CODE)->count, 3);
     sx_event_code_unwanted(&server, first, CODE, false);
-    cr_expect_eq(sx_event_codes_find(&server.event_codes, CODE)->count, 3);
+    cr_expect_eq(sx_event_codes_find(&server.event.codes, CODE)->count, 3);
     sx_event_codes_client_left(&server, first);
     sx_event_codes_client_left(&server, first);
-    cr_expect_eq(sx_event_codes_find(&server.event_codes, CODE)->count, 2);
+    cr_expect_eq(sx_event_codes_find(&server.event.codes, CODE)->count, 2);
     sx_event_code_unwanted(&server, NULL, CODE, true);
     bare_call(&server, NULL, NULL);
     cr_expect_eq(dropped, 0);
@@ -176,7 +176,7 @@ Test(event_codes, of_one_client_are_bounded_and_nothing_is_left_of_what_is_refus
     }
     cr_expect_eq(sx_event_code_wanted(&server, client, CODE, false, QUESTION, &ask),
                  PMIX_ERR_OUT_OF_RESOURCE);
-    cr_expect_eq(server.event_codes.count, SX_EVENT_CODES_PER_CLIENT);
+    cr_expect_eq(server.event.codes.count, SX_EVENT_CODES_PER_CLIENT);
     cr_expect_eq(client->event_codes.count, SX_EVENT_CODES_PER_CLIENT);
 }
 
@@ -266,8 +266,8 @@ static void ask_end(void)
         cr_expect_eq(sx_client_find(job, rank)->reference_count, 1);
         answers_end(&answers[rank], sx_client_find(job, rank));
     }
-    cr_expect_eq(server.event_codes.count, 0);
-    sx_event_codes_clear(&server.event_codes);
+    cr_expect_eq(server.event.codes.count, 0);
+    sx_event_codes_clear(&server.event.codes);
     sx_pendings_deinit(&server);
     bare_deinit(&server);
 }
@@ -339,7 +339,7 @@ static void begin_want(struct want *want, uint32_t rank)
 
 static uint32_t counted(void)
 {
-    const struct sx_event_code *const entry = sx_event_codes_find(&server.event_codes, CODE);
+    const struct sx_event_code *const entry = sx_event_codes_find(&server.event.codes, CODE);
 
     return entry == NULL ? 0 : entry->count;
 }

@@ -25,7 +25,7 @@ static void begin(void)
 
 static void end(void)
 {
-    cr_expect(sx_list_empty(&server.handled_askers));
+    cr_expect(sx_list_empty(&server.event.handled_askers));
     sx_server_set(NULL);
     bare_deinit(&server);
 }

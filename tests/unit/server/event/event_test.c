@@ -518,16 +518,16 @@ Test(event, EV66_for_a_job_that_nobody_knows_yet_waits_for_it)
     publish_for_late(false);
     publish_for_late(true);
     cr_expect_eq(last(b).number, 2);
-    cr_expect_eq(server.event_history.cache_count, 1, "the one that may be kept");
+    cr_expect_eq(server.event.history.cache_count, 1, "the one that may be kept");
     cr_expect_eq(job_comes("other")->events.newest, 0, "it is not for this one");
     const struct sx_nspace *const late = job_comes("late");
 
     cr_expect_eq(late->events.newest, 1);
     cr_expect_eq(late->events.held_count, 1, "until its ranks have had it");
     cr_expect_eq(last(late).code, CODE);
-    cr_expect_eq(server.event_history.cache_count, 1, "there is one more to come");
+    cr_expect_eq(server.event.history.cache_count, 1, "there is one more to come");
     cr_expect_eq(job_comes("later")->events.newest, 1);
-    cr_expect_eq(server.event_history.cache_count, 0);
+    cr_expect_eq(server.event.history.cache_count, 0);
 }
 
 Test(event, EV71_that_a_job_has_had_is_not_for_the_next_of_its_name)
@@ -535,7 +535,7 @@ Test(event, EV71_that_a_job_has_had_is_not_for_the_next_of_its_name)
     const pmix_proc_t only = { "late", PMIX_RANK_WILDCARD };
 
     publish(true, &only);
-    cr_expect_eq(server.event_history.cache_count, 1);
+    cr_expect_eq(server.event.history.cache_count, 1);
     struct sx_nspace *const late = job_comes("late");
 
     cr_expect_eq(late->events.newest, 1);

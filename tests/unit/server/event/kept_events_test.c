@@ -197,7 +197,7 @@ Test(event_register, gets_many_in_several_answers_and_each_once)
     for (uint64_t i = 0; i < wanted.upto; i++) {
         publish(CODE, PMIX_RANK_WILDCARD, NULL);
     }
-    const uint64_t oldest = expected - server.event_history.cache_max;
+    const uint64_t oldest = expected - server.event.history.cache_max;
     do {
         struct sx_event_list list;
 
@@ -282,7 +282,7 @@ Test(event_register, counts_its_codes_until_it_is_taken_back)
     cr_assert(sx_event_on_deregister(&server, client, &frame, 0));
     cr_expect_eq(answers_next(&answers, 4), PMIX_SUCCESS);
     cr_expect_eq(client->event_codes.count, 0);
-    cr_expect_eq(server.event_codes.count, 0);
+    cr_expect_eq(server.event.codes.count, 0);
 }
 
 /* ---- lapped readers -------------------------------------------------------------------------- */

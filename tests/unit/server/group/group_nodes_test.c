@@ -274,7 +274,7 @@ Test(group_host, GR89_a_bootstrap_over_nodes_is_refused_at_once)
         calls(0, &(struct group_call){ .name = "group", .leaders = leaders });
         cr_expect_eq(nodes[0].answers[leaders], 1);
         cr_expect_eq(nodes[0].statuses[leaders], PMIX_ERR_NOT_SUPPORTED);
-        cr_expect(sx_list_empty(&nodes[0].server.collectives));
+        cr_expect(sx_list_empty(&nodes[0].server.collective.all));
         cr_expect_null(nodes[0].cbfunc, "the host knows nothing of it");
     }
     calls(0, &(struct group_call){ .name = "group" }); /* the name is free */

@@ -509,8 +509,8 @@ static void expect_heard(uint32_t rank, size_t count, const pmix_status_t want[]
 
 static void expect_nothing_open(void)
 {
-    cr_expect(sx_list_empty(&server.collectives));
-    cr_expect_eq(server.signatures.count + server.owed.count, 0);
+    cr_expect(sx_list_empty(&server.collective.all));
+    cr_expect_eq(server.collective.signatures.count + server.collective.owed.count, 0);
     for (uint32_t rank = 0; rank < SIZE; rank++) {
         cr_expect_eq(clients[rank]->pending_counts[SX_PENDING_ARRIVAL], 0, "rank %u", rank);
     }
@@ -564,7 +564,7 @@ static void owe_and(sx_loop_fn ending)
     (void)group_make(false, false);
     arrive(FIRST, &plain);
     end_victim();
-    cr_expect_eq(server.owed.count, 1);
+    cr_expect_eq(server.collective.owed.count, 1);
     cr_expect_eq(clients[FIRST]->pending_counts[SX_PENDING_ARRIVAL], 1, "who has called pays");
     bare_call(&server, ending, NULL);
     bare_much_later(&server);
@@ -634,8 +634,8 @@ Test(group_leave, of_who_has_called_takes_nothing_from_the_fence)
     arrive(FIRST, &fence);
     arrive(VICTIM, &fence);
     bare_call(&server, victim_ends, &ending);
-    cr_expect_eq(SX_LIST_ENTRY(server.collectives.next, struct sx_collective, link)->members.count,
-                 3);
+    cr_expect_eq(
+        SX_LIST_ENTRY(server.collective.all.next, struct sx_collective, link)->members.count, 3);
     arrive(OTHER, &fence);
     cr_expect_eq(ended(FIRST), PMIX_SUCCESS);
 }

@@ -47,8 +47,8 @@ static void end(void)
         cr_expect(sx_list_empty(&clients[i]->guests));
         answers_end(&answers[i], clients[i]);
     }
-    cr_expect_eq(server.invitations.count, 0);
-    cr_expect_eq(server.guests.count, 0);
+    cr_expect_eq(server.group.invitations.count, 0);
+    cr_expect_eq(server.group.guests.count, 0);
     sx_invites_deinit(&server);
     sx_pendings_deinit(&server);
     bare_events_deinit(&server);
@@ -629,7 +629,7 @@ Test(invite, waits_for_guests_that_the_host_has_announced)
     late[0] = register_late(PROCS);
     cr_assert_not_null(sx_invitation_find(&server, "group"));
     cr_expect_eq(clients[0]->nspace->events.newest, 1);
-    cr_expect(sx_list_empty(&server.invite_early));
+    cr_expect(sx_list_empty(&server.group.invite_early));
     for (int i = 0; i < 2; i++) {
         cr_expect_not(sx_list_empty(&late[i]->guests));
         sx_invite_client_gone(&server, late[i]);
@@ -650,7 +650,7 @@ Test(invite, waits_for_guests_as_long_as_its_time_limit)
     invite_early(PROCS + 2);
     bare_much_later(&server);
     cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_TIMEOUT);
-    cr_expect(sx_list_empty(&server.invite_early));
+    cr_expect(sx_list_empty(&server.group.invite_early));
 }
 
 Test(invite, waits_for_guests_no_longer_than_their_job_or_its_caller)
@@ -660,7 +660,7 @@ Test(invite, waits_for_guests_no_longer_than_their_job_or_its_caller)
     cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_NOT_FOUND);
     invite_early(PROCS + 2);
     sx_pending_client_gone(&server, clients[INVITER]);
-    cr_expect(sx_list_empty(&server.invite_early));
+    cr_expect(sx_list_empty(&server.group.invite_early));
 }
 
 /* ---- bounds

@@ -165,7 +165,7 @@ Test(nspace, that_comes_again_goes_on_counting_its_store)
     const uint64_t generation = nspace->store.generation;
 
     sx_nspace_end(&server, nspace);
-    cr_expect_geq(server.generation_last, generation);
+    cr_expect_geq(server.data.generation_last, generation);
     nspace = bare_job(&server, "job", 1, 1);
     cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
     cr_expect_gt(nspace->store.generation, generation);

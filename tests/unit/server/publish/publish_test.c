@@ -27,7 +27,7 @@ static void begin(void)
 
     bare_init(&server);
     bare_loop(&server);
-    sx_published_init(&server.published, 1);
+    sx_published_init(&server.publish.published, 1);
     nspace = bare_job(&server, "job", RANKS, RANKS);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         clients[rank] = bare_connect(&server, nspace, rank);
@@ -57,7 +57,8 @@ static void have(const char *nspace, pmix_rank_t rank, const char *key, pmix_dat
 
     PMIx_Load_procid(&by.who.proc, nspace, rank);
     cr_assert_eq(PMIx_Info_load(&info, key, "value", PMIX_STRING), PMIX_SUCCESS);
-    cr_assert_eq(sx_published_add(&server.published, &by, &options, &info, 1), PMIX_SUCCESS);
+    cr_assert_eq(sx_published_add(&server.publish.published, &by, &options, &info, 1),
+                 PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info);
 }
 
@@ -124,12 +125,12 @@ Test(publish, a_key_that_is_named_often_is_looked_for_once)
         have("elsewhere", rank, "key", PMIX_RANGE_PROC_LOCAL);
     }
     have("elsewhere", ROWS, "key", PMIX_RANGE_GLOBAL);
-    const uint64_t before = server.published.walked;
+    const uint64_t before = server.publish.published.walked;
 
     look(1, 7, keys, OFTEN, false);
     cr_expect_eq(answers_next(&answers[1], 7), PMIX_SUCCESS);
-    cr_expect_lt(server.published.walked - before, 2 * ROWS, "%lu",
-                 (unsigned long)(server.published.walked - before));
+    cr_expect_lt(server.publish.published.walked - before, 2 * ROWS, "%lu",
+                 (unsigned long)(server.publish.published.walked - before));
     PMIx_Info_free(keys, OFTEN);
 }
 
@@ -186,18 +187,18 @@ Test(publish, a_range_of_many_processes_is_searched_not_walked)
     cr_assert_eq(PMIx_Info_load(&info[0], "key", "value", PMIX_STRING), PMIX_SUCCESS);
     cr_assert_eq(PMIx_Info_load(&info[1], PMIX_EVENT_CUSTOM_RANGE, &array, PMIX_DATA_ARRAY),
                  PMIX_SUCCESS);
-    cr_assert_eq(sx_published_add(&server.published, &by, &options, info, 2), PMIX_SUCCESS);
+    cr_assert_eq(sx_published_add(&server.publish.published, &by, &options, info, 2), PMIX_SUCCESS);
     for (uint32_t i = 0; i < TARGETS; i++) {
         asker.who.proc = (pmix_proc_t){ .rank = TARGETS - i };
         memcpy(asker.who.proc.nspace, i % 2 == 0 ? "b" : "a", 2);
-        cr_expect_eq(sx_published_find(&server.published, "key", &asker, &look_for) != NULL,
+        cr_expect_eq(sx_published_find(&server.publish.published, "key", &asker, &look_for) != NULL,
                      i != 17, "%u", i);
     }
     PMIx_Load_procid(&asker.who.proc, "all", 12345);
-    const uint64_t before = server.published.walked;
+    const uint64_t before = server.publish.published.walked;
 
-    cr_expect_not_null(sx_published_find(&server.published, "key", &asker, &look_for));
-    cr_expect_lt(server.published.walked - before, TARGETS / 20);
+    cr_expect_not_null(sx_published_find(&server.publish.published, "key", &asker, &look_for));
+    cr_expect_lt(server.publish.published.walked - before, TARGETS / 20);
     PMIX_INFO_DESTRUCT(&info[0]);
     PMIX_INFO_DESTRUCT(&info[1]);
 }
@@ -215,13 +216,13 @@ Test(publish, much_to_look_at_goes_on_in_the_next_turns)
             have(name, 0, keys[i].key, PMIX_RANGE_NAMESPACE);
         }
     }
-    uint64_t before = server.published.walked;
+    uint64_t before = server.publish.published.walked;
 
     look(1, 7, keys, KEYS, false);
     cr_expect(answers_none(&answers[1]));
     while (!sx_list_empty(&clients[1]->share.works)) {
-        cr_assert_leq(server.published.walked - before, STEP_MAX);
-        before = server.published.walked;
+        cr_assert_leq(server.publish.published.walked - before, STEP_MAX);
+        before = server.publish.published.walked;
         sx_share_work_step(clients[1]);
         steps++;
     }
@@ -268,15 +269,15 @@ Test(publish, many_that_are_taken_back_go_in_the_next_turns)
                 have("job", 1, keys[i].key, PMIX_RANGE_SESSION);
             }
         }
-        uint64_t before = server.published.walked;
+        uint64_t before = server.publish.published.walked;
         unsigned steps = 0;
 
         take_back(1, 7, named ? keys : NULL, named ? KEYS : 0);
-        cr_expect_gt(server.published.keys.count, 0);
+        cr_expect_gt(server.publish.published.keys.count, 0);
         cr_expect(answers_none(&answers[1]));
         for (; !sx_list_empty(&clients[1]->share.works); steps++) {
-            cr_assert_leq(server.published.walked - before, STEP_MAX);
-            before = server.published.walked;
+            cr_assert_leq(server.publish.published.walked - before, STEP_MAX);
+            before = server.publish.published.walked;
             sx_share_work_step(clients[1]);
         }
         cr_expect_gt(steps, 2);
@@ -285,7 +286,7 @@ Test(publish, many_that_are_taken_back_go_in_the_next_turns)
             sx_pending_send_due(clients[1]);
         }
         cr_expect_eq(answers_next(&answers[1], 7), named ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS);
-        cr_expect_eq(server.published.keys.count, 0);
+        cr_expect_eq(server.publish.published.keys.count, 0);
         cr_expect_eq(server.port.pendings.count, 0);
     }
     PMIx_Info_free(keys, KEYS);
@@ -310,7 +311,8 @@ static void have_large(unsigned number, pmix_persistence_t persistence)
     memset(bytes, (int)number, sizeof(bytes));
     snprintf(key, sizeof(key), "large.%u", number);
     cr_assert_eq(PMIx_Info_load(&info, key, &value, PMIX_BYTE_OBJECT), PMIX_SUCCESS);
-    cr_assert_eq(sx_published_add(&server.published, &by, &options, &info, 1), PMIX_SUCCESS);
+    cr_assert_eq(sx_published_add(&server.publish.published, &by, &options, &info, 1),
+                 PMIX_SUCCESS);
     PMIX_INFO_DESTRUCT(&info);
 }
 
@@ -360,8 +362,8 @@ Test(publish, a_large_answer_is_written_beside_the_loop)
     look_for_large(1, keys);
     look(2, 8, keys, 1, false);
     cr_expect_eq(answers_next(&answers[2], 8), PMIX_ERR_NOT_FOUND, "another one reads it");
-    sx_published_app_gone(&server.published, "elsewhere", 0);
-    cr_expect_eq(server.published.keys.count, 1);
+    sx_published_app_gone(&server.publish.published, "elsewhere", 0);
+    cr_expect_eq(server.publish.published.keys.count, 1);
     written_await();
     clients[1]->share.units = 1;
     if (!sx_list_empty(&clients[1]->share.due)) {
@@ -381,7 +383,7 @@ Test(publish, a_large_answer_is_written_beside_the_loop)
         cr_assert_eq(pair[1].value.data.bo.size, LARGE_BYTES);
         cr_expect_eq(pair[1].value.data.bo.bytes[LARGE_BYTES - 1], (char)i);
     }
-    cr_expect_eq(server.published.keys.count, 0);
+    cr_expect_eq(server.publish.published.keys.count, 0);
     cr_expect_eq(clients[1]->found_bytes, 0);
     PMIX_INFO_FREE(info, count);
     PMIx_Info_free(keys, LARGE_KEYS);
@@ -403,7 +405,7 @@ Test(publish, a_large_answer_that_nobody_wants_any_more_leaves_nothing)
     bare_call(&server, bare_stop, server.loop);
     look(2, 8, keys, 1, false);
     cr_expect_eq(answers_next(&answers[2], 8), PMIX_SUCCESS);
-    cr_expect_eq(server.published.keys.count, LARGE_KEYS - 1);
+    cr_expect_eq(server.publish.published.keys.count, LARGE_KEYS - 1);
     PMIx_Info_free(keys, LARGE_KEYS);
 }
 
@@ -420,11 +422,11 @@ Test(publish, of_many_who_wait_the_first_are_served_at_once)
         }
     }
     cr_assert_eq(server.port.pendings.count, WAITING);
-    const uint64_t before = server.published.walked;
+    const uint64_t before = server.publish.published.walked;
 
     publish(0, "key");
     cr_expect_eq(server.port.pendings.count, WAITING - SERVED);
-    cr_expect_lt(server.published.walked - before, 4 * WAITING);
+    cr_expect_lt(server.publish.published.walked - before, 4 * WAITING);
     while (!sx_list_empty(&clients[RANKS - 1]->share.works)) {
         sx_share_work_step(clients[RANKS - 1]);
         steps++;
@@ -443,7 +445,7 @@ Test(publish, what_has_gone_meanwhile_is_not_found)
     PMIx_Load_procid(&by.who.proc, "elsewhere", 0);
     have("elsewhere", 0, "key.0", PMIX_RANGE_SESSION);
     look(1, 7, keys, 2, true);
-    cr_assert_eq(sx_published_withdraw(&server.published, &by, "key.0", PMIX_RANGE_SESSION),
+    cr_assert_eq(sx_published_withdraw(&server.publish.published, &by, "key.0", PMIX_RANGE_SESSION),
                  PMIX_SUCCESS);
     publish(0, "key.1");
     while (!sx_list_empty(&clients[1]->share.works)) {
