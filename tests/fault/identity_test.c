@@ -4,10 +4,12 @@
  * directory, and where it reaches one it is refused. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -72,6 +74,29 @@ static int role_stranger(const char *arg)
         CHECK_STATUS(PMIx_Init(NULL, NULL, 0), PMIX_ERR_NO_PERMISSIONS);
     }
     CHECK(PMIx_Initialized() == 0, "initialized");
+    return 0;
+}
+
+/* A client that stands for another process, as a gateway does: @arg is that process, and the one
+ * that the server takes it for (0: the client's own). */
+static int role_stands(const char *arg)
+{
+    const uint32_t library = 0x040202;
+    uint32_t pid;
+    int taken;
+    pmix_info_t infos[2];
+    pmix_value_t *value;
+    pmix_proc_t self;
+
+    CHECK(sscanf(arg, "%u %d", &pid, &taken) == 2, "'%s'", arg);
+    PMIX_INFO_LOAD(&infos[0], "shmix.stands.for", &pid, PMIX_UINT32);
+    PMIX_INFO_LOAD(&infos[1], "shmix.stands.library", &library, PMIX_UINT32);
+    CHECK_STATUS(PMIx_Init(&self, infos, 2), PMIX_SUCCESS);
+    CHECK_STATUS(PMIx_Get(&self, PMIX_PROC_PID, NULL, 0, &value), PMIX_SUCCESS);
+    CHECK(value->data.pid == (taken != 0 ? taken : getpid()), "pid %d is taken for %d", (int)pid,
+          (int)value->data.pid);
+    PMIX_VALUE_RELEASE(value);
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }
 
@@ -189,18 +214,66 @@ static int case_rank_of_another_uid(void)
     return 0;
 }
 
+static pid_t sleeper(uid_t uid)
+{
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        CHECK(setresuid(uid, uid, uid) == 0, "%s", strerror(errno));
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* behind setresuid, which clears it */
+        atomic_store(&fault_shared->go, 1);
+        pause();
+        _exit(0);
+    }
+    WAIT_FOR(atomic_load(&fault_shared->go) == 1, "a process");
+    atomic_store(&fault_shared->go, 0);
+    return pid;
+}
+
+static void stand(int rank, pid_t pid, pid_t taken)
+{
+    char arg[64];
+
+    snprintf(arg, sizeof(arg), "%d %d", (int)pid, (int)taken);
+    fault_wait_ok(fault_start("mine.job", rank, "stands", arg), "a client that stands for another");
+}
+
+static int case_stands_for(void)
+{
+    if (need_root() != 0) {
+        return FAULT_SKIP;
+    }
+    begin("abstract");
+    const pid_t own = sleeper(0), other = sleeper(NOBODY), gone = fork();
+
+    if (gone == 0) {
+        _exit(0);
+    }
+    fault_wait(gone);
+    stand(0, own, own);
+    stand(1, other, 0);
+    stand(0, gone, 0);
+    kill(own, SIGKILL);
+    kill(other, SIGKILL);
+    fault_wait(own);
+    fault_wait(other);
+    fault_job_end("mine.job");
+    fault_good_stop();
+    fault_server_stop();
+    return 0;
+}
+
 static const struct fault_case cases[] = {
     { "another_uid", case_another_uid },
     { "socket_handed_over", case_socket_handed_over },
     { "hello_of_another_uid", case_hello_of_another_uid },
     { "rank_of_another_uid", case_rank_of_another_uid },
+    { "stands_for", case_stands_for },
 };
 
 static const struct fault_role roles[] = {
-    { "refused", role_refused },
-    { "handed", role_handed },
-    { "stranger", role_stranger },
-    { "wrong_rank", role_wrong_rank },
+    { "refused", role_refused },   { "stands", role_stands },         { "handed", role_handed },
+    { "stranger", role_stranger }, { "wrong_rank", role_wrong_rank },
 };
 
 FAULT_MAIN(cases, roles)
