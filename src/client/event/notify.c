@@ -127,7 +127,7 @@ void sx_event_declared_keep_locked(const struct sx_event_item *item)
     kept->declared = item->declared;
     sx_list_append(&e->declared, &kept->task.node);
     if (++e->declared_count > SX_DECLARED_MAX) {
-        sx_log(SX_LOG_INFO, "late handlers do not hear of the oldest of more than %u declarations",
+        sx_log(SX_LOG_INFO, "late handlers do not receive the oldest of more than %u declarations",
                SX_DECLARED_MAX);
         sx_event_item_free(sx_event_item_of(sx_list_pop(&e->declared)));
         e->declared_count--;

@@ -495,7 +495,7 @@ static void notice_publish(void *arg, uint64_t now_ns)
     if (sx_event_unalias(notice->server, NULL, &notice->block) == PMIX_SUCCESS) {
         (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
     } else {
-        sx_log(SX_LOG_ERROR, "nobody is told of event %d of the host: memory is short",
+        sx_log(SX_LOG_ERROR, "event %d of the host reaches nobody: memory is short",
                sx_event_block_head(notice->block)->code);
     }
     sx_event_block_release(notice->block);
@@ -617,7 +617,7 @@ void sx_event_client_left(struct sx_server *server, struct sx_client *client)
 {
     client->event_left = true;
     sweep(server, client->nspace);
-    sx_event_codes_client_left(server, client); /* the host may end the job inside */
+    sx_event_codes_client_left(server, client);
 }
 
 void sx_event_client_read(struct sx_server *server, struct sx_client *client, uint64_t seq)

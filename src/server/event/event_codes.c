@@ -211,7 +211,6 @@ void sx_event_codes_client_left(struct sx_server *server, struct sx_client *clie
     if (codes.all == NULL) {
         return;
     }
-    /* The host may end its job inside. */
     const struct sx_quota_owner owner = sx_quota_owner_of(client);
 
     memset(&client->event_codes, 0, sizeof(client->event_codes));
@@ -343,8 +342,7 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
     return rc;
 }
 
-/* Count a handler of @client, or of the host for NULL, for @codes.  The host may end the client
- * inside its upcall. */
+/* Count a handler of @client, or of the host for NULL, for @codes. */
 static void host_ask(struct sx_server *server, struct sx_client *client, pmix_status_t *codes,
                      size_t count, uint64_t question, sx_told_fn told)
 {

@@ -182,7 +182,6 @@ static pmix_status_t group_find(const struct sx_server *server, const struct sx_
     return sx_membership_has(entry, client) ? PMIX_SUCCESS : PMIX_ERR_NOT_A_MEMBER;
 }
 
-/* The host may end the job inside the event, and @client with it. */
 static pmix_status_t leave(struct sx_server *server, struct sx_client *client, const char *name,
                            struct sx_membership_entry *group)
 {

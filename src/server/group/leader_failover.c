@@ -199,7 +199,6 @@ static void listeners(const struct sx_group_lead *lead, struct sx_group_question
     question->is_told = true;
 }
 
-/* The host may end the building inside the event, so one event is sent at a time, and last. */
 static void question_tell(struct sx_group_lead *lead, struct sx_group_question *question)
 {
     struct sx_server *const server = lead->server;

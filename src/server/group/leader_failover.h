@@ -117,7 +117,7 @@ void sx_group_lead_hearers(const struct sx_group_lead *lead, pmix_status_t code,
                            const struct sx_client *but, struct sx_proc_list *ret);
 
 /* Send @to an event that names the leader of the group @name, or the status with which it ended
- * without one.  The host may end the job inside the event: call it last. */
+ * without one. */
 void sx_group_lead_selected(struct sx_server *server, const char *name,
                             const struct sx_group_verdict *verdict, const struct sx_proc_list *to);
 

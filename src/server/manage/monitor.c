@@ -58,7 +58,6 @@ static uint32_t beats_of(const struct sx_monitor *monitor)
                : atomic_load_explicit(&line->signs[monitor->sign - 1], memory_order_relaxed);
 }
 
-/* The host may end the client inside the event, so this is the last step. */
 static void period_over(void *arg, uint64_t now_ns)
 {
     struct sx_monitor *const monitor = arg;

@@ -202,7 +202,7 @@ static void expect_printable(const char *text)
 /* A process of the job "job.7", and one whose namespace no store knows. */
 Test(ls, lists_the_clients_of_a_board)
 {
-    static const struct sx_board_client shown[] = { { 1, 1000, 3, SX_PEER_CLIENT, 0 },
+    static const struct sx_board_client shown[] = { { 1, 1000, 3, SX_PEER_CLIENT, 0x040202 },
                                                     { 4711, 0, 0, SX_PEER_TOOL, 0 },
                                                     { 4712, 0, 7, 99, 0 } };
     const pmix_value_t pid = { .type = PMIX_PID, .data.pid = 1 };
@@ -220,15 +220,17 @@ Test(ls, lists_the_clients_of_a_board)
     }
     cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS); /* not told of */
     char *text = test_ls_thing("clients", NULL);
-    expect_has(text, "SERVER ROLE          PID    UID STATE        RANK NAMESPACE\n");
-    expect_has(text, " client          1   1000 runs            3 job.7\n");
+    expect_has(text,
+               "SERVER ROLE          PID    UID STATE        RANK NAMESPACE            LIBRARY\n");
+    expect_has(text, " client          1   1000 runs            3 job.7                OpenPMIx "
+                     "4.2.2 by a gateway\n");
     expect_has(text, " tool         4711      0 ");
-    expect_has(text, " 0 -\n");
+    expect_has(text, " 0 -                    -\n");
     expect_has(text, " -            4712      0 ");
     free(text);
     text = test_ls_thing("clients", "--json");
     expect_has(text, ",\"role\":\"client\",\"pid\":1,\"uid\":1000,\"state\":\"runs\",\"rank\":3,"
-                     "\"nspace\":\"job.7\"}\n");
+                     "\"nspace\":\"job.7\",\"library\":\"OpenPMIx 4.2.2 by a gateway\"}\n");
     expect_has(text, ",\"rank\":0}\n{\"server\":");
     free(text);
     sx_board_deinit(&board);
