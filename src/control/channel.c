@@ -60,8 +60,36 @@ void sx_frame_release(struct sx_frame *frame)
         frame->bulk_map = NULL;
     }
     sx_pages_free(&frame->bulk_pages);
+    free(frame->procs);
+    frame->procs = NULL;
     frame->body = NULL;
     frame->body_size = 0;
+}
+
+static bool is_ahead(const struct sx_frame *frame, unsigned index)
+{
+    return frame->opened.signature->parts[index].ahead &&
+           frame->opened.parts[index].count > SX_FRAME_PROCS_AT_ONCE_MAX;
+}
+
+const struct sx_opened_part *sx_frame_long_list(const struct sx_frame *frame)
+{
+    unsigned i = 0;
+
+    while (i < SX_BODY_PARTS_MAX && !is_ahead(frame, i)) {
+        i++;
+    }
+    return i < SX_BODY_PARTS_MAX ? &frame->opened.parts[i] : NULL;
+}
+
+pmix_status_t sx_frame_procs(struct sx_frame *frame, unsigned index, pmix_proc_t **ret_procs)
+{
+    if (frame->procs == NULL || !is_ahead(frame, index)) {
+        return sx_part_procs(&frame->opened.parts[index], ret_procs);
+    }
+    *ret_procs = frame->procs;
+    frame->procs = NULL;
+    return PMIX_SUCCESS;
 }
 
 static void frame_begin(struct sx_frame *frame, const void *bytes)

@@ -45,9 +45,19 @@ struct sx_frame {
     void *bulk_map; /* a server's */
     size_t bulk_map_size;
     struct sx_pages bulk_pages; /* a client's; who takes them leaves none */
+    pmix_proc_t *procs;         /* of its long list, once that has been read ahead */
 };
 
 void sx_frame_release(struct sx_frame *frame); /* closes what was not taken, unmaps bulk */
+
+/* A process is large, so it takes long to read a list of them: more than these of a message are
+ * read in one turn, and the message is taken in another. */
+#define SX_FRAME_PROCS_AT_ONCE_MAX 1024u
+
+/* Return: the part of @frame with a list that is to be read ahead; NULL: there is none. */
+const struct sx_opened_part *sx_frame_long_list(const struct sx_frame *frame);
+/* The processes of part @index, as sx_part_procs; those of a list that was read ahead, once. */
+pmix_status_t sx_frame_procs(struct sx_frame *frame, unsigned index, pmix_proc_t **ret_procs);
 
 /* ---- server side -------------------------------------------------------------------------- */
 

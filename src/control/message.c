@@ -94,8 +94,8 @@ static const struct sx_message_spec specs[] = {
     [SX_MSG_ABORT] = { .name = "ABORT",
                        CLIENT,
                        BODY(struct sx_abort, SX_FRAME_BODY_MAX,
-                            .parts = { [SX_ABORT_PROCS] = SX_PROCS_PART(struct sx_abort, proc_count,
-                                                                        0),
+                            .parts = { [SX_ABORT_PROCS] = SX_PROCS_AHEAD_PART(struct sx_abort,
+                                                                              proc_count, 0),
                                        [SX_ABORT_TEXT] = SX_TEXT_PART(struct sx_abort, msg_size,
                                                                       0) }),
                        COST(50, 10),
@@ -105,7 +105,7 @@ static const struct sx_message_spec specs[] = {
     [SX_MSG_JOB_CONTROL] = { .name = "JOB_CONTROL",
                              CLIENT,
                              BODY(struct sx_job_control, SX_FRAME_BODY_MAX,
-                                  .parts = { [SX_CONTROL_PROCS] = SX_PROCS_PART(
+                                  .parts = { [SX_CONTROL_PROCS] = SX_PROCS_AHEAD_PART(
                                                  struct sx_job_control, proc_count, 0),
                                              [SX_CONTROL_INFOS] =
                                                  SX_INFOS_PART(struct sx_job_control, info_size) },

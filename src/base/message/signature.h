@@ -55,6 +55,7 @@ struct sx_part {
     uint8_t unit;      /* bytes of an element */
     uint8_t word_size; /* 2, 4 or 8 */
     bool decoded;      /* infos that a reader decodes at once: sx_body_infos judges them */
+    bool ahead;        /* processes: a long list is read before its message is taken (channel.h) */
     uint16_t word_off; /* in the head */
     uint32_t min, max; /* of the word; max 0: what the body has room for */
     const char *thing; /* its name for a user that gives too much, and advice */
@@ -79,6 +80,11 @@ struct sx_signature {
 #define SX_PROCS_PART(type, word, least)                                                     \
     {                                                                                        \
         .kind = SX_PART_PROCS, .min = (least), .max = SX_PROCS_MAX, SX_PART_WORD(type, word) \
+    }
+#define SX_PROCS_AHEAD_PART(type, word, least)                                     \
+    {                                                                              \
+        .kind = SX_PART_PROCS, .ahead = true, .min = (least), .max = SX_PROCS_MAX, \
+        SX_PART_WORD(type, word)                                                   \
     }
 #define SX_ARRAY_PART(type, word, element, most)                                                \
     {                                                                                           \

@@ -77,14 +77,21 @@ static void frame_take(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- long bodies --------------------------------------------------------------------------- */
 
-/* A frame whose body is judged in its client's turns.  Until the end nothing else of the client is
- * taken. */
+#define PROCS_PER_UNIT 16u /* to read them, or to do what their message asks for: share.h */
+
+/* A frame whose body is judged in its client's turns.
+ *
+ *     JUDGED --it names many processes--> they are READ --> taken
+ *         \--else--------------------------------------------^
+ *
+ * Until the end nothing else of the client is taken. */
 struct sx_long_frame {
     struct sx_share_work work;
     struct sx_server *server;
     struct sx_client *client;
     struct sx_frame frame;
     struct sx_judging judging;
+    enum { LONG_JUDGED, LONG_READ, LONG_TAKEN } next; /* what it is in the next step */
 };
 
 static void long_frame_free(struct sx_client *client)
@@ -100,24 +107,54 @@ static void long_frame_free(struct sx_client *client)
     }
 }
 
+/* Return: false while another step is needed; true, and *ret_why as of sx_judging_step. */
+static bool long_frame_judge(struct sx_long_frame *all, const char **ret_why)
+{
+    const uint64_t looks = SX_SHARE_STEP_UNITS * SX_SHARE_LOOKS_PER_UNIT;
+    uint64_t left = looks;
+    const bool is_more = sx_judging_step(&all->judging, &all->frame.opened, &left, ret_why);
+
+    sx_share_charge(all->server, all->client, 1 + (looks - left) / SX_SHARE_LOOKS_PER_UNIT);
+    return !is_more;
+}
+
+/* Return: true when the frame is to be taken or, for *ret_why, refused. */
+static bool long_frame_proceeds(struct sx_long_frame *all, const char **ret_why)
+{
+    const struct sx_opened_part *const list = sx_frame_long_list(&all->frame);
+
+    *ret_why = NULL;
+    if (all->next == LONG_JUDGED) {
+        if (!long_frame_judge(all, ret_why)) {
+            return false;
+        }
+        all->next = list == NULL ? LONG_TAKEN : LONG_READ;
+        return list == NULL || *ret_why != NULL;
+    }
+    sx_share_charge(all->server, all->client, list->count / PROCS_PER_UNIT);
+    if (all->next == LONG_TAKEN) {
+        return true;
+    }
+    (void)sx_part_procs(list, &all->frame.procs); /* else it is read, or refused, when taken */
+    all->next = LONG_TAKEN;
+    return false;
+}
+
 static void long_frame_step(struct sx_share_work *work)
 {
     struct sx_long_frame *const all = SX_CONTAINER(work, struct sx_long_frame, work);
     struct sx_server *const server = all->server;
     struct sx_client *const client = all->client;
-    const uint64_t now_ns = server->turn.now_ns,
-                   looks = SX_SHARE_STEP_UNITS * SX_SHARE_LOOKS_PER_UNIT;
-    uint64_t left = looks;
+    const uint64_t now_ns = server->turn.now_ns;
     const char *why;
-    const bool is_more = sx_judging_step(&all->judging, &all->frame.opened, &left, &why);
 
-    sx_share_charge(server, client, 1 + (looks - left) / SX_SHARE_LOOKS_PER_UNIT);
-    if (is_more) {
+    if (!long_frame_proceeds(all, &why)) {
         return;
     }
     struct sx_frame frame = all->frame; /* what it causes may end the client */
 
     all->frame.bulk_pages = (struct sx_pages){ .at = NULL };
+    all->frame.procs = NULL;
     long_frame_free(client);
     if (why != NULL) {
         sx_channel_drop(client->channel, why, now_ns);

@@ -151,11 +151,11 @@ static pmix_status_t question_judge(struct sx_server *server,
 
 /* Read and check the request, without any action yet. */
 static pmix_status_t control_read(struct sx_server *server, struct sx_client *client,
-                                  const struct sx_frame *frame, struct control *control)
+                                  struct sx_frame *frame, struct control *control)
 {
     const struct sx_job_control *const request = frame->opened.head;
     struct sx_alias_list *const targets = &control->targets;
-    pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_CONTROL_PROCS], &control->procs);
+    pmix_status_t rc = sx_frame_procs(frame, SX_CONTROL_PROCS, &control->procs);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_alias_list(server, client, control->procs, request->proc_count, targets);

@@ -108,7 +108,7 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
     const struct sx_abort *request = frame->opened.head;
     struct sx_alias_list real;
     pmix_proc_t *procs;
-    pmix_status_t rc = sx_part_procs(&frame->opened.parts[SX_ABORT_PROCS], &procs);
+    pmix_status_t rc = sx_frame_procs(frame, SX_ABORT_PROCS, &procs);
 
     (void)now_ns;
     if (rc == PMIX_SUCCESS) {

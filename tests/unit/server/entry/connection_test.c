@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../bare.h"
+#include "../opened.h"
 #include "../peer.h"
 #include "server/port/port.h"
 
@@ -47,6 +48,10 @@ static void on_frame(struct sx_server *which, struct sx_client *of, struct sx_fr
                      uint64_t now_ns)
 {
     (void)of, (void)now_ns;
+    if (frame->header.kind == SX_MSG_JOB_CONTROL) {
+        tell(frame->procs != NULL ? "list " : "unread ");
+        return;
+    }
     cr_expect_eq(frame->header.kind, SX_MSG_RESULTS_GET);
     tell("frame ");
     sx_loop_stop(which->loop);
@@ -215,4 +220,69 @@ Test(connection, that_ends_is_told_of_once)
     cr_expect_str_eq(told, "connected ended closed ");
     sx_connection_end_all(&server);
     cr_expect_str_eq(told, "connected ended closed ");
+}
+
+/* ---- long lists of processes ----------------------------------------------------------------- */
+
+/* A frame of job control that names so many. */
+static struct sx_frame control_frame(uint32_t count)
+{
+    static const pmix_proc_t proc = { .nspace = "job" };
+    struct sx_job_control head = { 0 };
+    struct sx_draft draft = { .head = &head,
+                              .signature = sx_message_spec(SX_MSG_JOB_CONTROL)->body,
+                              .nspace = "" };
+    pmix_proc_t *const procs = calloc(count, sizeof(*procs));
+    struct sx_pages pages = { .at = NULL };
+    size_t size;
+
+    for (uint32_t i = 0; i < count; i++) {
+        procs[i] = proc;
+        procs[i].rank = i;
+    }
+    draft.parts[SX_CONTROL_PROCS] = (struct sx_part_source){ procs, count };
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    cr_assert(sx_pages_grow(&pages, 0, size));
+    cr_assert_eq(sx_body_write(&draft, pages.at), PMIX_SUCCESS);
+    free(procs);
+    struct sx_frame frame = opened_frame(SX_MSG_JOB_CONTROL, 9, pages.at, size);
+
+    frame.bulk_pages = pages;
+    return frame;
+}
+
+Test(connection, a_long_list_is_read_in_a_turn_before_its_message_is_taken)
+{
+    const uint32_t many = 2 * SX_FRAME_PROCS_AT_ONCE_MAX;
+    struct sx_frame frame = control_frame(many);
+
+    cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
+    client->channel->on_frame(client, &frame, NULL, 0);
+    for (unsigned step = 0; step < 3; step++) {
+        const uint32_t before = server.turn.units;
+
+        cr_expect_str_eq(told, "connected ", "before step %u", step);
+        sx_share_work_step(client);
+        cr_expect_geq(server.turn.units - before, step == 0 ? 1 : many / 16, "step %u", step);
+    }
+    cr_expect_str_eq(told, "connected list ");
+    cr_expect(sx_list_empty(&client->share.works));
+    frame = control_frame(SX_FRAME_PROCS_AT_ONCE_MAX);
+    client->channel->on_frame(client, &frame, NULL, 0);
+    sx_share_work_step(client);
+    cr_expect_str_eq(told, "connected list unread ", "a shorter one is taken at once");
+}
+
+Test(connection, leaves_nothing_of_a_long_list_of_one_that_goes)
+{
+    struct sx_frame frame = control_frame(2 * SX_FRAME_PROCS_AT_ONCE_MAX);
+
+    cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
+    client->channel->on_frame(client, &frame, NULL, 0);
+    sx_share_work_step(client);
+    sx_share_work_step(client);
+    cr_assert_not_null(client->judged);
+    sx_connection_close(&server, client);
+    cr_expect_null(client->judged);
+    cr_expect_str_eq(told, "connected closed ");
 }
