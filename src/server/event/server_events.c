@@ -3,9 +3,13 @@
 /* server_events.c - fill in the infos that the Standard lists for each event, and publish it. */
 #include "server/event/event.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <pmix.h>
+
+#include "base/message/payloads.h"
 #include "base/status.h"
 
 static void load(pmix_info_t *info, const char *key, pmix_data_type_t type)
@@ -46,6 +50,26 @@ static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_
     }
 }
 
+static_assert(SX_EVENT_BYTES_MAX == UINT64_C(4) << 20, "what is said below");
+
+/* Return: why sx_event_block_build has failed with @rc for this event. */
+static const char *reason_of(pmix_status_t rc, pmix_status_t code, const pmix_proc_t *source,
+                             const struct sx_notify_options *options, const pmix_info_t info[],
+                             size_t ninfo)
+{
+    struct sx_event event;
+    struct sx_draft draft;
+    size_t size;
+
+    sx_event_draft(&draft, &event, code, source, options, info, ninfo);
+    if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
+        return PMIx_Error_string(rc);
+    }
+    return sx_body_measure(&draft, &size) == PMIX_SUCCESS && size > SX_EVENT_BYTES_MAX
+               ? "it would take more than 4 MiB"
+               : "memory is short";
+}
+
 /* @info has room for one more.  @client: the client that caused the event; NULL: the library.
  * @user: only this user's processes receive it; NULL: all.  @options: the range and the targets of
  * @info, unless it sets them itself. */
@@ -67,8 +91,8 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
         rc = sx_event_block_build(code, source, &options, info, ninfo + 1, &block);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
-               source->nspace, source->rank);
+        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: %s", code, source->nspace,
+               source->rank, reason_of(rc, code, source, &options, info, ninfo + 1));
         return;
     }
     if (user != NULL) {

@@ -5,6 +5,8 @@
 #include "server/event/event.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "../bare_events.h"
 
@@ -94,6 +96,36 @@ Test(event_made, tells_of_an_abort_and_whom_it_ends)
         bare_call(&server, abort_now, &i);
         expect(PMIX_ERR_PROC_REQUESTED_ABORT, aborts[i].first, aborts[i].affected);
     }
+}
+
+/* What it writes about an abort of so many: nobody is told of that. */
+static void abort_many(void *arg, uint64_t now_ns)
+{
+    pmix_proc_t *const procs = calloc(SX_PROCS_MAX, sizeof(*procs));
+
+    (void)arg, (void)now_ns;
+    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+        procs[i] = sx_nspace_proc(job, i);
+    }
+    sx_event_client_aborts(&server, client, procs, SX_PROCS_MAX);
+    free(procs);
+}
+
+Test(event_made, says_that_an_event_is_too_large)
+{
+    const int kept = dup(STDERR_FILENO);
+    char line[512] = "";
+    int ends[2];
+
+    cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    bare_call(&server, abort_many, NULL);
+    cr_assert(dup2(kept, STDERR_FILENO) >= 0);
+    close(ends[1]);
+    cr_assert_gt(read(ends[0], line, sizeof(line) - 1), 0);
+    close(ends[0]);
+    close(kept);
+    cr_expect_not_null(strstr(line, "of job.2: it would take more than 4 MiB"), "%s", line);
+    cr_expect_null(newest(job));
 }
 
 static void pset(void *defined, uint64_t now_ns)
