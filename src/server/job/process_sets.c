@@ -330,11 +330,9 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
                         "PMIX_QUERY_PSET_NAMES returns; use another letter",
                         definition->name);
     }
-    if (!sx_proc_list_append(&definition->told, definition->members, count)) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    sx_proc_list_sort(&definition->told);
-    return PMIX_SUCCESS;
+    return sx_proc_list_sorted(&definition->told, definition->members, count)
+               ? PMIX_SUCCESS
+               : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 /* Publish the deletion, and remove the set. */
