@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <pmix.h>
 #include <poll.h>
 #include <pwd.h>
@@ -299,27 +300,47 @@ void sx_run_record_past(struct sx_run_record *record, const struct sx_run_job *j
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Write the whole record to @fd, which does not block.  A reader may take its time, but at most
- * WAIT_SECONDS without taking a byte.  Return: 0, errno or NOT_TAKEN. */
+/* Write the whole record to @fd, which may block: a pipe that is ready has room for PIPE_BUF bytes.
+ * A reader may take its time, but at most WAIT_SECONDS without taking a byte.  Return: 0, errno or
+ * NOT_TAKEN. */
 static int text_write(int fd, const char *text, size_t size)
 {
     for (size_t done = 0; done < size;) {
-        const ssize_t count = write(fd, text + done, size - done);
         struct pollfd room = { .fd = fd, .events = POLLOUT };
+        const int ready = poll(&room, 1, WAIT_SECONDS * 1000);
+
+        if (ready == 0) {
+            return NOT_TAKEN;
+        }
+        const size_t left = size - done;
+        const ssize_t count = ready < 0 ? -1
+                                        : write(fd, text + done, left < PIPE_BUF ? left : PIPE_BUF);
 
         if (count >= 0) {
             done += (size_t)count;
-        } else if (errno == EAGAIN) {
-            const int ready = poll(&room, 1, WAIT_SECONDS * 1000);
-
-            if (ready == 0 || (ready < 0 && errno != EINTR)) {
-                return ready == 0 ? NOT_TAKEN : errno;
-            }
-        } else if (errno != EINTR) {
+        } else if (errno != EINTR && errno != EAGAIN) {
             return errno;
         }
     }
     return 0;
+}
+
+/* Return: as text_write. */
+static int record_write(int fd, struct sx_run_record *record, const struct sx_run_jobs *jobs,
+                        int code)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+
+    if (out == NULL) {
+        sx_cli_no_memory();
+    }
+    record_print(out, record, jobs, code);
+    const int why = fclose(out) != 0 ? errno : text_write(fd, text, size);
+
+    free(text);
+    return why;
 }
 
 /* Write into @path, which is a new file, or one that is not a regular file.  The launcher does not
@@ -329,21 +350,12 @@ static int file_write(const char *path, int flags, struct sx_run_record *record,
                       const struct sx_run_jobs *jobs, int code)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags, 0666);
-    char *text = NULL;
-    size_t size = 0;
 
     if (fd < 0) {
         return errno;
     }
-    FILE *const out = open_memstream(&text, &size);
+    int why = record_write(fd, record, jobs, code);
 
-    if (out == NULL) {
-        sx_cli_no_memory();
-    }
-    record_print(out, record, jobs, code);
-    int why = fclose(out) != 0 ? errno : text_write(fd, text, size);
-
-    free(text);
     if (close(fd) != 0 && why == 0) {
         why = errno;
     }
@@ -380,8 +392,7 @@ void sx_run_record_write(struct sx_run_record *record, const struct sx_run_jobs 
         return;
     }
     if (strcmp(path, "-") == 0) {
-        record_print(stdout, record, jobs, code);
-        why = fflush(stdout) != 0 || ferror(stdout) != 0 ? EIO : 0;
+        why = fflush(stdout) != 0 ? EIO : record_write(STDOUT_FILENO, record, jobs, code);
     } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         why = file_write(path, 0, record, jobs, code);
     } else {

@@ -101,6 +101,13 @@ run --report "$work/pipe" sh -c 'exit 8'
 exec 9>&-
 expect_code 8 "a pipe that is full"
 expect_err "cannot write '$work/pipe' (--report): its reader has taken nothing for 5 seconds\$" "a pipe that is full"
+exec 9<>"$work/pipe" # the same as stdout
+dd if=/dev/zero of="$work/pipe" bs=4096 oflag=nonblock 2>/dev/null
+timeout 60 "$SHMIX" run --report - sh -c 'exit 9' >"$work/pipe" 2>"$work/err" </dev/null
+code=$?
+exec 9>&-
+expect_code 9 "a stdout that is full"
+expect_err "cannot write '-' (--report): its reader has taken nothing for 5 seconds\$" "a stdout that is full"
 run --report "$work/none/job.json" touch "$work/started"
 expect_code 1 "a directory that is not there"
 expect_err "cannot make '$work/none/job.json' for --report: No such file or directory; name a file in" "no directory"
