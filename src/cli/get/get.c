@@ -396,10 +396,36 @@ const struct sx_verb sx_get_verb = {
     .option_count = SX_COUNT(rows),
 };
 
+/* Whether the word in the place of the key is a job, or a server, and the other word is none. */
+static bool is_turned_round(const struct wish *wish)
+{
+    struct sx_whose_found found = { .count = 0 };
+    struct sx_cli_board board = { .board = SX_BOARD_NULL };
+    pid_t pid = 0;
+
+    if (wish->whose.nspace == NULL) {
+        return false;
+    }
+    sx_whose_find(SX_WHOSE_JOB, wish->key, &found);
+    if (found.count == 0 && sx_whose_pid_set(&pid, wish->key)) {
+        sx_cli_board_find(pid, &board);
+        found.count = board.count;
+        sx_board_deinit(&board.board);
+    }
+    return found.count > 0;
+}
+
 static int nothing_say(const struct search *search, bool denied)
 {
     const struct wish *const wish = search->wish;
     const char *const hidden = denied ? " of yours (root sees all)" : "";
+
+    if (search->jobs == 0 && is_turned_round(wish)) {
+        sx_say("no job %.255s: the key stands first, and then the job\n"
+               "try: shmix get '%.255s' %.255s",
+               wish->whose.nspace, wish->whose.nspace, wish->key);
+        return SX_EXIT_USAGE;
+    }
 
     if (search->jobs == 0 && sx_cli_outside_say(wish->whose.pid)) {
         return SX_EXIT_FAILURE;
