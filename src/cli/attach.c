@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,11 +20,18 @@
 /* Whether the named process exists, and belongs to another user. */
 static bool is_anothers(pid_t pid)
 {
-    struct stat st;
-    char path[32];
+    uid_t user;
 
-    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-    return pid != 0 && geteuid() != 0 && stat(path, &st) == 0 && st.st_uid != geteuid();
+    return pid != 0 && geteuid() != 0 && sx_proc_user(pid, &user) && user != geteuid();
+}
+
+static const char *anothers_text(pid_t pid)
+{
+    static char text[SX_WHOSE_USERS_MAX + 64];
+
+    snprintf(text, sizeof(text), "\nit is another user's process: be its user, or root%s",
+             sx_whose_users(pid));
+    return text;
 }
 
 /* The remedy that follows the error about the server @pid; 0: no server is known. */
@@ -39,7 +45,7 @@ static const char *remedy(pid_t pid, pmix_status_t rc)
         return "\n'shmix ls servers' lists those that run; name a job, or --pid, --uri or --server";
     case PMIX_ERR_NO_PERMISSIONS:
         if (is_anothers(pid)) {
-            return "\nit is another user's process: be its user, or root";
+            return anothers_text(pid);
         }
         return "\na server takes the tools of its own user, and of others if its host says so";
     case PMIX_ERR_NOT_SUPPORTED:

@@ -5,8 +5,10 @@
 #include "cli/target.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "control/contact.h"
 #include "launch/common/options.h"
@@ -22,6 +24,31 @@ static const char *const kind_names[] = {
     [SX_WHOSE_SET] = "process set",
     [SX_WHOSE_SERVER] = "server",
 };
+
+/* ---- users ----------------------------------------------------------------------------------- */
+
+static void user_text(char *ret, size_t size, uid_t uid)
+{
+    const struct passwd *const user = getpwuid(uid);
+
+    snprintf(ret, size, "user %.64s%s(uid %u)", user != NULL ? user->pw_name : "",
+             user != NULL ? " " : "", (unsigned)uid);
+}
+
+const char *sx_whose_users(pid_t pid)
+{
+    static char text[SX_WHOSE_USERS_MAX];
+    char theirs[96], ours[96];
+    uid_t uid;
+
+    if (!sx_proc_user(pid, &uid)) {
+        return "";
+    }
+    user_text(theirs, sizeof(theirs), uid);
+    user_text(ours, sizeof(ours), geteuid());
+    snprintf(text, sizeof(text), "; it belongs to %s, and you are %s", theirs, ours);
+    return text;
+}
 
 /* ---- setters --------------------------------------------------------------------------------- */
 

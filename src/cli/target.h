@@ -23,6 +23,12 @@ struct sx_whose {
     const char *uri;
 };
 
+#define SX_WHOSE_USERS_MAX 256
+
+/* Return: "; it belongs to user alice (uid 1000), and you are user bob (uid 1001)", until the next
+ * call; "" when process @pid is gone. */
+const char *sx_whose_users(pid_t pid);
+
 /* The setters of the options and of the word, which is a process id if it is a number. */
 bool sx_whose_set(void *at, const char *value);
 bool sx_whose_pid_set(void *at, const char *value);

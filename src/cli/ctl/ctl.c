@@ -419,7 +419,8 @@ static bool target_settle(struct wish *wish, char **ret_copy)
 
     whose->nspace = *ret_copy = jobs.nspace;
     if (jobs.count == 0 && !is_open && !sx_proc_has_ended(whose->pid)) {
-        sx_say("process %d is another user's: be that user, or root", (int)whose->pid);
+        sx_say("process %d is another user's: be that user, or root%s", (int)whose->pid,
+               sx_whose_users(whose->pid));
     } else if (jobs.count == 0 && !sx_cli_outside_say(whose->pid)) {
         sx_say("process %d is not a server with a job; 'shmix ls jobs' lists those that run",
                (int)whose->pid);

@@ -102,7 +102,7 @@ if [ "$(id -u)" = 0 ] && nobody --version >/dev/null 2>&1; then
     nobody query --pid "$server" PMIX_QUERY_NAMESPACES >"$work/out" 2>"$work/err"
     code=$?
     expect_code 1 "of another user"
-    expect_err "it is another user's process: be its user, or root" "of another user"
+    expect_err "it is another user's process: be its user, or root; it belongs to user .*(uid 0), and you are user .*(uid [1-9]" "of another user"
 fi
 kill -STOP "$server"
 await "the server is stopped" is_stopped "$server"

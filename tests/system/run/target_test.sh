@@ -127,7 +127,7 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$SHMIX" --version
     as 65533 "$SHMIX" kill "$third" >"$work/out" 2>"$work/err"
     code=$?
     expect_code 1 "kill of another user's job"
-    expect_err "process $third is another user's: be that user, or root" "kill of another user's job"
+    expect_err "process $third is another user's: be that user, or root; it belongs to user .*(uid [0-9]*), and you are user .*(uid [0-9]*)" "kill of another user's job"
     for pid in 11028 11029 11030; do
         install -m 600 -o 65534 /dev/null "$theirs/pmix.$(hostname).tool.$pid"
     done
