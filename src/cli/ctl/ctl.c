@@ -54,6 +54,7 @@ static const struct action actions[] = {
 struct wish {
     struct sx_attach attach;
     const char *action, *word, *target, *id;
+    const char *signal; /* that kill and term send; NULL: their own */
     pmix_rank_t ranks[RANKS_MAX];
     size_t rank_count;
     bool json;
@@ -102,7 +103,8 @@ static const struct sx_option rows[] = {
     { "[WORD]", NULL, NULL, NULL, "what the action wants", "what stands behind some of them",
       sx_option_text, OF(word) },
     { "[NAMESPACE | PID]", NULL, NULL, NULL, "the name of a job, or the process id of its server",
-      "all processes of this job, which 'shmix ls jobs' lists", sx_option_text, OF(target) },
+      "all processes of this job, which 'shmix ls jobs' lists; NAMESPACE.RANK: one of them",
+      sx_option_text, OF(target) },
     { .help = "to whom:" },
     { "--nspace", NULL, "NAMESPACE", "job-1", "the name of a job, at most 255 bytes",
       "the same as NAMESPACE", sx_whose_nspace_set, OF(attach.whose.nspace) },
@@ -116,6 +118,9 @@ static const struct sx_option rows[] = {
       "the members of this process set, which 'shmix ls sets' lists", sx_whose_nspace_set,
       OF(attach.set) },
     { .help = "how:" },
+    { "--signal", "-s", "SIGNAL", "--help", "a signal, as USR1 or 10",
+      "with kill and term: the signal that is sent, as 'signal SIGNAL'", sx_option_text,
+      OF(signal) },
     { "--id", NULL, "ID", "backup", "an id", "the id of this request, by which it is cancelled",
       sx_option_text, OF(id) },
     { "--json", NULL, NULL, NULL, NULL, "print what became of it as one JSON object",
@@ -162,6 +167,11 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
+static bool sends_signal(const struct action *action)
+{
+    return strcmp(action->name, "kill") == 0 || strcmp(action->name, "term") == 0;
+}
+
 /* "USR1", "SIGUSR1" or "10".  Return: 0 when @word is not a signal. */
 static int signal_of(const char *word)
 {
@@ -193,6 +203,9 @@ static int wish_check(const struct wish *wish, const struct action *action)
 
         verb.try_begin = "shmix ctl";
         return sx_options_refuse_unknown(&verb, "action", wish->action, strlen(wish->action));
+    }
+    if (wish->signal != NULL && !sends_signal(action)) {
+        return sx_options_refuse(&sx_ctl_verb, NULL, "--signal is for kill and term");
     }
     if (has_word ? action->word == NO_WORD
                  : action->word == SIGNAL_WORD || action->word == TEXT_WORD) {
@@ -374,13 +387,22 @@ static int control(const struct wish *wish, const struct action *action)
 
 /* ---- the target as a word -------------------------------------------------------------------- */
 
-/* For an action without a word, the word behind it is its target. */
-static void word_move(struct wish *wish, const struct action *action)
+/* For an action without a word, the word behind it is its target; --signal is the word of the
+ * action in the place of kill and term, which is returned. */
+static const struct action *words_settle(struct wish *wish)
 {
+    const struct action *const action = action_find(wish->action);
+
     if (action != NULL && action->word == NO_WORD && wish->target == NULL) {
         wish->target = wish->word;
         wish->word = NULL;
     }
+    if (action == NULL || wish->signal == NULL || !sends_signal(action) || wish->word != NULL) {
+        return action;
+    }
+    wish->word = wish->signal;
+    wish->signal = NULL;
+    return action_find("signal");
 }
 
 struct jobs {
@@ -398,8 +420,32 @@ static void job_take(void *arg, pid_t server, const char *nspace, const struct s
     }
 }
 
-/* Replace a process by the one job of its server.  Return: false, with a message, when the server
- * has no job, or several; @ret_copy is to be freed. */
+/* A name with a dot may be that of a job; else it may be NAMESPACE.RANK, or NAMESPACE.*. */
+static void rank_split(struct wish *wish, char **ret_copy)
+{
+    struct sx_whose *const whose = &wish->attach.whose;
+    const char *const dot = strrchr(whose->nspace, '.');
+    struct sx_whose_found found;
+    int64_t rank = 0;
+    const bool all = dot != NULL && strcmp(dot, ".*") == 0;
+
+    if (dot == NULL || dot == whose->nspace || wish->rank_count > 0 ||
+        (!all && !sx_cli_number(dot + 1, 0, PMIX_RANK_VALID, &rank))) {
+        return;
+    }
+    sx_whose_find(SX_WHOSE_JOB, whose->nspace, &found);
+    if (found.count > 0) {
+        return;
+    }
+    whose->nspace = *ret_copy = sx_cli_printf("%.*s", (int)(dot - whose->nspace), whose->nspace);
+    if (!all) {
+        wish->ranks[wish->rank_count++] = (pmix_rank_t)rank;
+    }
+}
+
+/* Replace a process by the one job of its server, and a rank's name by its job and the rank.
+ * Return: false, with a message, when the server has no job, or several; @ret_copy is to be
+ * freed. */
 static bool target_settle(struct wish *wish, char **ret_copy)
 {
     struct sx_whose *const whose = &wish->attach.whose;
@@ -413,6 +459,7 @@ static bool target_settle(struct wish *wish, char **ret_copy)
         return false;
     }
     if (whose->nspace != NULL) {
+        rank_split(wish, ret_copy);
         return true;
     }
     const bool is_open = sx_cli_stores_each(whose->pid, job_take, &jobs);
@@ -441,11 +488,9 @@ int sx_cli_ctl(char **words)
     if (code != SX_OPTIONS_TAKEN) {
         return code;
     }
-    const struct action *const action = action_find(wish.action);
-
+    const struct action *const action = words_settle(&wish);
     char *copy = NULL;
 
-    word_move(&wish, action);
     code = wish_check(&wish, action);
     if (code == SX_OPTIONS_TAKEN && !target_settle(&wish, &copy)) {
         code = SX_EXIT_FAILURE;

@@ -64,6 +64,21 @@ for name in USR1 SIGUSR1 10; do
     await "rank 1 hears it" test -s "$work/usr1"
     [ "$(cat "$work/usr1")" = 1 ] || fail "$name: who hears it: $(cat "$work/usr1")"
 done
+for name in USR1 SIGUSR1 10; do
+    rm -f "$work/usr1"
+    expect_does kill -s $name "$nspace.1"
+    await "rank 1 hears it" test -s "$work/usr1"
+    [ "$(cat "$work/usr1")" = 1 ] || fail "kill -s $name: who hears it: $(cat "$work/usr1")"
+done
+rm -f "$work/usr1"
+"$SHMIX" kill -s USR1 "$nspace.2" || fail "shmix kill -s"
+await "rank 2 hears it" test -s "$work/usr1"
+[ "$(cat "$work/usr1")" = 2 ] || fail "shmix kill -s: who hears it: $(cat "$work/usr1")"
+expect_does pause "$nspace.1"
+await "rank 1 is stopped" is_stopped "$(pid 1)"
+is_stopped "$(pid 0)" && fail "rank 0 is stopped with it"
+expect_does resume "$nspace.*"
+await "rank 1 goes on" runs "$(pid 1)"
 expect_does define-set first$$ --nspace "$nspace" --rank 0
 expect_does define-set second --id named --nspace "$nspace" --rank 0
 "$SHMIX" ls sets --json "$job" | grep -q '"name":"first'$$'",.*"member_count":1' || fail "the set"
@@ -103,6 +118,9 @@ expect_refuses 2 "did you mean 'pause'" pawse --nspace "$nspace"
 expect_refuses 2 "signal wants a signal" signal --nspace "$nspace"
 expect_refuses 2 "'LOUD' is no signal" signal LOUD --nspace "$nspace"
 expect_refuses 2 "'65' is no signal" signal 65 --nspace "$nspace"
+expect_refuses 2 "'LOUD' is no signal" kill -s LOUD "$nspace"
+expect_refuses 2 "--signal is for kill and term" pause -s TERM "$nspace"
+expect_refuses 1 "no such processes: $nspace with these ranks" pause "$nspace.77"
 expect_refuses 2 "give one of them" kill 9 --nspace "$nspace"
 expect_refuses 2 "--rank does not take '1,x'" kill --nspace "$nspace" --rank 1,x
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$SHMIX" --version >/dev/null 2>&1; then
