@@ -7,6 +7,7 @@
 #include "base/system/pages.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -99,6 +100,8 @@ struct unmapping {
     int fd;
 };
 
+static atomic_uint under_way; /* by threads */
+
 /* In pieces: while the kernel unmaps one, no other thread of this process can map memory. */
 static void unmap_in_pieces(const struct unmapping *what)
 {
@@ -118,13 +121,15 @@ static void *unmap_run(void *arg)
 {
     unmap_in_pieces(arg);
     free(arg);
+    atomic_fetch_sub(&under_way, 1);
     return NULL;
 }
 
 void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
 {
     const struct unmapping what = { .at = at, .size = size, .fd = fd };
-    struct unmapping *const moved = are_many ? malloc(sizeof(*moved)) : NULL;
+    const bool by_thread = are_many && atomic_fetch_add(&under_way, 1) < SX_PAGES_UNMAPPINGS_MAX;
+    struct unmapping *const moved = by_thread ? malloc(sizeof(*moved)) : NULL;
 
     if (moved != NULL) {
         *moved = what;
@@ -132,6 +137,9 @@ void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
             return;
         }
         free(moved);
+    }
+    if (are_many) {
+        atomic_fetch_sub(&under_way, 1);
     }
     unmap_in_pieces(&what);
 }

@@ -31,7 +31,9 @@ bool sx_pages_grow(struct sx_pages *pages, size_t used, size_t size);
 void sx_pages_free(struct sx_pages *pages);
 
 /* Unmap @size bytes from @at on, which are whole pages, and close @fd if it is not -1.  A thread
- * does it for many of them.  Without one, or with few, the caller does. */
+ * does it for many of them.  The caller does it without a thread, for few of them, and while
+ * SX_PAGES_UNMAPPINGS_MAX threads are at it: what waits to be given back has a bound. */
+#define SX_PAGES_UNMAPPINGS_MAX 2
 void sx_pages_unmap(void *at, size_t size, int fd, bool are_many);
 
 #endif
