@@ -154,10 +154,10 @@ static void rank_is_served(struct sx_run_foreign *foreign, const struct sx_gatew
 {
     const struct sx_run_job *const job = job_find(foreign, news->nspace);
 
-    if (job == NULL || foreign->told || foreign->run->setup->options->quiet) {
+    if (job == NULL || foreign->is_announced || foreign->run->setup->options->quiet) {
         return;
     }
-    foreign->told = true;
+    foreign->is_announced = true;
     sx_run_say(foreign->run,
                "%srank %u has loaded another PMIx library, OpenPMIx %.60s (%s): it is served by a "
                "gateway, a process beside each such rank. Without one, and faster: "

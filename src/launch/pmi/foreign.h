@@ -34,7 +34,7 @@ struct sx_run_foreign {
     unsigned lives;           /* gateways that were started */
     struct sx_run_state *run; /* borrowed, as ... */
     const char *lib_dir;
-    bool told;
+    bool is_announced;
 };
 
 #define SX_RUN_FOREIGN_NULL   \

@@ -91,7 +91,7 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
         rc = sx_event_block_build(code, source, &options, info, ninfo + 1, &block);
     }
     if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: %s", code, source->nspace,
+        sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: %s", code, source->nspace,
                source->rank, reason_of(rc, code, source, &options, info, ninfo + 1));
         return;
     }
@@ -207,7 +207,7 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
         info = calloc(3 + more, sizeof(*info));
     }
     if (info == NULL) {
-        sx_log(SX_LOG_ERROR, "nobody is told of event %d of %s.%u: memory is short", code,
+        sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: memory is short", code,
                source.nspace, source.rank);
         return;
     }

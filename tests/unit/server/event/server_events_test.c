@@ -98,7 +98,7 @@ Test(event_made, tells_of_an_abort_and_whom_it_ends)
     }
 }
 
-/* What it writes about an abort of so many: nobody is told of that. */
+/* What it writes about an abort of so many: that event reaches nobody. */
 static void abort_many(void *arg, uint64_t now_ns)
 {
     pmix_proc_t *const procs = calloc(SX_PROCS_MAX, sizeof(*procs));
@@ -124,7 +124,8 @@ Test(event_made, says_that_an_event_is_too_large)
     cr_assert_gt(read(ends[0], line, sizeof(line) - 1), 0);
     close(ends[0]);
     close(kept);
-    cr_expect_not_null(strstr(line, "of job.2: it would take more than 4 MiB"), "%s", line);
+    cr_expect_not_null(strstr(line, "of job.2 reaches nobody: it would take more than 4 MiB"), "%s",
+                       line);
     cr_expect_null(newest(job));
 }
 
