@@ -261,7 +261,7 @@ struct sx_iof_state {
 /* collective */
 struct sx_collective_state {
     struct sx_list all;
-    struct sx_collective_walk *walk; /* collective.c: NULL: no walk is under way */
+    struct sx_collective_walk *walk; /* engine.h: NULL: no walk is under way */
     struct sx_shown_ops shown;
     struct sx_table signatures; /* the operations by their members: op_signature.c */
     struct sx_table meant;      /* those named by groups, by the real members */

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* collective_lifecycle.c - open operations when clients and namespaces come and go.
+ *
+ * Members that are registered late, and members that leave. */
+#include "server/collective/engine.h"
+
+#include <string.h>
+
+#include "base/status.h"
+#include "server/model/proc_list.h"
+
+void sx_collective_client_added(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collective.all) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        sx_shown_changed(server, &collective->shown);
+        if (!collective->with_host && !collective->is_over &&
+            sx_members_expect(&collective->members, client) != PMIX_SUCCESS) {
+            sx_collective_end(collective, PMIX_ERR_OUT_OF_RESOURCE);
+        }
+    }
+}
+
+/* Continue an operation that may have waited for @nspace. */
+static void nspace_added(struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (collective->with_host || collective->is_over ||
+        !sx_members_nspace_added(&collective->members, nspace)) {
+        return;
+    }
+    if (collective->kind->nspace_added != NULL) {
+        rc = collective->kind->nspace_added(collective);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_collective_reach(collective);
+    }
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (rc != PMIX_SUCCESS) {
+        sx_collective_end(collective, rc);
+    } else {
+        (void)sx_collective_try(collective);
+    }
+}
+
+void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    sx_name_returns(server, nspace->name);
+    sx_collective_walk_begin(server, &walk);
+    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
+        nspace_added(collective, nspace);
+    }
+    sx_collective_walk_end(server, &walk);
+}
+
+void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)
+{
+    SX_LIST_EACH(it, &server->collective.all) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_shown_has_row(&collective->shown) &&
+            sx_members_find(&collective->members, client) != NULL) {
+            sx_shown_changed(server, &collective->shown);
+        }
+    }
+}
+
+/* @member may have gone; @end is what this means for the operation. */
+static void member_ends(struct sx_collective *collective, struct sx_member *member,
+                        pmix_status_t end)
+{
+    const struct sx_client *const client = member->client;
+    const bool had_arrived = member->arrived;
+    /* After a mere PMIx_Finalize, another process may take the place of this one. */
+    const bool for_good = client->departed || client->state == SX_CLIENT_DEAD;
+    bool others_say = false;
+
+    sx_shown_changed(collective->members.server, &collective->shown);
+    if (end != PMIX_SUCCESS && end != PMIX_ERR_PARTIAL_SUCCESS && collective->kind->lost != NULL) {
+        end = collective->kind->lost(collective, member, end);
+        others_say = end == PMIX_SUCCESS;
+    }
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        sx_members_leave(&collective->members, member);
+    } else if (end != PMIX_SUCCESS) {
+        sx_failed_break(collective, member, end);
+        return;
+    }
+    if (had_arrived && !others_say && (for_good || end != PMIX_SUCCESS) &&
+        !sx_members_somebody_waits(&collective->members)) {
+        sx_collective_end(collective, PMIX_ERR_LOST_CONNECTION);
+    } else if (end != PMIX_SUCCESS && !collective->with_host && !collective->is_over) {
+        (void)sx_collective_try(collective);
+    }
+}
+
+static void member_look(struct sx_collective *collective, struct sx_member *member)
+{
+    const struct sx_member_ends ends = sx_collective_ends(collective, member->arrived);
+
+    member_ends(collective, member, sx_member_end(&ends, member->client));
+}
+
+/* Act on the events that have waited for the answer of a round, see rounds.h. */
+static void collective_resume(struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    size_t i = 0;
+
+    while (!collective->is_over && i < members->count) {
+        const size_t count = members->count;
+
+        member_look(collective, &members->all[i]);
+        i += members->count == count;
+    }
+    if (collective->is_late) {
+        sx_collective_end(collective, collective->late);
+    }
+}
+
+void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    sx_collective_walk_begin(server, &walk);
+    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
+        struct sx_member *member = sx_members_find(&collective->members, client);
+
+        if (collective->is_owed) {
+            sx_failed_leave(collective, client);
+        } else if (member != NULL && !sx_round_part_commits(&collective->part)) {
+            member_look(collective, member);
+        }
+    }
+    sx_collective_walk_end(server, &walk);
+}
+
+/* If the operation ends because @member is missing, it must fail for later callers too, whose lists
+ * no longer have @member. */
+static void member_withdraws(struct sx_collective *collective, struct sx_member *member)
+{
+    const pmix_status_t end = sx_collective_ends(collective, false).withdrew;
+
+    collective->is_bound |= end != PMIX_ERR_PARTIAL_SUCCESS;
+    member_ends(collective, member, end);
+}
+
+void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
+                                   uint8_t pardons)
+{
+    struct sx_collective_walk walk;
+    struct sx_collective *collective;
+
+    sx_collective_walk_begin(server, &walk);
+    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
+        struct sx_member *const member = sx_members_find(&collective->members, client);
+
+        if (member != NULL && !member->arrived && client->nspace != NULL &&
+            !sx_members_name(&collective->members, client)) {
+            collective->pardons |= pardons;
+            if (collective->is_owed) {
+                sx_failed_leave(collective, client);
+            } else {
+                member_withdraws(collective, member);
+            }
+        }
+    }
+    sx_collective_walk_end(server, &walk);
+}
+
+/* Return: whether the signature, as its lists are now, has a process on another node. */
+static bool means_others_yet(const struct sx_collective *collective)
+{
+    struct sx_members now = collective->members;
+    const bool found = sx_alias_list(now.server, NULL, now.procs, now.proc_count, &now.real) ==
+                       PMIX_SUCCESS;
+    const bool elsewhere = !found || sx_members_absent(&now).elsewhere;
+
+    sx_alias_list_clear(&now.real);
+    return elsewhere;
+}
+
+/* The host keeps the operation, since the member may have called before it left.  If no process
+ * that could still call is on another node, the operation is taken from the host. */
+static void go_on_without_one_elsewhere(struct sx_collective *collective)
+{
+    collective->members.incomplete = true;
+    if (!collective->with_host) {
+        (void)sx_collective_try(collective);
+    } else if (!sx_round_part_commits(&collective->part) && !means_others_yet(collective)) {
+        sx_collective_leave_host(collective, PMIX_SUCCESS);
+    }
+}
+
+static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint8_t pardons)
+{
+    collective->pardons |= pardons;
+    const struct sx_member_ends ends = sx_collective_ends(collective, false);
+    const pmix_status_t end = died ? ends.died : ends.withdrew;
+
+    if (end == PMIX_ERR_PARTIAL_SUCCESS) {
+        go_on_without_one_elsewhere(collective);
+    } else if (end != PMIX_SUCCESS) {
+        sx_collective_end_soon(collective, end);
+    }
+}
+
+/* Return: the first operation of @list that is newer than @serial. */
+static struct sx_collective *first_of_list(const struct sx_server *server, const char *list,
+                                           uint64_t serial)
+{
+    SX_LIST_EACH(it, &server->collective.all) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->serial > serial && !collective->is_over &&
+            sx_members_have_name(&collective->members, list)) {
+            return collective;
+        }
+    }
+    return NULL;
+}
+
+void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *list, bool died,
+                                         uint8_t pardons)
+{
+    struct sx_collective *collective = NULL;
+    uint64_t last = 0;
+
+    while ((collective = first_of_list(server, list, last)) != NULL) {
+        last = collective->serial; /* the operation may end here, and others with it */
+        one_elsewhere_gone(collective, died, pardons);
+    }
+}
+
+static void collective_go_on(struct sx_collective *collective, struct sx_client *client)
+{
+    member_ends(collective, sx_members_find(&collective->members, client),
+                PMIX_ERR_PARTIAL_SUCCESS);
+}
+
+const struct sx_collective_engine sx_collective_engine = { .resume = collective_resume,
+                                                           .go_on = collective_go_on,
+                                                           .stop = sx_collective_end };
+
+static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    size_t i = 0;
+
+    while (i < real->count && strcmp(real->all[i].nspace, nspace->name) != 0) {
+        i++;
+    }
+    return i < real->count;
+}
+
+void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    struct sx_list gone = SX_LIST_INIT(gone); /* one may end the next ones, which are in the list */
+    struct sx_list *link;
+
+    SX_LIST_EACH(it, &server->collective.all) {
+        struct sx_collective *collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (!collective->is_over || collective->is_owed || !names(collective, nspace)) {
+            continue;
+        }
+        sx_collective_unlink(collective);
+        sx_list_append(&gone, it);
+    }
+    while ((link = sx_list_pop(&gone)) != NULL) {
+        sx_collective_leave_host(SX_LIST_ENTRY(link, struct sx_collective, link),
+                                 PMIX_ERR_LOST_CONNECTION);
+    }
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* failed_kept.c - failed operations that some members have not called yet.
+ *
+ * They are in a table of their own, by the same signatures. */
+#include "server/collective/engine.h"
+
+/* Return: whether a member may still call. */
+static bool is_awaited(const struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+    bool awaited = false;
+
+    for (size_t i = 0; i < members->count && !awaited; i++) {
+        const struct sx_member *const member = &members->all[i];
+
+        awaited = !member->arrived &&
+                  sx_member_end(&sx_nobody_may_go, member->client) == PMIX_SUCCESS;
+    }
+    return awaited;
+}
+
+/* Keep a failed operation: no call joins it, and each member that calls later gets its status. */
+static void failed_keep(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+    const uint64_t hash = collective->generation.node.hash;
+    const struct sx_op_signature meeting = sx_collective_signature(collective->kind,
+                                                                   collective->members.procs,
+                                                                   collective->members.proc_count,
+                                                                   collective->id);
+    struct sx_collective *const oldest = sx_op_signature_owed(server, &meeting, hash);
+
+    sx_generation_remove(&server->collective.signatures,
+                         &sx_collective_oldest_like(collective)->generation,
+                         &collective->generation);
+    collective->is_owed = sx_generation_add(&server->collective.owed,
+                                            oldest == NULL ? NULL : &oldest->generation,
+                                            &collective->generation, hash);
+    if (!collective->is_owed) {
+        sx_collective_free(collective);
+    }
+}
+
+void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
+                     pmix_status_t status)
+{
+    if (!collective->is_bound || collective->with_host) {
+        sx_collective_end(collective, status);
+        return;
+    }
+    sx_collective_release(collective, status);
+    if (!member->arrived) {
+        sx_members_leave(&collective->members, member);
+    }
+    if (is_awaited(collective)) {
+        failed_keep(collective);
+    } else {
+        sx_collective_close(collective);
+    }
+}
+
+void sx_failed_leave(struct sx_collective *collective, struct sx_client *client)
+{
+    struct sx_member *const member = sx_members_find(&collective->members, client);
+
+    if (member != NULL && !member->arrived) {
+        sx_members_leave(&collective->members, member);
+        sx_shown_changed(collective->members.server, &collective->shown);
+    }
+    if (!is_awaited(collective)) {
+        sx_collective_close(collective);
+    }
+}
+
+struct sx_collective *sx_failed_find(struct sx_server *server,
+                                     const struct sx_op_signature *meeting, uint64_t hash,
+                                     struct sx_client *client, const struct sx_collective *next)
+{
+    struct sx_collective *const owed =
+        server->collective.owed.count == 0
+            ? NULL
+            : sx_collective_joinable(sx_op_signature_owed(server, meeting, hash), client);
+
+    return owed != NULL && (next == NULL || owed->serial < next->serial) ? owed : NULL;
+}
