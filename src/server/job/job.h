@@ -206,7 +206,7 @@ struct sx_pset_definition {
                                * later */
 };
 
-/* Do one step of three: the client is charged for each.  Return: PMIX_ERR_WOULD_BLOCK when another
+/* Do one step of four: the client is charged for each.  Return: PMIX_ERR_WOULD_BLOCK when another
  * step is needed; otherwise the status as of sx_pset_define.  Then, or when it is given up, clear
  * the definition. */
 pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_definition *definition);

@@ -330,7 +330,7 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
                         "PMIX_QUERY_PSET_NAMES returns; use another letter",
                         definition->name);
     }
-    return sx_proc_list_sorted(&definition->told, definition->members, count)
+    return sx_proc_list_append(&definition->told, definition->members, count)
                ? PMIX_SUCCESS
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
@@ -430,6 +430,9 @@ pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_defin
         rc = definition_read(definition);
         break;
     case 1:
+        sx_proc_list_sort(&definition->told);
+        break;
+    case 2:
         rc = definition_add(server, definition);
         break;
     default:

@@ -20,7 +20,7 @@
 #include "server/model/share.h"
 #include "server/port/port.h"
 
-#define SET_AT_ONCE_MAX 1024u /* the largest set that is defined within one turn */
+#define TARGETS_AT_ONCE_MAX 1024u /* that are put in a set, or in a request to the host, at once */
 
 /* ---- the request to the host --------------------------------------------------------------- */
 
@@ -63,7 +63,8 @@ static pmix_status_t question_build(const struct sx_client *client, const pmix_i
 
 /* ---- the targets ---------------------------------------------------------------------------- */
 
-#define TARGETS_PER_UNIT 128u /* targets that are checked: share.h */
+#define TARGETS_PER_UNIT 128u   /* targets that are checked: share.h */
+#define TARGETS_PER_ASK_UNIT 4u /* copied for the host */
 
 /* Whether this server's part can be done for all targets.  Cleanup needs processes that exist; a
  * set may have processes of a job to come.  The host checks the targets of the other directives.
@@ -103,7 +104,7 @@ static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *c
 
 struct control {
     struct sx_pending pending;
-    struct sx_share_work work; /* while a large set is defined in its client's turns */
+    struct sx_share_work work; /* while many targets are taken in their client's turns */
     pmix_proc_t *procs, job;
     struct sx_alias_list targets;
     pmix_info_t *info;
@@ -111,6 +112,7 @@ struct control {
     struct sx_control_options options; /* point into info */
     struct sx_upcall up;               /* the request to the host; without infos: none */
     struct sx_pset_definition set;
+    bool is_defined; /* the set, if there is one to define */
 };
 
 static void control_free(struct control *control)
@@ -198,7 +200,7 @@ static pmix_status_t ours_begin(struct sx_server *server, struct sx_client *clie
     return sx_cleanup_take(server, client, control->info, control->ninfo);
 }
 
-/* Everything but the host's part is done: @frame is NULL when it has been read. */
+/* Everything but the host's part is done. */
 static void control_go_on(struct sx_server *server, struct sx_client *client, uint32_t id,
                           const struct sx_frame *frame, struct control *control)
 {
@@ -206,83 +208,82 @@ static void control_go_on(struct sx_server *server, struct sx_client *client, ui
         sx_reply(server, client, id, PMIX_SUCCESS, -1);
         return;
     }
-    if (frame != NULL) {
-        sx_reply_read(server, client, frame);
-    }
+    sx_reply_read(server, client, frame);
     sx_pending_ask_host(server, client, id, SX_UPCALL_JOB_CONTROL, &control->up);
     control->up.ninfo = 0; /* the host owns them now */
 }
 
-/* ---- sets in steps -------------------------------------------------------------------------- */
+/* ---- many targets, in steps ------------------------------------------------------------------ */
 
 static void control_closed(struct sx_pending *pending)
 {
     sx_share_work_remove(&SX_CONTAINER(pending, struct control, pending)->work);
 }
 
-/* Everything that is still needed when it stops waiting has been moved before. */
 static void control_pending_free(struct sx_pending *pending)
 {
     control_free(SX_CONTAINER(pending, struct control, pending));
 }
 
+/* Each step of a definition, and the request to the host, is long. */
 static void control_step(struct sx_share_work *work)
 {
     struct control *const control = SX_CONTAINER(work, struct control, work);
     struct sx_pending *const pending = &control->pending;
-    const pmix_status_t rc = sx_pset_define_step(pending->server, &control->set);
 
-    if (rc == PMIX_ERR_WOULD_BLOCK) {
+    if (!control->is_defined) {
+        const pmix_status_t rc = sx_pset_define_step(pending->server, &control->set);
+
+        control->is_defined = rc == PMIX_SUCCESS;
+        if (rc != PMIX_ERR_WOULD_BLOCK && (rc != PMIX_SUCCESS || control->up.ninfo == 0)) {
+            sx_pending_answer(pending, rc);
+        }
         return;
     }
-    if (rc != PMIX_SUCCESS || control->up.ninfo == 0) {
-        sx_pending_answer(pending, rc);
-        return;
-    }
-    struct sx_server *const server = pending->server;
-    struct sx_client *const client = sx_client_retain(pending->client);
-    const uint32_t id = pending->id;
-    struct control *const rest = malloc(sizeof(*rest));
+    const struct sx_upcall up = control->up;
 
-    if (rest == NULL) {
-        sx_pending_answer(pending, PMIX_ERR_OUT_OF_RESOURCE);
-    } else {
-        *rest = (struct control){ .procs = control->procs,
-                                  .targets = control->targets,
-                                  .up = control->up };
-        control->procs = NULL;
-        control->targets = (struct sx_alias_list){ .all = NULL };
-        control->up = (struct sx_upcall){ .ninfo = 0 };
-        sx_pending_drop(pending); /* the host's answer uses its request id */
-        control_go_on(server, client, id, NULL, rest);
-        control_free(rest);
-    }
-    sx_client_release(client);
+    sx_share_charge(pending->server, pending->client, up.nprocs / TARGETS_PER_ASK_UNIT);
+    control->up.ninfo = 0; /* the host owns them now */
+    sx_pending_pass_to_host(pending, SX_UPCALL_JOB_CONTROL, &up);
 }
 
-/* Define the set; a large one in the turns of @client.  Return: PMIX_ERR_WOULD_BLOCK when @control
- * continues by itself; as sx_pset_define. */
-static pmix_status_t set_define(struct sx_server *server, struct sx_client *client,
-                                const struct sx_frame *frame, struct control *control)
+/* Take the targets in the turns of @client.  Return: PMIX_ERR_WOULD_BLOCK: @control continues by
+ * itself; as sx_pending_begin. */
+static pmix_status_t control_begin(struct sx_server *server, struct sx_client *client,
+                                   const struct sx_frame *frame, struct control *control)
 {
     static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
                                                  .closed = control_closed,
                                                  .free = control_pending_free };
-    pmix_status_t rc;
 
-    if (control->set.count > SET_AT_ONCE_MAX) {
-        control->pending.bytes = frame->opened.size;
-        rc = sx_pending_begin(server, client, frame->header.id, &kind, &control->pending);
-        if (rc == PMIX_SUCCESS) {
-            control->work.step = control_step;
-            sx_share_work_add(client, &control->work);
-            sx_reply_read(server, client, frame);
-        }
-        return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+    control->pending.bytes = frame->opened.size;
+    const pmix_status_t rc = sx_pending_begin(server, client, frame->header.id, &kind,
+                                              &control->pending);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
-    do {
+    control->work.step = control_step;
+    sx_share_work_add(client, &control->work);
+    sx_reply_read(server, client, frame);
+    return PMIX_ERR_WOULD_BLOCK;
+}
+
+/* Return: as control_begin for many targets; as sx_pset_define. */
+static pmix_status_t control_take(struct sx_server *server, struct sx_client *client,
+                                  const struct sx_frame *frame, struct control *control)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    control->is_defined = control->options.pset == NULL;
+    if (control->set.count > TARGETS_AT_ONCE_MAX &&
+        (!control->is_defined || control->up.ninfo > 0)) {
+        return control_begin(server, client, frame, control);
+    }
+    while (!control->is_defined) {
         rc = sx_pset_define_step(server, &control->set);
-    } while (rc == PMIX_ERR_WOULD_BLOCK);
+        control->is_defined = rc != PMIX_ERR_WOULD_BLOCK;
+    }
     return rc;
 }
 
@@ -302,8 +303,8 @@ bool sx_control_on_job_control(struct sx_server *server, struct sx_client *clien
     if (rc == PMIX_SUCCESS) {
         rc = ours_begin(server, client, control);
     }
-    if (rc == PMIX_SUCCESS && control->options.pset != NULL) {
-        rc = set_define(server, client, frame, control);
+    if (rc == PMIX_SUCCESS) {
+        rc = control_take(server, client, frame, control);
     }
     if (rc == PMIX_ERR_WOULD_BLOCK) {
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* proc_list.c - an array that doubles, and the hash of such a list. */
+/* proc_list.c - an array that doubles, its order, and the hash of such a list. */
 #include "server/model/proc_list.h"
 
 #include <stdlib.h>
@@ -10,6 +10,8 @@
 #include <xxhash.h>
 
 #include "base/array.h"
+#include "base/system/pages.h"
+#include "base/util.h"
 #include "base/value/value.h"
 
 #define FIRST 16u
@@ -28,7 +30,9 @@ bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, si
     if (count > list->capacity - list->count) {
         const size_t twice = 2 * list->capacity, all = list->count + count;
         const size_t capacity = twice > all ? twice : all;
-        pmix_proc_t *const grown = realloc(list->all, capacity * sizeof(*grown));
+        pmix_proc_t *const grown = list->all == NULL
+                                       ? sx_pages_malloc(capacity * sizeof(*grown))
+                                       : realloc(list->all, capacity * sizeof(*grown));
 
         if (grown == NULL) {
             return false;
@@ -73,11 +77,38 @@ static int runs_order(const void *left, const void *right)
     return strcmp(((const struct run *)left)->name, ((const struct run *)right)->name);
 }
 
-static int places_order(const void *left, const void *right)
+/* Sort by the key, a byte at a time from the lowest: bytes in which all keys are the same take no
+ * time, and no order of the list takes longer than another.  @other: room for as many. */
+static struct place *places_sort(struct place *places, struct place *other, size_t count)
 {
-    const uint64_t a = ((const struct place *)left)->key, b = ((const struct place *)right)->key;
+    uint64_t differ = 0;
 
-    return a < b ? -1 : a > b;
+    for (size_t i = 1; i < count; i++) {
+        differ |= places[0].key ^ places[i].key;
+    }
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t ends[256] = { 0 }, end = 0;
+        struct place *const from = places;
+
+        if ((differ >> shift & 0xff) == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            ends[from[i].key >> shift & 0xff]++;
+        }
+        for (size_t i = 0; i < SX_COUNT(ends); i++) {
+            const size_t first = end;
+
+            end += ends[i];
+            ends[i] = first;
+        }
+        for (size_t i = 0; i < count; i++) {
+            other[ends[from[i].key >> shift & 0xff]++] = from[i];
+        }
+        places = other;
+        other = from;
+    }
+    return places;
 }
 
 /* Return: how many runs there are, which are in @ret. */
@@ -112,31 +143,56 @@ static void places_find(const pmix_proc_t *procs, size_t proc_count, struct run 
             ret[count++] = (struct place){ .key = name << 32 | procs[i].rank, .index = i };
         }
     }
-    qsort(ret, count, sizeof(*ret), places_order);
 }
 
-/* A process is large: places are sorted, and each process is copied once. */
-bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, size_t count)
+/* Move each process to its place: around each circle of those that stand in one another's. */
+static void procs_move(pmix_proc_t *procs, struct place *places, size_t count)
 {
-    if (is_in_order(procs, count)) {
-        return sx_proc_list_append(ret, procs, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t to = i;
+        pmix_proc_t first;
+
+        if (places[i].index == i) {
+            continue;
+        }
+        first = procs[i];
+        while (places[to].index != i) {
+            const size_t from = places[to].index;
+
+            procs[to] = procs[from];
+            places[to].index = (uint32_t)to;
+            to = from;
+        }
+        procs[to] = first;
+        places[to].index = (uint32_t)to;
     }
+}
+
+/* A process is large: places are sorted, then each process is moved once, within the list, since
+ * fresh memory takes longer than that.  Return: false when memory is out. */
+static bool places_order(struct sx_proc_list *list)
+{
+    const size_t count = list->count;
     struct run *const runs = malloc(count * sizeof(*runs));
-    struct place *const places = malloc(count * sizeof(*places));
-    pmix_proc_t *const all = malloc(count * sizeof(*all));
-    const bool sorts = runs != NULL && places != NULL && all != NULL;
+    struct place *const places = malloc(2 * count * sizeof(*places));
+    const bool sorts = runs != NULL && places != NULL;
     size_t kept = 0;
 
     if (sorts) {
-        places_find(procs, count, runs, places);
+        places_find(list->all, count, runs, places);
+        struct place *const sorted = places_sort(places, places + count, count);
+
+        procs_move(list->all, sorted, count);
         for (size_t i = 0; i < count; i++) {
-            if (i == 0 || places[i - 1].key != places[i].key) {
-                all[kept++] = procs[places[i].index];
+            if (i > 0 && sorted[i - 1].key == sorted[i].key) {
+                continue;
             }
+            if (kept < i) {
+                list->all[kept] = list->all[i];
+            }
+            kept++;
         }
-        *ret = (struct sx_proc_list){ .all = all, .count = kept, .capacity = count };
-    } else {
-        free(all);
+        list->count = kept;
     }
     free(runs);
     free(places);
@@ -145,15 +201,9 @@ bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, siz
 
 void sx_proc_list_sort(struct sx_proc_list *list)
 {
-    struct sx_proc_list sorted = { .all = NULL };
     size_t kept = 0;
 
-    if (is_in_order(list->all, list->count)) {
-        return;
-    }
-    if (sx_proc_list_sorted(&sorted, list->all, list->count)) {
-        sx_proc_list_clear(list);
-        *list = sorted;
+    if (is_in_order(list->all, list->count) || places_order(list)) {
         return;
     }
     qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
@@ -163,6 +213,15 @@ void sx_proc_list_sort(struct sx_proc_list *list)
         }
     }
     list->count = kept;
+}
+
+bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, size_t count)
+{
+    if (!sx_proc_list_append(ret, procs, count)) {
+        return false;
+    }
+    sx_proc_list_sort(ret);
+    return true;
 }
 
 void sx_proc_list_clear(struct sx_proc_list *list)

@@ -187,14 +187,20 @@ static void pending_close(struct sx_pending *pending, pmix_status_t status)
     }
 }
 
+static void uncount_once(struct sx_pending *pending)
+{
+    if (!pending->with_host) {
+        sx_pending_uncount(pending->client, pending->kind->quota, pending->bytes);
+    }
+    pending->with_host = true;
+}
+
 static void pending_free(struct sx_pending *pending)
 {
     struct sx_client *const client = pending->client;
 
     sx_list_remove(&pending->link);
-    if (!pending->with_host) {
-        sx_pending_uncount(client, pending->kind->quota, pending->bytes);
-    }
+    uncount_once(pending);
     if (pending->kind->free != NULL) {
         pending->kind->free(pending);
     } else {
@@ -369,4 +375,13 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
     if (rc != PMIX_SUCCESS) {
         sx_pending_answer(pending, judge(asked, rc));
     }
+}
+
+void sx_pending_pass_to_host(struct sx_pending *pending, enum sx_upcall_kind kind,
+                             const struct sx_upcall *upcall)
+{
+    pending_close(pending, PMIX_SUCCESS);
+    uncount_once(pending); /* what the host is asked counts instead */
+    sx_pending_ask_host(pending->server, pending->client, pending->id, kind, upcall);
+    pending_free(pending);
 }

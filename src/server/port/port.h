@@ -286,6 +286,11 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
                                 enum sx_upcall_kind kind, const struct sx_upcall *upcall,
                                 sx_pending_judge_fn judge);
 
+/* The same for @pending, which ends: its request is answered with the host's answer.  The parts of
+ * @upcall may be freed with @pending. */
+void sx_pending_pass_to_host(struct sx_pending *pending, enum sx_upcall_kind kind,
+                             const struct sx_upcall *upcall);
+
 /* Send the oldest request of @client that is DUE. */
 void sx_pending_send_due(struct sx_client *client);
 
