@@ -100,39 +100,120 @@ bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, stru
 
 /* ---- abort -----------------------------------------------------------------------------------
  *
- * Read the request, ask the host, and return its answer. */
+ * Read the request, publish the event, ask the host, and return its answer.
+ *
+ *     READ --few processes--> TOLD and ASKED
+ *         \--many--> TOLD in the client's next turn --> ASKED in the one after */
+
+#define ABORT_PROCS_PER_UNIT 4u /* to publish them, or to hand them to the host: share.h */
+
+struct abort {
+    struct sx_pending pending;
+    struct sx_share_work work; /* while there are steps left, in the client's turns */
+    struct sx_pages pages;     /* of a long one, with the text */
+    pmix_proc_t *procs;
+    struct sx_alias_list real;
+    struct sx_upcall up;
+    bool is_told;
+};
+
+static void abort_free(struct abort *abort)
+{
+    sx_alias_list_clear(&abort->real);
+    free(abort->procs);
+    sx_pages_free(&abort->pages);
+    free(abort);
+}
+
+static void abort_closed(struct sx_pending *pending)
+{
+    sx_share_work_remove(&SX_CONTAINER(pending, struct abort, pending)->work);
+}
+
+static void abort_pending_free(struct sx_pending *pending)
+{
+    abort_free(SX_CONTAINER(pending, struct abort, pending));
+}
+
+static pmix_status_t abort_read(struct sx_server *server, struct sx_client *client,
+                                struct sx_frame *frame, struct abort *abort)
+{
+    const struct sx_abort *const request = frame->opened.head;
+    struct sx_alias_list *const real = &abort->real;
+    pmix_status_t rc = sx_frame_procs(frame, SX_ABORT_PROCS, &abort->procs);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_alias_list(server, client, abort->procs, request->proc_count, real);
+    }
+    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, real->all, real->count)) {
+        rc = PMIX_ERR_NO_PERMISSIONS;
+    }
+    abort->up = (struct sx_upcall){ .status = request->status,
+                                    .text = sx_part_text(&frame->opened.parts[SX_ABORT_TEXT]),
+                                    .procs = real->all,
+                                    .nprocs = real->count };
+    return rc;
+}
+
+/* The event about many processes and the request to the host are each long. */
+static void abort_step(struct sx_share_work *work)
+{
+    struct abort *const abort = SX_CONTAINER(work, struct abort, work);
+    struct sx_pending *const pending = &abort->pending;
+
+    sx_share_charge(pending->server, pending->client, abort->up.nprocs / ABORT_PROCS_PER_UNIT);
+    if (abort->is_told) {
+        sx_pending_pass_to_host(pending, SX_UPCALL_ABORT, &abort->up);
+        return;
+    }
+    abort->is_told = true;
+    sx_event_client_aborts(pending->server, pending->client, abort->up.procs, abort->up.nprocs);
+}
+
+static pmix_status_t abort_begin(struct sx_server *server, struct sx_client *client,
+                                 struct sx_frame *frame, struct abort *abort)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_HOST,
+                                                 .closed = abort_closed,
+                                                 .free = abort_pending_free };
+
+    abort->pending.bytes = frame->opened.size;
+    const pmix_status_t rc = sx_pending_begin(server, client, frame->header.id, &kind,
+                                              &abort->pending);
+
+    if (rc == PMIX_SUCCESS) {
+        abort->pages = frame->bulk_pages;
+        frame->bulk_pages = (struct sx_pages){ .at = NULL };
+        abort->work.step = abort_step;
+        sx_share_work_add(client, &abort->work);
+    }
+    return rc;
+}
 
 bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                        uint64_t now_ns)
 {
-    const struct sx_abort *request = frame->opened.head;
-    struct sx_alias_list real;
-    pmix_proc_t *procs;
-    pmix_status_t rc = sx_frame_procs(frame, SX_ABORT_PROCS, &procs);
+    struct abort *const abort = calloc(1, sizeof(*abort));
+    const uint32_t id = frame->header.id;
+    pmix_status_t rc = abort != NULL ? abort_read(server, client, frame, abort)
+                                     : PMIX_ERR_OUT_OF_RESOURCE;
 
     (void)now_ns;
+    if (rc == PMIX_SUCCESS && abort->up.nprocs > SX_FRAME_PROCS_AT_ONCE_MAX) {
+        rc = abort_begin(server, client, frame, abort);
+        if (rc == PMIX_SUCCESS) {
+            return true;
+        }
+    }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list(server, client, procs, request->proc_count, &real);
+        sx_event_client_aborts(server, client, abort->up.procs, abort->up.nprocs);
+        sx_pending_ask_host(server, client, id, SX_UPCALL_ABORT, &abort->up);
+    } else {
+        sx_reply(server, client, id, rc, -1);
     }
-    if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, real.all, real.count)) {
-        sx_alias_list_clear(&real);
-        rc = PMIX_ERR_NO_PERMISSIONS;
+    if (abort != NULL) {
+        abort_free(abort);
     }
-    if (rc != PMIX_SUCCESS) {
-        free(procs);
-        sx_reply(server, client, frame->header.id, rc, -1);
-        return true;
-    }
-    sx_event_client_aborts(server, client, real.all, real.count);
-    sx_pending_ask_host(server, client, frame->header.id, SX_UPCALL_ABORT,
-                        &(struct sx_upcall){
-                            .status = request->status,
-                            .text = sx_part_text(&frame->opened.parts[SX_ABORT_TEXT]),
-                            .procs = real.all,
-                            .nprocs = real.count,
-                        });
-    sx_alias_list_clear(&real);
-    free(procs);
     return true;
 }
 

@@ -163,6 +163,66 @@ Test(abort, of_connected_processes_names_them_to_the_host)
     cr_expect_eq(asked.count, 1);
 }
 
+static void request_large(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    good = sx_abort_on_abort(&server, client, &frame, now_ns);
+    sx_frame_release(&frame);
+}
+
+static void step_now(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    (void)now_ns;
+    sx_share_work_step(client);
+}
+
+/* The others are told of many processes in one turn, and the host in the next, which is charged. */
+Test(abort, of_many_is_told_and_asked_in_two_turns)
+{
+    enum { MANY = 12000 };
+    static pmix_proc_t procs[MANY];
+    struct sx_abort request = { .status = 42 };
+    struct sx_draft draft = { .head = &request,
+                              .signature = sx_message_spec(SX_MSG_ABORT)->body,
+                              .nspace = "",
+                              .parts[SX_ABORT_PROCS] = { procs, MANY },
+                              .parts[SX_ABORT_TEXT] = { "why", 4 } };
+    size_t size;
+
+    verdict = PMIX_OPERATION_SUCCEEDED;
+    for (uint32_t i = 0; i < MANY; i++) {
+        PMIx_Load_procid(&procs[i], "job", i);
+    }
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    struct sx_pages pages = { .at = NULL };
+
+    cr_assert(sx_pages_grow(&pages, 0, size));
+    cr_assert_eq(sx_body_write(&draft, pages.at), PMIX_SUCCESS);
+    frame = opened_frame(SX_MSG_ABORT, 13, pages.at, size);
+    frame.bulk_pages = pages;
+    bare_call(&server, request_large, NULL);
+    cr_assert(good);
+    for (unsigned step = 0; step < 2; step++) {
+        const uint32_t spent = client->share.spent;
+
+        cr_expect_eq(client->nspace->events.newest, step, "%u", step);
+        cr_expect_eq(asked.count, 0, "%u", step);
+        cr_assert_not(sx_list_empty(&client->share.works), "%u", step);
+        bare_call(&server, step_now, NULL);
+        cr_expect_geq(client->share.spent - spent, MANY / 4);
+    }
+    cr_expect(sx_list_empty(&client->share.works));
+    cr_expect_eq(asked.count, 1);
+    cr_expect_eq(asked.nprocs, MANY);
+    cr_expect_str_eq(asked.msg, "why");
+    client->share.units = 1;
+    if (!sx_list_empty(&client->share.due)) {
+        sx_pending_send_due(client);
+    }
+    cr_expect_eq(answers_next(&answers, 13), PMIX_SUCCESS);
+}
+
 /* The host would end whomever it is told of. */
 Test(abort, of_another_users_processes_does_not_reach_the_host)
 {
