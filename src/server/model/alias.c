@@ -129,49 +129,73 @@ bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
 
 /* ---- lists ----------------------------------------------------------------------------------- */
 
+static pmix_status_t too_many(void)
+{
+    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                    "a list of processes stands for more than %u: name fewer groups at once",
+                    SX_ALIAS_PROCS_MAX);
+}
+
 static pmix_status_t made_add(void *arg, const pmix_proc_t *real)
 {
     struct sx_proc_list *const made = arg;
 
     if (made->count == SX_ALIAS_PROCS_MAX) {
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                        "a list of processes stands for more than %u: name fewer groups at once",
-                        SX_ALIAS_PROCS_MAX);
+        return too_many();
     }
     return sx_proc_list_add(made, real->nspace, real->rank) ? PMIX_SUCCESS
                                                             : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Return: how many of @procs, from the first one on, have its name. */
+static size_t run_count(const pmix_proc_t *procs, size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && strcmp(procs[i - 1].nspace, procs[i].nspace) == 0) {
+        i++;
+    }
+    return i;
 }
 
 static bool has_alias(const struct sx_server *server, const pmix_proc_t *procs, size_t count)
 {
     bool found = false;
 
-    for (size_t i = 0; server->memberships.names.count > 0 && i < count && !found; i++) {
-        found = (i == 0 || strcmp(procs[i - 1].nspace, procs[i].nspace) != 0) &&
-                sx_alias_members(server, procs[i].nspace) != NULL;
+    for (size_t i = 0; server->memberships.names.count > 0 && i < count && !found;
+         i += run_count(&procs[i], count - i)) {
+        found = sx_alias_members(server, procs[i].nspace) != NULL;
     }
     return found;
 }
 
-/* When a name is given repeatedly, each process is searched once. */
+/* Processes by their own names are copied as they are, since a long list takes long to copy.  The
+ * names that stand for others are gathered, so that a repeated one is searched once. */
 static pmix_status_t list_make(struct sx_server *server, const pmix_proc_t *procs, size_t count,
                                bool keep_unknown, struct sx_proc_list *made)
 {
-    struct sx_proc_list given = { .all = NULL };
+    struct sx_proc_list names = { .all = NULL };
     pmix_status_t rc = PMIX_SUCCESS;
+    size_t run;
 
-    for (size_t i = 0; rc == PMIX_SUCCESS && i < count; i++) {
-        rc = sx_proc_list_add(&given, procs[i].nspace, procs[i].rank) ? PMIX_SUCCESS
-                                                                      : PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    sx_proc_list_sort(&given);
-    for (size_t i = 0; rc == PMIX_SUCCESS && i < given.count; i++) {
-        rc = sx_alias_each(server, &given.all[i], made_add, made);
-        if (rc == PMIX_ERR_NOT_FOUND && keep_unknown) {
-            rc = made_add(made, &given.all[i]);
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < count; i += run) {
+        const bool is_alias = sx_alias_members(server, procs[i].nspace) != NULL;
+
+        run = run_count(&procs[i], count - i);
+        if (!is_alias && run > SX_ALIAS_PROCS_MAX - made->count) {
+            rc = too_many();
+        } else if (!sx_proc_list_append(is_alias ? &names : made, &procs[i], run)) {
+            rc = PMIX_ERR_OUT_OF_RESOURCE;
         }
     }
-    sx_proc_list_clear(&given);
+    sx_proc_list_sort(&names);
+    for (size_t i = 0; rc == PMIX_SUCCESS && i < names.count; i++) {
+        rc = sx_alias_each(server, &names.all[i], made_add, made);
+        if (rc == PMIX_ERR_NOT_FOUND && keep_unknown) {
+            rc = made_add(made, &names.all[i]);
+        }
+    }
+    sx_proc_list_clear(&names);
     return rc;
 }
 
