@@ -9,6 +9,7 @@
 
 #include "base/message/payloads.h"
 #include "base/status.h"
+#include "base/system/pages.h"
 #include "base/util.h"
 #include "base/value/value.h"
 
@@ -379,7 +380,7 @@ pmix_status_t sx_part_procs(const struct sx_opened_part *part, pmix_proc_t **ret
         return PMIX_SUCCESS;
     }
     /* Once per arrival: glibc's calloc never takes what a thread has just freed. */
-    pmix_proc_t *const procs = malloc(part->count * sizeof(*procs));
+    pmix_proc_t *const procs = sx_pages_malloc(part->count * sizeof(*procs));
 
     if (procs == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;

@@ -14,6 +14,7 @@
 
 #include "base/message/payloads.h"
 #include "base/status.h"
+#include "base/system/pages.h"
 #include "base/util.h"
 #include "base/value/value.h"
 #include "server/model/nspace.h"
@@ -25,8 +26,9 @@
 /* Room for an event of @size bytes.  Return: NULL when memory is out or it is too large. */
 static struct sx_event_block *block_new(size_t size)
 {
-    struct sx_event_block *const block = size > SX_EVENT_BYTES_MAX ? NULL
-                                                                   : malloc(sizeof(*block) + size);
+    struct sx_event_block *const block = size > SX_EVENT_BYTES_MAX
+                                             ? NULL
+                                             : sx_pages_malloc(sizeof(*block) + size);
 
     if (block == NULL) {
         return NULL;

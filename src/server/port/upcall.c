@@ -16,6 +16,7 @@
 #include <pmix.h>
 
 #include "base/status.h"
+#include "base/system/pages.h"
 #include "base/value/value.h"
 #include "server/model/quota.h"
 
@@ -415,7 +416,7 @@ static pmix_status_t question_count(struct question *question, enum sx_upcall_ki
 static struct question *question_new(struct sx_server *server, enum sx_upcall_kind kind,
                                      struct sx_upcall *up, size_t size)
 {
-    struct question *const question = malloc(size);
+    struct question *const question = sx_pages_malloc(size);
 
     if (question == NULL) {
         return NULL;
