@@ -13,6 +13,7 @@
  * later. */
 #include "base/value/flat.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,19 +337,24 @@ static pmix_status_t get_argv(struct reader *r, const struct sx_cell *cell, char
     return record_enter(r, &rec, block, depth, true); /* a NULL would end the vector early */
 }
 
-static pmix_status_t get_scalar(const struct sx_cell *cell, size_t size, pmix_value_t *out)
+/* @flags and @len are those of the cell.  All is passed in registers: reading a struct that was
+ * written in parts just before stalls a CPU for as long as a probe takes. */
+static inline pmix_status_t get_scalar(pmix_data_type_t type, unsigned flags, uint32_t len,
+                                       uint64_t bits, size_t size, pmix_value_t *out)
 {
     const unsigned width = 8 * (unsigned)size;
 
-    if (cell->flags != 0 || cell->len != 0 || (width < 64 && cell->bits >> width != 0) ||
-        (cell->type == PMIX_BOOL && cell->bits > 1)) {
+    if (flags != 0 || len != 0 || (width < 64 && bits >> width != 0) ||
+        (type == PMIX_BOOL && bits > 1)) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
     if (out != NULL) {
-        memcpy(&out->data, &cell->bits, size);
+        out->type = type;
+        memcpy(&out->data, &bits, sizeof(bits)); /* beyond @size they are 0, as is @out */
     }
     return PMIX_SUCCESS;
 }
+static_assert(sizeof(((pmix_value_t *)NULL)->data) >= sizeof(uint64_t), "room for a cell's bits");
 
 /* A struct or a long plain type: a record with this one element. */
 static pmix_status_t get_single(struct reader *r, const struct sx_cell *cell,
@@ -393,11 +399,11 @@ static pmix_status_t get_value(struct reader *r, const struct sx_cell *cell, pmi
     if (scalar_size == 0 && !sx_flat_has_body(cell->type)) {
         return PMIX_ERR_UNPACK_FAILURE;
     }
+    if (scalar_size != 0) {
+        return get_scalar(cell->type, cell->flags, cell->len, cell->bits, scalar_size, out);
+    }
     if (out != NULL) {
         out->type = cell->type;
-    }
-    if (scalar_size != 0) {
-        return get_scalar(cell, scalar_size, out);
     }
     if (row->kind == SX_TYPE_STRING) {
         return get_string(r, cell, out == NULL ? NULL : &out->data.string);
@@ -810,6 +816,15 @@ pmix_status_t sx_flat_decode_within(pmix_value_t *ret, const struct sx_cell *cel
 pmix_status_t sx_flat_decode(pmix_value_t *ret, const struct sx_cell *cell, const void *body,
                              size_t size)
 {
+    const size_t scalar_size = sx_type_scalar_size(cell->type);
+
+    /* A number is all in its cell.  A walk is prepared for any record, and its preparation alone
+     * takes longer than this. */
+    if (scalar_size != 0) {
+        memset(ret, 0, sizeof(*ret));
+        return get_scalar(cell->type, cell->flags & SX_CELL_NULL, cell->len, cell->bits,
+                          scalar_size, ret);
+    }
     return sx_flat_decode_within(ret, cell, body, size, UINT64_MAX);
 }
 
