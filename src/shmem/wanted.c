@@ -302,26 +302,32 @@ static pmix_status_t find_in_row(const struct sx_wanted *wanted, const struct sx
     return sx_columns_read(&columns, row, ret);
 }
 
-/* A node, an app or a session is named, and the key alone implies its realm.  Return: as
- * find_in_row. */
-static pmix_status_t find_by_names(const struct sx_wanted *wanted, const struct sx_site *site,
-                                   struct sx_item *ret, bool *ret_go_on)
-{
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-
-    *ret_go_on = true;
-    for (enum sx_realm realm = SX_REALM_NODE;
-         realm <= SX_REALM_SESSION && rc == PMIX_ERR_NOT_FOUND && *ret_go_on; realm++) {
-        if (is_named(&wanted->options, realm)) {
-            rc = find_in_row(wanted, site, realm, ret, ret_go_on);
-        }
-    }
-    return rc;
-}
-
 static bool is_in_job(const struct sx_wanted *wanted)
 {
     return wanted->realm == SX_REALM_JOB || wanted->realm == SX_REALM_QUALIFIED;
+}
+
+static inline pmix_status_t find_unnamed(const struct sx_wanted *wanted, const struct sx_site *site,
+                                         struct sx_item *ret)
+{
+    return is_in_job(wanted) ? find_in_job(wanted, site, ret) : find_in_named(wanted, site, ret);
+}
+
+/* A node, an app or a session is named, and the key alone implies its realm.  Rare, and so kept out
+ * of the path of all other Gets. */
+__attribute__((cold)) static pmix_status_t
+find_by_names(const struct sx_wanted *wanted, const struct sx_site *site, struct sx_item *ret)
+{
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+    bool go_on = true;
+
+    for (enum sx_realm realm = SX_REALM_NODE;
+         realm <= SX_REALM_SESSION && rc == PMIX_ERR_NOT_FOUND && go_on; realm++) {
+        if (is_named(&wanted->options, realm)) {
+            rc = find_in_row(wanted, site, realm, ret, &go_on);
+        }
+    }
+    return rc == PMIX_ERR_NOT_FOUND && go_on ? find_unnamed(wanted, site, ret) : rc;
 }
 
 pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_site *site,
@@ -330,14 +336,10 @@ pmix_status_t sx_wanted_find(const struct sx_wanted *wanted, const struct sx_sit
     if (wanted->rank == PMIX_RANK_INVALID) {
         return PMIX_ERR_NOT_FOUND;
     }
-    bool go_on = true;
-    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
-    if (__builtin_expect(wanted->names_row, 0)) {
-        rc = find_by_names(wanted, site, ret, &go_on);
-    }
-    if (rc == PMIX_ERR_NOT_FOUND && go_on) {
-        rc = is_in_job(wanted) ? find_in_job(wanted, site, ret) : find_in_named(wanted, site, ret);
-    }
+    const pmix_status_t rc = __builtin_expect(wanted->names_row, 0)
+                                 ? find_by_names(wanted, site, ret)
+                                 : find_unnamed(wanted, site, ret);
+
     if (rc == PMIX_SUCCESS && wanted->options.scope != PMIX_SCOPE_UNDEF &&
         !sx_item_has_scope(ret, wanted->options.scope)) {
         return PMIX_ERR_EXISTS_OUTSIDE_SCOPE;
