@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* steps.c - the six steps of the hot paths, for bench/lines/instructions to count.
+/* steps.c - the seven steps of the hot paths, for bench/lines/instructions to count.
  *
- * Question:  how many instructions are a Get that hits, a number read by its handle, an event read from the
- *            ring, one handed to a handler, an append to a lane and a publication in a ring?
- * Predict:   Get 400 (two probes, a malloc and a free), native 60, event 300, append and publication 100.
- * Found:     957, 141, 447, 1,715, 155 and 177: Get is the one that was thought too cheap.
- * Method:    one rank under valgrind's callgrind; each step has a function of its own, whose instructions are counted
- *            and divided by COUNT.  Counts do not depend on the load, so a test bounds them.
+ * Question:  how many instructions are a Get that hits, a Get of a number that a peer has put under a key that the
+ *            caller has put as well, a number read by its handle, an event read from the ring, one handed to a
+ *            handler, an append to a lane and a publication in a ring?
+ * Predict:   either Get 400 (two probes, a malloc and a free), native 60, event 300, append and publication 100.
+ * Found:     968, 1,101, 141, 447, 1,739, 164 and 177: Get is the one that was thought too cheap.
+ * Method:    rank 0 of two under valgrind's callgrind; each step has a function of its own, whose instructions are
+ *            counted and divided by COUNT.  Counts do not depend on the load, so a test bounds them.  Rank 1 only
+ *            puts its number.
  * Varies:    nothing.  Fixed: bodies of 64 bytes.  Control: a loop of as many turns that does nothing. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,10 +25,11 @@
 #include "ring/ring.h"
 
 #define COUNT 256u
+#define NUMBER_KEY "steps.number"
 #define CODE (PMIX_EXTERNAL_ERR_BASE - 155)
 #define STEP __attribute__((noinline)) static void
 
-static pmix_proc_t job;
+static pmix_proc_t job, peer;
 static const shmix_key_t *key;
 static shmix_events_t *events;
 static struct sx_lane lane;
@@ -56,6 +59,17 @@ STEP step_get(void)
 
         need(PMIx_Get(&job, PMIX_JOB_SIZE, NULL, 0, &value), "PMIx_Get");
         checksum += value->data.uint32;
+        free(value);
+    }
+}
+
+STEP step_get_peer(void)
+{
+    for (unsigned i = 0; i < COUNT; i++) {
+        pmix_value_t *value = NULL;
+
+        need(PMIx_Get(&peer, NUMBER_KEY, NULL, 0, &value), "PMIx_Get");
+        checksum += value->data.uint64;
         free(value);
     }
 }
@@ -117,6 +131,26 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
+/* Put a number, and have the numbers of all ranks. */
+static void numbers_exchange(void)
+{
+    pmix_value_t number = { .type = PMIX_UINT64, .data.uint64 = 42 };
+    pmix_info_t collect;
+    bool yes = true;
+
+    need(PMIx_Put(PMIX_GLOBAL, NUMBER_KEY, &number), "PMIx_Put");
+    need(PMIx_Commit(), "PMIx_Commit");
+    need(PMIx_Info_load(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL), "PMIx_Info_load");
+    need(PMIx_Fence(NULL, 0, &collect, 1), "PMIx_Fence");
+}
+
+static int finish(void)
+{
+    need(PMIx_Fence(NULL, 0, NULL, 0), "PMIx_Fence");
+    need(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
+    return 0;
+}
+
 /* Publish COUNT events and wait until the last is in the ring. */
 static void events_make(void)
 {
@@ -168,6 +202,12 @@ int main(void)
     /* So that this thread calls the handler. */
     need(PMIx_Info_load(&external, PMIX_EXTERNAL_PROGRESS, NULL, PMIX_BOOL), "PMIx_Info_load");
     need(PMIx_Init(&job, &external, 1), "PMIx_Init");
+    numbers_exchange();
+    if (job.rank != 0) {
+        return finish();
+    }
+    peer = job;
+    peer.rank = 1;
     job.rank = PMIX_RANK_WILDCARD;
     need(shmix_job_open(NULL, &handle), "shmix_job_open");
     need(shmix_key_find(handle, SHMIX_JOB, PMIX_JOB_SIZE, &key), "shmix_key_find");
@@ -176,6 +216,7 @@ int main(void)
     need(sx_ring_create(&ring, "steps", 0, NULL), "sx_ring_create");
     step_nothing();
     step_get();
+    step_get_peer();
     step_native_read();
     step_event_read();
     step_event_handle();
@@ -184,6 +225,5 @@ int main(void)
     step_ring_publish();
     printf("%u of each, checksum %" PRIu64 "\n", COUNT, checksum);
     fflush(stdout);
-    need(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
-    return 0;
+    return finish();
 }
