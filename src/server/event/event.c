@@ -412,41 +412,51 @@ static bool may_raise(const struct sx_client *client, pmix_status_t code)
            (client->is_tool && (client->uid == 0 || client->uid == geteuid()));
 }
 
-/* *ret_number: the event's number in the client's home; 0: the event is not there. */
-static pmix_status_t client_publishes(struct sx_server *server, struct sx_client *client,
-                                      const struct sx_opened *body, uint64_t *ret_number)
+pmix_status_t sx_event_client_judge(const struct sx_client *client, const struct sx_opened *body,
+                                    struct sx_event_block **ret)
 {
     const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
     struct sx_event_block *block = NULL;
-    pmix_status_t rc = sx_event_block_judge(&source, body, &block);
+    const pmix_status_t rc = sx_event_block_judge(&source, body, &block);
 
     if (rc == PMIX_SUCCESS && !may_raise(client, sx_event_block_head(block)->code)) {
-        rc = PMIX_ERR_NO_PERMISSIONS;
+        sx_event_block_release(block);
+        return PMIX_ERR_NO_PERMISSIONS;
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_event_unalias(server, client, &block);
+    *ret = block;
+    return rc;
+}
+
+pmix_status_t sx_event_client_publish(struct sx_server *server, struct sx_client *client,
+                                      struct sx_event_block *block, uint64_t *ret_number)
+{
+    block->has_user = true;
+    block->user = client->uid;
+    const pmix_status_t rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
+
+    *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
+                      ? client->home->events.newest
+                      : 0;
+    if (sx_event_block_head(block)->code == PMIX_GROUP_CONSTRUCT_ABORT) {
+        SX_FAMILIES_TELL(server, group_aborted, server, client, block);
     }
-    if (rc == PMIX_SUCCESS) {
-        block->has_user = true;
-        block->user = client->uid;
-        rc = sx_event_publish(server, block, SX_EVENT_FROM_CLIENT, client);
-        *ret_number = client->home != NULL && sx_event_concerns(block, client->home)
-                          ? client->home->events.newest
-                          : 0;
-        if (sx_event_block_head(block)->code == PMIX_GROUP_CONSTRUCT_ABORT) {
-            SX_FAMILIES_TELL(server, group_aborted, server, client, block);
-        }
-    }
-    sx_event_block_release(block);
     return rc;
 }
 
 pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *client,
                                  const struct sx_opened *body)
 {
-    uint64_t number = 0;
-    const pmix_status_t rc = client_publishes(server, client, body, &number);
+    struct sx_event_block *block = NULL;
+    uint64_t number;
+    pmix_status_t rc = sx_event_client_judge(client, body, &block);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_unalias(server, client, &block);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_event_client_publish(server, client, block, &number);
+    }
+    sx_event_block_release(block);
     if (rc == PMIX_ERR_UNPACK_FAILURE) {
         return PMIX_ERR_BAD_PARAM;
     }
@@ -459,20 +469,6 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
                                                       : "memory is short");
     }
     return PMIX_SUCCESS;
-}
-
-bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
-                      uint64_t now_ns)
-{
-    uint64_t number = 0;
-    const pmix_status_t rc = client_publishes(server, client, &frame->opened, &number);
-
-    (void)now_ns;
-    if (rc == PMIX_ERR_UNPACK_FAILURE) {
-        return false;
-    }
-    sx_reply_body(server, client, frame->header.id, rc, &number, sizeof(number));
-    return true;
 }
 
 /* ---- from the host ------------------------------------------------------------------------- */

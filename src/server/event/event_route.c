@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "base/value/value.h"
 #include "server/model/membership.h"
 
@@ -63,23 +64,54 @@ static bool is_known(struct sx_server *server, const char *nspace)
     return sx_nspace_find(server, nspace) != NULL || strcmp(nspace, server->self.nspace) == 0;
 }
 
+/* A walk over a list in a block: its processes are read where they stand, since a long list takes
+ * long to copy. */
+struct walk {
+    struct sx_opened_part rest;
+    pmix_proc_t proc;
+    size_t name_len;
+    bool is_new; /* the name is not that of the process before */
+};
+
+static struct walk walk_of(const struct sx_event_block *block, unsigned part)
+{
+    return (struct walk){ .rest = sx_event_block_list(block, part) };
+}
+
+/* Return: false behind the last. */
+static bool walk_next(struct walk *walk)
+{
+    struct sx_proc_ref ref;
+
+    if (!sx_part_proc_next(&walk->rest, &ref)) {
+        return false;
+    }
+    walk->is_new = walk->name_len != ref.name_len ||
+                   memcmp(walk->proc.nspace, ref.name, ref.name_len) != 0;
+    if (walk->is_new) {
+        memcpy(walk->proc.nspace, ref.name, ref.name_len);
+        walk->proc.nspace[ref.name_len] = '\0';
+        walk->name_len = ref.name_len;
+    }
+    walk->proc.rank = ref.rank;
+    return true;
+}
+
 bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block)
 {
-    pmix_proc_t source, *procs = NULL;
-    size_t count = 0, i = 0;
+    struct walk walk = walk_of(block, SX_EVENT_TARGETS);
+    pmix_proc_t source;
 
     if (head_of(block)->range == PMIX_RANGE_NAMESPACE) {
         sx_event_block_source(block, &source);
         return !is_known(server, source.nspace);
     }
-    if (sx_event_block_targets(block, &procs, &count) != PMIX_SUCCESS) {
-        return false;
+    while (walk_next(&walk)) {
+        if (walk.is_new && !is_known(server, walk.proc.nspace)) {
+            return true;
+        }
     }
-    while (i < count && is_known(server, procs[i].nspace)) {
-        i++;
-    }
-    free(procs);
-    return i < count;
+    return false;
 }
 
 /* ---- the host's handlers --------------------------------------------------------------------- */
@@ -121,18 +153,16 @@ static bool job_goes_on_elsewhere(const struct sx_nspace *nspace)
 
 static bool targets_are_here(struct sx_server *server, const struct sx_event_block *block)
 {
-    pmix_proc_t *procs = NULL;
-    size_t count = 0;
-    bool here = sx_event_block_targets(block, &procs, &count) == PMIX_SUCCESS;
+    struct walk walk = walk_of(block, SX_EVENT_TARGETS);
+    const struct sx_nspace *nspace = NULL;
+    bool here = true;
 
-    for (size_t i = 0; i < count && here; i++) {
-        const struct sx_nspace *nspace = sx_nspace_find(server, procs[i].nspace);
-
-        here = nspace != NULL && (procs[i].rank == PMIX_RANK_WILDCARD
+    while (here && walk_next(&walk)) {
+        nspace = walk.is_new ? sx_nspace_find(server, walk.proc.nspace) : nspace;
+        here = nspace != NULL && (walk.proc.rank == PMIX_RANK_WILDCARD
                                       ? !job_goes_on_elsewhere(nspace)
-                                      : sx_client_find(nspace, procs[i].rank) != NULL);
+                                      : sx_client_find(nspace, walk.proc.rank) != NULL);
     }
-    free(procs);
     return here;
 }
 
@@ -212,40 +242,6 @@ void sx_event_confine(struct sx_server *server)
 
 /* Resolve the names in an event once, before it is published. */
 
-/* Copy @block, but from @source, for @targets and about @affected. */
-static pmix_status_t block_rebuild(const struct sx_event_block *block, const pmix_proc_t *source,
-                                   const struct sx_alias_list *targets,
-                                   const struct sx_alias_list *affected,
-                                   struct sx_event_block **ret)
-{
-    const struct sx_event *const head = (const struct sx_event *)(const void *)block->bytes;
-    const struct sx_notify_options options = {
-        .range = head->range,
-        .non_default = (head->flags & SX_EVENT_NON_DEFAULT) != 0,
-        .do_not_cache = (head->flags & SX_EVENT_DO_NOT_CACHE) != 0,
-        .stays_local = (head->flags & SX_EVENT_STAYS_LOCAL) != 0,
-        .targets = { targets->all, targets->count },
-        .affected = { affected->all, affected->count },
-    };
-    pmix_info_t *info;
-    size_t ninfo;
-    pmix_status_t rc = sx_event_block_infos(block, &info, &ninfo);
-
-    if (rc != PMIX_SUCCESS) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    rc = sx_event_block_build(head->code, source, &options, info, ninfo, ret);
-    if (rc == PMIX_SUCCESS) {
-        (*ret)->session = block->session;
-        (*ret)->has_user = block->has_user;
-        (*ret)->user = block->user;
-    }
-    if (info != NULL) {
-        PMIX_INFO_FREE(info, ninfo);
-    }
-    return rc == PMIX_SUCCESS ? rc : PMIX_ERR_OUT_OF_RESOURCE;
-}
-
 /* The real source of @block.  Return: whether it differs from the one in the block. */
 static bool source_find(struct sx_server *server, const struct sx_event_block *block,
                         pmix_proc_t *ret)
@@ -257,42 +253,87 @@ static bool source_find(struct sx_server *server, const struct sx_event_block *b
     return sx_alias_one(server, &given, ret) == PMIX_SUCCESS && sx_proc_order(&given, ret) != 0;
 }
 
+static bool list_has_alias(const struct sx_server *server, struct walk walk)
+{
+    while (walk_next(&walk)) {
+        if (walk.is_new && sx_alias_members(server, walk.proc.nspace) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sx_event_has_alias(struct sx_server *server, const struct sx_event_block *block)
+{
+    return server->memberships.names.count > 0 &&
+           (list_has_alias(server, walk_of(block, SX_EVENT_TARGETS)) ||
+            list_has_alias(server, walk_of(block, SX_EVENT_AFFECTED)));
+}
+
+/* Copy the block, for the processes that have been found. */
+static pmix_status_t naming_end(struct sx_server *server, struct sx_event_naming *naming)
+{
+    const struct sx_alias_list *const targets = &naming->found[0], *const affected =
+                                                                       &naming->found[1];
+    struct sx_event_block *named = NULL;
+    pmix_proc_t source;
+
+    (void)source_find(server, naming->block, &source);
+    if (sx_event_block_rename(naming->block, &source,
+                              &(struct sx_some_procs){ targets->all, targets->count },
+                              &(struct sx_some_procs){ affected->all, affected->count },
+                              &named) != PMIX_SUCCESS) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    sx_event_block_release(naming->block);
+    naming->block = named;
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_event_naming_step(struct sx_server *server, struct sx_client *payer,
+                                   struct sx_event_naming *naming)
+{
+    static const unsigned parts[] = { SX_EVENT_TARGETS, SX_EVENT_AFFECTED };
+    const unsigned list = naming->done / 2;
+    pmix_status_t rc;
+
+    if (list == SX_COUNT(parts)) {
+        return naming_end(server, naming);
+    }
+    if (naming->done++ % 2 == 0) {
+        rc = sx_event_block_procs(naming->block, parts[list], &naming->given[list],
+                                  &naming->counts[list]);
+    } else {
+        rc = sx_alias_list_found(server, payer, naming->given[list], naming->counts[list],
+                                 &naming->found[list]);
+    }
+    return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+}
+
+void sx_event_naming_clear(struct sx_event_naming *naming)
+{
+    for (size_t i = 0; i < SX_COUNT(naming->found); i++) {
+        sx_alias_list_clear(&naming->found[i]);
+        free(naming->given[i]);
+        naming->given[i] = NULL;
+    }
+}
+
 pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
                                struct sx_event_block **block)
 {
-    const struct sx_event *const head = sx_event_block_head(*block);
-    struct sx_alias_list targets = { .all = NULL }, affected = { .all = NULL };
-    pmix_proc_t *given[2] = { NULL, NULL };
-    struct sx_event_block *named = NULL;
+    struct sx_event_naming naming = { .block = *block };
+    pmix_status_t rc;
     pmix_proc_t source;
-    size_t counts[2];
 
-    if (server->memberships.names.count == 0 ||
-        (payer != NULL && head->target_count + head->affected_count == 0)) {
+    if (!sx_event_has_alias(server, *block) &&
+        (payer != NULL || !source_find(server, *block, &source))) {
         return PMIX_SUCCESS; /* a client is the source itself */
     }
-    const bool is_renamed = source_find(server, *block, &source);
-    pmix_status_t rc = sx_event_block_targets(*block, &given[0], &counts[0]);
-
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_event_block_affected(*block, &given[1], &counts[1]);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list_found(server, payer, given[0], counts[0], &targets);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list_found(server, payer, given[1], counts[1], &affected);
-    }
-    if (rc == PMIX_SUCCESS && (is_renamed || targets.is_made || affected.is_made)) {
-        rc = block_rebuild(*block, &source, &targets, &affected, &named);
-    }
-    if (named != NULL) {
-        sx_event_block_release(*block);
-        *block = named;
-    }
-    sx_alias_list_clear(&targets);
-    sx_alias_list_clear(&affected);
-    free(given[0]);
-    free(given[1]);
+    do {
+        rc = sx_event_naming_step(server, payer, &naming);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    sx_event_naming_clear(&naming);
+    *block = naming.block;
     return rc;
 }

@@ -18,6 +18,7 @@
 #define SX_SERVER_EVENT_EVENT_ROUTE_H
 
 #include "server/event/event.h"
+#include "server/model/membership.h"
 #include "server/port/port.h"
 
 enum sx_event_way {
@@ -48,6 +49,17 @@ bool sx_event_route_concerns(const struct sx_event_route *route, const struct sx
  * later. */
 bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *block);
 
+/* ---- events of clients ----------------------------------------------------------------------- */
+
+/* The block of the event that @client has sent.  Return: PMIX_SUCCESS and *ret; as
+ * sx_event_block_judge; PMIX_ERR_NO_PERMISSIONS for a code that it may not raise. */
+pmix_status_t sx_event_client_judge(const struct sx_client *client, const struct sx_opened *body,
+                                    struct sx_event_block **ret);
+/* Publish the block, which names real processes.  *ret_number: the event's number in the client's
+ * home; 0: the event is not there.  Return: as sx_event_publish. */
+pmix_status_t sx_event_client_publish(struct sx_server *server, struct sx_client *client,
+                                      struct sx_event_block *block, uint64_t *ret_number);
+
 /* ---- names that stand for processes ---------------------------------------------------------- */
 
 /* Events from, for, or about members of connected namespaces and groups. */
@@ -58,6 +70,21 @@ bool sx_event_awaits_job(struct sx_server *server, const struct sx_event_block *
  * PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE, and then *block is unchanged. */
 pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer,
                                struct sx_event_block **block);
+
+/* The same in steps, for an event of many processes.  It is needed when sx_event_has_alias. */
+bool sx_event_has_alias(struct sx_server *server, const struct sx_event_block *block);
+struct sx_event_naming {
+    struct sx_event_block *block; /* the rest is zeroed before the first step */
+    unsigned done;                /* steps */
+    pmix_proc_t *given[2];        /* of targets and affected processes: as the block names them */
+    size_t counts[2];
+    struct sx_alias_list found[2]; /* ... and the processes that they stand for */
+};
+/* Return: PMIX_ERR_WOULD_BLOCK when another step is needed; otherwise as sx_event_unalias.  Then,
+ * or when it is given up, clear it; the block stays the owner's. */
+pmix_status_t sx_event_naming_step(struct sx_server *server, struct sx_client *payer,
+                                   struct sx_event_naming *naming);
+void sx_event_naming_clear(struct sx_event_naming *naming);
 
 /* ---- through the host to other nodes --------------------------------------------------------- */
 

@@ -118,7 +118,7 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
         return; /* true for most events: they need not be decoded */
     }
     sx_event_block_source(block, &source);
-    rc = sx_event_block_affected(block, &affected, &affected_count);
+    rc = sx_event_block_procs(block, SX_EVENT_AFFECTED, &affected, &affected_count);
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_block_infos(block, &info, &options.ninfo);
     }

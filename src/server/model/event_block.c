@@ -119,49 +119,94 @@ pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_op
 
 /* ---- building ------------------------------------------------------------------------------ */
 
+/* Write the event of @draft, followed by @info_size bytes of flat infos unless it has infos. */
+static pmix_status_t block_write(struct sx_draft *draft, const void *infos, size_t info_size,
+                                 struct sx_event_block **ret)
+{
+    const struct sx_event *const event = draft->head;
+    size_t size;
+    pmix_status_t rc = sx_body_measure(draft, &size);
+    const size_t room = info_size > 0 ? (size_t)sx_align_up(size, 8) + info_size : size;
+    struct sx_event_block *block = rc == PMIX_SUCCESS ? block_new(room) : NULL;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = block == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_body_write(draft, block->bytes);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_event_block_release(block);
+        return rc;
+    }
+    block->target_off = (uint32_t)(sizeof(*event) + sx_align_up(draft->sizes[SX_EVENT_SOURCE], 8));
+    block->affected_off = block->target_off + (uint32_t)draft->sizes[SX_EVENT_TARGETS];
+    block->info_off = block->affected_off + (uint32_t)draft->sizes[SX_EVENT_AFFECTED];
+    if (info_size > 0) {
+        memcpy(block->bytes + block->info_off, infos, info_size);
+        sx_event_block_head(block)->info_size = (uint32_t)info_size;
+    }
+    range_settle(block);
+    *ret = block;
+    return PMIX_SUCCESS;
+}
+
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
                                    const struct sx_notify_options *options,
                                    const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret)
 {
-    struct sx_event_block *block = NULL;
     struct sx_event event;
     struct sx_draft draft;
-    size_t size;
 
     if (options->range > PMIX_RANGE_PROC_LOCAL ||
         (options->range == PMIX_RANGE_CUSTOM && options->targets.count == 0)) {
         return PMIX_ERR_BAD_PARAM;
     }
     sx_event_draft(&draft, &event, code, source, options, info, ninfo);
-    pmix_status_t rc = sx_body_measure(&draft, &size);
-    if (rc == PMIX_SUCCESS) {
-        block = block_new(size);
-        rc = block == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_body_write(&draft, block->bytes);
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_event_block_release(block);
-        return rc;
-    }
-    const size_t source_size = sx_align_up(draft.sizes[SX_EVENT_SOURCE], 8);
+    const pmix_status_t rc = block_write(&draft, NULL, 0, ret);
 
-    block->target_off = (uint32_t)(sizeof(event) + source_size);
-    block->affected_off = block->target_off + (uint32_t)draft.sizes[SX_EVENT_TARGETS];
-    block->info_off = block->affected_off + (uint32_t)draft.sizes[SX_EVENT_AFFECTED];
-    range_settle(block);
-    if (options->session.given) {
-        block->session = options->session.number;
+    if (rc == PMIX_SUCCESS && options->session.given) {
+        (*ret)->session = options->session.number;
     }
-    *ret = block;
-    return PMIX_SUCCESS;
+    return rc;
 }
-
-/* ---- reading ------------------------------------------------------------------------------- */
 
 static const struct sx_event *head_of(const struct sx_event_block *block)
 {
     return (const struct sx_event *)(const void *)block->bytes;
 }
+
+pmix_status_t sx_event_block_rename(const struct sx_event_block *block, const pmix_proc_t *source,
+                                    const struct sx_some_procs *targets,
+                                    const struct sx_some_procs *affected,
+                                    struct sx_event_block **ret)
+{
+    const struct sx_event *const head = head_of(block);
+    const struct sx_notify_options options = {
+        .range = head->range,
+        .non_default = (head->flags & SX_EVENT_NON_DEFAULT) != 0,
+        .do_not_cache = (head->flags & SX_EVENT_DO_NOT_CACHE) != 0,
+        .stays_local = (head->flags & SX_EVENT_STAYS_LOCAL) != 0,
+        .targets = *targets,
+        .affected = *affected,
+    };
+    struct sx_event event;
+    struct sx_draft draft;
+
+    if (options.range == PMIX_RANGE_CUSTOM && targets->count == 0) {
+        return PMIX_ERR_BAD_PARAM; /* an event without targets is for all */
+    }
+    sx_event_draft(&draft, &event, head->code, source, &options, NULL, 0);
+    const pmix_status_t rc = block_write(&draft, block->bytes + block->info_off, head->info_size,
+                                         ret);
+
+    if (rc == PMIX_SUCCESS) {
+        (*ret)->session = block->session;
+        (*ret)->has_user = block->has_user;
+        (*ret)->user = block->user;
+    }
+    return rc;
+}
+
+/* ---- reading ------------------------------------------------------------------------------- */
 
 void sx_event_block_source(const struct sx_event_block *block, pmix_proc_t *ret)
 {
@@ -188,28 +233,24 @@ bool sx_event_block_aims_at(const struct sx_event_block *block, const char *nspa
     return head_of(block)->target_count == 0;
 }
 
-static pmix_status_t procs_read(const struct sx_event_block *block, uint32_t off, uint32_t count,
-                                pmix_proc_t **ret_procs, size_t *ret_count)
+struct sx_opened_part sx_event_block_list(const struct sx_event_block *block, unsigned part)
 {
-    const struct sx_opened_part part = { .at = (const uint8_t *)block->bytes + off,
-                                         .size = block->size - off,
-                                         .count = count };
+    const bool targets = part == SX_EVENT_TARGETS;
+    const uint32_t off = targets ? block->target_off : block->affected_off;
 
-    *ret_count = count;
-    return sx_part_procs(&part, ret_procs);
+    return (struct sx_opened_part){ .at = (const uint8_t *)block->bytes + off,
+                                    .size = block->size - off,
+                                    .count = targets ? head_of(block)->target_count
+                                                     : head_of(block)->affected_count };
 }
 
-pmix_status_t sx_event_block_targets(const struct sx_event_block *block, pmix_proc_t **ret_procs,
-                                     size_t *ret_count)
+pmix_status_t sx_event_block_procs(const struct sx_event_block *block, unsigned part,
+                                   pmix_proc_t **ret_procs, size_t *ret_count)
 {
-    return procs_read(block, block->target_off, head_of(block)->target_count, ret_procs, ret_count);
-}
+    const struct sx_opened_part list = sx_event_block_list(block, part);
 
-pmix_status_t sx_event_block_affected(const struct sx_event_block *block, pmix_proc_t **ret_procs,
-                                      size_t *ret_count)
-{
-    return procs_read(block, block->affected_off, head_of(block)->affected_count, ret_procs,
-                      ret_count);
+    *ret_count = list.count;
+    return sx_part_procs(&list, ret_procs);
 }
 
 pmix_status_t sx_event_block_infos(const struct sx_event_block *block, pmix_info_t **ret_info,

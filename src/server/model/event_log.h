@@ -20,7 +20,9 @@
 
 #include <pmix_common.h>
 
+#include "base/call/directives.h"
 #include "base/list.h"
+#include "base/message/signature.h"
 #include "control/message.h"
 #include "ring/record.h"
 
@@ -62,6 +64,13 @@ pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source
                                    const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret);
 
+/* As @block, with its infos, but from @source, for @targets and about @affected.  Return: as
+ * sx_event_block_build. */
+pmix_status_t sx_event_block_rename(const struct sx_event_block *block, const pmix_proc_t *source,
+                                    const struct sx_some_procs *targets,
+                                    const struct sx_some_procs *affected,
+                                    struct sx_event_block **ret);
+
 struct sx_event_block *sx_event_block_retain(struct sx_event_block *block);
 /* Return: NULL, always. */
 struct sx_event_block *sx_event_block_release(struct sx_event_block *block);
@@ -77,11 +86,12 @@ void sx_event_block_source(const struct sx_event_block *block, pmix_proc_t *ret)
  * PMIX_RANK_WILDCARD: whether any process of the namespace may be. */
 bool sx_event_block_aims_at(const struct sx_event_block *block, const char *nspace, uint32_t rank);
 
-/* Malloc'ed, NULL and 0 when there are none.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_event_block_targets(const struct sx_event_block *block, pmix_proc_t **ret_procs,
-                                     size_t *ret_count);
-pmix_status_t sx_event_block_affected(const struct sx_event_block *block, pmix_proc_t **ret_procs,
-                                      size_t *ret_count);
+/* The list SX_EVENT_TARGETS or SX_EVENT_AFFECTED, for sx_part_proc_next. */
+struct sx_opened_part sx_event_block_list(const struct sx_event_block *block, unsigned part);
+/* Its processes: malloc'ed, NULL and 0 when there are none.  Return: PMIX_SUCCESS,
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_event_block_procs(const struct sx_event_block *block, unsigned part,
+                                   pmix_proc_t **ret_procs, size_t *ret_count);
 /* For PMIX_INFO_FREE. */
 pmix_status_t sx_event_block_infos(const struct sx_event_block *block, pmix_info_t **ret_info,
                                    size_t *ret_ninfo);

@@ -290,7 +290,7 @@ Test(event_alias, for_all_of_them_is_for_each_and_says_what_it_said)
     cr_expect_not(sx_event_block_aims_at(block, "a", 0));
     cr_expect(sx_event_block_aims_at(block, "b", 0));
     cr_expect(sx_event_block_aims_at(block, "b", 1));
-    cr_assert_eq(sx_event_block_affected(block, &affected, &count), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_block_procs(block, SX_EVENT_AFFECTED, &affected, &count), PMIX_SUCCESS);
     cr_assert_eq(count, 2);
     cr_expect(PMIx_Check_nspace(affected[1].nspace, "b"));
     cr_expect_eq(affected[1].rank, PMIX_RANK_WILDCARD);

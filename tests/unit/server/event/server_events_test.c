@@ -54,7 +54,8 @@ static void expect(pmix_status_t code, pmix_rank_t first, size_t count)
     cr_expect_eq(sx_event_block_head(block)->flags & SX_EVENT_NON_DEFAULT, SX_EVENT_NON_DEFAULT);
     cr_expect_str_eq(source.nspace, "job");
     cr_expect_eq(source.rank, 2);
-    cr_assert_eq(sx_event_block_affected(block, &affected, &affected_count), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_block_procs(block, SX_EVENT_AFFECTED, &affected, &affected_count),
+                 PMIX_SUCCESS);
     cr_assert_eq(affected_count, count);
     cr_expect_eq(affected[0].rank, first);
     cr_expect_str_eq(affected[0].nspace, "job");

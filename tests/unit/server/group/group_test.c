@@ -209,7 +209,7 @@ static void expect_event(pmix_status_t code)
     cr_expect(sx_event_block_aims_at(block, "job", OTHER));
     sx_event_block_source(block, &source);
     cr_expect(PMIx_Check_nspace(source.nspace, "job") && source.rank == VICTIM);
-    cr_assert_eq(sx_event_block_affected(block, &affected, &count), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_block_procs(block, SX_EVENT_AFFECTED, &affected, &count), PMIX_SUCCESS);
     cr_expect(count == 1 && affected[0].rank == VICTIM);
     free(affected);
     cr_assert_eq(sx_event_block_infos(block, &info, &ninfo), PMIX_SUCCESS);

@@ -88,11 +88,11 @@ Test(event_block, takes_what_the_sender_may_say_and_nothing_more)
     cr_assert_eq(event->flags, SX_EVENT_NON_DEFAULT | SX_EVENT_DO_NOT_CACHE | SX_EVENT_STAYS_LOCAL);
     cr_assert(block->is_job);
 
-    cr_assert_eq(sx_event_block_targets(block, &procs, &count), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_block_procs(block, SX_EVENT_TARGETS, &procs, &count), PMIX_SUCCESS);
     cr_assert_eq(count, 2);
     cr_assert_str_eq(procs[1].nspace, "other.job");
     free(procs);
-    cr_assert_eq(sx_event_block_affected(block, &procs, &count), PMIX_SUCCESS);
+    cr_assert_eq(sx_event_block_procs(block, SX_EVENT_AFFECTED, &procs, &count), PMIX_SUCCESS);
     cr_assert_eq(count, 1);
     cr_assert_eq(procs[0].rank, 3);
     free(procs);
@@ -194,9 +194,9 @@ Test(event_block, survives_any_wrong_byte)
         }
         cr_assert_eq(sx_event_block_infos(block, &info, &count), PMIX_SUCCESS);
         PMIX_INFO_FREE(info, count);
-        cr_assert_eq(sx_event_block_targets(block, &procs, &count), PMIX_SUCCESS);
+        cr_assert_eq(sx_event_block_procs(block, SX_EVENT_TARGETS, &procs, &count), PMIX_SUCCESS);
         free(procs);
-        cr_assert_eq(sx_event_block_affected(block, &procs, &count), PMIX_SUCCESS);
+        cr_assert_eq(sx_event_block_procs(block, SX_EVENT_AFFECTED, &procs, &count), PMIX_SUCCESS);
         free(procs);
         sx_event_block_release(block);
     }

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* long_event_test.c - an event that names many processes, some by a group, takes several turns. */
+#include "../answers.h"
+#include "../bare_events.h"
+#include "../opened.h"
+#include "server/event/event.h"
+#include "server/model/membership.h"
+
+#define CODE (-2000)
+enum { MANY = 5000 };
+
+static struct sx_server server;
+static struct sx_nspace *job, *other;
+static struct sx_client *client;
+static struct answers answers;
+static pmix_proc_t procs[MANY];
+
+/* "both" are the processes of two jobs.  Each job is here as a whole. */
+static void begin(void)
+{
+    const pmix_proc_t both[] = { { "job", 0 }, { "other", 0 } };
+
+    bare_events_init(&server);
+    job = bare_job(&server, "job", 1, 1);
+    other = bare_job(&server, "other", 1, 1);
+    client = bare_connect(&server, job, 0);
+    (void)bare_connect(&server, other, 0);
+    bare_connected(&server, "both", both, 2);
+    answers_begin(&answers, &server, client);
+    for (uint32_t i = 0; i < MANY; i++) {
+        PMIx_Load_procid(&procs[i], "job", i % 2);
+    }
+}
+
+static void end(void)
+{
+    answers_end(&answers, client);
+    bare_events_deinit(&server);
+}
+
+TestSuite(long_event, .init = begin, .fini = end);
+
+/* For and about @count of the processes. */
+static void send_of(uint32_t count)
+{
+    const pmix_proc_t source = { "job", 0 };
+    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
+                                               .targets = { procs, count },
+                                               .affected = { procs, count } };
+    struct sx_event event;
+    struct sx_draft draft;
+    size_t size;
+
+    sx_event_draft(&draft, &event, CODE, &source, &options, NULL, 0);
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    void *const bytes = calloc(1, size);
+
+    cr_assert_eq(sx_body_write(&draft, bytes), PMIX_SUCCESS);
+    struct sx_frame frame = opened_frame(SX_MSG_EVENT_BULK, 4, bytes, size);
+
+    cr_expect(sx_event_on_bulk(&server, client, &frame, 0));
+    free(bytes);
+}
+
+static unsigned steps_take(void)
+{
+    unsigned steps = 0;
+
+    for (; !sx_list_empty(&client->share.works); steps++) {
+        const uint32_t spent = client->share.spent;
+
+        cr_expect_eq(other->events.newest, 0, "%u", steps);
+        cr_expect(answers_none(&answers));
+        sx_share_work_step(client);
+        cr_expect(steps == 5 || client->share.spent - spent >= MANY / 4, "%u", steps);
+    }
+    client->share.units = 1;
+    if (!sx_list_empty(&client->share.due)) {
+        sx_pending_send_due(client);
+    }
+    return steps;
+}
+
+/* Each list is read in one turn, and its names are found in the next; the event is written anew, and
+ * then published. */
+Test(long_event, with_the_name_of_a_group_is_published_in_the_sixth_turn)
+{
+    procs[MANY / 2] = (pmix_proc_t){ "both", 1 };
+    send_of(MANY);
+    cr_expect_eq(steps_take(), 6);
+    cr_expect_eq(answers_next(&answers, 4), PMIX_SUCCESS);
+    cr_expect_eq(job->events.newest, 1);
+    cr_expect_eq(other->events.newest, 1, "by the name of the group alone");
+}
+
+Test(long_event, without_such_a_name_is_published_at_once)
+{
+    send_of(MANY);
+    cr_expect(sx_list_empty(&client->share.works));
+    cr_expect_eq(answers_next(&answers, 4), PMIX_SUCCESS);
+    cr_expect_eq(job->events.newest, 1);
+    cr_expect_eq(other->events.newest, 0);
+}
+
+Test(long_event, of_few_processes_is_not_long)
+{
+    procs[1] = (pmix_proc_t){ "both", 1 };
+    send_of(2);
+    cr_expect(sx_list_empty(&client->share.works));
+    cr_expect_eq(answers_next(&answers, 4), PMIX_SUCCESS);
+    cr_expect_eq(other->events.newest, 1);
+}
+
+/* What is left of it goes with its client. */
+Test(long_event, ends_with_its_client)
+{
+    procs[MANY / 2] = (pmix_proc_t){ "both", 1 };
+    send_of(MANY);
+    sx_share_work_step(client);
+    sx_pending_client_gone(&server, client);
+    cr_expect(sx_list_empty(&client->share.works));
+    cr_expect_eq(client->pending_counts[SX_PENDING_HOST], 0);
+    cr_expect_eq(job->events.newest, 0);
+}
