@@ -22,6 +22,7 @@ static const struct sx_option rows[] = {
     { .name = "ctl", .help = "act on running processes: pause, resume, signal or end them" },
     { .name = "log", .help = "log something where processes of a job log" },
     { .name = "mem", .help = "print the shared memory of running jobs" },
+    { .name = "doctor", .help = "tell what is wrong or slow here, why it matters, what to do" },
     { .name = "ps, jobs, list, kill",
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
     { .name = "gateway",
@@ -35,10 +36,10 @@ static const struct {
     const char *name;
     int (*fn)(char **words);
 } verbs[] = {
-    { "run", sx_launch },          { "events", sx_cli_events }, { "ls", sx_cli_ls },
-    { "get", sx_cli_get },         { "query", sx_cli_query },   { "ctl", sx_cli_ctl },
-    { "log", sx_cli_log },         { "mem", sx_cli_mem },       { "bench", sx_cli_bench },
-    { "gateway", sx_cli_gateway },
+    { "run", sx_launch },        { "events", sx_cli_events },   { "ls", sx_cli_ls },
+    { "get", sx_cli_get },       { "query", sx_cli_query },     { "ctl", sx_cli_ctl },
+    { "log", sx_cli_log },       { "mem", sx_cli_mem },         { "bench", sx_cli_bench },
+    { "doctor", sx_cli_doctor }, { "gateway", sx_cli_gateway },
 };
 
 /* Names that users of other commands type: a verb, and its first word (empty: none). */

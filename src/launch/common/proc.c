@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stddef.h>
@@ -196,6 +197,31 @@ char *sx_proc_command(pid_t pid)
         return NULL;
     }
     return words;
+}
+
+char *sx_proc_library(pid_t pid)
+{
+    char path[32], line[PATH_MAX + 128];
+    unsigned major, minor;
+    uint64_t inode;
+    char *found = NULL;
+
+    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+    FILE *const file = fopen(path, "re");
+
+    while (file != NULL && found == NULL && fgets(line, sizeof(line), file) != NULL) {
+        const char *const at = strchr(line, '/');
+
+        line[strcspn(line, "\n")] = '\0';
+        if (at != NULL && strstr(at, "/libpmix.so") != NULL &&
+            sscanf(line, "%*s %*s %*s %x:%x %" SCNu64, &major, &minor, &inode) == 3) {
+            found = sx_cli_printf("%02x:%02x %" PRIu64 " %s", major, minor, inode, at);
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found;
 }
 
 bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank)

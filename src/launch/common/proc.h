@@ -34,6 +34,11 @@ bool sx_proc_user(pid_t pid, uid_t *ret);
 /* The command line of process @pid, with blanks between the words.  Return: malloc'ed, or NULL. */
 char *sx_proc_command(pid_t pid);
 
+/* The file of libpmix that process @pid has mapped, as /proc/PID/maps has it: "08:01 4711
+ * /usr/lib/libpmix.so.2", device and inode before the path, and " (deleted)" behind the path of a
+ * replaced file.  Return: malloc'ed; NULL when there is none, or /proc does not show it. */
+char *sx_proc_library(pid_t pid);
+
 /* The rank as which process @pid was started, from its environment, so even before it has
  * connected.  Return: false when it is not a rank, or the environment cannot be read. */
 bool sx_proc_rank(pid_t pid, char ret_nspace[SX_SEGMENT_NSPACE_BYTES], uint32_t *ret_rank);

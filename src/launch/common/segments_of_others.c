@@ -47,30 +47,6 @@ bool sx_cli_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pi
 
 /* ---- the command that fits ------------------------------------------------------------------- */
 
-/* The library that process @pid has mapped.  Return: false when there is none. */
-static bool library_find(pid_t pid, char ret[PATH_MAX])
-{
-    char path[32], line[PATH_MAX + 128];
-    bool found = false;
-
-    snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-    FILE *const file = fopen(path, "re");
-
-    while (file != NULL && !found && fgets(line, sizeof(line), file) != NULL) {
-        const char *const at = strchr(line, '/');
-
-        line[strcspn(line, "\n")] = '\0';
-        found = at != NULL && strstr(at, "/libpmix.so") != NULL;
-        if (found) {
-            snprintf(ret, PATH_MAX, "%s", at);
-        }
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return found;
-}
-
 /* The command of the same version as the server @pid: the server's own file, or the command beside
  * its library.  Return: malloc'ed. */
 static char *command_of(pid_t pid)
@@ -87,17 +63,19 @@ static char *command_of(pid_t pid)
     if (name != NULL && strcmp(name, "/shmix (deleted)") == 0) {
         return sx_cli_strdup(link);
     }
-    if (library_find(pid, path)) {
-        char *const slash = strrchr(path, '/');
-        char *const beside = sx_cli_printf("%.*s/../bin/shmix", (int)(slash - path), path);
+    char *const library = sx_proc_library(pid);
 
-        if (access(beside, X_OK) == 0) {
-            return beside;
-        }
-        free(beside);
-        return sx_cli_printf("the shmix of '%s'", path);
+    if (library == NULL) {
+        return sx_cli_strdup("the shmix beside the server's libpmix.so.2");
     }
-    return sx_cli_strdup("the shmix beside the server's libpmix.so.2");
+    const char *const at = strchr(library, '/'), *const slash = strrchr(library, '/');
+    char *const beside = sx_cli_printf("%.*s/../bin/shmix", (int)(slash - at), at);
+    char *const command = access(beside, X_OK) == 0 ? sx_cli_strdup(beside)
+                                                    : sx_cli_printf("the shmix of '%s'", at);
+
+    free(beside);
+    free(library);
+    return command;
 }
 
 /* ---- saying ---------------------------------------------------------------------------------- */
