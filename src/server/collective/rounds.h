@@ -42,7 +42,7 @@
  *     the host answers with an error               all that the round named end with it
  *     the host answers late, or never              time limits end the operations for the members;
  *                                                  the set waits for the host
- *     the host answers twice                       the second answer is dropped (port/upcall.c)
+ *     the host answers twice                       the second answer is dropped (port/question.c)
  *     bytes of another version, or none            all that the round named end with
  *                                                  PMIX_ERR_UNPACK_FAILURE
  *     a kind that this server does not know        is ignored

@@ -237,7 +237,7 @@ void sx_contacts_close(struct sx_server *server);
  *
  * info has the lives of the server, its namespaces and its clients; debug has each request of a
  * client, too.  The end of a collective is logged where it ends (collective/collective.c), and so
- * are events (event/event.c) and calls of the host (port/upcall.c). */
+ * are events (event/event.c) and calls of the host (port/question.c). */
 
 void sx_journal_server_started(const struct sx_server *server);
 

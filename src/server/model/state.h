@@ -6,7 +6,7 @@
  *
  * Everything below belongs to the loop thread, except fields that are marked constant.  Host
  * threads reach it with sx_server_call.  An upcall into the host is made on the loop thread without
- * any lock held; the host's answers return through upcall.c on any thread. */
+ * any lock held; the host's answers return through question.c on any thread. */
 #ifndef SX_SERVER_MODEL_STATE_H
 #define SX_SERVER_MODEL_STATE_H
 

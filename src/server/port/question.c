@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* question.c - questions to the host that are open: numbered, asked at the end of the turn, answered.
+ *
+ * Numbers are found through a table.  The row of the entry bounds the number of its open questions,
+ * unless the askers are bounded themselves.  Each client has a share of that bound. */
+#include "server/port/question.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pmix.h>
+
+#include "base/status.h"
+#include "base/system/pages.h"
+#include "base/value/value.h"
+#include "server/model/quota.h"
+
+struct sx_question {
+    struct sx_table_node node; /* open ones, until answered; the hash is the number */
+    struct sx_list link;       /* the same, in their order */
+    struct sx_list asker_link; /* asker.questions, until answered */
+    struct sx_host_call call;  /* to the entry, until it is made */
+    bool is_made;
+    uint32_t removals; /* of its client, when it was asked */
+    struct sx_loop_post post;
+    struct sx_server *server;
+    const struct sx_upcall_row *row;
+    struct sx_owed *owed;      /* its account ... */
+    size_t bytes;              /* ... as so many */
+    struct sx_quota_row quota; /* owed.clients */
+    struct sx_host_answer answer;
+    pmix_release_cbfunc_t release_fn; /* the host's, or of a copy: for what it answers */
+    void *release_cbdata;
+    _Alignas(max_align_t) struct sx_upcall up; /* what it points at lies behind it */
+};
+
+static void question_ask(struct sx_host_call *call);
+
+static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct sx_table open_table; /* under the lock, as the list and the number */
+static struct sx_list open_list = SX_LIST_INIT(open_list);
+static uintptr_t last_number; /* 0 is a notice's */
+
+static void contents_destruct(const struct sx_upcall *up)
+{
+    for (size_t i = 0; i < up->ninfo; i++) {
+        PMIX_INFO_DESTRUCT(&up->info[i]);
+    }
+    sx_elements_destruct(up->queries, up->nqueries, PMIX_QUERY);
+    sx_elements_destruct(up->apps, up->napps, PMIX_APP);
+}
+
+/* Free the accounts once the server has no question left. */
+static void owed_close_unless_used(struct sx_owed *owed)
+{
+    if (owed->count == 0 && owed->clients.what != NULL) {
+        sx_quota_deinit(&owed->clients);
+    }
+}
+
+/* Loop thread. */
+static void question_free(struct sx_question *question)
+{
+    question->owed->count--;
+    question->owed->bytes -= question->bytes;
+    sx_quota_give_back(&question->owed->clients, &question->quota);
+    if (question->server->port.host.forgotten) {
+        owed_close_unless_used(question->owed);
+    }
+    sx_list_remove(&question->asker_link);
+    sx_list_remove(&question->call.link);
+    if (question->up.client != NULL) {
+        sx_client_release(question->up.client);
+    }
+    contents_destruct(&question->up);
+    if (!question->is_made) {
+        free(question->up.bytes);
+    }
+    free(question);
+}
+
+/* Put @size bytes at *@used of @block, which moves on; without a block only count them. */
+static void *part_lay(char *block, size_t *used, const void *from, size_t size)
+{
+    char *const to = block == NULL ? NULL : block + *used;
+
+    if (from == NULL || size == 0) {
+        return NULL;
+    }
+    *used += sx_align_up(size, _Alignof(max_align_t));
+    return to == NULL ? (void *)(uintptr_t)from : memcpy(to, from, size);
+}
+
+/* Lay out all that @up points at.  Return: the bytes that it takes. */
+static size_t parts_lay(char *block, struct sx_upcall *up)
+{
+    size_t used = 0;
+
+    up->info = part_lay(block, &used, up->info, up->ninfo * sizeof(*up->info));
+    up->queries = part_lay(block, &used, up->queries, up->nqueries * sizeof(*up->queries));
+    up->apps = part_lay(block, &used, up->apps, up->napps * sizeof(*up->apps));
+    up->proc = part_lay(block, &used, up->proc, sizeof(*up->proc));
+    up->procs = part_lay(block, &used, up->procs, up->nprocs * sizeof(*up->procs));
+    up->keys = part_lay(block, &used, up->keys,
+                        up->keys == NULL ? 0 : (up->ndata + 1) * sizeof(*up->keys));
+    up->codes = part_lay(block, &used, up->codes, up->ncodes * sizeof(*up->codes));
+    up->text = part_lay(block, &used, up->text, up->text == NULL ? 0 : strlen(up->text) + 1);
+    return used;
+}
+
+size_t sx_question_size(const struct sx_upcall *up)
+{
+    struct sx_upcall counted = *up;
+
+    return sizeof(struct sx_question) + parts_lay(NULL, &counted);
+}
+
+/* A notice is in no table: it has no answer. */
+static bool question_open(struct sx_question *question)
+{
+    const bool is_notice = question->up.told == NULL;
+
+    pthread_mutex_lock(&open_lock);
+    const bool is_open = is_notice || sx_table_add(&open_table, &question->node, last_number + 1);
+
+    if (is_open) {
+        last_number += !is_notice;
+        sx_list_append(&open_list, &question->link);
+    }
+    pthread_mutex_unlock(&open_lock);
+    return is_open;
+}
+
+/* Count @question for its asker, if its entry has a bound.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_OUT_OF_RESOURCE, logged, when the asker has its share already. */
+static pmix_status_t question_count(struct sx_question *question)
+{
+    const struct sx_upcall_row *const row = question->row;
+    struct sx_server *const server = question->server;
+    struct sx_owed *const owed = question->owed;
+
+    if (row->max == 0 || (question->up.owner == NULL && question->up.client == NULL)) {
+        return PMIX_SUCCESS;
+    }
+    if (owed->clients.what == NULL) {
+        sx_quota_init(&owed->clients, row->name, row->max, row->bytes_max, server->seed);
+    }
+    const struct sx_quota_owner owner = question->up.owner != NULL
+                                            ? *question->up.owner
+                                            : sx_quota_owner_of(question->up.client);
+
+    return sx_quota_take(&owed->clients, &owner, false, question->bytes, &question->quota);
+}
+
+struct sx_question *sx_question_new(struct sx_server *server, const struct sx_upcall_row *row,
+                                    struct sx_owed *owed, struct sx_upcall *up, size_t size)
+{
+    struct sx_question *const question = sx_pages_malloc(size);
+
+    if (question == NULL) {
+        return NULL;
+    }
+    *question = (struct sx_question){
+        .server = server, .row = row, .owed = owed, .up = *up, .bytes = size + up->info_bytes
+    };
+    if (question_count(question) != PMIX_SUCCESS) {
+        free(question);
+        return NULL;
+    }
+    if (!question_open(question)) {
+        sx_quota_give_back(&question->owed->clients, &question->quota);
+        free(question);
+        return NULL;
+    }
+    (void)parts_lay((char *)(question + 1), &question->up);
+    question->up.owner = NULL; /* the caller's */
+    sx_list_init(&question->asker_link);
+    sx_host_call_append(server, &question->call, question_ask);
+    if (up->asker != NULL) {
+        sx_list_append(&up->asker->questions, &question->asker_link);
+    }
+    if (up->client != NULL) {
+        question->removals = sx_client_retain(up->client)->removals;
+    }
+    question->owed->count++;
+    question->owed->bytes += question->bytes;
+    return question;
+}
+
+/* Under the lock.  Return: NULL when @number has been taken before. */
+static struct sx_question *question_take_locked(uintptr_t number)
+{
+    struct sx_table_node *const node = sx_table_first(&open_table, number);
+    struct sx_question *const question = node == NULL
+                                             ? NULL
+                                             : SX_CONTAINER(node, struct sx_question, node);
+
+    if (question != NULL) {
+        sx_table_remove(&open_table, node);
+        sx_list_remove(&question->link);
+    }
+    return question;
+}
+
+static struct sx_question *question_take(uintptr_t number)
+{
+    pthread_mutex_lock(&open_lock);
+    struct sx_question *const question = question_take_locked(number);
+
+    pthread_mutex_unlock(&open_lock);
+    return question;
+}
+
+static void question_answered(void *arg, uint64_t now_ns)
+{
+    struct sx_question *const question = arg;
+    struct sx_asker *const asker = sx_list_empty(&question->asker_link) ? NULL : question->up.asker;
+
+    (void)now_ns;
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "the host has answered %s: %s", question->row->name,
+               PMIx_Error_string(question->answer.status));
+    }
+    sx_list_remove(&question->asker_link); /* the callback may free its owner */
+    if (!question->server->port.host.forgotten) {
+        question->up.told(asker, &question->answer);
+    }
+    if (question->release_fn != NULL) { /* released here, never inside the host's own callback */
+        question->release_fn(question->release_cbdata);
+    }
+    question_free(question);
+}
+
+/* Post the answer to the loop; @question is not in the table any more. */
+static void question_post(struct sx_question *question, const struct sx_host_answer *said)
+{
+    question->answer = *said;
+    if (said->status == PMIX_OPERATION_SUCCEEDED) { /* some hosts call back with it */
+        question->answer.status = PMIX_SUCCESS;
+    }
+    question->answer.server = question->server;
+    question->answer.id = question->up.id;
+    question->answer.client = question->up.client;
+    question->answer.size = said->bytes == NULL ? 0 : said->size;
+    question->answer.ninfo = said->info == NULL ? 0 : said->ninfo;
+    question->post = (struct sx_loop_post){ .fn = question_answered, .arg = question };
+    (void)sx_loop_post(question->server->loop, &question->post); /* it runs: see below */
+}
+
+/* Infos that the host keeps only during its call: a release function of the host is not called for
+ * them. */
+struct copied {
+    size_t count;
+    pmix_info_t info[];
+};
+
+static void copied_free(void *arg)
+{
+    struct copied *const copied = arg;
+
+    sx_elements_destruct(copied->info, copied->count, PMIX_INFO);
+    free(copied);
+}
+
+static void infos_copy(struct sx_question *question, struct sx_host_answer *said)
+{
+    struct copied *const copied = malloc(sizeof(*copied) + said->ninfo * sizeof(*said->info));
+    pmix_status_t rc = copied == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_elements_copy(copied->info, said->info, said->ninfo, PMIX_INFO);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_WARN, "what the host answers cannot be kept: %s", PMIx_Error_string(rc));
+        free(copied);
+        *said = (struct sx_host_answer){ .status = rc };
+        return;
+    }
+    copied->count = said->ninfo;
+    said->info = copied->info;
+    question->release_fn = copied_free;
+    question->release_cbdata = copied;
+}
+
+/* The answer is posted to the loop before the lock is released.  So the server, which ends after
+ * sx_upcall_forget_all, cannot end in between. */
+void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
+                        pmix_release_cbfunc_t release_fn, void *release_cbdata)
+{
+    struct sx_host_answer said = *answer;
+
+    pthread_mutex_lock(&open_lock);
+    struct sx_question *const question = question_take_locked(number);
+
+    if (question != NULL) {
+        question->release_fn = release_fn;
+        question->release_cbdata = release_cbdata;
+        if (release_fn == NULL && said.info != NULL && said.ninfo > 0) {
+            infos_copy(question, &said);
+        }
+        question_post(question, &said);
+    }
+    pthread_mutex_unlock(&open_lock);
+    if (question == NULL && number != 0) {
+        sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
+    }
+}
+
+/* The answer is @rc, which the entry returned, unless the host has called back as well: then the
+ * callback's answer counts. */
+static void entry_returned(uintptr_t number, pmix_status_t rc)
+{
+    struct sx_question *const question = question_take(number);
+
+    if (question != NULL) {
+        question_post(question,
+                      &(struct sx_host_answer){ .status = rc,
+                                                .refused = rc != PMIX_SUCCESS &&
+                                                           rc != PMIX_OPERATION_SUCCEEDED });
+    }
+}
+
+/* Whether the host has removed the client in an earlier call: its server object may be gone, and it
+ * pushes no input any more. */
+static bool is_removed(const struct sx_question *question)
+{
+    const struct sx_client *const client = question->up.client;
+
+    return question->row->ends_with_client && client != NULL &&
+           client->removals != question->removals;
+}
+
+static void called_log(const struct sx_upcall_row *row, const struct sx_upcall *up)
+{
+    if (sx_log_wants(SX_LOG_DEBUG)) {
+        sx_log(SX_LOG_DEBUG, "the host is called: %s for %s.%u, %zu processes, %zu bytes",
+               row->name, up->proc == NULL ? "all" : up->proc->nspace,
+               up->proc == NULL ? 0 : up->proc->rank, up->nprocs, up->size);
+    }
+}
+
+/* The question may have its answer, on any thread, before its entry returns.  It is freed on this
+ * thread, so it lasts until then. */
+static void question_ask(struct sx_host_call *call)
+{
+    struct sx_question *const question = SX_CONTAINER(call, struct sx_question, call);
+    const struct sx_upcall_row *const row = question->row;
+    const uintptr_t number = question->node.hash;
+    const bool is_notice = question->up.told == NULL, by_return = question->up.by_return;
+    pmix_status_t rc;
+
+    if (is_removed(question)) {
+        rc = PMIX_ERR_NOT_FOUND;
+    } else {
+        called_log(row, &question->up);
+        question->is_made = true;
+        rc = row->call(&question->server->module, &question->up, (void *)number);
+    }
+    if (is_notice) {
+        pthread_mutex_lock(&open_lock);
+        sx_list_remove(&question->link);
+        pthread_mutex_unlock(&open_lock);
+        question_free(question);
+    } else if (rc != PMIX_SUCCESS || by_return) {
+        entry_returned(number, rc);
+    }
+}
+
+/* ---- askers --------------------------------------------------------------------------------- */
+
+void sx_asker_init(struct sx_asker *asker)
+{
+    sx_list_init(&asker->questions);
+}
+
+void sx_asker_deinit(struct sx_asker *asker)
+{
+    while (asker->questions.next != NULL && sx_list_pop(&asker->questions) != NULL) {
+    }
+}
+
+void sx_upcall_drop(const struct sx_upcall *upcall)
+{
+    free(upcall->bytes);
+    contents_destruct(upcall);
+}
+
+void sx_upcall_forget_all(struct sx_server *server)
+{
+    struct sx_list *it;
+
+    server->port.host.forgotten = true;
+    pthread_mutex_lock(&open_lock);
+    while ((it = sx_list_pop(&open_list)) != NULL) {
+        question_free(SX_LIST_ENTRY(it, struct sx_question, link));
+    }
+    sx_table_deinit(&open_table);
+    pthread_mutex_unlock(&open_lock);
+    for (size_t i = 0; i < SX_COUNT(server->port.host.owed); i++) {
+        owed_close_unless_used(&server->port.host.owed[i]);
+    }
+}
