@@ -25,7 +25,6 @@
 #include "server/model/share.h"
 #include "server/port/port.h"
 
-#define LOOKS_PER_UNIT 2u   /* kept outputs checked, and the handling of each */
 #define NAMES_PER_UNIT 4u   /* names of processes, sorted and searched */
 #define COPIES_PER_UNIT 2u  /* names copied out of a message */
 #define MESSAGES_A_STEP 64u /* SX_TURN_ANSWER_UNITS each */
@@ -164,189 +163,6 @@ static struct pull *pull_new(struct sx_server *server, struct sx_client *client,
     return pull;
 }
 
-/* ---- output without a pull ------------------------------------------------------------------- */
-
-/* Whether the pull's process may have @output of @nspace.  NULL: the namespace is not registered,
- * and the output is its user's.  True if the pull has ended. */
-static bool may_have(struct sx_server *server, const struct pull *pull,
-                     const struct sx_nspace *nspace, const struct sx_output *output)
-{
-    struct sx_client *const client = pull->pull.client;
-
-    if (!sx_pull_is_open(&pull->pull)) {
-        return true;
-    }
-    return nspace != NULL ? sx_nspace_reachable(server, nspace, client)
-                          : client->uid == 0 || client->uid == output->user;
-}
-
-/* A kept end of a channel that the pull has received. */
-struct end {
-    pmix_proc_t source;
-    pmix_iof_channel_t channel;
-};
-
-struct giving {
-    struct pull *pull;
-    bool is_open;
-    struct end *ends; /* at most SX_KEPT_COUNT; NULL: memory is out, or none is kept */
-    size_t end_count;
-    bool in_order;  /* the ends are sorted */
-    uint64_t looks; /* kept outputs checked */
-    /* Kept outputs are ordered by job: */
-    pmix_nspace_t nspace; /* the last one's job; empty: none yet */
-    bool is_here;         /* registered; else each output has its user */
-    bool may_have;        /* output of the job, if it is registered */
-    size_t first, end;    /* range in the pull's processes: those of the job */
-};
-
-/* The index of the first of the pull's processes that is not before @proc. */
-static size_t lower_bound(const struct sx_pull *pull, const pmix_proc_t *proc)
-{
-    size_t low = 0, high = pull->proc_count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (sx_proc_order(&pull->procs[middle], proc) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void job_set(struct giving *giving, const struct sx_output *output)
-{
-    const char *const name = output->source.nspace;
-    struct pull *const pull = giving->pull;
-    pmix_proc_t from, to;
-
-    if (strcmp(giving->nspace, name) == 0) {
-        return;
-    }
-    const struct sx_nspace *const nspace = sx_nspace_find(pull->server, name);
-
-    PMIx_Load_nspace(giving->nspace, name);
-    giving->is_here = nspace != NULL;
-    giving->may_have = giving->is_here && may_have(pull->server, pull, nspace, output);
-    PMIx_Load_procid(&from, name, 0);
-    PMIx_Load_procid(&to, name, UINT32_MAX);
-    giving->first = lower_bound(&pull->pull, &from);
-    giving->end = lower_bound(&pull->pull, &to);
-}
-
-/* Whether the output matches by name and channel, and the pull's process may have it. */
-static bool is_about(struct giving *giving, const struct sx_output *output)
-{
-    const struct sx_pull *const pull = &giving->pull->pull;
-
-    job_set(giving, output);
-    const bool may = giving->is_here ? giving->may_have
-                                     : may_have(giving->pull->server, giving->pull, NULL, output);
-    size_t low = giving->first, high = giving->end;
-
-    if (!giving->pull->agreed || !may || (pull->channels & output->channel) == 0 || low == high) {
-        return false;
-    }
-    if (pull->procs[high - 1].rank == PMIX_RANK_WILDCARD) {
-        return true; /* the wildcard is sorted after all ranks */
-    }
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (pull->procs[middle].rank < output->source.rank) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < giving->end && pull->procs[low].rank == output->source.rank;
-}
-
-/* The end of a whole job (PMIX_RANK_WILDCARD) compares as equal to that of any process of it. */
-static int end_order(const void *left, const void *right)
-{
-    const struct end *const a = left, *const b = right;
-    const int names = strcmp(a->source.nspace, b->source.nspace);
-
-    if (names != 0 || a->channel != b->channel) {
-        return names != 0 ? names : a->channel < b->channel ? -1 : 1;
-    }
-    if (a->source.rank == PMIX_RANK_WILDCARD || a->source.rank == b->source.rank) {
-        return 0;
-    }
-    return a->source.rank < b->source.rank ? -1 : 1;
-}
-
-static void end_note(struct giving *giving, const struct sx_output *output)
-{
-    if (giving->ends != NULL) {
-        giving->ends[giving->end_count++] = (struct end){ .source = output->source,
-                                                          .channel = output->channel };
-        giving->in_order = false;
-    }
-}
-
-/* Whether the pull has received the end that is repeated.  The end of a whole job is not sent to a
- * pull that has received the end of one of its processes. */
-static bool has_had(struct giving *giving, const struct sx_output *again)
-{
-    const struct end end = { .source = again->source, .channel = again->channel };
-
-    if (giving->end_count == 0) {
-        return false;
-    }
-    if (!giving->in_order) {
-        qsort(giving->ends, giving->end_count, sizeof(*giving->ends), end_order);
-        giving->in_order = true;
-    }
-    return bsearch(&end, giving->ends, giving->end_count, sizeof(end), end_order) != NULL;
-}
-
-/* The first pull that matches takes the output.  An output that is repeated for this pull is
- * dropped even if the pull could not be opened. */
-static bool kept_takes(void *arg, struct sx_output *output)
-{
-    struct giving *const giving = arg;
-    struct pull *const pull = giving->pull;
-
-    giving->looks++;
-    if ((!giving->is_open && !output->again) || !is_about(giving, output)) {
-        return false;
-    }
-    if (giving->is_open && !(output->again && has_had(giving, output))) {
-        sx_pull_put(&pull->pull, output);
-        if (output->size == 0 && !output->again) {
-            end_note(giving, output);
-        }
-    }
-    return true;
-}
-
-/* The pulling client is charged, also for ends that the host has repeated for it. */
-static void kept_give(struct pull *pull)
-{
-    struct sx_server *const server = pull->server;
-    struct giving giving = { .pull = pull, .is_open = sx_pull_is_open(&pull->pull) };
-
-    giving.ends = server->iof.kept_count == 0
-                      ? NULL
-                      : calloc(server->iof.kept_count, sizeof(*giving.ends));
-    sx_kept_each(server, kept_takes, &giving);
-    free(giving.ends);
-    sx_share_charge(server, pull->pull.client, giving.looks / LOOKS_PER_UNIT);
-    if (giving.is_open) {
-        sx_pull_send_soon(&pull->pull);
-    }
-}
-
-void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
-{
-    sx_kept_forget(server, nspace->name); /* kept output is of an older job of that name */
-}
-
 /* ---- the call -------------------------------------------------------------------------------- */
 
 static void asking_send(struct sx_pending *pending)
@@ -406,7 +222,7 @@ static void host_answered(struct sx_asker *asker, const struct sx_host_answer *a
     if (rc == PMIX_SUCCESS) {
         rc = sx_pull_open(&pull->pull, pull->server->loop, pull_ended, &fd);
     }
-    kept_give(pull);
+    sx_kept_give(pull->server, &pull->pull, pull->agreed);
     call_end(pull, rc, fd);
 }
 
@@ -605,7 +421,7 @@ static bool may_have_it(const struct handing *handing, const struct pull *pull,
     }
     if (client->output_judged != number) {
         client->output_judged = number;
-        client->output_may = may_have(pull->server, pull, handing->nspace, output);
+        client->output_may = sx_pull_may_have(pull->server, &pull->pull, handing->nspace, output);
     }
     return client->output_may;
 }
@@ -655,6 +471,11 @@ void sx_iof_init(struct sx_server *server)
 {
     sx_list_init(&server->iof.pulls);
     sx_kept_init(server);
+}
+
+void sx_iof_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
+{
+    sx_kept_forget(server, nspace->name); /* kept output is of an older job of that name */
 }
 
 /* A pull with an open question to the host is freed when the host has answered. */

@@ -3,11 +3,12 @@
 /* iof.h - the chapter on output of processes, from the host that delivers it to the processes that
  * pull it, and on input that they push.
  *
- *     iof.c      pulls: the calls that open them, and the output that is for them
- *     deliver.c  output arrives from the host, on any thread
- *     output.c   output: counted, and kept until a pull claims it
- *     pull.c     one pull: its queue, its socket, its slow reader; the index of pulls by process
- *     input.c    input that processes push
+ *     iof.c        pulls: the calls that open them, and the output that is for them
+ *     deliver.c    output arrives from the host, on any thread
+ *     output.c     output: counted until it is released
+ *     unclaimed.c  output without a pull: kept until a pull claims it
+ *     pull.c       one pull: its queue, its socket, its slow reader; the index of pulls by process
+ *     input.c      input that processes push
  *
  *     PMIx_IOF_pull: ASKED --the host agrees--> OPEN --its process wants no more, or ends--> ENDED
  *                      |                                  gone <--the host has confirmed----/

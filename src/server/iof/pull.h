@@ -92,6 +92,16 @@ bool sx_pull_flush(struct sx_pull *pull);
 /* As sx_pull_send, but after this returns. */
 void sx_pull_send_soon(struct sx_pull *pull);
 
+/* ---- output that was kept: unclaimed.c ------------------------------------------------------- */
+
+/* Whether the pull's process may have @output of @nspace.  NULL: the namespace is not registered,
+ * and the output is its user's.  True if the pull has ended. */
+bool sx_pull_may_have(struct sx_server *server, const struct sx_pull *pull,
+                      const struct sx_nspace *nspace, const struct sx_output *output);
+/* The host has answered for @pull: @has_agreed.  Give @pull the kept output that matches it.  Ends
+ * that the host has repeated for it are dropped, even if it is not open.  Its client is charged. */
+void sx_kept_give(struct sx_server *server, struct sx_pull *pull, bool has_agreed);
+
 /* ---- the index -------------------------------------------------------------------------------
  *
  * An index from processes to the pulls of their output.

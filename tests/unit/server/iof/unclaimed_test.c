@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* output_test.c - of what nobody pulls the newest is kept, and who writes much loses its own. */
+/* unclaimed_test.c - of what nobody pulls the newest is kept, and who writes much loses its own. */
 #include "server/iof/output.h"
 
 #include "../bare.h"
