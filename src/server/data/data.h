@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* data.h - the chapter on data: what ranks put and commit, and the Gets that wait for it.
  *
- *     modex.c          values go from lanes into the store; and, through the host, to the servers
- *                      of other nodes that ask for a local rank's data
+ *     modex.c          values go from lanes into the store
+ *     dmodex.c         and, through the host, to the servers of other nodes that ask for a local
+ *                      rank's data
  *     waiting_gets.c   requests of clients for values that are not in the store
  *     get_index.c      those requests, by the rank and key that they wait for
  *     remote_gets.c    ask the host for the data that ranks of other nodes have committed

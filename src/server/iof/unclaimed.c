@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* unclaimed.c - output for which there is no pull: kept by job, and given to the first that matches. */
+/* unclaimed.c - output without a pull: kept by job, and given to the first pull that matches. */
 #include "server/iof/pull.h"
 
 #include <stdlib.h>

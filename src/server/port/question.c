@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* question.c - questions to the host that are open: numbered, asked at the end of the turn, answered.
+/* question.c - open questions to the host: numbered, asked at the end of the turn, answered.
  *
  * Numbers are found through a table.  The row of the entry bounds the number of its open questions,
  * unless the askers are bounded themselves.  Each client has a share of that bound. */

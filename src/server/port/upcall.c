@@ -16,7 +16,7 @@
 #define TOOLS_BYTES_MAX (UINT64_C(8) << 20)
 #define EVENTS_BYTES_MAX (UINT64_C(64) << 20)
 
-/* ---- the answers of the host ------------------------------------------------------------------ */
+/* ---- the answers of the host ----------------------------------------------------------------- */
 
 static void answer_op(pmix_status_t status, void *cbdata)
 {
