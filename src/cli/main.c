@@ -27,6 +27,7 @@ static const struct sx_option rows[] = {
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
     { .name = "gateway",
       .help = "run a rank that carries another PMIx library, under a host with this one" },
+    { .name = "wrap", .help = "run a program of a container's image with this library" },
     { .name = "bench", .help = "measure this library beside another, and draw a report" },
     { .help = "options ('shmix VERB --help' and 'shmix help VERB' explain those of a verb, with "
               "examples):" },
@@ -39,7 +40,7 @@ static const struct {
     { "run", sx_launch },        { "events", sx_cli_events },   { "ls", sx_cli_ls },
     { "get", sx_cli_get },       { "query", sx_cli_query },     { "ctl", sx_cli_ctl },
     { "log", sx_cli_log },       { "mem", sx_cli_mem },         { "bench", sx_cli_bench },
-    { "doctor", sx_cli_doctor }, { "gateway", sx_cli_gateway },
+    { "doctor", sx_cli_doctor }, { "gateway", sx_cli_gateway }, { "wrap", sx_cli_wrap },
 };
 
 /* Names that users of other commands type: a verb, and its first word (empty: none). */

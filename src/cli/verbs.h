@@ -52,6 +52,11 @@ int sx_cli_log(char **words);
 extern const struct sx_verb sx_gateway_verb;
 int sx_cli_gateway(char **words);
 
+/* `shmix wrap -- TOOL IMAGE PROGRAM`: become TOOL, which runs a program of an image with this
+ * library.  It returns only if the command was printed, or could not be started. */
+extern const struct sx_verb sx_wrap_verb;
+int sx_cli_wrap(char **words);
+
 /* `shmix bench`: find the instrument that was installed with this command, and run it.  It returns
  * only if the instrument could not be started; else this process becomes the instrument. */
 extern const struct sx_verb sx_bench_verb;
