@@ -40,6 +40,7 @@ void sx_arrival_clear(struct sx_arrival *arrival)
 {
     free(arrival->procs);
     arrival->procs = NULL;
+    sx_proc_list_clear(&arrival->listed);
     sx_proc_list_clear(&arrival->sorted);
     free(arrival->order);
     arrival->order = NULL;

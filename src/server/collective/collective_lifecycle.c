@@ -52,6 +52,7 @@ void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace 
     struct sx_collective *collective;
 
     sx_name_returns(server, nspace->name);
+    server->collective.registrations++;
     sx_collective_walk_begin(server, &walk);
     while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
         nspace_added(collective, nspace);

@@ -3,7 +3,7 @@
 /* long_arrival.c - an arrival that names many processes.
  *
  *     the frame --the client's next turn--> READ --the one after--> its operation joined
- *                                            \--if its order is its callers'--> SORTED --^
+ *                                            \--if its kind has to: PREPARED, in steps--^
  *
  * Until then nothing else of the client is taken, so a long arrival keeps its place among the
  * client's calls. */
@@ -18,8 +18,9 @@ struct long_arrival {
     struct sx_pages pages; /* with the body */
     struct sx_opened body;
     struct sx_arrival arrival;
-    pmix_status_t status; /* of its reading and sorting */
-    bool is_read, is_sorted;
+    const struct sx_kind *kind; /* once it has been read; NULL: unknown */
+    pmix_status_t status;       /* of its reading and preparing */
+    bool is_read;
 };
 
 static void long_closed(struct sx_pending *pending)
@@ -53,34 +54,33 @@ static void long_join(struct long_arrival *all)
 
 static void long_read(struct long_arrival *all)
 {
-    const struct sx_kind *kind;
-
     all->status = sx_arrival_read(&all->arrival, &all->body);
     all->arrival.client = all->pending.client;
     sx_pages_free(&all->pages);
-    kind = sx_kind_of(all->pending.server, all->arrival.kind);
+    all->kind = sx_kind_of(all->pending.server, all->arrival.kind);
     all->is_read = true;
-    all->is_sorted = all->status != PMIX_SUCCESS || kind == NULL || !kind->known_by_id;
 }
 
 static void long_step(struct sx_share_work *work)
 {
     struct long_arrival *const all = SX_CONTAINER(work, struct long_arrival, work);
     struct sx_pending *const pending = &all->pending;
-    struct sx_arrival *const arrival = &all->arrival;
 
     sx_share_charge(pending->server, pending->client,
                     all->body.parts[SX_ARRIVE_PROCS].count / SX_ARRIVE_PROCS_PER_UNIT);
     if (!all->is_read) {
         long_read(all);
-    } else if (!all->is_sorted) {
-        all->is_sorted = true;
-        all->status = sx_proc_list_sorted(&arrival->sorted, arrival->procs, arrival->proc_count)
-                          ? PMIX_SUCCESS
-                          : PMIX_ERR_OUT_OF_RESOURCE;
-    } else {
-        long_join(all);
+        return;
     }
+    if (all->status == PMIX_SUCCESS && all->kind != NULL && all->kind->prepare != NULL) {
+        const pmix_status_t rc = all->kind->prepare(pending->server, &all->arrival);
+
+        if (rc == PMIX_ERR_WOULD_BLOCK) {
+            return;
+        }
+        all->status = rc;
+    }
+    long_join(all);
 }
 
 bool sx_collective_arrive_long(struct sx_server *server, struct sx_client *client,

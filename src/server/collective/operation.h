@@ -42,7 +42,10 @@ struct sx_arrival {
                                            * callers */
     size_t proc_count;
     bool in_order;              /* ... which the caller has to check */
-    struct sx_proc_list sorted; /* procs in order, each once, if a long arrival has sorted them */
+    unsigned prepared;          /* steps of its kind's `prepare` that are done; with these ... */
+    uint64_t registrations;     /* ... what the server counted at the first one */
+    struct sx_proc_list listed; /* ... what a list of names means, in the caller's order */
+    struct sx_proc_list sorted; /* ... and in order, each once */
     pmix_proc_t *order;         /* for a kind that keeps the caller's order; NULL: none */
     size_t order_count;
     struct sx_procs_digest written; /* of the list that procs and order are made of ... */
@@ -344,6 +347,10 @@ struct sx_kind {
     /* The host has registered a namespace that the operation has waited for.  NULL: nothing to do.
      * Return: the status with which the operation ends; PMIX_SUCCESS: it continues. */
     pmix_status_t (*nspace_added)(struct sx_collective *collective);
+    /* Do a step of what `aim` does with a long list of processes: each takes long.  NULL: `aim`
+     * takes no time.  Return: PMIX_ERR_WOULD_BLOCK when another step is needed before it; else as
+     * `aim`. */
+    pmix_status_t (*prepare)(struct sx_server *server, struct sx_arrival *arrival);
     /* Change what @client gave to the processes and the id that identify the operation.  NULL: they
      * are used as they were given.  Return: an error when there can be no such operation. */
     pmix_status_t (*aim)(struct sx_server *server, struct sx_client *client,

@@ -74,6 +74,7 @@ const struct sx_kind sx_kinds[SX_COLLECTIVE_KINDS] = {
         .before = NOBODY_MAY_GO,
         .after = NOBODY_MAY_GO,
         .known_by_id = true,
+        .prepare = sx_group_construct_prepare,
         .aim = sx_group_construct_aim,
         .takes = sx_group_construct_takes,
         .awaits_more = sx_group_bootstrap_awaits,

@@ -100,6 +100,10 @@ void sx_group_event_relayed(struct sx_server *server, const struct sx_event_bloc
  * and with names or wildcards that mean them.  A name is taken from the first call on, and free
  * again when the construct has failed.  A destruct is found by {name, WILDCARD}. */
 
+/* Read the members that a caller names, a step of it for each call, before sx_group_construct_aim
+ * does the rest.  Return: PMIX_ERR_WOULD_BLOCK when another step is needed; as
+ * sx_group_construct_aim. */
+pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arrival *arrival);
 /* Resolve the processes that @client names to single ones.  Return: PMIX_SUCCESS;
  * PMIX_ERR_BAD_PARAM without a name; PMIX_ERR_EXISTS, logged, for a name that is taken, also by a
  * construct of others, or by one that @client has called already; PMIX_ERR_NOT_FOUND, as

@@ -45,27 +45,17 @@ static pmix_status_t order_add(void *arg, const pmix_proc_t *proc)
                                                                   : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Drop duplicates; keep the first.  @sorted: each process once. */
-static pmix_status_t order_thin(struct sx_proc_list *order, const struct sx_proc_list *sorted)
+/* Keep the first of each process. */
+static void order_thin(struct sx_proc_list *order, const bool *repeated)
 {
-    bool *const seen = calloc(sorted->count + 1, sizeof(*seen));
     size_t kept = 0;
 
-    if (seen == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
     for (size_t i = 0; i < order->count; i++) {
-        const pmix_proc_t *const found = bsearch(&order->all[i], sorted->all, sorted->count,
-                                                 sizeof(*found), sx_proc_order);
-
-        if (!seen[found - sorted->all]) {
-            seen[found - sorted->all] = true;
+        if (!repeated[i]) {
             order->all[kept++] = order->all[i];
         }
     }
     order->count = kept;
-    free(seen);
-    return PMIX_SUCCESS;
 }
 
 /* Return: how many from @written on are single processes by their own names: these are members. */
@@ -87,7 +77,7 @@ static pmix_status_t order_read(struct sx_server *server, const pmix_proc_t *wri
                                 struct sx_proc_list *order)
 {
     struct order reading = { .server = server, .all = order };
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = sx_proc_list_reserve(order, count) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
         const size_t singles = singles_count(server, &written[i], count - i);
@@ -103,13 +93,19 @@ static pmix_status_t order_read(struct sx_server *server, const pmix_proc_t *wri
     return rc;
 }
 
-/* Copy @order into @sorted, unless that has been done, and thin @order. */
+/* Sort @sorted, a copy of @order, and thin both. */
 static pmix_status_t order_sort(struct sx_proc_list *order, struct sx_proc_list *sorted)
 {
-    if (sorted->count == 0 && !sx_proc_list_sorted(sorted, order->all, order->count)) {
+    bool *repeated;
+
+    if (!sx_proc_list_sort_marking(sorted, &repeated)) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    return sorted->count == order->count ? PMIX_SUCCESS : order_thin(order, sorted);
+    if (repeated != NULL) {
+        order_thin(order, repeated);
+    }
+    free(repeated);
+    return PMIX_SUCCESS;
 }
 
 /* If the members are all processes of one job, name them by its wildcard: some hosts (Slurm)
@@ -129,48 +125,92 @@ static void signature_shorten(struct sx_server *server, struct sx_arrival *arriv
     }
 }
 
+static void written_note(struct sx_server *server, struct sx_arrival *arrival)
+{
+    arrival->written = sx_procs_digest(arrival->procs, arrival->proc_count, server->seed);
+    arrival->written_count = arrival->proc_count;
+}
+
+static pmix_status_t written_read(struct sx_server *server, struct sx_arrival *arrival)
+{
+    arrival->registrations = server->collective.registrations;
+    if (singles_count(server, arrival->procs, arrival->proc_count) < arrival->proc_count) {
+        return order_read(server, arrival->procs, arrival->proc_count, &arrival->listed);
+    }
+    arrival->listed = (struct sx_proc_list){ .all = arrival->procs,
+                                             .count = arrival->proc_count,
+                                             .capacity = arrival->proc_count };
+    arrival->procs = NULL;
+    return PMIX_SUCCESS;
+}
+
+/* A namespace whose wildcard is in the list may have been registered meanwhile. */
+static bool is_read_in_vain(struct sx_server *server, const struct sx_arrival *arrival)
+{
+    return arrival->procs != NULL && arrival->registrations != server->collective.registrations;
+}
+
+pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arrival *arrival)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    switch (arrival->prepared++) {
+    case 0:
+        written_note(server, arrival);
+        rc = written_read(server, arrival);
+        break;
+    case 1:
+        rc = sx_proc_list_append(&arrival->sorted, arrival->listed.all, arrival->listed.count)
+                 ? PMIX_SUCCESS
+                 : PMIX_ERR_OUT_OF_RESOURCE;
+        break;
+    case 2:
+        rc = order_sort(&arrival->listed, &arrival->sorted);
+        break;
+    default:
+        if (!is_read_in_vain(server, arrival)) {
+            return PMIX_SUCCESS;
+        }
+        sx_proc_list_clear(&arrival->listed);
+        sx_proc_list_clear(&arrival->sorted);
+        arrival->prepared = 0;
+    }
+    return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
+}
+
 /* Most callers write what the first one wrote, so that list is read once.  @open: NULL for the
  * first. */
 static pmix_status_t members_take(struct sx_server *server, struct sx_client *client,
                                   const struct sx_collective *open, struct sx_arrival *arrival)
 {
-    struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+    pmix_status_t rc;
 
-    arrival->written = sx_procs_digest(arrival->procs, arrival->proc_count, server->seed);
-    arrival->written_count = arrival->proc_count;
+    if (arrival->prepared == 0) {
+        written_note(server, arrival);
+    }
     if (open != NULL && sx_group_plan_knows(open->plan, arrival)) {
         free(arrival->procs);
         arrival->procs = NULL;
         arrival->proc_count = 0;
         return PMIX_SUCCESS;
     }
-    pmix_status_t rc = PMIX_SUCCESS;
+    do {
+        rc = sx_group_construct_prepare(server, arrival);
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
 
-    if (singles_count(server, arrival->procs, arrival->proc_count) == arrival->proc_count) {
-        order = (struct sx_proc_list){ .all = arrival->procs,
-                                       .count = arrival->proc_count,
-                                       .capacity = arrival->proc_count };
-        arrival->procs = NULL;
-        sorted = arrival->sorted;
-        arrival->sorted = (struct sx_proc_list){ .all = NULL };
-    } else {
-        rc = order_read(server, arrival->procs, arrival->proc_count, &order);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = order_sort(&order, &sorted);
-    }
-    sx_share_charge(server, client, (arrival->written_count + order.count) / PROCS_PER_UNIT);
+    struct sx_proc_list *const order = &arrival->listed, *const sorted = &arrival->sorted;
+
+    sx_share_charge(server, client, (arrival->written_count + order->count) / PROCS_PER_UNIT);
     if (rc != PMIX_SUCCESS) {
-        sx_proc_list_clear(&order);
-        sx_proc_list_clear(&sorted);
         return rc;
     }
     free(arrival->procs);
-    arrival->procs = sorted.all;
-    arrival->proc_count = sorted.count;
-    arrival->order = order.all;
-    arrival->order_count = order.count;
-    arrival->bytes += (order.count + sorted.count) * sizeof(*order.all);
+    arrival->procs = sorted->all;
+    arrival->proc_count = sorted->count;
+    arrival->order = order->all;
+    arrival->order_count = order->count;
+    arrival->bytes += (order->count + sorted->count) * sizeof(*order->all);
+    *order = *sorted = (struct sx_proc_list){ .all = NULL };
     return PMIX_SUCCESS;
 }
 
@@ -247,6 +287,9 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
     pmix_status_t rc = order_read(collective->members.server, plan->order, plan->order_count,
                                   &order);
 
+    if (rc == PMIX_SUCCESS && !sx_proc_list_append(&sorted, order.all, order.count)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
     if (rc == PMIX_SUCCESS) {
         rc = order_sort(&order, &sorted);
     }

@@ -175,7 +175,7 @@ static pmix_status_t list_make(struct sx_server *server, const pmix_proc_t *proc
                                bool keep_unknown, struct sx_proc_list *made)
 {
     struct sx_proc_list names = { .all = NULL };
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = sx_proc_list_reserve(made, count) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
     size_t run;
 
     for (size_t i = 0; rc == PMIX_SUCCESS && i < count; i += run) {

@@ -25,20 +25,28 @@ bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t ra
     return true;
 }
 
+bool sx_proc_list_reserve(struct sx_proc_list *list, size_t count)
+{
+    if (count <= list->capacity) {
+        return true;
+    }
+    pmix_proc_t *const grown = list->all == NULL ? sx_pages_malloc(count * sizeof(*grown))
+                                                 : realloc(list->all, count * sizeof(*grown));
+
+    if (grown == NULL) {
+        return false;
+    }
+    list->all = grown;
+    list->capacity = count;
+    return true;
+}
+
 bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count)
 {
-    if (count > list->capacity - list->count) {
-        const size_t twice = 2 * list->capacity, all = list->count + count;
-        const size_t capacity = twice > all ? twice : all;
-        pmix_proc_t *const grown = list->all == NULL
-                                       ? sx_pages_malloc(capacity * sizeof(*grown))
-                                       : realloc(list->all, capacity * sizeof(*grown));
+    const size_t twice = 2 * list->capacity, all = list->count + count;
 
-        if (grown == NULL) {
-            return false;
-        }
-        list->all = grown;
-        list->capacity = capacity;
+    if (all > list->capacity && !sx_proc_list_reserve(list, twice > all ? twice : all)) {
+        return false;
     }
     for (size_t i = 0; i < count; i++) {
         pmix_proc_t *const added = &list->all[list->count++];
@@ -168,31 +176,57 @@ static void procs_move(pmix_proc_t *procs, struct place *places, size_t count)
     }
 }
 
+/* Keep each process once.  A sort of places leaves equal ones in the order that the list had. */
+static void procs_thin(struct sx_proc_list *list, const struct place *sorted)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (i > 0 && sorted[i - 1].key == sorted[i].key) {
+            continue;
+        }
+        if (kept < i) {
+            list->all[kept] = list->all[i];
+        }
+        kept++;
+    }
+    list->count = kept;
+}
+
+/* Return: false when memory is out; the marks for sx_proc_list_sort_marking. */
+static bool repeats_mark(const struct place *sorted, size_t count, bool **ret)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (sorted[i - 1].key == sorted[i].key) {
+            *ret = *ret != NULL ? *ret : calloc(count, sizeof(**ret));
+            if (*ret == NULL) {
+                return false;
+            }
+            (*ret)[sorted[i].index] = true;
+        }
+    }
+    return true;
+}
+
 /* A process is large: places are sorted, then each process is moved once, within the list, since
- * fresh memory takes longer than that.  Return: false when memory is out. */
-static bool places_order(struct sx_proc_list *list)
+ * fresh memory takes longer than that.  @repeated: NULL, or for the marks.  Return: false when
+ * memory is out. */
+static bool places_order(struct sx_proc_list *list, bool **repeated)
 {
     const size_t count = list->count;
     struct run *const runs = malloc(count * sizeof(*runs));
     struct place *const places = malloc(2 * count * sizeof(*places));
-    const bool sorts = runs != NULL && places != NULL;
-    size_t kept = 0;
+    bool sorts = runs != NULL && places != NULL;
 
     if (sorts) {
         places_find(list->all, count, runs, places);
         struct place *const sorted = places_sort(places, places + count, count);
 
-        procs_move(list->all, sorted, count);
-        for (size_t i = 0; i < count; i++) {
-            if (i > 0 && sorted[i - 1].key == sorted[i].key) {
-                continue;
-            }
-            if (kept < i) {
-                list->all[kept] = list->all[i];
-            }
-            kept++;
+        sorts = repeated == NULL || repeats_mark(sorted, count, repeated);
+        if (sorts) {
+            procs_move(list->all, sorted, count);
+            procs_thin(list, sorted);
         }
-        list->count = kept;
     }
     free(runs);
     free(places);
@@ -203,7 +237,7 @@ void sx_proc_list_sort(struct sx_proc_list *list)
 {
     size_t kept = 0;
 
-    if (is_in_order(list->all, list->count) || places_order(list)) {
+    if (is_in_order(list->all, list->count) || places_order(list, NULL)) {
         return;
     }
     qsort(list->all, list->count, sizeof(*list->all), sx_proc_order);
@@ -215,13 +249,10 @@ void sx_proc_list_sort(struct sx_proc_list *list)
     list->count = kept;
 }
 
-bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, size_t count)
+bool sx_proc_list_sort_marking(struct sx_proc_list *list, bool **ret_repeated)
 {
-    if (!sx_proc_list_append(ret, procs, count)) {
-        return false;
-    }
-    sx_proc_list_sort(ret);
-    return true;
+    *ret_repeated = NULL;
+    return is_in_order(list->all, list->count) || places_order(list, ret_repeated);
 }
 
 void sx_proc_list_clear(struct sx_proc_list *list)

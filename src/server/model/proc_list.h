@@ -18,11 +18,15 @@ struct sx_proc_list {
 
 /* Return: false when memory is out, and the list is as it was. */
 bool sx_proc_list_add(struct sx_proc_list *list, const char *nspace, uint32_t rank);
+/* Make room for @count at once, since a long list takes long to grow. */
+bool sx_proc_list_reserve(struct sx_proc_list *list, size_t count);
 bool sx_proc_list_append(struct sx_proc_list *list, const pmix_proc_t *procs, size_t count);
 /* In the order of sx_proc_order, each once. */
 void sx_proc_list_sort(struct sx_proc_list *list);
-/* The same of @procs, into an empty list.  Return: false when memory is out. */
-bool sx_proc_list_sorted(struct sx_proc_list *ret, const pmix_proc_t *procs, size_t count);
+/* The same.  *ret_repeated, for free, has a mark for each process, in the order that the list had,
+ * that is the same as one before it; NULL: none is.  Return: false when memory is out, and the list
+ * is as it was. */
+bool sx_proc_list_sort_marking(struct sx_proc_list *list, bool **ret_repeated);
 /* Safe twice. */
 void sx_proc_list_clear(struct sx_proc_list *list);
 

@@ -268,6 +268,7 @@ struct sx_collective_state {
     struct sx_table owed;       /* failed ones kept for late callers, found likewise */
     struct sx_table rounds;     /* of those that are open, by their processes: rounds.c */
     uint64_t last;              /* the serial of the newest */
+    uint64_t registrations;     /* of namespaces, so far */
     struct sx_table connects;   /* connected namespaces, by what their members wrote: connect.c */
     uint64_t connect_last;      /* of the names of connected namespaces: connect.c */
     struct sx_list spans;       /* connect_nodes.c */

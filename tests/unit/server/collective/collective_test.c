@@ -235,7 +235,9 @@ static struct sx_frame long_frame(uint32_t kind, uint32_t id)
     for (uint32_t i = 0; i < head.proc_count; i++) {
         uint8_t *const at = pages.at + sizeof(head) + i * 16;
         const char *const name = i < 2 ? NSPACE : later;
-        const uint32_t proc[2] = { i < 2 ? i : i - 2, (uint32_t)strlen(name) };
+        const bool all = kind == SX_COLLECTIVE_GROUP_CONSTRUCT && i + 1 == head.proc_count;
+        const uint32_t rank = i < 2 ? i : all ? PMIX_RANK_WILDCARD : i - 2;
+        const uint32_t proc[2] = { rank, (uint32_t)strlen(name) };
 
         memcpy(at, proc, sizeof(proc));
         memcpy(at + sizeof(proc), name, strlen(name));
@@ -301,22 +303,32 @@ Test(collective, a_long_arrival_is_read_in_one_turn_and_joins_in_another)
     hosted_call(over_turns, NULL);
 }
 
-/* A group's members are in its callers' order: they are sorted in a turn of their own. */
+/* A group's members are in its callers' order: their list is read, copied, and sorted in a turn of
+ * its own each. */
 static pmix_status_t sorted_between(struct sx_server *server, void *arg)
 {
     struct sx_client *const client = client_of(server, 0);
 
     (void)arg;
     long_begins(server, SX_COLLECTIVE_GROUP_CONSTRUCT, 0);
-    long_steps(server, 0);
-    long_steps(server, 0);
-    cr_expect_not(sx_list_empty(&client->share.works), "it has not joined yet");
+    for (unsigned step = 0; step < 4; step++) {
+        long_steps(server, 0);
+        cr_expect_not(sx_list_empty(&client->share.works), "it has not joined yet: %u", step);
+    }
     sx_pending_client_gone(server, client);
     cr_expect(sx_list_empty(&client->share.works));
+    /* What it has read is read anew when a namespace is registered meanwhile. */
+    long_begins(server, SX_COLLECTIVE_GROUP_CONSTRUCT, 0);
+    for (unsigned step = 0; step < 8; step++) {
+        server->collective.registrations += step == 3;
+        long_steps(server, 0);
+        cr_expect_not(sx_list_empty(&client->share.works), "%u", step);
+    }
+    sx_pending_client_gone(server, client);
     return PMIX_SUCCESS;
 }
 
-Test(collective, a_long_list_of_a_group_is_sorted_in_a_turn_of_its_own)
+Test(collective, a_long_list_of_a_group_is_read_in_steps)
 {
     hosted_call(sorted_between, NULL);
 }

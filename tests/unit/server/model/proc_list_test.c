@@ -35,14 +35,31 @@ Test(proc_list, is_in_order_and_has_each_once)
 Test(proc_list, is_sorted_by_runs_as_it_is_one_by_one)
 {
     static const char *const names[] = { "job.10", "job.2", "a", "job.10", "z", "a" };
-    struct sx_proc_list list = { .all = NULL }, sorted = { .all = NULL };
+    struct sx_proc_list list = { .all = NULL }, sorted = { .all = NULL }, thinned = { .all = NULL };
+    bool *repeated;
 
     for (uint32_t i = 0; i < 600; i++) {
         const uint32_t rank = i % 100 == 50 ? PMIX_RANK_WILDCARD : i * 37 % 64;
 
         cr_assert(sx_proc_list_add(&list, names[i / 100], rank));
     }
-    cr_assert(sx_proc_list_sorted(&sorted, list.all, list.count));
+    cr_assert(sx_proc_list_append(&sorted, list.all, list.count));
+    cr_assert(sx_proc_list_sort_marking(&sorted, &repeated));
+    cr_assert_not_null(repeated);
+    for (size_t i = 0; i < list.count; i++) {
+        size_t first = 0;
+
+        while (sx_proc_order(&list.all[first], &list.all[i]) != 0) {
+            first++;
+        }
+        cr_expect_eq(repeated[i], first < i, "%zu", i);
+    }
+    free(repeated);
+    cr_assert(sx_proc_list_append(&thinned, sorted.all, sorted.count));
+    cr_assert(sx_proc_list_sort_marking(&thinned, &repeated));
+    cr_expect_null(repeated, "in order, each once");
+    cr_expect(sx_procs_are_equal(thinned.all, thinned.count, sorted.all, sorted.count));
+    sx_proc_list_clear(&thinned);
     for (size_t i = 1; i < sorted.count; i++) {
         cr_expect_lt(sx_proc_order(&sorted.all[i - 1], &sorted.all[i]), 0, "%zu", i);
     }
