@@ -116,18 +116,19 @@ static int lift(int fd)
 struct plan {
     char words[5][16];
     char *argv[7];
-    int listen_fd, life_fd;
+    int listen_fd, life_fd, log_fd;
 };
 
 static void plan_end(struct plan *plan)
 {
     const int why = errno;
 
-    if (plan->listen_fd >= 0) {
-        close(plan->listen_fd);
-    }
-    if (plan->life_fd >= 0) {
-        close(plan->life_fd);
+    const int fds[] = { plan->listen_fd, plan->life_fd, plan->log_fd };
+
+    for (size_t i = 0; i < SX_COUNT(fds); i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+        }
     }
     errno = why;
 }
@@ -146,7 +147,9 @@ static bool plan_make(struct plan *plan, const struct sx_gateway_start *start)
     plan->argv[SX_COUNT(numbers) + 1] = NULL;
     plan->listen_fd = lift(start->listen_fd);
     plan->life_fd = start->life_fd >= 0 ? lift(start->life_fd) : -1;
-    if (plan->listen_fd < 0 || (start->life_fd >= 0 && plan->life_fd < 0)) {
+    plan->log_fd = start->log_fd >= 0 ? lift(start->log_fd) : -1;
+    if (plan->listen_fd < 0 || (start->life_fd >= 0 && plan->life_fd < 0) ||
+        (start->log_fd >= 0 && plan->log_fd < 0)) {
         plan_end(plan);
         return false;
     }
@@ -173,6 +176,9 @@ pid_t sx_gateway_start(const struct sx_gateway_start *start)
         if (plan.life_fd >= 0) {
             posix_spawn_file_actions_adddup2(&actions, plan.life_fd, SX_GATEWAY_LIFE_FD);
         }
+        if (plan.log_fd >= 0) {
+            posix_spawn_file_actions_adddup2(&actions, plan.log_fd, STDERR_FILENO);
+        }
         if (why == 0) {
             why = posix_spawn(&pid, start->program, &actions, &attributes, plan.argv, start->env);
             posix_spawnattr_destroy(&attributes);
@@ -184,9 +190,10 @@ pid_t sx_gateway_start(const struct sx_gateway_start *start)
     return why == 0 ? pid : -1;
 }
 
-/* In the child of a process that may have threads: system calls alone. */
+/* In the child of a process that may have threads: system calls alone.  The program's pid goes to
+ * @pid_fd. */
 __attribute__((noreturn)) static void orphan_main(const struct sx_gateway_start *start,
-                                                  const struct plan *plan)
+                                                  const struct plan *plan, int pid_fd)
 {
     const struct sigaction action = { .sa_handler = SIG_DFL };
     sigset_t none;
@@ -194,6 +201,7 @@ __attribute__((noreturn)) static void orphan_main(const struct sx_gateway_start 
     const long pid = syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
 
     if (pid != 0) {
+        (void)!write(pid_fd, &pid, sizeof(pid));
         _exit(pid > 0 ? 0 : errno & 0x7f);
     }
     setpgid(0, 0);
@@ -210,35 +218,58 @@ __attribute__((noreturn)) static void orphan_main(const struct sx_gateway_start 
     if (plan->life_fd >= 0) {
         dup2(plan->life_fd, SX_GATEWAY_LIFE_FD);
     }
+    if (plan->log_fd >= 0) {
+        dup2(plan->log_fd, STDERR_FILENO);
+    }
     execve(start->program, plan->argv, start->env);
     _exit(127);
 }
 
-/* Behind an exec, a process sends SIGCHLD at its end, whatever it was made with.  So there is a
- * process in between, which executes nothing and sends no signal. */
-int sx_gateway_start_orphan(const struct sx_gateway_start *start)
+/* The process in between has ended, unless the host has reaped it.  Return: 0 or errno. */
+static int between_wait(pid_t pid)
 {
-    struct plan plan;
     int status = 0;
 
-    if (!plan_make(&plan, start)) {
-        return errno;
-    }
-    const pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
-
-    if (pid == 0) {
-        orphan_main(start, &plan);
-    }
-    plan_end(&plan);
-    if (pid < 0) {
-        return errno;
-    }
     while (waitpid(pid, &status, __WALL) < 0) {
         if (errno != EINTR) {
-            return 0; /* the host has reaped it */
+            return 0;
         }
     }
     return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
+}
+
+/* Behind an exec, a process sends SIGCHLD at its end, whatever it was made with.  So there is a
+ * process in between, which executes nothing and sends no signal. */
+int sx_gateway_start_orphan(const struct sx_gateway_start *start, int *ret_pidfd)
+{
+    struct plan plan;
+    int pipe_fds[2], why;
+    long orphan = 0;
+
+    if (pipe2(pipe_fds, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    if (!plan_make(&plan, start)) {
+        why = errno;
+    } else {
+        const pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
+
+        if (pid == 0) {
+            orphan_main(start, &plan, pipe_fds[1]);
+        }
+        plan_end(&plan);
+        why = pid < 0 ? errno : between_wait(pid);
+    }
+    close(pipe_fds[1]);
+    if (ret_pidfd != NULL) {
+        /* An orphan that has ended meanwhile has no pidfd: its end is as unknown as on a kernel
+         * without them. */
+        const bool known = why == 0 && read(pipe_fds[0], &orphan, sizeof(orphan)) > 0 && orphan > 0;
+
+        *ret_pidfd = known ? (int)syscall(SYS_pidfd_open, (pid_t)orphan, 0) : -1;
+    }
+    close(pipe_fds[0]);
+    return why;
 }
 
 /* Tested in tests/hosts and tests/system. */

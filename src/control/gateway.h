@@ -53,17 +53,19 @@ struct sx_gateway_start {
     int listen_fd;    /* of the port */
     int life_fd;      /* one end of a SEQPACKET socket pair, whose other end the starter holds */
     pid_t watched;    /* without it (-1): the process that it ends with */
+    int log_fd;       /* its stderr; -1: that of the starter */
     uid_t uid;        /* of the ranks, which the program becomes when it is started by root */
     gid_t gid;
 };
 
-/* Start the program, with no other descriptors than stderr's and these.  The signal mask is empty,
- * and the process group its own.  Return: its pid; -1 with errno. */
+/* Start the program, with no other descriptors than these.  The signal mask is empty, and the
+ * process group its own.  Return: its pid; -1 with errno. */
 pid_t sx_gateway_start(const struct sx_gateway_start *start);
 
 /* The same, but the program does not become a child of this process, which receives no signal from
- * it and need not reap it.  Safe in a process with threads.  Return: 0 or errno. */
-int sx_gateway_start_orphan(const struct sx_gateway_start *start);
+ * it and need not reap it.  Safe in a process with threads.  *@ret_pidfd, which may be NULL,
+ * becomes readable when the program ends; -1 on a kernel without pidfds.  Return: 0 or errno. */
+int sx_gateway_start_orphan(const struct sx_gateway_start *start, int *ret_pidfd);
 
 /* A message on the starter's end of the socket pair: a rank is served. */
 struct sx_gateway_news {

@@ -4,6 +4,7 @@
  * other ranks, broken and endless frames, a rank that does not read, a crowd.  Two ranks of ours
  * fence meanwhile, and a rank that behaves is served after it. */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <grp.h>
 #include <netinet/in.h>
@@ -22,6 +23,7 @@
 #define NOBODY 65534
 #define JOB "their.job"
 #define CROWD 1000
+#define GATEWAYS_MAX 64  /* that a server starts */
 #define REQUESTS 2000000 /* more than a rank can send without reading an answer */
 #define MEMORY_KIB_MAX (96u << 10)
 
@@ -172,7 +174,7 @@ static void gateway_start(void)
           "%s", strerror(errno));
     CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
     gateway = sx_gateway_start(&(struct sx_gateway_start){
-        .program = program, .env = env, .listen_fd = port.fd, .life_fd = pair[1] });
+        .program = program, .env = env, .listen_fd = port.fd, .life_fd = pair[1], .log_fd = -1 });
     CHECK(gateway > 0, "%s", strerror(errno));
     close(pair[1]);
     life_fd = pair[0];
@@ -305,6 +307,86 @@ static int case_server_of_root(void)
     WAIT_FOR(connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0,
              "the gateway ends with the server");
     close(fd);
+    return 0;
+}
+
+/* Whether process @pid is the gateway that accepts: the others are in its group of processes. */
+static bool is_acceptor(pid_t pid)
+{
+    char path[64], text[512] = "";
+    int group = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *const file = fopen(path, "r");
+
+    if (file != NULL) {
+        (void)!fgets(text, sizeof(text), file);
+        fclose(file);
+    }
+    return strstr(text, "(shmix-gateway) ") != NULL &&
+           sscanf(strchr(text, ')'), ") %*c %*d %d", &group) == 1 && group == pid;
+}
+
+/* That of the server in this process.  Return: 0 when there is none. */
+static pid_t acceptor_find(void)
+{
+    static char environment[64 << 10];
+    char path[64];
+    DIR *const processes = opendir("/proc");
+    const struct dirent *entry;
+    pid_t found = 0;
+
+    CHECK(processes != NULL, "%s", strerror(errno));
+    while ((entry = readdir(processes)) != NULL && found == 0) {
+        snprintf(path, sizeof(path), "/proc/%.20s/environ", entry->d_name);
+        FILE *const file = fopen(path, "r");
+        const size_t size = file == NULL ? 0 : fread(environment, 1, sizeof(environment), file);
+
+        if (file != NULL) {
+            fclose(file);
+        }
+        if (memmem(environment, size, fault_shared->tmpdir, strlen(fault_shared->tmpdir)) != NULL) {
+            found = (pid_t)atoi(entry->d_name);
+            found = is_acceptor(found) ? found : 0;
+        }
+    }
+    closedir(processes);
+    return found;
+}
+
+/* The gateway that accepts is killed: whom it serves stays served, and the next rank gets another
+ * one, until too many have been killed. */
+static int case_acceptor_dies(void)
+{
+    (void)fault_tmpdir_make();
+    fault_log_begin();
+    setenv("SHMIX_GATEWAY", "1", 1);
+    fault_server_start();
+    fault_job_start(JOB, 3);
+    address_read();
+    const int served = greet_well(1);
+
+    for (unsigned i = 1; i <= GATEWAYS_MAX; i++) {
+        const pid_t acceptor = acceptor_find();
+
+        CHECK(acceptor > 0, "no gateway accepts");
+        CHECK(kill(acceptor, SIGKILL) == 0, "%s", strerror(errno));
+        if (i < GATEWAYS_MAX) {
+            WAIT_FOR(fault_log_lines(getpid(), "gets a new one") == i, "a line");
+            whole(0);
+        }
+    }
+    WAIT_FOR(fault_log_lines(getpid(), "as 63 before it") == 1, "the last line");
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(connect(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0,
+          "the port is open");
+    close(fd);
+    CHECK(request(served, 103, COMMAND_FINALIZE, 2), "%s", strerror(errno));
+    CHECK(answer_drop(served, 103) == 2, "whom it has served suffers");
+    close(served);
+    fault_job_end(JOB);
+    fault_server_stop();
     return 0;
 }
 
@@ -489,6 +571,7 @@ static int case_crowd(void)
 static const struct fault_case cases[] = {
     { "another_uid", case_another_uid },
     { "server_of_root", case_server_of_root },
+    { "acceptor_dies", case_acceptor_dies },
     { "strangers", case_strangers },
     { "ranks", case_ranks },
     { "frames", case_frames },

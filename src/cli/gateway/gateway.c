@@ -76,7 +76,9 @@ static bool gateway_open(void)
                                                                   .env = environ,
                                                                   .listen_fd = port.fd,
                                                                   .life_fd = -1,
-                                                                  .watched = getpid() });
+                                                                  .log_fd = -1,
+                                                                  .watched = getpid() },
+                                      NULL);
         variables_set(&port);
         sx_gateway_port_close(&port); /* it is the gateway's now */
     }

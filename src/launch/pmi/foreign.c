@@ -222,6 +222,7 @@ static bool gateway_start(struct sx_run_foreign *foreign, char *message)
             .env = env,
             .listen_fd = foreign->port.fd,
             .life_fd = foreign->life_fd,
+            .log_fd = -1,
         });
         snprintf(message, SX_RUN_MESSAGE_MAX, "%s", strerror(errno));
     }

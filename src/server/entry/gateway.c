@@ -2,13 +2,18 @@
 /* Copyright (c) 2026 The shmix authors */
 /* gateway.c - a port for ranks that carry another PMIx library, if the host wants one.
  *
- *     CLOSED --SHMIX_SERVER_GATEWAY--> WATCHED --the first connection--> the gateway accepts
+ *     CLOSED --SHMIX_SERVER_GATEWAY--> WATCHED --a connection--> SERVED: the gateway accepts
+ *                                         \---LIVES_MAX: a line----/ it was killed
  *
- * The server reads no byte that comes there: it starts the program that does (gateway/main.c), and
- * closes its own copy of the socket.  When that program dies, such ranks cannot connect any more.
- * Program and environment are chosen at the start, on the host's thread. */
+ * The server reads no byte that comes there: it starts the program that does (gateway/main.c).
+ * Program and environment are chosen at the start, on the host's thread.
+ *
+ * The gateways' stderr is a pipe to this server, which copies it.  They must not have the host's: a
+ * host may read its own stderr until nobody can write to it, and stop this server only then
+ * (slurmstepd does, for a minute). */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <shmix.h>
 #include <stdio.h>
@@ -21,12 +26,18 @@
 #include "server/entry/entry.h"
 
 #define VARIABLES_OWN 2 /* URI and FD of the rendezvous */
+#define LIVES_MAX 64u   /* gateways that replace a killed one */
+#define LOG_BYTES_MAX ((size_t)16 << 20)
+#define LOG_BYTES_AT_ONCE 4096
 
 void sx_gateway_init(struct sx_server *server)
 {
     server->entry.gateway = (struct sx_gateway_state){
         .port.fd = -1,
+        .end.fd = -1,
+        .log.fd = -1,
         .life_fds = { -1, -1 },
+        .log_fd = -1,
     };
 }
 
@@ -98,7 +109,78 @@ static char **env_make(const struct sx_server *server)
     return env;
 }
 
-/* The first connection waits in the socket's queue. */
+/* ---- what the gateways say ------------------------------------------------------------------- */
+
+static void log_copy(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_gateway_state *const gateway = arg;
+    char bytes[LOG_BYTES_AT_ONCE];
+    const ssize_t size = read(gateway->log.fd, bytes, sizeof(bytes));
+
+    (void)revents;
+    (void)now_ns;
+    if (size <= 0) {
+        return;
+    }
+    (void)!write(STDERR_FILENO, bytes, (size_t)size);
+    gateway->log_bytes += (size_t)size;
+    if (gateway->log_bytes > LOG_BYTES_MAX) {
+        sx_poll_remove(&gateway->log); /* their end is full from now on, and they do not wait */
+        sx_log(SX_LOG_WARN, "the gateways have written more than %zu MiB: no more is shown",
+               LOG_BYTES_MAX >> 20);
+    }
+}
+
+/* Return: 0 or errno. */
+static int log_open(struct sx_gateway_state *gateway)
+{
+    int fds[2];
+
+    if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {
+        return errno;
+    }
+    gateway->log = (struct sx_poll){
+        .fd = fds[0], .events = POLLIN, .fn = log_copy, .arg = gateway
+    };
+    gateway->log_fd = fds[1];
+    return 0;
+}
+
+/* ---- the gateway's life ---------------------------------------------------------------------- */
+
+static void end_forget(struct sx_gateway_state *gateway)
+{
+    sx_poll_remove(&gateway->end);
+    if (gateway->end.fd >= 0) {
+        close(gateway->end.fd);
+    }
+    gateway->end.fd = -1;
+}
+
+/* The ranks that it serves have processes of their own, which go on. */
+static void gateway_ends(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+    struct sx_gateway_state *const gateway = &server->entry.gateway;
+
+    (void)revents;
+    (void)now_ns;
+    end_forget(gateway);
+    if (gateway->lives >= LIVES_MAX) {
+        sx_log(SX_LOG_ERROR,
+               "the gateway of ranks with another PMIx library was killed, as %u before it: no "
+               "such rank can connect any more",
+               gateway->lives - 1);
+        close(gateway->port.fd);
+        gateway->port.fd = -1;
+        return;
+    }
+    sx_log(SX_LOG_WARN, "the gateway of ranks with another PMIx library was killed: the next such "
+                        "rank gets a new one");
+    (void)sx_poll_add(server->loop, &gateway->watch);
+}
+
+/* The connection waits in the socket's queue. */
 static void client_comes(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_server *const server = arg;
@@ -108,6 +190,7 @@ static void client_comes(void *arg, uint32_t revents, uint64_t now_ns)
         .env = gateway->env,
         .listen_fd = gateway->port.fd,
         .life_fd = gateway->life_fds[1],
+        .log_fd = gateway->log_fd,
         .uid = server->client_uid,
         .gid = server->client_gid,
     };
@@ -115,19 +198,24 @@ static void client_comes(void *arg, uint32_t revents, uint64_t now_ns)
     (void)revents;
     (void)now_ns;
     sx_poll_remove(&gateway->watch);
-    const int why = sx_gateway_start_orphan(&start);
+    gateway->lives++;
+    const int why = sx_gateway_start_orphan(&start, &gateway->end.fd);
 
     if (why != 0) {
         sx_log(SX_LOG_ERROR,
                "a rank has another PMIx library, and its gateway cannot be started: %s: %s",
                gateway->program, strerror(why));
-    } else {
-        sx_log(SX_LOG_INFO, "a rank has another PMIx library: a gateway is started");
+        close(gateway->port.fd);
+        gateway->port.fd = -1;
+        return;
     }
-    close(gateway->port.fd);
-    gateway->port.fd = -1;
-    close(gateway->life_fds[1]);
-    gateway->life_fds[1] = -1;
+    sx_log(SX_LOG_INFO, "a rank has another PMIx library: a gateway is started");
+    if (gateway->end.fd >= 0) {
+        gateway->end = (struct sx_poll){
+            .fd = gateway->end.fd, .events = POLLIN, .fn = gateway_ends, .arg = server
+        };
+        (void)sx_poll_add(server->loop, &gateway->end);
+    }
 }
 
 /* The file of this library, or of the program that contains it.  Return: malloc'ed, or NULL. */
@@ -173,22 +261,33 @@ pmix_status_t sx_gateway_open(struct sx_server *server, uint8_t said)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, gateway->life_fds) != 0) {
         return SX_RAISE(sx_status_from_errno(errno), "socketpair: %s", strerror(errno));
     }
+    const int log_why = log_open(gateway);
+
+    if (log_why != 0) {
+        return SX_RAISE(sx_status_from_errno(log_why), "pipe: %s", strerror(log_why));
+    }
     gateway->watch = (struct sx_poll){
         .fd = gateway->port.fd, .events = POLLIN, .fn = client_comes, .arg = server
     };
-    return sx_poll_add(server->loop, &gateway->watch);
+    rc = sx_poll_add(server->loop, &gateway->log);
+    return rc != PMIX_SUCCESS ? rc : sx_poll_add(server->loop, &gateway->watch);
 }
 
 void sx_gateway_close(struct sx_server *server)
 {
     struct sx_gateway_state *const gateway = &server->entry.gateway;
 
+    int *const fds[] = { &gateway->life_fds[0], &gateway->life_fds[1], &gateway->log.fd,
+                         &gateway->log_fd };
+
     sx_poll_remove(&gateway->watch);
+    sx_poll_remove(&gateway->log);
+    end_forget(gateway);
     sx_gateway_port_close(&gateway->port);
-    for (size_t i = 0; i < SX_COUNT(gateway->life_fds); i++) {
-        if (gateway->life_fds[i] >= 0) {
-            close(gateway->life_fds[i]);
-            gateway->life_fds[i] = -1;
+    for (size_t i = 0; i < SX_COUNT(fds); i++) {
+        if (*fds[i] >= 0) {
+            close(*fds[i]);
+            *fds[i] = -1;
         }
     }
     free(gateway->program);

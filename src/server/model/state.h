@@ -159,9 +159,14 @@ enum sx_contact_use {
 /* gateway.c: the port of ranks that carry another PMIx library. */
 struct sx_gateway_state {
     struct sx_gateway_port port; /* its URI is constant between init and finalize; empty: none */
-    struct sx_poll watch;        /* for the first connection */
+    struct sx_poll watch;        /* for a connection, while no gateway accepts */
+    struct sx_poll end;          /* of the gateway that accepts: its pidfd */
+    struct sx_poll log;          /* what the gateways write to stderr */
     char *program, **env;        /* of the gateway */
     int life_fds[2];             /* the gateways end with the first; the other one is theirs */
+    int log_fd;                  /* the gateways' end of @log */
+    size_t log_bytes;            /* that have been copied */
+    unsigned lives;              /* gateways that were started */
 };
 
 struct sx_entry_state {
