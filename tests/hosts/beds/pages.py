@@ -138,11 +138,6 @@ class Cluster(Installed, slurm.Slurm):
         return {**self.env, "OMPI_MCA_btl_tcp_if_include": f"{bed.NET}.0/24", "OMPI_MCA_mpi_yield_when_idle": "1",
                 "HOME": self.home, "TMPDIR": self.tmp}
 
-    def start(self, node, name, *cmd, env=None):
-        if cmd[0] == "slurmd":
-            env = {**(env or {}), **self.server_env}
-        super().start(node, name, *cmd, env=env)
-
 
 def run_block(where, block):
     if "file" in block.fields:

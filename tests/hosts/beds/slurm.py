@@ -39,11 +39,13 @@ PartitionName=bed Nodes=ALL Default=YES MaxTime=30 State=UP OverSubscribe=FORCE:
 
 
 class Slurm(bed.Bed):
-    """@tree: TreeWidth; Slurm's default of 50 makes a fence without data no barrier at all."""
+    """@tree: TreeWidth; Slurm's default of 50 makes a fence without data no barrier at all.
+    @server_env: of slurmd, and so of slurmstepd."""
 
-    def __init__(self, count, library=None, tree=None):
+    def __init__(self, count, library=None, tree=None, server_env=None):
         bed.require("munged", "munge", "slurmctld", "slurmd", "srun", "scontrol", "sinfo")
         super().__init__(count, library)
+        self.server_env = server_env or {}
         self.tree = tree or max(2, count)
         self.env = {"SLURM_CONF": os.path.join(self.state, "slurm.conf"),
                     "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"}
@@ -55,7 +57,7 @@ class Slurm(bed.Bed):
         self.start("n1", "slurmctld", "slurmctld", "-D", "-i", env=self.env)
         bed.wait_for("slurmctld answers", 60, lambda: self.says("scontrol", "ping").find(" is UP") >= 0)
         for name in self.names:
-            self.start(name, f"slurmd.{name}", "slurmd", "-D", env=self.env)
+            self.start(name, f"slurmd.{name}", "slurmd", "-D", env={**self.env, **self.server_env})
         bed.wait_for("all nodes are idle", 60, lambda: self.says("sinfo", "-h", "-N", "-o", "%T").count("idle") ==
                      len(self.names))
 
