@@ -38,6 +38,24 @@ static char **env_copy(void)
     return env;
 }
 
+/* Ranks with another library, which lies in the folder JOB_THEIRS. */
+static char **theirs_add(char **env)
+{
+    const char *const folder = getenv("JOB_THEIRS");
+    size_t count = 0;
+
+    if (folder == NULL) {
+        return env;
+    }
+    while (env[count] != NULL) {
+        count++;
+    }
+    env = realloc(env, (count + 2) * sizeof(*env));
+    CHECK(env != NULL && asprintf(&env[count], "LD_LIBRARY_PATH=%s", folder) > 0);
+    env[count + 1] = NULL;
+    return env;
+}
+
 /* A registration without a callback says in either way that it is done. */
 static void check_done(pmix_status_t status)
 {
@@ -111,6 +129,7 @@ static void start_process(struct job *job, const char *nspace, int rank, int num
     snprintf(number, sizeof(number), "%d", number_in_case);
     snprintf(life, sizeof(life), "%d", job->lives[number_in_case]++);
     CHECK_STATUS(PMIx_server_setup_fork(&proc, &env), PMIX_SUCCESS);
+    env = theirs_add(env);
     argv[0] = (char *)(uintptr_t)self_path;
     job->status[number_in_case] = -1;
     job->pids[number_in_case] = fork();
