@@ -125,6 +125,7 @@ void sx_collective_free(struct sx_collective *collective)
     sx_rounds_leave(collective);
     sx_asker_deinit(&collective->asker);
     sx_collective_unlink(collective);
+    sx_list_remove(&collective->unread);
     if (!sx_list_empty(&collective->meant.link)) {
         sx_table_remove(&collective->members.server->collective.meant, &collective->meant);
     }
@@ -335,6 +336,7 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_list_init(&collective->link);
+    sx_list_init(&collective->unread);
     sx_list_init(&collective->meant.link);
     collective->serial = ++server->collective.last;
     collective->begun_ns = server->turn.now_ns;
@@ -394,6 +396,17 @@ static bool collective_awaits(const struct sx_collective *collective)
            !collective->is_over;
 }
 
+pmix_status_t sx_collective_nspaces_read(struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+    pmix_status_t rc;
+
+    do {
+        rc = kind->nspace_added != NULL ? kind->nspace_added(collective) : PMIX_SUCCESS;
+    } while (rc == PMIX_ERR_WOULD_BLOCK);
+    return rc;
+}
+
 /* Take @collective back from the host until all of its namespaces are registered.  Some may have
  * been registered meanwhile, with clients that are gone again. */
 static void collective_take_back(struct sx_collective *collective)
@@ -405,8 +418,9 @@ static void collective_take_back(struct sx_collective *collective)
     sx_shown_changed(collective->members.server, &collective->shown);
     pmix_status_t rc = sx_members_catch_up(&collective->members);
 
-    if (rc == PMIX_SUCCESS && collective->kind->nspace_added != NULL) {
-        rc = collective->kind->nspace_added(collective);
+    sx_list_remove(&collective->unread);
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_collective_nspaces_read(collective);
     }
     if (rc != PMIX_SUCCESS) {
         sx_collective_end(collective, rc);

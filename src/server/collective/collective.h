@@ -47,6 +47,8 @@ bool sx_collective_arrive_long(struct sx_server *server, struct sx_client *clien
 void sx_collective_client_added(struct sx_server *server, struct sx_client *client);
 /* The host has registered @nspace: operations that waited for this find their members. */
 void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace *nspace);
+/* Do all steps of the `nspace_added` of its kind at once.  Return: as that. */
+pmix_status_t sx_collective_nspaces_read(struct sx_collective *collective);
 /* @client has called PMIx_Init: rows of open operations that wait for it are updated. */
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client);
 /* @client is dead, has finalized, or has departed.  The operations that wait for it, and those that

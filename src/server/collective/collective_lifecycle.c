@@ -23,19 +23,33 @@ void sx_collective_client_added(struct sx_server *server, struct sx_client *clie
     }
 }
 
-/* Continue an operation that may have waited for @nspace. */
-static void nspace_added(struct sx_collective *collective, const struct sx_nspace *nspace)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
+/* ---- namespaces that operations have waited for ----------------------------------------------
+ *
+ *     a namespace is registered --> the operations that wait for it are UNREAD
+ *     UNREAD --in steps, at most UNREAD_PROCS_MAX processes in one turn--> each continues
+ *
+ * Until then an operation still waits.  A member that waits in it pays. */
 
-    if (collective->with_host || collective->is_over ||
-        !sx_members_nspace_added(&collective->members, nspace)) {
-        return;
+#define UNREAD_PROCS_MAX 1024u
+#define PROCS_PER_UNIT 8u /* to look for them again: share.h */
+
+static void unread_charge(const struct sx_collective *collective, size_t procs)
+{
+    const struct sx_members *const members = &collective->members;
+    size_t i = 0;
+
+    while (i < members->count && !members->all[i].arrived) {
+        i++;
     }
-    if (collective->kind->nspace_added != NULL) {
-        rc = collective->kind->nspace_added(collective);
+    if (i < members->count) {
+        sx_share_charge(members->server, members->all[i].client, procs / PROCS_PER_UNIT);
     }
+}
+
+static void unread_end(struct sx_collective *collective, pmix_status_t rc)
+{
     if (rc == PMIX_SUCCESS) {
+        sx_members_look_again(&collective->members);
         rc = sx_collective_reach(collective);
     }
     sx_shown_changed(collective->members.server, &collective->shown);
@@ -46,18 +60,62 @@ static void nspace_added(struct sx_collective *collective, const struct sx_nspac
     }
 }
 
+/* Return: how many processes were looked for. */
+static size_t unread_step(struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+    const size_t procs = 1 + collective->members.proc_count;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (collective->with_host || collective->is_over) {
+        sx_list_remove(&collective->unread);
+        return 1;
+    }
+    unread_charge(collective, procs);
+    if (kind->nspace_added != NULL) {
+        rc = kind->nspace_added(collective);
+    }
+    if (rc != PMIX_ERR_WOULD_BLOCK) {
+        sx_list_remove(&collective->unread);
+        unread_end(collective, rc);
+    }
+    return procs;
+}
+
+static void unread_take(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+    struct sx_collective_state *const state = &server->collective;
+    size_t procs = 0;
+
+    (void)now_ns;
+    state->unread_posted = false;
+    while (procs < UNREAD_PROCS_MAX && !sx_list_empty(&state->unread)) {
+        procs += unread_step(SX_LIST_ENTRY(state->unread.next, struct sx_collective, unread));
+    }
+    if (!sx_list_empty(&state->unread) && !state->unread_posted) {
+        state->unread_post = (struct sx_loop_post){ .fn = unread_take, .arg = server };
+        state->unread_posted = sx_loop_post(server->loop, &state->unread_post) == PMIX_SUCCESS;
+    }
+}
+
 void sx_collective_nspace_registered(struct sx_server *server, struct sx_nspace *nspace)
 {
-    struct sx_collective_walk walk;
-    struct sx_collective *collective;
+    struct sx_collective_state *const state = &server->collective;
 
     sx_name_returns(server, nspace->name);
-    server->collective.registrations++;
-    sx_collective_walk_begin(server, &walk);
-    while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
-        nspace_added(collective, nspace);
+    state->registrations++;
+    SX_LIST_EACH(it, &state->all) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (sx_list_empty(&collective->unread) && !collective->with_host && !collective->is_over &&
+            sx_members_await(&collective->members, nspace)) {
+            sx_list_append(&state->unread, &collective->unread);
+        }
     }
-    sx_collective_walk_end(server, &walk);
+    if (!state->unread_posted) {
+        unread_take(server, 0);
+    }
 }
 
 void sx_collective_client_connected(struct sx_server *server, struct sx_client *client)

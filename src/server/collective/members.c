@@ -208,14 +208,31 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     return rc;
 }
 
+/* Return: how many of the sorted processes are before those of @nspace, or, for @behind, before
+ * those of the names behind it. */
+static size_t place_of(const pmix_proc_t *procs, size_t count, const char *nspace, bool behind)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        const int order = strcmp(procs[mid].nspace, nspace);
+
+        if (order < 0 || (behind && order == 0)) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
 bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace)
 {
-    size_t i = 0;
+    const struct sx_alias_list *const real = &members->real;
+    const size_t i = place_of(real->all, real->count, nspace, false);
 
-    while (i < members->real.count && strcmp(members->real.all[i].nspace, nspace) != 0) {
-        i++;
-    }
-    return i < members->real.count;
+    return i < real->count && strcmp(real->all[i].nspace, nspace) == 0;
 }
 
 /* Return: whether another namespace is still to be registered. */
@@ -233,13 +250,14 @@ static bool others_are_unknown(const struct sx_members *members)
     return unknown;
 }
 
-bool sx_members_nspace_added(struct sx_members *members, const struct sx_nspace *nspace)
+bool sx_members_await(const struct sx_members *members, const struct sx_nspace *nspace)
 {
-    if (!members->has_unknown || !sx_members_mean_nspace(members, nspace->name)) {
-        return false;
-    }
+    return members->has_unknown && sx_members_mean_nspace(members, nspace->name);
+}
+
+void sx_members_look_again(struct sx_members *members)
+{
     members->has_unknown = others_are_unknown(members);
-    return true;
 }
 
 void sx_members_arrive(struct sx_members *members, struct sx_member *member, uint32_t op,
@@ -314,15 +332,42 @@ bool sx_members_somebody_waits(const struct sx_members *members)
     return false;
 }
 
+/* Return: whether one of the processes, which have one name, has @rank. */
+static bool has_rank(const pmix_proc_t *procs, size_t count, uint32_t rank)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+
+        if (procs[mid].rank < rank) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low < count && procs[low].rank == rank;
+}
+
+/* The signature is sorted: each name is searched once, and the rank among those of its name. */
 bool sx_members_name(const struct sx_members *members, const struct sx_client *client)
 {
-    size_t i = 0;
+    const pmix_proc_t *const procs = members->procs;
+    size_t end;
 
-    while (i < members->proc_count &&
-           !sx_alias_means(members->server, &members->procs[i], client)) {
-        i++;
+    for (size_t i = 0; i < members->proc_count; i = end) {
+        const uint32_t rank = sx_alias_rank(members->server, procs[i].nspace, client);
+        const pmix_proc_t *const last = &procs[members->proc_count - 1];
+
+        end = strcmp(procs[i].nspace, last->nspace) == 0
+                  ? members->proc_count
+                  : i + place_of(&procs[i], members->proc_count - i, procs[i].nspace, true);
+        if (rank != PMIX_RANK_INVALID && (has_rank(&procs[i], end - i, rank) ||
+                                          has_rank(&procs[i], end - i, PMIX_RANK_WILDCARD))) {
+            return true;
+        }
     }
-    return i < members->proc_count;
+    return false;
 }
 
 pmix_status_t sx_members_expect(struct sx_members *members, struct sx_client *client)
@@ -350,7 +395,7 @@ pmix_status_t sx_members_catch_up(struct sx_members *members)
             rc = sx_members_expect(members, run.nspace->by_rank[n]);
         }
     }
-    members->has_unknown = others_are_unknown(members);
+    sx_members_look_again(members);
     return rc;
 }
 

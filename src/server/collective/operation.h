@@ -159,9 +159,11 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
  * where the members neither admit nor await it, or for a process that has left a connected
  * namespace; the status of @ends for a process that has gone; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
-/* The host has registered @nspace, whose clients are expected already (sx_members_expect).  Return:
- * whether the signature has waited for that. */
-bool sx_members_nspace_added(struct sx_members *members, const struct sx_nspace *nspace);
+/* Return: whether the signature has waited for the registration of @nspace, whose clients are
+ * expected already (sx_members_expect). */
+bool sx_members_await(const struct sx_members *members, const struct sx_nspace *nspace);
+/* Some of the namespaces that the signature has waited for have been registered. */
+void sx_members_look_again(struct sx_members *members);
 /* The same when some of the registered clients may not be expected yet.  Return: PMIX_SUCCESS,
  * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_catch_up(struct sx_members *members);
@@ -285,7 +287,8 @@ struct sx_kind;
 
 /* An open operation. */
 struct sx_collective {
-    struct sx_list link;             /* server.collectives */
+    struct sx_list link;             /* server.collective.all */
+    struct sx_list unread;           /* server.collective.unread */
     struct sx_generation generation; /* server.signatures or server.owed */
     struct sx_table_node meant;      /* server.meant */
     uint64_t serial;                 /* older operations have lower ones */
@@ -345,7 +348,8 @@ struct sx_kind {
     /* ... and are waited for otherwise: their registration gives the processes. */
     bool awaits_unknown;
     /* The host has registered a namespace that the operation has waited for.  NULL: nothing to do.
-     * Return: the status with which the operation ends; PMIX_SUCCESS: it continues. */
+     * Return: the status with which the operation ends; PMIX_SUCCESS: it continues;
+     * PMIX_ERR_WOULD_BLOCK: this was a step, which takes long, and another is needed. */
     pmix_status_t (*nspace_added)(struct sx_collective *collective);
     /* Do a step of what `aim` does with a long list of processes: each takes long.  NULL: `aim`
      * takes no time.  Return: PMIX_ERR_WOULD_BLOCK when another step is needed before it; else as

@@ -125,23 +125,42 @@ static void signature_shorten(struct sx_server *server, struct sx_arrival *arriv
     }
 }
 
+#define LIST_STEPS 3u
+
+/* Read a list of members in so many steps, since each takes long: into @listed, as it was
+ * @written, and into @sorted. */
+static pmix_status_t list_step(struct sx_server *server, unsigned step, const pmix_proc_t *written,
+                               size_t count, struct sx_proc_list *listed,
+                               struct sx_proc_list *sorted)
+{
+    switch (step) {
+    case 0:
+        return order_read(server, written, count, listed);
+    case 1:
+        return sx_proc_list_append(sorted, listed->all, listed->count) ? PMIX_SUCCESS
+                                                                       : PMIX_ERR_OUT_OF_RESOURCE;
+    default:
+        return order_sort(listed, sorted);
+    }
+}
+
 static void written_note(struct sx_server *server, struct sx_arrival *arrival)
 {
     arrival->written = sx_procs_digest(arrival->procs, arrival->proc_count, server->seed);
     arrival->written_count = arrival->proc_count;
 }
 
-static pmix_status_t written_read(struct sx_server *server, struct sx_arrival *arrival)
+/* Processes by their own names alone are the members: they are not copied. */
+static bool written_is_list(const struct sx_server *server, struct sx_arrival *arrival)
 {
-    arrival->registrations = server->collective.registrations;
     if (singles_count(server, arrival->procs, arrival->proc_count) < arrival->proc_count) {
-        return order_read(server, arrival->procs, arrival->proc_count, &arrival->listed);
+        return false;
     }
     arrival->listed = (struct sx_proc_list){ .all = arrival->procs,
                                              .count = arrival->proc_count,
                                              .capacity = arrival->proc_count };
     arrival->procs = NULL;
-    return PMIX_SUCCESS;
+    return true;
 }
 
 /* A namespace whose wildcard is in the list may have been registered meanwhile. */
@@ -152,22 +171,9 @@ static bool is_read_in_vain(struct sx_server *server, const struct sx_arrival *a
 
 pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arrival *arrival)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc;
 
-    switch (arrival->prepared++) {
-    case 0:
-        written_note(server, arrival);
-        rc = written_read(server, arrival);
-        break;
-    case 1:
-        rc = sx_proc_list_append(&arrival->sorted, arrival->listed.all, arrival->listed.count)
-                 ? PMIX_SUCCESS
-                 : PMIX_ERR_OUT_OF_RESOURCE;
-        break;
-    case 2:
-        rc = order_sort(&arrival->listed, &arrival->sorted);
-        break;
-    default:
+    if (arrival->prepared == LIST_STEPS) {
         if (!is_read_in_vain(server, arrival)) {
             return PMIX_SUCCESS;
         }
@@ -175,6 +181,17 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
         sx_proc_list_clear(&arrival->sorted);
         arrival->prepared = 0;
     }
+    const unsigned step = arrival->prepared++;
+
+    if (step == 0) {
+        arrival->registrations = server->collective.registrations;
+        written_note(server, arrival);
+        if (written_is_list(server, arrival)) {
+            return PMIX_ERR_WOULD_BLOCK;
+        }
+    }
+    rc = list_step(server, step, arrival->procs, arrival->proc_count, &arrival->listed,
+                   &arrival->sorted);
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 
@@ -241,6 +258,9 @@ pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client 
     if (rc == PMIX_SUCCESS) {
         rc = sx_group_bootstrap_read(client, arrival);
     }
+    if (rc == PMIX_SUCCESS && open != NULL && !sx_list_empty(&open->unread)) {
+        rc = sx_collective_nspaces_read(open); /* it is compared with what @client has written */
+    }
     if (rc == PMIX_SUCCESS) {
         rc = members_take(server, client, open, arrival);
     }
@@ -276,33 +296,44 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
     return rc == PMIX_SUCCESS ? sx_group_construct_join(collective, client, arrival) : rc;
 }
 
-pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
+/* The last step: the list that was read counts from now on. */
+static void reread_end(struct sx_collective *collective)
 {
     struct sx_group_plan *const plan = collective->plan;
-    struct sx_proc_list order = { .all = NULL }, sorted = { .all = NULL };
+
+    free(plan->order);
+    plan->order = plan->reread.listed.all;
+    plan->order_count = plan->reread.listed.count;
+    sx_members_rename(&collective->members, &plan->reread.sorted);
+    plan->reread.listed = plan->reread.sorted = (struct sx_proc_list){ .all = NULL };
+    plan->reread.done = 0;
+}
+
+pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
+{
+    struct sx_server *const server = collective->members.server;
+    struct sx_group_plan *const plan = collective->plan;
+    pmix_status_t rc;
 
     if (plan->is_bootstrap) {
         return PMIX_SUCCESS;
     }
-    pmix_status_t rc = order_read(collective->members.server, plan->order, plan->order_count,
-                                  &order);
-
-    if (rc == PMIX_SUCCESS && !sx_proc_list_append(&sorted, order.all, order.count)) {
-        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    if (plan->reread.done == LIST_STEPS) {
+        if (plan->reread.registrations == server->collective.registrations) {
+            reread_end(collective);
+            return PMIX_SUCCESS;
+        }
+        sx_group_plan_reread_restart(plan);
     }
-    if (rc == PMIX_SUCCESS) {
-        rc = order_sort(&order, &sorted);
-    }
+    plan->reread.registrations = plan->reread.done == 0 ? server->collective.registrations
+                                                        : plan->reread.registrations;
+    rc = list_step(server, plan->reread.done++, plan->order, plan->order_count,
+                   &plan->reread.listed, &plan->reread.sorted);
     if (rc != PMIX_SUCCESS) {
-        sx_proc_list_clear(&order);
-        sx_proc_list_clear(&sorted);
+        sx_group_plan_reread_restart(plan);
         return rc;
     }
-    free(plan->order);
-    plan->order = order.all;
-    plan->order_count = order.count;
-    sx_members_rename(&collective->members, &sorted);
-    return PMIX_SUCCESS;
+    return PMIX_ERR_WOULD_BLOCK;
 }
 
 /* ---- all have called ------------------------------------------------------------------------- */

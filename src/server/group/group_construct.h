@@ -45,6 +45,12 @@ struct sx_group_plan {
     struct sx_proc_list named;      /* leaders that have called, and processes that they add ... */
     struct sx_proc_list final;      /* ... some of which are first, in this order */
     struct sx_group_lead lead;      /* decides how to continue when a member ends */
+    /* The order while it is read anew, in steps: sx_group_construct_nspace_added */
+    struct {
+        unsigned done;          /* steps */
+        uint64_t registrations; /* what the server counted at the first one */
+        struct sx_proc_list listed, sorted;
+    } reread;
     struct sx_group_gift *gifts;
     size_t gift_count, gift_capacity;
     uint64_t context_id; /* of the host, or of the servers of several nodes; 0: none yet */
@@ -70,6 +76,8 @@ pmix_status_t sx_group_plan_give(struct sx_server *server, const struct sx_group
 /* Add @gift, whose contents @plan takes over.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_group_plan_gift(struct sx_group_plan *plan, struct sx_group_gift *gift);
 
+/* The order of @plan is about to change: it is read anew from the first step on. */
+void sx_group_plan_reread_restart(struct sx_group_plan *plan);
 /* Reset the order and the gifts of @plan to their initial state. */
 void sx_group_plan_forget(struct sx_group_plan *plan);
 void sx_group_plan_free(struct sx_group_plan *plan);

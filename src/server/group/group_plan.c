@@ -24,8 +24,16 @@ static void gift_clear(struct sx_group_gift *gift)
     }
 }
 
+void sx_group_plan_reread_restart(struct sx_group_plan *plan)
+{
+    sx_proc_list_clear(&plan->reread.listed);
+    sx_proc_list_clear(&plan->reread.sorted);
+    plan->reread.done = 0;
+}
+
 void sx_group_plan_forget(struct sx_group_plan *plan)
 {
+    sx_group_plan_reread_restart(plan);
     for (size_t i = 0; i < plan->gift_count; i++) {
         gift_clear(&plan->gifts[i]);
     }
@@ -152,6 +160,7 @@ static pmix_status_t order_take(struct sx_group_plan *plan, const struct sx_clie
     plan->is_final = is_final;
     plan->by = self;
     if (arrival->order != NULL) {
+        sx_group_plan_reread_restart(plan);
         free(plan->order);
         plan->order = arrival->order;
         plan->order_count = arrival->order_count;

@@ -112,18 +112,23 @@ pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pm
     return sx_membership_member(alias, proc->rank, ret);
 }
 
+uint32_t sx_alias_rank(const struct sx_server *server, const char *name,
+                       const struct sx_client *client)
+{
+    const struct sx_membership *const alias = sx_alias_members(server, name);
+    const char *const nspace = client->nspace->name;
+
+    if (alias != NULL) {
+        return sx_membership_rank(alias, nspace, client->rank);
+    }
+    return strcmp(name, nspace) == 0 ? client->rank : PMIX_RANK_INVALID;
+}
+
 bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
                     const struct sx_client *client)
 {
-    const struct sx_membership *const alias = sx_alias_members(server, proc->nspace);
-    const char *const nspace = client->nspace->name;
-    uint32_t rank = client->rank;
+    const uint32_t rank = sx_alias_rank(server, proc->nspace, client);
 
-    if (alias != NULL) {
-        rank = sx_membership_rank(alias, nspace, client->rank);
-    } else if (strcmp(proc->nspace, nspace) != 0) {
-        rank = PMIX_RANK_INVALID;
-    }
     return rank != PMIX_RANK_INVALID && (proc->rank == rank || proc->rank == PMIX_RANK_WILDCARD);
 }
 

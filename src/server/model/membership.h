@@ -256,6 +256,9 @@ pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *pro
  * found. */
 pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret);
 
+/* Return: the rank of @client in @name, a namespace or an alias; PMIX_RANK_INVALID: none. */
+uint32_t sx_alias_rank(const struct sx_server *server, const char *name,
+                       const struct sx_client *client);
 /* Whether @proc means @client: as itself, as a member of an alias, or among others. */
 bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
                     const struct sx_client *client);

@@ -274,9 +274,12 @@ struct sx_collective_state {
     struct sx_table rounds;     /* of those that are open, by their processes: rounds.c */
     uint64_t last;              /* the serial of the newest */
     uint64_t registrations;     /* of namespaces, so far */
-    struct sx_table connects;   /* connected namespaces, by what their members wrote: connect.c */
-    uint64_t connect_last;      /* of the names of connected namespaces: connect.c */
-    struct sx_list spans;       /* connect_nodes.c */
+    struct sx_list unread;      /* operations that have waited for some of them ... */
+    struct sx_loop_post unread_post;
+    bool unread_posted;       /* ... and are continued in a later turn */
+    struct sx_table connects; /* connected namespaces, by what their members wrote: connect.c */
+    uint64_t connect_last;    /* of the names of connected namespaces: connect.c */
+    struct sx_list spans;     /* connect_nodes.c */
     void (*connect_lost)(const pmix_proc_t *lost, const char *nspace); /* connect.c */
 };
 

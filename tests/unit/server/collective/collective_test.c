@@ -319,7 +319,7 @@ static pmix_status_t sorted_between(struct sx_server *server, void *arg)
     cr_expect(sx_list_empty(&client->share.works));
     /* What it has read is read anew when a namespace is registered meanwhile. */
     long_begins(server, SX_COLLECTIVE_GROUP_CONSTRUCT, 0);
-    for (unsigned step = 0; step < 8; step++) {
+    for (unsigned step = 0; step < 7; step++) {
         server->collective.registrations += step == 3;
         long_steps(server, 0);
         cr_expect_not(sx_list_empty(&client->share.works), "%u", step);
@@ -331,4 +331,91 @@ static pmix_status_t sorted_between(struct sx_server *server, void *arg)
 Test(collective, a_long_list_of_a_group_is_read_in_steps)
 {
     hosted_call(sorted_between, NULL);
+}
+
+enum { LATER_RANKS = MANY + 5 };
+
+static struct sx_collective *only_one(const struct sx_server *server)
+{
+    return SX_LIST_ENTRY(server->collective.all.next, struct sx_collective, link);
+}
+
+/* The first process constructs a group with many of @later, and all of it. */
+static void group_begins(struct sx_server *server, const char *later)
+{
+    static pmix_proc_t procs[MANY + 2];
+    struct sx_lane_arrive head = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .op = 1 };
+    struct sx_client *const client = client_of(server, 0);
+    struct sx_pages pages = { .at = NULL };
+    pmix_info_t id;
+    size_t size;
+
+    for (uint32_t i = 0; i < MANY + 2; i++) {
+        PMIx_Load_procid(&procs[i], i == 0 ? NSPACE : later, i < MANY + 1 ? i : PMIX_RANK_WILDCARD);
+    }
+    PMIx_Info_load(&id, PMIX_GROUP_ID, "group", PMIX_STRING);
+    struct sx_draft draft = { .head = &head,
+                              .signature = &sx_arrive_body,
+                              .nspace = "",
+                              .parts[SX_ARRIVE_PROCS] = { procs, MANY + 2 },
+                              .parts[SX_ARRIVE_INFOS] = { &id, 1 } };
+
+    cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
+    cr_assert(sx_pages_grow(&pages, 0, size));
+    cr_assert_eq(sx_body_write(&draft, pages.at), PMIX_SUCCESS);
+    struct sx_frame frame = opened_frame(SX_MSG_ARRIVE_BULK, 1, pages.at, size);
+
+    frame.bulk_pages = pages;
+    cr_assert(sx_collective_arrive_long(server, client, &frame));
+    while (!sx_list_empty(&client->share.works)) {
+        sx_share_work_step(client);
+    }
+    PMIx_Info_destruct(&id);
+}
+
+/* The list with the wildcard of a namespace that has been registered now is not read at once, and
+ * who waits pays for each step. */
+static pmix_status_t registered_late(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    group_begins(server, "later");
+    cr_assert_eq(only_one(server)->members.arrived_count, 1);
+    cr_assert_eq(only_one(server)->members.proc_count, MANY + 2);
+    struct sx_nspace *const later = sx_nspace_obtain(server, "later");
+    const uint32_t before = server->turn.units;
+
+    later->job_size = later->local_count = LATER_RANKS;
+    later->registered = true;
+    sx_collective_nspace_registered(server, later);
+    cr_expect_not(sx_list_empty(&server->collective.unread));
+    cr_expect_eq(only_one(server)->members.proc_count, MANY + 2, "it is not read yet");
+    cr_expect(sx_members_absent(&only_one(server)->members).unknown, "and waits as before");
+    cr_expect_geq(server->turn.units - before, MANY / 8);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t is_all_read(struct sx_server *server, void *arg)
+{
+    *(bool *)arg = sx_list_empty(&server->collective.unread);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t read_meanwhile(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect_eq(only_one(server)->members.proc_count, LATER_RANKS + 1);
+    cr_expect_not(sx_members_absent(&only_one(server)->members).unknown);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, a_list_that_waited_for_a_namespace_is_read_in_several_turns)
+{
+    bool is_read = false;
+
+    hosted_call(registered_late, NULL);
+    for (unsigned turn = 0; turn < 1000 && !is_read; turn++) {
+        hosted_call(is_all_read, &is_read);
+    }
+    cr_expect(is_read);
+    hosted_call(read_meanwhile, NULL);
 }
