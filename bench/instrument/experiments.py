@@ -11,11 +11,12 @@ BOTH, EVENTS, OURS = ("shmix", "theirs"), ("shmix", "nodelay", "theirs"), ("shmi
 
 class Experiment:
     def __init__(self, name, program, ranks, args, sides=BOTH, kind=JOB, bound_s=20, rounds=(None, None, None),
-                 runs=(1, 3, 5), theirs=None, one_cpu=False):
+                 runs=(1, 3, 5), theirs=None, one_cpu=False, foreign=False):
         """@ranks, @rounds, @runs: by size.  @args: its words, {rounds} among them; @theirs: the rounds of the other side,
-        where it is too slow for ours.  @one_cpu: all of it is bound to one CPU."""
+        where it is too slow for ours.  @one_cpu: all of it is bound to one CPU.  @foreign: the ranks have the other
+        library on our side too, so that a gateway serves each of them."""
         self.name, self.program, self.args, self.sides, self.kind = name, program, args, sides, kind
-        self.bound_s, self.one_cpu = bound_s, one_cpu
+        self.bound_s, self.one_cpu, self.foreign = bound_s, one_cpu, foreign
         self.ranks, self.rounds, self.runs = (dict(zip(SIZES, row)) for row in (ranks, rounds, runs))
         self.theirs = dict(zip(SIZES, theirs)) if theirs else self.rounds
 
@@ -40,6 +41,7 @@ TABLE = [
     Experiment("group", "compare-group", ((3,), (2,), (2, 16, 64)), "{rounds}", rounds=(8, 64, 64)),
     Experiment("group_many", "compare-group_many", ((3,), (), (2, 64)), "{rounds}", rounds=(8, 64, 64), bound_s=60,
                runs=ONCE),
+    Experiment("many_keys", "compare-many_keys", ((3,), (), (2, 16)), "{rounds}", rounds=(1, 1, 1)),
     Experiment("blob", "compare-blob", TWO, "{rounds}", rounds=(2, 16, 32), theirs=(2, 4, 8)),
     Experiment("gets", "compare-gets", ((3,), (2,), (1, 2, 16, 64)), "{rounds}", rounds=(8, 200, 200)),
     Experiment("memory", "compare-memory", SMALL, "1", runs=(1, 1, 3)),
@@ -62,6 +64,10 @@ TABLE = [
                rounds=(20, 800, 2000), bound_s=30),
     Experiment("burst", "event_burst", ((3,), (2, 9), (2, 9, 65)), "{rounds}", ("shmix", "nodelay"),
                rounds=(500, 100000, 100000), theirs=(100, 2000, 2000), bound_s=60),
+    *(Experiment("gateway_" + name, program, ((2,), (), (2, 16)), "{rounds}", sides, rounds=rounds, bound_s=40, foreign=True)
+      for name, program, sides, rounds in (("init", "compare-init", BOTH, (1, 1, 1)), ("fence", "compare-fence", BOTH, (16, 128, 256)),
+                                           ("modex", "compare-modex", BOTH, (4, 16, 16)), ("keys", "compare-many_keys", BOTH, (1, 1, 1)))),
+    Experiment("gateway_oneway", "event_oneway", ((2,), (), (2,)), "{rounds}", EVENTS, rounds=(8, 100, 100), foreign=True),
     Experiment("late", "event_late", TWO, "{rounds}", ("shmix", "nodelay"), rounds=(2, 20, 20), theirs=(1, 1, 1),
                bound_s=20),
 ]

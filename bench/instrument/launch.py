@@ -93,7 +93,11 @@ class Sides:
     def program(self, name):
         return os.path.join(self.programs, name)
 
-    def command(self, side, kind, ranks, one_cpu=False):
+    def foreign(self):
+        """The other library's file, which ranks of ours are to load; "": there is none."""
+        return os.path.join(self.peer, "libpmix.so.2") if self.peer else file_of(ctypes.util.find_library("pmix"))
+
+    def command(self, side, kind, ranks, one_cpu=False, foreign=False):
         """What stands before the program."""
         begin = ["taskset", "-c", str(min(os.sched_getaffinity(0)))] if one_cpu else []
         # A CPU for each rank and one for the server; with fewer, whoever is bound waits for the other.
@@ -105,7 +109,8 @@ class Sides:
             return begin + (["env", "LD_LIBRARY_PATH=" + library_of(folder)] if folder else ["env", *self.before])
         if side == "shmix" or self.old:
             build = self.shmix if side == "shmix" else self.old
-            return begin + [os.path.join(build, "bin", "shmix"), "run", *bind, "-n", str(ranks)]
+            loads = ["--quiet", "--env", "LD_PRELOAD=" + self.foreign()] if foreign else []
+            return begin + [os.path.join(build, "bin", "shmix"), "run", *bind, *loads, "-n", str(ranks)]
         nodelay = ["LD_PRELOAD=" + self.program("libnodelay.so")] if side == "nodelay" else []
         return begin + ["env", *self.before, *nodelay, *self.launcher, *bind, "-n", str(ranks)]
 
@@ -115,6 +120,16 @@ def library_of(folder):
     for name in sorted(glob.glob(os.path.join(folder, "lib*", "**", "libpmix.so.2"), recursive=True)):
         return os.path.abspath(os.path.dirname(name))
     sys.exit(f"bench: there is no lib/libpmix.so.2 in {folder}")
+
+
+def file_of(name):
+    """The file of a library that the loader finds by @name; "" if there is none."""
+    try:
+        done = subprocess.run([sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(open('/proc/self/maps').read())", name or ""],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, timeout=10)
+        return next((line.split()[-1] for line in done.stdout.splitlines() if "/libpmix.so" in line), "")
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 def version_of(folder):

@@ -6,8 +6,8 @@
  * and a bucket of remote ones; a global value is in both.  Unchanged values are not put
  * again: a table has a digest of each.
  *
- * A Get asks our server for one key, with the directives as they come.  Once that is there, the
- * answer has all that the asked rank has put: the other library keeps it, and asks no more. */
+ * A Get asks our server for one key, with the directives as they come.  The answer has more of what
+ * the asked rank has put (prefetch.c): the other library keeps it, and asks no more for that. */
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -61,6 +61,7 @@ static struct put *put_find(struct sx_session *session, const char *key, uint64_
         free(put);
         return NULL;
     }
+    sx_gateway_prefetch_know(session, key);
     return put;
 }
 
@@ -293,27 +294,50 @@ static void job_put(struct sx_wire_writer *answer, const char *nspace)
     sx_wire_writer_deinit(&object);
 }
 
-/* The value is there, in @request->out: everything else that the rank has put goes with it. */
-static void get_resume(struct sx_request *request)
+/* Of another namespace everything that the rank has put goes with the value: it is asked once. */
+static void foreign_put(struct sx_request *request)
 {
-    const char *const own = request->session->foreign.proc.nspace;
-    struct sx_wire_writer answer = sx_request_body(request, request->status);
     const bool yes = true;
     pmix_value_t *all;
     pmix_info_t info;
 
-    if (strcmp(request->proc.nspace, own) != 0) {
-        job_put(&answer, request->proc.nspace);
-    }
     PMIX_INFO_LOAD(&info, PMIX_OPTIONAL, &yes, PMIX_BOOL);
-    if (request->text != NULL && !sx_gateway_is_reserved(request->text) &&
-        request->proc.rank < PMIX_RANK_VALID &&
-        PMIx_Get(&request->proc, NULL, &info, 1, &all) == PMIX_SUCCESS) {
+    if (PMIx_Get(&request->proc, NULL, &info, 1, &all) == PMIX_SUCCESS) {
         others_put(&request->out, all, request->text);
         PMIX_VALUE_RELEASE(all);
     }
+}
+
+/* The value is there, in @request->out: others that the rank has put go with it. */
+static void get_resume(struct sx_request *request)
+{
+    struct sx_session *const session = request->session;
+    const bool is_own = strcmp(request->proc.nspace, session->foreign.proc.nspace) == 0;
+    const bool is_put = request->text != NULL && !sx_gateway_is_reserved(request->text) &&
+                        request->proc.rank < PMIX_RANK_VALID;
+    struct sx_wire_writer answer = sx_request_body(request, request->status);
+
+    if (!is_own) {
+        job_put(&answer, request->proc.nspace);
+    }
+    if (is_put && is_own) {
+        sx_gateway_prefetch_put(session, &request->out, request->proc.rank, request->text);
+    } else if (is_put) {
+        foreign_put(request);
+    }
     sx_codec_put_bytes(&answer, &request->out);
     sx_request_answer_body(request, &answer);
+}
+
+/* Leave the value in @request->out. */
+static void value_keep(struct sx_request *request, const pmix_value_t *value)
+{
+    sx_codec_pack(&request->out, PMIX_PROC, &request->proc, 1);
+    if (request->text == NULL) {
+        others_put(&request->out, value, NULL);
+    } else {
+        value_put(request, &request->out, value);
+    }
 }
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
@@ -324,12 +348,7 @@ static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
         sx_request_answer(request, status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
         return;
     }
-    sx_codec_pack(&request->out, PMIX_PROC, &request->proc, 1);
-    if (request->text == NULL) {
-        others_put(&request->out, value, NULL);
-    } else {
-        value_put(request, &request->out, value);
-    }
+    value_keep(request, value);
     sx_request_defer(request, get_resume);
 }
 
@@ -357,6 +376,26 @@ static void drop_directives(struct sx_codec_infos *infos)
     infos->count = kept;
 }
 
+/* Most values are in shared memory already, and are answered at once.  Return: false when it is not
+ * such a value. */
+static bool get_at_once(struct sx_request *request)
+{
+    const bool yes = true;
+    pmix_info_t optional;
+    pmix_value_t *value;
+
+    PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+    if (request->infos.count > 0 || request->text == NULL ||
+        sx_gateway_is_reserved(request->text) ||
+        PMIx_Get(&request->proc, request->text, &optional, 1, &value) != PMIX_SUCCESS) {
+        return false;
+    }
+    value_keep(request, value);
+    PMIX_VALUE_RELEASE(value);
+    get_resume(request);
+    return true;
+}
+
 /* STRING nspace, PROC_RANK, infos, [STRING key]. */
 pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *body)
 {
@@ -377,6 +416,9 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
                                                : nspace);
     if (key != NULL && (request->text = strdup(key)) == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (get_at_once(request)) {
+        return PMIX_SUCCESS;
     }
     return PMIx_Get_nb(&request->proc, request->text, request->infos.at, request->infos.count,
                        on_value, request);

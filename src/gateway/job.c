@@ -82,6 +82,14 @@ static void view_init(struct viewed *ret, const shmix_value_t *view)
     }
 }
 
+void sx_gateway_view_put(struct sx_wire_writer *w, const char *key, const shmix_value_t *view)
+{
+    struct viewed viewed;
+
+    view_init(&viewed, view);
+    sx_codec_put_kval(w, key, &viewed.value);
+}
+
 /* The process, node, application or session that a value is about. */
 struct place {
     const char *nspace;
@@ -314,20 +322,25 @@ pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspa
     return rc;
 }
 
+pmix_status_t sx_gateway_job_open(struct sx_session *session)
+{
+    pmix_status_t rc = session->job == NULL ? shmix_job_open(NULL, &session->job) : PMIX_SUCCESS;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = shmix_job_refresh(session->job);
+    }
+    /* Nothing here points into an older generation. */
+    return rc == PMIX_SUCCESS ? shmix_job_unpin(session->job) : rc;
+}
+
 /* The only answer without a STATUS. */
 pmix_status_t sx_gateway_req(struct sx_request *request, struct sx_wire_reader *body)
 {
     struct sx_session *const session = request->session;
     struct sx_wire_writer answer = sx_request_writer(request);
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = sx_gateway_job_open(session);
 
     (void)body;
-    if (session->job == NULL) {
-        rc = shmix_job_open(NULL, &session->job);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = shmix_job_refresh(session->job);
-    }
     sx_codec_put_text(&answer, session->foreign.proc.nspace);
     if (rc == PMIX_SUCCESS) {
         rc = sx_gateway_job_write(&answer, session->job, session->foreign.proc.nspace);

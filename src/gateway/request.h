@@ -30,6 +30,15 @@ struct sx_request;
  * request must not have begun. */
 typedef pmix_status_t (*sx_command_fn_t)(struct sx_request *request, struct sx_wire_reader *body);
 
+/* prefetch.c: which values of its own namespace the rank's library has been sent. */
+struct sx_prefetch {
+    struct sx_known_key **keys; /* the known keys, in the order in which they were seen */
+    size_t count, room;
+    struct sx_table by_handle; /* the same */
+    struct sx_table sent;      /* what was sent, by rank */
+    size_t sent_bytes;         /* that it takes */
+};
+
 struct sx_session {
     struct sx_gateway_link *link; /* NULL: gone */
     struct sx_foreign foreign;
@@ -42,6 +51,7 @@ struct sx_session {
     shmix_job_t *job;        /* of the rank's own namespace; NULL: not opened */
     struct sx_table puts;    /* data.c: what the rank has put, by key */
     uint32_t commit_count;   /* data.c */
+    struct sx_prefetch prefetch;
     struct sx_list handlers; /* event.c: one for each code that the rank waits for */
 };
 
@@ -119,6 +129,10 @@ pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspa
 pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, const char *nspace);
 /* Keys that begin like the Standard's. */
 bool sx_gateway_is_reserved(const char *key);
+/* Open the rank's own job, or move it to the newest data. */
+pmix_status_t sx_gateway_job_open(struct sx_session *session);
+/* A KVAL of a value in shared memory. */
+void sx_gateway_view_put(struct sx_wire_writer *w, const char *key, const shmix_value_t *view);
 
 /* data.c */
 pmix_status_t sx_gateway_commit(struct sx_request *request, struct sx_wire_reader *body);
@@ -126,6 +140,13 @@ pmix_status_t sx_gateway_fence(struct sx_request *request, struct sx_wire_reader
 pmix_status_t sx_gateway_refresh(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *body);
 void sx_gateway_data_deinit(struct sx_session *session);
+
+/* prefetch.c: the own namespace has this key. */
+void sx_gateway_prefetch_know(struct sx_session *session, const char *name);
+/* Further KVALs that go with @asked, which @rank of the own namespace has put. */
+void sx_gateway_prefetch_put(struct sx_session *session, struct sx_wire_writer *w, pmix_rank_t rank,
+                             const char *asked);
+void sx_gateway_prefetch_deinit(struct sx_session *session);
 
 /* event.c */
 pmix_status_t sx_gateway_event_register(struct sx_request *request, struct sx_wire_reader *body);

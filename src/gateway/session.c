@@ -396,6 +396,7 @@ struct sx_session *sx_session_close(struct sx_session *session, bool lost)
     the_session = NULL;
     sx_gateway_event_deinit(session);
     sx_gateway_data_deinit(session);
+    sx_gateway_prefetch_deinit(session);
     close(session->fd);
     free(session);
     return NULL;

@@ -19,6 +19,7 @@
 
 #include <shmix.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "client/data/data.h"
@@ -296,6 +297,7 @@ pmix_status_t shmix_job_close(shmix_job_t *job)
     sx_list_remove(&job->node);
     holds_free(newest_of(job));
     pthread_mutex_unlock(&sx_process.view_lock);
+    sx_table_deinit(&job->by_name);
     while (job->keys != NULL) {
         shmix_key_t *const next = job->keys->next;
 
@@ -397,14 +399,17 @@ void sx_native_deinit(void)
 
 static shmix_key_t *key_known(const shmix_job_t *job, const shmix_key_t *like, const char *text)
 {
-    shmix_key_t *key = job->keys;
+    struct sx_table_node *node = sx_table_first(&job->by_name, like->hash);
 
-    while (key != NULL &&
-           (key->hash != like->hash || key->realm != like->realm ||
-            key->text_len != like->text_len || memcmp(key->text, text, like->text_len) != 0)) {
-        key = key->next;
+    for (; node != NULL; node = sx_table_next(&job->by_name, node)) {
+        shmix_key_t *const key = SX_CONTAINER(node, shmix_key_t, by_name);
+
+        if (key->realm == like->realm && key->text_len == like->text_len &&
+            memcmp(key->text, text, like->text_len) == 0) {
+            return key;
+        }
     }
-    return key;
+    return NULL;
 }
 
 /* Under view_lock.  @like has the properties that are wanted. */
@@ -419,7 +424,8 @@ static pmix_status_t key_find_locked(shmix_job_t *job, const shmix_key_t *like, 
     shmix_key_t *key = key_known(job, like, text);
     if (key == NULL) {
         key = calloc(1, sizeof(*key) + like->text_len + 1);
-        if (key == NULL) {
+        if (key == NULL || !sx_table_add(&job->by_name, &key->by_name, like->hash)) {
+            free(key);
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
         key->hash = like->hash;
@@ -456,8 +462,8 @@ pmix_status_t shmix_key_find(shmix_job_t *job, shmix_realm_t realm, const char *
 
 struct names {
     const struct sx_store *store;
-    char **list;
-    size_t count;
+    char **list; /* NULL behind the last, as there is room for one more */
+    size_t count, room;
     bool short_of_memory;
 };
 
@@ -470,10 +476,17 @@ static bool name_add(void *arg, const char *key, sx_column column)
 
     if (sx_store_read(names->store, column, SX_ROW_JOB, &item) == PMIX_SUCCESS ||
         sx_store_row_next(names->store, column, 0, &row) == PMIX_SUCCESS) {
-        names->short_of_memory = PMIx_Argv_append_nosize(&names->list, key) != PMIX_SUCCESS;
-        names->count++;
+        char *const name = strdup(key);
+
+        if (name == NULL || !SX_ARRAY_RESERVE(names->list, names->count + 1, names->room, 16)) {
+            free(name);
+            names->short_of_memory = true;
+            return false;
+        }
+        names->list[names->count++] = name;
+        names->list[names->count] = NULL;
     }
-    return !names->short_of_memory;
+    return true;
 }
 
 static int by_text(const void *a, const void *b)

@@ -19,6 +19,7 @@
 #include <shmix.h>
 
 #include "base/list.h"
+#include "base/table.h"
 #include "client/data/view.h"
 #include "shmem/store.h"
 
@@ -46,6 +47,7 @@ struct shmix_job {
     _Atomic(struct sx_hold *) newest; /* NULL: after PMIx_Finalize */
     struct sx_list node;              /* in the list of open jobs; in none after PMIx_Finalize */
     struct shmix_key *keys;
+    struct sx_table by_name; /* the same keys */
     size_t key_count;
     char nspace[PMIX_MAX_NSLEN + 1];
 };
@@ -54,6 +56,7 @@ struct shmix_key {
     _Atomic(struct sx_binding *) binding; /* NULL: after PMIx_Finalize */
     struct sx_binding first;              /* in the generation in which the key was opened */
     struct shmix_key *next;
+    struct sx_table_node by_name;
     uint64_t hash;
     enum sx_realm realm;
     size_t text_len;

@@ -216,9 +216,29 @@ static void check_places(void)
     CHECK(value->data.uint32 == 100 + proc.rank);
 }
 
+/* A library that keeps the values it has got gets a changed one together with the next value of its
+ * rank that it asks for. */
+static void check_changed(void)
+{
+    const pmix_rank_t left = (me.rank + size - 1) % size;
+
+    put_text(PMIX_GLOBAL, "changes", "before");
+    MUST(PMIx_Commit());
+    fence(true);
+    CHECK(strcmp(get(left, "changes")->data.string, "before") == 0);
+    fence(false);
+    put_text(PMIX_GLOBAL, "changes", "after");
+    put_text(PMIX_GLOBAL, "added", "new");
+    MUST(PMIx_Commit());
+    fence(true);
+    CHECK(strcmp(get(left, "added")->data.string, "new") == 0);
+    CHECK(strcmp(get(left, "changes")->data.string, "after") == 0);
+}
+
 static void data(void)
 {
     begin();
+    check_changed();
     check_later();
     put_all();
     MUST(PMIx_Commit());

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* prefetch.c - values of a rank that go with the answer to a Get, before they are asked for.
+ *
+ *     known keys:   | A | B | C | D |      in the order in which they were seen
+ *     sent of rank: | a | - |   | d |      prints of values; -: it had put nothing
+ *                             ^next        the next answer goes on here; D was asked for
+ *
+ * The other library keeps each value that it gets, so a rank that reads many keys of a peer asks
+ * seldom.  But keeping a value takes it longer than finding one takes us, and the rank waits for
+ * all of them.  So an answer has at most VALUES_MAX further values, and the next answer about the
+ * same rank goes on from there.  A value that is not sent is asked for.  A value that was sent and
+ * has changed is sent again with the next answer.
+ *
+ * Ranks of a job put the same keys, so those of the own rank are known from its commits.  All keys
+ * of the namespace are listed when one is asked for that is not known. */
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/array.h"
+#include "base/table.h"
+#include "base/util.h"
+#include "gateway/request.h"
+
+#define VALUES_MAX 16u /* in one answer ... */
+#define BYTES_MAX ((size_t)8192) /* ... in each of them, and in all but the last */
+#define KEYS_MAX 4096u /* that are known */
+#define SENT_BYTES_MAX ((size_t)512 << 10) /* of the account of what was sent */
+
+struct sx_known_key {
+    struct sx_table_node node; /* of the session's, by its handle */
+    const shmix_key_t *handle;
+    size_t index; /* among the known keys */
+    char name[];
+};
+
+/* The account of one rank: the values that were sent. */
+struct sx_sent {
+    struct sx_table_node node; /* of the session's; the hash is the rank */
+    uint64_t *prints;          /* by known key; 0: its value was not sent */
+    size_t room;               /* for prints */
+    size_t next;               /* the first known key that was not visited */
+};
+
+/* ---- known keys ------------------------------------------------------------------------------ */
+
+static uint64_t hash_of(const shmix_key_t *handle)
+{
+    return XXH3_64bits(&handle, sizeof(handle));
+}
+
+static const struct sx_known_key *known_find(const struct sx_prefetch *prefetch,
+                                             const shmix_key_t *handle)
+{
+    struct sx_table_node *node = sx_table_first(&prefetch->by_handle, hash_of(handle));
+
+    for (; node != NULL; node = sx_table_next(&prefetch->by_handle, node)) {
+        const struct sx_known_key *const key = SX_CONTAINER(node, struct sx_known_key, node);
+
+        if (key->handle == handle) {
+            return key;
+        }
+    }
+    return NULL;
+}
+
+/* Unless memory is out, or the known keys are too many. */
+static void key_add(struct sx_prefetch *prefetch, const shmix_key_t *handle, const char *name)
+{
+    const size_t size = strlen(name) + 1;
+    struct sx_known_key *const key = malloc(sizeof(*key) + size);
+
+    if (key == NULL || prefetch->count == KEYS_MAX ||
+        !SX_ARRAY_RESERVE(prefetch->keys, prefetch->count, prefetch->room, 16) ||
+        !sx_table_add(&prefetch->by_handle, &key->node, hash_of(handle))) {
+        free(key);
+        return;
+    }
+    key->handle = handle;
+    key->index = prefetch->count;
+    memcpy(key->name, name, size);
+    prefetch->keys[prefetch->count++] = key;
+}
+
+void sx_gateway_prefetch_know(struct sx_session *session, const char *name)
+{
+    const shmix_key_t *handle;
+
+    if (session->job != NULL && !sx_gateway_is_reserved(name) &&
+        shmix_key_find(session->job, SHMIX_JOB, name, &handle) == PMIX_SUCCESS &&
+        known_find(&session->prefetch, handle) == NULL) {
+        key_add(&session->prefetch, handle, name);
+    }
+}
+
+/* Get to know the keys that ranks have put, unless @asked is known.  Return: NULL when it does not
+ * get known. */
+static const struct sx_known_key *keys_list(struct sx_session *session, const char *asked)
+{
+    struct sx_prefetch *const prefetch = &session->prefetch;
+    const struct sx_known_key *known;
+    const shmix_key_t *handle;
+    char **names = NULL;
+    size_t count = 0;
+
+    if (shmix_key_find(session->job, SHMIX_JOB, asked, &handle) != PMIX_SUCCESS) {
+        return NULL;
+    }
+    known = known_find(prefetch, handle);
+    if (known != NULL || prefetch->count == KEYS_MAX ||
+        shmix_job_keys(session->job, SHMIX_JOB, &names, &count) != PMIX_SUCCESS) {
+        return known;
+    }
+    for (size_t i = 0; i < count; i++) {
+        sx_gateway_prefetch_know(session, names[i]);
+    }
+    PMIx_Argv_free(names);
+    return known_find(prefetch, handle);
+}
+
+/* ---- what was sent --------------------------------------------------------------------------- */
+
+static struct sx_sent *sent_find(struct sx_prefetch *prefetch, pmix_rank_t rank)
+{
+    struct sx_table_node *const node = sx_table_first(&prefetch->sent, rank);
+
+    if (node != NULL) {
+        return SX_CONTAINER(node, struct sx_sent, node);
+    }
+    struct sx_sent *const sent = calloc(1, sizeof(*sent));
+
+    if (sent == NULL || prefetch->sent_bytes + sizeof(*sent) > SENT_BYTES_MAX ||
+        !sx_table_add(&prefetch->sent, &sent->node, rank)) {
+        free(sent);
+        return NULL;
+    }
+    prefetch->sent_bytes += sizeof(*sent);
+    return sent;
+}
+
+/* The account of @rank, with room for each known key.  Return: NULL when there is no memory. */
+static struct sx_sent *sent_of(struct sx_prefetch *prefetch, pmix_rank_t rank)
+{
+    struct sx_sent *const sent = sent_find(prefetch, rank);
+
+    if (sent == NULL || sent->room >= prefetch->count) {
+        return sent;
+    }
+    const size_t room = 2 * prefetch->count, more = (room - sent->room) * sizeof(*sent->prints);
+    uint64_t *const prints = prefetch->sent_bytes + more <= SENT_BYTES_MAX
+                                 ? realloc(sent->prints, room * sizeof(*prints))
+                                 : NULL;
+
+    if (prints == NULL) {
+        return NULL;
+    }
+    memset(prints + sent->room, 0, more);
+    prefetch->sent_bytes += more;
+    sent->prints = prints;
+    sent->room = room;
+    return sent;
+}
+
+/* A number is its own print, and other values are never changed where they lie.  In another
+ * generation of the store all have other prints. */
+static uint64_t print_of(const shmix_value_t *view, uint64_t generation)
+{
+    const uint64_t parts[] = { view->type,
+                               view->data != NULL ? generation : view->number.u64,
+                               (uint64_t)(uintptr_t)view->data, view->count };
+
+    return XXH3_64bits(parts, sizeof(parts)) | 1;
+}
+
+/* ---- the values ------------------------------------------------------------------------------ */
+
+/* One answer under way. */
+struct further {
+    struct sx_wire_writer *w;
+    const struct sx_known_key *asked;
+    pmix_rank_t rank;
+    uint64_t generation;
+    size_t begin; /* of the values, in @w */
+    unsigned count;
+};
+
+static bool has_room(const struct further *further)
+{
+    return further->count < VALUES_MAX && further->w->size - further->begin < BYTES_MAX;
+}
+
+/* The value of a known key, unless the rank has not put it, it was sent as it is, it is long, or
+ * it has no view.  The asked value is in the answer already. */
+static void value_put(struct further *further, const struct sx_known_key *key, uint64_t *print)
+{
+    shmix_value_t view;
+
+    if (shmix_read_value(key->handle, further->rank, &view) != PMIX_SUCCESS) {
+        return;
+    }
+    const uint64_t now = print_of(&view, further->generation);
+
+    if (key == further->asked) {
+        *print = now;
+    } else if (now != *print && view.count <= BYTES_MAX) {
+        sx_gateway_view_put(further->w, key->name, &view);
+        further->count++;
+        *print = now;
+    }
+}
+
+static pmix_status_t generation_take(struct sx_session *session, uint64_t *ret_generation)
+{
+    pmix_status_t rc = sx_gateway_job_open(session);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = shmix_job_generation(session->job, ret_generation);
+    }
+    return rc;
+}
+
+void sx_gateway_prefetch_put(struct sx_session *session, struct sx_wire_writer *w, pmix_rank_t rank,
+                             const char *asked)
+{
+    struct sx_prefetch *const prefetch = &session->prefetch;
+    struct further further = { .w = w, .rank = rank, .begin = w->size };
+
+    if (generation_take(session, &further.generation) != PMIX_SUCCESS) {
+        return;
+    }
+    further.asked = keys_list(session, asked);
+    struct sx_sent *const sent = further.asked != NULL ? sent_of(prefetch, rank) : NULL;
+
+    if (sent == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < prefetch->count; i++) {
+        if (sent->prints[i] != 0) {
+            value_put(&further, prefetch->keys[i], &sent->prints[i]);
+        }
+    }
+    value_put(&further, further.asked, &sent->prints[further.asked->index]);
+    while (sent->next < prefetch->count && has_room(&further)) {
+        if (sent->prints[sent->next] == 0) {
+            value_put(&further, prefetch->keys[sent->next], &sent->prints[sent->next]);
+        }
+        sent->next++;
+    }
+}
+
+void sx_gateway_prefetch_deinit(struct sx_session *session)
+{
+    struct sx_prefetch *const prefetch = &session->prefetch;
+    struct sx_table_node *node;
+    size_t bucket = 0;
+
+    for (size_t i = 0; i < prefetch->count; i++) {
+        free(prefetch->keys[i]);
+    }
+    while ((node = sx_table_any(&prefetch->sent, &bucket)) != NULL) {
+        struct sx_sent *const sent = SX_CONTAINER(node, struct sx_sent, node);
+
+        sx_table_remove(&prefetch->sent, node);
+        free(sent->prints);
+        free(sent);
+    }
+    sx_table_deinit(&prefetch->by_handle);
+    sx_table_deinit(&prefetch->sent);
+    free(prefetch->keys);
+}
