@@ -239,7 +239,7 @@ void sx_descriptors_close_from(int first)
     const long limit = sysconf(_SC_OPEN_MAX);
     const int end = limit > 0 && limit < SX_DESCRIPTOR_MAX ? (int)limit : SX_DESCRIPTOR_MAX;
 
-    if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) {
+    if (syscall(__NR_close_range, (unsigned)first, ~0u, 0u) == 0) {
         return;
     }
     for (int fd = first; fd < end; fd++) {

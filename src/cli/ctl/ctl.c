@@ -172,6 +172,24 @@ static bool sends_signal(const struct action *action)
     return strcmp(action->name, "kill") == 0 || strcmp(action->name, "term") == 0;
 }
 
+/* A signal is a row.  glibc has these names from 2.32 on. */
+static const struct {
+    const char *name;
+    int number;
+} signals[] = {
+#define SIGNAL(name)     \
+    {                    \
+#name, SIG##name \
+    }
+    SIGNAL(HUP),   SIGNAL(INT),  SIGNAL(QUIT), SIGNAL(ILL),    SIGNAL(TRAP), SIGNAL(ABRT),
+    SIGNAL(BUS),   SIGNAL(FPE),  SIGNAL(KILL), SIGNAL(USR1),   SIGNAL(SEGV), SIGNAL(USR2),
+    SIGNAL(PIPE),  SIGNAL(ALRM), SIGNAL(TERM), SIGNAL(CHLD),   SIGNAL(CONT), SIGNAL(STOP),
+    SIGNAL(TSTP),  SIGNAL(TTIN), SIGNAL(TTOU), SIGNAL(URG),    SIGNAL(XCPU), SIGNAL(XFSZ),
+    SIGNAL(PROF),  SIGNAL(SYS),  SIGNAL(POLL), SIGNAL(VTALRM), SIGNAL(PWR),  SIGNAL(STKFLT),
+    SIGNAL(WINCH),
+#undef SIGNAL
+};
+
 /* "USR1", "SIGUSR1" or "10".  Return: 0 when @word is not a signal. */
 static int signal_of(const char *word)
 {
@@ -181,11 +199,9 @@ static int signal_of(const char *word)
     if (sx_cli_number(word, 1, SIGNAL_LAST, &number)) {
         return (int)number;
     }
-    for (int i = 1; i <= SIGNAL_LAST; i++) {
-        const char *const known = sigabbrev_np(i);
-
-        if (known != NULL && strcmp(name, known) == 0) {
-            return i;
+    for (size_t i = 0; i < SX_COUNT(signals); i++) {
+        if (strcmp(name, signals[i].name) == 0) {
+            return signals[i].number;
         }
     }
     return 0;

@@ -262,7 +262,7 @@ static int open_in(int root_fd, const char *path)
     const struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
                                   .resolve = RESOLVE_IN_ROOT };
 
-    return (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+    return (int)syscall(__NR_openat2, root_fd, path, &how, sizeof(how));
 }
 
 bool sx_wrap_glibc_in(const char *root, char ret[SX_WRAP_GLIBC_MAX])

@@ -209,7 +209,7 @@ static int open_resolving(int dir_fd, const char *path, int flags, uint64_t reso
 {
     const struct open_how how = { .flags = (uint64_t)(flags | O_DIRECTORY | O_CLOEXEC),
                                   .resolve = resolve | RESOLVE_NO_SYMLINKS };
-    const int fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
+    const int fd = (int)syscall(__NR_openat2, dir_fd, path, &how, sizeof(how));
 
     if (fd < 0 && errno == EPERM) { /* old filters return this for a call that they do not have */
         errno = ENOSYS;
