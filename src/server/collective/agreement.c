@@ -60,13 +60,13 @@ static pmix_status_t agree(struct sx_collective *collective)
     size_t count;
     const pmix_proc_t *const procs = procs_of(collective, &count);
 
-    return sx_rounds_join(collective, procs, count, collective->part.told);
+    return sx_rounds_join(collective, procs, count, collective->part.answered);
 }
 
 pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agree_entry *entry,
-                           sx_told_fn told)
+                           sx_answered_fn answered)
 {
-    struct sx_joint joint = { .told = told,
+    struct sx_joint joint = { .answered = answered,
                               .asker = &collective->asker,
                               .name = entry->name,
                               .operation = entry->operation,
@@ -74,7 +74,7 @@ pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agr
                               .is_partial = collective->members.incomplete };
 
     joint.procs = procs_of(collective, &joint.proc_count);
-    collective->part.told = told;
+    collective->part.answered = answered;
     if (!entry->is_asked) {
         return agree(collective);
     }

@@ -39,9 +39,9 @@ bool sx_agree_is_elsewhere(const struct sx_collective *collective);
  * Return: the list, malloc'ed; NULL when memory is out. */
 pmix_proc_t *sx_agree_members_here(const struct sx_members *members, size_t *ret_count);
 
-/* Return: PMIX_SUCCESS when @told will be called; as sx_joint_upcall and sx_rounds_join. */
+/* Return: PMIX_SUCCESS when @answered will be called; as sx_joint_upcall and sx_rounds_join. */
 pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agree_entry *entry,
-                           sx_told_fn told);
+                           sx_answered_fn answered);
 /* @answer is from the entry, or from the rounds.  Return: true when the servers agree next.
  * Otherwise the operation ends with *ret_status, unless sx_agree_read finds an error. */
 bool sx_agree_goes_on(struct sx_collective *collective, const struct sx_host_answer *answer,

@@ -263,11 +263,11 @@ pmix_status_t sx_collective_reach(const struct sx_collective *collective)
     return PMIX_ERR_NOT_SUPPORTED;
 }
 
-static bool hears_of_all(const struct sx_collective *collective)
+static bool asks_always(const struct sx_collective *collective)
 {
     const struct sx_kind *const kind = collective->kind;
 
-    return kind->host_hears != NULL && kind->host_hears(collective);
+    return kind->host_always != NULL && kind->host_always(collective);
 }
 
 /* Index @collective by its real members too, for callers that name the same processes in another
@@ -439,7 +439,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
 
         pmix_status_t status;
 
-        if (!collective->kind->host_said(collective, answer, &status)) {
+        if (!collective->kind->host_answered(collective, answer, &status)) {
             return;
         }
         if (status == PMIX_ERR_WOULD_BLOCK && collective_awaits(collective)) {
@@ -495,7 +495,7 @@ bool sx_collective_try(struct sx_collective *collective)
         (collective->kind->awaits_more != NULL && collective->kind->awaits_more(collective))) {
         return false;
     }
-    const bool ask = absent.elsewhere || hears_of_all(collective);
+    const bool ask = absent.elsewhere || asks_always(collective);
 
     if (ask && (collective->with_host || is_in_the_way(collective))) {
         return false;

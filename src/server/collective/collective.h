@@ -135,9 +135,9 @@ static inline void sx_shown_sleep(struct sx_server *server)
 bool sx_fence_host_reaches(const struct sx_server *server);
 /* Contribute the values of the members here: the news when all nodes take part, else all values. */
 pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob);
-pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told);
-bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
-                        pmix_status_t *ret_status);
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn answered);
+bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
+                            pmix_status_t *ret_status);
 
 /* ---- connected namespaces -------------------------------------------------------------------- */
 
@@ -205,16 +205,15 @@ void sx_connect_nodess_deinit(struct sx_server *server);
  * A host that has the entry is called even if all members are here.  The further steps are in
  * agreement.h. */
 
-bool sx_connect_host_hears(const struct sx_collective *collective);
-pmix_status_t sx_connect_host_ask(struct sx_collective *collective, sx_told_fn told);
-bool sx_connect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
-                          pmix_status_t *ret_status);
+bool sx_connects_host_always(const struct sx_collective *collective);
+pmix_status_t sx_connects_host_ask(struct sx_collective *collective, sx_answered_fn answered);
+
+bool sx_connect_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
+                              pmix_status_t *ret_status);
 pmix_status_t sx_connect_contribute(struct sx_collective *collective, struct sx_blob *blob);
 
-bool sx_disconnect_host_hears(const struct sx_collective *collective);
-pmix_status_t sx_disconnect_host_ask(struct sx_collective *collective, sx_told_fn told);
-bool sx_disconnect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
-                             pmix_status_t *ret_status);
+bool sx_disconnect_host_answered(struct sx_collective *collective,
+                                 const struct sx_host_answer *answer, pmix_status_t *ret_status);
 pmix_status_t sx_disconnect_contribute(struct sx_collective *collective, struct sx_blob *blob);
 
 /* ---- members that leave a list --------------------------------------------------------------- */

@@ -24,7 +24,7 @@ pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind
     pmix_data_array_t here = { .type = PMIX_PROC, .size = joint->here_count, .array = joint->here };
     struct sx_merged_infos none;
     struct sx_upcall up = {
-        .told = joint->told,
+        .answered = joint->answered,
         .asker = joint->asker,
         .procs = joint->procs,
         .nprocs = joint->proc_count,

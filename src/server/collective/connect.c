@@ -547,29 +547,22 @@ pmix_status_t sx_connect_fenced(struct sx_collective *collective, uint64_t *ret_
 
 /* The entries of the host, and the name that this server proposes. */
 
-static bool has_connect(const struct sx_collective *collective)
+bool sx_connects_host_always(const struct sx_collective *collective)
 {
-    return collective->members.server->module.connect != NULL;
+    const pmix_server_module_t *const module = &collective->members.server->module;
+
+    return collective->kind->number == SX_COLLECTIVE_CONNECT ? module->connect != NULL
+                                                             : module->disconnect != NULL;
 }
 
-static bool has_disconnect(const struct sx_collective *collective)
+pmix_status_t sx_connects_host_ask(struct sx_collective *collective, sx_answered_fn answered)
 {
-    return collective->members.server->module.disconnect != NULL;
-}
+    const bool connects = collective->kind->number == SX_COLLECTIVE_CONNECT;
+    const struct sx_agree_entry entry = { .kind = connects ? SX_UPCALL_CONNECT
+                                                           : SX_UPCALL_DISCONNECT,
+                                          .is_asked = sx_connects_host_always(collective) };
 
-/* ---- connect --------------------------------------------------------------------------------- */
-
-bool sx_connect_host_hears(const struct sx_collective *collective)
-{
-    return has_connect(collective);
-}
-
-pmix_status_t sx_connect_host_ask(struct sx_collective *collective, sx_told_fn told)
-{
-    const struct sx_agree_entry entry = { .kind = SX_UPCALL_CONNECT,
-                                          .is_asked = has_connect(collective) };
-
-    return sx_agree_ask(collective, &entry, told);
+    return sx_agree_ask(collective, &entry, answered);
 }
 
 pmix_status_t sx_connect_contribute(struct sx_collective *collective, struct sx_blob *blob)
@@ -580,8 +573,8 @@ pmix_status_t sx_connect_contribute(struct sx_collective *collective, struct sx_
     return sx_agree_contribute(collective, name, NULL, blob);
 }
 
-bool sx_connect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
-                          pmix_status_t *ret_status)
+bool sx_connect_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
+                              pmix_status_t *ret_status)
 {
     if (sx_agree_goes_on(collective, answer, ret_status)) {
         return false;
@@ -592,21 +585,6 @@ bool sx_connect_host_said(struct sx_collective *collective, const struct sx_host
     return true;
 }
 
-/* ---- disconnect ------------------------------------------------------------------------------ */
-
-bool sx_disconnect_host_hears(const struct sx_collective *collective)
-{
-    return has_disconnect(collective);
-}
-
-pmix_status_t sx_disconnect_host_ask(struct sx_collective *collective, sx_told_fn told)
-{
-    const struct sx_agree_entry entry = { .kind = SX_UPCALL_DISCONNECT,
-                                          .is_asked = has_disconnect(collective) };
-
-    return sx_agree_ask(collective, &entry, told);
-}
-
 /* Contribute nothing but the fact that all here have called. */
 pmix_status_t sx_disconnect_contribute(struct sx_collective *collective, struct sx_blob *blob)
 {
@@ -614,8 +592,8 @@ pmix_status_t sx_disconnect_contribute(struct sx_collective *collective, struct 
     return sx_blob_begin_as(blob, SX_BLOB_ROUND);
 }
 
-bool sx_disconnect_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
-                             pmix_status_t *ret_status)
+bool sx_disconnect_host_answered(struct sx_collective *collective,
+                                 const struct sx_host_answer *answer, pmix_status_t *ret_status)
 {
     return !sx_agree_goes_on(collective, answer, ret_status);
 }

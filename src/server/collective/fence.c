@@ -74,10 +74,10 @@ pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_bl
     return rc;
 }
 
-pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn told)
+pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn answered)
 {
     struct sx_members *const members = &collective->members;
-    struct sx_joint joint = { .told = told,
+    struct sx_joint joint = { .answered = answered,
                               .asker = &collective->asker,
                               .procs = members->real.all, /* hosts have only these */
                               .proc_count = members->real.count,
@@ -85,20 +85,20 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_told_fn tol
                               .is_partial = members->incomplete };
 
     if (sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
-        return sx_rounds_join(collective, members->real.all, members->real.count, told);
+        return sx_rounds_join(collective, members->real.all, members->real.count, answered);
     }
     const pmix_status_t rc = sx_fence_contribute(collective, &joint.blob);
 
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
-    collective->part.told = told;
+    collective->part.answered = answered;
     collective->part.is_alone = true;
     return sx_joint_upcall(members->server, SX_UPCALL_FENCE_NB, &joint);
 }
 
-bool sx_fence_host_said(struct sx_collective *collective, const struct sx_host_answer *answer,
-                        pmix_status_t *ret_status)
+bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
+                            pmix_status_t *ret_status)
 {
     struct sx_server *const server = collective->members.server;
     const uint64_t lost = server->data.modex_lost;

@@ -252,7 +252,7 @@ pmix_info_t *sx_merged_infos_take(struct sx_merged_infos *wishes, size_t before,
  * the operations on a group. */
 
 struct sx_joint {
-    sx_told_fn told;
+    sx_answered_fn answered;
     struct sx_asker *asker;
     pmix_proc_t *procs; /* in order */
     size_t proc_count;
@@ -381,13 +381,13 @@ struct sx_kind {
     /* Return: whether the host reaches members on other nodes.  NULL: it does not. */
     bool (*host_reaches)(const struct sx_server *server);
     /* Return: whether the host is called even if all members are here.  NULL: it is not. */
-    bool (*host_hears)(const struct sx_collective *collective);
-    /* All members here have arrived.  Return: PMIX_SUCCESS when @told will be called. */
-    pmix_status_t (*host_ask)(struct sx_collective *collective, sx_told_fn told);
+    bool (*host_always)(const struct sx_collective *collective);
+    /* All members here have arrived.  Return: PMIX_SUCCESS when @answered will be called. */
+    pmix_status_t (*host_ask)(struct sx_collective *collective, sx_answered_fn answered);
     /* Read the host's answer.  Return: false when it will be called again; else the operation ends
      * for the members here with *ret_status. */
-    bool (*host_said)(struct sx_collective *collective, const struct sx_host_answer *answer,
-                      pmix_status_t *ret_status);
+    bool (*host_answered)(struct sx_collective *collective, const struct sx_host_answer *answer,
+                          pmix_status_t *ret_status);
     /* The operation has ended for its members while the host had it.  NULL: the host is not
      * called. */
     void (*host_cancel)(const struct sx_collective *collective);

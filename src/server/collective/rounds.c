@@ -131,10 +131,11 @@ static void rounds_schedule(struct sx_rounds *rounds, bool at_once)
 
 /* ---- parts ---------------------------------------------------------------------------------- */
 
-static void part_add(struct sx_rounds *rounds, struct sx_collective *collective, sx_told_fn told)
+static void part_add(struct sx_rounds *rounds, struct sx_collective *collective,
+                     sx_answered_fn answered)
 {
     collective->part = (struct sx_round_part){ .rounds = rounds,
-                                               .told = told,
+                                               .answered = answered,
                                                .step = SX_ROUND_READY };
     sx_list_append(&rounds->parts, &collective->part.link);
 }
@@ -142,7 +143,7 @@ static void part_add(struct sx_rounds *rounds, struct sx_collective *collective,
 /* The fence that the host has counts as a round. */
 static void part_add_fence(struct sx_rounds *rounds, struct sx_collective *fence)
 {
-    part_add(rounds, fence, fence->part.told);
+    part_add(rounds, fence, fence->part.answered);
     fence->part.is_named = fence->part.is_alone = true;
     rounds->is_asked = true;
 }
@@ -166,7 +167,7 @@ static void part_end(struct sx_rounds *rounds, struct sx_round_part *part, pmix_
     };
 
     part_remove(part);
-    part->told(&collective->asker, &answer);
+    part->answered(&collective->asker, &answer);
 }
 
 /* Return: the first part for which @is holds; NULL: none.  The walk restarts each time, since
@@ -238,7 +239,7 @@ static void round_answered(struct sx_asker *asker, const struct sx_host_answer *
 
 static pmix_status_t round_ask(struct sx_rounds *rounds)
 {
-    struct sx_joint fence = { .told = round_answered,
+    struct sx_joint fence = { .answered = round_answered,
                               .asker = &rounds->asker,
                               .procs = rounds->procs,
                               .proc_count = rounds->proc_count };
@@ -509,7 +510,7 @@ static void fence_adopt(struct sx_rounds *rounds)
 }
 
 pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
-                             size_t proc_count, sx_told_fn told)
+                             size_t proc_count, sx_answered_fn answered)
 {
     struct sx_server *const server = collective->members.server;
     struct sx_rounds *rounds = rounds_find(server, procs, proc_count);
@@ -521,7 +522,7 @@ pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t
         }
         fence_adopt(rounds);
     }
-    part_add(rounds, collective, told);
+    part_add(rounds, collective, answered);
     rounds->has_news = true;
     rounds_schedule(rounds, true);
     return PMIX_SUCCESS;

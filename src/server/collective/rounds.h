@@ -100,7 +100,7 @@ struct sx_rounds;
 struct sx_round_part {
     struct sx_list link;      /* rounds.parts */
     struct sx_rounds *rounds; /* NULL: it takes no part */
-    sx_told_fn told;
+    sx_answered_fn answered;
     enum sx_round_step step;
     bool is_named; /* in the round that the host has ... */
     bool is_alone; /* ... which is this fence, and not a round */
@@ -118,12 +118,12 @@ static inline bool sx_round_part_commits(const struct sx_round_part *part)
 }
 
 /* @collective takes part in the rounds over @procs (in order, each once).  All its members here
- * have called, and it is the oldest of its kind and id.  @told is called with its status, and with
- * the contributions of all servers, concatenated.  If a round in COMMIT has not ended it, its time
- * limit and the ends of its members count again (sx_collective_engine.resume).  Return:
+ * have called, and it is the oldest of its kind and id.  @answered is called with its status, and
+ * with the contributions of all servers, concatenated.  If a round in COMMIT has not ended it, its
+ * time limit and the ends of its members count again (sx_collective_engine.resume).  Return:
  * PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_rounds_join(struct sx_collective *collective, const pmix_proc_t *procs,
-                             size_t proc_count, sx_told_fn told);
+                             size_t proc_count, sx_answered_fn answered);
 
 /* Return: whether there are rounds over the processes of a fence, which must then take part in
  * them. */
@@ -131,7 +131,7 @@ bool sx_rounds_are_over(const struct sx_server *server, const pmix_proc_t *procs
                         size_t proc_count);
 
 /* @fence was the only operation of its processes when the host was called, and this is the answer.
- * part.is_alone and part.told are set.  Return: false when other servers have sent more than a
+ * part.is_alone and part.answered are set.  Return: false when other servers have sent more than a
  * fence: it takes part in the rounds from now on, or has ended. */
 bool sx_rounds_fence_was_alone(struct sx_collective *fence, const struct sx_host_answer *answer);
 

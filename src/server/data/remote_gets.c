@@ -89,7 +89,7 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
     remote->asked_ns = now_ns;
     wake_at(awaited, sx_deadline_ns(now_ns, remote->lost_ns));
     const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
-                                       &(struct sx_upcall){ .told = host_has_answered,
+                                       &(struct sx_upcall){ .answered = host_has_answered,
                                                             .asker = &remote->asker,
                                                             .proc = &proc,
                                                             .info = info,
@@ -219,7 +219,7 @@ static void unknown_answer(struct unknown *unknown)
                           : PMIX_ERR_NOT_FOUND);
 }
 
-static void unknown_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+static void unknown_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     if (asker == NULL) { /* it has timed out, or its client has gone */
         sx_pending_uncount(answer->client, SX_PENDING_HOST, 0);
@@ -258,7 +258,7 @@ bool sx_remote_ask_unknown(struct sx_server *server, struct sx_client *client, u
     sx_pending_limit(&unknown->pending, unknown_timed_out, deadline_ns);
     PMIX_INFO_LOAD(&info, PMIX_REQUIRED_KEY, key, PMIX_STRING);
     const pmix_status_t rc = sx_upcall(server, SX_UPCALL_DIRECT_MODEX,
-                                       &(struct sx_upcall){ .told = unknown_told,
+                                       &(struct sx_upcall){ .answered = unknown_answered,
                                                             .asker = &unknown->pending.asker,
                                                             .client = client,
                                                             .proc = proc,

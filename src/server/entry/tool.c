@@ -317,7 +317,7 @@ static void asked_wait(struct asked *asked, struct sx_list *list)
     connection->channel.arg = asked;
 }
 
-static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+static void host_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     struct asked *const asked = asker == NULL ? NULL : SX_CONTAINER(asker, struct asked, asker);
     struct sx_client *client = NULL;
@@ -387,7 +387,7 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
     pmix_info_t infos[INFOS_MAX];
     const struct sx_peer *const peer = &connection->channel.peer;
     const struct sx_quota_owner owner = { .uid = peer->uid, .proc.rank = (pmix_rank_t)peer->pid };
-    struct sx_upcall up = { .told = host_told, .owner = &owner, .info = infos };
+    struct sx_upcall up = { .answered = host_answered, .owner = &owner, .info = infos };
 
     pmix_status_t rc = judge(server, hello, peer, ret_why);
     if (rc != PMIX_SUCCESS) {
@@ -417,7 +417,7 @@ pmix_status_t sx_tool_ask(struct sx_connection *connection, const struct sx_hell
 /* ---- ranks -------------------------------------------------------------------------------- */
 
 /* A host without use for the notice returns NOT_SUPPORTED; that is not a refusal. */
-static void rank_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+static void rank_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     struct asked *const asked = asker == NULL ? NULL : SX_CONTAINER(asker, struct asked, asker);
 
@@ -467,7 +467,7 @@ pmix_status_t sx_client_ask(struct sx_connection *connection, const struct sx_he
                                        server->module.client_connected2 != NULL
                                            ? SX_UPCALL_CLIENT_CONNECTED2
                                            : SX_UPCALL_CLIENT_CONNECTED,
-                                       &(struct sx_upcall){ .told = rank_told,
+                                       &(struct sx_upcall){ .answered = rank_answered,
                                                             .asker = &asked->asker,
                                                             .client = client,
                                                             .by_return = true });

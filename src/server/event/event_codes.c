@@ -134,9 +134,11 @@ static void server_wants_less(struct sx_server *server, const struct sx_quota_ow
     bool asked = false;
 
     if (sx_event_codes_remove(&server->event.codes, code, &asked) && asked) {
-        const struct sx_upcall up = {
-            .told = code_dropped, .id = (uint64_t)code, .codes = &code, .ncodes = 1, .owner = owner
-        };
+        const struct sx_upcall up = { .answered = code_dropped,
+                                      .id = (uint64_t)code,
+                                      .codes = &code,
+                                      .ncodes = 1,
+                                      .owner = owner };
 
         told_of_dropping(code, sx_upcall(server, SX_UPCALL_DEREGISTER_EVENTS, &up));
     }
@@ -344,7 +346,7 @@ static pmix_status_t codes_count(struct sx_event_want *want, uint64_t question, 
 
 /* Count a handler of @client, or of the host for NULL, for @codes. */
 static void host_ask(struct sx_server *server, struct sx_client *client, pmix_status_t *codes,
-                     size_t count, uint64_t question, sx_told_fn told)
+                     size_t count, uint64_t question, sx_answered_fn answered)
 {
     const uint32_t user = client != NULL ? client->uid : getuid();
     const uint32_t group = client != NULL ? client->gid : getgid();
@@ -353,7 +355,7 @@ static void host_ask(struct sx_server *server, struct sx_client *client, pmix_st
     PMIX_INFO_LOAD(&info[0], PMIX_USERID, &user, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[1], PMIX_GRPID, &group, PMIX_UINT32);
     const pmix_status_t rc = sx_upcall(server, SX_UPCALL_REGISTER_EVENTS,
-                                       &(struct sx_upcall){ .told = told,
+                                       &(struct sx_upcall){ .answered = answered,
                                                             .id = question,
                                                             .client = client,
                                                             .codes = codes,

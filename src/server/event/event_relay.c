@@ -104,11 +104,11 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
 
 pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
                              const struct sx_event_block *block, pmix_proc_t *source, uint64_t id,
-                             sx_told_fn told)
+                             sx_answered_fn answered)
 {
     const struct sx_event *event = (const struct sx_event *)(const void *)block->bytes;
     struct sx_upcall up = {
-        .told = told,
+        .answered = answered,
         .id = id,
         .client = client,
         .proc = source,

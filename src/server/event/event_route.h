@@ -123,7 +123,7 @@ pmix_status_t sx_event_relay_infos(const struct sx_server *server,
  * processes of this node.  The callback receives @id.  Return: as sx_upcall. */
 pmix_status_t sx_event_relay(struct sx_server *server, struct sx_client *client,
                              const struct sx_event_block *block, pmix_proc_t *source, uint64_t id,
-                             sx_told_fn told);
+                             sx_answered_fn answered);
 
 /* Return: whether @info belongs to an event that a server has relayed.  Any thread. */
 bool sx_event_relay_read(const struct sx_server *server, const pmix_info_t info[], size_t ninfo,

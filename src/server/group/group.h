@@ -161,18 +161,20 @@ void sx_group_construct_missed(struct sx_server *server, struct sx_client *clien
  * give the context id.  The further steps are in collective/agreement.h, and the servers' messages
  * to each other in group_construct.h. */
 
-bool sx_group_construct_host_hears(const struct sx_collective *collective);
-pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_told_fn told);
-bool sx_group_construct_host_said(struct sx_collective *collective,
-                                  const struct sx_host_answer *answer, pmix_status_t *ret_status);
+bool sx_group_construct_host_always(const struct sx_collective *collective);
+pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective,
+                                          sx_answered_fn answered);
+bool sx_group_construct_host_answered(struct sx_collective *collective,
+                                      const struct sx_host_answer *answer,
+                                      pmix_status_t *ret_status);
 /* The members have their answer, and the host still has the construct: it gets
  * PMIX_GROUP_CANCEL. */
 void sx_group_construct_host_cancel(const struct sx_collective *collective);
 pmix_status_t sx_group_construct_contribute(struct sx_collective *collective, struct sx_blob *blob);
 
-/* The host's answer goes to sx_disconnect_host_said, the servers' blobs to
+/* The host's answer goes to sx_disconnect_host_answered, the servers' blobs to
  * sx_disconnect_contribute. */
-pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_told_fn told);
+pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_answered_fn answered);
 void sx_group_destruct_host_cancel(const struct sx_collective *collective);
 
 /* GROUP_SAID.  An answer to a question that @client was not asked is ignored: the group may exist,

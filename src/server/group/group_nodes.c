@@ -14,7 +14,7 @@
 #include "server/collective/collective.h"
 
 static pmix_status_t ask(struct sx_collective *collective, const char *name, int operation,
-                         sx_told_fn told)
+                         sx_answered_fn answered)
 {
     const struct sx_agree_entry entry = { .kind = SX_UPCALL_GROUP,
                                           .is_asked = collective->members.server->module.group !=
@@ -22,7 +22,7 @@ static pmix_status_t ask(struct sx_collective *collective, const char *name, int
                                           .name = name,
                                           .operation = operation };
 
-    return sx_agree_ask(collective, &entry, told);
+    return sx_agree_ask(collective, &entry, answered);
 }
 
 /* The host's answer to this call is ignored. */
@@ -43,16 +43,16 @@ static void cancel(const struct sx_collective *collective, const char *name)
 
 /* ---- construct ------------------------------------------------------------------------------- */
 
-bool sx_group_construct_host_hears(const struct sx_collective *collective)
+bool sx_group_construct_host_always(const struct sx_collective *collective)
 {
     const uint8_t group = collective->group & (SX_GROUP_CONTEXT | SX_GROUP_LOCAL_ONLY);
 
     return collective->members.server->module.group != NULL && group == SX_GROUP_CONTEXT;
 }
 
-pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_told_fn told)
+pmix_status_t sx_group_construct_host_ask(struct sx_collective *collective, sx_answered_fn answered)
 {
-    return ask(collective, collective->id, PMIX_GROUP_CONSTRUCT, told);
+    return ask(collective, collective->id, PMIX_GROUP_CONSTRUCT, answered);
 }
 
 /* If the host gives no context id, the servers choose one. */
@@ -83,8 +83,9 @@ static pmix_status_t on_said(const struct sx_opened_part *said, void *arg)
     return sx_group_agreement_read(collective->plan, said, &collective->group);
 }
 
-bool sx_group_construct_host_said(struct sx_collective *collective,
-                                  const struct sx_host_answer *answer, pmix_status_t *ret_status)
+bool sx_group_construct_host_answered(struct sx_collective *collective,
+                                      const struct sx_host_answer *answer,
+                                      pmix_status_t *ret_status)
 {
     if (answer->status == PMIX_SUCCESS && answer->size == 0) {
         context_id_take(collective->plan, answer);
@@ -123,9 +124,9 @@ pmix_status_t sx_group_construct_contribute(struct sx_collective *collective, st
 
 /* ---- destruct -------------------------------------------------------------------------------- */
 
-pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_told_fn told)
+pmix_status_t sx_group_destruct_host_ask(struct sx_collective *collective, sx_answered_fn answered)
 {
-    return ask(collective, collective->members.procs[0].nspace, PMIX_GROUP_DESTRUCT, told);
+    return ask(collective, collective->members.procs[0].nspace, PMIX_GROUP_DESTRUCT, answered);
 }
 
 void sx_group_destruct_host_cancel(const struct sx_collective *collective)

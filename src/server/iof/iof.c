@@ -77,7 +77,7 @@ static void host_stopped(struct sx_asker *asker, const struct sx_host_answer *an
 static bool host_stop(struct pull *pull)
 {
     struct sx_client *const client = pull->pull.client;
-    struct sx_upcall up = { .told = host_stopped,
+    struct sx_upcall up = { .answered = host_stopped,
                             .asker = &pull->asker,
                             .client = client,
                             .proc = pull->pull.procs, /* the client's job may be gone */
@@ -340,7 +340,7 @@ static pmix_status_t asking_begin(struct pull *pull, uint32_t id)
 /* The answer may free the pull. */
 static void host_ask(struct pull *pull, struct sx_upcall *up)
 {
-    up->told = host_answered;
+    up->answered = host_answered;
     up->asker = &pull->asker;
     up->client = pull->pull.client;
     up->procs = pull->pull.procs;

@@ -231,7 +231,7 @@ static pmix_status_t question_build(const struct call *call, size_t first, size_
 
 static void host_ask(struct call *call, size_t first, size_t end)
 {
-    struct sx_upcall up = { .told = host_answered,
+    struct sx_upcall up = { .answered = host_answered,
                             .asker = &call->asker,
                             .client = call->client,
                             .info_bytes = call->bytes };

@@ -382,7 +382,7 @@ static void own_end(struct own *own, pmix_status_t status, const pmix_info_t *in
     free(own);
 }
 
-static void told(struct sx_asker *asker, const struct sx_host_answer *answer)
+static void host_answered(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     if (asker != NULL) {
         own_end(SX_CONTAINER(asker, struct own, asker), answer->status, answer->info,
@@ -435,9 +435,10 @@ static pmix_status_t begin(struct sx_server *server, void *arg)
     struct own *const own = arg;
     const struct sx_role_ask *const ask = own->ask;
     struct sx_alias_list targets;
-    struct sx_upcall up = {
-        .told = told, .asker = &own->asker, .proc = &server->self, .status = ask->detail
-    };
+    struct sx_upcall up = { .answered = host_answered,
+                            .asker = &own->asker,
+                            .proc = &server->self,
+                            .status = ask->detail };
     pmix_status_t rc = sx_alias_list(server, NULL, (pmix_proc_t *)(uintptr_t)ask->procs,
                                      ask->nprocs, &targets);
 

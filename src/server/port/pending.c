@@ -369,7 +369,7 @@ void sx_pending_ask_host_judged(struct sx_server *server, struct sx_client *clie
     }
     up.client = client;
     up.asker = &pending->asker;
-    up.told = host_has_answered;
+    up.answered = host_has_answered;
     rc = sx_upcall(server, kind, &up);
     pending->with_host = rc == PMIX_SUCCESS;
     if (rc != PMIX_SUCCESS) {

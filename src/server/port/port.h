@@ -152,12 +152,12 @@ void sx_asker_deinit(struct sx_asker *asker);
 /* Called on the loop thread, never inside sx_upcall, and exactly once for a question that was asked
  * with success, unless the server ends.  @asker: NULL when the asker has gone, or there was
  * none. */
-typedef void (*sx_told_fn)(struct sx_asker *asker, const struct sx_host_answer *answer);
+typedef void (*sx_answered_fn)(struct sx_asker *asker, const struct sx_host_answer *answer);
 
 /* A question to the host.  Each kind uses the fields that its row passes on.  All fields are
  * copied, unless their comments state otherwise. */
 struct sx_upcall {
-    sx_told_fn told;          /* NULL: a notice, whose answer is ignored */
+    sx_answered_fn answered;  /* NULL: a notice, whose answer is ignored */
     bool by_return;           /* the host gets no callback: what the entry returns is the answer */
     struct sx_asker *asker;   /* or NULL */
     uint64_t id;              /* for the callback */

@@ -120,7 +120,7 @@ size_t sx_question_size(const struct sx_upcall *up)
 /* A notice is in no table: it has no answer. */
 static bool question_open(struct sx_question *question)
 {
-    const bool is_notice = question->up.told == NULL;
+    const bool is_notice = question->up.answered == NULL;
 
     pthread_mutex_lock(&open_lock);
     const bool is_open = is_notice || sx_table_add(&open_table, &question->node, last_number + 1);
@@ -225,7 +225,7 @@ static void question_answered(void *arg, uint64_t now_ns)
     }
     sx_list_remove(&question->asker_link); /* the callback may free its owner */
     if (!question->server->port.host.forgotten) {
-        question->up.told(asker, &question->answer);
+        question->up.answered(asker, &question->answer);
     }
     if (question->release_fn != NULL) { /* released here, never inside the host's own callback */
         question->release_fn(question->release_cbdata);
@@ -348,7 +348,7 @@ static void question_ask(struct sx_host_call *call)
     struct sx_question *const question = SX_CONTAINER(call, struct sx_question, call);
     const struct sx_upcall_row *const row = question->row;
     const uintptr_t number = question->node.hash;
-    const bool is_notice = question->up.told == NULL, by_return = question->up.by_return;
+    const bool is_notice = question->up.answered == NULL, by_return = question->up.by_return;
     pmix_status_t rc;
 
     if (is_removed(question)) {

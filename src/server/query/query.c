@@ -232,7 +232,7 @@ static pmix_status_t query_begin(struct query *query, struct sx_server *server,
 static pmix_status_t host_ask(struct query *query, struct sx_server *server,
                               struct sx_client *client, uint32_t id)
 {
-    struct sx_upcall up = { .told = host_has_answered,
+    struct sx_upcall up = { .answered = host_has_answered,
                             .asker = &query->pending.asker,
                             .id = query->pending.bytes,
                             .client = client,

@@ -469,7 +469,7 @@ static void on_told(struct sx_asker *of, const struct sx_host_answer *answer)
 }
 
 static enum sx_upcall_kind kind;
-static sx_told_fn tell;
+static sx_answered_fn tell;
 static bool by_return;
 static pmix_status_t asked;
 
@@ -482,7 +482,7 @@ static void ask_now(void *arg, uint64_t now_ns)
     pmix_info_t info;
     pmix_query_t query;
     struct sx_upcall up = {
-        .told = tell,
+        .answered = tell,
         .by_return = by_return,
         .asker = &asker,
         .id = ID,
@@ -815,7 +815,7 @@ Test(upcall, is_not_made_when_the_server_ends_before_it)
 static unsigned count_until_full(void)
 {
     pmix_status_t codes[CODES] = { -4000, -4001, -4002 };
-    const struct sx_upcall up = { .told = on_told, .codes = codes, .ncodes = CODES };
+    const struct sx_upcall up = { .answered = on_told, .codes = codes, .ncodes = CODES };
     unsigned count = 0;
 
     while (count < 10000 && sx_upcall(&server, SX_UPCALL_DEREGISTER_EVENTS, &up) == PMIX_SUCCESS) {
@@ -839,7 +839,7 @@ Test(upcall, is_not_made_while_the_host_owes_too_many_answers)
 
 Test(upcall, is_not_made_while_the_host_keeps_too_much)
 {
-    const struct sx_upcall up = { .told = on_told, .info_bytes = (size_t)20 << 20 };
+    const struct sx_upcall up = { .answered = on_told, .info_bytes = (size_t)20 << 20 };
     unsigned count = 0;
 
     server.module = all_entries;
@@ -854,7 +854,7 @@ Test(upcall, is_not_made_while_the_host_keeps_too_much)
 /* Ask for @by until it may not.  Return: how often it was asked. */
 static unsigned flood(struct sx_client *by, size_t bytes)
 {
-    const struct sx_upcall up = { .told = on_told, .client = by, .info_bytes = bytes };
+    const struct sx_upcall up = { .answered = on_told, .client = by, .info_bytes = bytes };
     unsigned count = 0;
 
     while (count < 10000 && sx_upcall(&server, SX_UPCALL_NOTIFY_EVENT, &up) == PMIX_SUCCESS) {
