@@ -566,7 +566,7 @@ static void value_free(struct sx_op *op)
     }
 }
 
-static void get_told(struct sx_op *op)
+static void get_release(struct sx_op *op)
 {
     if (!SX_CONTAINER(op, struct get, op)->lookup.wanted.options.is_pointers) {
         value_free(op);
@@ -577,7 +577,7 @@ static const struct sx_op_kind get_kind = { .request = SX_MSG_GET,
                                             .cancel = SX_MSG_GET_CANCEL,
                                             .answered = get_answered,
                                             .finish = get_finish,
-                                            .told = get_told };
+                                            .release = get_release };
 
 /* ---- PMIx_Get ----------------------------------------------------------------------------- */
 
@@ -704,7 +704,7 @@ static pmix_status_t get_nb_server(const struct sx_role_server *server, const pm
                                    const char *key, const pmix_info_t info[], size_t ninfo,
                                    struct sx_callback callback)
 {
-    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = value_free };
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .release = value_free };
     struct sx_op here = SX_OP_INIT(&kind, sx_primary(), .callback = callback), *op = &here;
     const pmix_status_t status = server_ask(server, proc, key, info, ninfo, &here.value);
 

@@ -507,7 +507,7 @@ pmix_status_t PMIx_Compute_distances(pmix_topology_t *topo, pmix_cpuset_t *cpuse
     return rc;
 }
 
-static void distances_told(struct sx_op *op)
+static void distances_release(struct sx_op *op)
 {
     if (op->distances != NULL) {
         PMIx_Device_distance_free(op->distances, op->distance_count);
@@ -520,7 +520,8 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
                                         pmix_info_t *info, size_t ninfo,
                                         pmix_device_dist_cbfunc_t cbfunc, void *cbdata)
 {
-    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = distances_told };
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .release = distances_release };
     struct sx_op here = SX_OP_INIT(&kind, sx_primary(),
                                    .callback = SX_CALLBACK(SX_SHAPE_DISTANCES, distances, cbfunc,
                                                            cbdata, .alone = !sx_process_ready()));
@@ -536,7 +537,7 @@ pmix_status_t PMIx_Compute_distances_nb(pmix_topology_t *topo, pmix_cpuset_t *cp
     }
     const pmix_status_t rc = sx_op_open(&op);
     if (rc != PMIX_SUCCESS) {
-        distances_told(&here);
+        distances_release(&here);
         return rc;
     }
     return sx_op_answer(op, here.status);

@@ -460,7 +460,8 @@ static pmix_status_t server_register(const struct sx_role_server *server, pmix_s
                                      size_t ncodes, pmix_info_t info[], size_t ninfo,
                                      pmix_notification_fn_t evhdlr, struct sx_callback callback)
 {
-    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op), .told = server_activate };
+    static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
+                                            .release = server_activate };
     struct sx_op here = SX_OP_INIT(&kind, sx_primary(), .callback = callback), *op = &here;
     pmix_status_t rc = sx_op_open(&op);
 
@@ -538,7 +539,7 @@ static void servers_tell(uint16_t kind, const struct iovec *body)
     pthread_mutex_unlock(&p->lock);
     for (unsigned i = 0; i < count; i++) {
         if (sx_link_is_live(links[i])) {
-            (void)sx_request_tell(links[i], kind, 0, body, 1);
+            (void)sx_request_notice(links[i], kind, 0, body, 1);
         }
     }
 }

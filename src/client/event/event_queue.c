@@ -498,16 +498,16 @@ static bool all_handled_locked(void)
 }
 
 /* Report all events counted as lost until now in one event. */
-static void unreached_tell(struct sx_link *link)
+static void unreached_report(struct sx_link *link)
 {
     struct sx_process *const p = &sx_process;
     struct sx_link_events *const e = &link->events;
     struct sx_event_item *item;
 
     pthread_mutex_lock(&p->lock);
-    const uint64_t count = e->unreached - e->unreached_told;
+    const uint64_t count = e->unreached - e->unreached_reported;
 
-    e->unreached_told = e->unreached;
+    e->unreached_reported = e->unreached;
     e->unreached_waits = false;
     pthread_mutex_unlock(&p->lock);
     item = sx_event_lost_item(count, true);
@@ -525,7 +525,7 @@ static void item_run(struct sx_task *task)
             sx_event_item_free(item);
         }
     } else if (item->is_unreached) {
-        unreached_tell(item->link);
+        unreached_report(item->link);
         sx_event_item_free(item);
     } else {
         sx_events.declared_in_hand = item->declared;
@@ -584,7 +584,7 @@ static void ring_lapped(struct sx_link *link)
  * process.  Not while older events are still to be requested, or a registration waits for kept
  * ones: the server would not keep them.  When the lane is full or in use the next pump tries
  * again. */
-static void cursor_tell(struct sx_link *link)
+static void cursor_send(struct sx_link *link)
 {
     /* relaxed: it refers to nothing but a number. */
     const uint64_t wanted = atomic_load_explicit(&link->ring.header->cursor_wanted,
@@ -592,27 +592,27 @@ static void cursor_tell(struct sx_link *link)
     struct sx_lane_cursor cursor = { .seq = link->cursor.seq_next - 1 };
     const struct iovec iov = { .iov_base = &cursor, .iov_len = sizeof(cursor) };
 
-    if (wanted <= link->events.cursor_told || cursor.seq < wanted || link->events.ranges != 0 ||
+    if (wanted <= link->events.cursor_sent || cursor.seq < wanted || link->events.ranges != 0 ||
         sx_events.registrations != 0 ||
         pthread_mutex_trylock(&link->lane_lock) != 0) { /* its order is before the held lock */
         return;
     }
     if (sx_lane_append(&link->lane, SX_LANE_CURSOR, &iov, 1) == PMIX_SUCCESS) {
-        link->events.cursor_told = cursor.seq;
+        link->events.cursor_sent = cursor.seq;
     }
     pthread_mutex_unlock(&link->lane_lock);
 }
 
 /* The server asks when a process waits for the handlers (server/event/event.h). */
-static void handled_tell(struct sx_link *link)
+static void handled_send(struct sx_link *link)
 {
     const uint64_t seq = link->cursor.seq_next - 1;
     /* relaxed: it refers to nothing but a number. */
     const uint64_t wanted = atomic_load_explicit(&link->ring.header->handled_wanted,
                                                  memory_order_relaxed);
 
-    if (wanted > link->events.handled_told && seq >= wanted && all_handled_locked()) {
-        link->events.handled_told = seq;
+    if (wanted > link->events.handled_sent && seq >= wanted && all_handled_locked()) {
+        link->events.handled_sent = seq;
         sx_lane_handled(&link->lane, seq);
     }
 }
@@ -621,8 +621,8 @@ static void ring_end(struct sx_link *link)
 {
     if (link->classes != 0) {
         read_to_locked(link);
-        cursor_tell(link);
-        handled_tell(link);
+        cursor_send(link);
+        handled_send(link);
     }
 }
 
@@ -634,7 +634,7 @@ static struct sx_task *take(void)
 
     for (unsigned i = 0; event == NULL && i < p->link_count; i++) {
         if (p->links[i]->classes != 0 && sx_link_is_live(p->links[i])) {
-            handled_tell(p->links[i]);
+            handled_send(p->links[i]);
         }
     }
     return event;

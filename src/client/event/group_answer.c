@@ -96,6 +96,6 @@ void sx_group_say(struct sx_link *link, const void *infos, size_t size, uint8_t 
     }
     PMIX_INFO_FREE(info, ninfo);
     if (said.question != 0) {
-        (void)sx_request_tell(link, SX_MSG_GROUP_SAID, 0, &body, 1);
+        (void)sx_request_notice(link, SX_MSG_GROUP_SAID, 0, &body, 1);
     }
 }

@@ -201,7 +201,7 @@ void sx_event_unreached_locked(struct sx_link *link, uint64_t count)
     struct sx_event_item *item;
 
     e->unreached = count > e->unreached ? count : e->unreached;
-    if (e->unreached == e->unreached_told || e->unreached_waits) {
+    if (e->unreached == e->unreached_reported || e->unreached_waits) {
         return;
     }
     item = sx_event_item_new_locked(link, NULL, 0);
@@ -317,7 +317,7 @@ static pmix_status_t event_send(pmix_status_t code, const struct sx_notify_optio
         const struct iovec iov = { .iov_base = bytes, .iov_len = size };
         bool rung;
 
-        rc = sx_lane_tell(link, SX_LANE_NOTIFY, &iov, 1, &rung);
+        rc = sx_lane_send(link, SX_LANE_NOTIFY, &iov, 1, &rung);
     } else if (rc == PMIX_SUCCESS) {
         rc = sx_event_submit(link, bytes, size, SX_DEADLINE_NEVER, &number);
     }

@@ -117,7 +117,7 @@ static bool group_op_finish(struct sx_op *op)
     return true;
 }
 
-static void group_op_told(struct sx_op *op)
+static void group_op_release(struct sx_op *op)
 {
     if (op->info != NULL) {
         PMIX_INFO_FREE(op->info, op->ninfo);
@@ -173,7 +173,7 @@ static pmix_status_t call_nb(const struct said *said, pmix_info_cbfunc_t cbfunc,
 
 static const struct sx_op_kind construct_kind = { .size = sizeof(struct group_op),
                                                   .finish = group_op_finish,
-                                                  .told = group_op_told };
+                                                  .release = group_op_release };
 
 /* The infos of the caller, borrowed, with the group's name in place of any info of that name.  A
  * caller without processes joins the leaders' construct. */
@@ -333,12 +333,12 @@ static const struct sx_op_kind invite_kind = { .size = sizeof(struct group_op),
                                                .request = SX_MSG_GROUP_INVITE,
                                                .answered = answered,
                                                .finish = group_op_finish,
-                                               .told = group_op_told };
+                                               .release = group_op_release };
 static const struct sx_op_kind join_kind = { .size = sizeof(struct group_op),
                                              .request = SX_MSG_GROUP_JOIN,
                                              .answered = answered,
                                              .finish = group_op_finish,
-                                             .told = group_op_told };
+                                             .release = group_op_release };
 
 static pmix_status_t said_read(const struct said *said, enum sx_function function,
                                struct sx_collective_options *ret)

@@ -37,10 +37,10 @@ struct pull {
     struct sx_task task;      /* of one piece */
     bool handed;              /* the task is queued, or runs */
     struct sx_iof_piece head;
-    uint64_t lost;       /* bytes lost by the server, as read so far ... */
-    uint64_t lost_told;  /* ... and the part of them already reported */
-    size_t size;         /* of bytes */
-    const char *payload; /* the bytes to hand on: unchanged, or lines with marks */
+    uint64_t lost;          /* bytes lost by the server, as read so far ... */
+    uint64_t lost_reported; /* ... and the part of them already reported */
+    size_t size;            /* of bytes */
+    const char *payload;    /* the bytes to hand on: unchanged, or lines with marks */
     size_t payload_size;
     struct sx_lines *lines;   /* NULL: without marks */
     struct sx_gather *gather; /* NULL: without delay */
@@ -98,9 +98,9 @@ static bool piece_read(struct pull *pull)
 /* Return: whether there is a loss to report. */
 static bool lost_load(struct pull *pull, pmix_info_t *info)
 {
-    const uint64_t count = pull->lost - pull->lost_told;
+    const uint64_t count = pull->lost - pull->lost_reported;
 
-    pull->lost_told = pull->lost;
+    pull->lost_reported = pull->lost;
     PMIx_Info_load(info, SHMIX_IOF_LOST, &count, PMIX_UINT64);
     return count > 0;
 }
@@ -108,14 +108,14 @@ static bool lost_load(struct pull *pull, pmix_info_t *info)
 /* Without a callback, log the loss once when it begins, and at the end. */
 static void lost_say(struct pull *pull, bool at_end)
 {
-    if (pull->lost > pull->lost_told && (at_end || pull->lost_told == 0)) {
+    if (pull->lost > pull->lost_reported && (at_end || pull->lost_reported == 0)) {
         sx_log(SX_LOG_WARN, "pull %zu of output has lost %llu bytes%s: it was not read in time",
                pull->number, (unsigned long long)pull->lost, at_end ? " in all" : " so far");
-        pull->lost_told = pull->lost;
+        pull->lost_reported = pull->lost;
     }
 }
 
-static void piece_tell(struct sx_task *task)
+static void piece_deliver(struct sx_task *task)
 {
     struct pull *const pull = SX_CONTAINER(task, struct pull, task);
     pmix_info_t info;
@@ -340,7 +340,7 @@ static struct pull *pull_new(const struct sx_iof_options *options, pmix_iof_cbfu
         pull->reference_count = 1;
         pull->fd = fd;
         pull->cbfunc = cbfunc;
-        pull->task.run = piece_tell;
+        pull->task.run = piece_deliver;
         pull->lines = lines_new(options, pull);
         pull->gather = gather_new(options, pull);
     }

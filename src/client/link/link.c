@@ -42,22 +42,23 @@ pmix_status_t sx_link_values_judge(struct sx_link *link)
 {
     const uint32_t lost = sx_lane_values_lost(&link->lane);
     /* relaxed: a count; the exchange gives each loss to one caller. */
-    uint32_t told = atomic_load_explicit(&link->values_lost_told, memory_order_relaxed);
+    uint32_t reported = atomic_load_explicit(&link->values_lost_reported, memory_order_relaxed);
 
-    if (lost == told) {
+    if (lost == reported) {
         return PMIX_SUCCESS;
     }
-    told = atomic_exchange_explicit(&link->values_lost_told, lost, memory_order_relaxed);
-    if (lost == told) {
+    reported = atomic_exchange_explicit(&link->values_lost_reported, lost, memory_order_relaxed);
+    if (lost == reported) {
         return PMIX_SUCCESS;
     }
     /* A program that continues logs a line when the count has one more binary digit. */
-    return (lost ^ told) <= told ? PMIX_ERR_OUT_OF_RESOURCE
-                                 : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
-                                            "%" PRIu32 " values that were committed are lost by "
-                                            "now: the server has no room for them (ulimit -f, "
-                                            "memory); its log has more",
-                                            lost);
+    return (lost ^ reported) <= reported
+               ? PMIX_ERR_OUT_OF_RESOURCE
+               : SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                          "%" PRIu32 " values that were committed are lost by "
+                          "now: the server has no room for them (ulimit -f, "
+                          "memory); its log has more",
+                          lost);
 }
 
 uint32_t sx_link_next_id_locked(struct sx_link *link)
@@ -339,7 +340,7 @@ void sx_link_pump_locked(struct sx_link *link)
     if (!lives || dropped) {
         sx_link_lost_locked(link, lives ? "it has dropped us" : "it has ended");
     }
-    sx_wakefd_tell_locked();
+    sx_wakefd_write_locked();
 }
 
 void sx_links_pump_locked(void)

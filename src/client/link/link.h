@@ -122,11 +122,11 @@ struct sx_link_events {
     uint64_t newest;       /* counted before the ring is read: read at its end */
     bool gap;              /* the ring has lapped this reader since */
     unsigned ranges;       /* ranges of events still to be requested */
-    uint64_t cursor_told;  /* the server was sent this record as the last one read */
-    uint64_t handled_told; /* the same: the last one whose handlers were called */
+    uint64_t cursor_sent;  /* the server was sent this record as the last one read */
+    uint64_t handled_sent; /* the same: the last one whose handlers were called */
     bool unreached_waits;  /* an item that reports the unreached is in the queue */
     uint64_t unreached;    /* own events that the server has counted as lost so far */
-    uint64_t unreached_told;
+    uint64_t unreached_reported;
 };
 
 struct sx_link {
@@ -148,8 +148,8 @@ struct sx_link {
     _Atomic bool committing; /* stored under lane_lock, which its holder may release */
     unsigned commit_waiters; /* for the end of that commit */
     pthread_cond_t commit_over;
-    bool committed;                    /* a commit was sent; under lane_lock */
-    _Atomic uint32_t values_lost_told; /* of the lane's count: reported by a call */
+    bool committed;                        /* a commit was sent; under lane_lock */
+    _Atomic uint32_t values_lost_reported; /* of the lane's count: reported by a call */
 
     _Atomic uint32_t published; /* enum sx_published_use */
 

@@ -78,8 +78,8 @@ void sx_op_release_locked(struct sx_op *op)
 
 void sx_op_free(struct sx_op *op)
 {
-    if (op->kind->told != NULL) {
-        op->kind->told(op);
+    if (op->kind->release != NULL) {
+        op->kind->release(op);
     }
     free(op);
 }
@@ -89,7 +89,7 @@ static void release(void *arg)
     sx_op_free(arg);
 }
 
-static void credential_tell(const struct sx_op *op)
+static void credential_call(const struct sx_op *op)
 {
     const struct sx_callback *const c = &op->callback;
 
@@ -101,7 +101,7 @@ static void credential_tell(const struct sx_op *op)
     }
 }
 
-static void lookup_tell(const struct sx_op *op)
+static void lookup_call(const struct sx_op *op)
 {
     const struct sx_callback *const c = &op->callback;
     const size_t count = op->ninfo / 2;
@@ -117,7 +117,7 @@ static void lookup_tell(const struct sx_op *op)
     free(data);
 }
 
-static void spawn_tell(const struct sx_op *op)
+static void spawn_call(const struct sx_op *op)
 {
     pmix_nspace_t nspace;
 
@@ -125,7 +125,7 @@ static void spawn_tell(const struct sx_op *op)
     op->callback.spawn(op->status, nspace, op->callback.cbdata);
 }
 
-static void tell(struct sx_op *op)
+static void callback_call(struct sx_op *op)
 {
     const struct sx_callback *const c = &op->callback;
 
@@ -156,16 +156,16 @@ static void tell(struct sx_op *op)
         c->connect(op->status, op->nspace, op->rank, c->cbdata);
         break;
     case SX_SHAPE_CREDENTIAL:
-        credential_tell(op);
+        credential_call(op);
         break;
     case SX_SHAPE_VALIDATION:
         c->validation(op->status, op->info, op->ninfo, c->cbdata);
         break;
     case SX_SHAPE_LOOKUP:
-        lookup_tell(op);
+        lookup_call(op);
         break;
     case SX_SHAPE_SPAWN:
-        spawn_tell(op);
+        spawn_call(op);
         break;
     }
     sx_op_free(op);
@@ -181,7 +181,7 @@ void sx_op_run(struct sx_task *task)
     struct sx_op *const op = SX_CONTAINER(task, struct sx_op, task);
 
     if (sx_op_finish(op)) {
-        tell(op);
+        callback_call(op);
     }
 }
 
@@ -221,7 +221,7 @@ bool sx_results_finish(struct sx_op *op)
     return true;
 }
 
-void sx_results_told(struct sx_op *op)
+void sx_results_release(struct sx_op *op)
 {
     if (op->info != NULL) {
         PMIX_INFO_FREE(op->info, op->ninfo);
@@ -249,6 +249,6 @@ void sx_results_give(struct sx_results_op *results, pmix_info_t **ret_info, size
         *ret_ninfo = wanted ? results->op.ninfo : 0;
     }
     if (!wanted) {
-        sx_results_told(&results->op);
+        sx_results_release(&results->op);
     }
 }

@@ -104,7 +104,7 @@ struct sx_op_kind {
      * status.  Return: false when the operation has been started again, and is not over yet. */
     bool (*finish)(struct sx_op *op);
     /* The callback has been called: give back what the answer holds. */
-    void (*told)(struct sx_op *op);
+    void (*release)(struct sx_op *op);
 };
 
 struct sx_op {
@@ -216,8 +216,8 @@ pmix_status_t sx_request(struct sx_op *op, uint16_t kind, const struct iovec *io
                          uint64_t deadline_ns);
 
 /* Send a request that wants no answer.  A large one waits until it was taken. */
-pmix_status_t sx_request_tell(struct sx_link *link, uint16_t kind, uint32_t id,
-                              const struct iovec *iov, int iov_count);
+pmix_status_t sx_request_notice(struct sx_link *link, uint16_t kind, uint32_t id,
+                                const struct iovec *iov, int iov_count);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -233,11 +233,12 @@ struct sx_results_op {
 /* Functions for the row of such a call. */
 void sx_results_answered(struct sx_op *op, const struct sx_frame *frame);
 bool sx_results_finish(struct sx_op *op);
-void sx_results_told(struct sx_op *op);
-#define SX_RESULTS_KIND(message)                                                              \
-    {                                                                                         \
-        .size = sizeof(struct sx_results_op), .request = (message),                           \
-        .answered = sx_results_answered, .finish = sx_results_finish, .told = sx_results_told \
+void sx_results_release(struct sx_op *op);
+#define SX_RESULTS_KIND(message)                                      \
+    {                                                                 \
+        .size = sizeof(struct sx_results_op), .request = (message),   \
+        .answered = sx_results_answered, .finish = sx_results_finish, \
+        .release = sx_results_release                                 \
     }
 
 /* The callback of a caller that wants no results: it releases them. */
@@ -287,7 +288,7 @@ pmix_status_t sx_lane_submit(struct sx_link *link, uint32_t kind, const struct i
 
 /* The same, and ring the doorbell.  lane_lock is not held.  *ret_rung: the server slept, so this
  * took a system call. */
-pmix_status_t sx_lane_tell(struct sx_link *link, uint32_t kind, const struct iovec *iov,
+pmix_status_t sx_lane_send(struct sx_link *link, uint32_t kind, const struct iovec *iov,
                            int iov_count, bool *ret_rung);
 
 /* Arrive: @arrive, whose `op` is filled in, and what follows it, @size bytes in all.  If this has

@@ -242,8 +242,8 @@ pmix_status_t sx_request_start(struct sx_op *op, uint16_t kind, const struct iov
                                     : send_small(op, kind, iov, iov_count);
 }
 
-pmix_status_t sx_request_tell(struct sx_link *link, uint16_t kind, uint32_t id,
-                              const struct iovec *iov, int iov_count)
+pmix_status_t sx_request_notice(struct sx_link *link, uint16_t kind, uint32_t id,
+                                const struct iovec *iov, int iov_count)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS);
     struct sx_op op = SX_OP_INIT(&sx_op_plain, link);
@@ -303,7 +303,7 @@ pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started)
     do {
         op->status = sx_op_wait(op);
         if (!op->done && op->status == PMIX_ERR_TIMEOUT && op->kind->cancel != 0) {
-            (void)sx_request_tell(op->link, op->kind->cancel, op->id, NULL, 0);
+            (void)sx_request_notice(op->link, op->kind->cancel, op->id, NULL, 0);
         }
     } while (!sx_op_finish(op));
     return op->status;
@@ -312,7 +312,7 @@ pmix_status_t sx_op_settle(struct sx_op *op, bool waits, pmix_status_t started)
 static pmix_status_t ask(struct sx_op *op, const struct iovec *body)
 {
     if (op->callback.shape == SX_SHAPE_IGNORED) {
-        return sx_request_tell(op->link, op->kind->request, 0, body, 1);
+        return sx_request_notice(op->link, op->kind->request, 0, body, 1);
     }
     const bool waits = !sx_callback_is_given(&op->callback);
 
@@ -397,7 +397,7 @@ pmix_status_t sx_lane_submit(struct sx_link *link, uint32_t kind, const struct i
     }
 }
 
-pmix_status_t sx_lane_tell(struct sx_link *link, uint32_t kind, const struct iovec *iov,
+pmix_status_t sx_lane_send(struct sx_link *link, uint32_t kind, const struct iovec *iov,
                            int iov_count, bool *ret_rung)
 {
     pthread_mutex_lock(&link->lane_lock);
@@ -467,7 +467,7 @@ static pmix_status_t arrive_send(struct sx_op *op, const struct iovec *iov)
         return sx_request(&sent, SX_MSG_ARRIVE_BULK, iov, 1,
                           sx_deadline_ns(sx_now_ns(), SX_REQUEST_TIMEOUT_NS));
     }
-    const pmix_status_t rc = sx_lane_tell(op->link, SX_LANE_ARRIVE, iov, 1, &rung);
+    const pmix_status_t rc = sx_lane_send(op->link, SX_LANE_ARRIVE, iov, 1, &rung);
 
     op->yield_count -= rung && op->yield_count != 0;
     return rc;

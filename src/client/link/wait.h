@@ -86,7 +86,7 @@ bool sx_wakefd_arm_locked(void);
 
 /* There is news from this process itself.  Make the descriptor readable, if it is not readable
  * already.  Under lock. */
-void sx_wakefd_tell_locked(void);
+void sx_wakefd_write_locked(void);
 
 /* From here on this process waits for one more class of news, which is published later.  Under
  * lock. */

@@ -32,7 +32,7 @@
 /* Under sx_process.lock, but `used`. */
 static struct {
     atomic_bool used;
-    bool told;    /* the eventfd has been written and not read */
+    bool written; /* the eventfd has been written and not read */
     bool opening; /* by a thread that waits for the server; others wait for it */
     int epoll_fd, event_fd;
     struct sx_link *link; /* while `used`: of the server */
@@ -47,22 +47,22 @@ bool sx_wakefd_is_used(void)
 
 /* ---- silence and noise ---------------------------------------------------------------------- */
 
-static void told_clear(void)
+static void written_clear(void)
 {
     uint64_t count;
 
-    if (wakefd.told) {
+    if (wakefd.written) {
         (void)!read(wakefd.event_fd, &count, sizeof(count));
-        wakefd.told = false;
+        wakefd.written = false;
     }
 }
 
-static void tell(void)
+static void wakefd_write(void)
 {
     const uint64_t one = 1;
 
-    if (!wakefd.told) {
-        wakefd.told = true;
+    if (!wakefd.written) {
+        wakefd.written = true;
         (void)!write(wakefd.event_fd, &one, sizeof(one));
     }
 }
@@ -153,17 +153,17 @@ bool sx_wakefd_arm_locked(void)
     const bool armed = sleep_begin(p);
     /* After arming, later news ring again; the callers check for news that arrived before. */
     if (progress_is_due(p) || somebody_is_behind(p)) {
-        tell();
+        wakefd_write();
     } else {
-        told_clear();
+        written_clear();
     }
     return armed;
 }
 
-void sx_wakefd_tell_locked(void)
+void sx_wakefd_write_locked(void)
 {
     if (sx_wakefd_is_used() && progress_is_due(&sx_process)) {
-        tell();
+        wakefd_write();
     }
 }
 
@@ -180,7 +180,7 @@ void sx_wakefd_reader_opened_locked(void)
 {
     if (sx_wakefd_is_used()) {
         sx_wakefd_want_locked();
-        tell();
+        wakefd_write();
     }
 }
 
@@ -199,7 +199,7 @@ static void close_all(void)
         close(wakefd.epoll_fd);
     }
     wakefd.event_fd = wakefd.epoll_fd = -1;
-    wakefd.told = wakefd.opening = false;
+    wakefd.written = wakefd.opening = false;
     atomic_store(&wakefd.used, false);
 }
 
@@ -257,7 +257,7 @@ pmix_status_t sx_wakefd_open_locked(struct sx_link *link, int server_fd)
     }
     wakefd.server_fd = server_fd;
     atomic_store(&wakefd.used, true);
-    tell(); /* news so far must be checked */
+    wakefd_write(); /* news so far must be checked */
     return PMIX_SUCCESS;
 }
 
@@ -270,7 +270,7 @@ void sx_local_ring_locked(void)
     struct sx_process *const p = &sx_process;
 
     sx_door_ring(&p->local, SX_BELL_ALL, 0);
-    sx_wakefd_tell_locked();
+    sx_wakefd_write_locked();
     /* Without waitv our threads sleep on the ring's word.  A thread that is about to sleep there
      * may miss this, but it polls again within a second. */
     for (unsigned i = 0; i < p->link_count && !sx_bell_has_waitv(); i++) {

@@ -300,7 +300,7 @@ static const struct sx_op_kind get_kind = { .size = sizeof(struct sx_results_op)
                                             .request = SX_MSG_ASK_HOST,
                                             .answered = sx_results_answered,
                                             .finish = get_finish,
-                                            .told = sx_results_told };
+                                            .release = sx_results_release };
 
 static pmix_status_t credential_get(struct sx_results_op *op, const pmix_info_t info[],
                                     size_t ninfo)
@@ -324,7 +324,7 @@ pmix_status_t PMIx_Get_credential(const pmix_info_t info[], size_t ninfo,
         *credential = results.op.info[0].value.data.bo;
         results.op.info[0].value.type = PMIX_UNDEF;
     }
-    sx_results_told(&results.op);
+    sx_results_release(&results.op);
     return rc;
 }
 
@@ -459,7 +459,7 @@ static const struct sx_op_kind fabric_kind = { .size = sizeof(struct fabric_op),
                                                .request = SX_MSG_ASK_HOST,
                                                .answered = sx_results_answered,
                                                .finish = fabric_finish,
-                                               .told = sx_results_told };
+                                               .release = sx_results_release };
 
 static pmix_status_t fabric_ask(pmix_fabric_t *fabric, pmix_fabric_operation_t operation,
                                 const pmix_info_t info[], size_t ninfo, struct sx_callback callback)
@@ -473,7 +473,7 @@ static pmix_status_t fabric_ask(pmix_fabric_t *fabric, pmix_fabric_operation_t o
                                  : ask_host(&op.results, SX_OF_FABRIC, &what, info, ninfo);
 
     if (!sx_callback_is_given(&callback)) {
-        sx_results_told(&op.results.op);
+        sx_results_release(&op.results.op);
     }
     return rc;
 }

@@ -246,7 +246,7 @@ static const struct sx_op_kind monitor_kind = { .size = sizeof(struct monitor),
                                                 .request = SX_MSG_MONITOR,
                                                 .answered = sx_results_answered,
                                                 .finish = monitor_finish,
-                                                .told = sx_results_told };
+                                                .release = sx_results_release };
 
 #define MONITOR_INIT(...)                                                        \
     {                                                                            \

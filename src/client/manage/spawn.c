@@ -44,7 +44,7 @@ static const struct sx_op_kind spawn_kind = { .size = sizeof(struct sx_results_o
                                               .request = SX_MSG_SPAWN,
                                               .answered = sx_results_answered,
                                               .finish = spawn_finish,
-                                              .told = sx_results_told };
+                                              .release = sx_results_release };
 
 /* ---- the environment ------------------------------------------------------------------------- */
 
@@ -251,7 +251,7 @@ pmix_status_t PMIx_Spawn(const pmix_info_t *job_info, size_t ninfo, const pmix_a
     if (nspace != NULL) { /* a caller without interest in it has started a job all the same */
         PMIx_Load_nspace(nspace, rc == PMIX_SUCCESS ? results.op.info[0].value.data.string : "");
     }
-    sx_results_told(&results.op);
+    sx_results_release(&results.op);
     return rc;
 }
 

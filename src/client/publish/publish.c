@@ -322,7 +322,7 @@ static const struct sx_op_kind lookup_kind = { .size = sizeof(struct sx_results_
                                                .request = SX_MSG_LOOKUP,
                                                .answered = sx_results_answered,
                                                .finish = lookup_finish,
-                                               .told = sx_results_told };
+                                               .release = sx_results_release };
 
 static void say_unknown_range(const struct sx_lookup_options *options)
 {
@@ -414,7 +414,7 @@ pmix_status_t PMIx_Lookup(pmix_pdata_t *data, size_t ndata, const pmix_info_t *i
         rc = filled == PMIX_SUCCESS ? rc : filled;
         memory_pays(results.op.link);
     }
-    sx_results_told(&results.op);
+    sx_results_release(&results.op);
     return rc;
 }
 

@@ -327,7 +327,7 @@ static bool query_finish(struct sx_op *op)
     return true;
 }
 
-static void query_told(struct sx_op *op)
+static void query_release(struct sx_op *op)
 {
     if (op->info != NULL) {
         PMIX_INFO_FREE(op->info, op->ninfo);
@@ -340,7 +340,7 @@ static const struct sx_op_kind query_kind = { .size = sizeof(struct query),
                                               .request = SX_MSG_QUERY,
                                               .answered = query_answered,
                                               .finish = query_finish,
-                                              .told = query_told };
+                                              .release = query_release };
 
 /* ---- requests -------------------------------------------------------------------------------- */
 

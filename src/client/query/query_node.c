@@ -217,17 +217,17 @@ static bool storage_find(const struct sx_query_options *options, struct storage 
 
 /* Each returns false when the file system has no such figure. */
 
-static bool path_tell(const struct storage *storage, pmix_value_t *ret)
+static bool path_get(const struct storage *storage, pmix_value_t *ret)
 {
     return sx_value_load(ret, storage->path, PMIX_STRING) == PMIX_SUCCESS;
 }
 
-static bool type_tell(const struct storage *storage, pmix_value_t *ret)
+static bool type_get(const struct storage *storage, pmix_value_t *ret)
 {
     return sx_value_load(ret, storage->type, PMIX_STRING) == PMIX_SUCCESS;
 }
 
-static bool medium_tell(const struct storage *storage, pmix_value_t *ret)
+static bool medium_get(const struct storage *storage, pmix_value_t *ret)
 {
     const bool is_memory = strcmp(storage->type, "tmpfs") == 0 ||
                            strcmp(storage->type, "ramfs") == 0;
@@ -237,7 +237,7 @@ static bool medium_tell(const struct storage *storage, pmix_value_t *ret)
     return sx_value_load(ret, &medium, PMIX_STOR_MEDIUM) == PMIX_SUCCESS;
 }
 
-static bool access_tell(const struct storage *storage, pmix_value_t *ret)
+static bool access_get(const struct storage *storage, pmix_value_t *ret)
 {
     const pmix_storage_access_type_t type = (storage->numbers.f_flag & ST_RDONLY) != 0
                                                 ? PMIX_STORAGE_ACCESS_RD
@@ -246,7 +246,7 @@ static bool access_tell(const struct storage *storage, pmix_value_t *ret)
     return sx_value_load(ret, &type, PMIX_STOR_ACCESS_TYPE) == PMIX_SUCCESS;
 }
 
-static bool limit_tell(const struct storage *storage, pmix_value_t *ret)
+static bool limit_get(const struct storage *storage, pmix_value_t *ret)
 {
     const struct statvfs *const it = &storage->numbers;
 
@@ -255,7 +255,7 @@ static bool limit_tell(const struct storage *storage, pmix_value_t *ret)
     return it->f_blocks > 0;
 }
 
-static bool used_tell(const struct storage *storage, pmix_value_t *ret)
+static bool used_get(const struct storage *storage, pmix_value_t *ret)
 {
     const struct statvfs *const it = &storage->numbers;
 
@@ -264,13 +264,13 @@ static bool used_tell(const struct storage *storage, pmix_value_t *ret)
     return it->f_blocks > 0;
 }
 
-static bool objects_tell(const struct storage *storage, pmix_value_t *ret)
+static bool objects_get(const struct storage *storage, pmix_value_t *ret)
 {
     *ret = (pmix_value_t){ .type = PMIX_UINT64, .data.uint64 = storage->numbers.f_files };
     return storage->numbers.f_files > 0;
 }
 
-static bool objects_used_tell(const struct storage *storage, pmix_value_t *ret)
+static bool objects_used_get(const struct storage *storage, pmix_value_t *ret)
 {
     const struct statvfs *const it = &storage->numbers;
 
@@ -278,14 +278,14 @@ static bool objects_used_tell(const struct storage *storage, pmix_value_t *ret)
     return it->f_files > 0;
 }
 
-static bool smallest_tell(const struct storage *storage, pmix_value_t *ret)
+static bool smallest_get(const struct storage *storage, pmix_value_t *ret)
 {
     *ret = (pmix_value_t){ .type = PMIX_DOUBLE };
     ret->data.dval = (double)storage->numbers.f_frsize / KILO;
     return storage->numbers.f_frsize > 0;
 }
 
-static bool best_tell(const struct storage *storage, pmix_value_t *ret)
+static bool best_get(const struct storage *storage, pmix_value_t *ret)
 {
     *ret = (pmix_value_t){ .type = PMIX_DOUBLE };
     ret->data.dval = (double)storage->numbers.f_bsize / KILO;
@@ -294,19 +294,19 @@ static bool best_tell(const struct storage *storage, pmix_value_t *ret)
 
 static const struct {
     const char *key;
-    bool (*tell)(const struct storage *storage, pmix_value_t *ret);
+    bool (*get)(const struct storage *storage, pmix_value_t *ret);
 } rows[] = {
-    { PMIX_STORAGE_ID, path_tell },
-    { PMIX_STORAGE_PATH, path_tell },
-    { PMIX_STORAGE_TYPE, type_tell },
-    { PMIX_STORAGE_MEDIUM, medium_tell },
-    { PMIX_STORAGE_ACCESS_TYPE, access_tell },
-    { PMIX_STORAGE_CAPACITY_LIMIT, limit_tell },
-    { PMIX_STORAGE_CAPACITY_USED, used_tell },
-    { PMIX_STORAGE_OBJECT_LIMIT, objects_tell },
-    { PMIX_STORAGE_OBJECTS_USED, objects_used_tell },
-    { PMIX_STORAGE_MINIMAL_XFER_SIZE, smallest_tell },
-    { PMIX_STORAGE_SUGGESTED_XFER_SIZE, best_tell },
+    { PMIX_STORAGE_ID, path_get },
+    { PMIX_STORAGE_PATH, path_get },
+    { PMIX_STORAGE_TYPE, type_get },
+    { PMIX_STORAGE_MEDIUM, medium_get },
+    { PMIX_STORAGE_ACCESS_TYPE, access_get },
+    { PMIX_STORAGE_CAPACITY_LIMIT, limit_get },
+    { PMIX_STORAGE_CAPACITY_USED, used_get },
+    { PMIX_STORAGE_OBJECT_LIMIT, objects_get },
+    { PMIX_STORAGE_OBJECTS_USED, objects_used_get },
+    { PMIX_STORAGE_MINIMAL_XFER_SIZE, smallest_get },
+    { PMIX_STORAGE_SUGGESTED_XFER_SIZE, best_get },
 };
 
 pmix_status_t sx_query_storage(const struct sx_question *question, pmix_value_t *ret)
@@ -325,5 +325,5 @@ pmix_status_t sx_query_storage(const struct sx_question *question, pmix_value_t 
     while (i < SX_COUNT(rows) && strcmp(question->key, rows[i].key) != 0) {
         i++;
     }
-    return i < SX_COUNT(rows) && rows[i].tell(&storage, ret) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
+    return i < SX_COUNT(rows) && rows[i].get(&storage, ret) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND;
 }

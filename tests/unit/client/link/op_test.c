@@ -55,7 +55,7 @@ static void on_told(struct sx_op *op)
 
 static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
                                         .finish = finish,
-                                        .told = on_told };
+                                        .release = on_told };
 
 /* As if it was sent. */
 static struct sx_op *op_new(struct sx_callback callback)
