@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* job_test.c - two jobs in every order in which their ranks can start, end, abort and be started
- * again, one can spawn the other, time can pass, and the user can lose patience.
+ * again, one can spawn the other, ranks of one can depend on dead ranks of the other, time can pass,
+ * and the user can lose patience.
  *
  * The ranks are made up: no process, no server.  Each order is played from its beginning, one step
  * longer each time.  After the last step all ranks end that have got a signal, and time passes.
@@ -36,6 +37,7 @@ enum act {
     ABORT,
     LOSS_HEARD, /* the server has noticed the end of that client */
     SPAWN,      /* the first job spawns the second one */
+    DEPEND,     /* ranks of the job depend on a rank of the other one, which has died */
     LIMIT,      /* the time of the first job is over */
     CTRL_C,
     ACTS
@@ -63,7 +65,7 @@ static struct sx_run_jobs jobs;
 static struct sx_run_request request;
 static struct step steps[STEPS_MAX];
 static unsigned step_count, ctrl_c, answers;
-static bool limited;
+static bool limited, depends[2];  /* on the other job */
 static int signals[2][RANKS_MAX]; /* the strongest that each rank has got */
 static int code_wanted, ends[2];
 static uint64_t orders;
@@ -131,7 +133,7 @@ static void world_open(void)
     memset(signals, 0, sizeof(signals));
     memset(&request, 0, sizeof(request));
     ctrl_c = answers = 0;
-    limited = false;
+    limited = depends[0] = depends[1] = false;
     code_wanted = ends[0] = ends[1] = 0;
     run.code = 0;
     run.closing = false;
@@ -229,6 +231,17 @@ static void interrupt(void)
     sx_run_end_all(&run, SX_RUN_EXIT_SIGNAL + SIGINT, SIGINT, SX_RUN_SIGNAL_GRACE_NS, "got it");
 }
 
+/* Return: whether a rank has died that is not started again. */
+static bool any_dead(const struct sx_run_job *job)
+{
+    uint32_t rank = 0;
+
+    while (rank < job->spawned && (job->ranks[rank].alive || job->ranks[rank].again)) {
+        rank++;
+    }
+    return rank < job->spawned;
+}
+
 static bool is_possible(enum act act, uint32_t index)
 {
     const struct sx_run_job *const job = job_at(index);
@@ -244,6 +257,8 @@ static bool is_possible(enum act act, uint32_t index)
         return sx_run_job_is_starting(job);
     case LOSS_HEARD:
         return not_heard(job) < job->spawned;
+    case DEPEND:
+        return !depends[index] && job_at(1 - index) != NULL && any_dead(job_at(1 - index));
     case LIMIT:
         return index == 0 && !limited;
     case CTRL_C:
@@ -326,6 +341,10 @@ static void apply(const struct step *step)
     case SPAWN:
         spawn();
         break;
+    case DEPEND:
+        depends[step->job] = true;
+        sx_run_end_bereft(job, job_at(1 - step->job));
+        break;
     case LIMIT:
         limited = true;
         pass(LIMIT_NS);
@@ -384,8 +403,11 @@ static void rest_end(void)
 
 static const char *order_text(void)
 {
-    static const char *const names[] = { "START", "EXIT_0",     "EXIT_5", "SIGNAL", "NO_FINALIZE",
-                                         "ABORT", "LOSS_HEARD", "SPAWN",  "LIMIT",  "CTRL_C" };
+    static const char *const names[] = { "START",       "EXIT_0", "EXIT_5",     "SIGNAL",
+                                         "NO_FINALIZE", "ABORT",  "LOSS_HEARD", "SPAWN",
+                                         "DEPEND",      "LIMIT",  "CTRL_C" };
+
+    static_assert(SX_COUNT(names) == ACTS, "a name for each act");
     static char text[STEPS_MAX * 24];
     size_t used = 0;
 
@@ -434,12 +456,41 @@ static void child_judge(void)
     }
 }
 
+/* A job ends with the one on whose dead ranks it depends, whichever is known first. */
+static void bereft_judge(void)
+{
+    for (uint32_t i = 0; i < jobs.count; i++) {
+        if (depends[i] && jobs.at[1 - i]->caused && jobs.at[i]->state != SX_RUN_OVER) {
+            cr_assert(jobs.at[i]->caused, "%s:%s: job %u goes on", scene.what, order_text(), i);
+        }
+    }
+}
+
+/* The first signal of the user reaches each rank at once, even if handlers are waited for.  The
+ * second one kills. */
+static void patience_judge(void)
+{
+    for (uint32_t at = 0; ctrl_c > 0 && at < jobs.count * RANKS_MAX; at++) {
+        const struct sx_run_job *const job = jobs.at[at / RANKS_MAX];
+        const uint32_t rank = at % RANKS_MAX;
+        const int number = signals[at / RANKS_MAX][rank];
+
+        if (rank < job->spawned && job->ranks[rank].alive) {
+            cr_assert(ctrl_c > 1 ? number == SIGKILL : number != 0,
+                      "%s:%s: rank %u of job %u has got signal %d", scene.what, order_text(), rank,
+                      at / RANKS_MAX, number);
+        }
+    }
+}
+
 static void play(void)
 {
     world_open();
     for (unsigned i = 0; i < step_count; i++) {
         apply(&steps[i]);
         child_judge();
+        bereft_judge();
+        patience_judge();
         signals_obey(false);
     }
 }
