@@ -21,21 +21,20 @@ pmix_status_t sx_gateway_publish(struct sx_request *request, struct sx_wire_read
                                                       sx_request_on_status, request));
 }
 
-/* SIZE n and n STRING packs: request->array becomes a vector that ends with NULL.  @ret_keys: the
+/* SIZE n and n STRING packs: request->array becomes a vector that ends with NULL.  Return: the
  * vector, or NULL for no keys. */
-static void get_keys(struct sx_request *request, struct sx_wire_reader *body, char ***ret_keys)
+static char **get_keys(struct sx_request *request, struct sx_wire_reader *body)
 {
     const size_t count = sx_wire_count_check(body, sx_codec_get_size(body), 1);
-    char **keys;
 
-    *ret_keys = NULL;
     if (body->failed != PMIX_SUCCESS || count == 0) {
-        return;
+        return NULL;
     }
-    keys = calloc(count + 1, sizeof(*keys));
+    char **const keys = calloc(count + 1, sizeof(*keys));
+
     if (keys == NULL) {
         sx_wire_fail(body, PMIX_ERR_OUT_OF_RESOURCE);
-        return;
+        return NULL;
     }
     request->array.at = keys;
     request->array.count = count;
@@ -48,7 +47,17 @@ static void get_keys(struct sx_request *request, struct sx_wire_reader *body, ch
             sx_wire_fail(body, PMIX_ERR_UNPACK_FAILURE);
         }
     }
-    *ret_keys = keys;
+    return keys;
+}
+
+/* UINT32 euid, keys, infos. */
+static pmix_status_t get_keys_and_infos(struct sx_request *request, struct sx_wire_reader *body,
+                                        char ***ret_keys)
+{
+    (void)sx_codec_get_u32(body, PMIX_UINT32);
+    *ret_keys = get_keys(request, body);
+    request->infos = sx_codec_get_infos(body);
+    return body->failed;
 }
 
 static void on_found(pmix_status_t status, pmix_pdata_t *data, size_t count, void *cbdata)
@@ -64,30 +73,24 @@ static void on_found(pmix_status_t status, pmix_pdata_t *data, size_t count, voi
     sx_request_answer_body(request, &body);
 }
 
-/* UINT32 euid, keys, infos. */
 pmix_status_t sx_gateway_lookup(struct sx_request *request, struct sx_wire_reader *body)
 {
     char **keys;
+    const pmix_status_t rc = get_keys_and_infos(request, body, &keys);
 
-    (void)sx_codec_get_u32(body, PMIX_UINT32);
-    get_keys(request, body, &keys);
-    request->infos = sx_codec_get_infos(body);
-    if (body->failed != PMIX_SUCCESS) {
-        return body->failed;
-    }
-    return PMIx_Lookup_nb(keys, request->infos.at, request->infos.count, on_found, request);
+    return rc == PMIX_SUCCESS
+               ? PMIx_Lookup_nb(keys, request->infos.at, request->infos.count, on_found, request)
+               : rc;
 }
 
-/* UINT32 euid, keys (none: all of the rank), infos. */
+/* Without keys: all of the rank. */
 pmix_status_t sx_gateway_unpublish(struct sx_request *request, struct sx_wire_reader *body)
 {
     char **keys;
+    const pmix_status_t rc = get_keys_and_infos(request, body, &keys);
 
-    (void)sx_codec_get_u32(body, PMIX_UINT32);
-    get_keys(request, body, &keys);
-    request->infos = sx_codec_get_infos(body);
-    if (body->failed != PMIX_SUCCESS) {
-        return body->failed;
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
     return sx_request_called(request,
                              PMIx_Unpublish_nb(keys, request->infos.at, request->infos.count,
