@@ -39,7 +39,7 @@
 #define CROWD_MS 20            /* between two looks for a place, while all are taken */
 #define CROWD_NS SX_NS_PER_SEC /* for a handshake, meanwhile */
 #define NO_FORK_MS 50 /* before another try, when there are no processes or descriptors left */
-#define REFUSALS_TOLD_MAX 16
+#define REFUSALS_LOGGED_MAX 16
 
 struct stranger {
     pid_t pid; /* 0: the place is free */
@@ -50,8 +50,8 @@ struct stranger {
 struct gateway {
     int listen_fd, life_fd, news_fd, signal_fd;
     struct stranger *strangers; /* STRANGERS_MAX, shared with the children */
-    unsigned refusals_told;
-    bool crowd_told;
+    unsigned refusals_logged;
+    bool crowd_logged;
 };
 
 static struct stranger *place_find(struct gateway *gateway)
@@ -80,8 +80,8 @@ static void crowd_thin_out(struct gateway *gateway)
     if (oldest->since_ns + CROWD_NS > sx_now_ns()) {
         return;
     }
-    if (!gateway->crowd_told) {
-        gateway->crowd_told = true;
+    if (!gateway->crowd_logged) {
+        gateway->crowd_logged = true;
         sx_log(SX_LOG_WARN,
                "more than %d connections do not send a handshake: the oldest are "
                "closed",
@@ -111,13 +111,14 @@ static void children_reap(struct gateway *gateway)
 
 static void refuse(struct gateway *gateway, const char *why, unsigned uid)
 {
-    if (gateway->refusals_told < REFUSALS_TOLD_MAX) {
-        gateway->refusals_told++;
+    if (gateway->refusals_logged < REFUSALS_LOGGED_MAX) {
+        gateway->refusals_logged++;
         sx_log(SX_LOG_WARN,
                "a connection is closed before anything is read: %s (uid %u; the ranks "
                "have uid %u)%s",
                why, uid, (unsigned)geteuid(),
-               gateway->refusals_told == REFUSALS_TOLD_MAX ? "; further ones are not logged" : "");
+               gateway->refusals_logged == REFUSALS_LOGGED_MAX ? "; further ones are not logged"
+                                                               : "");
     }
 }
 

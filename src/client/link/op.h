@@ -103,7 +103,8 @@ struct sx_op_kind {
     /* Without a lock, in the thread that waits or runs callbacks.  The function may change the
      * status.  Return: false when the operation has been started again, and is not over yet. */
     bool (*finish)(struct sx_op *op);
-    /* The callback has been called: give back what the answer holds. */
+    /* The callback has been called: give back what the answer holds, and let follow what has waited
+     * for that. */
     void (*release)(struct sx_op *op);
 };
 

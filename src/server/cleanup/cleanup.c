@@ -334,8 +334,8 @@ pmix_status_t sx_cleanup_take(struct sx_server *server, struct sx_client *client
     if (rc != PMIX_SUCCESS) {
         taking_undo(&taking);
     }
-    if (rc == PMIX_ERR_OUT_OF_RESOURCE && !client->cleanup_told) {
-        client->cleanup_told = true;
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && !client->cleanup_logged) {
+        client->cleanup_logged = true;
         sx_log(SX_LOG_WARN,
                "cleanup for rank %u of %s refused: a process may name %u paths of %u bytes in all, "
                "and a job %u bytes that stay; let it name the directory of its files",

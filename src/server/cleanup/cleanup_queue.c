@@ -49,7 +49,7 @@ struct sx_cleanup_queue {
     int fd;
     bool ending; /* its socket was shut down: nothing more is sent */
     bool full;   /* it does not read; the poll reports when it does */
-    bool told;   /* the log has a line that something of this user was left */
+    bool logged; /* the log has a line that something of this user was left */
     struct sx_poll poll;
     struct sx_timer linger;
 };
@@ -236,18 +236,18 @@ static void broom_reap(struct sx_cleanup_queue *broom)
     sx_assert(sx_list_empty(&broom->sent));
     broom->fd = -1;
     broom->pid = 0;
-    broom->ending = broom->full = broom->told = false;
+    broom->ending = broom->full = broom->logged = false;
 }
 
 static void report_tell(struct sx_cleanup_queue *broom,
                         const struct sx_cleanup_unlink_report *report)
 {
     /* Log once per process, so that many paths left behind do not fill the log. */
-    sx_log(broom->told ? SX_LOG_INFO : SX_LOG_WARN,
+    sx_log(broom->logged ? SX_LOG_INFO : SX_LOG_WARN,
            "cleanup for uid %u: %" PRIu64 " things are left, the first in '%s': %s",
            (unsigned)broom->uid, report->left_count, report->path,
            sx_cleanup_unlink_reason(report->error));
-    broom->told = true;
+    broom->logged = true;
 }
 
 static void rest_over(void *arg, uint64_t now_ns)

@@ -253,8 +253,8 @@ pmix_status_t sx_collective_reach(const struct sx_collective *collective)
     if (!sx_members_absent(&collective->members).elsewhere || reaches_others(collective)) {
         return PMIX_SUCCESS;
     }
-    if (!host->unreachable_told) {
-        host->unreachable_told = true;
+    if (!host->unreachable_logged) {
+        host->unreachable_logged = true;
         sx_log(SX_LOG_WARN,
                "a %s with processes of other nodes is not supported: the host has no fence_nb, and "
                "nothing else leads there",

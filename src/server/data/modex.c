@@ -311,7 +311,7 @@ static void client_loses(struct sx_server *server, struct sx_client *client, con
 }
 
 /* At the end of a commit. */
-static void losses_tell(struct sx_server *server, struct sx_client *client)
+static void losses_report(struct sx_server *server, struct sx_client *client)
 {
     const pmix_proc_t self = sx_nspace_proc(client->nspace, client->rank);
     const struct sx_event_note note = { .key = SHMIX_VALUES_LOST_COUNT,
@@ -678,7 +678,7 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
 
     client->has_committed = true;
     if (client->values_lost > 0) {
-        losses_tell(server, client);
+        losses_report(server, client);
     }
     SX_FAMILIES_TELL_OF(server, client_committed, client, first);
     return PMIX_SUCCESS;

@@ -31,7 +31,7 @@ static void stranger_remove(struct sx_connection *connection)
 {
     sx_list_remove(&connection->link);
     if (--connection->server->entry.strangers.count == 0) {
-        connection->server->entry.strangers.crowd_told = false;
+        connection->server->entry.strangers.crowd_logged = false;
     }
 }
 
@@ -141,7 +141,7 @@ static struct sx_client *client_judge(struct sx_server *server, const struct sx_
     return client;
 }
 
-static void refusal_tell(const struct sx_peer *peer, const char *why)
+static void refusal_log(const struct sx_peer *peer, const char *why)
 {
     sx_log(SX_LOG_WARN, "connection of pid %d uid %u refused: it %s", (int)peer->pid,
            (unsigned)peer->uid, why);
@@ -185,7 +185,7 @@ static void decided(struct sx_connection *connection, struct sx_client *client, 
     const struct iovec iov = { .iov_base = &refusal, .iov_len = sizeof(refusal) };
 
     snprintf(refusal.nspace, sizeof(refusal.nspace), "%s", why);
-    refusal_tell(&connection->channel.peer, why); /* first: who reads the refusal finds the line */
+    refusal_log(&connection->channel.peer, why); /* first: who reads the refusal finds the line */
     sx_channel_send(&connection->channel, SX_MSG_WELCOME, id, &iov, 1, NULL, 0);
     refusal_charge(server, sx_now_ns());
     sx_connection_end(connection);
@@ -241,7 +241,7 @@ static void stranger_on_frame(void *arg, struct sx_frame *frame, const char *why
     }
     refusal_charge(server, now_ns);
     if (frame != NULL) {
-        refusal_tell(&peer, "did not say who it is");
+        refusal_log(&peer, "did not say who it is");
     }
     sx_connection_end(connection);
 }
@@ -271,8 +271,8 @@ static void crowd_thin_out(void *arg, uint64_t now_ns)
         struct sx_connection *oldest = SX_LIST_ENTRY(strangers->silent.next, struct sx_connection,
                                                      link);
 
-        if (!strangers->crowd_told) {
-            strangers->crowd_told = true;
+        if (!strangers->crowd_logged) {
+            strangers->crowd_logged = true;
             sx_log(SX_LOG_WARN,
                    "more than %zu connections do not say who they are: the oldest "
                    "are closed (one is of pid %d uid %u)",

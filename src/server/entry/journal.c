@@ -38,8 +38,8 @@ void sx_journal_client_connected(struct sx_server *server, struct sx_client *cli
     (void)server;
     sx_log(SX_LOG_INFO, "%s %u of %s has connected: pid %d, user %u", noun_of(client), client->rank,
            client->nspace->name, (int)peer->pid, (unsigned)peer->uid);
-    if (!client->is_tool && !client->nspace->registered && !client->nspace->unregistered_told) {
-        client->nspace->unregistered_told = true;
+    if (!client->is_tool && !client->nspace->registered && !client->nspace->unregistered_logged) {
+        client->nspace->unregistered_logged = true;
         sx_log(SX_LOG_WARN,
                "rank %u of %s has connected, and the host has not registered %s: its fences wait "
                "until PMIx_server_register_nspace has succeeded",

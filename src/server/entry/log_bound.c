@@ -97,7 +97,7 @@ static void timer_start(struct sx_server *server, uint64_t at_ns)
 }
 
 /* The first line of @user that is left out: @max have been written. */
-static void bound_tell(struct sx_log_bound *bound, const struct sx_log_user *user, uint64_t max)
+static void bound_log(struct sx_log_bound *bound, const struct sx_log_user *user, uint64_t max)
 {
     bound->is_telling = true;
     if (user == others_of(bound)) {
@@ -133,7 +133,7 @@ static bool line_take(struct sx_server *server, enum sx_log_level level)
     }
     if (user->left_out++ == 0) {
         timer_start(server, user->until_ns);
-        bound_tell(bound, user, max);
+        bound_log(bound, user, max);
     }
     return false;
 }

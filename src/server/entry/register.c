@@ -223,8 +223,8 @@ void PMIx_server_deregister_nspace(const char *nspace, pmix_op_cbfunc_t cbfunc, 
 /* Hosts may register clients before their namespace, so a rank that does not fit is not refused. */
 static void rank_judge(struct sx_nspace *nspace, uint32_t rank)
 {
-    if (nspace->job_size > 0 && rank >= nspace->job_size && !nspace->rank_told) {
-        nspace->rank_told = true;
+    if (nspace->job_size > 0 && rank >= nspace->job_size && !nspace->rank_logged) {
+        nspace->rank_logged = true;
         sx_log(SX_LOG_WARN,
                "the host has registered rank %u of %s, whose PMIX_JOB_SIZE is %u: its ranks are 0 "
                "to %u",

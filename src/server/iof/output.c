@@ -32,7 +32,7 @@ static struct sx_table jobs; /* under the lock, like the counts */
 static struct sx_quota books;
 
 static _Atomic uint64_t bytes_made;
-static atomic_bool full_told;
+static atomic_bool full_logged;
 
 static pmix_status_t bytes_take(size_t size, bool *ret_is_alone)
 {
@@ -43,7 +43,7 @@ static pmix_status_t bytes_take(size_t size, bool *ret_is_alone)
         return PMIX_SUCCESS;
     }
     atomic_fetch_sub(&bytes_made, size);
-    if (!atomic_exchange(&full_told, true)) {
+    if (!atomic_exchange(&full_logged, true)) {
         sx_log(SX_LOG_WARN,
                "%llu bytes of output have been delivered and wait for a slow reader: output is "
                "refused until there is room; let the host wait for the callback of "

@@ -349,12 +349,13 @@ void sx_derive_process(struct sx_server *server, struct sx_client *client)
     const pmix_value_t value = { .type = PMIX_PID, .data.pid = pid };
 
     (void)server;
-    if (pid <= 0 || !nspace->has_store || (!client->pid_told && is_stored(&cell, PMIX_PROC_PID))) {
+    if (pid <= 0 || !nspace->has_store ||
+        (!client->pid_stored && is_stored(&cell, PMIX_PROC_PID))) {
         return; /* of another pid namespace, or the host has set the pid */
     }
     const pmix_status_t rc = sx_store_put(&nspace->store, cell.realm, cell.row, PMIX_PROC_PID,
                                           PMIX_GLOBAL, &value);
-    client->pid_told = rc == PMIX_SUCCESS;
+    client->pid_stored = rc == PMIX_SUCCESS;
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "the process id of %s.%u cannot be stored: %s", nspace->name,
                client->rank, PMIx_Error_string(rc));

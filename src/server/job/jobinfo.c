@@ -515,13 +515,13 @@ static void size_judge(const struct reading *reading)
     uint64_t size = mapped;
     pmix_value_t value;
 
-    if (mapped == 0 || nspace->size_told ||
+    if (mapped == 0 || nspace->size_logged ||
         sx_store_get(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, PMIX_JOB_SIZE, &value) !=
             PMIX_SUCCESS) {
         return;
     }
     if (sx_value_get_uint(&value, &size) == PMIX_SUCCESS && size != mapped) {
-        nspace->size_told = true;
+        nspace->size_logged = true;
         sx_log(SX_LOG_WARN,
                "PMIX_JOB_SIZE of %s is %llu, and its PMIX_PROC_MAP has the ranks 0 to %u: give "
                "the host's PMIx_server_register_nspace the same number in both",
@@ -548,13 +548,13 @@ static void here_judge(const struct reading *reading)
     const uint32_t own = sx_derive_own_node(reading->server, nspace, &reading->map);
 
     if (reading->map.rank_count == 0 || own == UINT32_MAX || nspace->local_count == 0 ||
-        nspace->here_told) {
+        nspace->here_logged) {
         return;
     }
     const uint32_t mapped = mapped_on(&reading->map, own);
 
     if (mapped != nspace->local_count) {
-        nspace->here_told = true;
+        nspace->here_logged = true;
         sx_log(SX_LOG_WARN,
                "nlocalprocs of %s is %u, and its PMIX_PROC_MAP has %u ranks on this node, %s: give "
                "the host's PMIx_server_register_nspace the same number in both",

@@ -163,7 +163,7 @@ struct sx_client {
     struct sx_list sets; /* process_sets.c: process sets that it has defined */
     uint32_t pending_counts[SX_PENDING_QUOTAS];
     size_t pending_bytes[SX_PENDING_QUOTAS]; /* that these keep */
-    uint32_t pending_told;                   /* bits: quotas that it was refused more of */
+    uint32_t pending_logged;                 /* bits: quotas that it was refused more of */
     size_t found_bytes;                      /* lookup.c: of answers that it has not been sent */
     pmix_status_t spawn_failed;              /* the same: of the next lookup that would wait */
     uint64_t output_judged;                  /* iof.c: the output that it was judged for last ... */
@@ -172,23 +172,23 @@ struct sx_client {
     struct sx_list monitors;                 /* manage.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */
     struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path */
-    bool cleanup_told;
+    bool cleanup_logged;
     struct sx_results results;         /* newest ends of its collectives */
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */
     uint64_t event_seq;                /* of its ring: up to here it has surely read */
     bool has_handlers;                 /* of events, or has had some */
     bool event_left;                   /* it has gone: no event is kept for it */
     bool event_lost_told;
-    bool pid_told; /* derived_keys.c: PMIX_PROC_PID is ours, not the host's */
+    bool pid_stored; /* derived_keys.c: PMIX_PROC_PID is ours, not the host's */
 };
 
 struct sx_nspace {
     struct sx_list link;       /* registry.nspaces */
     struct sx_table_node node; /* registry.names */
     char name[256];
-    bool registered;                   /* PMIx_server_register_nspace has succeeded */
-    bool unregistered_told, size_told; /* the host's mistakes, each once ... */
-    bool here_told, rank_told;         /* ... in the numbers of processes, too */
+    bool registered;                       /* PMIx_server_register_nspace has succeeded */
+    bool unregistered_logged, size_logged; /* the host's mistakes, each once ... */
+    bool here_logged, rank_logged;         /* ... in the numbers of processes, too */
     bool has_store;
     bool has_data;        /* was registered with job info */
     bool is_coming;       /* the host will store the topology later: waiting_gets.c */

@@ -255,11 +255,11 @@ void sx_published_remove(struct sx_published *all, struct sx_published_row *row)
 
 /* ---- publishing ------------------------------------------------------------------------------ */
 
-static enum sx_log_level loud_once(bool *told)
+static enum sx_log_level loud_once(bool *logged)
 {
-    const enum sx_log_level level = *told ? SX_LOG_INFO : SX_LOG_WARN;
+    const enum sx_log_level level = *logged ? SX_LOG_INFO : SX_LOG_WARN;
 
-    *told = true;
+    *logged = true;
     return level;
 }
 
@@ -267,7 +267,7 @@ static bool has_room(struct sx_publisher *publisher, uint64_t bytes)
 {
     if (publisher->row_count >= SX_PUBLISHER_ROWS_MAX ||
         publisher->bytes + bytes > SX_PUBLISHER_BYTES_MAX) {
-        sx_log(loud_once(&publisher->told),
+        sx_log(loud_once(&publisher->logged),
                "%s.%u has published %zu values of %llu bytes, and may publish no more: let it take "
                "some back",
                publisher->party.who.proc.nspace, publisher->party.who.proc.rank,
@@ -436,7 +436,7 @@ static pmix_status_t key_judge(struct sx_published *all, struct sx_publisher *pu
         count += row->publisher->party.uid == publisher->party.uid;
     }
     if (count >= SX_PUBLISHED_KEY_ROWS_MAX) {
-        sx_log(loud_once(&publisher->told),
+        sx_log(loud_once(&publisher->logged),
                "user %u has published %zu values as \"%.64s\", and may publish no more under this "
                "key: let it take some back",
                (unsigned)publisher->party.uid, count, key);

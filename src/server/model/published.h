@@ -78,7 +78,7 @@ struct sx_publisher {
     struct sx_party party;
     size_t row_count;
     uint64_t bytes;
-    bool told; /* the same of its own room */
+    bool logged; /* the same of its own room */
 };
 
 /* The directives of a call, for all of its rows; counted by them, and in the books once. */

@@ -177,17 +177,17 @@ static enum verdict judge(const struct sx_quota *quota, const struct sx_quota_ac
 
 /* ---- log lines ------------------------------------------------------------------------------- */
 
-static void refusal_tell(struct sx_quota *quota, struct sx_quota_account *process,
-                         enum verdict verdict)
+static void refusal_log(struct sx_quota *quota, struct sx_quota_account *process,
+                        enum verdict verdict)
 {
     struct sx_quota_account *const account = verdict == USER_HAS_MUCH ? process->user : process;
     const struct sx_quota_counts *const has = verdict == TABLE_IS_FULL ? &quota->has
                                                                        : &account->has;
-    bool *const told = verdict == TABLE_IS_FULL ? &quota->told : &account->told;
-    const enum sx_log_level level = *told ? SX_LOG_INFO : SX_LOG_WARN;
+    bool *const logged = verdict == TABLE_IS_FULL ? &quota->logged : &account->logged;
+    const enum sx_log_level level = *logged ? SX_LOG_INFO : SX_LOG_WARN;
     char who[PMIX_MAX_NSLEN + 32] = "all";
 
-    *told = true;
+    *logged = true;
     if (verdict == USER_HAS_MUCH) {
         snprintf(who, sizeof(who), "user %u", (unsigned)account->uid);
     } else if (verdict == PROCESS_HAS_MUCH) {
@@ -201,11 +201,11 @@ static void refusal_tell(struct sx_quota *quota, struct sx_quota_account *proces
            has->all[SX_QUOTA_BYTES], quota->max[SX_QUOTA_BYTES], has->lasting[SX_QUOTA_ROWS]);
 }
 
-static void table_is_full_tell(struct sx_quota *quota)
+static void table_is_full_log(struct sx_quota *quota)
 {
-    const enum sx_log_level level = quota->told ? SX_LOG_INFO : SX_LOG_WARN;
+    const enum sx_log_level level = quota->logged ? SX_LOG_INFO : SX_LOG_WARN;
 
-    quota->told = true;
+    quota->logged = true;
     sx_log(level, "%s: there are %" PRIu64 ", and there is room for no more: let some of them go",
            quota->what, quota->has.all[SX_QUOTA_ROWS]);
 }
@@ -236,7 +236,7 @@ static void book(struct sx_quota *quota, const struct sx_quota_row *row, int64_t
 static pmix_status_t host_take(struct sx_quota *quota, uint64_t bytes, struct sx_quota_row *ret)
 {
     if (quota->has.all[SX_QUOTA_ROWS] >= quota->max[SX_QUOTA_ROWS]) {
-        table_is_full_tell(quota);
+        table_is_full_log(quota);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     *ret = (struct sx_quota_row){ .bytes = bytes, .is_taken = true };
@@ -259,7 +259,7 @@ pmix_status_t sx_quota_take(struct sx_quota *quota, const struct sx_quota_owner 
                                        (const uint64_t[SX_QUOTA_MEASURES]){ 1, bytes });
 
     if (verdict != FITS) {
-        refusal_tell(quota, process, verdict);
+        refusal_log(quota, process, verdict);
         process_free_unless_used(quota, process);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -278,7 +278,7 @@ pmix_status_t sx_quota_resize(struct sx_quota *quota, struct sx_quota_row *row, 
                                                0, bytes - row->bytes });
 
         if (verdict != FITS) {
-            refusal_tell(quota, row->process, verdict);
+            refusal_log(quota, row->process, verdict);
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
     }

@@ -46,7 +46,7 @@ struct sx_quota_account {
     uid_t uid;
     pmix_proc_t proc;
     struct sx_quota_counts has;
-    bool told; /* that it gets no more */
+    bool logged; /* that it gets no more */
 };
 
 /* Of one table. */
@@ -56,7 +56,7 @@ struct sx_quota {
     uint64_t seed;
     struct sx_quota_counts has;
     struct sx_table accounts;
-    bool told; /* that there is room for no more */
+    bool logged; /* that there is room for no more */
 };
 
 /* The owner that a new row gets. */

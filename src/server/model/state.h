@@ -119,7 +119,7 @@ struct sx_strangers {
     struct sx_list asked;      /* tools, about which the host is asked: tool.c */
     struct sx_list joining;    /* ranks, likewise */
     struct sx_loop_post crowd; /* removes some when there are too many */
-    bool crowd_posted, crowd_told;
+    bool crowd_posted, crowd_logged;
     struct sx_accept accepts[2]; /* of the rendezvous; the second may have no socket */
     struct sx_timer accept_rest; /* added: no peer is accepted */
     uint64_t refused_units;      /* spent on refused peers since the last rest */
@@ -210,15 +210,15 @@ enum sx_upcall_kind {
 struct sx_owed {
     unsigned count; /* questions that the host has not answered */
     uint64_t bytes;
-    bool full_told;          /* since it last owed nothing */
+    bool full_logged;        /* since it last owed nothing */
     struct sx_quota clients; /* the clients' shares, if it has a bound of its own */
 };
 struct sx_host {
-    struct sx_list calls;  /* struct sx_host_call, in the order of the engines */
-    unsigned busy;         /* engines on the stack of the loop thread: no call is made meanwhile */
-    bool ending;           /* a callback of the host begins nothing any more that has a callback */
-    bool forgotten;        /* no question is sent any more */
-    bool unreachable_told; /* that it leads to no other node */
+    struct sx_list calls; /* struct sx_host_call, in the order of the engines */
+    unsigned busy;        /* engines on the stack of the loop thread: no call is made meanwhile */
+    bool ending;          /* a callback of the host begins nothing any more that has a callback */
+    bool forgotten;       /* no question is sent any more */
+    bool unreachable_logged; /* that it leads to no other node */
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 

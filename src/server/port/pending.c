@@ -66,14 +66,14 @@ void sx_pendings_deinit(struct sx_server *server)
 /* ---- quotas -------------------------------------------------------------------------------- */
 
 /* A client may not cause a warning for each refusal. */
-static void quota_tell(struct sx_client *client, enum sx_pending_quota quota, bool is_full)
+static void quota_log(struct sx_client *client, enum sx_pending_quota quota, bool is_full)
 {
     const char *const variable = quotas[quota].variable;
 
-    if ((client->pending_told & 1u << quota) != 0) {
+    if ((client->pending_logged & 1u << quota) != 0) {
         return;
     }
-    client->pending_told |= 1u << quota;
+    client->pending_logged |= 1u << quota;
     if (is_full) {
         sx_log(SX_LOG_WARN,
                "client %s.%u has %u %s that are not answered, and may have no more: let it wait "
@@ -100,7 +100,7 @@ pmix_status_t sx_pending_judge(const struct sx_server *server, struct sx_client 
     if (!is_full && (bytes_max == 0 || client->pending_bytes[quota] < bytes_max)) {
         return PMIX_SUCCESS;
     }
-    quota_tell(client, quota, is_full);
+    quota_log(client, quota, is_full);
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 

@@ -347,12 +347,12 @@ pmix_status_t sx_upcall_judge(struct sx_server *server, enum sx_upcall_kind kind
     if (server->port.host.forgotten) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    owed->full_told = owed->full_told && owed->count > 0;
+    owed->full_logged = owed->full_logged && owed->count > 0;
     if (row->max == 0 || (owed->count < row->max && owed->bytes + bytes <= row->bytes_max)) {
         return PMIX_SUCCESS;
     }
-    if (!owed->full_told) {
-        owed->full_told = true;
+    if (!owed->full_logged) {
+        owed->full_logged = true;
         sx_log(SX_LOG_WARN,
                "the host owes the answers to %u calls of its %s (%llu bytes); it is not called "
                "again before it gives one, and what it would be told meanwhile is lost: let it "

@@ -456,7 +456,7 @@ Test(connect_host, CN14_without_a_way_to_the_others_cannot)
     member_calls(0, &connect_both);
     cr_expect_eq(nodes[0].answers[2], 1);
     cr_expect_eq(nodes[0].statuses[2], PMIX_ERR_NOT_SUPPORTED);
-    cr_expect(nodes[0].server.port.host.unreachable_told);
+    cr_expect(nodes[0].server.port.host.unreachable_logged);
     jobs[1] = RIGHT;
 }
 

@@ -268,11 +268,11 @@ Test(pending, of_each_kind_a_client_has_so_many)
 
             cr_assert_eq(sx_pending_begin(&server, client, count, &kind, one), PMIX_SUCCESS);
         }
-        cr_expect_eq(client->pending_told, 0);
+        cr_expect_eq(client->pending_logged, 0);
         cr_expect_eq(sx_pending_begin(&server, client, 0, &kind, &owner.pending),
                      PMIX_ERR_OUT_OF_RESOURCE);
-        cr_expect_eq(client->pending_told, 1u << quotas[i].quota, "with a warning");
-        client->pending_told = 0;
+        cr_expect_eq(client->pending_logged, 1u << quotas[i].quota, "with a warning");
+        client->pending_logged = 0;
         sx_pending_client_gone(&server, client);
         cr_expect_eq(sx_pending_judge(&server, client, quotas[i].quota), PMIX_SUCCESS);
     }

@@ -828,7 +828,7 @@ Test(upcall, is_not_made_while_the_host_owes_too_many_answers)
 {
     server.module = all_entries;
     cr_expect_eq(count_until_full(), 4096);
-    cr_expect(server.port.host.owed[SX_UPCALL_DEREGISTER_EVENTS].full_told, "with a warning");
+    cr_expect(server.port.host.owed[SX_UPCALL_DEREGISTER_EVENTS].full_logged, "with a warning");
     cr_expect_eq(sx_upcall_judge(&server, SX_UPCALL_NOTIFY_EVENT, 100), PMIX_SUCCESS,
                  "each by itself");
     sx_upcall_forget_all(&server);
@@ -884,7 +884,7 @@ Test(upcall, leaves_other_clients_a_share_of_what_the_host_may_owe)
         cr_expect_geq(second, 1);
         cr_expect_geq(third, 1);
         cr_expect_lt(server.port.host.owed[SX_UPCALL_NOTIFY_EVENT].count, 4096, "some is left");
-        cr_expect_not(server.port.host.owed[SX_UPCALL_NOTIFY_EVENT].full_told);
+        cr_expect_not(server.port.host.owed[SX_UPCALL_NOTIFY_EVENT].full_logged);
         sx_upcall_forget_all(&server);
         server.port.host.forgotten = false;
     }
