@@ -60,7 +60,9 @@ static bool comes_before(const struct sx_client *client, const struct sx_client 
     return order < 0 || (order == 0 && client->rank < other->rank);
 }
 
-/* Find the first members, by namespace and rank, that have not arrived.  Return: how many. */
+/* Find the first members, by namespace and rank, that have not arrived.  A member whose end a
+ * builder of a group has still to judge may have no namespace any more, and so no name.  Return:
+ * how many. */
 static size_t missing_find(const struct sx_members *members,
                            const struct sx_client *ret[SX_OPEN_MISSING])
 {
@@ -70,7 +72,7 @@ static size_t missing_find(const struct sx_members *members,
         const struct sx_client *const client = members->all[i].client;
         size_t at = count;
 
-        if (members->all[i].arrived) {
+        if (members->all[i].arrived || client->nspace == NULL) {
             continue;
         }
         while (at > 0 && comes_before(client, ret[at - 1])) {

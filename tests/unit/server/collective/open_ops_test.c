@@ -169,6 +169,26 @@ Test(collective_shown, who_comes_after_the_row_was_written_is_known_from_then_on
     cr_expect_eq(op.missing[0].pid, 4711);
 }
 
+/* Its end is a question that a builder of the group has not answered; its job is over. */
+Test(collective_shown, a_member_without_a_namespace_is_not_listed)
+{
+    static const uint32_t gone[] = { 0, 7, RANKS - 1 };
+    struct sx_open_op op;
+
+    arrive(1);
+    for (size_t i = 0; i < SX_COUNT(gone); i++) {
+        job->by_rank[gone[i]]->nspace = NULL;
+    }
+    turns(1);
+    for (size_t i = 0; i < SX_COUNT(gone); i++) {
+        job->by_rank[gone[i]]->nspace = job;
+    }
+    cr_assert_eq(row_read(0, &op), PMIX_SUCCESS);
+    cr_assert_eq(op.missing_listed, SX_OPEN_MISSING);
+    cr_expect_eq(op.missing[0].rank, 2);
+    cr_expect_eq(op.missing[5].rank, 8);
+}
+
 Test(collective_shown, a_row_follows_its_operation_and_goes_with_it)
 {
     struct sx_open_op op;
