@@ -225,10 +225,12 @@ static bool banner_take(const struct image *image, char ret[SX_WRAP_GLIBC_MAX])
     char text[SX_WRAP_GLIBC_MAX] = "";
     size_t len;
 
-    if (at == NULL ||
-        !take(image, (uint64_t)(at - image->bytes) + strlen(words), text, sizeof(text) - 1)) {
+    if (at == NULL) {
         return false;
     }
+    const size_t rest = image->size - (size_t)(at - image->bytes) - strlen(words);
+
+    memcpy(text, at + strlen(words), rest < sizeof(text) - 1 ? rest : sizeof(text) - 1);
     len = strspn(text, "0123456789.");
     while (len > 0 && text[len - 1] == '.') {
         len--; /* the end of the sentence */

@@ -143,7 +143,8 @@ Test(wrap_glibc, the_library_of_an_image_says_its_version)
         { "GNU C Library (GNU libc) development release version 2.40.9000.\n", "2.40.9000" },
         { "GNU C Library (GNU libc) stable release version \n..............................",
           NULL },
-        { "release version 2.3", NULL }, /* the file ends before a line does */
+        { "release version 2.3", "2.3" }, /* the file ends here */
+        { "release version ", NULL },
         { "musl libc", NULL },
     };
 
@@ -151,12 +152,11 @@ Test(wrap_glibc, the_library_of_an_image_says_its_version)
     cr_assert_eq(mkdir("usr/lib64", 0700), 0);
     cr_assert_eq(symlink("/usr/lib64", "lib64"), 0); /* of the image, not of this machine */
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
-        char got[SX_WRAP_GLIBC_MAX] = "", text[256] = "";
+        char got[SX_WRAP_GLIBC_MAX] = "";
         const size_t size = strlen(rows[i].text);
         bool found;
 
-        snprintf(text, sizeof(text), "%s", rows[i].text);
-        file_write("usr/lib64/libc.so.6", text, rows[i].want == NULL ? size : sizeof(text));
+        file_write("usr/lib64/libc.so.6", rows[i].text, size);
         found = sx_wrap_glibc_in(".", got);
         cr_expect_eq(found, rows[i].want != NULL, "%s: %s", rows[i].text, got);
         if (rows[i].want != NULL) {
