@@ -22,6 +22,7 @@ static const struct sx_option rows[] = {
     { .name = "ctl", .help = "act on running processes: pause, resume, signal or end them" },
     { .name = "log", .help = "log something where processes of a job log" },
     { .name = "mem", .help = "print the shared memory of running jobs" },
+    { .name = "top", .help = "watch servers, jobs and ranks, as top(1) does processes" },
     { .name = "doctor", .help = "tell what is wrong or slow here, why it matters, what to do" },
     { .name = "ps, jobs, list, kill",
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
@@ -41,6 +42,7 @@ static const struct {
     { "get", sx_cli_get },       { "query", sx_cli_query },     { "ctl", sx_cli_ctl },
     { "log", sx_cli_log },       { "mem", sx_cli_mem },         { "bench", sx_cli_bench },
     { "doctor", sx_cli_doctor }, { "gateway", sx_cli_gateway }, { "wrap", sx_cli_wrap },
+    { "top", sx_cli_top },
 };
 
 /* Names that users of other commands type: a verb, and its first word (empty: none). */
@@ -65,10 +67,6 @@ static bool is_signal(const char *word)
 }
 
 static const struct sx_habit habits[] = {
-    { "top",
-      "is not there yet: 'shmix ls procs --watch' lists processes and their CPU time again "
-      "and again",
-      false },
     { "squeue status show", "is 'shmix ls' here, and of processes 'shmix ls procs'", false },
     { "scancel stop end", "is 'shmix kill NAMESPACE | PID' here; 'shmix ls' has both", false },
     { "stack stacks",

@@ -3,8 +3,8 @@
 /* verbs.h - the verbs of the command: for each its table of options, and the function that runs it.
  *
  * The words of a function follow the verb, and end with NULL.  It returns the exit code of the
- * command.  `ls`, `get`, `mem` and `doctor` send no request to a server, so they work on one that
- * hangs or is stopped.  The kernel decides which memory the caller may read. */
+ * command.  `ls`, `top`, `get`, `mem` and `doctor` send no request to a server, so they work on one
+ * that hangs or is stopped.  The kernel decides which memory the caller may read. */
 #ifndef SX_CLI_VERBS_H
 #define SX_CLI_VERBS_H
 
@@ -21,6 +21,10 @@ int sx_cli_get(char **words);
 /* `shmix mem`: list the segments of running servers, and print their contents. */
 extern const struct sx_verb sx_mem_verb;
 int sx_cli_mem(char **words);
+
+/* `shmix top`: watch servers, jobs and ranks. */
+extern const struct sx_verb sx_top_verb;
+int sx_cli_top(char **words);
 
 /* `shmix doctor`: what is wrong here, why it matters, and what to do.  It returns 1 with warnings,
  * and 2 with problems. */

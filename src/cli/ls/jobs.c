@@ -76,8 +76,7 @@ static void processes_look(struct list *list, pid_t server, const char *nspace,
     }
 }
 
-/* The job's own user, if the host has set it; else the server's user. */
-static bool user_find(const struct sx_site *site, pid_t server, uid_t *ret)
+bool sx_ls_job_user(const struct sx_site *site, pid_t server, uid_t *ret)
 {
     uint32_t told;
     const bool has = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_USERID, UINT32_MAX, &told);
@@ -142,7 +141,7 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
     if ((wanted != NULL && strcmp(nspace, wanted) != 0) || !sx_cli_store_is_of_job(store)) {
         return;
     }
-    const bool has_user = user_find(&site, server, &uid);
+    const bool has_user = sx_ls_job_user(&site, server, &uid);
     const char *command = sx_site_text(&site, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE);
 
     processes_look(list, server, nspace, &site, &found);

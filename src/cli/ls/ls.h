@@ -113,6 +113,9 @@ pid_t sx_ls_process_of(struct sx_ls_started *started, pid_t server, const char *
                        const struct sx_site *site, uint32_t rank);
 void sx_ls_started_free(struct sx_ls_started *started);
 
+/* The job's own user, if the host has set it; else the server's.  Return: false for neither. */
+bool sx_ls_job_user(const struct sx_site *site, pid_t server, uid_t *ret);
+
 #define SX_LS_FIGURE_MAX 32
 
 /* "4:05", "2:03:04" or "1-02:03:04", the format of squeue(1). */
