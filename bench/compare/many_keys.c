@@ -21,7 +21,9 @@
 
 enum { PUT, COMMIT, EXCHANGE, FIRST, OTHERS, AGAIN, FIGURES };
 
-static const char *const names[FIGURES] = { "put", "commit", "exchange", "first", "others", "again" };
+static const char *const names[FIGURES] = {
+    "put", "commit", "exchange", "first", "others", "again"
+};
 static struct hist hists[FIGURES];
 static pmix_proc_t me;
 static uint32_t size;

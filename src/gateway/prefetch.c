@@ -23,9 +23,9 @@
 #include "base/util.h"
 #include "gateway/request.h"
 
-#define VALUES_MAX 16u /* in one answer ... */
-#define BYTES_MAX ((size_t)8192) /* ... in each of them, and in all but the last */
-#define KEYS_MAX 4096u /* that are known */
+#define VALUES_MAX 16u                     /* in one answer ... */
+#define BYTES_MAX ((size_t)8192)           /* ... in each of them, and in all but the last */
+#define KEYS_MAX 4096u                     /* that are known */
 #define SENT_BYTES_MAX ((size_t)512 << 10) /* of the account of what was sent */
 
 struct sx_known_key {
@@ -166,8 +166,7 @@ static struct sx_sent *sent_of(struct sx_prefetch *prefetch, pmix_rank_t rank)
  * generation of the store all have other prints. */
 static uint64_t print_of(const shmix_value_t *view, uint64_t generation)
 {
-    const uint64_t parts[] = { view->type,
-                               view->data != NULL ? generation : view->number.u64,
+    const uint64_t parts[] = { view->type, view->data != NULL ? generation : view->number.u64,
                                (uint64_t)(uintptr_t)view->data, view->count };
 
     return XXH3_64bits(parts, sizeof(parts)) | 1;

@@ -74,18 +74,80 @@ static pmix_status_t nspace_obtain(struct sx_server *server, const char *name,
     return *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+/* Whether its info can be stored, before anything is changed. */
+static pmix_status_t nspace_check(struct sx_server *server, const struct registration *registration)
+{
+    const struct sx_nspace *const known = sx_nspace_find(server, registration->nspace);
+    const bool stays = known != NULL && known->has_store && known->brought_count == 0;
+
+    return registration->options.no_data
+               ? PMIX_SUCCESS
+               : sx_jobinfo_check(registration->nspace, stays ? known : NULL, registration->info,
+                                  registration->ninfo);
+}
+
+/* Store the job's data, and what others have given for it. */
+static pmix_status_t nspace_fill(struct sx_server *server, struct sx_nspace *nspace,
+                                 const struct registration *registration)
+{
+    pmix_status_t rc = sx_jobinfo_store(server, nspace, registration->info, registration->ninfo);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_resource_nspace_added(server, nspace);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pset_nspace_added(server, nspace);
+    }
+    if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
+        rc = sx_server_topology_publish(nspace);
+    }
+    /* An answered waiter searches again, and must not find the namespace still pending then. */
+    if (rc == PMIX_SUCCESS) {
+        sx_gets_nspace_coming(server, nspace, registration->options.coming);
+        sx_gets_nspace_filled(nspace);
+    }
+    return rc;
+}
+
+/* Open a namespace, and fill it.  A first registration that fails, for want of memory or of
+ * descriptors, leaves nothing behind. */
+static pmix_status_t nspace_open(struct sx_server *server, struct sx_nspace *nspace, bool is_new,
+                                 const struct registration *registration)
+{
+    const bool had_store = nspace->has_store, had_data = nspace->has_data;
+    pmix_status_t rc = sx_nspace_open(server, nspace);
+
+    if (rc == PMIX_SUCCESS && !registration->options.no_data) {
+        nspace->has_data = true;
+        rc = nspace_fill(server, nspace, registration);
+    }
+    if (rc != PMIX_SUCCESS) {
+        nspace->has_data = had_data;
+        if (is_new) {
+            sx_nspace_remove(server, nspace);
+        } else if (!had_store) {
+            sx_nspace_empty(server, nspace);
+        }
+    }
+    return rc;
+}
+
 static pmix_status_t nspace_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
+    const bool is_new = sx_nspace_find(server, registration->nspace) == NULL;
     struct sx_nspace *nspace;
-    pmix_status_t rc = nspace_obtain(server, registration->nspace, &nspace);
+    pmix_status_t rc = nspace_check(server, registration);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = nspace_obtain(server, registration->nspace, &nspace);
+    }
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
     sx_nspace_yield(server, nspace);
     nspace->uid = user_of(server, &registration->options);
-    nspace->local_count = registration->local_count < 0 ? 0 : (uint32_t)registration->local_count;
+    nspace->local_count = (uint32_t)registration->local_count;
     if (nspace->job_size == 0) {
         nspace->job_size = sx_jobinfo_job_size(registration->info, registration->ninfo);
     }
@@ -93,34 +155,18 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
         nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
         sx_publish_session_told(server, nspace);
     }
-    rc = sx_nspace_open(server, nspace);
-    if (rc == PMIX_SUCCESS && !registration->options.no_data) {
-        nspace->has_data = true;
-        rc = sx_jobinfo_store(server, nspace, registration->info, registration->ninfo);
-        if (rc == PMIX_SUCCESS) {
-            rc = sx_resource_nspace_added(server, nspace);
-        }
-        if (rc == PMIX_SUCCESS) {
-            rc = sx_pset_nspace_added(server, nspace);
-        }
-        if (rc == PMIX_SUCCESS && nspace->local_count > 0) {
-            rc = sx_server_topology_publish(nspace);
-        }
-        /* An answered waiter searches again, and must not find the namespace still pending then. */
-        sx_gets_nspace_coming(server, nspace, registration->options.coming);
-        sx_gets_nspace_filled(nspace);
+    rc = nspace_open(server, nspace, is_new, registration);
+    if (rc != PMIX_SUCCESS) {
+        sx_event_confine(server);
+        return rc;
     }
-    if (rc == PMIX_SUCCESS && !nspace->registered) {
+    if (!nspace->registered) {
         sx_journal_nspace_registered(nspace);
     }
-    /* Data that cannot be added to a job does not undo its registration: its processes are
-     * registered. */
-    nspace->registered |= rc == PMIX_SUCCESS;
+    nspace->registered = true;
     sx_event_confine(server);
-    if (rc == PMIX_SUCCESS) {
-        SX_FAMILIES_TELL(server, nspace_registered, server, nspace);
-    }
-    return rc;
+    SX_FAMILIES_TELL(server, nspace_registered, server, nspace);
+    return PMIX_SUCCESS;
 }
 
 pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs, pmix_info_t info[],
@@ -137,6 +183,9 @@ pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs, p
         return rc;
     }
     rc = sx_options_read(SX_OF_REGISTER_NSPACE, info, ninfo, &registration->options);
+    if (rc == PMIX_SUCCESS && nlocalprocs < 0) {
+        rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "nlocalprocs of %s is %d", nspace, nlocalprocs);
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_jobinfo_judge(info, ninfo);
     }

@@ -2,15 +2,15 @@
 /* Copyright (c) 2026 The shmix authors */
 /* job.h - what is known about a job, in the job's store: the chapter on job info.
  *
- *     its host registers it: judge --> store its info --> derive what is missing --> topology
- *         --> the job has its data: resources and process sets are added
+ *     its host registers it: judge, check --> store its info --> derive what is missing
+ *         --> topology --> the job has its data: resources and process sets are added
  *     a process is registered later, or connects: derive its own keys
  *     its host delivers resources or an inventory: into every job's store
  *
- * Entry points: sx_jobinfo_judge (any thread), then on the loop thread sx_jobinfo_store,
- * sx_derive_client, sx_derive_process, sx_resource_nspace_added, sx_pset_nspace_added;
- * sx_jobinfo_collect for other nodes; sx_pset_define; the host's calls in resources.c,
- * nodemap.c and topology.c.
+ * Entry points: sx_jobinfo_judge (any thread), then on the loop thread sx_jobinfo_check,
+ * sx_jobinfo_store, sx_derive_client, sx_derive_process, sx_resource_nspace_added and
+ * sx_pset_nspace_added; sx_jobinfo_collect for other nodes; sx_pset_define; the host's calls in
+ * resources.c, nodemap.c and topology.c.
  *
  * All values are computed here, so no client computes any. */
 #ifndef SX_SERVER_JOB_JOB_H
@@ -82,6 +82,40 @@ bool sx_jobinfo_names_row(const char *key);
  * PMIX_SUCCESS; PMIX_ERR_NOT_SUPPORTED, PMIX_ERR_TYPE_MISMATCH and PMIX_ERR_BAD_PARAM (a key
  * without an end) with a line that names it. */
 pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo);
+
+/* Whether @info can be stored for the job @name: sx_jobinfo_store and sx_jobinfo_apply refuse then
+ * nothing that they are given, unless memory is out.  @nspace has the data that the job has so far;
+ * NULL: none.  The keys have passed sx_jobinfo_judge.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, or
+ * as sx_flat_size, with a line that names the key. */
+pmix_status_t sx_jobinfo_check(const char *name, const struct sx_nspace *nspace,
+                               const pmix_info_t info[], size_t ninfo);
+
+/* The arrays that stand for one row of a realm, and the key that identifies the row. */
+struct sx_realm_form {
+    const char *key;
+    enum sx_realm realm;
+    const char *id_key;
+};
+#define SX_JOBINFO_DEPTH_MAX 4u /* arrays inside arrays */
+
+/* Return: the form with that @key; NULL: it is a plain key. */
+const struct sx_realm_form *sx_jobinfo_form(const char *key);
+/* Return: the infos inside a DATA_ARRAY value; NULL when it is not such a value. */
+const pmix_info_t *sx_jobinfo_array(const pmix_value_t *value, size_t *ret_count);
+/* The same for an info of the job @name, which must be such a value, at no more than the greatest
+ * depth.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM with a line. */
+pmix_status_t sx_jobinfo_array_judge(const char *name, const pmix_info_t *info, unsigned depth,
+                                     const pmix_info_t **ret_infos, size_t *ret_count);
+/* Return: the rank of the process of the job @name that an array names by PMIX_PROCID; UINT64_MAX:
+ * none. */
+uint64_t sx_jobinfo_procid(const char *name, const pmix_info_t *inner, size_t count);
+/* An array does not name its row.  Return: PMIX_ERR_BAD_PARAM, with a line. */
+pmix_status_t sx_jobinfo_row_refuse(const char *name, const pmix_info_t *info,
+                                    const struct sx_realm_form *form);
+/* Read the maps that @info gives the job @name, or else those that @nspace (it may be NULL) has.
+ * *ret stays as it is if there are none.  Return: as sx_nodemap_read, with a line. */
+pmix_status_t sx_jobinfo_maps(const char *name, const struct sx_nspace *nspace,
+                              const pmix_info_t info[], size_t ninfo, struct sx_nodemap *ret);
 
 /* The number of processes that @info announces, flat or in the array of the job; 0: none is
  * given. */

@@ -16,115 +16,9 @@
 #include <pmix_server.h>
 
 #include "base/status.h"
-#include "base/value/names.h"
 #include "base/value/value.h"
 #include "shmem/qualified.h"
 #include "shmem/wanted.h"
-
-/* Return: the infos inside a DATA_ARRAY value; NULL when it is not such a value. */
-static const pmix_info_t *array_infos(const pmix_value_t *value, size_t *ret_count)
-{
-    const pmix_data_array_t *array = value->data.darray;
-
-    if (value->type != PMIX_DATA_ARRAY || array == NULL || array->type != PMIX_INFO ||
-        (array->array == NULL && array->size > 0)) {
-        return NULL;
-    }
-    *ret_count = array->size;
-    return array->array;
-}
-
-#define SX_JOBINFO_DEPTH_MAX 4u /* arrays inside arrays */
-
-/* Keys with which the library computes, or whose type MPI libraries rely on.  A number may have any
- * integer type: hosts give PMIX_APPNUM as int, and -1. */
-enum form { FORM_NUMBER, FORM_TEXT, FORM_MAP };
-static const struct typed_key {
-    const char *key;
-    enum form form;
-} typed_keys[] = {
-    { PMIX_JOB_SIZE, FORM_NUMBER },     { PMIX_UNIV_SIZE, FORM_NUMBER },
-    { PMIX_MAX_PROCS, FORM_NUMBER },    { PMIX_LOCAL_SIZE, FORM_NUMBER },
-    { PMIX_NODE_SIZE, FORM_NUMBER },    { PMIX_NUM_NODES, FORM_NUMBER },
-    { PMIX_APP_SIZE, FORM_NUMBER },     { PMIX_JOB_NUM_APPS, FORM_NUMBER },
-    { PMIX_RANK, FORM_NUMBER },         { PMIX_LOCAL_RANK, FORM_NUMBER },
-    { PMIX_NODE_RANK, FORM_NUMBER },    { PMIX_GLOBAL_RANK, FORM_NUMBER },
-    { PMIX_APP_RANK, FORM_NUMBER },     { PMIX_APPNUM, FORM_NUMBER },
-    { PMIX_APPLDR, FORM_NUMBER },       { PMIX_LOCALLDR, FORM_NUMBER },
-    { PMIX_NODEID, FORM_NUMBER },       { PMIX_SESSION_ID, FORM_NUMBER },
-    { PMIX_NPROC_OFFSET, FORM_NUMBER }, { PMIX_HOSTNAME, FORM_TEXT },
-    { PMIX_LOCAL_PEERS, FORM_TEXT },    { PMIX_LOCALITY_STRING, FORM_TEXT },
-    { PMIX_NODE_MAP, FORM_MAP },        { PMIX_PROC_MAP, FORM_MAP },
-};
-static const char *const form_names[] = {
-    [FORM_NUMBER] = "an integer",
-    [FORM_TEXT] = "PMIX_STRING",
-    [FORM_MAP] = "PMIX_STRING or PMIX_REGEX (PMIx_generate_regex, PMIx_generate_ppn)",
-};
-
-static bool has_form(const pmix_value_t *value, enum form form)
-{
-    uint64_t number;
-    int64_t negative;
-
-    switch (form) {
-    case FORM_NUMBER:
-        return sx_value_get_uint(value, &number) == PMIX_SUCCESS ||
-               sx_value_get_int(value, &negative) == PMIX_SUCCESS;
-    case FORM_MAP:
-        return value->type == PMIX_STRING || value->type == PMIX_REGEX ||
-               value->type == PMIX_REGEX2;
-    default:
-        return value->type == PMIX_STRING;
-    }
-}
-
-static pmix_status_t judge_type(const pmix_info_t *info)
-{
-    for (size_t i = 0; i < SX_COUNT(typed_keys); i++) {
-        const struct typed_key *const row = &typed_keys[i];
-        const size_t at = sizeof("pmix.") - 1; /* the offset at which keys begin to differ */
-
-        if (info->key[at] == row->key[at] && strcmp(info->key, row->key) == 0 &&
-            !has_form(&info->value, row->form)) {
-            return SX_RAISE(PMIX_ERR_TYPE_MISMATCH, "%s (\"%s\") has the type %s: it must be %s",
-                            sx_attribute_name(row->key), row->key,
-                            PMIx_Data_type_string(info->value.type), form_names[row->form]);
-        }
-    }
-    return PMIX_SUCCESS;
-}
-
-static pmix_status_t judge_list(const pmix_info_t info[], size_t ninfo, unsigned depth)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-
-    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
-        size_t count = 0;
-        const pmix_info_t *const inner = array_infos(&info[i].value, &count);
-
-        if (sx_name_len(info[i].key, sizeof(info[i].key)) >= sizeof(info[i].key)) {
-            rc = SX_RAISE(PMIX_ERR_BAD_PARAM, "info %zu has a key without an end", i);
-        } else if ((info[i].flags & PMIX_INFO_REQD) != 0 && depth == 0 &&
-                   sx_attribute_name(info[i].key) == NULL) {
-            rc = SX_RAISE(
-                PMIX_ERR_NOT_SUPPORTED,
-                "\"%s\" is required and no attribute of PMIx: leave the mark out, and it is "
-                "stored for who gets it",
-                info[i].key);
-        } else if (inner != NULL && depth < SX_JOBINFO_DEPTH_MAX) {
-            rc = judge_list(inner, count, depth + 1);
-        } else {
-            rc = judge_type(&info[i]);
-        }
-    }
-    return rc;
-}
-
-pmix_status_t sx_jobinfo_judge(const pmix_info_t info[], size_t ninfo)
-{
-    return judge_list(info, ninfo, 0);
-}
 
 uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo)
 {
@@ -134,7 +28,7 @@ uint32_t sx_jobinfo_job_size(const pmix_info_t info[], size_t ninfo)
 
     if (size == NULL) {
         const pmix_info_t *job = sx_info_find(info, ninfo, PMIX_JOB_INFO_ARRAY);
-        const pmix_info_t *inner = job == NULL ? NULL : array_infos(&job->value, &count);
+        const pmix_info_t *inner = job == NULL ? NULL : sx_jobinfo_array(&job->value, &count);
 
         size = sx_info_find(inner, count, PMIX_JOB_SIZE);
     }
@@ -154,7 +48,7 @@ uint64_t sx_jobinfo_session(const pmix_info_t info[], size_t ninfo)
     for (size_t i = 0; i < SX_COUNT(arrays) && id == NULL; i++) {
         const pmix_info_t *array = sx_info_find(info, ninfo, arrays[i]);
         size_t count = 0;
-        const pmix_info_t *inner = array == NULL ? NULL : array_infos(&array->value, &count);
+        const pmix_info_t *inner = array == NULL ? NULL : sx_jobinfo_array(&array->value, &count);
 
         id = sx_info_find(inner, count, PMIX_SESSION_ID);
     }
@@ -208,28 +102,6 @@ static pmix_status_t put_qualified(const struct reading *reading, enum sx_realm 
     return sx_qualified_put(&nspace->store, row, PMIX_GLOBAL, &info->value, NULL);
 }
 
-/* The arrays that stand for one row of a realm, and the key that identifies the row. */
-static const struct realm_form {
-    const char *key;
-    enum sx_realm realm;
-    const char *id_key;
-} realm_forms[] = {
-    { PMIX_PROC_DATA, SX_REALM_JOB, PMIX_RANK },
-    { PMIX_NODE_INFO_ARRAY, SX_REALM_NODE, PMIX_NODEID },
-    { PMIX_APP_INFO_ARRAY, SX_REALM_APP, PMIX_APPNUM },
-    { PMIX_SESSION_INFO_ARRAY, SX_REALM_SESSION, PMIX_SESSION_ID },
-};
-
-bool sx_jobinfo_names_row(const char *key)
-{
-    bool names = strcmp(key, PMIX_HOSTNAME) == 0 || strcmp(key, PMIX_PROCID) == 0;
-
-    for (size_t i = 0; i < SX_COUNT(realm_forms) && !names; i++) {
-        names = strcmp(key, realm_forms[i].id_key) == 0;
-    }
-    return names;
-}
-
 /* Keys that identify the node, application, session or process of a row stay with the row. */
 static bool is_rows_name(enum sx_realm realm, const char *key)
 {
@@ -262,16 +134,6 @@ static pmix_status_t put(const struct reading *reading, enum sx_realm realm, uin
     return rc;
 }
 
-static const struct realm_form *form_of(const char *key)
-{
-    for (size_t i = 0; i < SX_COUNT(realm_forms); i++) {
-        if (strcmp(key, realm_forms[i].key) == 0) {
-            return &realm_forms[i];
-        }
-    }
-    return NULL;
-}
-
 static struct sx_site site_of(const struct sx_nspace *nspace)
 {
     return (struct sx_site){ .shared = &nspace->store.view, .self = PMIX_RANK_INVALID };
@@ -290,21 +152,6 @@ static uint32_t node_named(const struct reading *reading, const char *name)
     return sx_site_node(&site, reading->node_count, name);
 }
 
-/* Return: the rank of the process of @nspace that an array names by PMIX_PROCID; UINT64_MAX:
- * none. */
-static uint64_t rank_of_procid(const struct sx_nspace *nspace, const pmix_info_t *inner,
-                               size_t count)
-{
-    const pmix_info_t *id = sx_info_find(inner, count, PMIX_PROCID);
-    const pmix_proc_t *proc = id != NULL && id->value.type == PMIX_PROC ? id->value.data.proc
-                                                                        : NULL;
-
-    return proc != NULL && sx_name_len(proc->nspace, sizeof(proc->nspace)) < sizeof(proc->nspace) &&
-                   strcmp(proc->nspace, nspace->name) == 0
-               ? proc->rank
-               : UINT64_MAX;
-}
-
 /* Find the row of an array without a number.  A process may be named by PMIX_PROCID.  A node is
  * found by its name, and without a name it is this one.  Without a number there is only one
  * application and session.  Return: UINT64_MAX when the number is needed. */
@@ -314,7 +161,7 @@ static uint64_t row_without_id(struct reading *reading, enum sx_realm realm,
     const pmix_info_t *name = sx_info_find(inner, count, PMIX_HOSTNAME);
 
     if (realm == SX_REALM_JOB) {
-        return rank_of_procid(reading->nspace, inner, count);
+        return sx_jobinfo_procid(reading->nspace->name, inner, count);
     }
     if (realm != SX_REALM_NODE) {
         return 0;
@@ -348,41 +195,26 @@ static uint64_t row_of_id(const struct reading *reading, enum sx_realm realm,
     return row;
 }
 
-static pmix_status_t row_refuse(const struct reading *reading, const pmix_info_t *info,
-                                const struct realm_form *form)
-{
-    if (form->realm == SX_REALM_SESSION) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM,
-                        "\"%s\" of %s needs a number of 32 bits under \"%s\", and there may be %u "
-                        "of them",
-                        info->key, reading->nspace->name, form->id_key, SX_SESSION_COUNT_MAX);
-    }
-    return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s needs a number below %u under \"%s\"%s",
-                    info->key, reading->nspace->name, SX_STORE_ROW_MAX, form->id_key,
-                    form->realm == SX_REALM_JOB
-                        ? ", or a process of this namespace under \"" PMIX_PROCID "\""
-                        : "");
-}
-
 static pmix_status_t given_list(struct reading *reading, const pmix_info_t *infos, size_t count,
                                 enum sx_realm realm, uint32_t row, unsigned depth);
 
 /* An array of a realm: its id selects the row. */
 static pmix_status_t given_array(struct reading *reading, const pmix_info_t *info,
-                                 const struct realm_form *form, unsigned depth)
+                                 const struct sx_realm_form *form, unsigned depth)
 {
     size_t count = 0;
-    const pmix_info_t *inner = array_infos(&info->value, &count);
-    const pmix_info_t *id = sx_info_find(inner, count, form->id_key);
+    const pmix_info_t *inner;
+    const pmix_status_t rc = sx_jobinfo_array_judge(reading->nspace->name, info, depth, &inner,
+                                                    &count);
 
-    if (inner == NULL || depth >= SX_JOBINFO_DEPTH_MAX) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s is no array of infos%s", info->key,
-                        reading->nspace->name, inner != NULL ? ", or nested too deep" : "");
+    if (rc != PMIX_SUCCESS) {
+        return rc;
     }
+    const pmix_info_t *id = sx_info_find(inner, count, form->id_key);
     const uint64_t row = id == NULL ? row_without_id(reading, form->realm, inner, count)
                                     : row_of_id(reading, form->realm, &id->value);
     if (row >= SX_STORE_ROW_MAX && (form->realm != SX_REALM_JOB || row != SX_ROW_JOB)) {
-        return row_refuse(reading, info, form);
+        return sx_jobinfo_row_refuse(reading->nspace->name, info, form);
     }
     if (form->realm == SX_REALM_NODE && row >= reading->node_count) {
         reading->node_count = (uint32_t)row + 1;
@@ -403,7 +235,7 @@ static pmix_status_t given_list(struct reading *reading, const pmix_info_t *info
             return SX_RAISE(PMIX_ERR_BAD_PARAM, "a key of %s is longer than %d bytes",
                             reading->nspace->name, PMIX_MAX_KEYLEN);
         }
-        const struct realm_form *form = form_of(infos[i].key);
+        const struct sx_realm_form *form = sx_jobinfo_form(infos[i].key);
 
         rc = form != NULL ? given_array(reading, &infos[i], form, depth)
                           : put(reading, realm, row, &infos[i]);
@@ -419,17 +251,13 @@ static pmix_status_t given_job(struct reading *reading, const pmix_info_t *info)
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (strcmp(info->key, PMIX_JOB_INFO_ARRAY) != 0) {
-        return form_of(info->key) != NULL ? PMIX_SUCCESS
-                                          : put(reading, SX_REALM_JOB, SX_ROW_JOB, info);
+        return sx_jobinfo_form(info->key) != NULL ? PMIX_SUCCESS
+                                                  : put(reading, SX_REALM_JOB, SX_ROW_JOB, info);
     }
-    inner = array_infos(&info->value, &count);
-    if (inner == NULL) {
-        return SX_RAISE(PMIX_ERR_BAD_PARAM, "\"%s\" of %s is no array of infos", info->key,
-                        reading->nspace->name);
-    }
+    rc = sx_jobinfo_array_judge(reading->nspace->name, info, 0, &inner, &count);
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
         if (sx_name_len(inner[i].key, sizeof(inner[i].key)) < sizeof(inner[i].key) &&
-            form_of(inner[i].key) == NULL) {
+            sx_jobinfo_form(inner[i].key) == NULL) {
             rc = put(reading, SX_REALM_JOB, SX_ROW_JOB, &inner[i]);
         }
     }
@@ -438,7 +266,7 @@ static pmix_status_t given_job(struct reading *reading, const pmix_info_t *info)
 
 static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *info)
 {
-    const struct realm_form *form = form_of(info->key);
+    const struct sx_realm_form *form = sx_jobinfo_form(info->key);
     size_t count = 0;
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -446,11 +274,11 @@ static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *in
         return given_array(reading, info, form, 0);
     }
     if (strcmp(info->key, PMIX_JOB_INFO_ARRAY) == 0) {
-        const pmix_info_t *inner = array_infos(&info->value, &count);
+        const pmix_info_t *inner = sx_jobinfo_array(&info->value, &count);
 
         for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
             form = sx_name_len(inner[i].key, sizeof(inner[i].key)) < sizeof(inner[i].key)
-                       ? form_of(inner[i].key)
+                       ? sx_jobinfo_form(inner[i].key)
                        : NULL;
             rc = form != NULL ? given_array(reading, &inner[i], form, 1) : PMIX_SUCCESS;
         }
@@ -460,51 +288,15 @@ static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *in
 
 /* ---- the maps ------------------------------------------------------------------------------- */
 
-/* A map as the host gave it: a string; a regex, bytes with their NUL; or a value with its method
- * name.  The caller owns *ret, which is NULL when there is no map. */
-static pmix_status_t map_text(const struct sx_nspace *nspace, const char *key, char **ret)
-{
-    pmix_value_t value;
-    pmix_status_t rc = sx_store_get(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB, key, &value);
-
-    *ret = NULL;
-    if (rc != PMIX_SUCCESS) {
-        return rc == PMIX_ERR_NOT_FOUND ? PMIX_SUCCESS : rc;
-    }
-    if (value.type == PMIX_REGEX2) {
-        rc = PMIx_parse_regex2(value.data.regex2, NULL, 0, ret);
-    } else if (value.type == PMIX_STRING && value.data.string != NULL) {
-        *ret = value.data.string;
-        value.data.string = NULL;
-    } else if (value.type == PMIX_REGEX && value.data.bo.bytes != NULL) {
-        *ret = strndup(value.data.bo.bytes, value.data.bo.size);
-        rc = *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    sx_value_destruct(&value);
-    return rc;
-}
-
 static pmix_status_t maps_read(struct reading *reading)
 {
-    char *nodes, *ranks = NULL;
-    pmix_status_t rc = map_text(reading->nspace, PMIX_NODE_MAP, &nodes);
+    const struct sx_nspace *const nspace = reading->nspace;
+    const pmix_status_t rc = sx_jobinfo_maps(nspace->name, nspace, NULL, 0, &reading->map);
 
-    if (rc == PMIX_SUCCESS && nodes != NULL) {
-        rc = map_text(reading->nspace, PMIX_PROC_MAP, &ranks);
-        rc = rc == PMIX_SUCCESS ? sx_nodemap_read(&reading->map, nodes, ranks) : rc;
-    }
     if (reading->map.node_count > reading->node_count) {
         reading->node_count = (uint32_t)reading->map.node_count;
     }
-    free(nodes);
-    free(ranks);
-    if (rc != PMIX_SUCCESS) {
-        return SX_RAISE(rc,
-                        "the node or process map of %s cannot be read: PMIX_NODE_MAP names nodes "
-                        "(\"a,b\"), PMIX_PROC_MAP has the ranks of each (\"0,1;2,3\")",
-                        reading->nspace->name);
-    }
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 /* A rank reads the size as it was given, while servers count by the map. */

@@ -70,6 +70,21 @@ static pmix_status_t apply_to_all(struct sx_server *server, const pmix_info_t *i
     return rc;
 }
 
+/* Whether all jobs with data can have all of them: what one refuses, none is given. */
+static pmix_status_t check_for_all(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    SX_LIST_EACH(it, &server->registry.nspaces) {
+        const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        if (nspace->has_data && rc == PMIX_SUCCESS) {
+            rc = sx_jobinfo_check(nspace->name, nspace, info, ninfo);
+        }
+    }
+    return rc;
+}
+
 pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -108,6 +123,7 @@ static pmix_status_t resources_register(struct sx_server *server, void *arg)
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "more than %u registered resources",
                         SX_RESOURCE_COUNT_MAX);
     }
+    rc = check_for_all(server, request->info, request->ninfo);
     for (size_t i = 0; i < request->ninfo && rc == PMIX_SUCCESS; i++) {
         struct resource *resource = calloc(1, sizeof(*resource));
 

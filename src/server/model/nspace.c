@@ -193,11 +193,8 @@ static void nspace_store_end(struct sx_server *server, struct sx_nspace *nspace)
     }
 }
 
-void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace)
+void sx_nspace_empty(struct sx_server *server, struct sx_nspace *nspace)
 {
-    if (nspace->brought_count == 0) {
-        return;
-    }
     nspace_store_end(server, nspace);
     if (nspace->has_store) {
         sx_store_destroy(&nspace->store);
@@ -205,6 +202,13 @@ void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace)
     nspace->has_store = nspace->has_data = nspace->registered = false;
     nspace->brought_count = nspace->job_size = 0;
     nspace->session = SX_SESSION_UNKNOWN;
+}
+
+void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->brought_count > 0) {
+        sx_nspace_empty(server, nspace);
+    }
 }
 
 void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)

@@ -279,6 +279,8 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
 bool sx_nspace_has_ring(const struct sx_nspace *nspace);
 /* Remove the data of @nspace that connects have brought: the host registers it. */
 void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace);
+/* Remove the data of @nspace, which then is only a name again, with its clients. */
+void sx_nspace_empty(struct sx_server *server, struct sx_nspace *nspace);
 /* Store the keys that the host has not given.  Return: PMIX_SUCCESS; the status of the store,
  * logged. */
 pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint32_t row,

@@ -148,6 +148,7 @@ Test(register, refuses_ranks_and_names_that_are_none)
     cr_expect_eq(PMIx_server_register_nspace(endless, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_register_nspace(empty, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_register_nspace("job", 1, NULL, 1, NULL, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(add_job("job", -5), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_register_client(NULL, 0, 0, NULL, NULL, NULL), PMIX_ERR_BAD_PARAM);
 }
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* jobinfo_test.c - every form in which hosts give job data, and what is derived from it. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -510,6 +511,130 @@ Test(jobinfo, that_contradicts_itself_is_refused)
     cr_expect_eq(job_try("e", 0, &inner), PMIX_ERR_BAD_PARAM, "no end of nesting");
 }
 
+/* Infos that cannot be stored, the last of a list that otherwise can. */
+enum refused {
+    NODES,
+    RANKS,
+    RANKS_ALONE,
+    NO_ARRAY,
+    NO_TYPE,
+    NO_VALUE,
+    NO_KEY,
+    IN_THE_JOB,
+    REFUSED
+};
+
+static void add_refused(struct list *list, enum refused which)
+{
+    struct list inner = { .count = 0 };
+
+    switch (which) {
+    case NODES:
+        add(list, PMIX_NODE_MAP, "pmix:garbage[", PMIX_STRING);
+        add(list, PMIX_PROC_MAP, "x;y", PMIX_STRING);
+        break;
+    case RANKS:
+        add(list, PMIX_NODE_MAP, "n1,n2", PMIX_STRING);
+        add(list, PMIX_PROC_MAP, "0;1;2;3", PMIX_STRING);
+        break;
+    case RANKS_ALONE: /* beside the nodes that the job has; a new one has none */
+        add(list, PMIX_PROC_MAP, "0;1;2;3", PMIX_STRING);
+        break;
+    case NO_ARRAY:
+        add_u32(list, PMIX_PROC_DATA, 1);
+        break;
+    case IN_THE_JOB:
+        add(&inner, PMIX_NODE_MAP, "n1", PMIX_STRING);
+        add(&inner, PMIX_PROC_MAP, "0;1", PMIX_STRING);
+        add_list(list, PMIX_JOB_INFO_ARRAY, &inner);
+        break;
+    default:
+        add_u32(list, which == NO_KEY ? "" : "site.odd", 1);
+        list->infos[list->count - 1].value.type = which == NO_TYPE    ? 999
+                                                  : which == NO_VALUE ? PMIX_UNDEF
+                                                                      : PMIX_UINT32;
+        break;
+    }
+}
+
+static void add_good(struct list *list, uint32_t size, const char *site)
+{
+    add_u32(list, PMIX_JOB_SIZE, size);
+    add(list, "site.key", site, PMIX_STRING);
+}
+
+static size_t open_files(void)
+{
+    size_t count = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        count += fcntl(fd, F_GETFD) != -1;
+    }
+    return count;
+}
+
+static pmix_status_t is_known(struct sx_server *server, void *arg)
+{
+    bool *const known = arg;
+
+    *known = sx_nspace_find(server, "new") != NULL;
+    return PMIX_SUCCESS;
+}
+
+/* Neither of a job that lives nor of a name that is not one, and what comes later is taken. */
+Test(jobinfo, that_is_refused_changes_nothing)
+{
+    struct list list = { .count = 0 };
+
+    add_good(&list, 2, "good");
+    add(&list, PMIX_NODE_MAP, "n1,n2", PMIX_STRING);
+    add(&list, PMIX_PROC_MAP, "0;1", PMIX_STRING);
+    job("live", 1, &list);
+    const size_t files = open_files();
+
+    for (enum refused which = 0; which < REFUSED; which++) {
+        bool known;
+
+        add_good(&list, 7, "refused");
+        add_refused(&list, which);
+        cr_expect_neq(job_try("live", 1, &list), PMIX_OPERATION_SUCCEEDED, "%d", which);
+        expect("live", ALL, PMIX_JOB_SIZE, U32(2));
+        expect("live", ALL, "site.key", "good");
+        expect("live", ALL, PMIX_PROC_MAP, "0;1");
+        if (which == RANKS_ALONE) {
+            continue;
+        }
+        add_good(&list, 7, "refused");
+        add_refused(&list, which);
+        cr_expect_neq(job_try("new", 1, &list), PMIX_OPERATION_SUCCEEDED, "%d", which);
+        hosted_call(is_known, &known);
+        cr_expect_not(known, "%d: the name stays", which);
+        cr_expect_eq(open_files(), files, "%d: descriptors stay", which);
+    }
+    add(&list, "site.resource", "for all", PMIX_STRING);
+    cr_expect_eq(PMIx_server_register_resources(list.infos, list.count, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    clear(&list);
+    add(&list, "site.later", "taken", PMIX_STRING);
+    job("live", 1, &list);
+    expect("live", ALL, "site.later", "taken");
+    expect("live", ALL, "site.resource", "for all");
+}
+
+Test(jobinfo, of_resources_that_is_refused_changes_nothing)
+{
+    struct list list = { .count = 0 };
+
+    add_u32(&list, PMIX_JOB_SIZE, 2);
+    job("live", 2, &list);
+    add(&list, "site.first", "refused", PMIX_STRING);
+    add_refused(&list, NO_TYPE);
+    cr_expect_neq(PMIx_server_register_resources(list.infos, list.count, NULL, NULL),
+                  PMIX_OPERATION_SUCCEEDED);
+    clear(&list);
+    expect("live", ALL, "site.first", "-");
+}
+
 static const struct {
     const char *key, *given;
     pmix_data_type_t type;
@@ -521,6 +646,8 @@ static const struct {
     { PMIX_NODEID, NULL, PMIX_BOOL, PMIX_ERR_TYPE_MISMATCH },
     { PMIX_HOSTNAME, "\1\0\0\0", PMIX_UINT32, PMIX_ERR_TYPE_MISMATCH },
     { PMIX_NODE_MAP, "\1\0\0\0", PMIX_UINT32, PMIX_ERR_TYPE_MISMATCH },
+    { PMIX_JOB_SIZE, "\375\377\377\377", PMIX_INT, PMIX_ERR_BAD_PARAM },  /* -3 */
+    { PMIX_JOB_SIZE, "\0\0\0\0\0\1\0\0", PMIX_SIZE, PMIX_ERR_BAD_PARAM }, /* 2^40 */
     { PMIX_UNIV_SIZE, "\2\0\0\0", PMIX_INT, PMIX_OPERATION_SUCCEEDED },
     { PMIX_UNIV_SIZE, "\2\0\0\0\0\0\0\0", PMIX_SIZE, PMIX_OPERATION_SUCCEEDED },
     { PMIX_APPNUM, "\377\377\377\377", PMIX_INT,
