@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* group_values.c - a list per namespace, the oldest group first.
  *
- * If the oldest group still lives, its entry is moved to the end of the list.  A turn ends after
- * LIVING_MAX such moves in a row, and the next turn continues.  Memory: a name per value that is in
- * the store. */
+ * If the oldest group still lives, its entry is moved to the end of the list.  After LIVING_MAX
+ * moves, or DROPPED_MAX values, the next value that is added continues.  Memory: a name per value
+ * that is in the store. */
 #include "server/group/group.h"
 
 #include <stdlib.h>
@@ -15,6 +15,7 @@
 #include "shmem/qualified.h"
 
 #define LIVING_MAX 16u
+#define DROPPED_MAX 64u /* values, for each that is added */
 #define VALUES_FIRST 4u
 
 struct value {
@@ -105,33 +106,38 @@ static void legend_drop(struct sx_store_writer *store, const char *name)
     }
 }
 
-static void values_drop(struct sx_nspace *nspace, struct values *values)
+/* Remove at most @max values, and the entry with the last of them.  Return: how many. */
+static size_t values_drop(struct sx_nspace *nspace, struct values *values, size_t max)
 {
-    for (size_t i = 0; i < values->count; i++) {
-        (void)sx_store_unset(&nspace->store, SX_REALM_QUALIFIED, values->all[i].rank,
-                             values->all[i].name);
-    }
-    for (size_t i = 0; i < values->count; i++) {
-        const char *const name = values->all[i].name;
+    size_t dropped = 0;
 
-        if (i == 0 || strcmp(name, values->all[i - 1].name) != 0) {
-            legend_drop(&nspace->store, name);
+    while (values->count > 0 && dropped < max) {
+        const struct value *const value = &values->all[--values->count];
+
+        (void)sx_store_unset(&nspace->store, SX_REALM_QUALIFIED, value->rank, value->name);
+        if (values->count == 0 || strcmp(value->name, (value - 1)->name) != 0) {
+            legend_drop(&nspace->store, value->name);
         }
+        dropped++;
     }
-    values_free(nspace, values);
+    if (values->count == 0) {
+        values_free(nspace, values);
+    }
+    return dropped;
 }
 
 void sx_group_values_add(struct sx_server *server, struct sx_nspace *nspace, uint64_t bytes)
 {
     unsigned living = 0;
+    size_t left = DROPPED_MAX;
 
     values_last(nspace)->bytes += bytes;
     nspace->group_bytes += bytes;
-    while (nspace->group_bytes > server->group.bytes_max && living < LIVING_MAX) {
+    while (nspace->group_bytes > server->group.bytes_max && living < LIVING_MAX && left > 0) {
         struct values *const oldest = SX_LIST_ENTRY(nspace->group_values.next, struct values, link);
 
         if (sx_memberships_of(server, oldest->subject) == NULL) {
-            values_drop(nspace, oldest);
+            left -= values_drop(nspace, oldest, left);
         } else {
             sx_list_remove(&oldest->link);
             sx_list_append(&nspace->group_values, &oldest->link);

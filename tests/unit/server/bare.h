@@ -29,6 +29,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->event.handled_askers);
     sx_list_init(&server->collective.spans);
     sx_list_init(&server->collective.all);
+    sx_list_init(&server->collective.unread);
     sx_list_init(&server->group.invite_early);
     sx_memberships_init(&server->memberships, 1);
     sx_list_init(&server->entry.strangers.asked);

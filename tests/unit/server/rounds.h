@@ -338,6 +338,7 @@ static void node_begin(struct node *node, unsigned rank)
     *node = (struct node){ .calls = 0 };
     bare_events_init(&node->server);
     sx_list_init(&node->server.collective.all);
+    sx_list_init(&node->server.collective.unread);
     sx_list_init(&node->server.publish.published.users);
     node->server.module.fence_nb = on_fence;
     snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);
