@@ -62,8 +62,7 @@ pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_bl
         }
         if (covers(collective, client->nspace)) {
             member->news_sent = client->news_gone + client->news.size;
-            rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, client->news.bytes,
-                                      client->news.size);
+            rc = sx_blob_add_news(blob, client);
         } else {
             rc = sx_blob_add_rank(blob, client);
         }

@@ -332,7 +332,9 @@ static pmix_status_t put_end(struct sx_server *server, struct sx_client *client,
         put_is_found(server, client, put);
     }
     if (rc == PMIX_SUCCESS && !put->is_told && is_news(client->nspace, put->head->scope)) {
-        rc = sx_blob_message(&client->news, put->head, size);
+        rc = put->cell.len > SX_STORE_LONG_BYTES && put->name[0] == '\0'
+                 ? sx_news_refer(client, put->key)
+                 : sx_blob_message(&client->news, put->head, size);
     }
     if (rc != PMIX_SUCCESS) {
         client_loses(server, client, put->key, rc);

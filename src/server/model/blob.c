@@ -49,7 +49,8 @@ void sx_blob_clear(struct sx_blob *blob)
     *blob = (struct sx_blob){ 0 };
 }
 
-char *sx_blob_extend(struct sx_blob *blob, size_t size)
+/* As sx_blob_extend, but the bytes are undefined. */
+static char *room(struct sx_blob *blob, size_t size)
 {
     size_t end;
 
@@ -68,9 +69,29 @@ char *sx_blob_extend(struct sx_blob *blob, size_t size)
     }
     char *at = blob->bytes + blob->size;
 
-    memset(at, 0, size);
     blob->size = end;
     return at;
+}
+
+char *sx_blob_extend(struct sx_blob *blob, size_t size)
+{
+    char *const at = room(blob, size);
+
+    return at != NULL && size > 0 ? memset(at, 0, size) : at;
+}
+
+/* Write @word, and make room for a message of @length bytes behind it; its padding is zeroed. */
+static char *message_room(struct sx_blob *messages, uint64_t word, size_t length)
+{
+    const size_t padded = (size_t)sx_align_up(length, 8);
+    char *const at = room(messages, sizeof(word) + padded);
+
+    if (at == NULL) {
+        return NULL;
+    }
+    memset(at + padded, 0, sizeof(word)); /* the last eight bytes */
+    memcpy(at, &word, sizeof(word));
+    return at + sizeof(word);
 }
 
 void sx_blob_seal(struct sx_blob *blob)
@@ -109,7 +130,7 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
     char *at = sx_blob_extend(blob, sizeof(section) + sx_align_up(name_len, 8));
     char *data;
 
-    if (at == NULL || (data = sx_blob_extend(blob, size)) == NULL) {
+    if (at == NULL || (data = room(blob, size)) == NULL) {
         blob->size = before;
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -125,14 +146,12 @@ pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uin
 
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size)
 {
-    const uint64_t length = size;
-    char *at = sx_blob_extend(messages, sizeof(length) + sx_align_up(size, 8));
+    char *const at = message_room(messages, size, size);
 
     if (at == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    memcpy(at, &length, sizeof(length));
-    memcpy(at + sizeof(length), put, size);
+    memcpy(at, put, size);
     return PMIX_SUCCESS;
 }
 
@@ -154,17 +173,16 @@ static void *message_begin(struct sx_blob *messages, const char *key, const stru
     struct sx_lane_put put = { .cell = *cell,
                                .key_len = (uint16_t)key_len,
                                .scope = (uint8_t)scope };
-    char *at = sx_blob_extend(messages, sizeof(length) + sx_align_up(length, 8));
+    char *const at = message_room(messages, length, length);
 
     if (at == NULL) {
         return NULL;
     }
+    memset(at, 0, body_off);
     put.cell.flags &= SX_CELL_NULL;
     if (size != 0) {
         put.cell.bits = 0;
     }
-    memcpy(at, &length, sizeof(length));
-    at += sizeof(length);
     memcpy(at, &put, sizeof(put));
     memcpy(at + sizeof(put), key, key_len);
     return at + body_off;
@@ -251,6 +269,110 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
     }
     sx_blob_clear(&all.messages);
     return all.status;
+}
+
+/* ---- news ---------------------------------------------------------------------------------- */
+
+/* Instead of a length: a key follows, with its NUL, whose value is in the store. */
+#define REFERENCE UINT64_MAX
+#define REFERENCE_BYTES (PMIX_MAX_KEYLEN + 1u)
+static_assert(REFERENCE_BYTES % 8 == 0, "a message");
+
+pmix_status_t sx_news_refer(struct sx_client *client, const char *key)
+{
+    struct sx_blob *const news = &client->news;
+    char padded[REFERENCE_BYTES] = { 0 };
+
+    memcpy(padded, key, strlen(key));
+    if (client->news_referred == client->news_gone + news->size && news->size > 0 &&
+        memcmp(news->bytes + news->size - sizeof(padded), padded, sizeof(padded)) == 0) {
+        return PMIX_SUCCESS; /* the newest of the news is the same */
+    }
+    char *const at = message_room(news, REFERENCE, sizeof(padded));
+
+    if (at == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    memcpy(at, padded, sizeof(padded));
+    client->news_referred = client->news_gone + news->size;
+    return PMIX_SUCCESS;
+}
+
+/* Append the value of @key that the store has now.  If it has none for other nodes, it has been
+ * withdrawn, which later news say. */
+static pmix_status_t referred_add(struct sx_blob *blob, const struct sx_client *client,
+                                  const char *key)
+{
+    const struct sx_nspace *const nspace = client->nspace;
+    struct collection all = { .messages = *blob, .status = PMIX_SUCCESS };
+    struct sx_item item;
+
+    if (nspace->has_store && sx_store_find(&nspace->store.view, SX_REALM_JOB, client->rank, key,
+                                           &item) == PMIX_SUCCESS) {
+        (void)collect(&all, key, &item);
+    }
+    if (nspace->has_remote && sx_store_find(&nspace->remote.view, SX_REALM_JOB, client->rank, key,
+                                            &item) == PMIX_SUCCESS) {
+        (void)collect(&all, key, &item);
+    }
+    *blob = all.messages;
+    return all.status;
+}
+
+static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t size)
+{
+    char *const at = room(blob, size);
+
+    if (at != NULL && size > 0) {
+        memcpy(at, bytes, size);
+    }
+    return at != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Append all messages of the news; those between two references at once. */
+static pmix_status_t news_add(struct sx_blob *blob, const struct sx_client *client)
+{
+    const struct sx_blob *const news = &client->news;
+    pmix_status_t rc = PMIX_SUCCESS;
+    size_t begin = 0, at = 0;
+
+    while (rc == PMIX_SUCCESS && at < news->size) {
+        uint64_t length;
+
+        memcpy(&length, news->bytes + at, sizeof(length));
+        if (length != REFERENCE) {
+            at += sizeof(length) + (size_t)sx_align_up(length, 8);
+            continue;
+        }
+        rc = bytes_add(blob, news->bytes + begin, at - begin);
+        at += sizeof(length);
+        if (rc == PMIX_SUCCESS) {
+            rc = referred_add(blob, client, news->bytes + at);
+        }
+        at += REFERENCE_BYTES;
+        begin = at;
+    }
+    return rc == PMIX_SUCCESS ? bytes_add(blob, news->bytes + begin, at - begin) : rc;
+}
+
+pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client)
+{
+    const size_t before = blob->size;
+    pmix_status_t rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL, 0);
+    const size_t first = blob->size;
+
+    if (rc == PMIX_SUCCESS) {
+        rc = news_add(blob, client);
+    }
+    if (rc != PMIX_SUCCESS) {
+        blob->size = before;
+        return rc;
+    }
+    const uint64_t size = blob->size - first;
+
+    memcpy(blob->bytes + before + offsetof(struct section_header, size), &size, sizeof(size));
+    sx_blob_seal(blob);
+    return PMIX_SUCCESS;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

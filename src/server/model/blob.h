@@ -46,14 +46,20 @@ static inline pmix_status_t sx_blob_begin(struct sx_blob *blob)
 char *sx_blob_extend(struct sx_blob *blob, size_t size);
 /* Write the size of the blob into its header. */
 void sx_blob_seal(struct sx_blob *blob);
-/* Append a section: @messages as they came (news), or everything of the rank that other nodes may
+/* Append a section: @messages as they came, or everything of the rank that other nodes may
  * see, out of the stores. */
 pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uint32_t rank,
                                    const void *messages, size_t size);
 pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *client);
 
+/* Append a section with the news of the rank, and with the values to which they refer. */
+pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client);
+
 /* Append one message (a checked lane put) to a list of messages. */
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
+/* Append to the news of @client, instead of a message, that the value of @key is in a store: a long
+ * value is copied once then, when its receivers get it. */
+pmix_status_t sx_news_refer(struct sx_client *client, const char *key);
 
 /* One of several blobs that a host has concatenated. */
 struct sx_blob_view {

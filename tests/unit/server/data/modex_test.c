@@ -94,10 +94,11 @@ Test(modex, a_get_waits_for_a_rank_that_is_not_registered_yet)
 
 #define STEP_MAX (SX_SHARE_STEP_UNITS + 100) /* the last cell of a step may be more */
 
-static void put_kibs(struct sx_server *server, struct sx_client *client, unsigned number)
+static void put_bytes(struct sx_server *server, struct sx_client *client, unsigned number,
+                      pmix_scope_t scope, const char *bytes, size_t count)
 {
-    static char bytes[64 << 10];
-    const struct sx_lane_put head = { .scope = PMIX_LOCAL, .cell = { .type = PMIX_BYTE_OBJECT } };
+    const struct sx_lane_put head = { .scope = (uint8_t)scope,
+                                      .cell = { .type = PMIX_BYTE_OBJECT } };
     struct sx_draft draft = { .signature = &sx_put_body, .head = &head };
     char key[32];
     pmix_status_t kept;
@@ -105,7 +106,7 @@ static void put_kibs(struct sx_server *server, struct sx_client *client, unsigne
 
     snprintf(key, sizeof(key), "key.%u", number);
     draft.parts[SX_PUT_KEY] = (struct sx_part_source){ key, strlen(key) };
-    draft.parts[SX_PUT_VALUE] = (struct sx_part_source){ bytes, sizeof(bytes) };
+    draft.parts[SX_PUT_VALUE] = (struct sx_part_source){ bytes, count };
     cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
     void *const body = calloc(1, size);
 
@@ -114,6 +115,13 @@ static void put_kibs(struct sx_server *server, struct sx_client *client, unsigne
                  PMIX_SUCCESS);
     cr_expect_eq(kept, PMIX_SUCCESS);
     free(body);
+}
+
+static void put_kibs(struct sx_server *server, struct sx_client *client, unsigned number)
+{
+    static char bytes[64 << 10];
+
+    put_bytes(server, client, number, PMIX_LOCAL, bytes, sizeof(bytes));
 }
 
 /* Who fills it copies it, a step in each of its turns, and pays; the puts of others go on. */
@@ -151,6 +159,30 @@ Test(modex_copy, of_a_store_that_gets_full_goes_on_in_the_turns_of_who_fills_it)
     put_kibs(&server, client, number++);
     cr_expect_not(sx_list_empty(&client->share.works), "the next one goes on");
     sx_modex_client_gone(&server, client);
+    bare_deinit(&server);
+}
+
+/* What other nodes are to get has the key alone until they get it, and once when it is put again. */
+Test(modex_copy, of_a_long_value_for_other_nodes_is_made_when_they_get_it)
+{
+    static struct sx_server server;
+    static char bytes[SX_STORE_LONG_BYTES + 8];
+    struct sx_blob blob;
+
+    bare_init(&server);
+    struct sx_client *const client = bare_connect(&server, bare_job(&server, "job", 2, 1), 0);
+
+    for (unsigned time = 0; time < 3; time++) {
+        bytes[0]++;
+        put_bytes(&server, client, 7, PMIX_GLOBAL, bytes, sizeof(bytes));
+    }
+    cr_expect_leq(client->news.size, 1024);
+    put_bytes(&server, client, 8, PMIX_GLOBAL, bytes, 8);
+    cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_news(&blob, client), PMIX_SUCCESS);
+    cr_expect_gt(blob.size, sizeof(bytes));
+    cr_expect_lt(blob.size, sizeof(bytes) + 4096, "once");
+    sx_blob_clear(&blob);
     bare_deinit(&server);
 }
 

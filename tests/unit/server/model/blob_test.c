@@ -99,6 +99,36 @@ Test(blob, of_others_is_read_and_what_is_known_here_is_passed_over)
     cr_expect_str_eq(keys[1], "three");
 }
 
+/* News may refer to values of the store, as it is when they are sent. */
+Test(blob, of_news_has_the_values_to_which_they_refer)
+{
+    const pmix_value_t value = { .type = PMIX_STRING, .data.string = "long" };
+    struct sx_client *const client = sx_client_find(job, 1);
+    _Alignas(8) char put[64] = { 0 };
+
+    memcpy(put + sizeof(struct sx_lane_put), "plain", 5);
+    ((struct sx_lane_put *)(void *)put)->key_len = 5;
+    cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 1, "long", PMIX_GLOBAL, &value),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 1, "local", PMIX_LOCAL, &value),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_message(&client->news, put, sizeof(struct sx_lane_put) + 8), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(client, "gone"), PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(client, "local"), PMIX_SUCCESS);
+    cr_assert_eq(sx_blob_add_news(&blob, client), PMIX_SUCCESS);
+    add(&blob, "job", 2, "behind");
+    sx_nspace_remove(&server, job); /* and read it on another node */
+    job = bare_job(&server, "job", 4, 0);
+    cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
+    cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_SUCCESS);
+    cr_assert_eq(count, 3);
+    cr_expect_str_eq(keys[0], "long");
+    cr_expect_str_eq(keys[1], "plain");
+    cr_expect_str_eq(keys[2], "behind");
+}
+
 Test(blob, is_glued_to_others_at_any_address)
 {
     struct sx_blob other;
