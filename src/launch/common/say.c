@@ -26,10 +26,28 @@ void sx_cli_no_memory(void)
     _exit(SX_EXIT_FAILURE);
 }
 
+static char *line_make(const char *body)
+{
+    return sx_cli_printf("%s: %s\n", say_name, body);
+}
+
+void sx_say_plain(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at != '\0'; at++) {
+        if (*at < ' ' || *at == 0x7f) {
+            *at = *at == '\n' || *at == '\t' ? ' ' : '?';
+        } else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) {
+            at[0] = at[1] = '?'; /* terminals obey these characters as well */
+        }
+    }
+}
+
 char *sx_say_line(const char *fmt, va_list args)
 {
     char *const body = sx_cli_vprintf(fmt, args);
-    char *const line = sx_cli_printf("%s: %s\n", say_name, body);
+
+    sx_say_plain(body);
+    char *const line = line_make(body);
 
     free(body);
     return line;
@@ -38,12 +56,14 @@ char *sx_say_line(const char *fmt, va_list args)
 void sx_say(const char *fmt, ...)
 {
     va_list args;
-    char *line;
 
     va_start(args, fmt);
-    line = sx_say_line(fmt, args);
+    char *const body = sx_cli_vprintf(fmt, args); /* the command's own, and may have two lines */
     va_end(args);
+    char *const line = line_make(body);
+
     (void)!write(STDERR_FILENO, line, strlen(line));
+    free(body);
     free(line);
 }
 

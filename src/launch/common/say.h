@@ -18,7 +18,12 @@
 void sx_say_set_name(const char *name);
 void sx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same line as a malloc'ed string, for callers that queue it. */
+/* A text that a process chose must neither end a line nor control the reader's terminal: in @text,
+ * ends of lines and tabs become blanks, and other control characters '?', as in the library's own
+ * lines (base/log.c). */
+void sx_say_plain(char *text);
+
+/* The same line as a malloc'ed string, for callers that queue it; its message is made plain. */
 char *sx_say_line(const char *fmt, va_list args) __attribute__((format(printf, 1, 0)));
 
 /* Print a message and exit; the functions below call it when memory is out. */

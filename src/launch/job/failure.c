@@ -138,8 +138,8 @@ static void restart_say(struct sx_run_job *job, uint32_t rank, const char *why, 
         if (untold > 0) {
             snprintf(more, sizeof(more), "; %u restarts before it have no line", untold);
         }
-        sx_run_say(job->run, "%s %s; it is started again (restart %u of %u)%s", who(job, rank).text,
-                   why, job->ranks[rank].restarts + 1, max, more);
+        sx_run_say_of(job, "%s %s; it is started again (restart %u of %u)%s", who(job, rank).text,
+                      why, job->ranks[rank].restarts + 1, max, more);
     }
 }
 
@@ -190,8 +190,8 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
         return;
     }
     sx_run_code(job, verdict.code);
-    sx_run_say(job->run, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
-               others ? job->name : "", others ? " goes on without it" : "");
+    sx_run_say_of(job, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
+                  others ? job->name : "", others ? " goes on without it" : "");
     sx_run_host_rank_gone(job, rank);
     tell_failure(job, rank, &verdict);
 }
@@ -357,8 +357,8 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
     snprintf(whom, sizeof(whom), " for %s%s %u%s", job == abort->job ? "" : job->prefix,
              news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
              news->rank_count == 1 ? "" : " and others");
-    sx_run_say(job->run, "%s called abort with status %s; the others go on",
-               who(abort->job, abort->rank).text, status_of(abort, whom).text);
+    sx_run_say_caused(job->run, "%s called abort with status %s; the others go on",
+                      who(abort->job, abort->rank).text, status_of(abort, whom).text);
     ranks_end(job, SIGTERM);
 }
 
@@ -427,9 +427,10 @@ static void control_part(struct sx_run_job *job, const struct sx_run_news *news)
         return;
     }
     sx_run_code(job, SX_RUN_EXIT_SIGNAL + control->status);
-    sx_run_say(job->run, "%s asked for the end of %s%s %u%s; the others go on", asker(control).text,
-               job == control->job ? "" : job->prefix, news->rank_count == 1 ? "rank" : "ranks",
-               news->ranks[0], news->rank_count == 1 ? "" : " and others");
+    sx_run_say_caused(job->run, "%s asked for the end of %s%s %u%s; the others go on",
+                      asker(control).text, job == control->job ? "" : job->prefix,
+                      news->rank_count == 1 ? "rank" : "ranks", news->ranks[0],
+                      news->rank_count == 1 ? "" : " and others");
     ranks_end(job, control->status);
 }
 
@@ -502,10 +503,10 @@ static void rank_ready(struct sx_run_job *job, uint32_t rank)
 {
     const long pid = (long)sx_run_host_pid(job, rank);
 
-    sx_run_say(job->run,
-               "%srank %u (pid %ld) waits for a debugger: attach with 'gdb -p %ld', and let all "
-               "ranks go on with 'shmix events inject PMIX_DEBUGGER_RELEASE %s'",
-               job->prefix, rank, pid, pid, job->nspace);
+    sx_run_say_of(job,
+                  "%srank %u (pid %ld) waits for a debugger: attach with 'gdb -p %ld', and let all "
+                  "ranks go on with 'shmix events inject PMIX_DEBUGGER_RELEASE %s'",
+                  job->prefix, rank, pid, pid, job->nspace);
     if (sx_run_debugger_is_wanted(job, rank)) {
         sx_run_debugger_start(job, rank);
     }

@@ -69,8 +69,8 @@ void sx_run_job_stop(struct sx_run_job *job)
 static void restarts_over(struct sx_run_job *job)
 {
     if (job->restarts_untold > 0) {
-        sx_run_say(job->run, "%s: %u more restarts have had no line, %u have been in all",
-                   job->name, job->restarts_untold, job->restarts);
+        sx_run_say_of(job, "%s: %u more restarts have had no line, %u have been in all", job->name,
+                      job->restarts_untold, job->restarts);
         job->restarts_untold = 0;
     }
 }
@@ -253,7 +253,7 @@ void sx_run_end(struct sx_run_job *job, int code, const char *fmt, ...)
 
     va_start(args, fmt);
     if (end_begin(job, code)) {
-        sx_run_say_list(job->run, fmt, args);
+        sx_run_say_of_list(job, fmt, args);
         end_signal(job, SIGTERM, SX_RUN_GRACE_NS);
         others_end(job, code);
     }
@@ -322,7 +322,7 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
     job->run->acts->acted(job);
     end_begin(job, code);
     va_start(args, fmt);
-    sx_run_say_list(job->run, fmt, args);
+    sx_run_say_of_list(job, fmt, args);
     va_end(args);
     others_end(job, code);
     if (grace_ns == 0) {

@@ -551,6 +551,7 @@ int sx_run_life(const struct sx_run_setup *setup)
         run_loop(&run);
         connected_say(&run); /* the ranks' ends may have been noticed first */
         sx_run_step(&run, "all ranks have ended");
+        sx_run_caused_end(&run);
         drain(&run);
     }
     run_deinit(&run);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/environment.h"
 #include "base/util.h"
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
@@ -423,6 +424,83 @@ void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
 
     va_start(args, fmt);
     sx_run_say_list(run, fmt, args);
+    va_end(args);
+}
+
+/* ---- lines that ranks cause ------------------------------------------------------------------ */
+
+#define CAUSED_LINES 64u /* without SHMIX_LOG_LINES */
+#define CAUSED_LINES_MAX 1000000000u
+#define CAUSED_SECONDS 60u
+
+/* The lines of a minute, read once. */
+static uint64_t caused_max(void)
+{
+    static uint64_t max; /* the launcher's thread alone */
+
+    if (max == 0 &&
+        sx_switch_number("SHMIX_LOG_LINES", 1, CAUSED_LINES_MAX, &max) != PMIX_SUCCESS) {
+        max = 0;
+    }
+    max = max == 0 ? CAUSED_LINES : max;
+    return max;
+}
+
+void sx_run_caused_end(struct sx_run_state *run)
+{
+    const uint64_t left_out = run->caused.left_out;
+
+    run->caused = (struct sx_run_caused){ .until_ns = 0 };
+    if (left_out > 0) {
+        sx_run_say(run, "%llu lines that ranks caused were left out", (unsigned long long)left_out);
+    }
+}
+
+/* Whether a line may be written that a rank has caused. */
+static bool caused_take(struct sx_run_state *run)
+{
+    struct sx_run_caused *const caused = &run->caused;
+    const uint64_t now_ns = sx_now_ns();
+
+    if (caused->until_ns <= now_ns) {
+        sx_run_caused_end(run);
+        caused->until_ns = now_ns + CAUSED_SECONDS * SX_NS_PER_SEC;
+    }
+    if (caused->lines < caused_max()) {
+        caused->lines++;
+        return true;
+    }
+    if (caused->left_out++ == 0) {
+        sx_run_say(run, "ranks have caused %llu lines in %u s: more are counted (SHMIX_LOG_LINES)",
+                   (unsigned long long)caused->lines, CAUSED_SECONDS);
+    }
+    return false;
+}
+
+void sx_run_say_caused(struct sx_run_state *run, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    if (caused_take(run)) {
+        sx_run_say_list(run, fmt, args);
+    }
+    va_end(args);
+}
+
+void sx_run_say_of_list(const struct sx_run_job *job, const char *fmt, va_list args)
+{
+    if (job->request == NULL || caused_take(job->run)) {
+        sx_run_say_list(job->run, fmt, args);
+    }
+}
+
+void sx_run_say_of(const struct sx_run_job *job, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    sx_run_say_of_list(job, fmt, args);
     va_end(args);
 }
 

@@ -72,6 +72,25 @@ void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
 void sx_run_say_list(struct sx_run_state *run, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/* The same for a line that ranks cause, by a spawn that fails or a job that they have spawned.  They
+ * may cause SHMIX_LOG_LINES of them in a minute, as the lines of the library (server/entry);
+ * further ones are counted.  All are the launcher's user's. */
+void sx_run_say_caused(struct sx_run_state *run, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Either: caused for a job that was spawned. */
+void sx_run_say_of(const struct sx_run_job *job, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+void sx_run_say_of_list(const struct sx_run_job *job, const char *fmt, va_list args)
+    __attribute__((format(printf, 2, 0)));
+/* The launcher ends: say how many lines have been left out. */
+void sx_run_caused_end(struct sx_run_state *run);
+
+/* The lines that ranks have caused since a minute began. */
+struct sx_run_caused {
+    uint64_t until_ns; /* 0: none */
+    uint64_t lines, left_out;
+};
+
 /* From now on print each step with the time since this call, if wanted. */
 void sx_run_steps_begin(bool told);
 

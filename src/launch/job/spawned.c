@@ -372,9 +372,9 @@ static struct sx_run_job *spawn_said(struct sx_run_state *run, struct sx_run_req
     const pmix_status_t rc = spawn(run, request, parent, &job, message);
 
     if (rc != PMIX_SUCCESS) {
-        sx_run_say(run, "cannot spawn '%.100s' for rank %u of %s: %s",
-                   request->apps[0].cmd == NULL ? "" : request->apps[0].cmd, request->parent.rank,
-                   request->parent.nspace, message);
+        sx_run_say_caused(run, "cannot spawn '%.100s' for rank %u of %s: %s",
+                          request->apps[0].cmd == NULL ? "" : request->apps[0].cmd,
+                          request->parent.rank, request->parent.nspace, message);
         sx_run_request_answer(request, rc, NULL);
     }
     if (job == NULL) {
@@ -435,10 +435,10 @@ static void words_follow(struct sx_run_job *job)
         may_restart = may_restart || job->apps[i].restarts_max > 0;
     }
     if (again != NULL && sx_value_is_true(&again->value) && !may_restart) {
-        sx_run_say(job->run,
-                   "%s: autorestart without a number starts nothing again, as with prterun: "
-                   "add max-restarts=N",
-                   job->name);
+        sx_run_say_of(job,
+                      "%s: autorestart without a number starts nothing again, as with prterun: "
+                      "add max-restarts=N",
+                      job->name);
     }
 }
 
@@ -451,7 +451,7 @@ void sx_run_child_acts(struct sx_run_job *job)
     }
     sx_run_end_limit(job, request->said.job_timeout_ns);
     if (request->said.progress && !job->caused) {
-        sx_run_say(job->run, "%s: all %u ranks are up", job->name, job->rank_count);
+        sx_run_say_of(job, "%s: all %u ranks are up", job->name, job->rank_count);
     }
     words_follow(job);
     sx_run_note(job, PMIX_EVENT_JOB_START, PMIX_RANK_WILDCARD);
@@ -477,7 +477,7 @@ void sx_run_child_progress(struct sx_run_job *job, uint64_t now_ns)
         return;
     }
     if (request->progress_ns != 0) {
-        sx_run_say(job->run, "%s: %u of %u ranks are up", job->name, job->alive, job->rank_count);
+        sx_run_say_of(job, "%s: %u of %u ranks are up", job->name, job->alive, job->rank_count);
     }
     request->progress_ns = sx_deadline_ns(now_ns, PROGRESS_PERIOD_NS);
 }

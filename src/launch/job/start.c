@@ -98,8 +98,8 @@ static void file_failed(void *arg, const struct sx_run_file *file)
     struct sx_run_state *const run = arg;
 
     run->output_lost = true;
-    sx_run_say(run, "cannot write to '%.300s': %s; what comes for it is lost", file->path,
-               strerror(file->error));
+    sx_run_say_caused(run, "cannot write to '%.300s': %s; what comes for it is lost", file->path,
+                      strerror(file->error));
 }
 
 /* The file for stream @which, if files are wanted.  Return: false with one line in @message. */
@@ -360,10 +360,11 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     if (job->ranks[rank].restarts == 0 && sx_run_debugger_is_first(job, rank)) {
         sx_run_debugger_start(job, rank);
     } else if (job->ranks[rank].restarts == 0 && job->options->stop_on_exec) {
-        sx_run_say(job->run,
-                   "%srank %u (pid %ld) is stopped before its first instruction: attach with 'gdb "
-                   "-p %ld', or let it go on with 'kill -CONT %ld' (all: shmix ctl resume %s)",
-                   job->prefix, rank, (long)pid, (long)pid, (long)pid, job->nspace);
+        sx_run_say_of(
+            job,
+            "%srank %u (pid %ld) is stopped before its first instruction: attach with 'gdb "
+            "-p %ld', or let it go on with 'kill -CONT %ld' (all: shmix ctl resume %s)",
+            job->prefix, rank, (long)pid, (long)pid, (long)pid, job->nspace);
     }
 }
 

@@ -191,6 +191,7 @@ struct sx_run_state {
     bool closing;           /* no further job is accepted */
     bool input_begun;
     struct sx_run_progress progress;
+    struct sx_run_caused caused;
     uint32_t awaited; /* a message follows when so many ranks have connected; 0: none */
     bool give_up;
     int code;         /* of the first failure of any job */

@@ -325,9 +325,12 @@ static const char *part_of(const struct sx_run_options *options)
 static void who_write(const struct sx_run_job *job, uint32_t rank, const char *what, FILE *to)
 {
     const struct sx_run_app *const app = sx_run_job_app(job, rank);
+    char *const name = sx_cli_strdup(app->program[0]);
 
+    sx_say_plain(name);
     fprintf(to, "%s: %srank %u, app %u (%s)", what, job->prefix, rank, (unsigned)(app - job->apps),
-            app->program[0]);
+            name);
+    free(name);
 }
 
 /* "bound to core 5, CPUs 10-11" */
@@ -473,9 +476,13 @@ void sx_run_display_processes(struct sx_run_state *run, const struct sx_run_job 
     text_begin(&text);
     for (uint32_t rank = 0; rank < job->rank_count; rank++) {
         if (job->ranks[rank].pid > 0) {
-            fprintf(text.to, "(rank, host, exe, pid) = (%u, %s, %s, %ld)\n", rank, run->host,
-                    job->programs[sx_run_job_app(job, rank) - job->apps].path,
+            char *const path = sx_cli_strdup(
+                job->programs[sx_run_job_app(job, rank) - job->apps].path);
+
+            sx_say_plain(path);
+            fprintf(text.to, "(rank, host, exe, pid) = (%u, %s, %s, %ld)\n", rank, run->host, path,
                     (long)job->ranks[rank].pid);
+            free(path);
         }
     }
     char *const all = text_end(&text);
@@ -487,8 +494,8 @@ void sx_run_display_processes(struct sx_run_state *run, const struct sx_run_job 
         why = file_write(to, all, text.len);
     }
     if (why != 0) {
-        sx_run_say(run, "the processes of %s cannot be written to '%.300s': %s", job->name, to,
-                   why == ENOTSUP || why == ENXIO ? "that is no file" : strerror(why));
+        sx_run_say_of(job, "the processes of %s cannot be written to '%.300s': %s", job->name, to,
+                      why == ENOTSUP || why == ENXIO ? "that is no file" : strerror(why));
     }
     free(all);
 }

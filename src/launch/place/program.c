@@ -38,6 +38,21 @@ static int check(int wdir_fd, const char *path)
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
+/* A file that is read for what it names.  A rank that spawns may have put another one in its place
+ * since check(): a pipe without a writer must not block, and no file but a regular one is read.
+ * Return: -1 if it cannot be read. */
+static int file_open(int wdir_fd, const char *path)
+{
+    const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 /* ---- the loader of a program ----------------------------------------------------------------- */
 
 #define SEGMENTS_MAX 128 /* of an ELF file; linkers make about a dozen */
@@ -133,7 +148,7 @@ static bool loader_read(int fd, char name[PATH_MAX])
  * one line in @message. */
 static int check_loader(int wdir_fd, const char *path, char *message)
 {
-    const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = file_open(wdir_fd, path);
     char name[PATH_MAX];
     bool names;
     int why;
@@ -162,7 +177,7 @@ static int check_loader(int wdir_fd, const char *path, char *message)
  * none. */
 static const char *interpreter_of(int wdir_fd, const char *path, char line[LINE_MAX_BYTES])
 {
-    const int fd = openat(wdir_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = file_open(wdir_fd, path);
     ssize_t got = -1;
     char *name;
 
@@ -219,7 +234,7 @@ static bool elf_read(const struct sx_run_program *program, Elf32_Ehdr *ret_head)
     const bool relative = program->wdir != NULL && program->path[0] != '/';
     char *const path = sx_cli_printf("%s%s%s", relative ? program->wdir : "", relative ? "/" : "",
                                      program->path);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = file_open(AT_FDCWD, path);
     const ssize_t got = fd < 0 ? -1 : pread(fd, ret_head, sizeof(*ret_head), 0);
 
     if (fd >= 0) {

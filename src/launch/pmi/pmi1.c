@@ -726,9 +726,9 @@ static bool read_some(struct rank *rank)
     const char *const wrong = take_bytes(rank, bytes, (size_t)got);
 
     if (wrong != NULL) {
-        sx_run_say(rank->job->run,
-                   "%srank %" PRIu32 " has written to PMI_FD %s; its connection is closed",
-                   rank->job->prefix, number_of(rank), wrong);
+        sx_run_say_of(rank->job,
+                      "%srank %" PRIu32 " has written to PMI_FD %s; its connection is closed",
+                      rank->job->prefix, number_of(rank), wrong);
         lost(rank);
     }
     return true;

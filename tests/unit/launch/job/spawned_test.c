@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawned_test.c - how far the start of a spawned job is, told once a period. */
+/* spawned_test.c - what is said of spawned jobs: how far a start is, once a period; lines that ranks
+ * cause, up to a bound. */
 #include "launch/job/state.h"
 
 #include <criterion/criterion.h>
@@ -13,6 +14,7 @@
 #include "launch/job/record.h"
 
 #define BEGIN_NS 1000
+#define LINES 64 /* in a minute */
 
 static struct sx_run_record record;
 static const struct sx_run_setup setup = { .record = &record };
@@ -29,13 +31,8 @@ static const char *said(void)
     return text;
 }
 
-Test(run_child, how_far_it_is_is_told_once_a_period)
+static void open_all(void)
 {
-    char name[] = "job 1";
-    struct sx_run_request request = { .said.progress = true };
-    struct sx_run_job job = {
-        .run = &run, .request = &request, .name = name, .rank_count = 9, .spawned = 3, .alive = 3
-    };
     int pair[2];
 
     cr_assert_eq(pipe2(pair, O_CLOEXEC | O_NONBLOCK), 0);
@@ -44,7 +41,55 @@ Test(run_child, how_far_it_is_is_told_once_a_period)
     cr_assert_eq(sx_run_sink_init(&run.sinks[1], &run.loop, pair[1]), 0);
     run.sink_of[1] = &run.sinks[1];
     sx_say_set_name("shmix run");
+}
 
+static void close_all(void)
+{
+    sx_run_sink_deinit(&run.sinks[1]);
+    sx_run_loop_deinit(&run.loop);
+}
+
+Test(run_child, a_text_of_a_rank_is_neither_a_second_line_nor_an_escape)
+{
+    open_all();
+    sx_run_say(&run, "cannot spawn '%s'", "a\nshmix run: \x1b[31m\tb\x7f\xc2\x9b \xc3\xbc");
+    cr_expect_str_eq(said(), "shmix run: cannot spawn 'a shmix run: ?[31m b??? \xc3\xbc'\n");
+    close_all();
+}
+
+Test(run_child, lines_that_ranks_cause_have_a_bound_and_those_left_out_are_counted)
+{
+    struct sx_run_request request = { .said.progress = true };
+    struct sx_run_job child = { .run = &run, .request = &request }, first = { .run = &run };
+
+    open_all();
+    for (int i = 0; i < LINES; i++) {
+        (i % 2 == 0 ? sx_run_say_caused(&run, "%d", i) : sx_run_say_of(&child, "%d", i));
+        cr_expect_str_neq(said(), "", "line %d", i);
+    }
+    sx_run_say_caused(&run, "one more");
+    cr_expect_str_eq(said(), "shmix run: ranks have caused 64 lines in 60 s: more are counted "
+                             "(SHMIX_LOG_LINES)\n");
+    sx_run_say_of(&child, "one more");
+    cr_expect_str_eq(said(), "");
+    sx_run_say_of(&first, "of the command line");
+    cr_expect_str_eq(said(), "shmix run: of the command line\n");
+    sx_run_caused_end(&run);
+    cr_expect_str_eq(said(), "shmix run: 2 lines that ranks caused were left out\n");
+    sx_run_caused_end(&run);
+    cr_expect_str_eq(said(), "");
+    close_all();
+}
+
+Test(run_child, how_far_it_is_is_told_once_a_period)
+{
+    char name[] = "job 1";
+    struct sx_run_request request = { .said.progress = true };
+    struct sx_run_job job = {
+        .run = &run, .request = &request, .name = name, .rank_count = 9, .spawned = 3, .alive = 3
+    };
+
+    open_all();
     sx_run_child_progress(&job, BEGIN_NS);
     cr_expect_str_eq(said(), "", "it has just begun");
     sx_run_child_progress(&job, BEGIN_NS + SX_NS_PER_SEC);
@@ -61,6 +106,5 @@ Test(run_child, how_far_it_is_is_told_once_a_period)
     request.said.progress = false;
     sx_run_child_progress(&job, BEGIN_NS + 9 * SX_NS_PER_SEC);
     cr_expect_str_eq(said(), "", "nobody wants to know");
-    sx_run_sink_deinit(&run.sinks[1]);
-    sx_run_loop_deinit(&run.loop);
+    close_all();
 }

@@ -6,13 +6,33 @@
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
+
+/* What a rank does between the check of a file and its opening. */
+static const char *swapped; /* NULL: nothing */
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    va_list args;
+
+    va_start(args, flags);
+    const int mode = (flags & O_CREAT) != 0 ? va_arg(args, int) : 0;
+    va_end(args);
+    if (swapped != NULL && strcmp(path, swapped) == 0) {
+        swapped = NULL;
+        cr_assert_eq(unlink(path), 0);
+        cr_assert_eq(mkfifo(path, 0700), 0);
+    }
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
 
 static char dir[] = "/tmp/shmix-test-program-XXXXXX";
 
@@ -193,4 +213,18 @@ Test(run_program, finds_or_says_why_not, .init = setup, .fini = teardown)
         }
         free(found);
     }
+}
+
+/* A pipe has no writer: an open that waits for one would wait for ever. */
+Test(run_program, a_file_that_a_pipe_replaces_after_its_check_is_not_waited_for, .init = setup,
+     .fini = teardown, .timeout = 60)
+{
+    char message[SX_RUN_MESSAGE_MAX], *path = NULL;
+
+    make_script("swapped", "#!/bin/sh\n");
+    swapped = "./swapped";
+    cr_expect_eq(sx_run_program_find("./swapped", NULL, NULL, &path, message), 0,
+                 "the kernel decides: %s", message);
+    cr_expect_null(swapped, "the file was opened");
+    free(path);
 }
