@@ -71,9 +71,10 @@ struct sx_run_app {
     const char *pset;      /* the process set of its ranks; NULL: none */
     char **env;            /* words in the order given, as described below; owned */
     size_t env_count;
-    char **program;   /* argv of its ranks, NULL-terminated */
-    bool index_argv;  /* the first word has "-RANK" appended */
-    const char *file; /* while options are read: the app file in this place; NULL: a program */
+    char **program;     /* argv of its ranks, NULL-terminated */
+    bool index_argv;    /* the first word has "-RANK" appended */
+    const char *file;   /* while options are read: the app file in this place; NULL: a program */
+    const char *search; /* folders that are searched before PATH; borrowed, NULL: none */
 };
 
 /* A word of env is NAME=VALUE; or NAME, with its value here; or begins with one of these

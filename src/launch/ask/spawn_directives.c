@@ -22,6 +22,7 @@
         ROW(PMIX_MAX_RESTARTS, NUMBER, launch, restarts_max, .arg = UINT32_MAX),                  \
         ROW(PMIX_EXEC_AGENT, STRING, launch, agent),                                              \
         ROW(PMIX_FORKEXEC_AGENT, STRING, launch, agent),                                          \
+        ROW(SX_RUN_SEARCH, STRING, launch, search),                                               \
         ROW(PMIX_PRELOAD_FILES, STRING, launch, files),                                           \
         IDLE(PMIX_PRELOAD_BIN),        /* the node of the ranks has it: it is this one */         \
         IDLE(PMIX_WDIR_USER_SPECIFIED) /* a directory that cannot be entered is always an error */

@@ -522,6 +522,22 @@ static pmix_status_t judge_files(const char *files, const char *wdir, char *mess
     return rc;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Whether @index names the nodes that the one before it names: their files are read once. */
+static bool nodes_are_judged(const struct sx_run_request *request, size_t index)
+{
+    const struct sx_launch_options *const said = &request->of_apps[index];
+
+    return request->is_found || (index > 0 && is_same(said->hosts, said[-1].hosts) &&
+                                 is_same(said->more_hosts, said[-1].more_hosts) &&
+                                 is_same(said->hostfile, said[-1].hostfile) &&
+                                 is_same(said->more_file, said[-1].more_file));
+}
+
 static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uint32_t ppr,
                                const char *host, char *message)
 {
@@ -534,12 +550,13 @@ static pmix_status_t judge_app(struct sx_run_request *request, size_t index, uin
         snprintf(message, SX_RUN_MESSAGE_MAX, "application %zu has no program", index);
         return PMIX_ERR_JOB_NO_EXE_SPECIFIED;
     }
-    rc = judge_nodes(said, host, message);
+    rc = nodes_are_judged(request, index) ? PMIX_SUCCESS : judge_nodes(said, host, message);
     if (rc == PMIX_SUCCESS) {
         rc = judge_count(app, ppr, &to->rank_count, message);
     }
     to->wdir = said->wdir == NULL || said->wdir[0] == '\0' ? NULL : said->wdir;
-    if (rc == PMIX_SUCCESS) {
+    to->search = said->search;
+    if (rc == PMIX_SUCCESS && !request->is_found) {
         rc = judge_files(said->files, to->wdir == NULL ? "." : to->wdir, message);
     }
     if (rc != PMIX_SUCCESS) {

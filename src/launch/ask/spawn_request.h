@@ -61,6 +61,7 @@ struct sx_launch_options {
     struct sx_some_number beside_node, beside_proc; /* ... where no number is given */
     uint8_t pty;                              /* each stream of output is a terminal, with ... */
     const pmix_info_t *pty_termio, *pty_size; /* ... these settings */
+    const char *search;      /* the folders that are searched first (SX_RUN_SEARCH) */
     const char *runtime;     /* some of these, in words (launch/ask/spawn_request.h) */
     const pmix_info_t *kept; /* one at least: data of the job (launch/pmi/info.c) */
     uint64_t timeout_ns, spawn_timeout_ns, job_timeout_ns; /* 0: none */
@@ -84,6 +85,7 @@ struct sx_run_request {
     uint32_t target_count;             /* ranks of the job that a debugger's daemons examine */
     uint32_t beside_count;             /* ranks beside which others are to be placed */
     struct sx_run_late late;           /* the report on its ranks at the end of their time */
+    bool is_found;                     /* its files have been judged: not again */
     bool over_pmi1;                    /* the request came over PMI-1, with ... */
     struct sx_run_pmi1_words preputs;  /* ... these pairs for its ranks; zeroed: none */
     bool has_started;                  /* the answer was a success */
@@ -106,7 +108,8 @@ struct sx_run_request *sx_run_request_part(struct sx_run_request *request);
 /* The ranks of @request examine the job @nspace, unless they examine another one. */
 void sx_run_request_look_at(struct sx_run_request *request, const char *nspace);
 
-/* Make the options of the request, on the node @host.  Return: PMIX_SUCCESS, or why such a job is
+/* Make the options of the request, on the node @host.  This reads the files that it names, unless
+ * they are judged already (is_found).  Return: PMIX_SUCCESS, or why such a job is
  * impossible, with one line in @message. */
 pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
                                    char message[SX_RUN_MESSAGE_MAX]);
@@ -121,6 +124,9 @@ pmix_status_t sx_run_request_env(const struct sx_run_request *request, uint32_t 
 /* Answer once: a second answer is dropped.  @nspace: NULL for an error. */
 void sx_run_request_answer(struct sx_run_request *request, pmix_status_t status,
                            const char *nspace);
+
+/* PMI-1: folders in which a program without one is searched first, as in PATH. */
+#define SX_RUN_SEARCH "shmix.run.search"
 
 /* ---- runtime options ------------------------------------------------------------------------- */
 

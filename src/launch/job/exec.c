@@ -7,7 +7,8 @@
  * thousands of ranks would cost more than all other steps.  The child runs on a stack of its own.
  * A handled signal cannot reach the child: the launcher has no handlers, only blocked signals.  A
  * sanitizer keeps its own state in the memory that would be shared, so a build with one uses a
- * plain fork. */
+ * plain fork.  So do ranks of a spawn: it named their folder and program, whose file system may
+ * hang, and the launcher does not hang with it. */
 #include "launch/job/state.h"
 
 #include <errno.h>
@@ -121,15 +122,21 @@ static int become_on_stack(void *arg)
     become(arg);
 }
 
-static pid_t begin(struct start *start)
+static pid_t begin_borrowing(struct start *start)
 {
     static _Alignas(64) char stack[STACK_BYTES]; /* one child at a time */
 
     return clone(become_on_stack, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, start);
 }
-#else
+#endif
+
 static pid_t begin(struct start *start)
 {
+#if BORROW_MEMORY
+    if (!start->rank->apart) {
+        return begin_borrowing(start);
+    }
+#endif
     const pid_t pid = fork();
 
     if (pid == 0) {
@@ -137,7 +144,6 @@ static pid_t begin(struct start *start)
     }
     return pid;
 }
-#endif
 
 void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored)
 {
@@ -172,16 +178,30 @@ static void let_stop(pid_t pid)
     }
 }
 
+bool sx_run_spawn_has_stopped(pid_t pid)
+{
+    siginfo_t info = { 0 };
+
+    if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid) {
+        return false;
+    }
+    if (info.si_code == CLD_TRAPPED) {
+        /* A signal that came before exec is passed on, and ends the rank or stops it as well. */
+        ptrace(PTRACE_DETACH, pid, NULL, info.si_status == SIGTRAP ? SIGSTOP : info.si_status);
+    }
+    return info.si_code == CLD_STOPPED;
+}
+
 pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank)
 {
     struct start start = { .spawn = spawn, .rank = rank };
     const pid_t pid = begin(&start);
 
-    if (pid > 0 && !BORROW_MEMORY && !rank->at_terminal) {
+    if (pid > 0 && (!BORROW_MEMORY || rank->apart) && !rank->at_terminal) {
         /* Set the group here as well, so that a signal to the group sent from now on arrives. */
         setpgid(pid, pid);
     }
-    if (pid > 0 && rank->stops) {
+    if (pid > 0 && rank->stops && !rank->apart) {
         let_stop(pid);
     }
     return pid;

@@ -96,10 +96,13 @@ static void core_add(const struct sx_run_job *job, uint32_t rank, const siginfo_
     const struct sx_run_app *const app = sx_run_job_app(job, rank);
     const time_t age = (time_t)((sx_now_ns() - job->run->setup->begin_ns) / SX_NS_PER_SEC);
     const size_t used = strlen(verdict->text);
-    char *const where = info->si_code != CLD_DUMPED
+    const struct sx_run_program *const program = info->si_code != CLD_DUMPED
+                                                     ? NULL
+                                                     : &job->programs[app - job->apps];
+    /* The folder that a spawn named may be on a file system that hangs: it is not searched. */
+    char *const where = program == NULL || (job->request != NULL && program->wdir != NULL)
                             ? NULL
-                            : sx_run_core_of(job->ranks[rank].pid, info->si_status,
-                                             job->programs[app - job->apps].wdir,
+                            : sx_run_core_of(job->ranks[rank].pid, info->si_status, program->wdir,
                                              time(NULL) - age - 1);
 
     if (where != NULL) { /* replaces the ')' */
@@ -544,7 +547,7 @@ static void take_ready(struct sx_run_state *run, struct sx_run_news *news)
 
 static void take_spawn(struct sx_run_state *run, struct sx_run_news *news)
 {
-    sx_run_child_spawn(run, news->request, news->job);
+    sx_run_lookup_spawn(run, news->request, news->job);
     news->request = NULL;
 }
 

@@ -44,6 +44,7 @@ struct sx_run_rank {
     struct sx_table_node node; /* while it lives: launch/job/start.c */
     pid_t pid;
     bool alive;
+    bool stops;              /* it is to stop before its first instruction, and has not yet */
     bool unwanted;           /* an abort names it: its end is no failure */
     bool lost;               /* its client has gone, and the process that was started lives */
     bool loss_heard;         /* its client has gone, and the loss has been published */
@@ -98,6 +99,9 @@ struct sx_run_job {
     bool caused;                            /* there is a cause for its end; also once it is over */
     bool killed;
     struct sx_poll reports;      /* of ranks that could not execute their program */
+    uint32_t stops;              /* ranks that have not stopped yet */
+    bool held;                   /* until it is known whether the one beside it can start */
+    bool started_untold;         /* ... which acts->started waits for */
     int report_fd;               /* writing end of reports, while ranks start; -1: none */
     uint64_t begun_ns, ended_ns; /* job made, last rank ended; 0: not yet */
     pmix_status_t fate;          /* why the job ended: the first cause decides */

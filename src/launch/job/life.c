@@ -102,6 +102,11 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
     sx_run_bearer_remove(job->run, its);
     its->alive = false;
     job->alive--;
+    if (its->stops) {
+        its->stops = false;
+        job->stops--;
+        sx_run_start_stops(job);
+    }
     if (its->at_terminal) {
         its->at_terminal = false;
         job->run->at_terminal--;
@@ -145,6 +150,9 @@ static void reap(struct sx_run_state *run)
     /* These reports may have the reason why a rank ended; then its death is a consequence. */
     sx_run_start_reports(run);
     sx_run_failure_news(run);
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        sx_run_start_stops(run->jobs->at[i]);
+    }
     for (;;) {
         siginfo_t info = { 0 };
         struct sx_run_rank *rank;
@@ -160,6 +168,7 @@ static void reap(struct sx_run_state *run)
         waitpid(info.si_pid, NULL, 0);
         sx_run_debugger_ended(run, info.si_pid);
         sx_run_foreign_ended(&run->foreign, info.si_pid);
+        sx_run_lookup_ended(run, info.si_pid);
         if (info.si_pid == run->setup->look->pid) {
             run->setup->look->pid = 0; /* the probe's text is in the pipe */
         }
@@ -377,17 +386,19 @@ static bool jobs_live(struct sx_run_state *run)
         }
     }
     sx_run_past_remove(run);
-    return live;
+    return sx_run_lookups_live(run, live);
 }
 
 static void run_loop(struct sx_run_state *run)
 {
     while (jobs_live(run)) {
+        sx_run_lookups_step(run);
         sx_run_start_some(run);
-        sx_run_loop_turn(&run->loop, sx_run_is_starting(run));
+        sx_run_loop_turn(&run->loop, sx_run_is_starting(run) || sx_run_lookups_are_due(run));
         check(run);
     }
     run->closing = true;
+    sx_run_lookups_end(run);
     while (!sx_run_survivors_end_all(run)) {
         sx_run_loop_turn(&run->loop, false);
     }
@@ -490,7 +501,7 @@ static const struct sx_run_acts acts = {
     .acted = sx_run_child_acts,
     .abort = sx_run_failure_abort,
     .lost = sx_run_failure_lost,
-    .spawn = sx_run_child_spawn,
+    .spawn = sx_run_lookup_spawn,
 };
 
 static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
@@ -515,6 +526,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
 
 static void run_deinit(struct sx_run_state *run)
 {
+    sx_run_lookups_end(run);
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_past_close(run->jobs->at[i]);
     }

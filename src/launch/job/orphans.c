@@ -66,7 +66,8 @@ static pid_t child_next(const char **at)
 static bool is_survivor(struct sx_run_state *run, pid_t pid)
 {
     return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
-           sx_run_bearer(run, pid) == NULL && !sx_run_debugger_is(run, pid);
+           sx_run_bearer(run, pid) == NULL && !sx_run_debugger_is(run, pid) &&
+           !sx_run_lookup_is(run, pid);
 }
 
 enum whose { OURS, OTHERS, DYING };

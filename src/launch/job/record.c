@@ -526,6 +526,7 @@ void sx_run_step(struct sx_run_state *run, const char *fmt, ...)
     va_start(args, fmt);
     what = sx_cli_vprintf(fmt, args);
     va_end(args);
+    sx_say_plain(what);
     const double ms = (double)(sx_now_ns() - steps_begin_ns) / 1e6;
 
     if (run != NULL) {

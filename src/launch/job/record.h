@@ -72,9 +72,9 @@ void sx_run_say(struct sx_run_state *run, const char *fmt, ...)
 void sx_run_say_list(struct sx_run_state *run, const char *fmt, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/* The same for a line that ranks cause, by a spawn that fails or a job that they have spawned.  They
- * may cause SHMIX_LOG_LINES of them in a minute, as the lines of the library (server/entry);
- * further ones are counted.  All are the launcher's user's. */
+/* The same for a line that ranks cause, by a spawn that fails or a job that they have spawned.  All
+ * ranks are of one user and may cause SHMIX_LOG_LINES of them in a minute, as those of the library
+ * (server/entry); further ones are counted. */
 void sx_run_say_caused(struct sx_run_state *run, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Either: caused for a job that was spawned. */

@@ -56,8 +56,28 @@ static void marks_inherit(struct sx_output_options *output, const struct sx_run_
     }
 }
 
-/* Check that there are numbers and descriptors for the job, and that the requester may spawn. */
-static pmix_status_t judge_room(const struct sx_run_state *run,
+/* The jobs have shares, as the rows of the server's tables (SECURITY.md): a job of the command
+ * line, with all that it has spawned, has at most nine tenths of what the others leave. */
+static bool has_share(const struct sx_run_jobs *jobs, const struct sx_run_job *parent)
+{
+    const char *const root = parent == NULL ? "" : sx_run_job_root(parent);
+    uint32_t own = 0, others = 0;
+    bool shared = false; /* with others that may spawn */
+
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        const struct sx_run_job *const job = jobs->at[i];
+        const bool is_own = strcmp(sx_run_job_root(job), root) == 0;
+
+        if (job->state != SX_RUN_OVER || job->request != NULL) {
+            own += is_own;
+            others += !is_own;
+            shared = shared || (!is_own && job->state != SX_RUN_OVER);
+        }
+    }
+    return !shared || own < (SX_RUN_JOBS_MAX - others) * 9 / 10;
+}
+
+pmix_status_t sx_run_child_room(const struct sx_run_state *run,
                                 const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message)
 {
@@ -70,7 +90,7 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
     const uint64_t files = sx_run_files(&all, jobs + 1);
     struct rlimit limit;
 
-    if (run->closing || (parent != NULL && (parent->caused || parent->state == SX_RUN_OVER))) {
+    if (run->closing || (parent != NULL && parent->caused)) {
         snprintf(message, SX_RUN_MESSAGE_MAX, "the job that asks for it is ending");
         return PMIX_ERR_JOB_CANCELED;
     }
@@ -78,6 +98,13 @@ static pmix_status_t judge_room(const struct sx_run_state *run,
         snprintf(message, SX_RUN_MESSAGE_MAX,
                  "there would be %u jobs with %u ranks; possible are %u with %u", jobs + 1,
                  all.rank_count, SX_RUN_JOBS_MAX, SX_RUN_RANKS_MAX);
+        return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
+    }
+    if (!has_share(run->jobs, parent)) {
+        snprintf(message, SX_RUN_MESSAGE_MAX,
+                 "its first job and all that it has spawned have their share of the %u jobs of a "
+                 "launcher: nine tenths of what the others leave",
+                 SX_RUN_JOBS_MAX);
         return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
     if ((request->said.not_over || request->options.not_over) &&
@@ -132,7 +159,7 @@ static pmix_status_t judge_size(const struct sx_run_program *program, size_t *su
 
 /* The program is searched along the PATH of its own environment. */
 static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_app *app,
-                                  char **env, char *message)
+                                  char *const *env, char *message)
 {
     const char *const path = sx_run_env_get(env, "PATH");
     int code;
@@ -142,7 +169,6 @@ static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_
         app->env[app->env_count++] = sx_cli_printf("PATH=%s", path);
     }
     code = sx_run_program_init(program, app, message);
-    program->env = env;
     return code == 0                        ? PMIX_SUCCESS
            : code == SX_EXIT_NOT_FOUND      ? PMIX_ERR_JOB_EXE_NOT_FOUND
            : code == SX_EXIT_NOT_EXECUTABLE ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
@@ -162,30 +188,70 @@ static char *const *env_of_asker(const struct sx_run_request *request,
     return parent->programs[index].env;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Whether application @index has the program of the one before it: files are looked up once. */
+static bool is_found(const struct sx_run_request *request, uint32_t index, char *const *env,
+                     const char *path_before)
+{
+    const struct sx_run_app *const app = &request->options.apps[index];
+
+    return index > 0 && is_same(app->program[0], app[-1].program[0]) &&
+           is_same(app->wdir, app[-1].wdir) && is_same(app->search, app[-1].search) &&
+           is_same(sx_run_env_get(env, "PATH"), path_before);
+}
+
+pmix_status_t sx_run_child_env(const struct sx_run_state *run, const struct sx_run_request *request,
+                               const struct sx_run_job *parent, uint32_t index, char ***ret_env,
+                               char *message)
+{
+    const uint32_t all = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL);
+    char **env = sx_run_env_build(env_of_asker(request, parent), &request->options.apps[index],
+                                  run->setup->lib_dir, all > run->setup->machine->cpu_count);
+    const pmix_status_t rc = sx_run_request_env(request, index, &env);
+
+    if (rc != PMIX_SUCCESS) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "a directive for its environment: %s",
+                 PMIx_Error_string(rc));
+        env = sx_run_env_free(env);
+    }
+    *ret_env = env;
+    return rc;
+}
+
 static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run_request *request,
                                    const struct sx_run_job *parent, struct sx_run_program *programs,
                                    char *message)
 {
-    char *const *const outer = env_of_asker(request, parent);
-    const uint32_t all = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL);
     pmix_status_t rc = PMIX_SUCCESS;
+    char **before = NULL;
     size_t bytes = 0;
 
     for (uint32_t i = 0; i < request->options.app_count && rc == PMIX_SUCCESS; i++) {
         struct sx_run_app *const app = &request->options.apps[i];
-        char **env = sx_run_env_build(outer, app, run->setup->lib_dir,
-                                      all > run->setup->machine->cpu_count);
+        char **env = NULL;
 
-        rc = sx_run_request_env(request, i, &env);
-        if (rc == PMIX_SUCCESS) {
+        rc = sx_run_child_env(run, request, parent, i, &env, message);
+        if (rc == PMIX_SUCCESS &&
+            is_found(request, i, env, i == 0 ? NULL : sx_run_env_get(before, "PATH"))) {
+            sx_run_program_set(&programs[i], app, programs[i - 1].path, &programs[i - 1].image,
+                               false);
+            programs[i].is_searched = programs[i - 1].is_searched;
+        } else if (rc == PMIX_SUCCESS) {
             rc = program_find(&programs[i], app, env, message);
-            rc = rc == PMIX_SUCCESS ? judge_size(&programs[i], &bytes, message) : rc;
-        } else {
-            snprintf(message, SX_RUN_MESSAGE_MAX, "a directive for its environment: %s",
-                     PMIx_Error_string(rc));
-            sx_run_env_free(env);
         }
+        if (rc == PMIX_SUCCESS) {
+            programs[i].env = env;
+            rc = judge_size(&programs[i], &bytes, message);
+            programs[i].env = NULL; /* the launcher makes it again */
+        }
+        sx_run_env_free(before);
+        before = env;
     }
+    sx_run_env_free(before);
     return rc;
 }
 
@@ -321,37 +387,56 @@ static void set_session_cwd(struct sx_run_request *request, const char *dir)
     }
 }
 
-/* Return: PMIX_SUCCESS when the job is being started, or the error, with one line in @message.
- * @ret_job: the job, if it was made; it owns the request from then on. */
-static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *request,
-                           struct sx_run_job *parent, struct sx_run_job **ret_job, char *message)
+pmix_status_t sx_run_child_look(const struct sx_run_state *run, struct sx_run_request *request,
+                                const struct sx_run_job *parent,
+                                struct sx_run_program **ret_programs, char *message)
 {
-    struct sx_run_options *const options = &request->options;
-    struct sx_run_program *programs = NULL;
-    struct sx_run_place *places = NULL;
     pmix_status_t rc = others_find(run, request, message);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_run_request_judge(request, run->host, message);
     }
     if (rc == PMIX_SUCCESS) {
-        marks_inherit(&options->output, parent);
-        rc = judge_room(run, request, parent, message);
+        rc = sx_run_child_room(run, request, parent, message);
     }
     if (rc == PMIX_SUCCESS) {
         set_session_cwd(request, run->setup->session->dir);
-        programs = sx_cli_calloc(options->app_count, sizeof(*programs));
-        rc = programs_find(run, request, parent, programs, message);
+        *ret_programs = sx_cli_calloc(request->options.app_count, sizeof(**ret_programs));
+        rc = programs_find(run, request, parent, *ret_programs, message);
     }
+    return rc;
+}
+
+pmix_status_t sx_run_child_judge(const struct sx_run_state *run, struct sx_run_request *request,
+                                 const struct sx_run_job *parent, char *message)
+{
+    request->is_found = true;
+    const pmix_status_t rc = sx_run_request_judge(request, run->host, message);
+
+    if (rc == PMIX_SUCCESS) {
+        marks_inherit(&request->options.output, parent);
+        set_session_cwd(request, run->setup->session->dir);
+    }
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS when the job is being started, or the error, with one line in @message.
+ * @ret_job: the job, if it was made; it owns the request and the programs from then on. */
+static pmix_status_t make(struct sx_run_state *run, struct sx_run_request *request,
+                          struct sx_run_job *parent, struct sx_run_program *programs,
+                          struct sx_run_job **ret_job, char *message)
+{
+    struct sx_run_place *places = NULL;
+    pmix_status_t rc = sx_run_child_room(run, request, parent, message);
+
     if (rc == PMIX_SUCCESS) {
         places = places_find(run->setup->machine, request, message);
         rc = places == NULL ? PMIX_ERR_JOB_FAILED_TO_MAP : PMIX_SUCCESS;
     }
     if (rc != PMIX_SUCCESS) {
-        programs_free(programs, options->app_count);
         return rc;
     }
-    *ret_job = sx_run_jobs_add(run->jobs, options);
+    *ret_job = sx_run_jobs_add(run->jobs, &request->options);
     (*ret_job)->run = run;
     (*ret_job)->request = request;
     (*ret_job)->parent = parent;
@@ -363,45 +448,35 @@ static pmix_status_t spawn(struct sx_run_state *run, struct sx_run_request *requ
     return job_make(*ret_job, places, message);
 }
 
-/* Return: the job, or NULL when there is none; then the requester has received the reason. */
-static struct sx_run_job *spawn_said(struct sx_run_state *run, struct sx_run_request *request,
-                                     struct sx_run_job *parent)
+void sx_run_child_refuse(struct sx_run_state *run, struct sx_run_request *request,
+                         pmix_status_t status, const char *message)
+{
+    sx_run_say_caused(run, "cannot spawn '%.100s' for rank %u of %s: %s",
+                      request->apps[0].cmd == NULL ? "" : request->apps[0].cmd,
+                      request->parent.rank, request->parent.nspace, message);
+    sx_run_request_answer(request, status, NULL);
+}
+
+struct sx_run_job *sx_run_child_make(struct sx_run_state *run, struct sx_run_request *request,
+                                     struct sx_run_job *parent, struct sx_run_program *programs)
 {
     char message[SX_RUN_MESSAGE_MAX] = "";
     struct sx_run_job *job = NULL;
-    const pmix_status_t rc = spawn(run, request, parent, &job, message);
+    const pmix_status_t rc = make(run, request, parent, programs, &job, message);
 
     if (rc != PMIX_SUCCESS) {
-        sx_run_say_caused(run, "cannot spawn '%.100s' for rank %u of %s: %s",
-                          request->apps[0].cmd == NULL ? "" : request->apps[0].cmd,
-                          request->parent.rank, request->parent.nspace, message);
-        sx_run_request_answer(request, rc, NULL);
+        sx_run_child_refuse(run, request, rc, message);
     }
     if (job == NULL) {
+        programs_free(programs, request->options.app_count);
         sx_run_request_free(request);
     }
     return rc == PMIX_SUCCESS ? job : NULL;
 }
 
-void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
-                        struct sx_run_job *parent)
+void sx_run_child_alone(struct sx_run_job *job)
 {
-    struct sx_run_request *const apart = sx_run_request_part(request);
-    struct sx_run_job *const job = spawn_said(run, request, parent);
-
-    if (job == NULL) {
-        sx_run_request_free(apart);
-        return;
-    }
-    if (apart != NULL) {
-        if (job->state != SX_RUN_OVER) { /* a spawn that was not to be started */
-            sx_run_request_look_at(apart, job->nspace);
-        }
-        if (spawn_said(run, apart, parent) == NULL) {
-            sx_run_end(job, SX_EXIT_FAILURE, "%s ends, as not all of its spawn can be started",
-                       job->name);
-        }
-    }
+    sx_run_end(job, SX_EXIT_FAILURE, "%s ends, as not all of its spawn can be started", job->name);
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/util.h"
 #include "launch/ask/spawn_request.h"
@@ -29,8 +30,9 @@
 #include "launch/stdio/pty.h"
 
 #define STARTS_A_TURN 8
-#define TERMINALS_MAX 1024 /* ranks; the kernel has 4096 for all users of the machine */
-#define RANK_FDS 4         /* the standard ones, and PMI_FD */
+#define STARTS_NS (2 * SX_NS_PER_MS) /* further ones are for the next turn */
+#define TERMINALS_MAX 1024           /* ranks; the kernel has 4096 for all users of the machine */
+#define RANK_FDS 4                   /* the standard ones, and PMI_FD */
 
 static const char *const stream_names[] = { "stdout", "stderr" };
 
@@ -414,6 +416,7 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
         .pmi1_fd = fds[3],
         .at_terminal = job->ranks[rank].at_terminal,
         .is_traced = is_traced(job, rank),
+        .apart = job->request != NULL,
         .stops = job->ranks[rank].restarts == 0 && stops_on_exec(job, rank),
     };
     struct sx_run_spawn spawn = job->run->spawn;
@@ -431,7 +434,25 @@ static void rank_fork(struct sx_run_job *job, uint32_t rank, char **env, const i
                    strerror(why),
                    why == EAGAIN ? "; the limit of processes is reached (see ulimit -u)" : "");
     } else {
+        job->ranks[rank].stops = start.stops && start.apart;
+        job->stops += job->ranks[rank].stops;
         rank_started(job, rank, pid);
+    }
+}
+
+void sx_run_start_stops(struct sx_run_job *job)
+{
+    for (uint32_t i = 0; job->stops > 0 && i < job->spawned; i++) {
+        struct sx_run_rank *const rank = &job->ranks[i];
+
+        if (rank->stops && sx_run_spawn_has_stopped(rank->pid)) {
+            rank->stops = false;
+            job->stops--;
+        }
+    }
+    if (job->stops == 0 && job->started_untold) {
+        job->started_untold = false;
+        job->run->acts->started(job);
     }
 }
 
@@ -508,7 +529,7 @@ void sx_run_start_rank(struct sx_run_job *job, uint32_t rank)
 static struct sx_run_job *next_job(const struct sx_run_state *run)
 {
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        if (sx_run_job_is_starting(run->jobs->at[i])) {
+        if (sx_run_job_is_starting(run->jobs->at[i]) && !run->jobs->at[i]->held) {
             return run->jobs->at[i];
         }
     }
@@ -532,8 +553,10 @@ static void reports_end(struct sx_run_job *job)
 void sx_run_start_some(struct sx_run_state *run)
 {
     struct sx_run_job *job = next_job(run);
+    const uint64_t until_ns = sx_now_ns() + STARTS_NS;
 
-    for (int i = 0; i < STARTS_A_TURN && job != NULL; i++, job = next_job(run)) {
+    for (int i = 0; i < STARTS_A_TURN && job != NULL && (i == 0 || sx_now_ns() < until_ns);
+         i++, job = next_job(run)) {
         if (job->ranks[job->spawned].unwanted) {
             sx_run_pmi1_rank_gone(job, job->spawned++); /* an abort came first */
         } else {
@@ -591,7 +614,8 @@ static void reports_read(struct sx_run_job *job)
     if (got == 0) {
         sx_run_unwatch(&job->reports);
         close(fd);
-        job->run->acts->started(job);
+        job->started_untold = true;
+        sx_run_start_stops(job);
     }
 }
 

@@ -71,13 +71,16 @@ struct sx_run_spawn_rank {
     int pmi1_fd;      /* the rank inherits this descriptor under its number */
     bool at_terminal; /* its input is a terminal, which becomes its controlling one */
     bool is_traced;   /* by any process of its user, even where the system forbids it (Yama) */
+    bool apart;       /* a file system may hang: the launcher does not wait for exec */
     bool stops;       /* before the first instruction of its program, until SIGCONT or a debugger */
 };
 
 /* The signals that this process ignores; without SIGHUP if SIGHUP is to stay ignored (nohup). */
 void sx_run_spawn_ignored(sigset_t *ret_ignored, bool keep_hup_ignored);
 
-/* Start a rank.  Return: its pid, or -1 and errno. */
+/* Start a rank.  Return: its pid, or -1 and errno.  If it is apart and stops, the caller asks until
+ * it has stopped, or is gone. */
+bool sx_run_spawn_has_stopped(pid_t pid);
 pid_t sx_run_spawn_rank(const struct sx_run_spawn *spawn, const struct sx_run_spawn_rank *rank);
 
 /* ---- orphans --------------------------------------------------------------------------------- */
@@ -113,6 +116,27 @@ void sx_run_survivors_close(struct sx_run_state *run);
 bool sx_run_survivors_end(struct sx_run_job *job);
 /* The same for all jobs. */
 bool sx_run_survivors_end_all(struct sx_run_state *run);
+
+/* ---- lookup ---------------------------------------------------------------------------------- */
+
+/* Spawns, from their arrival until they are jobs (launch/job/lookup.c). */
+
+struct sx_run_asker; /* a job of the command line, or the tools, and the spawns that wait */
+
+/* Make a job of @request, which this call takes over; @parent: NULL for a tool. */
+void sx_run_lookup_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                         struct sx_run_job *parent);
+/* Whether a step can be made now; make some, for 2 ms at most and one step. */
+bool sx_run_lookups_are_due(const struct sx_run_state *run);
+void sx_run_lookups_step(struct sx_run_state *run);
+/* Return: @jobs_live; or true while requests wait that may become jobs, for the time of one at
+ * most. */
+bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live);
+/* Whether @pid looks something up; it has been reaped. */
+bool sx_run_lookup_is(const struct sx_run_state *run, pid_t pid);
+void sx_run_lookup_ended(struct sx_run_state *run, pid_t pid);
+/* Answer all that wait, and release what is here. */
+void sx_run_lookups_end(struct sx_run_state *run);
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -182,6 +206,9 @@ struct sx_run_state {
     struct sx_poll signals, news;
     struct sx_run_foreign foreign;
     struct sx_run_survivors survivors;
+    struct sx_run_asker *askers;  /* of spawns */
+    struct sx_timer lookups_last; /* no job is left, and spawns have this time */
+    bool lookups_over;
     bool terminals_suit;  /* the ranks, unless options or their jobs decide otherwise */
     uint32_t at_terminal; /* ranks that live and have a terminal */
     int no_terminal;      /* errno: there are no terminals; 0: none has failed so far */
@@ -292,6 +319,8 @@ void sx_run_start_rank(struct sx_run_job *job, uint32_t rank);
 
 /* Handle reports of ranks that could not execute their program. */
 void sx_run_start_reports(struct sx_run_state *run);
+/* Ask which ranks of @job have stopped before their first instruction. */
+void sx_run_start_stops(struct sx_run_job *job);
 
 /* The ranks that live, by their processes.  A search returns NULL when @pid is not a rank's. */
 void sx_run_bearer_add(struct sx_run_state *run, struct sx_run_rank *rank);
@@ -397,9 +426,30 @@ void sx_run_past_remove(struct sx_run_state *run);
  * exit code if it is the first failure.  If the parent ends for a cause, the child ends with it
  * unless it was spawned as a separate job.  A parent that ends well leaves the child running. */
 
-/* Make a job of @request, which this call takes over; @parent: NULL for a tool. */
-void sx_run_child_spawn(struct sx_run_state *run, struct sx_run_request *request,
-                        struct sx_run_job *parent);
+/* The steps of launch/job/lookup.c.  Each returns PMIX_SUCCESS, or why the spawn is refused, with
+ * one line in @message.  Room: there is a number for one more job, and the asker may have it.
+ * Look: in a process of its own, find all that the request names; the caller leaks the programs.
+ * Judge: make the options of a request whose files were judged.  Env: the environment of one
+ * application. */
+pmix_status_t sx_run_child_room(const struct sx_run_state *run,
+                                const struct sx_run_request *request,
+                                const struct sx_run_job *parent, char *message);
+pmix_status_t sx_run_child_look(const struct sx_run_state *run, struct sx_run_request *request,
+                                const struct sx_run_job *parent,
+                                struct sx_run_program **ret_programs, char *message);
+pmix_status_t sx_run_child_judge(const struct sx_run_state *run, struct sx_run_request *request,
+                                 const struct sx_run_job *parent, char *message);
+pmix_status_t sx_run_child_env(const struct sx_run_state *run, const struct sx_run_request *request,
+                               const struct sx_run_job *parent, uint32_t index, char ***ret_env,
+                               char *message);
+/* Make the job; takes over the request and the programs.  Return: NULL if it is refused. */
+struct sx_run_job *sx_run_child_make(struct sx_run_state *run, struct sx_run_request *request,
+                                     struct sx_run_job *parent, struct sx_run_program *programs);
+/* The caller gets @status, and the user the reason. */
+void sx_run_child_refuse(struct sx_run_state *run, struct sx_run_request *request,
+                         pmix_status_t status, const char *message);
+/* The job that was to be started beside @job is refused. */
+void sx_run_child_alone(struct sx_run_job *job);
 
 /* All ranks of @job that could be started have been; any job. */
 void sx_run_child_started(struct sx_run_job *job);

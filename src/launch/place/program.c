@@ -4,10 +4,12 @@
  * failures. */
 #include "launch/place/program.h"
 
+#include <assert.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,24 +230,36 @@ static int check_interpreters(int wdir_fd, const char *path, char *message)
 
 /* ---- programs of other machines -------------------------------------------------------------- */
 
-/* The first bytes of the file that the ranks execute.  Return: false if it is not an ELF file. */
-static bool elf_read(const struct sx_run_program *program, Elf32_Ehdr *ret_head)
+static_assert(sizeof(struct sx_run_image) == offsetof(Elf32_Ehdr, e_version) &&
+                  offsetof(struct sx_run_image, machine) == offsetof(Elf32_Ehdr, e_machine),
+              "the image is the begin of both classes");
+
+/* Read the image of the file that the ranks execute, unless it is not an ELF file. */
+static void image_read(struct sx_run_program *program)
 {
     const bool relative = program->wdir != NULL && program->path[0] != '/';
     char *const path = sx_cli_printf("%s%s%s", relative ? program->wdir : "", relative ? "/" : "",
                                      program->path);
     const int fd = file_open(AT_FDCWD, path);
-    const ssize_t got = fd < 0 ? -1 : pread(fd, ret_head, sizeof(*ret_head), 0);
+    Elf32_Ehdr head;
+    const ssize_t got = fd < 0 ? -1 : pread(fd, &head, sizeof(head), 0);
 
     if (fd >= 0) {
         close(fd);
     }
     free(path);
-    return got == (ssize_t)sizeof(*ret_head) && memcmp(ret_head->e_ident, ELFMAG, SELFMAG) == 0;
+    if (got == (ssize_t)sizeof(head) && memcmp(head.e_ident, ELFMAG, SELFMAG) == 0) {
+        memcpy(&program->image, &head, sizeof(program->image));
+    }
+}
+
+static bool is_elf(const struct sx_run_image *image)
+{
+    return image->ident[0] != '\0';
 }
 
 /* The names of uname(1).  The word is at the same place in both classes of ELF files. */
-static const char *machine_of(const Elf32_Ehdr *head)
+static const char *machine_of(const struct sx_run_image *image)
 {
     static const struct {
         uint16_t number;
@@ -264,13 +278,13 @@ static const char *machine_of(const Elf32_Ehdr *head)
         { EM_SPARCV9, 0, "sparc64" },
         { 258, 0, "loongarch64" }, /* EM_LOONGARCH, which older headers do not have */
     };
-    const unsigned char *const bytes = (const unsigned char *)&head->e_machine;
-    const bool big = head->e_ident[EI_DATA] == ELFDATA2MSB;
+    const unsigned char *const bytes = (const unsigned char *)&image->machine;
+    const bool big = image->ident[EI_DATA] == ELFDATA2MSB;
     const unsigned number = bytes[big] + 256u * bytes[!big];
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         if (rows[i].number == number &&
-            (rows[i].data == 0 || rows[i].data == head->e_ident[EI_DATA])) {
+            (rows[i].data == 0 || rows[i].data == image->ident[EI_DATA])) {
             return rows[i].name;
         }
     }
@@ -280,17 +294,17 @@ static const char *machine_of(const Elf32_Ehdr *head)
 void sx_run_program_fault(const struct sx_run_program *program, int error,
                           char text[SX_RUN_FAULT_MAX])
 {
+    const char *const machine = machine_of(&program->image);
     struct utsname system;
-    Elf32_Ehdr head;
 
     text[0] = '\0';
     if (error == ENOENT) {
         snprintf(text, SX_RUN_FAULT_MAX,
                  " (is the interpreter that its first line names installed?)");
-    } else if (error == ENOEXEC && elf_read(program, &head) && machine_of(&head) != NULL &&
-               uname(&system) == 0 && strcmp(machine_of(&head), system.machine) != 0) {
+    } else if (error == ENOEXEC && is_elf(&program->image) && machine != NULL &&
+               uname(&system) == 0 && strcmp(machine, system.machine) != 0) {
         snprintf(text, SX_RUN_FAULT_MAX, ": it is for %s, and this machine is %s: build it here",
-                 machine_of(&head), system.machine);
+                 machine, system.machine);
     }
 }
 
@@ -458,16 +472,40 @@ int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app 
                         char message[SX_RUN_MESSAGE_MAX])
 {
     char *const path = sx_run_env_value(app, "PATH");
-    Elf32_Ehdr head;
     int code;
 
     *program = (struct sx_run_program){ .argv = app->program, .wdir = app->wdir };
-    code = find_anywhere(app->program[0], app->wdir, path, &program->path, message);
+    program->is_searched = app->search != NULL && strchr(app->program[0], '/') == NULL &&
+                           sx_run_program_find(app->program[0], app->wdir, app->search,
+                                               &program->path, message) == 0;
+    code = program->is_searched
+               ? 0
+               : find_anywhere(app->program[0], app->wdir, path, &program->path, message);
     free(path);
-    if (code == 0 && !elf_read(program, &head)) {
+    if (code == 0) {
+        image_read(program);
+    }
+    if (code == 0 && !is_elf(&program->image)) {
         program->sh_argv = sh_argv_make(program->path, program->argv);
     }
     return code;
+}
+
+void sx_run_program_set(struct sx_run_program *program, const struct sx_run_app *app,
+                        const char *path, const struct sx_run_image *image, bool searched)
+{
+    if (searched) {
+        free(app->program[0]);
+        app->program[0] = sx_cli_strdup(path);
+    }
+    *program = (struct sx_run_program){ .path = sx_cli_strdup(path),
+                                        .argv = app->program,
+                                        .wdir = app->wdir,
+                                        .image = *image,
+                                        .is_searched = searched };
+    if (!is_elf(image)) {
+        program->sh_argv = sh_argv_make(program->path, program->argv);
+    }
 }
 
 /* ---- limits of the kernel -------------------------------------------------------------------- */

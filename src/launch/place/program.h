@@ -20,6 +20,12 @@
 int sx_run_program_find(const char *name, const char *wdir, const char *path, char **ret_path,
                         char message[SX_RUN_MESSAGE_MAX]);
 
+/* The first bytes of an ELF file; zeroed: the file is none. */
+struct sx_run_image {
+    unsigned char ident[16];
+    uint16_t type, machine;
+};
+
 /* The program that the ranks of one application execute. */
 struct sx_run_program {
     char *path;       /* for execve, relative to wdir if not absolute */
@@ -27,6 +33,8 @@ struct sx_run_program {
     char **sh_argv;   /* for a script without "#!": sh PATH ARGUMENTS; NULL: it is an ELF file */
     const char *wdir; /* NULL: the launcher's; borrowed */
     char **env;       /* shared by the ranks; the caller sets it before the first start */
+    struct sx_run_image image;
+    bool is_searched; /* it is from the folders that its application names */
     bool is_served;   /* the server has added its part to env (launch/job/start.c) */
 };
 
@@ -35,11 +43,15 @@ struct sx_run_program {
  * @message.  Deinit in either case; it is safe on a zeroed program. */
 int sx_run_program_init(struct sx_run_program *program, const struct sx_run_app *app,
                         char message[SX_RUN_MESSAGE_MAX]);
+/* The same for a program that has been found, by another process: @path is copied.  One that is
+ * @searched has its path as its first word, which is malloc'ed. */
+void sx_run_program_set(struct sx_run_program *program, const struct sx_run_app *app,
+                        const char *path, const struct sx_run_image *image, bool searched);
 /* Whether exec can pass its words and its environment.  Return: true; false with one line in
  * @message. */
 bool sx_run_program_fits(const struct sx_run_program *program, char message[SX_RUN_MESSAGE_MAX]);
-/* The reason why execve has refused it with @error, to be appended to the text of strerror; or
- * "". */
+/* The reason why execve has refused it with @error, without a look at the file, to be appended to
+ * the text of strerror; or "". */
 #define SX_RUN_FAULT_MAX 128
 void sx_run_program_fault(const struct sx_run_program *program, int error,
                           char text[SX_RUN_FAULT_MAX]);

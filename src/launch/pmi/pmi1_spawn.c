@@ -16,7 +16,6 @@
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/job/state.h"
-#include "launch/place/program.h"
 
 #define WORD_COST 64 /* of each word, besides its text */
 
@@ -280,16 +279,14 @@ static bool take_count(struct sx_run_pmi1_spawn *spawn, const char *key, const c
     return true;
 }
 
-/* `path` names the directories that are searched first for a program without a directory. */
+/* `path` names the directories that are searched first for a program without a directory, later and
+ * not by this thread. */
 static void command_end(struct sx_run_pmi1_spawn *spawn)
 {
     pmix_app_t *const app = spawn->wrong == NULL ? last(spawn) : NULL;
-    char message[SX_RUN_MESSAGE_MAX], *found;
 
-    if (app != NULL && app->cmd != NULL && spawn->path != NULL && strchr(app->cmd, '/') == NULL &&
-        sx_run_program_find(app->cmd, app->cwd, spawn->path, &found, message) == 0) {
-        free(app->cmd);
-        app->cmd = found;
+    if (app != NULL && spawn->path != NULL) {
+        put_info(app, SX_RUN_SEARCH, spawn->path);
     }
     if (app != NULL && app->argv != NULL) {
         put_text(&app->argv[0], app->cmd == NULL ? "" : app->cmd);

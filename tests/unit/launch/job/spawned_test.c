@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* spawned_test.c - what is said of spawned jobs: how far a start is, once a period; lines that ranks
- * cause, up to a bound. */
+ * cause, up to a bound; and who may have one more. */
 #include "launch/job/state.h"
 
 #include <criterion/criterion.h>
@@ -79,6 +79,42 @@ Test(run_child, lines_that_ranks_cause_have_a_bound_and_those_left_out_are_count
     sx_run_caused_end(&run);
     cr_expect_str_eq(said(), "");
     close_all();
+}
+
+#define MANY 230
+
+/* Nine tenths of the 255 that the other one leaves are 229. */
+Test(run_child, a_job_of_the_command_line_leaves_the_last_tenth_of_the_jobs_to_others)
+{
+    static char busy[] = "s.0", idle[] = "s.1";
+    static struct sx_run_job all[MANY + 1];
+    static struct sx_run_job *at[MANY + 1];
+    const struct sx_run_machine machine = { .cpu_count = 1 };
+    const struct sx_run_setup with_machine = { .record = &record, .machine = &machine };
+    struct sx_run_jobs jobs = { .at = at };
+    struct sx_run_request request = { .over_pmi1 = false };
+    char message[SX_RUN_MESSAGE_MAX] = "";
+
+    run.setup = &with_machine;
+    run.jobs = &jobs;
+    for (uint32_t i = 0; i <= MANY; i++) {
+        all[i] = (struct sx_run_job){ .nspace = i == 0 ? idle : busy, .root = NULL };
+        at[i] = &all[i];
+    }
+    jobs.count = MANY;
+    cr_expect_eq(sx_run_child_room(&run, &request, &all[1], message),
+                 PMIX_ERR_JOB_INSUFFICIENT_RESOURCES);
+    cr_expect_not_null(strstr(message, "share"), "%s", message);
+    cr_expect_eq(sx_run_child_room(&run, &request, &all[0], message), PMIX_SUCCESS,
+                 "the other one: %s", message);
+    jobs.count--;
+    cr_expect_eq(sx_run_child_room(&run, &request, &all[1], message), PMIX_SUCCESS, "%s", message);
+    jobs.count++;
+    all[0].state = SX_RUN_OVER;
+    cr_expect_eq(sx_run_child_room(&run, &request, &all[1], message), PMIX_SUCCESS,
+                 "nobody else is there: %s", message);
+    run.setup = &setup;
+    run.jobs = NULL;
 }
 
 Test(run_child, how_far_it_is_is_told_once_a_period)

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* lookup.c - what a spawn names is looked up by a process of its own.
+ *
+ *   WAITING --its asker's turn--> LOOKING --the answer--> FOUND --in steps--> a job, or refused
+ *                                    \--the time limit: refused, killed--> LOST --reaped--> next
+ *
+ * A request names programs, folders and files, and the file system that has them may hang, or need
+ * seconds for each name.  So the launcher opens none of them.  It forks: the child, which has a
+ * copy of the request and of all jobs, judges the request as a whole, and sends the programs that
+ * it has found.  The launcher's thread then makes the job, with a bound on the time in one turn.
+ *
+ * An asker is a job of the command line with all that it has spawned, or the tools.  It has one
+ * look-up at a time, and its requests are served in their order.  So a file system that hangs
+ * costs its own asker its spawns, and nobody else anything.  A child that the kernel does not let
+ * die is LOST: further requests of its asker are refused until it has gone. */
+#include "launch/job/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pmix.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/system/process.h"
+#include "base/util.h"
+#include "launch/ask/spawn_request.h"
+#include "launch/common/say.h"
+#include "launch/place/program.h"
+
+#define TIME_NS (30 * SX_NS_PER_SEC) /* of one look-up */
+#define KILL_NS SX_NS_PER_SEC        /* then it is LOST for good */
+#define CPU_SECONDS 10               /* of one look-up */
+#define STEPS_NS (2 * SX_NS_PER_MS)  /* in one turn of the loop, for all askers */
+#define READ_BYTES 65536             /* in one turn, of one answer */
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* One head, and one struct answer_app for each application, with the bytes of its path behind it.
+ * Nothing follows the head of a request that is refused. */
+struct answer {
+    int32_t status;
+    uint32_t target_count, beside_count;
+    char message[SX_RUN_MESSAGE_MAX];
+};
+
+struct answer_app {
+    uint32_t path_bytes; /* with its NUL */
+    uint32_t searched;   /* in the folders of the spawn's own */
+    struct sx_run_image image;
+};
+
+/* A request, from its arrival until it is a job. */
+struct sx_run_lookup {
+    struct sx_run_lookup *next;
+    struct sx_run_request *request, *apart; /* apart: is spawned next, or NULL */
+    struct sx_run_job *parent, *with;       /* held; NULL: none */
+    struct sx_run_program *programs;        /* those that have been made ... */
+    uint32_t made;                          /* ... are so many */
+};
+
+enum asker_state { WAITING, LOOKING, FOUND, LOST };
+
+struct sx_run_asker {
+    struct sx_run_asker *next;
+    struct sx_run_state *run;
+    char *name;                         /* of the first job; "": tools */
+    struct sx_run_lookup *first, *last; /* the first one is the one that the state is about */
+    enum asker_state state;
+    bool stuck;            /* if LOST: it has had the time to die */
+    pid_t pid;             /* if LOOKING or LOST */
+    struct sx_poll answer; /* if LOOKING; else its fd is -1 */
+    struct sx_timer limit;
+    char *bytes;
+    size_t used, room, taken; /* of the answer; taken: as far as it has become programs */
+};
+
+/* ---- the child ------------------------------------------------------------------------------- */
+
+static bool send_all(int fd, const void *bytes, size_t size)
+{
+    for (const char *at = bytes; size > 0;) {
+        const ssize_t sent = write(fd, at, size);
+
+        if (sent < 0 && errno != EINTR) {
+            return false;
+        }
+        at += sent > 0 ? sent : 0;
+        size -= sent > 0 ? (size_t)sent : 0;
+    }
+    return true;
+}
+
+static bool send_app(int fd, const struct sx_run_program *program)
+{
+    const struct answer_app app = { .path_bytes = (uint32_t)strlen(program->path) + 1,
+                                    .searched = program->is_searched,
+                                    .image = program->image };
+
+    return send_all(fd, &app, sizeof(app)) && send_all(fd, program->path, app.path_bytes);
+}
+
+static bool nothing(enum sx_log_level level)
+{
+    (void)level;
+    return false;
+}
+
+/* The child has copies of descriptors whose ends others wait for, so it closes them first. */
+__attribute__((noreturn)) static void look_main(struct sx_run_asker *asker, int fd, pid_t launcher)
+{
+    const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS }, core = { 0, 0 };
+    struct sx_run_lookup *const lookup = asker->first;
+    struct sx_run_program *programs = NULL;
+    struct answer answer = { .status = PMIX_SUCCESS };
+    bool good;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != launcher || dup2(fd, STDERR_FILENO + 1) < 0) {
+        _exit(1);
+    }
+    fd = STDERR_FILENO + 1;
+    sx_descriptors_close_from(fd + 1);
+    setrlimit(RLIMIT_CPU, &cpu);
+    setrlimit(RLIMIT_CORE, &core);
+    sx_log_set_judge(nothing); /* the launcher has a line for each refusal */
+    answer.status = sx_run_child_look(asker->run, lookup->request, lookup->parent, &programs,
+                                      answer.message);
+    answer.target_count = lookup->request->target_count;
+    answer.beside_count = lookup->request->beside_count;
+    good = send_all(fd, &answer, sizeof(answer));
+    for (uint32_t i = 0;
+         good && answer.status == PMIX_SUCCESS && i < lookup->request->options.app_count; i++) {
+        good = send_app(fd, &programs[i]);
+    }
+    _exit(good ? 0 : 1);
+}
+
+/* ---- the queue of an asker ------------------------------------------------------------------- */
+
+static void lookup_free(struct sx_run_lookup *lookup)
+{
+    if (lookup->with != NULL) {
+        lookup->with->held = false;
+    }
+    if (lookup->request != NULL) {
+        for (uint32_t i = 0; lookup->programs != NULL && i < lookup->made; i++) {
+            sx_run_program_deinit(&lookup->programs[i]);
+        }
+        free(lookup->programs);
+    }
+    sx_run_request_free(lookup->request);
+    sx_run_request_free(lookup->apart);
+    sx_run_job_drop(lookup->parent);
+    sx_run_job_drop(lookup->with);
+    free(lookup);
+}
+
+static void answer_close(struct sx_run_asker *asker)
+{
+    const int fd = asker->answer.fd;
+
+    if (fd >= 0) {
+        sx_run_unwatch(&asker->answer);
+        close(fd);
+    }
+}
+
+/* The first request of @asker is dealt with. */
+static void first_remove(struct sx_run_asker *asker)
+{
+    struct sx_run_lookup *const lookup = asker->first;
+
+    asker->first = lookup->next;
+    if (asker->first == NULL) {
+        asker->last = NULL;
+    }
+    free(asker->bytes);
+    asker->bytes = NULL;
+    asker->used = asker->room = asker->taken = 0;
+    lookup_free(lookup);
+}
+
+static void first_refuse(struct sx_run_asker *asker, pmix_status_t status, const char *message)
+{
+    struct sx_run_lookup *const lookup = asker->first;
+
+    sx_run_child_refuse(asker->run, lookup->request, status, message);
+    if (lookup->with != NULL) {
+        sx_run_child_alone(lookup->with);
+    }
+    first_remove(asker);
+}
+
+static void all_refuse(struct sx_run_asker *asker)
+{
+    while (asker->first != NULL) {
+        first_refuse(asker, PMIX_ERR_TIMEOUT,
+                     "a spawn before it has named a file of a file system that does not answer");
+    }
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+static void stuck_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_asker *const asker = arg;
+
+    (void)now_ns;
+    asker->stuck = true;
+    all_refuse(asker);
+}
+
+static void limit_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_asker *const asker = arg;
+
+    (void)now_ns;
+    answer_close(asker);
+    kill(asker->pid, SIGKILL);
+    asker->state = LOST;
+    sx_run_after(&asker->run->loop, &asker->limit, KILL_NS, stuck_due, asker);
+    first_refuse(asker, PMIX_ERR_TIMEOUT,
+                 "its programs, folders and files have not been found in time: a file system does "
+                 "not answer, or there are too many");
+}
+
+/* The time that the spawn gives its start, if that is shorter. */
+static uint64_t limit_of(const struct sx_run_request *request)
+{
+    const uint64_t said_ns = request->said.spawn_timeout_ns != 0 ? request->said.spawn_timeout_ns
+                                                                 : request->said.timeout_ns;
+
+    return said_ns != 0 && said_ns < TIME_NS ? said_ns : TIME_NS;
+}
+
+/* The answer is whole, or the child has ended before. */
+static void answer_judge(struct sx_run_asker *asker)
+{
+    struct sx_run_request *const request = asker->first->request;
+    struct answer answer;
+
+    sx_timer_remove(&asker->limit);
+    answer_close(asker);
+    asker->pid = 0;
+    asker->state = WAITING;
+    if (asker->used < sizeof(answer)) {
+        first_refuse(asker, PMIX_ERR_TIMEOUT,
+                     "the process that looks for its programs, folders and files has been ended; "
+                     "it has 10 s of CPU time");
+        return;
+    }
+    memcpy(&answer, asker->bytes, sizeof(answer));
+    if (answer.status != PMIX_SUCCESS) {
+        first_refuse(asker, answer.status, answer.message);
+        return;
+    }
+    request->target_count = answer.target_count;
+    request->beside_count = answer.beside_count;
+    asker->taken = sizeof(answer);
+    asker->state = FOUND;
+}
+
+static void answer_read(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct sx_run_asker *const asker = arg;
+
+    (void)revents;
+    (void)now_ns;
+    if (asker->room - asker->used < READ_BYTES) {
+        asker->room = 2 * asker->room + READ_BYTES;
+        asker->bytes = sx_cli_realloc(asker->bytes, asker->room, 1);
+    }
+    const ssize_t got = read(asker->answer.fd, asker->bytes + asker->used, READ_BYTES);
+
+    if (got > 0) {
+        asker->used += (size_t)got;
+    } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+        answer_judge(asker);
+    }
+}
+
+/* Return: 0 or errno. */
+static int look_begin(struct sx_run_asker *asker)
+{
+    const pid_t launcher = getpid();
+    int pair[2], why;
+
+    if (pipe2(pair, O_CLOEXEC) != 0) {
+        return errno;
+    }
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        look_main(asker, pair[1], launcher);
+    }
+    why = pid < 0 ? errno : 0;
+    close(pair[1]);
+    if (why == 0) {
+        fcntl(pair[0], F_SETFL, O_NONBLOCK);
+        asker->pid = pid;
+        asker->state = LOOKING;
+        asker->answer = (struct sx_poll){ .fd = pair[0], .fn = answer_read, .arg = asker };
+        sx_run_after(&asker->run->loop, &asker->limit, limit_of(asker->first->request), limit_due,
+                     asker);
+        why = sx_run_watch(&asker->run->loop, &asker->answer, POLLIN);
+    } else {
+        close(pair[0]);
+    }
+    return why;
+}
+
+/* ---- making the job -------------------------------------------------------------------------- */
+
+/* The next application of the answer.  Return: false if the answer ends before. */
+static bool app_take(struct sx_run_asker *asker, struct answer_app *ret_app, const char **ret_path)
+{
+    const size_t left = asker->used - asker->taken;
+
+    if (left < sizeof(*ret_app)) {
+        return false;
+    }
+    memcpy(ret_app, asker->bytes + asker->taken, sizeof(*ret_app));
+    *ret_path = asker->bytes + asker->taken + sizeof(*ret_app);
+    if (ret_app->path_bytes == 0 || ret_app->path_bytes > left - sizeof(*ret_app) ||
+        (*ret_path)[ret_app->path_bytes - 1] != '\0') {
+        return false;
+    }
+    asker->taken += sizeof(*ret_app) + ret_app->path_bytes;
+    return true;
+}
+
+/* The first request of @asker is a job now, or has been refused: @job NULL. */
+static void job_made(struct sx_run_asker *asker, struct sx_run_job *job)
+{
+    struct sx_run_lookup *const lookup = asker->first;
+
+    lookup->request = NULL; /* the job's, or free */
+    lookup->programs = NULL;
+    if (lookup->with != NULL && job == NULL) {
+        sx_run_child_alone(lookup->with);
+    } else if (lookup->apart != NULL && job != NULL) {
+        /* It is the next one of its asker. */
+        struct sx_run_lookup *const next = sx_cli_calloc(1, sizeof(*next));
+
+        if (job->state != SX_RUN_OVER) { /* a spawn that was not to be started */
+            sx_run_request_look_at(lookup->apart, job->nspace);
+        }
+        job->held = true;
+        sx_run_job_hold(job);
+        sx_run_job_hold(lookup->parent);
+        *next = (struct sx_run_lookup){
+            .next = lookup->next, .request = lookup->apart, .parent = lookup->parent, .with = job
+        };
+        lookup->apart = NULL;
+        lookup->next = next;
+        asker->last = asker->last == lookup ? next : asker->last;
+    }
+    asker->state = WAITING;
+    first_remove(asker);
+}
+
+/* One step of the first request of @asker, which has been found. */
+static void found_step(struct sx_run_asker *asker)
+{
+    struct sx_run_lookup *const lookup = asker->first;
+    struct sx_run_request *const request = lookup->request;
+    char message[SX_RUN_MESSAGE_MAX] = "";
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    if (lookup->programs == NULL) {
+        rc = sx_run_child_judge(asker->run, request, lookup->parent, message);
+        lookup->programs = sx_cli_calloc(request->options.app_count + 1,
+                                         sizeof(struct sx_run_program));
+    } else if (lookup->made < request->options.app_count) {
+        struct answer_app app;
+        const char *path = NULL;
+
+        if (app_take(asker, &app, &path)) {
+            struct sx_run_program *const program = &lookup->programs[lookup->made];
+
+            sx_run_program_set(program, &request->options.apps[lookup->made], path, &app.image,
+                               app.searched != 0);
+            rc = sx_run_child_env(asker->run, request, lookup->parent, lookup->made++,
+                                  &program->env, message);
+        } else {
+            rc = PMIX_ERR_TIMEOUT;
+            snprintf(message, sizeof(message),
+                     "the process that looks for its programs has been ended; it has %d s of CPU "
+                     "time",
+                     CPU_SECONDS);
+        }
+    } else {
+        job_made(asker, sx_run_child_make(asker->run, request, lookup->parent, lookup->programs));
+        return;
+    }
+    if (rc != PMIX_SUCCESS) {
+        asker->state = WAITING;
+        first_refuse(asker, rc, message);
+    }
+}
+
+/* ---- the turn -------------------------------------------------------------------------------- */
+
+static bool is_due(const struct sx_run_asker *asker)
+{
+    return asker->first != NULL && (asker->state == WAITING || asker->state == FOUND);
+}
+
+bool sx_run_lookups_are_due(const struct sx_run_state *run)
+{
+    for (const struct sx_run_asker *asker = run->askers; asker != NULL; asker = asker->next) {
+        if (is_due(asker)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void asker_step(struct sx_run_asker *asker)
+{
+    if (asker->state == FOUND) {
+        found_step(asker);
+        return;
+    }
+    char message[SX_RUN_MESSAGE_MAX];
+    const pmix_status_t rc = sx_run_child_room(asker->run, asker->first->request,
+                                               asker->first->parent, message);
+
+    if (rc != PMIX_SUCCESS) {
+        first_refuse(asker, rc, message);
+        return;
+    }
+    const int why = look_begin(asker);
+
+    if (why != 0) {
+        snprintf(message, sizeof(message), "no process for looking for its programs: %s",
+                 strerror(why));
+        first_refuse(asker, PMIX_ERR_JOB_SYS_OP_FAILED, message);
+    }
+}
+
+/* Each asker in turn: who was served goes to the end. */
+void sx_run_lookups_step(struct sx_run_state *run)
+{
+    const uint64_t until_ns = sx_now_ns() + STEPS_NS;
+
+    while (sx_run_lookups_are_due(run)) {
+        struct sx_run_asker **at = &run->askers, *asker;
+
+        while (!is_due(*at)) {
+            at = &(*at)->next;
+        }
+        asker = *at;
+        *at = asker->next;
+        while (*at != NULL) {
+            at = &(*at)->next;
+        }
+        *at = asker;
+        asker->next = NULL;
+        asker_step(asker);
+        if (sx_now_ns() >= until_ns) {
+            break;
+        }
+    }
+}
+
+static bool any_waits(const struct sx_run_state *run)
+{
+    for (const struct sx_run_asker *asker = run->askers; asker != NULL; asker = asker->next) {
+        if (asker->first != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void last_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_state *const run = arg;
+
+    (void)now_ns;
+    run->lookups_over = true;
+}
+
+bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live)
+{
+    if (jobs_live || run->closing || !any_waits(run)) {
+        sx_timer_remove(&run->lookups_last);
+        return jobs_live;
+    }
+    if (!sx_run_is_awaited(&run->lookups_last) && !run->lookups_over) {
+        sx_run_after(&run->loop, &run->lookups_last, TIME_NS, last_due, run);
+    }
+    return !run->lookups_over;
+}
+
+bool sx_run_lookup_is(const struct sx_run_state *run, pid_t pid)
+{
+    const struct sx_run_asker *asker = run->askers;
+
+    while (asker != NULL && asker->pid != pid) {
+        asker = asker->next;
+    }
+    return asker != NULL;
+}
+
+void sx_run_lookup_ended(struct sx_run_state *run, pid_t pid)
+{
+    struct sx_run_asker *asker = run->askers;
+
+    while (asker != NULL && asker->pid != pid) {
+        asker = asker->next;
+    }
+    if (asker != NULL && asker->state == LOST) { /* else the answer has ended it */
+        sx_timer_remove(&asker->limit);
+        asker->pid = 0;
+        asker->stuck = false;
+        asker->state = WAITING;
+    }
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+/* Askers stay: there are no more than jobs of the command line, and one for the tools. */
+static struct sx_run_asker *asker_of(struct sx_run_state *run, const struct sx_run_job *parent)
+{
+    const char *const name = parent == NULL ? "" : sx_run_job_root(parent);
+    struct sx_run_asker **at = &run->askers;
+
+    while (*at != NULL && strcmp((*at)->name, name) != 0) {
+        at = &(*at)->next;
+    }
+    if (*at == NULL) {
+        *at = sx_cli_calloc(1, sizeof(**at));
+        **at = (struct sx_run_asker){ .run = run, .name = sx_cli_strdup(name), .answer.fd = -1 };
+    }
+    return *at;
+}
+
+void sx_run_lookup_spawn(struct sx_run_state *run, struct sx_run_request *request,
+                         struct sx_run_job *parent)
+{
+    if (run->closing || (parent != NULL && (parent->caused || parent->state == SX_RUN_OVER))) {
+        sx_run_child_refuse(run, request, PMIX_ERR_JOB_CANCELED,
+                            "the job that asks for it is ending");
+        sx_run_request_free(request);
+        return;
+    }
+    struct sx_run_asker *const asker = asker_of(run, parent);
+    struct sx_run_lookup *const lookup = sx_cli_calloc(1, sizeof(*lookup));
+
+    sx_run_job_hold(parent);
+    *lookup = (struct sx_run_lookup){ .request = request,
+                                      .apart = sx_run_request_part(request),
+                                      .parent = parent };
+    if (asker->last == NULL) {
+        asker->first = lookup;
+    } else {
+        asker->last->next = lookup;
+    }
+    asker->last = lookup;
+    if (asker->stuck) {
+        all_refuse(asker);
+    }
+}
+
+void sx_run_lookups_end(struct sx_run_state *run)
+{
+    struct sx_run_asker *asker;
+
+    sx_timer_remove(&run->lookups_last);
+    while ((asker = run->askers) != NULL) {
+        run->askers = asker->next;
+        sx_timer_remove(&asker->limit);
+        answer_close(asker);
+        if (asker->pid > 0) {
+            kill(asker->pid, SIGKILL);
+        }
+        while (asker->first != NULL) {
+            sx_run_request_answer(asker->first->request, PMIX_ERR_JOB_CANCELED, NULL);
+            first_remove(asker);
+        }
+        free(asker->name);
+        free(asker);
+    }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* hangs.c - a preloaded library that makes a file system which does not answer.
+ *
+ * Whoever names a path with "/hangs" waits for ever.  With "/later" only the execution of a program
+ * does so: entering its folder.  Each opening of a path with "/counted" adds a byte to the file
+ * that COUNTED names. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void touch(const char *path)
+{
+    while (strstr(path, "/hangs") != NULL) {
+        pause();
+    }
+}
+
+static void count(const char *path)
+{
+    const char *const to = getenv("COUNTED");
+
+    if (to != NULL && strstr(path, "/counted") != NULL) {
+        const int fd = (int)syscall(SYS_openat, AT_FDCWD, to, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+        (void)!write(fd, ".", 1);
+        close(fd);
+    }
+}
+
+static int opened(int folder, const char *path, int flags, mode_t mode)
+{
+    touch(path);
+    count(path);
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+#define MODE(flags, mode)                                         \
+    do {                                                          \
+        va_list args;                                             \
+        va_start(args, flags);                                    \
+        mode = ((flags)&O_CREAT) != 0 ? va_arg(args, mode_t) : 0; \
+        va_end(args);                                             \
+    } while (0)
+
+int open(const char *path, int flags, ...)
+{
+    mode_t mode;
+
+    MODE(flags, mode);
+    return opened(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...)
+{
+    mode_t mode;
+
+    MODE(flags, mode);
+    return opened(folder, path, flags, mode);
+}
+
+int fstatat(int folder, const char *path, struct stat *st, int flags)
+{
+    int (*const next)(int, const char *, struct stat *,
+                      int) = (int (*)(int, const char *, struct stat *, int))dlsym(RTLD_NEXT,
+                                                                                   "fstatat");
+
+    touch(path);
+    return next(folder, path, st, flags);
+}
+
+int chdir(const char *path)
+{
+    touch(path);
+    while (strstr(path, "/later") != NULL) {
+        pause();
+    }
+    return (int)syscall(SYS_chdir, path);
+}

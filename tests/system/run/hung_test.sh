@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The shmix authors
+# hung_test.sh - a spawn that names a file system which does not answer costs its own asker alone.
+. "$(dirname "$0")/lib.sh"
+
+# A sanitizer has to be the first library.
+if ldd "$SHMIX" "$(dirname "$SHMIX")/../lib/libpmix.so.2" 2>/dev/null | grep -q 'lib[atu]b\{0,1\}san'; then
+    echo "skipped: the file system is a preloaded library, which a sanitizer does not let be the first"
+    exit 77
+fi
+
+# launch ARGS...: as run, but killed when the launcher does not answer
+launch() {
+    LD_PRELOAD=$HANGS timeout -k 1 100 "$SHMIX" run "$@" >"$work/out" 2>"$work/err"
+    code=$?
+}
+
+mkdir "$work/later"
+
+# ---- the asker is refused in its time, and others spawn meanwhile ----
+
+for named in "pmix.wdir=$work/hangs -- true" "-- $work/hangs/program" "pmix.hostfile=$work/hangs -- true"; do
+    # shellcheck disable=SC2086 # words
+    launch --separate-jobs --on-failure notify -n 1 "$SPAWNER" -t 2 pmix.timeout $named : -n 1 "$SPAWNER" -- true
+    grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "$named: not refused"
+    expect_err 'have not been found in time' "$named"
+    grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "$named: the other job has not spawned"
+    expect_clean "$named"
+done
+
+# ---- it answers, and then it does not: the process that becomes a rank waits alone ----
+
+launch --separate-jobs --on-failure notify -n 1 "$SPAWNER" -t 2 pmix.timeout "pmix.wdir=$work/later" -- true : -n 1 "$SPAWNER" -- true
+grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a folder that hangs later: not ended"
+grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a folder that hangs later: the other job has not spawned"
+expect_clean "a folder that hangs later"
+
+# ---- the launcher's own time goes on ----
+
+launch --timeout 1 -n 1 "$SPAWNER" "pmix.wdir=$work/hangs" -- true
+expect_code 124 "the launcher's time"
+
+# ---- a file is read once for all applications of a spawn ----
+
+echo localhost >"$work/counted"
+COUNTED=$work/count launch -n 1 "$SPAWNER" -a 40 "pmix.hostfile=$work/counted" -- true
+grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a file of nodes: not spawned"
+[ "$(wc -c <"$work/count")" -le 1 ] || fail "a file of nodes of 40 applications: read $(wc -c <"$work/count") times"
+
+finish
