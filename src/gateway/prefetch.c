@@ -25,11 +25,11 @@
 
 #define VALUES_MAX 16u                     /* in one answer ... */
 #define BYTES_MAX ((size_t)8192)           /* ... in each of them, and in all but the last */
-#define KEYS_MAX 4096u                     /* that are known */
-#define SENT_BYTES_MAX ((size_t)512 << 10) /* of the account of what was sent */
+#define KEYS_MAX 1024u                     /* that are known */
+#define SENT_BYTES_MAX ((size_t)256 << 10) /* of the account of what was sent */
 
 struct sx_known_key {
-    struct sx_table_node node; /* of the session's, by its handle */
+    struct sx_table_node node; /* of the session's, by its name */
     const shmix_key_t *handle;
     size_t index; /* among the known keys */
     char name[];
@@ -45,35 +45,33 @@ struct sx_sent {
 
 /* ---- known keys ------------------------------------------------------------------------------ */
 
-static uint64_t hash_of(const shmix_key_t *handle)
+static uint64_t hash_of(const char *name)
 {
-    return XXH3_64bits(&handle, sizeof(handle));
+    return XXH3_64bits(name, strlen(name));
 }
 
-static const struct sx_known_key *known_find(const struct sx_prefetch *prefetch,
-                                             const shmix_key_t *handle)
+static const struct sx_known_key *known_find(const struct sx_prefetch *prefetch, const char *name)
 {
-    struct sx_table_node *node = sx_table_first(&prefetch->by_handle, hash_of(handle));
+    struct sx_table_node *node = sx_table_first(&prefetch->by_name, hash_of(name));
 
-    for (; node != NULL; node = sx_table_next(&prefetch->by_handle, node)) {
+    for (; node != NULL; node = sx_table_next(&prefetch->by_name, node)) {
         const struct sx_known_key *const key = SX_CONTAINER(node, struct sx_known_key, node);
 
-        if (key->handle == handle) {
+        if (strcmp(key->name, name) == 0) {
             return key;
         }
     }
     return NULL;
 }
 
-/* Unless memory is out, or the known keys are too many. */
+/* Unless memory is out. */
 static void key_add(struct sx_prefetch *prefetch, const shmix_key_t *handle, const char *name)
 {
     const size_t size = strlen(name) + 1;
     struct sx_known_key *const key = malloc(sizeof(*key) + size);
 
-    if (key == NULL || prefetch->count == KEYS_MAX ||
-        !SX_ARRAY_RESERVE(prefetch->keys, prefetch->count, prefetch->room, 16) ||
-        !sx_table_add(&prefetch->by_handle, &key->node, hash_of(handle))) {
+    if (key == NULL || !SX_ARRAY_RESERVE(prefetch->keys, prefetch->count, prefetch->room, 16) ||
+        !sx_table_add(&prefetch->by_name, &key->node, hash_of(name))) {
         free(key);
         return;
     }
@@ -85,12 +83,14 @@ static void key_add(struct sx_prefetch *prefetch, const shmix_key_t *handle, con
 
 void sx_gateway_prefetch_know(struct sx_session *session, const char *name)
 {
+    struct sx_prefetch *const prefetch = &session->prefetch;
     const shmix_key_t *handle;
 
-    if (session->job != NULL && !sx_gateway_is_reserved(name) &&
-        shmix_key_find(session->job, SHMIX_JOB, name, &handle) == PMIX_SUCCESS &&
-        known_find(&session->prefetch, handle) == NULL) {
-        key_add(&session->prefetch, handle, name);
+    /* A handle stays as long as the job, and so none is taken for a key that is not kept. */
+    if (session->job != NULL && prefetch->count < KEYS_MAX && !sx_gateway_is_reserved(name) &&
+        known_find(prefetch, name) == NULL &&
+        shmix_key_find(session->job, SHMIX_JOB, name, &handle) == PMIX_SUCCESS) {
+        key_add(prefetch, handle, name);
     }
 }
 
@@ -99,15 +99,10 @@ void sx_gateway_prefetch_know(struct sx_session *session, const char *name)
 static const struct sx_known_key *keys_list(struct sx_session *session, const char *asked)
 {
     struct sx_prefetch *const prefetch = &session->prefetch;
-    const struct sx_known_key *known;
-    const shmix_key_t *handle;
+    const struct sx_known_key *const known = known_find(prefetch, asked);
     char **names = NULL;
     size_t count = 0;
 
-    if (shmix_key_find(session->job, SHMIX_JOB, asked, &handle) != PMIX_SUCCESS) {
-        return NULL;
-    }
-    known = known_find(prefetch, handle);
     if (known != NULL || prefetch->count == KEYS_MAX ||
         shmix_job_keys(session->job, SHMIX_JOB, &names, &count) != PMIX_SUCCESS) {
         return known;
@@ -116,7 +111,7 @@ static const struct sx_known_key *keys_list(struct sx_session *session, const ch
         sx_gateway_prefetch_know(session, names[i]);
     }
     PMIx_Argv_free(names);
-    return known_find(prefetch, handle);
+    return known_find(prefetch, asked);
 }
 
 /* ---- what was sent --------------------------------------------------------------------------- */
@@ -264,7 +259,7 @@ void sx_gateway_prefetch_deinit(struct sx_session *session)
         free(sent->prints);
         free(sent);
     }
-    sx_table_deinit(&prefetch->by_handle);
+    sx_table_deinit(&prefetch->by_name);
     sx_table_deinit(&prefetch->sent);
     free(prefetch->keys);
 }

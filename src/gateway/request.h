@@ -34,9 +34,9 @@ typedef pmix_status_t (*sx_command_fn_t)(struct sx_request *request, struct sx_w
 struct sx_prefetch {
     struct sx_known_key **keys; /* the known keys, in the order in which they were seen */
     size_t count, room;
-    struct sx_table by_handle; /* the same */
-    struct sx_table sent;      /* what was sent, by rank */
-    size_t sent_bytes;         /* that it takes */
+    struct sx_table by_name; /* the same */
+    struct sx_table sent;    /* what was sent, by rank */
+    size_t sent_bytes;       /* that it takes */
 };
 
 struct sx_session {
