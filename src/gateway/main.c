@@ -49,6 +49,7 @@ struct stranger {
 
 struct gateway {
     int listen_fd, life_fd, news_fd, signal_fd;
+    pid_t starter;              /* of the ranks, as far as it is known */
     struct stranger *strangers; /* STRANGERS_MAX, shared with the children */
     unsigned refusals_logged;
     bool crowd_logged;
@@ -137,6 +138,7 @@ static bool child_fork(struct gateway *gateway, struct stranger *stranger, int f
                                         .life_fd = gateway->life_fd,
                                         .news_fd = gateway->news_fd,
                                         .peer = *peer,
+                                        .starter = gateway->starter,
                                         .state = &stranger->state };
 
         close(gateway->listen_fd);
@@ -249,6 +251,10 @@ static bool gateway_init(struct gateway *gateway, char **words)
     }
     gateway->listen_fd = atoi(words[0]);
     gateway->life_fd = gateway->news_fd = atoi(words[1]);
+    gateway->starter = (pid_t)atoi(words[2]);
+    if (gateway->starter == 0) {
+        gateway->starter = getppid();
+    }
     if (gateway->life_fd < 0) {
         gateway->life_fd = (int)syscall(SYS_pidfd_open, atoi(words[2]), 0);
     }

@@ -19,9 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 #define ENVIRONMENT_BYTES_MAX ((size_t)256 << 10)
 #define ANSWER_BYTES 1024
-#define ANSWER_SEC 2 /* the kernel answers within the call that asks */
+#define CHILDREN_MAX 65536u /* of one process */
+#define LEVELS_MAX 4u       /* a rank may have been started by a script */
+#define ANSWER_SEC 2        /* the kernel answers within the call that asks */
 
 /* ---- the user -------------------------------------------------------------------------------- */
 
@@ -190,20 +194,27 @@ struct search {
     char *bytes; /* room for an environment; NULL: any process is searched */
 };
 
+static bool is_it(const struct search *search, pid_t pid)
+{
+    struct stat st;
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+    return stat(path, &st) == 0 && st.st_uid == search->peer->uid &&
+           (search->bytes == NULL || has_entries(pid, search->entries, search->bytes)) &&
+           has_socket(pid, search->link);
+}
+
 static pid_t search_all(const struct search *search)
 {
     DIR *const all = opendir("/proc");
     const struct dirent *entry;
-    struct stat st;
     pid_t found = 0;
 
     while (all != NULL && (entry = readdir(all)) != NULL) {
         const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-        if (pid > 0 && (found == 0 || pid < found) &&
-            fstatat(dirfd(all), entry->d_name, &st, 0) == 0 && st.st_uid == search->peer->uid &&
-            (search->bytes == NULL || has_entries(pid, search->entries, search->bytes)) &&
-            has_socket(pid, search->link)) {
+        if (pid > 0 && (found == 0 || pid < found) && is_it(search, pid)) {
             found = pid;
         }
     }
@@ -213,18 +224,79 @@ static pid_t search_all(const struct search *search)
     return found;
 }
 
-pid_t sx_gateway_peer_process(const struct sx_gateway_peer *peer, const char *nspace, uint32_t rank)
+/* ---- the children of a process ---- */
+
+struct children {
+    pid_t *pids;
+    size_t count, room;
+};
+
+/* Add those that thread @thread of process @pid has started.  A kernel may have no such file. */
+static void children_add(struct children *children, pid_t pid, const char *thread)
+{
+    char path[64 + sizeof(((struct dirent *)NULL)->d_name)];
+    int child;
+
+    snprintf(path, sizeof(path), "/proc/%d/task/%s/children", (int)pid, thread);
+    FILE *const file = fopen(path, "re");
+
+    while (file != NULL && children->count < CHILDREN_MAX && fscanf(file, "%d", &child) == 1 &&
+           SX_ARRAY_RESERVE(children->pids, children->count, children->room, 64)) {
+        children->pids[children->count++] = child;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
+/* Children of @pid, and theirs.  A launcher starts its ranks in their order, so the search begins
+ * with the child that has the number @first. */
+static pid_t search_below(const struct search *search, pid_t pid, uint32_t first, unsigned levels)
+{
+    struct children children = { .count = 0 };
+    const struct dirent *entry;
+    char path[64];
+    pid_t found = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *const threads = opendir(path);
+
+    while (threads != NULL && (entry = readdir(threads)) != NULL) {
+        if (entry->d_name[0] != '.') {
+            children_add(&children, pid, entry->d_name);
+        }
+    }
+    if (threads != NULL) {
+        closedir(threads);
+    }
+    for (size_t i = 0; i < children.count && found == 0; i++) {
+        const pid_t child = children.pids[(first + i) % children.count];
+
+        found = is_it(search, child) ? child : 0;
+    }
+    for (size_t i = 0; i < children.count && found == 0 && levels > 1; i++) {
+        found = search_below(search, children.pids[i], 0, levels - 1);
+    }
+    free(children.pids);
+    return found;
+}
+
+pid_t sx_gateway_peer_process(const struct sx_gateway_peer *peer, pid_t starter, const char *nspace,
+                              uint32_t rank)
 {
     char name[sizeof("PMIX_NAMESPACE=") + PMIX_MAX_NSLEN], number[32];
     struct search search = { .peer = peer,
                              .entries = { name, number },
                              .bytes = malloc(ENVIRONMENT_BYTES_MAX) };
-    pid_t found;
+    pid_t found = 0;
 
     snprintf(search.link, sizeof(search.link), "socket:[%llu]", (unsigned long long)peer->inode);
     snprintf(name, sizeof(name), "PMIX_NAMESPACE=%s", nspace);
     snprintf(number, sizeof(number), "PMIX_RANK=%u", rank);
-    found = search.bytes == NULL ? 0 : search_all(&search);
+    if (search.bytes != NULL) {
+        found = starter > 1 ? search_below(&search, starter, rank, LEVELS_MAX) : 0;
+        found = found != 0 ? found : search_all(&search);
+    }
     free(search.bytes);
     search.bytes = NULL;
     return found != 0 ? found : search_all(&search);

@@ -20,11 +20,12 @@ struct sx_gateway_peer {
 /* Return: 0 or errno; ENOTCONN when no process has the other end any more. */
 int sx_gateway_peer_find(int fd, struct sx_gateway_peer *ret);
 
-/* A process that holds the socket @inode, which belongs to user @uid: of several the one with the
- * lowest number, from which the others were forked.  @nspace and @rank: the process that has these
- * in its environment is tried first, as reading the descriptors of all processes takes long.
- * Return: 0 when none can be seen. */
-pid_t sx_gateway_peer_process(const struct sx_gateway_peer *peer, const char *nspace,
+/* A process that holds the socket @inode, which belongs to user @uid: of several the one from which
+ * the others were forked.  Reading the descriptors of all processes takes long, so a process that
+ * has @nspace and @rank in its environment is tried first, and of these one that @starter (0: no
+ * process) has started, which needs no walk over all processes.  Return: 0 when none can be
+ * seen. */
+pid_t sx_gateway_peer_process(const struct sx_gateway_peer *peer, pid_t starter, const char *nspace,
                               uint32_t rank);
 
 #endif

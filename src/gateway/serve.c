@@ -280,7 +280,8 @@ int sx_serve(const struct sx_serve *serve)
     if (!sx_stranger_becomes(serve->state, SX_STRANGER_GREETED)) {
         return EXIT_REFUSED;
     }
-    const pid_t pid = sx_gateway_peer_process(&serve->peer, foreign.proc.nspace, foreign.proc.rank);
+    const pid_t pid = sx_gateway_peer_process(&serve->peer, serve->starter, foreign.proc.nspace,
+                                              foreign.proc.rank);
 
     foreign.pid = pid != 0 ? pid : foreign.pid;
     become(&foreign);

@@ -26,6 +26,7 @@ struct sx_serve {
     int life_fd;                 /* ends with the starter, or becomes readable */
     int news_fd;                 /* for struct sx_gateway_news; -1: no process wants them */
     struct sx_gateway_peer peer; /* its user has been checked */
+    pid_t starter;               /* of the ranks; 0: unknown */
     _Atomic int *state;          /* shared with the process that accepts */
 };
 

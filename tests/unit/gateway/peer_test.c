@@ -87,7 +87,7 @@ Test(peer, each_connection_has_its_own_socket)
         cr_expect_eq(sx_gateway_peer_find(theirs[i], &peer), 0);
         cr_expect_eq(peer.uid, getuid());
         cr_expect_eq(peer.inode, inode_of(ours[i]));
-        cr_expect_eq(sx_gateway_peer_process(&peer, "no.such.job", 0), getpid());
+        cr_expect_eq(sx_gateway_peer_process(&peer, 0, "no.such.job", 0), getpid());
     }
 }
 
@@ -139,8 +139,11 @@ Test(peer, another_process_is_found_by_its_environment)
     const int theirs = accept_next();
 
     cr_expect_eq(sx_gateway_peer_find(theirs, &peer), 0);
-    cr_expect_eq(sx_gateway_peer_process(&peer, "a.job", 7), pid);
-    cr_expect_eq(sx_gateway_peer_process(&peer, "a.job", 8), pid, "and without it");
+    cr_expect_eq(sx_gateway_peer_process(&peer, 0, "a.job", 7), pid);
+    cr_expect_eq(sx_gateway_peer_process(&peer, getpid(), "a.job", 7), pid, "as a child of ours");
+    cr_expect_eq(sx_gateway_peer_process(&peer, getppid(), "a.job", 7), pid, "and a grandchild");
+    cr_expect_eq(sx_gateway_peer_process(&peer, pid, "a.job", 7), pid, "and no child of its own");
+    cr_expect_eq(sx_gateway_peer_process(&peer, 0, "a.job", 8), pid, "and without it");
     child_end(pid);
 }
 
@@ -155,7 +158,7 @@ Test(peer, the_user_is_the_one_who_made_the_socket)
 
     cr_expect_eq(sx_gateway_peer_find(theirs, &peer), 0);
     cr_expect_eq(peer.uid, NOBODY);
-    cr_expect_eq(sx_gateway_peer_process(&peer, "a.job", 7), pid);
+    cr_expect_eq(sx_gateway_peer_process(&peer, 0, "a.job", 7), pid);
     child_end(pid);
 }
 
