@@ -112,6 +112,25 @@ bool sx_process_is_of(pid_t pid, uid_t uid)
     return found && effective == uid;
 }
 
+pid_t sx_process_parent(pid_t pid)
+{
+    char path[64], line[256];
+    int parent = 0;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    FILE *const file = fopen(path, "re");
+
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (sscanf(line, "PPid: %d", &parent) == 1) {
+            break;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return parent;
+}
+
 bool sx_process_has_gone(int pidfd)
 {
     struct pollfd gone = { .fd = pidfd, .events = POLLIN };

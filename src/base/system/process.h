@@ -39,6 +39,10 @@ void sx_process_nodename(char ret[HOST_NAME_MAX + 1]);
  * not report it. */
 bool sx_process_is_of(pid_t pid, uid_t uid);
 
+/* The parent of process @pid.  Return: 0 when the kernel does not report it, and for one outside of
+ * our namespace of processes. */
+pid_t sx_process_parent(pid_t pid);
+
 /* Run @run in a detached thread of this process, which receives none of its signals.  Return: false
  * when there is none. */
 bool sx_thread_detached(void *(*run)(void *), void *arg);

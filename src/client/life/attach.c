@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/system/process.h"
 #include "base/value/flat.h"
 #include "base/value/value.h"
 #include "client/data/data.h"
@@ -849,17 +850,18 @@ int PMIx_Initialized(void)
 
 /* ---- finalize ----------------------------------------------------------------------------- */
 
-/* Sent with FINALIZE: has the server's process started this one itself?  Then there is no wrapper
- * that may start another one in its place. */
+/* Sent with FINALIZE: has the server's process started this one itself, or the one that this one
+ * stands for?  Then there is no wrapper that may start another one in its place. */
 static void say_parent(struct sx_link *link)
 {
+    const pid_t parent = as_client.pid == 0 ? getppid() : sx_process_parent((pid_t)as_client.pid);
     struct ucred cred;
     socklen_t size = sizeof(cred);
 
     /* 0 stands for any process outside of our pid namespace: two zeros need not mean the same
      * process. */
     if (getsockopt(link->socket_fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) == 0 && cred.pid > 0 &&
-        cred.pid == getppid()) {
+        cred.pid == parent) {
         /* relaxed: FINALIZE is sent behind it. */
         atomic_store_explicit(&link->lane.line->no_wrapper, 1, memory_order_relaxed);
     }
