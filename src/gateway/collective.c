@@ -82,14 +82,14 @@ pmix_status_t sx_gateway_disconnect(struct sx_request *request, struct sx_wire_r
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* STRING name. */
+/* STRING name; NULL is for the call to refuse. */
 static void get_name(struct sx_request *request, struct sx_wire_reader *body)
 {
     const char *const name = sx_codec_get_text(body);
 
     request->text = name == NULL ? NULL : strdup(name);
-    if (body->failed == PMIX_SUCCESS && request->text == NULL) {
-        sx_wire_fail(body, name == NULL ? PMIX_ERR_UNPACK_FAILURE : PMIX_ERR_OUT_OF_RESOURCE);
+    if (body->failed == PMIX_SUCCESS && name != NULL && request->text == NULL) {
+        sx_wire_fail(body, PMIX_ERR_OUT_OF_RESOURCE);
     }
 }
 

@@ -3,8 +3,8 @@
 /* data.c - COMMIT, FENCENB and GETNB: what ranks put, and how others get it.
  *
  * A commit of the other library has everything that the rank ever put, in a bucket of local values
- * and a bucket of remote ones; a global value is in both.  Unchanged values are not put
- * again: a table has a digest of each.
+ * and a bucket of remote ones; a global value is in both.  A key may have another value in each.
+ * Unchanged values are not put again: a table has a digest of each.
  *
  * A Get asks our server for one key, with the directives as they come.  The answer has more of what
  * the asked rank has put (prefetch.c): the other library keeps it, and asks no more for that. */
@@ -18,18 +18,18 @@
 
 /* ---- COMMIT ---------------------------------------------------------------------------------- */
 
-enum { IN_LOCAL = 1, IN_REMOTE = 2 };
+enum { IN_LOCAL = 1, IN_REMOTE = 2, IN_BOTH = IN_LOCAL | IN_REMOTE };
 
 struct put {
     struct sx_table_node node; /* of session->puts, by its key */
     struct sx_list news;       /* of those that this commit changes */
     char *key;
-    uint64_t digest;
+    uint64_t digests[2];   /* in the local bucket, and in the remote one */
     uint32_t commit_count; /* the last commit that had it */
     uint8_t buckets;       /* of that commit */
     uint8_t put_buckets;   /* as it was put; 0: not yet */
     bool is_changed;
-    pmix_value_t value; /* of a change, until it is put */
+    pmix_value_t values[2]; /* of a change, until it is put; one that is in both is there once */
 };
 
 static pmix_scope_t scope_of(uint8_t buckets)
@@ -47,7 +47,8 @@ static struct put *put_find(struct sx_session *session, const char *key, uint64_
     for (struct sx_table_node *node = sx_table_first(&session->puts, hash); node != NULL;
          node = sx_table_next(&session->puts, node)) {
         put = SX_CONTAINER(node, struct put, node);
-        if (strcmp(put->key, key) == 0 && (!is_qualified || put->digest == digest)) {
+        if (strcmp(put->key, key) == 0 &&
+            (!is_qualified || put->digests[0] == digest || put->digests[1] == digest)) {
             return put;
         }
     }
@@ -70,6 +71,7 @@ static pmix_status_t put_note(struct sx_session *session, const char *key, uint6
                               pmix_value_t *value, uint8_t bucket, struct sx_list *news)
 {
     struct put *const put = put_find(session, key, digest);
+    const unsigned at = bucket == IN_LOCAL ? 0 : 1;
 
     if (put == NULL) {
         sx_value_destruct(value);
@@ -80,11 +82,15 @@ static pmix_status_t put_note(struct sx_session *session, const char *key, uint6
         put->buckets = 0;
         put->is_changed = false;
     }
-    put->is_changed = put->is_changed || put->put_buckets == 0 || put->digest != digest;
-    put->digest = digest;
+    put->is_changed = put->is_changed || put->put_buckets == 0 || put->digests[at] != digest;
+    put->digests[at] = digest;
+    if (put->buckets == (IN_BOTH & ~bucket) && put->digests[1 - at] == digest) {
+        sx_value_destruct(value);
+    } else {
+        sx_value_destruct(&put->values[at]);
+        put->values[at] = *value;
+    }
     put->buckets |= bucket;
-    sx_value_destruct(&put->value);
-    put->value = *value;
     sx_list_remove(&put->news);
     sx_list_append(news, &put->news);
     return PMIX_SUCCESS;
@@ -111,6 +117,19 @@ static pmix_status_t bucket_note(struct sx_session *session, struct sx_wire_read
     return bucket->failed;
 }
 
+static pmix_status_t put_do(struct put *put)
+{
+    pmix_value_t *const values = put->values;
+    pmix_status_t rc;
+
+    if (put->buckets == IN_BOTH && put->digests[0] != put->digests[1]) {
+        rc = PMIx_Put(PMIX_REMOTE, put->key, &values[1]);
+        return rc == PMIX_SUCCESS ? PMIx_Put(PMIX_LOCAL, put->key, &values[0]) : rc;
+    }
+    return PMIx_Put(scope_of(put->buckets), put->key,
+                    values[0].type != PMIX_UNDEF ? &values[0] : &values[1]);
+}
+
 /* Put what is new or changed, and let go of the values.  Return: the first status that is not
  * PMIX_SUCCESS. */
 static pmix_status_t news_put(struct sx_list *news, pmix_status_t rc)
@@ -121,10 +140,11 @@ static pmix_status_t news_put(struct sx_list *news, pmix_status_t rc)
         struct put *const put = SX_LIST_ENTRY(node, struct put, news);
 
         if (rc == PMIX_SUCCESS && (put->is_changed || put->buckets != put->put_buckets)) {
-            rc = PMIx_Put(scope_of(put->buckets), put->key, &put->value);
+            rc = put_do(put);
             put->put_buckets = rc == PMIX_SUCCESS ? put->buckets : 0;
         }
-        sx_value_destruct(&put->value);
+        sx_value_destruct(&put->values[0]);
+        sx_value_destruct(&put->values[1]);
     }
     return rc;
 }
@@ -162,7 +182,8 @@ void sx_gateway_data_deinit(struct sx_session *session)
         SX_LIST_EACH(it, &session->puts.buckets[i]) {
             struct put *const put = SX_CONTAINER(it, struct put, node.link);
 
-            sx_value_destruct(&put->value);
+            sx_value_destruct(&put->values[0]);
+            sx_value_destruct(&put->values[1]);
             free(put->key);
             free(put);
         }
