@@ -109,12 +109,19 @@ static inline pmix_status_t call_wait(struct call *call)
     return call->status;
 }
 
+/* The ranks have another library (job.h), which has no call that tells the namespace. */
+static inline bool is_theirs(void)
+{
+    return getenv("JOB_THEIRS") != NULL;
+}
+
 static inline pmix_status_t connect_by(const pmix_proc_t procs[], size_t nprocs, struct words words,
                                        struct call *call)
 {
     *call = (struct call){ .rank = PMIX_RANK_UNDEF };
-    call->status = shmix_connect(procs, nprocs, words.infos, words.count, call->nspace,
-                                 &call->rank);
+    call->status = is_theirs() ? PMIx_Connect(procs, nprocs, words.infos, words.count)
+                               : shmix_connect(procs, nprocs, words.infos, words.count,
+                                               call->nspace, &call->rank);
     words_free(&words);
     return call->status;
 }
@@ -123,8 +130,11 @@ static inline void connect_begin(const pmix_proc_t procs[], size_t nprocs, struc
                                  struct call *call)
 {
     *call = (struct call){ .rank = PMIX_RANK_UNDEF };
-    CHECK_STATUS(shmix_connect_nb(procs, nprocs, words.infos, words.count, on_connected, call),
-                 PMIX_SUCCESS);
+    const pmix_status_t rc = is_theirs() ? PMIx_Connect_nb(procs, nprocs, words.infos, words.count,
+                                                           on_done, call)
+                                         : shmix_connect_nb(procs, nprocs, words.infos, words.count,
+                                                            on_connected, call);
+    CHECK_STATUS(rc, PMIX_SUCCESS);
     words_free(&words);
 }
 

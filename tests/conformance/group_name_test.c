@@ -41,15 +41,18 @@ static void group_begin(int rank, const char *key)
 {
     const pmix_proc_t procs[MEMBERS] = { member_of(0), member_of(1), member_of(2) };
     struct words words = NO_WORDS;
+    pmix_info_t *results = NULL;
+    size_t nresults = 0;
 
     begin_of_two();
     if (key != NULL) {
         words = and_flag(words, key);
     }
     if (rank != STRANGER) {
-        CHECK_STATUS(PMIx_Group_construct(GROUP, procs, MEMBERS, words.infos, words.count, NULL,
-                                          NULL),
+        CHECK_STATUS(PMIx_Group_construct(GROUP, procs, MEMBERS, words.infos, words.count, &results,
+                                          &nresults),
                      PMIX_SUCCESS);
+        PMIx_Info_free(results, nresults);
     }
     words_free(&words);
     meet();

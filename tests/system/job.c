@@ -38,21 +38,24 @@ static char **env_copy(void)
     return env;
 }
 
-/* Ranks with another library, which lies in the folder JOB_THEIRS. */
+/* Ranks with another library: JOB_THEIRS is its folder, a colon, and a file that is loaded first. */
 static char **theirs_add(char **env)
 {
-    const char *const folder = getenv("JOB_THEIRS");
+    const char *const theirs = getenv("JOB_THEIRS");
+    const char *const colon = theirs == NULL ? NULL : strchr(theirs, ':');
     size_t count = 0;
 
-    if (folder == NULL) {
+    if (colon == NULL) {
         return env;
     }
     while (env[count] != NULL) {
         count++;
     }
-    env = realloc(env, (count + 2) * sizeof(*env));
-    CHECK(env != NULL && asprintf(&env[count], "LD_LIBRARY_PATH=%s", folder) > 0);
-    env[count + 1] = NULL;
+    env = realloc(env, (count + 3) * sizeof(*env));
+    CHECK(env != NULL);
+    CHECK(asprintf(&env[count], "LD_LIBRARY_PATH=%.*s", (int)(colon - theirs), theirs) > 0);
+    CHECK(asprintf(&env[count + 1], "LD_PRELOAD=%s", colon + 1) > 0);
+    env[count + 2] = NULL;
     return env;
 }
 
@@ -329,7 +332,11 @@ int job_main(int argc, char **argv, const struct job_case *cases, size_t count)
     self_path = path;
     signal(SIGPIPE, SIG_IGN);
     for (size_t i = 0; i < count; i++) {
-        if (argc == 5 && strcmp(argv[1], "--rank") == 0) {
+        if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+            found = true;
+            cases_run++;
+            puts(cases[i].name);
+        } else if (argc == 5 && strcmp(argv[1], "--rank") == 0) {
             if (strcmp(argv[2], cases[i].name) == 0) {
                 alarm(JOB_SECONDS);
                 job_life = atoi(argv[4]);
