@@ -162,7 +162,7 @@ Test(modex_copy, of_a_store_that_gets_full_goes_on_in_the_turns_of_who_fills_it)
     bare_deinit(&server);
 }
 
-/* What other nodes are to get has the key alone until they get it, and once when it is put again. */
+/* The news for other nodes have its key alone, and once, however often it is put. */
 Test(modex_copy, of_a_long_value_for_other_nodes_is_made_when_they_get_it)
 {
     static struct sx_server server;
