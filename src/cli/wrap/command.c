@@ -52,7 +52,7 @@
  * directory; then "--" and the command.  A place that is not there is left out. */
 #define MOUNT                                                                 \
     "set -e\n"                                                                \
-    "root=$1\n"                                                               \
+    "root=$(cd \"$1\" && pwd -P)\n"                                           \
     "shift\n"                                                                 \
     "mount -t tmpfs -o mode=755 shmix \"$root" ROOT_FOLDER "\"\n"             \
     "[ -e \"$root/proc/self\" ] || mount --rbind /proc \"$root/proc\"\n"      \

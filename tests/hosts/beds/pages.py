@@ -7,7 +7,7 @@ usage: pages.py KIND SOURCE_DIR LIBRARY COMMAND VENV     run the blocks of this 
 
 A line in front of each block of code says what becomes of it:
 
-  <!-- run: KIND; prints: REGEX; file: NAME; then: COMMAND -->      or      <!-- not run: REASON -->
+  <!-- run: KIND; user: NAME; prints: REGEX; file: NAME; then: COMMAND -->      or      <!-- not run: REASON -->
 
 All but the kind may be left out.  With "file" the block is written into that file, and "then" is run.
 Two machines are simulated nodes n1 and n2 on which this build is in /opt/shmix; ssh is a door between them.
@@ -20,12 +20,13 @@ import sys
 import tempfile
 
 import bed
+import images
 import orte
 import slurm
 
 PAGES = ("docs/hosts.md", "docs/containers.md")
 SERVER = "slurmd's environment"
-KINDS = ("two machines", "Slurm", SERVER, "Open MPI 5", "namespaces")
+KINDS = ("two machines", "Slurm", SERVER, "Open MPI 5", "namespaces", "images", "podman")
 MARK = re.compile(r"^\s*<!-- (not run|run): (.*) -->$")
 
 
@@ -75,8 +76,10 @@ def marks(source):
 
 def stage(folder, library, command):
     """The build as it lies when it is installed, for /opt/shmix."""
-    for name, files in (("lib", library), ("bin", command)):
-        shutil.copytree(os.path.dirname(files), os.path.join(folder, name), symlinks=True)
+    build = os.path.dirname(os.path.dirname(command))
+    for name, files in (("lib", os.path.dirname(library)), ("bin", os.path.dirname(command)),
+                        ("libexec", os.path.join(build, "libexec"))):
+        shutil.copytree(files, os.path.join(folder, name), symlinks=True)
     os.chmod(folder, 0o755)
     return folder
 
@@ -109,6 +112,25 @@ class Machines(Installed, orte.Orte):
                 "PBS_NODEFILE": self.file("nodefile", "n1\nn1\nn2\nn2\n")}
 
 
+class Images(Machines):
+    """The user is root, and ./image is a folder with Open MPI and ./hello as /hello; podman has it as image."""
+
+    def __init__(self, podman):
+        super().__init__(1)
+        self.podman, self.user, self.env = podman, "root", {}
+
+    def settings(self):
+        return {**super().settings(), **self.env}
+
+    def prepare(self):
+        image = os.path.join(self.home, "image")
+        images.make(image, self.command, os.path.join(self.home, "hello"))
+        if self.podman:
+            podman = images.Podman(self.folder("podman"), lambda cmd, env: self.call(cmd, env, "root", 200))
+            podman.load(image)
+            self.env = podman.env
+
+
 class Here:
     """This machine, with Open MPI 5 as pip gives it."""
 
@@ -134,6 +156,9 @@ class Here:
 
 
 class Cluster(Installed, slurm.Slurm):
+    def prepare(self):
+        images.make(os.path.join(self.home, "image"), self.command, os.path.join(self.home, "hello"))
+
     def settings(self):
         return {**self.env, "OMPI_MCA_btl_tcp_if_include": f"{bed.NET}.0/24", "OMPI_MCA_mpi_yield_when_idle": "1",
                 "HOME": self.home, "TMPDIR": self.tmp}
@@ -148,7 +173,9 @@ def run_block(where, block):
     text = block.fields.get("then", "") if "file" in block.fields else block.text()
     if not text:
         return True
-    done = where.call(["bash", "-ec", text], where.settings(), "nobody", 120)
+    # A node has mounts of its own: the working directory is entered again, behind them.
+    done = where.call(["bash", "-ec", f"cd '{where.home}'\n{text}"], where.settings(),
+                      block.fields.get("user", getattr(where, "user", "nobody")), 120)
     if done.code == 0 and re.search(block.fields["prints"], done.out):
         return True
     print(f"{block.where}: status {done.code}; prints no '{block.fields['prints']}':\n{text}--- prints:\n{done.out}")
@@ -160,6 +187,8 @@ def run_blocks(chosen, where, program, compiler):
     with where:
         os.chdir(where.home)
         subprocess.run([compiler, "-o", "hello", program], check=True, env={**os.environ, **where.settings()})
+        if hasattr(where, "prepare"):
+            where.prepare()
         return sum(not run_block(where, block) for block in chosen)
 
 
@@ -171,6 +200,8 @@ def place(kind, found, venv):
     if kind == "namespaces" and subprocess.run(["setpriv", "--reuid=nobody", "--clear-groups", "unshare", "--user",
                                                 "--map-root-user", "true"], stderr=subprocess.DEVNULL).returncode != 0:
         raise bed.Skip("a user other than root may make no user namespace here")
+    if kind in ("images", "podman"):
+        return Images(kind == "podman"), "mpicc.openmpi"
     if kind == "Slurm":
         where = Cluster(2)
         unit = "".join(b.text() for b in found if b.kind == SERVER)

@@ -99,6 +99,10 @@ if unshare $user --mount true 2>"$work/err"; then
     both "unshare"
     wrap -- unshare $user --root="$work/image" --wd=/home sh -c pwd
     expect_out /home "the working directory"
+    cd "$work" || exit 1
+    wrap -- unshare $user --root=image sh -c pwd
+    expect_out / "a relative path of the root directory"
+    cd - >/dev/null || exit 1
     SHMIX_RENDEZVOUS=directory run -n 2 "$SHMIX" wrap -- unshare $user --root="$work/image" "$program" fence
     both "unshare, a socket that is a file"
 
