@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "cli/completion/completion.h"
 #include "cli/verbs.h"
+#include "launch/ask/options.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
@@ -30,20 +32,27 @@ static const struct sx_option rows[] = {
       .help = "run a rank that carries another PMIx library, under a host with this one" },
     { .name = "wrap", .help = "run a program of a container's image with this library" },
     { .name = "bench", .help = "measure this library beside another, and draw a report" },
+    { .name = "completion", .help = "print a script by which a shell completes verbs and options" },
     { .help = "options ('shmix VERB --help' and 'shmix help VERB' explain those of a verb, with "
               "examples):" },
 };
 
-static const struct {
-    const char *name;
-    int (*fn)(char **words);
-} verbs[] = {
-    { "run", sx_launch },        { "events", sx_cli_events },   { "ls", sx_cli_ls },
-    { "get", sx_cli_get },       { "query", sx_cli_query },     { "ctl", sx_cli_ctl },
-    { "log", sx_cli_log },       { "mem", sx_cli_mem },         { "bench", sx_cli_bench },
-    { "doctor", sx_cli_doctor }, { "gateway", sx_cli_gateway }, { "wrap", sx_cli_wrap },
-    { "top", sx_cli_top },
+static int completion(char **words);
+
+static const struct sx_cli_verb verbs[] = {
+    { &sx_run_verb, sx_launch },          { &sx_events_verb, sx_cli_events },
+    { &sx_ls_verb, sx_cli_ls },           { &sx_get_verb, sx_cli_get },
+    { &sx_query_verb, sx_cli_query },     { &sx_ctl_verb, sx_cli_ctl },
+    { &sx_log_verb, sx_cli_log },         { &sx_mem_verb, sx_cli_mem },
+    { &sx_top_verb, sx_cli_top },         { &sx_doctor_verb, sx_cli_doctor },
+    { &sx_gateway_verb, sx_cli_gateway }, { &sx_wrap_verb, sx_cli_wrap },
+    { &sx_bench_verb, sx_cli_bench },     { &sx_completion_verb, completion },
 };
+
+static int completion(char **words)
+{
+    return sx_cli_completion(words, verbs, SX_COUNT(verbs));
+}
 
 /* Names that users of other commands type: a verb, and its first word (empty: none). */
 static struct {
@@ -117,7 +126,7 @@ static int verb_run(char **words)
         }
     }
     for (size_t i = 0; i < SX_COUNT(verbs); i++) {
-        if (strcmp(name, verbs[i].name) == 0) {
+        if (strcmp(name, verbs[i].verb->name + strlen("shmix ")) == 0) {
             return verb_call(verbs[i].fn, words);
         }
     }

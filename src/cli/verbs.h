@@ -66,6 +66,9 @@ int sx_cli_wrap(char **words);
 extern const struct sx_verb sx_bench_verb;
 int sx_cli_bench(char **words);
 
+/* `shmix completion`, whose function is in cli/completion/completion.h. */
+extern const struct sx_verb sx_completion_verb;
+
 /* ---- by other names -------------------------------------------------------------------------- */
 
 /* The command by the names that users of PMIx know, with the options that these have.
