@@ -177,7 +177,8 @@ static bool raise_limit(struct run *run)
     if (need <= wanted.rlim_cur) {
         return true;
     }
-    wanted.rlim_cur = need < wanted.rlim_max ? need : wanted.rlim_max;
+    wanted.rlim_cur = need + SX_RUN_FILES_MORE < wanted.rlim_max ? need + SX_RUN_FILES_MORE
+                                                                 : wanted.rlim_max;
     setrlimit(RLIMIT_NOFILE, &wanted);
     if (need > wanted.rlim_cur) {
         sx_say("%u rank%s need%s about %llu open files, and the limit is %llu (ulimit -Hn, "

@@ -115,7 +115,8 @@ pmix_status_t sx_run_child_room(const struct sx_run_state *run,
         return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files > limit.rlim_cur) {
-        limit.rlim_cur = files < limit.rlim_max ? files : limit.rlim_max;
+        limit.rlim_cur = files + SX_RUN_FILES_MORE < limit.rlim_max ? files + SX_RUN_FILES_MORE
+                                                                    : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
         if (files > limit.rlim_cur) {
             snprintf(message, SX_RUN_MESSAGE_MAX,

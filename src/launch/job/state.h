@@ -175,6 +175,7 @@ struct sx_run_setup {
 void sx_run_signals(sigset_t *ret_set);
 
 /* How many descriptors @job_count jobs take, with all ranks of @options. */
+#define SX_RUN_FILES_MORE 128 /* for those who pull output, where the hard limit has them */
 uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count);
 
 /* Run the jobs.  Return: the exit code. */

@@ -24,7 +24,11 @@
 #include "launch/job/state.h"
 #include "launch/stdio/output.h"
 
-#define PIECES_A_TURN 64u /* then other work gets its turn */
+/* In one turn; then other work gets its turn. */
+#define WRITES_A_TURN 64u
+#define PIECES_A_TURN 4096u
+
+#define GATHER_BYTES 16384u /* short lines that are written at once */
 #define READER_WAIT_MS 1000
 
 enum outlet_number { TO_STDOUT, TO_STDERR, TO_FILE, OUTLETS };
@@ -148,21 +152,37 @@ static void text_begin(const struct part *part, struct outlet *outlet)
     outlet->begun = true;
 }
 
+/* As many pieces of the text as make one write.  Return: their size; 0: the text has ended. */
+static size_t pieces_gather(struct sx_log_text *text, char bytes[GATHER_BYTES + SX_LOG_PIECE_MAX],
+                            unsigned *pieces)
+{
+    size_t size = 0, more = 1;
+
+    while (size < GATHER_BYTES && more > 0 && *pieces < PIECES_A_TURN) {
+        more = sx_log_text_next(text, bytes + size);
+        size += more;
+        ++*pieces;
+    }
+    return size;
+}
+
 static void stream_write(void *arg)
 {
-    static char piece[SX_LOG_PIECE_MAX]; /* only one thread writes */
+    static char bytes[GATHER_BYTES + SX_LOG_PIECE_MAX]; /* only one thread writes */
     struct outlet *const outlet = arg;
     struct part *part;
+    unsigned pieces = 0;
 
-    for (unsigned i = 0;
-         i < PIECES_A_TURN && !outlet->sink->paused && (part = part_first(outlet)) != NULL; i++) {
+    for (unsigned i = 0; i < WRITES_A_TURN && pieces < PIECES_A_TURN && !outlet->sink->paused &&
+                         (part = part_first(outlet)) != NULL;
+         i++) {
         if (!outlet->begun) {
             text_begin(part, outlet);
         }
-        const size_t size = sx_log_text_next(&outlet->text, piece);
+        const size_t size = pieces_gather(&outlet->text, bytes, &pieces);
 
         if (size > 0) {
-            sx_run_sink_put(outlet->sink, outlet, piece, size);
+            sx_run_sink_put(outlet->sink, outlet, bytes, size);
         } else {
             part_end(outlet, outlet->sink->error == 0 ? PMIX_SUCCESS
                                                       : sx_status_from_errno(outlet->sink->error));

@@ -15,6 +15,7 @@
 #include "base/call/role.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/system/process.h"
 #include "base/value/value.h"
 #include "server/iof/output.h"
 #include "server/iof/pull.h"
@@ -356,6 +357,25 @@ static void host_ask(struct pull *pull, struct sx_upcall *up)
     }
 }
 
+/* A pull takes a descriptor here, and one more until its reader has it.  The last tenth of them, as
+ * far as a host needs them to start some processes, is for processes. */
+#define PULL_DESCRIPTORS 2u
+#define KEPT_MAX 64u
+
+static pmix_status_t descriptors_judge(const struct sx_client *client)
+{
+    const struct sx_descriptors all = sx_descriptors_look();
+    const size_t kept = all.limit / 10 < KEPT_MAX ? all.limit / 10 : KEPT_MAX;
+
+    if (all.used + PULL_DESCRIPTORS + kept <= all.limit) {
+        return PMIX_SUCCESS;
+    }
+    return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE,
+                    "%s.%u pulls output, and %zu of %zu descriptors are used: the others are kept "
+                    "for processes (raise ulimit -n of the server)",
+                    client->nspace->name, client->rank, all.used, all.limit);
+}
+
 bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct sx_frame *frame,
                     uint64_t now_ns)
 {
@@ -364,6 +384,9 @@ bool sx_iof_on_pull(struct sx_server *server, struct sx_client *client, struct s
     pmix_status_t rc = sx_pending_judge(server, client, SX_PENDING_PULL);
 
     (void)now_ns;
+    if (rc == PMIX_SUCCESS) {
+        rc = descriptors_judge(client);
+    }
     if (rc == PMIX_SUCCESS) {
         pull = pull_new(server, client, frame->opened.size);
         rc = pull == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;

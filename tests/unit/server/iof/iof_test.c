@@ -4,12 +4,14 @@
 #include "server/iof/iof.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <pmix.h>
 
 #include "../answers.h"
 #include "../bare.h"
 #include "../opened.h"
+#include "base/system/process.h"
 #include "base/util.h"
 #include "server/iof/output.h"
 
@@ -192,6 +194,23 @@ Test(iof, is_paid_by_those_who_pull_it)
     }
     bare_call(&server, nothing, NULL);
     cr_expect_eq(taken, 2);
+}
+
+Test(iof, leaves_the_last_descriptors_for_processes)
+{
+    const pmix_proc_t first = { .nspace = "job", .rank = 0 };
+    struct call call = { .client = clients[0], .procs = &first, .count = 1 };
+    const size_t used = sx_descriptors_look().used;
+    struct rlimit limit;
+
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit.rlim_cur = (used + 2) * 10 / 9 + 1; /* nine tenths are enough for one more */
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    const int fd = pull(0, &first, 1);
+
+    bare_call(&server, call_make, &call);
+    cr_expect_eq(answers_next(&answers[0], 7), PMIX_ERR_OUT_OF_RESOURCE);
+    close(fd);
 }
 
 Test(iof, goes_once_to_a_pull_that_names_the_process_and_its_job)
