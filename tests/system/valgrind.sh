@@ -12,7 +12,7 @@ said=$(timeout -s KILL 250 valgrind -q "$1" 2>&1) || {
     echo "$said" | tail -20
     exit 1
 }
-said=$(SHMIX_LOOP=uring timeout -s KILL 20 valgrind -q "$1" 2>&1)
+said=$(SHMIX_LOOP=uring timeout -s KILL 250 valgrind -q "$1" 2>&1)
 echo "$said" | grep -q 'SHMIX_LOOP=uring, but under valgrind' || {
     echo "FAILED: with SHMIX_LOOP=uring it does not say what to do"
     echo "$said" | tail -20

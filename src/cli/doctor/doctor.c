@@ -120,6 +120,7 @@ int sx_cli_doctor(char **words)
         return kinds_print(wish.json);
     }
     if (!sx_whose_server(&wish.whose, &doctor.server)) {
+        fputs("try: shmix ls jobs\n", stderr);
         return SX_EXIT_USAGE;
     }
     doctor.nspace = wish.whose.nspace;
