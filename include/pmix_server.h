@@ -38,7 +38,8 @@ typedef pmix_status_t (*pmix_server_client_connected_fn_t)(const pmix_proc_t *pr
 typedef pmix_status_t (*pmix_server_client_connected2_fn_t)(const pmix_proc_t *proc,
     void *server_object, pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* A client has called PMIx_Finalize; it waits for the callback. */
+/* A client has called PMIx_Finalize. Its call returns when this entry has returned, and does not wait
+ * for the callback: a host that never answers holds no rank. */
 typedef pmix_status_t (*pmix_server_client_finalized_fn_t)(const pmix_proc_t *proc,
     void *server_object, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
@@ -48,7 +49,9 @@ typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc, void *s
     void *cbdata);
 
 /* All local processes of a fence have joined; @data is what this node adds. The callback brings
- * the data of all nodes. */
+ * the data of all nodes, one behind the other: in any order, also twice, with this node's or without.
+ * Nodes are matched by @procs, which are the same on each, and fences of the same @procs by their
+ * order. PMIX_COLLECT_DATA is always given, and true: @data is needed for a plain barrier, too. */
 typedef pmix_status_t (*pmix_server_fencenb_fn_t)(const pmix_proc_t *procs, size_t nprocs,
     const pmix_info_t *info, size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
     void *cbdata);

@@ -677,7 +677,8 @@ PMIX_EXPORT pmix_status_t shmix_group_rank(const shmix_group_t *group, const pmi
  * SHMIX_RENDEZVOUS ("directory" or "abstract"), or else abstract.
  *
  * true   at a socket in a private directory under PMIX_SERVER_TMPDIR.  If the server is killed, the
- *        directory stays until the next server of that user removes it
+ *        directory stays until the next server of that user removes it.  A host of root whose ranks
+ *        belong to another user gives that user as PMIX_USERID: others are refused
  * false  at an abstract socket, which leaves nothing behind.  A process in another network
  *        namespace can connect if it has the same user and user namespace as the server, or if it
  *        inherits the server's descriptor, as the ranks of shmix run do */
@@ -705,7 +706,7 @@ PMIX_EXPORT pmix_status_t shmix_group_rank(const shmix_group_t *group, const pmi
  *        the ranks.  The first connection starts the program shmix-gateway, which is installed with
  *        this library.  It runs as PMIX_USERID, or else as the server's user, serves ranks of that
  *        user alone, and ends with the server.  The host neither gets a signal from it nor has to
- *        reap it
+ *        reap it, unless the host is a child subreaper (prctl(2)): then the program becomes its child
  * false  such ranks find no server.  `shmix gateway` can still start them
  *
  * Status of PMIx_server_init: PMIX_ERR_NOT_FOUND    there is no shmix-gateway beside the library
