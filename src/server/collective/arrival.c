@@ -146,11 +146,12 @@ static const struct sx_collective *meant_find(struct sx_server *server, struct s
 
     if (!kind->known_by_meaning || server->memberships.names.count == 0 ||
         sx_list_empty(&server->collective.all) ||
-        sx_alias_list(server, client, arrival->procs, arrival->proc_count, &real) != PMIX_SUCCESS) {
+        sx_alias_list(server, client, client->uid, arrival->procs, arrival->proc_count, &real) !=
+            PMIX_SUCCESS) {
         return NULL;
     }
     const struct sx_op_signature meeting = sx_collective_signature(kind, real.all, real.count,
-                                                                   arrival->options.id);
+                                                                   arrival->options.id, 0);
     const uint64_t hash = sx_op_signature_hash(server, &meeting);
 
     if (real.is_made) {
@@ -176,6 +177,7 @@ static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_coll
     free(arrival->procs);
     arrival->procs = words.all;
     arrival->proc_count = words.count;
+    arrival->space = other->space;
     return PMIX_SUCCESS;
 }
 
@@ -197,9 +199,12 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    if (!kind->known_by_id) {
+        arrival->space = sx_alias_space(server, client->uid, arrival->procs, arrival->proc_count);
+    }
     struct sx_op_signature meeting = sx_collective_signature(kind, arrival->procs,
                                                              arrival->proc_count,
-                                                             arrival->options.id);
+                                                             arrival->options.id, arrival->space);
     uint64_t hash = sx_op_signature_hash(server, &meeting);
     struct sx_collective *oldest = sx_op_signature_oldest(server, &meeting, hash);
     const struct sx_collective *const other = oldest == NULL
@@ -212,7 +217,7 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
             return rc;
         }
         meeting = sx_collective_signature(kind, arrival->procs, arrival->proc_count,
-                                          arrival->options.id);
+                                          arrival->options.id, arrival->space);
         hash = other->generation.node.hash;
         oldest = sx_op_signature_oldest(server, &meeting, hash);
     }

@@ -24,12 +24,13 @@
 /* ---- generations --------------------------------------------------------------------------- */
 
 struct sx_op_signature sx_collective_signature(const struct sx_kind *kind, const pmix_proc_t *procs,
-                                               size_t proc_count, const char *id)
+                                               size_t proc_count, const char *id, uint64_t space)
 {
     return (struct sx_op_signature){ .kind = kind->number,
                                      .procs = kind->known_by_id ? NULL : procs,
                                      .proc_count = kind->known_by_id ? 0 : proc_count,
-                                     .id = id };
+                                     .id = id,
+                                     .space = space };
 }
 
 static struct sx_table *table_of(const struct sx_collective *collective)
@@ -42,7 +43,8 @@ static struct sx_table *table_of(const struct sx_collective *collective)
 struct sx_collective *sx_collective_oldest_like(struct sx_collective *of)
 {
     const struct sx_op_signature meeting = sx_collective_signature(of->kind, of->members.procs,
-                                                                   of->members.proc_count, of->id);
+                                                                   of->members.proc_count, of->id,
+                                                                   of->space);
     const uint64_t hash = of->generation.node.hash;
 
     if (sx_generation_is_oldest(&of->generation)) {
@@ -277,7 +279,7 @@ static bool meaning_add(struct sx_collective *collective)
     struct sx_server *const server = collective->members.server;
     const struct sx_alias_list *const real = &collective->members.real;
     const struct sx_op_signature meeting = sx_collective_signature(collective->kind, real->all,
-                                                                   real->count, collective->id);
+                                                                   real->count, collective->id, 0);
 
     return !collective->kind->known_by_meaning || !real->is_made ||
            sx_table_add(&server->collective.meant, &collective->meant,
@@ -351,6 +353,8 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
     collective->members.procs = arrival->procs;
     collective->members.proc_count = arrival->proc_count;
     collective->members.opener = arrival->client;
+    collective->members.uid = arrival->client->uid;
+    collective->space = arrival->space;
     arrival->procs = NULL;
     if (arrival->options.id != NULL) {
         collective->id = strdup(arrival->options.id);

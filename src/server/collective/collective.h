@@ -59,11 +59,12 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
  * for it.  They have @pardons (SX_PARDON_*) from now on. */
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons);
-/* A member of @list on another node has left it, or (@died) ended.  Which operations it had called
- * is not known here.  Operations that name the list continue without it, or end, as if it had not
+/* Mark the operations that name @list, which may end in the next step. */
+void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list);
+/* A member of the list on another node has left it, or (@died) ended.  Which operations it had
+ * called is not known here.  The marked operations continue without it, or end, as if it had not
  * called.  They have @pardons (SX_PARDON_*) from now on. */
-void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *list, bool died,
-                                         uint8_t pardons);
+void sx_collective_member_elsewhere_gone(struct sx_server *server, bool died, uint8_t pardons);
 /* The namespace ends, and may be registered again.  Operations of it that the host still has block
  * no others, and the host's answers to them are dropped. */
 void sx_collective_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);

@@ -238,8 +238,8 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
 static bool means_others_yet(const struct sx_collective *collective)
 {
     struct sx_members now = collective->members;
-    const bool found = sx_alias_list(now.server, NULL, now.procs, now.proc_count, &now.real) ==
-                       PMIX_SUCCESS;
+    const bool found = sx_alias_list(now.server, NULL, now.uid, now.procs, now.proc_count,
+                                     &now.real) == PMIX_SUCCESS;
     const bool elsewhere = !found || sx_members_absent(&now).elsewhere;
 
     sx_alias_list_clear(&now.real);
@@ -271,28 +271,35 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
     }
 }
 
-/* Return: the first operation of @list that is newer than @serial. */
-static struct sx_collective *first_of_list(const struct sx_server *server, const char *list,
-                                           uint64_t serial)
+void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list)
 {
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (collective->serial > serial && !collective->is_over &&
-            sx_members_have_name(&collective->members, list)) {
+        collective->has_left = !collective->is_over &&
+                               sx_members_have_list(&collective->members, list);
+    }
+}
+
+/* Return: the first operation with a mark that is newer than @serial. */
+static struct sx_collective *first_marked(const struct sx_server *server, uint64_t serial)
+{
+    SX_LIST_EACH(it, &server->collective.all) {
+        struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
+
+        if (collective->serial > serial && !collective->is_over && collective->has_left) {
             return collective;
         }
     }
     return NULL;
 }
 
-void sx_collective_member_elsewhere_gone(struct sx_server *server, const char *list, bool died,
-                                         uint8_t pardons)
+void sx_collective_member_elsewhere_gone(struct sx_server *server, bool died, uint8_t pardons)
 {
     struct sx_collective *collective = NULL;
     uint64_t last = 0;
 
-    while ((collective = first_of_list(server, list, last)) != NULL) {
+    while ((collective = first_marked(server, last)) != NULL) {
         last = collective->serial; /* the operation may end here, and others with it */
         one_elsewhere_gone(collective, died, pardons);
     }

@@ -293,10 +293,10 @@ static pmix_status_t words_judge(struct sx_server *server, const struct sx_clien
         const pmix_proc_t *const proc = &arrival->procs[i];
 
         if (sx_nspace_find(server, proc->nspace) == NULL &&
-            sx_memberships_find(server, proc->nspace) == NULL) {
+            sx_memberships_find_of(server, client->uid, proc->nspace) == NULL) {
             return PMIX_ERR_NOT_FOUND;
         }
-        holds_client |= sx_alias_means(server, proc, client);
+        holds_client |= sx_alias_means(server, client->uid, proc, client);
     }
     return holds_client ? PMIX_ERR_INVALID_OPERATION : PMIX_ERR_NOT_A_MEMBER;
 }

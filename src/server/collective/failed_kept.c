@@ -28,7 +28,8 @@ static void failed_keep(struct sx_collective *collective)
     const struct sx_op_signature meeting = sx_collective_signature(collective->kind,
                                                                    collective->members.procs,
                                                                    collective->members.proc_count,
-                                                                   collective->id);
+                                                                   collective->id,
+                                                                   collective->space);
     struct sx_collective *const oldest = sx_op_signature_owed(server, &meeting, hash);
 
     sx_generation_remove(&server->collective.signatures,

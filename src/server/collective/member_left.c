@@ -21,7 +21,7 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if ((!collective->is_over || collective->is_owed) &&
-            sx_members_have_name(&collective->members, name)) {
+            sx_members_have_list(&collective->members, entry)) {
             sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
         }
     }
@@ -38,7 +38,7 @@ static void collectives_tell(struct sx_server *server, const struct sx_membershi
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (sx_members_have_name(&collective->members, sx_membership_name(&entry->published)) &&
+        if (sx_members_have_list(&collective->members, entry) &&
             sx_members_find(&collective->members, client) != NULL) {
             collective->is_bound = true;
             collective->pardons |= pardons;
@@ -53,7 +53,9 @@ bool sx_membership_is_waited_for(const struct sx_server *server,
     pmix_proc_t all;
 
     PMIx_Load_procid(&all, sx_membership_name(&entry->published), PMIX_RANK_WILDCARD);
-    const struct sx_op_signature meeting = { .kind = kind, .procs = &all, .proc_count = 1 };
+    const struct sx_op_signature meeting = {
+        .kind = kind, .procs = &all, .proc_count = 1, .space = entry->space
+    };
     const struct sx_collective *const open = sx_op_signature_oldest(server, &meeting,
                                                                     sx_op_signature_hash(server,
                                                                                          &meeting));
@@ -86,12 +88,12 @@ bool sx_membership_left(struct sx_server *server, const struct sx_membership_ent
 
 /* Operations that the host does not have yet will be sent to it with the processes that @list has
  * now: all nodes do so. */
-static void collectives_mean_anew(struct sx_server *server, const char *list)
+static void collectives_mean_anew(struct sx_server *server, const struct sx_membership_entry *list)
 {
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if (sx_members_have_name(&collective->members, list) && !collective->is_over &&
+        if (sx_members_have_list(&collective->members, list) && !collective->is_over &&
             !collective->with_host) {
             const pmix_status_t rc = sx_members_mean_anew(&collective->members);
 
@@ -110,7 +112,7 @@ pmix_status_t sx_membership_leave(struct sx_server *server, struct sx_membership
     if (rc == PMIX_SUCCESS && !sx_membership_left(server, entry, left)) {
         sx_membership_end(server, entry);
     } else if (rc == PMIX_SUCCESS) {
-        collectives_mean_anew(server, sx_membership_name(&entry->published));
+        collectives_mean_anew(server, entry);
     }
     return rc;
 }
@@ -162,11 +164,10 @@ static void busy_take(struct sx_server *server, const struct sx_leaver *leaver,
 
     for (size_t i = 0; i < members->proc_count; i++) {
         const char *const name = members->procs[i].nspace;
-        const struct sx_membership_entry *const entry = i == 0 ||
-                                                                strcmp(members->procs[i - 1].nspace,
-                                                                       name) != 0
-                                                            ? sx_memberships_find(server, name)
-                                                            : NULL;
+        const struct sx_membership_entry *const entry =
+            i == 0 || strcmp(members->procs[i - 1].nspace, name) != 0
+                ? sx_memberships_find_of(server, members->uid, name)
+                : NULL;
         const uint32_t rank = entry != NULL && entry->published.head.kind == kind
                                   ? sx_membership_rank(&entry->published, leaver->proc.nspace,
                                                        leaver->proc.rank)

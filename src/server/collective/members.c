@@ -36,7 +36,7 @@ void sx_members_clear(struct sx_members *members)
     free(members->procs);
 }
 
-bool sx_members_have_name(const struct sx_members *members, const char *name)
+static bool have_name(const struct sx_members *members, const char *name)
 {
     size_t i = 0;
 
@@ -44,6 +44,20 @@ bool sx_members_have_name(const struct sx_members *members, const char *name)
         i++;
     }
     return i < members->proc_count;
+}
+
+/* Return: whether the signature has @name, and that means @entry. */
+static bool mean_by(const struct sx_members *members, const struct sx_membership_entry *entry,
+                    const char *name)
+{
+    return have_name(members, name) &&
+           sx_memberships_find_of(members->server, members->uid, name) == entry;
+}
+
+bool sx_members_have_list(const struct sx_members *members, const struct sx_membership_entry *entry)
+{
+    return mean_by(members, entry, sx_membership_name(&entry->published)) ||
+           (entry->alias != NULL && mean_by(members, entry, entry->alias));
 }
 
 void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
@@ -57,7 +71,7 @@ void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs)
 pmix_status_t sx_members_mean_anew(struct sx_members *members)
 {
     struct sx_alias_list real;
-    const pmix_status_t rc = sx_alias_list(members->server, NULL, members->procs,
+    const pmix_status_t rc = sx_alias_list(members->server, NULL, members->uid, members->procs,
                                            members->proc_count, &real);
 
     if (rc == PMIX_SUCCESS) {
@@ -182,7 +196,7 @@ static bool is_unknown(const struct sx_members *members, const struct sx_nspace 
 
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends)
 {
-    pmix_status_t rc = sx_alias_list(members->server, members->opener, members->procs,
+    pmix_status_t rc = sx_alias_list(members->server, members->opener, members->uid, members->procs,
                                      members->proc_count, &members->real);
 
     struct sx_nspace_run run = { .server = members->server };
@@ -356,7 +370,7 @@ bool sx_members_name(const struct sx_members *members, const struct sx_client *c
     size_t end;
 
     for (size_t i = 0; i < members->proc_count; i = end) {
-        const uint32_t rank = sx_alias_rank(members->server, procs[i].nspace, client);
+        const uint32_t rank = sx_alias_rank(members->server, members->uid, procs[i].nspace, client);
         const pmix_proc_t *const last = &procs[members->proc_count - 1];
 
         end = strcmp(procs[i].nspace, last->nspace) == 0

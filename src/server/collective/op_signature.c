@@ -45,7 +45,7 @@ static bool has(const struct sx_collective *collective, const struct sx_op_signa
 {
     const struct sx_members *members = &collective->members;
 
-    return is_of(collective, meeting) &&
+    return is_of(collective, meeting) && collective->space == meeting->space &&
            (collective->kind->known_by_id || are(members->procs, members->proc_count, meeting));
 }
 
@@ -65,6 +65,21 @@ struct sx_collective *sx_op_signature_oldest(const struct sx_server *server,
                                              const struct sx_op_signature *meeting, uint64_t hash)
 {
     return oldest_in(&server->collective.signatures, meeting, hash);
+}
+
+struct sx_collective *sx_op_signature_next(const struct sx_server *server,
+                                           const struct sx_op_signature *meeting, uint64_t hash,
+                                           const struct sx_collective *oldest)
+{
+    const struct sx_table *const table = &server->collective.signatures;
+    struct sx_table_node *node = oldest == NULL ? sx_table_first(table, hash)
+                                                : sx_table_next(table, &oldest->generation.node);
+
+    while (node != NULL &&
+           !is_of(SX_CONTAINER(node, struct sx_collective, generation.node), meeting)) {
+        node = sx_table_next(table, node);
+    }
+    return node == NULL ? NULL : SX_CONTAINER(node, struct sx_collective, generation.node);
 }
 
 struct sx_collective *sx_op_signature_meant(const struct sx_server *server,

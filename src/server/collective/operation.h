@@ -34,6 +34,7 @@
 struct sx_arrival {
     struct sx_client *client; /* set by the caller of sx_arrival_read */
     uint32_t kind, op;
+    uint64_t space;                       /* as of a signature: set by its kind's aim, or later */
     uint8_t hears;                        /* SX_HEARS_* */
     uint32_t open;                        /* open operations of the client, this one included */
     struct sx_collective_options options; /* completed by the caller, from the kind's table */
@@ -132,7 +133,8 @@ struct sx_member {
 struct sx_members {
     struct sx_server *server;
     struct sx_client *opener; /* charged for finding them (sx_members_gather); NULL: none */
-    pmix_proc_t *procs;       /* the signature: sorted, no duplicates; owned */
+    uid_t uid;          /* the opener's user: names of lists are meant as that user means them */
+    pmix_proc_t *procs; /* the signature: sorted, no duplicates; owned */
     size_t proc_count;
     struct sx_alias_list real; /* processes that the signature means */
     struct sx_member *all;     /* sorted by client address */
@@ -171,8 +173,9 @@ pmix_status_t sx_members_catch_up(struct sx_members *members);
 bool sx_members_mean_nspace(const struct sx_members *members, const char *nspace);
 void sx_members_clear(struct sx_members *members);
 
-/* Return: whether the signature has processes of that @name. */
-bool sx_members_have_name(const struct sx_members *members, const char *name);
+/* Return: whether the signature names processes by the list @entry. */
+bool sx_members_have_list(const struct sx_members *members,
+                          const struct sx_membership_entry *entry);
 /* Replace the signature, which has no names of lists, by @procs, which are in order.  The members
  * own @procs from now on. */
 void sx_members_rename(struct sx_members *members, struct sx_proc_list *procs);
@@ -295,7 +298,9 @@ struct sx_collective {
     uint64_t begun_ns;               /* time of the turn of its first arrival */
     struct sx_shown shown;
     const struct sx_kind *kind;
-    char *id; /* NULL: none */
+    char *id;       /* NULL: none */
+    uint64_t space; /* as of its signature */
+    bool has_left;  /* for sx_collective_member_elsewhere_gone */
     struct sx_members members;
     struct sx_merged_infos wishes; /* infos for the host */
     struct sx_asker asker;
@@ -428,6 +433,8 @@ struct sx_op_signature {
                                * suffices */
     size_t proc_count;
     const char *id; /* NULL: none */
+    uint64_t
+        space; /* other than 0: one of several users' lists that the names or the id may mean */
 };
 
 /* Return: the hash for a table.  Clients cannot guess it. */
@@ -437,6 +444,11 @@ uint64_t sx_op_signature_hash(const struct sx_server *server,
 /* Return: the oldest open operation of @meeting, whose hash is @hash; NULL: there is none. */
 struct sx_collective *sx_op_signature_oldest(const struct sx_server *server,
                                              const struct sx_op_signature *meeting, uint64_t hash);
+/* The same of all spaces: the oldest of the next one, the first for @oldest NULL.  For kinds that
+ * are known by their id. */
+struct sx_collective *sx_op_signature_next(const struct sx_server *server,
+                                           const struct sx_op_signature *meeting, uint64_t hash,
+                                           const struct sx_collective *oldest);
 /* Return: the newest operation that was named in another way, but means the processes of @meeting
  * (no names of lists); NULL: there is none. */
 struct sx_collective *sx_op_signature_meant(const struct sx_server *server,

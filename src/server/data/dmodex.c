@@ -107,7 +107,8 @@ static pmix_status_t request_take(struct sx_server *server, void *arg)
 {
     struct request *request = arg;
     pmix_proc_t real;
-    const bool is_there = sx_alias_one(server, &request->proc, &real) == PMIX_SUCCESS;
+    const bool is_there = sx_alias_one(server, SX_NAMES_OF_HOST, &request->proc, &real) ==
+                          PMIX_SUCCESS;
     struct sx_nspace *nspace = is_there ? sx_nspace_find(server, real.nspace) : NULL;
     struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, real.rank);
 

@@ -399,11 +399,11 @@ static bool unknown_ask(struct sx_server *server, struct sx_client *asker, const
                                  sx_deadline_ns(now_ns, hosts_limit_ns(request)));
 }
 
-/* Return: what the Get asks for, and in @ret_proc the process that it is about.  The namespace is
- * NULL if it is not registered.  @ret_proc has no namespace either if a group or connected
- * namespace does not have the member that the Get names. */
-static struct sx_wait_what what_of(struct sx_server *server, const struct sx_frame *frame,
-                                   pmix_proc_t *ret_proc)
+/* Return: what the Get of user @uid asks for, and in @ret_proc the process that it is about.  The
+ * namespace is NULL if it is not registered.  @ret_proc has no namespace either if a group or
+ * connected namespace does not have the member that the Get names. */
+static struct sx_wait_what what_of(struct sx_server *server, uid_t uid,
+                                   const struct sx_frame *frame, pmix_proc_t *ret_proc)
 {
     const struct sx_get *request = frame->opened.head;
     const char *key = sx_part_text(&frame->opened.parts[SX_GET_KEY]);
@@ -414,7 +414,7 @@ static struct sx_wait_what what_of(struct sx_server *server, const struct sx_fra
 
     memcpy(named.nspace, request->nspace, sizeof(named.nspace));
     *ret_proc = (pmix_proc_t){ .rank = request->rank };
-    if (sx_alias_one(server, &named, ret_proc) == PMIX_SUCCESS) {
+    if (sx_alias_one(server, uid, &named, ret_proc) == PMIX_SUCCESS) {
         what.nspace = sx_nspace_find(server, ret_proc->nspace);
         what.rank = ret_proc->rank;
     }
@@ -426,7 +426,7 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
 {
     const struct sx_get *request = frame->opened.head;
     pmix_proc_t proc;
-    struct sx_wait_what what = what_of(server, frame, &proc);
+    struct sx_wait_what what = what_of(server, client->uid, frame, &proc);
     struct sx_client *target = NULL;
     pmix_status_t rc = PMIX_ERR_NOT_FOUND;
 

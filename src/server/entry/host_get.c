@@ -184,7 +184,7 @@ static pmix_status_t job_ask(struct sx_server *server, void *arg)
     pmix_proc_t named = { .rank = question.wanted.rank }, real;
 
     memcpy(named.nspace, question.nspace, strlen(question.nspace));
-    if (sx_alias_one(server, &named, &real) != PMIX_SUCCESS) {
+    if (sx_alias_one(server, SX_NAMES_OF_HOST, &named, &real) != PMIX_SUCCESS) {
         return PMIX_ERR_NOT_FOUND;
     }
     question.nspace = real.nspace;
@@ -314,7 +314,8 @@ static void members_visit(struct sx_server *server, const struct visit *visit,
 static pmix_status_t stores_visit(struct sx_server *server, void *arg)
 {
     const struct visit *const visit = arg;
-    const struct sx_membership *const members = sx_alias_members(server, visit->nspace);
+    const struct sx_membership *const members = sx_alias_members(server, SX_NAMES_OF_HOST,
+                                                                 visit->nspace);
 
     if (members != NULL) {
         members_visit(server, visit, members);

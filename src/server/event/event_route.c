@@ -250,24 +250,34 @@ static bool source_find(struct sx_server *server, const struct sx_event_block *b
 
     sx_event_block_source(block, &given);
     *ret = given;
-    return sx_alias_one(server, &given, ret) == PMIX_SUCCESS && sx_proc_order(&given, ret) != 0;
+    return sx_alias_one(server, SX_NAMES_OF_HOST, &given, ret) == PMIX_SUCCESS &&
+           sx_proc_order(&given, ret) != 0;
 }
 
-static bool list_has_alias(const struct sx_server *server, struct walk walk)
+static bool list_has_alias(const struct sx_server *server, uid_t uid, struct walk walk)
 {
     while (walk_next(&walk)) {
-        if (walk.is_new && sx_alias_members(server, walk.proc.nspace) != NULL) {
+        if (walk.is_new && sx_alias_members(server, uid, walk.proc.nspace) != NULL) {
             return true;
         }
     }
     return false;
 }
 
-bool sx_event_has_alias(struct sx_server *server, const struct sx_event_block *block)
+/* Return: the user that means the names in an event of @client; NULL: of the host. */
+static uid_t user_of(const struct sx_client *client)
 {
+    return client != NULL ? client->uid : SX_NAMES_OF_HOST;
+}
+
+bool sx_event_has_alias(struct sx_server *server, const struct sx_client *client,
+                        const struct sx_event_block *block)
+{
+    const uid_t uid = user_of(client);
+
     return server->memberships.names.count > 0 &&
-           (list_has_alias(server, walk_of(block, SX_EVENT_TARGETS)) ||
-            list_has_alias(server, walk_of(block, SX_EVENT_AFFECTED)));
+           (list_has_alias(server, uid, walk_of(block, SX_EVENT_TARGETS)) ||
+            list_has_alias(server, uid, walk_of(block, SX_EVENT_AFFECTED)));
 }
 
 /* Copy the block, for the processes that have been found. */
@@ -304,8 +314,8 @@ pmix_status_t sx_event_naming_step(struct sx_server *server, struct sx_client *p
         rc = sx_event_block_procs(naming->block, parts[list], &naming->given[list],
                                   &naming->counts[list]);
     } else {
-        rc = sx_alias_list_found(server, payer, naming->given[list], naming->counts[list],
-                                 &naming->found[list]);
+        rc = sx_alias_list_found(server, payer, user_of(payer), naming->given[list],
+                                 naming->counts[list], &naming->found[list]);
     }
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
@@ -326,7 +336,7 @@ pmix_status_t sx_event_unalias(struct sx_server *server, struct sx_client *payer
     pmix_status_t rc;
     pmix_proc_t source;
 
-    if (!sx_event_has_alias(server, *block) &&
+    if (!sx_event_has_alias(server, payer, *block) &&
         (payer != NULL || !source_find(server, *block, &source))) {
         return PMIX_SUCCESS; /* a client is the source itself */
     }

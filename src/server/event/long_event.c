@@ -107,7 +107,7 @@ bool sx_event_on_bulk(struct sx_server *server, struct sx_client *client, struct
         return false;
     }
     if (rc == PMIX_SUCCESS && procs_of(block) > SX_FRAME_PROCS_AT_ONCE_MAX &&
-        sx_event_has_alias(server, block)) {
+        sx_event_has_alias(server, client, block)) {
         rc = event_begin(server, client, frame, block);
         if (rc == PMIX_ERR_WOULD_BLOCK) {
             return true;

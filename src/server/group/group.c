@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "server/collective/collective.h"
 #include "server/event/event.h"
+#include "server/group/group_construct.h"
 #include "server/group/invitation.h"
 #include "server/model/event_log.h"
 #include "server/model/nspace.h"
@@ -63,18 +64,69 @@ static bool is_open(struct sx_generation *generation, void *arg)
     return !SX_CONTAINER(generation, struct sx_collective, generation)->is_over;
 }
 
-/* A construct that is over may stay while the host has it, and is then the oldest. */
-struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name)
+/* The oldest construct of the next space.  Return: NULL at the end. */
+static struct sx_collective *space_next(const struct sx_server *server, const char *name,
+                                        const struct sx_collective *oldest)
 {
     const struct sx_op_signature meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };
-    struct sx_collective *const oldest = sx_op_signature_oldest(server, &meeting,
-                                                                sx_op_signature_hash(server,
-                                                                                     &meeting));
-    struct sx_generation *const open = oldest != NULL
-                                           ? sx_generation_first(&oldest->generation, is_open, NULL)
-                                           : NULL;
+
+    return sx_op_signature_next(server, &meeting, sx_op_signature_hash(server, &meeting), oldest);
+}
+
+/* A construct that is over may stay while the host has it, and is then the oldest. */
+static struct sx_collective *open_of(struct sx_collective *oldest)
+{
+    struct sx_generation *const open = sx_generation_first(&oldest->generation, is_open, NULL);
 
     return open != NULL ? SX_CONTAINER(open, struct sx_collective, generation) : NULL;
+}
+
+static bool has_called(const struct sx_collective *construct, uid_t uid)
+{
+    return construct->plan != NULL && sx_users_have(&construct->plan->users, uid);
+}
+
+struct sx_collective *sx_group_construct_next(const struct sx_server *server, const char *name,
+                                              const struct sx_collective *open)
+{
+    struct sx_collective *oldest = NULL, *found = NULL;
+    bool is_behind = open == NULL;
+
+    while (found == NULL && (oldest = space_next(server, name, oldest)) != NULL) {
+        struct sx_collective *const one = open_of(oldest);
+
+        found = is_behind ? one : NULL;
+        is_behind |= one != NULL && one == open;
+    }
+    return found;
+}
+
+struct sx_collective *sx_group_being_built(const struct sx_server *server, uid_t uid,
+                                           const char *name)
+{
+    struct sx_collective *oldest = NULL, *open = NULL;
+
+    while ((oldest = space_next(server, name, oldest)) != NULL) {
+        open = open_of(oldest);
+        if (open != NULL && has_called(open, uid)) {
+            return open;
+        }
+    }
+    return NULL;
+}
+
+uint64_t sx_group_construct_space(struct sx_server *server, uid_t uid, const char *name)
+{
+    struct sx_collective *oldest = NULL;
+    bool is_first = true;
+
+    while ((oldest = space_next(server, name, oldest)) != NULL) {
+        if (has_called(oldest, uid) && open_of(oldest) == NULL) {
+            return oldest->space; /* behind the one that the host has */
+        }
+        is_first = false;
+    }
+    return is_first ? 0 : ++server->group.space_last;
 }
 
 bool sx_group_event_name(const struct sx_event_block *block, char *ret)
@@ -98,14 +150,14 @@ bool sx_group_event_name(const struct sx_event_block *block, char *ret)
     return found;
 }
 
-pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
+pmix_status_t sx_group_name_judge(struct sx_server *server, uid_t uid, const char *name)
 {
-    const pmix_status_t rc = sx_claim_by_group(server, name);
+    const pmix_status_t rc = sx_claim_by_group(server, uid, name);
 
-    if (rc == PMIX_SUCCESS && sx_invitation_find(server, name) != NULL) {
+    if (rc == PMIX_SUCCESS && sx_invitation_find_of(server, uid, name) != NULL) {
         return SX_RAISE(PMIX_ERR_EXISTS, "somebody invites to a group %s already", name);
     }
-    if (rc == PMIX_SUCCESS && sx_group_being_built(server, name) != NULL) {
+    if (rc == PMIX_SUCCESS && sx_group_being_built(server, uid, name) != NULL) {
         return SX_RAISE(PMIX_ERR_EXISTS, "a group %s is being built already", name);
     }
     return rc;
@@ -113,17 +165,18 @@ pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name)
 
 void sx_group_name_claimed(struct sx_server *server, const char *name)
 {
-    struct sx_membership_entry *const list = sx_memberships_find(server, name);
-    struct sx_collective *const construct = sx_group_being_built(server, name);
+    struct sx_membership_entry *list;
+    struct sx_collective *construct = NULL;
 
-    if (list != NULL) {
+    while ((list = sx_memberships_named(server, name, NULL)) != NULL) {
         sx_log(SX_LOG_WARN,
                "the processes that have connected, or formed a group, as %s have so no more: the "
                "host registers a namespace of that name",
                name);
         sx_membership_end(server, list);
     }
-    if (construct != NULL) {
+    (void)sx_memberships_store_name_free(server, name);
+    while ((construct = sx_group_construct_next(server, name, construct)) != NULL) {
         sx_collective_end_soon(construct, PMIX_ERR_EXISTS);
     }
 }
@@ -173,7 +226,7 @@ void sx_group_client_gone(struct sx_server *server, struct sx_client *client)
 static pmix_status_t group_find(const struct sx_server *server, const struct sx_client *client,
                                 const char *name, struct sx_membership_entry **ret)
 {
-    struct sx_membership_entry *const entry = sx_memberships_find(server, name);
+    struct sx_membership_entry *const entry = sx_memberships_find_of(server, client->uid, name);
 
     if (entry == NULL || entry->published.head.kind != SX_MEMBERSHIP_GROUP) {
         return PMIX_ERR_NOT_FOUND;
@@ -218,13 +271,14 @@ bool sx_group_on_leave(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- ends on other nodes --------------------------------------------------------------------- */
 
-/* Return: the group that @block is about; NULL: there is none. */
-static struct sx_membership_entry *group_meant(struct sx_server *server,
-                                               const struct sx_event_block *block)
+/* Several users may have groups of one name.  But no process is in two of them, so the member says
+ * which one is meant.  Return: the group that @block is about; NULL: there is none. */
+static struct sx_membership_entry *
+group_meant(struct sx_server *server, const struct sx_event_block *block, const pmix_proc_t *member)
 {
     char name[PMIX_MAX_NSLEN + 1];
     struct sx_membership_entry *const entry = sx_group_event_name(block, name)
-                                                  ? sx_memberships_find(server, name)
+                                                  ? sx_memberships_find_with(server, name, member)
                                                   : NULL;
 
     return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
@@ -235,11 +289,10 @@ static void member_elsewhere_gone(struct sx_server *server, struct sx_membership
 {
     const uint8_t pardons = sx_group_pardons(group);
     struct sx_proc_list left = { .all = NULL };
-    char name[PMIX_MAX_NSLEN + 1];
 
-    snprintf(name, sizeof(name), "%s", sx_membership_name(&group->published));
+    sx_collective_list_mark(server, group);
     if (sx_membership_leave(server, group, member, &left) == PMIX_SUCCESS) {
-        sx_collective_member_elsewhere_gone(server, name, died, pardons);
+        sx_collective_member_elsewhere_gone(server, died, pardons);
     }
     sx_proc_list_clear(&left);
 }
@@ -252,9 +305,8 @@ void sx_group_event_relayed(struct sx_server *server, const struct sx_event_bloc
     if (code != PMIX_GROUP_LEFT && code != PMIX_GROUP_MEMBER_FAILED) {
         return;
     }
-    struct sx_membership_entry *const group = group_meant(server, block);
-
     sx_event_block_source(block, &source);
+    struct sx_membership_entry *const group = group_meant(server, block, &source);
     const struct sx_nspace *const nspace = sx_nspace_find(server, source.nspace);
     const bool is_here = nspace != NULL && sx_client_find(nspace, source.rank) != NULL;
 

@@ -45,17 +45,25 @@ pmix_status_t sx_group_make(struct sx_server *server, const struct sx_group_opti
 /* End @group for all, as sx_membership_end. */
 void sx_group_end(struct sx_server *server, struct sx_membership_entry *group);
 
-/* Check that a new group may have this @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, logged, for
- * the name of a namespace, or of a group that exists, is being built or is kept (model/claim.c);
- * PMIX_ERR_BAD_PARAM, logged. */
-pmix_status_t sx_group_name_judge(struct sx_server *server, const char *name);
+/* Check that a process of user @uid may give a new group this @name.  Return: PMIX_SUCCESS;
+ * PMIX_ERR_EXISTS, logged, for the name of a namespace, for one that is kept (model/claim.c), and
+ * for that of a group which exists or is being built for this user; PMIX_ERR_BAD_PARAM, logged. */
+pmix_status_t sx_group_name_judge(struct sx_server *server, uid_t uid, const char *name);
 
-/* The host takes @name: the list of that name ends, as sx_membership_end.  An open construct of
- * that name ends too, with PMIX_ERR_EXISTS. */
+/* The host takes @name: the lists of that name end, as sx_membership_end.  Open constructs of that
+ * name end too, with PMIX_ERR_EXISTS. */
 void sx_group_name_claimed(struct sx_server *server, const char *name);
 
-/* Return: the open construct of @name; NULL: there is none. */
-struct sx_collective *sx_group_being_built(const struct sx_server *server, const char *name);
+/* Return: the open construct of @name that a process of user @uid has called; NULL: there is
+ * none. */
+struct sx_collective *sx_group_being_built(const struct sx_server *server, uid_t uid,
+                                           const char *name);
+/* The open construct of @name behind @open, the first for NULL, in no order.  Return: NULL at the
+ * end. */
+struct sx_collective *sx_group_construct_next(const struct sx_server *server, const char *name,
+                                              const struct sx_collective *open);
+/* Return: the space of a construct of @name that a process of user @uid opens. */
+uint64_t sx_group_construct_space(struct sx_server *server, uid_t uid, const char *name);
 
 /* Write the name of the group that @block is about (PMIX_GROUP_ID) to @ret of PMIX_MAX_NSLEN + 1
  * bytes.  Return: false when @block names no group. */
@@ -96,9 +104,11 @@ void sx_group_event_relayed(struct sx_server *server, const struct sx_event_bloc
  *
  *     all have called construct --> a group --all have called destruct--> gone
  *
- * A construct is found by the name of the group.  Its callers may write the members in any order,
- * and with names or wildcards that mean them.  A name is taken from the first call on, and free
- * again when the construct has failed.  A destruct is found by {name, WILDCARD}. */
+ * A construct is found by the name of the group, for each user.  A process of another user joins it
+ * if it names that process, and the process names the same members.  Its callers may write the
+ * members in any order, and with names or wildcards that mean them.  A name is taken from the first
+ * call on, and free again when the construct has failed.  A destruct is found by {name,
+ * WILDCARD}. */
 
 /* Read the members that a caller names, a step of it for each call, before sx_group_construct_aim
  * does the rest.  Return: PMIX_ERR_WOULD_BLOCK when another step is needed; as
@@ -222,7 +232,7 @@ void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
 void sx_invite_client_added(struct sx_server *server, struct sx_client *client);
 void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace);
 
-/* The host takes @name: an invitation to a group of that name ends with PMIX_ERR_EXISTS. */
+/* The host takes @name: invitations to groups of that name end with PMIX_ERR_EXISTS. */
 void sx_invite_name_claimed(struct sx_server *server, const char *name);
 
 /* struct sx_family's events_missed: questions that @client has lost are sent to it again. */

@@ -23,7 +23,25 @@ static bool is_alone(const struct sx_client *client, const struct sx_arrival *ar
            strcmp(arrival->procs[0].nspace, client->nspace->name) == 0;
 }
 
-pmix_status_t sx_group_bootstrap_read(struct sx_client *client, struct sx_arrival *arrival)
+/* @proc is added to the group @name.  Return: PMIX_SUCCESS; PMIX_ERR_NO_PERMISSIONS, logged. */
+static pmix_status_t user_judge(struct sx_server *server, const struct sx_client *client,
+                                const pmix_proc_t *proc, const char *name)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, proc->nspace);
+    const struct sx_client *const added = nspace != NULL ? sx_client_find(nspace, proc->rank)
+                                                         : NULL;
+
+    return added == NULL || added->uid == client->uid
+               ? PMIX_SUCCESS
+               : SX_RAISE(PMIX_ERR_NO_PERMISSIONS,
+                          "%s.%u of user %u adds %s.%u of user %u to the group %s: let all its "
+                          "members call with the list of all of them, without \"%s\"",
+                          client->nspace->name, client->rank, (unsigned)client->uid, proc->nspace,
+                          proc->rank, (unsigned)added->uid, name, PMIX_GROUP_BOOTSTRAP);
+}
+
+pmix_status_t sx_group_bootstrap_read(struct sx_server *server, struct sx_client *client,
+                                      struct sx_arrival *arrival)
 {
     const struct sx_some_procs *const added = &arrival->options.added;
     struct sx_proc_list who = { .all = NULL };
@@ -49,9 +67,14 @@ pmix_status_t sx_group_bootstrap_read(struct sx_client *client, struct sx_arriva
         ok = sx_proc_list_add(&who, nspace[0] != '\0' ? nspace : client->nspace->name,
                               added->all[i].rank);
     }
-    if (!ok) {
+    pmix_status_t rc = ok ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+
+    for (size_t i = 1; i < who.count && rc == PMIX_SUCCESS; i++) {
+        rc = user_judge(server, client, &who.all[i], arrival->options.id);
+    }
+    if (rc != PMIX_SUCCESS) {
         sx_proc_list_clear(&who);
-        return PMIX_ERR_OUT_OF_RESOURCE;
+        return rc;
     }
     free(arrival->procs);
     arrival->procs = who.all;

@@ -59,35 +59,35 @@ static void order_thin(struct sx_proc_list *order, const bool *repeated)
 }
 
 /* Return: how many from @written on are single processes by their own names: these are members. */
-static size_t singles_count(const struct sx_server *server, const pmix_proc_t *written,
+static size_t singles_count(const struct sx_server *server, uid_t uid, const pmix_proc_t *written,
                             size_t count)
 {
     size_t i = 0;
 
     while (i < count && written[i].rank != PMIX_RANK_WILDCARD &&
            ((i > 0 && strcmp(written[i - 1].nspace, written[i].nspace) == 0) ||
-            sx_alias_members(server, written[i].nspace) == NULL)) {
+            sx_alias_members(server, uid, written[i].nspace) == NULL)) {
         i++;
     }
     return i;
 }
 
-/* Read the members into @order, as they were written. */
-static pmix_status_t order_read(struct sx_server *server, const pmix_proc_t *written, size_t count,
-                                struct sx_proc_list *order)
+/* Read the members into @order, as a process of user @uid has written them. */
+static pmix_status_t order_read(struct sx_server *server, uid_t uid, const pmix_proc_t *written,
+                                size_t count, struct sx_proc_list *order)
 {
     struct order reading = { .server = server, .all = order };
     pmix_status_t rc = sx_proc_list_reserve(order, count) ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 
     for (size_t i = 0; i < count && rc == PMIX_SUCCESS; i++) {
-        const size_t singles = singles_count(server, &written[i], count - i);
+        const size_t singles = singles_count(server, uid, &written[i], count - i);
 
         if (singles > 0 && !sx_proc_list_append(order, &written[i], singles)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
         i += singles;
         if (i < count) {
-            rc = sx_alias_each_one(server, &written[i], order_add, &reading);
+            rc = sx_alias_each_one(server, uid, &written[i], order_add, &reading);
         }
     }
     return rc;
@@ -127,15 +127,15 @@ static void signature_shorten(struct sx_server *server, struct sx_arrival *arriv
 
 #define LIST_STEPS 3u
 
-/* Read a list of members in so many steps, since each takes long: into @listed, as it was
- * @written, and into @sorted. */
-static pmix_status_t list_step(struct sx_server *server, unsigned step, const pmix_proc_t *written,
-                               size_t count, struct sx_proc_list *listed,
-                               struct sx_proc_list *sorted)
+/* Read a list of members in so many steps, since each takes long: into @listed, as a process of
+ * user @uid has @written it, and into @sorted. */
+static pmix_status_t list_step(struct sx_server *server, uid_t uid, unsigned step,
+                               const pmix_proc_t *written, size_t count,
+                               struct sx_proc_list *listed, struct sx_proc_list *sorted)
 {
     switch (step) {
     case 0:
-        return order_read(server, written, count, listed);
+        return order_read(server, uid, written, count, listed);
     case 1:
         return sx_proc_list_append(sorted, listed->all, listed->count) ? PMIX_SUCCESS
                                                                        : PMIX_ERR_OUT_OF_RESOURCE;
@@ -153,7 +153,8 @@ static void written_note(struct sx_server *server, struct sx_arrival *arrival)
 /* Processes by their own names alone are the members: they are not copied. */
 static bool written_is_list(const struct sx_server *server, struct sx_arrival *arrival)
 {
-    if (singles_count(server, arrival->procs, arrival->proc_count) < arrival->proc_count) {
+    if (singles_count(server, arrival->client->uid, arrival->procs, arrival->proc_count) <
+        arrival->proc_count) {
         return false;
     }
     arrival->listed = (struct sx_proc_list){ .all = arrival->procs,
@@ -190,8 +191,8 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
             return PMIX_ERR_WOULD_BLOCK;
         }
     }
-    rc = list_step(server, step, arrival->procs, arrival->proc_count, &arrival->listed,
-                   &arrival->sorted);
+    rc = list_step(server, arrival->client->uid, step, arrival->procs, arrival->proc_count,
+                   &arrival->listed, &arrival->sorted);
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
 }
 
@@ -241,35 +242,7 @@ static pmix_status_t name_judge(struct sx_server *server, struct sx_client *clie
     const bool may_join = member != NULL ? !member->arrived
                                          : open != NULL && sx_group_bootstrap_both(open, arrival);
 
-    return may_join ? PMIX_SUCCESS : sx_group_name_judge(server, arrival->options.id);
-}
-
-pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client *client,
-                                     struct sx_arrival *arrival)
-{
-    const char *const name = arrival->options.id;
-    struct sx_collective *const open = name != NULL ? sx_group_being_built(server, name) : NULL;
-    pmix_status_t rc = name != NULL ? name_judge(server, client, open, arrival)
-                                    : PMIX_ERR_BAD_PARAM;
-
-    if ((arrival->options.group & (SX_GROUP_OPTIONAL | SX_GROUP_FT)) != 0) {
-        arrival->options.pardons |= SX_PARDON_BEFORE | SX_PARDON_AFTER;
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_group_bootstrap_read(client, arrival);
-    }
-    if (rc == PMIX_SUCCESS && open != NULL && !sx_list_empty(&open->unread)) {
-        rc = sx_collective_nspaces_read(open); /* it is compared with what @client has written */
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = members_take(server, client, open, arrival);
-    }
-    if (rc == PMIX_SUCCESS && !arrival->options.leaders.given) {
-        signature_shorten(server, arrival);
-    }
-    return rc == PMIX_SUCCESS && open != NULL && sx_group_bootstrap_both(open, arrival)
-               ? sx_group_bootstrap_expect(open, arrival)
-               : rc;
+    return may_join ? PMIX_SUCCESS : sx_group_name_judge(server, client->uid, arrival->options.id);
 }
 
 /* Return: whether @arrival names the same members, or is the first call of the construct. */
@@ -278,6 +251,65 @@ static bool means_the_same(const struct sx_members *members, const struct sx_arr
     return arrival->procs == NULL || (members->proc_count == arrival->proc_count &&
                                       memcmp(members->procs, arrival->procs,
                                              members->proc_count * sizeof(*members->procs)) == 0);
+}
+
+/* @open is compared with what a caller has written.  Return: as its kind's nspace_added. */
+static pmix_status_t is_read(struct sx_collective *open)
+{
+    return sx_list_empty(&open->unread) ? PMIX_SUCCESS : sx_collective_nspaces_read(open);
+}
+
+/* Return: the construct of another user that waits for @client, with the members of @arrival; NULL:
+ * there is none.  With other members, it is not what @client means. */
+static struct sx_collective *others_find(struct sx_server *server, struct sx_client *client,
+                                         const struct sx_arrival *arrival)
+{
+    struct sx_collective *open = NULL;
+    bool fits = false;
+
+    while (!fits && !arrival->options.leaders.given &&
+           (open = sx_group_construct_next(server, arrival->options.id, open)) != NULL) {
+        const struct sx_member *const member = sx_members_find(&open->members, client);
+
+        fits = member != NULL && !member->arrived && !open->plan->is_bootstrap &&
+               is_read(open) == PMIX_SUCCESS && means_the_same(&open->members, arrival);
+    }
+    return fits ? open : NULL;
+}
+
+pmix_status_t sx_group_construct_aim(struct sx_server *server, struct sx_client *client,
+                                     struct sx_arrival *arrival)
+{
+    const char *const name = arrival->options.id;
+    struct sx_collective *open = name != NULL ? sx_group_being_built(server, client->uid, name)
+                                              : NULL;
+    pmix_status_t rc = name != NULL ? name_judge(server, client, open, arrival)
+                                    : PMIX_ERR_BAD_PARAM;
+
+    if ((arrival->options.group & (SX_GROUP_OPTIONAL | SX_GROUP_FT)) != 0) {
+        arrival->options.pardons |= SX_PARDON_BEFORE | SX_PARDON_AFTER;
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_group_bootstrap_read(server, client, arrival);
+    }
+    if (rc == PMIX_SUCCESS && open != NULL) {
+        rc = is_read(open);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = members_take(server, client, open, arrival);
+    }
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    if (!arrival->options.leaders.given) {
+        signature_shorten(server, arrival);
+    }
+    open = open != NULL ? open : others_find(server, client, arrival);
+    arrival->space = open != NULL ? open->space
+                                  : sx_group_construct_space(server, client->uid, name);
+    return open != NULL && sx_group_bootstrap_both(open, arrival)
+               ? sx_group_bootstrap_expect(open, arrival)
+               : rc;
 }
 
 pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct sx_client *client,
@@ -290,6 +322,9 @@ pmix_status_t sx_group_construct_takes(struct sx_collective *collective, struct 
     }
     pmix_status_t rc = sx_group_bootstrap_take(collective, arrival);
 
+    if (rc == PMIX_SUCCESS && !sx_users_add(&collective->plan->users, client->uid)) {
+        rc = PMIX_ERR_OUT_OF_RESOURCE;
+    }
     if (rc == PMIX_SUCCESS) {
         rc = sx_group_plan_take(collective->plan, client, arrival);
     }
@@ -327,8 +362,8 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
     }
     plan->reread.registrations = plan->reread.done == 0 ? server->collective.registrations
                                                         : plan->reread.registrations;
-    rc = list_step(server, plan->reread.done++, plan->order, plan->order_count,
-                   &plan->reread.listed, &plan->reread.sorted);
+    rc = list_step(server, collective->members.uid, plan->reread.done++, plan->order,
+                   plan->order_count, &plan->reread.listed, &plan->reread.sorted);
     if (rc != PMIX_SUCCESS) {
         sx_group_plan_reread_restart(plan);
         return rc;
@@ -445,9 +480,10 @@ pmix_status_t sx_group_construct_conclude(struct sx_collective *collective, uint
 
 /* ---- destruct -------------------------------------------------------------------------------- */
 
-static struct sx_membership_entry *group_find(const struct sx_server *server, const char *name)
+static struct sx_membership_entry *group_find(const struct sx_server *server, uid_t uid,
+                                              const char *name)
 {
-    struct sx_membership_entry *const entry = sx_memberships_find(server, name);
+    struct sx_membership_entry *const entry = sx_memberships_find_of(server, uid, name);
 
     return entry != NULL && entry->published.head.kind == SX_MEMBERSHIP_GROUP ? entry : NULL;
 }
@@ -455,7 +491,8 @@ static struct sx_membership_entry *group_find(const struct sx_server *server, co
 pmix_status_t sx_group_destruct_aim(struct sx_server *server, struct sx_client *client,
                                     struct sx_arrival *arrival)
 {
-    const struct sx_membership_entry *const group = group_find(server, arrival->procs[0].nspace);
+    const struct sx_membership_entry *const group = group_find(server, client->uid,
+                                                               arrival->procs[0].nspace);
 
     if (group == NULL) {
         return PMIX_ERR_NOT_FOUND;
@@ -477,7 +514,7 @@ pmix_status_t sx_group_destruct_aim(struct sx_server *server, struct sx_client *
 pmix_status_t sx_group_destruct_conclude(struct sx_collective *collective, uint64_t *ret_subject)
 {
     struct sx_server *const server = collective->members.server;
-    struct sx_membership_entry *const group = group_find(server,
+    struct sx_membership_entry *const group = group_find(server, collective->members.uid,
                                                          collective->members.procs[0].nspace);
 
     (void)ret_subject;
@@ -606,8 +643,9 @@ bool sx_group_on_said(struct sx_server *server, struct sx_client *client, struct
                       uint64_t now_ns)
 {
     const struct sx_group_said *const said = frame->opened.head;
-    struct sx_collective *const construct = sx_group_being_built(server, said->group);
-    struct sx_invitation *const invitation = sx_invitation_find(server, said->group);
+    struct sx_collective *const construct = sx_group_being_built(server, client->uid, said->group);
+    struct sx_invitation *const invitation = sx_invitation_find_of(server, client->uid,
+                                                                   said->group);
 
     (void)now_ns;
     if (said->word > SX_GROUP_ABORTS) {

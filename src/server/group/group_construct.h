@@ -35,6 +35,7 @@ struct sx_group_gift {
 struct sx_group_plan {
     pmix_proc_t *order; /* members in the order of their ranks */
     size_t order_count;
+    struct sx_users users;          /* of those that have called: the name is theirs */
     bool is_final;                  /* a caller has sent a final order */
     pmix_proc_t by;                 /* the caller that the order is from ... */
     struct sx_procs_digest written; /* ... and of what it has written: that may hold names of ... */
@@ -111,12 +112,15 @@ pmix_status_t sx_group_gift_give(struct sx_server *server, const pmix_proc_t *pr
  * A leader gives the number of leaders (PMIX_GROUP_BOOTSTRAP) and the processes that it adds
  * (PMIX_GROUP_ADD_MEMBERS).  A process that is added gives the name of the group and no processes.
  * Callers may call in any order: each is expected, and so are the processes that it names.  The
- * ranks follow namespaces and ranks.  All are on this node. */
+ * ranks follow namespaces and ranks.  All are on this node, and of one user: they find each other
+ * by the name alone, which each user has for itself. */
 
 /* Replace the processes of @arrival, if it is a call of such a construct, by @client and the
  * processes that it adds.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM, logged, for a caller that
- * names others in another way; PMIX_ERR_OUT_OF_RESOURCE. */
-pmix_status_t sx_group_bootstrap_read(struct sx_client *client, struct sx_arrival *arrival);
+ * names others in another way; PMIX_ERR_NO_PERMISSIONS, logged, for a process of another user;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_group_bootstrap_read(struct sx_server *server, struct sx_client *client,
+                                      struct sx_arrival *arrival);
 
 /* Return: whether both @open and @arrival are of such a construct. */
 bool sx_group_bootstrap_both(const struct sx_collective *open, const struct sx_arrival *arrival);

@@ -51,6 +51,7 @@ void sx_group_plan_free(struct sx_group_plan *plan)
     sx_group_lead_clear(&plan->lead);
     sx_proc_list_clear(&plan->named);
     sx_proc_list_clear(&plan->final);
+    sx_users_clear(&plan->users);
     free(plan);
 }
 

@@ -36,11 +36,12 @@ struct sx_invitation *sx_invitation_new(struct sx_server *server, const char *na
 {
     struct sx_invitation *const invitation = calloc(1, sizeof(*invitation));
 
-    if (invitation == NULL ||
+    if (invitation == NULL || !sx_users_add(&invitation->users, inviter->uid) ||
         !sx_proc_list_add(&invitation->leaders, inviter->nspace->name, inviter->rank) ||
         !sx_table_add(&server->group.invitations, &invitation->node, name_hash(server, name))) {
         if (invitation != NULL) {
             sx_proc_list_clear(&invitation->leaders);
+            sx_users_clear(&invitation->users);
         }
         free(invitation);
         return NULL;
@@ -94,19 +95,33 @@ void sx_invitation_free(struct sx_invitation *invitation)
     }
     sx_client_release(invitation->inviter);
     sx_proc_list_clear(&invitation->leaders);
+    sx_users_clear(&invitation->users);
     free(invitation);
 }
 
-struct sx_invitation *sx_invitation_find(const struct sx_server *server, const char *name)
+struct sx_invitation *sx_invitation_next(const struct sx_server *server, const char *name,
+                                         const struct sx_invitation *invitation)
 {
-    struct sx_table_node *node = sx_table_first(&server->group.invitations,
-                                                name_hash(server, name));
+    const struct sx_table *const all = &server->group.invitations;
+    struct sx_table_node *node = invitation == NULL ? sx_table_first(all, name_hash(server, name))
+                                                    : sx_table_next(all, &invitation->node);
 
     while (node != NULL &&
            strcmp(SX_CONTAINER(node, struct sx_invitation, node)->name, name) != 0) {
-        node = sx_table_next(&server->group.invitations, node);
+        node = sx_table_next(all, node);
     }
     return node == NULL ? NULL : SX_CONTAINER(node, struct sx_invitation, node);
+}
+
+struct sx_invitation *sx_invitation_find_of(const struct sx_server *server, uid_t uid,
+                                            const char *name)
+{
+    struct sx_invitation *invitation = NULL;
+
+    while ((invitation = sx_invitation_next(server, name, invitation)) != NULL &&
+           !sx_users_have(&invitation->users, uid)) {
+    }
+    return invitation;
 }
 
 /* ---- guests ---------------------------------------------------------------------------------- */
@@ -338,7 +353,7 @@ pmix_status_t sx_invite_named_read(struct sx_invite_named *ret, struct sx_server
     pmix_status_t rc = sx_part_procs(part, &procs);
 
     for (size_t i = 0; i < part->count && rc == PMIX_SUCCESS; i++) {
-        rc = sx_alias_each_one(server, &procs[i], add, &adding);
+        rc = sx_alias_each_one(server, client->uid, &procs[i], add, &adding);
     }
     free(procs);
     sx_share_charge(server, client, ret->procs.count / GUESTS_PER_UNIT);

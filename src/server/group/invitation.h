@@ -71,6 +71,8 @@ struct sx_invitation {
                                      * inviters */
     struct sx_group_lead *lead;     /* of invite.c: the inviter has ended, and the next one is
                                      * sought; else NULL */
+    struct sx_users users;          /* of the inviters and those that have accepted: the name is
+                                     * theirs */
     uint8_t group;                  /* SX_GROUP_* */
     char name[PMIX_MAX_NSLEN + 1];
 };
@@ -90,8 +92,13 @@ void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitat
 /* Free @invitation, which is closed and has no call that waits. */
 void sx_invitation_free(struct sx_invitation *invitation);
 
-/* Return: the open invitation to the group @name; NULL: there is none. */
-struct sx_invitation *sx_invitation_find(const struct sx_server *server, const char *name);
+/* The open invitation to a group @name behind @invitation, the first for NULL, in no order.
+ * Return: NULL at the end. */
+struct sx_invitation *sx_invitation_next(const struct sx_server *server, const char *name,
+                                         const struct sx_invitation *invitation);
+/* Return: the one in which a process of user @uid takes part; NULL: there is none. */
+struct sx_invitation *sx_invitation_find_of(const struct sx_server *server, uid_t uid,
+                                            const char *name);
 /* Return: NULL when @client is not invited. */
 struct sx_guest *sx_invitation_guest(const struct sx_server *server,
                                      const struct sx_invitation *invitation,

@@ -65,16 +65,16 @@ static void guests_look(struct sx_server *server, struct sx_invitation *invitati
     }
 }
 
-/* Find the open invitation to @name, or make one.  Return: PMIX_ERR_EXISTS, logged, when it is
- * another process's; as sx_group_name_judge. */
+/* Find the open invitation of @client's user to @name, or make one.  Return: PMIX_ERR_EXISTS,
+ * logged, when it is another process's; as sx_group_name_judge. */
 static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, const char *name,
                             struct sx_invitation **ret)
 {
-    struct sx_invitation *invitation = sx_invitation_find(server, name);
+    struct sx_invitation *invitation = sx_invitation_find_of(server, client->uid, name);
     pmix_status_t rc = PMIX_SUCCESS;
 
     if (invitation == NULL || invitation->inviter != client || invitation->lead != NULL) {
-        rc = sx_group_name_judge(server, name);
+        rc = sx_group_name_judge(server, client->uid, name);
     }
     if (rc == PMIX_SUCCESS && invitation == NULL) {
         invitation = sx_invitation_new(server, name, client);
@@ -208,9 +208,9 @@ void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_invite_name_claimed(struct sx_server *server, const char *name)
 {
-    struct sx_invitation *const invitation = sx_invitation_find(server, name);
+    struct sx_invitation *invitation;
 
-    if (invitation != NULL) {
+    while ((invitation = sx_invitation_next(server, name, NULL)) != NULL) {
         sx_invite_end(server, invitation, PMIX_ERR_EXISTS);
     }
 }
@@ -229,36 +229,64 @@ static bool has_led(const struct sx_invitation *invitation, const pmix_proc_t *p
     return i < leaders->count;
 }
 
+/* @leader: NULL when the guest names none.  Return: as guest_find, without a line in the log. */
+static pmix_status_t guest_judge(const struct sx_guest *guest, const pmix_proc_t *leader)
+{
+    if (guest->state != SX_GUEST_ASKED) {
+        return PMIX_ERR_INVALID_OPERATION;
+    }
+    return leader == NULL || has_led(guest->invitation, leader) ? PMIX_SUCCESS : PMIX_ERR_BAD_PARAM;
+}
+
+/* Several users may invite @client to groups of one name.  It names the inviter, or means that of
+ * its own user.  Return: the status of the best one; PMIX_ERR_NOT_FOUND when it is not invited. */
+static pmix_status_t guest_choose(struct sx_server *server, const struct sx_client *client,
+                                  const char *group, const pmix_proc_t *leader,
+                                  struct sx_guest **ret)
+{
+    const struct sx_invitation *invitation = NULL;
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
+
+    *ret = NULL;
+    while ((invitation = sx_invitation_next(server, group, invitation)) != NULL) {
+        struct sx_guest *const guest = sx_invitation_guest(server, invitation, client);
+        const pmix_status_t status = guest != NULL ? guest_judge(guest, leader)
+                                                   : PMIX_ERR_NOT_FOUND;
+        const bool is_better = rc != PMIX_SUCCESS || sx_users_have(&invitation->users, client->uid);
+
+        if (guest != NULL && (*ret == NULL || (status == PMIX_SUCCESS && is_better))) {
+            *ret = guest;
+            rc = status;
+        }
+    }
+    return rc;
+}
+
 /* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND when @client is not invited; PMIX_ERR_BAD_PARAM, logged,
  * when @client names an inviter that did not invite it; PMIX_ERR_INVALID_OPERATION when it has
  * answered. */
 static pmix_status_t guest_find(struct sx_server *server, const struct sx_client *client,
                                 const struct sx_group_join *join, struct sx_guest **ret)
 {
-    const struct sx_invitation *const invitation = sx_invitation_find(server, join->group);
+    const bool has_leader = join->leader_nspace[0] != '\0';
     pmix_proc_t leader = { .rank = join->leader_rank };
     pmix_proc_t real;
 
-    *ret = invitation != NULL ? sx_invitation_guest(server, invitation, client) : NULL;
-    if (*ret == NULL) {
-        return PMIX_ERR_NOT_FOUND;
-    }
-    if ((*ret)->state != SX_GUEST_ASKED) {
-        return PMIX_ERR_INVALID_OPERATION;
-    }
-    if (join->leader_nspace[0] == '\0') {
-        return PMIX_SUCCESS;
-    }
     memcpy(leader.nspace, join->leader_nspace, strlen(join->leader_nspace));
-    const pmix_proc_t *const inviter = sx_invitation_leader(invitation);
-    const pmix_status_t rc = sx_alias_one(server, &leader, &real);
+    if (!has_leader || sx_alias_one(server, client->uid, &leader, &real) != PMIX_SUCCESS) {
+        real = leader; /* of a member that has left: no inviter has this name */
+    }
+    const pmix_status_t rc = guest_choose(server, client, join->group, has_leader ? &real : NULL,
+                                          ret);
 
-    return rc == PMIX_SUCCESS && has_led(invitation, &real)
-               ? PMIX_SUCCESS
-               : SX_RAISE(PMIX_ERR_BAD_PARAM,
-                          "%s.%u is invited to the group %s by %s.%u, not %s.%u",
-                          client->nspace->name, client->rank, join->group, inviter->nspace,
-                          inviter->rank, leader.nspace, leader.rank);
+    if (rc != PMIX_ERR_BAD_PARAM) {
+        return rc;
+    }
+    const pmix_proc_t *const inviter = sx_invitation_leader((*ret)->invitation);
+
+    return SX_RAISE(rc, "%s.%u is invited to the group %s by %s.%u, not %s.%u",
+                    client->nspace->name, client->rank, join->group, inviter->nspace, inviter->rank,
+                    leader.nspace, leader.rank);
 }
 
 /* Act on the answer of @guest. */
@@ -268,15 +296,30 @@ static void answered(struct sx_server *server, struct sx_guest *guest)
     sx_invite_judge(server, guest->invitation);
 }
 
+/* The name of the group is that of the guest's user as well from now on.  Return: as
+ * sx_group_name_judge; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t name_take(struct sx_server *server, struct sx_guest *guest)
+{
+    struct sx_users *const users = &guest->invitation->users;
+    const uid_t uid = guest->client->uid;
+    const pmix_status_t rc = sx_users_have(users, uid)
+                                 ? PMIX_SUCCESS
+                                 : sx_group_name_judge(server, uid, guest->invitation->name);
+
+    return rc == PMIX_SUCCESS && !sx_users_add(users, uid) ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+}
+
 static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
                             const struct sx_frame *frame, const struct sx_invite_gifts *gifts,
                             uint64_t now_ns)
 {
     const struct sx_group_join *const join = frame->opened.head;
     struct sx_invite_call *call;
-    pmix_status_t rc = sx_invite_call_begin(server, guest->client, frame->header.id, gifts->bytes,
-                                            &call);
+    pmix_status_t rc = name_take(server, guest);
 
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_invite_call_begin(server, guest->client, frame->header.id, gifts->bytes, &call);
+    }
     if (rc == PMIX_SUCCESS && !sx_invite_gifts_take(guest, gifts)) {
         sx_pending_answer(&call->pending, PMIX_ERR_OUT_OF_RESOURCE);
     } else if (rc == PMIX_SUCCESS) {
@@ -392,7 +435,7 @@ void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
 {
     char name[PMIX_MAX_NSLEN + 1];
     struct sx_invitation *const invitation = sx_group_event_name(block, name)
-                                                 ? sx_invitation_find(server, name)
+                                                 ? sx_invitation_find_of(server, client->uid, name)
                                                  : NULL;
 
     if (invitation != NULL && invitation->inviter == client && invitation->lead == NULL) {

@@ -256,7 +256,7 @@ pmix_status_t sx_iof_procs_take(struct sx_server *server, struct sx_client *clie
 
     if (rc == PMIX_SUCCESS) {
         sx_share_charge(server, client, part->count / COPIES_PER_UNIT);
-        rc = sx_alias_list(server, client, named, part->count, &list);
+        rc = sx_alias_list(server, client, client->uid, named, part->count, &list);
     }
     if (rc != PMIX_SUCCESS) {
         free(named);

@@ -160,7 +160,8 @@ static pmix_status_t control_read(struct sx_server *server, struct sx_client *cl
     pmix_status_t rc = sx_frame_procs(frame, SX_CONTROL_PROCS, &control->procs);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list(server, client, control->procs, request->proc_count, targets);
+        rc = sx_alias_list(server, client, client->uid, control->procs, request->proc_count,
+                           targets);
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_body_infos(&frame->opened, SX_CONTROL_INFOS, &control->info, &control->ninfo);

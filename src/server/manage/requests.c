@@ -143,7 +143,7 @@ static pmix_status_t abort_read(struct sx_server *server, struct sx_client *clie
     pmix_status_t rc = sx_frame_procs(frame, SX_ABORT_PROCS, &abort->procs);
 
     if (rc == PMIX_SUCCESS) {
-        rc = sx_alias_list(server, client, abort->procs, request->proc_count, real);
+        rc = sx_alias_list(server, client, client->uid, abort->procs, request->proc_count, real);
     }
     if (rc == PMIX_SUCCESS && sx_procs_are_foreign(server, client, real->all, real->count)) {
         rc = PMIX_ERR_NO_PERMISSIONS;
@@ -439,8 +439,8 @@ static pmix_status_t begin(struct sx_server *server, void *arg)
                             .asker = &own->asker,
                             .proc = &server->self,
                             .status = ask->detail };
-    pmix_status_t rc = sx_alias_list(server, NULL, (pmix_proc_t *)(uintptr_t)ask->procs,
-                                     ask->nprocs, &targets);
+    pmix_status_t rc = sx_alias_list(server, NULL, SX_NAMES_OF_HOST,
+                                     (pmix_proc_t *)(uintptr_t)ask->procs, ask->nprocs, &targets);
 
     if (rc == PMIX_SUCCESS) {
         rc = host_rows[ask->kind].part != NULL ? host_rows[ask->kind].part(ask) : PMIX_SUCCESS;

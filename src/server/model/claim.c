@@ -101,9 +101,9 @@ static bool is_connecteds(const struct sx_server *server, const char *name)
            strcmp(name + len - origin_len, server->relay_origin) == 0;
 }
 
-pmix_status_t sx_claim_by_group(struct sx_server *server, const char *name)
+pmix_status_t sx_claim_by_group(struct sx_server *server, uid_t uid, const char *name)
 {
-    const pmix_status_t rc = sx_memberships_name_judge(server, name);
+    const pmix_status_t rc = sx_memberships_name_judge(server, uid, name);
 
     if (rc == PMIX_SUCCESS && (sx_claim_is_kept(server, name) || is_connecteds(server, name))) {
         return SX_RAISE(PMIX_ERR_EXISTS,
@@ -136,7 +136,7 @@ pmix_status_t sx_claim_by_tool(struct sx_server *server, const char *name, uid_t
         *ret_why = "is a tool that wants a name that is kept for jobs and for this server";
         return PMIX_EXISTS;
     }
-    if (!is_tools && sx_memberships_find(server, name) != NULL) {
+    if (!is_tools && sx_memberships_named(server, name, NULL) != NULL) {
         *ret_why = "is a tool that wants the name of a group, or of connected processes";
         return PMIX_EXISTS;
     }

@@ -17,8 +17,7 @@
 #include "server/model/state.h"
 
 #define SLOTS_FIRST 16u
-#define COPIES 2u       /* of a record: here and in the store */
-#define ALIASES_MAX 16u /* aliases that are tried */
+#define COPIES 2u /* of a record: here and in the store */
 
 /* ---- the rows -------------------------------------------------------------------------------- */
 
@@ -84,6 +83,7 @@ static void entry_free(struct sx_membership_entry *entry)
         free(entry->alias);
         free(entry->id);
         sx_proc_list_clear(&entry->told);
+        sx_users_clear(&entry->users);
         sx_list_remove(&entry->owned);
         free(entry);
     }
@@ -109,84 +109,6 @@ void sx_memberships_deinit(struct sx_server *server)
     sx_list_init(&all->views);
 }
 
-static uint64_t name_hash(const struct sx_server *server, const char *name)
-{
-    return XXH3_64bits_withSeed(name, strlen(name), server->seed);
-}
-
-static struct sx_membership_entry *find_in(const struct sx_server *server,
-                                           const struct sx_table *names, const char *name)
-{
-    if (names->count == 0) {
-        return NULL;
-    }
-    for (struct sx_table_node *it = sx_table_first(names, name_hash(server, name)); it != NULL;
-         it = sx_table_next(names, it)) {
-        struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
-                                                               node);
-
-        if (strcmp(sx_membership_name(&entry->published), name) == 0) {
-            return entry;
-        }
-    }
-    return NULL;
-}
-
-struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name)
-{
-    return find_in(server, &server->memberships.names, name);
-}
-
-/* The owner of the set that is searched. */
-enum whose { OF_ANYBODY, OF_HOST, OF_USER };
-
-static struct sx_membership_entry *set_find(const struct sx_server *server, const char *name,
-                                            enum whose whose, uid_t uid)
-{
-    const struct sx_table *const sets = &server->memberships.sets;
-    struct sx_table_node *it = sets->count > 0 ? sx_table_first(sets, name_hash(server, name))
-                                               : NULL;
-
-    for (; it != NULL; it = sx_table_next(sets, it)) {
-        struct sx_membership_entry *const entry = SX_CONTAINER(it, struct sx_membership_entry,
-                                                               node);
-        uid_t owner = 0;
-        const bool has_owner = sx_quota_uid(&entry->quota, &owner) && owner != 0;
-
-        if (strcmp(sx_membership_name(&entry->published), name) == 0 &&
-            (whose == OF_ANYBODY || (whose == OF_HOST && !has_owner) ||
-             (whose == OF_USER && has_owner && owner == uid))) {
-            return entry;
-        }
-    }
-    return NULL;
-}
-
-struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
-                                                    const char *name)
-{
-    struct sx_membership_entry *const entry = set_find(server, name, OF_HOST, 0);
-
-    return entry != NULL ? entry : set_find(server, name, OF_ANYBODY, 0);
-}
-
-struct sx_membership_entry *sx_memberships_find_set_of(const struct sx_server *server, uid_t uid,
-                                                       const char *name)
-{
-    struct sx_membership_entry *const entry = set_find(server, name, OF_HOST, 0);
-
-    return entry != NULL ? entry : set_find(server, name, OF_USER, uid);
-}
-
-struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject)
-{
-    const struct sx_memberships *const all = &server->memberships;
-    const uint32_t row = sx_membership_row(subject);
-    struct sx_membership_entry *const entry = row < all->slot_count ? all->slots[row].entry : NULL;
-
-    return entry != NULL && entry->published.head.subject == subject ? entry : NULL;
-}
-
 struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
                                                 const struct sx_membership_entry *entry)
 {
@@ -199,106 +121,6 @@ struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
         }
     }
     return NULL;
-}
-
-static pmix_status_t length_judge(const char *name, size_t max)
-{
-    const size_t len = strnlen(name, max + 1);
-
-    return len > 0 && len <= max && strcmp(name, SX_MEMBERSHIP_ROWS) != 0
-               ? PMIX_SUCCESS
-               : SX_RAISE(PMIX_ERR_BAD_PARAM,
-                          "the name \"%.64s\": one of 1 to %zu bytes and not \"%s\" is needed",
-                          name, max, SX_MEMBERSHIP_ROWS);
-}
-
-pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name)
-{
-    const pmix_status_t rc = length_judge(name, PMIX_MAX_NSLEN);
-
-    if (rc == PMIX_SUCCESS &&
-        (sx_nspace_find(server, name) != NULL || sx_memberships_find(server, name) != NULL)) {
-        return SX_RAISE(PMIX_ERR_EXISTS, "the name %s is a namespace's or a group's already", name);
-    }
-    return rc;
-}
-
-/* A set of @owner (NULL: the host's) is to have @name: sets of the same name are no obstacle,
- * unless the host, root or the same user owns them. */
-static pmix_status_t set_judge(struct sx_server *server, const char *name,
-                               const struct sx_quota_owner *owner)
-{
-    const pmix_status_t rc = length_judge(name, SX_MEMBERSHIP_NAME_MAX);
-    const uid_t uid = owner != NULL ? owner->uid : 0;
-
-    return rc == PMIX_SUCCESS && sx_memberships_find_set_of(server, uid, name) != NULL
-               ? SX_RAISE(PMIX_EXISTS, "there is a process set %s already", name)
-               : rc;
-}
-
-/* Make the name of a set in the node's store, where another user's set may have its own name.
- * Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE; PMIX_EXISTS, logged, when no such name is
- * left. */
-static pmix_status_t alias_make(struct sx_server *server, struct sx_membership_entry *entry,
-                                const struct sx_membership_options *options)
-{
-    const unsigned uid = options->owner != NULL ? (unsigned)options->owner->uid : 0;
-    struct sx_membership other;
-    char alias[SX_MEMBERSHIP_NAME_MAX + 32];
-
-    snprintf(alias, sizeof(alias), "%s", options->name);
-    for (unsigned i = 1; options->kind == SX_MEMBERSHIP_PSET &&
-                         sx_membership_find(&server->memberships.store.view, SX_REALM_SETS, alias,
-                                            strlen(alias), &other) != PMIX_ERR_NOT_FOUND;
-         i++) {
-        snprintf(alias, sizeof(alias), i == 1 ? "%s@%u" : "%s@%u.%u", options->name, uid, i);
-        if (strlen(alias) > SX_MEMBERSHIP_NAME_MAX || i > ALIASES_MAX) {
-            return SX_RAISE(PMIX_EXISTS,
-                            "the set \"%.64s\" is another user's, too: take another, short name",
-                            options->name);
-        }
-    }
-    if (strcmp(alias, options->name) != 0) {
-        entry->alias = strdup(alias);
-        return entry->alias != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    return PMIX_SUCCESS;
-}
-
-static const char *name_in_store(const struct sx_membership_entry *entry)
-{
-    return entry->alias != NULL ? entry->alias : sx_membership_name(&entry->published);
-}
-
-/* Show @list in the node's store, under its alias if it has one. */
-static pmix_status_t node_publish(struct sx_memberships *all,
-                                  const struct sx_membership_entry *entry,
-                                  const struct sx_membership *list)
-{
-    const uint32_t count = sx_membership_size(list);
-    void *record = NULL;
-    size_t size = 0;
-
-    if (entry->alias == NULL) {
-        return sx_membership_publish(&all->store, list->bytes, list->size_bytes);
-    }
-    pmix_proc_t *const procs = calloc(count + 1, sizeof(*procs));
-    pmix_status_t rc = procs != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
-
-    for (uint32_t rank = 0; rc == PMIX_SUCCESS && rank < count; rank++) {
-        if (sx_membership_member(list, rank, &procs[rank]) != PMIX_SUCCESS) {
-            PMIx_Load_procid(&procs[rank], "", PMIX_RANK_INVALID);
-        }
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_encode(&list->head, entry->alias, procs, count, &record, &size);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_publish(&all->store, record, size);
-    }
-    free(record);
-    free(procs);
-    return rc;
 }
 
 static struct sx_table *table_of(struct sx_memberships *all, uint32_t kind)
@@ -314,7 +136,7 @@ static pmix_status_t entry_show(struct sx_memberships *all, struct sx_membership
     pmix_status_t rc = sx_membership_open(record, size, &next);
 
     if (rc == PMIX_SUCCESS) {
-        rc = node_publish(all, entry, &next);
+        rc = sx_memberships_publish(all, entry, &next);
     }
     if (rc != PMIX_SUCCESS) {
         free(record);
@@ -423,18 +245,16 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
     struct sx_membership_entry *entry = NULL;
     struct sx_quota_owner owner;
     const enum sx_realm realm = sx_membership_realm(options->kind);
-    pmix_status_t rc = options->kind == SX_MEMBERSHIP_PSET
-                           ? set_judge(server, options->name, options->owner)
-                           : sx_memberships_name_judge(server, options->name);
+    pmix_status_t rc = sx_memberships_open(server);
 
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_memberships_open(server);
-    }
     if (rc == PMIX_SUCCESS) {
         rc = entry_new(all, options, &entry);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = alias_make(server, entry, options);
+        rc = sx_memberships_new_judge(server, options, &entry->users);
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_memberships_alias_make(server, entry, options);
     }
     if (rc != PMIX_SUCCESS) {
         entry_free(entry);
@@ -450,12 +270,17 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
         .since_ns = sx_now_ns(),
     };
 
+    entry->space = options->kind == SX_MEMBERSHIP_GROUP &&
+                           sx_memberships_named(server, options->name, NULL) != NULL
+                       ? head.subject
+                       : 0;
     rc = entry_update(all, entry, &head, options, owner_find(server, options, &owner));
     if (rc == PMIX_SUCCESS) {
-        rc = sx_membership_enter(&all->store, realm, head.subject, name_in_store(entry));
+        rc = sx_membership_enter(&all->store, realm, head.subject,
+                                 sx_memberships_store_name(entry));
     }
     if (rc == PMIX_SUCCESS && !sx_table_add(table_of(all, options->kind), &entry->node,
-                                            name_hash(server, options->name))) {
+                                            sx_memberships_name_hash(server, options->name))) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     }
     if (rc != PMIX_SUCCESS) {
@@ -467,6 +292,7 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
         return rc;
     }
     all->kind_counts[options->kind]++;
+    all->spaced_count += entry->space != 0;
     sx_belongings_hang(server, entry);
     sx_memberships_shown_update(server, entry);
     *ret = entry;
@@ -581,9 +407,11 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
         sx_name_ended(server, sx_membership_name(&entry->published));
     }
     sx_memberships_shown_remove(server, entry);
-    sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject, name_in_store(entry));
+    sx_membership_withdraw(&all->store, sx_membership_realm(kind), subject,
+                           sx_memberships_store_name(entry));
     sx_table_remove(table_of(all, kind), &entry->node);
     all->kind_counts[kind]--;
+    all->spaced_count -= entry->space != 0;
     slot_give_back(all, sx_membership_row(subject));
     sx_quota_give_back(&all->quota, &entry->quota);
     entry_free(entry);

@@ -6,9 +6,12 @@
  *
  * A list is in the node's store (shmem/membership.h), of which users read their part
  * (membership_store.c), and here with the data that only the server needs.  The name of a connected
- * namespace or a group is unique among them and among namespaces.  Sets have names of their own,
- * which stand for no process.  Sets of the host and root are for all, and each user has its own
- * besides.  Of two users' sets of one name the second is "NAME@UID" in the node's store.
+ * namespace or a group is unique among those of a user, and among namespaces.  Sets have names of
+ * their own, which stand for no process.  Sets of the host and root are for all, and each user has
+ * its own besides.  Each user has names of groups too: the users of a group are those of its
+ * members.  Of two users' lists of one name the second is "NAME@UID" in the node's store.  A group
+ * of root, or of the server's own user, always has its own name there, and so has a connected
+ * namespace.
  *
  * There are at most SX_MEMBERSHIPS_MAX at a time, which take at most SX_MEMBERSHIPS_BYTES_MAX
  * without the host's; each user and process has a share of them (quota.h).  The memory of removed
@@ -69,11 +72,26 @@ void sx_belongings_clear(struct sx_belongings *belongings);
 #define SX_MEMBERSHIPS_MAX 65536u
 #define SX_MEMBERSHIPS_BYTES_MAX (UINT64_C(1) << 30)
 
+/* Users of a name: each once.  Root and the server's own user count as one.  Zeroed is empty. */
+struct sx_users {
+    uid_t *all;
+    size_t count, capacity;
+};
+
+bool sx_users_have(const struct sx_users *users, uid_t uid);
+/* Safe twice.  Return: false when memory is out. */
+bool sx_users_add(struct sx_users *users, uid_t uid);
+/* Safe twice. */
+void sx_users_clear(struct sx_users *users);
+
 struct sx_membership_entry {
     struct sx_table_node node;      /* memberships.names, sets */
     struct sx_membership published; /* the newest generation: its head, name and members ... */
     void *record;                   /* ... lie here */
     char *alias;                    /* its name in the node's store; NULL: its own */
+    struct sx_users users;          /* of a group: those for which its name stands for it */
+    uint64_t space;                 /* 0: no other list of its name was there when it was made; else
+                                     * a number that no other list of the name has */
     char *id;                       /* that distinguishes lists of the same members; NULL: none */
     struct sx_quota_row quota;      /* its owner's account */
     struct sx_list owned;           /* client.sets: a set of a client that is here */
@@ -100,6 +118,7 @@ struct sx_memberships {
     uint32_t free_first;                /* a number as free_next */
     uint64_t serial;                    /* the last one that was given */
     uint32_t kind_counts[SX_MEMBERSHIP_KINDS];
+    uint32_t spaced_count;     /* lists with a space */
     uint64_t mark_last;        /* of nspace.joined_mark */
     struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
     struct sx_loop_post leave; /* takes the next steps of them */
@@ -132,9 +151,9 @@ pmix_status_t sx_memberships_add(struct sx_server *server,
                                  const struct sx_membership_options *options,
                                  struct sx_membership_entry **ret);
 
-/* Return: PMIX_SUCCESS when a namespace, or a new list other than a set, may have this @name;
+/* Return: PMIX_SUCCESS when a process of user @uid may give @name to a new list other than a set;
  * PMIX_ERR_EXISTS, logged; PMIX_ERR_BAD_PARAM. */
-pmix_status_t sx_memberships_name_judge(struct sx_server *server, const char *name);
+pmix_status_t sx_memberships_name_judge(struct sx_server *server, uid_t uid, const char *name);
 
 /* Return: the set of the host or root, else one of a user; NULL when there is none. */
 struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *server,
@@ -142,12 +161,43 @@ struct sx_membership_entry *sx_memberships_find_set(const struct sx_server *serv
 /* Return: the set that a process of user @uid means; NULL when there is none. */
 struct sx_membership_entry *sx_memberships_find_set_of(const struct sx_server *server, uid_t uid,
                                                        const char *name);
-/* The same for a connected namespace or a group. */
+
+#define SX_NAMES_OF_HOST ((uid_t)0) /* what root means, the host means */
+
+/* The same for a connected namespace, which any user may name, or a group.  Root means a group of
+ * its own, or else that which has @name in the node's store. */
+struct sx_membership_entry *sx_memberships_find_of(const struct sx_server *server, uid_t uid,
+                                                   const char *name);
+/* The same for what the host means. */
 struct sx_membership_entry *sx_memberships_find(const struct sx_server *server, const char *name);
+/* The same, of all that have @name: the one with this @member. */
+struct sx_membership_entry *sx_memberships_find_with(const struct sx_server *server,
+                                                     const char *name, const pmix_proc_t *member);
+/* The list of @name behind @entry, the first for NULL, in no order.  Return: NULL at the end. */
+struct sx_membership_entry *sx_memberships_named(const struct sx_server *server, const char *name,
+                                                 const struct sx_membership_entry *entry);
 struct sx_membership_entry *sx_memberships_of(const struct sx_server *server, uint64_t subject);
 /* The list behind @entry, the first for NULL, in no order.  Return: NULL at the end. */
 struct sx_membership_entry *sx_memberships_next(const struct sx_server *server,
                                                 const struct sx_membership_entry *entry);
+
+/* For membership.c: the hash of a list's name; whether a new list may be made, and the users of a
+ * group; its name in the node's store; to show it there, under its alias if it has one. */
+uint64_t sx_memberships_name_hash(const struct sx_server *server, const char *name);
+pmix_status_t sx_memberships_new_judge(struct sx_server *server,
+                                       const struct sx_membership_options *options,
+                                       struct sx_users *ret);
+pmix_status_t sx_memberships_alias_make(struct sx_server *server, struct sx_membership_entry *entry,
+                                        const struct sx_membership_options *options);
+const char *sx_memberships_store_name(const struct sx_membership_entry *entry);
+pmix_status_t sx_memberships_publish(struct sx_memberships *all,
+                                     const struct sx_membership_entry *entry,
+                                     const struct sx_membership *list);
+
+/* @name is wanted for another list, or a namespace: a group that is called so in the node's store
+ * gets another name there.  Return: PMIX_SUCCESS, also when there is none; as sx_memberships_add,
+ * and then nothing has changed. */
+pmix_status_t sx_memberships_store_name_free(struct sx_server *server, const char *name);
 
 /* The members of @entry are @procs from now on: members that stay keep their places, and
  * PMIX_RANK_INVALID stands in the place of one that has left.  Return: as sx_memberships_add, and
@@ -202,6 +252,9 @@ pmix_proc_t *sx_memberships_procs(const struct sx_membership_entry *entry);
 /* Make the node's store, unless it is there.  Return: PMIX_SUCCESS, as sx_store_create. */
 pmix_status_t sx_memberships_open(struct sx_server *server);
 
+/* Whether user @uid reads the node's store. */
+bool sx_memberships_see_all(uid_t uid);
+
 /* Whether the host or root has made the list: then it is for all. */
 bool sx_membership_is_hosts(const struct sx_membership_entry *entry);
 /* Whether processes of user @uid may see @entry. */
@@ -237,30 +290,39 @@ void sx_memberships_shown_deinit(struct sx_server *server);
 
 #define SX_ALIAS_PROCS_MAX 131072u /* that one list may stand for */
 
+/* All of these take the user whose process uses the name, SX_NAMES_OF_HOST for the host. */
+
 /* Return: the list of that @name, NULL when the name is not an alias. */
-const struct sx_membership *sx_alias_members(const struct sx_server *server, const char *name);
+const struct sx_membership *sx_alias_members(const struct sx_server *server, uid_t uid,
+                                             const char *name);
+
+/* Return: 0, unless one of @procs has the name of a list with a space: then a number that other
+ * lists of the same names would not give. */
+uint64_t sx_alias_space(const struct sx_server *server, uid_t uid, const pmix_proc_t procs[],
+                        size_t count);
 
 /* Call @each for each process that @proc means, or PMIX_RANK_WILDCARD for all of a namespace, until
  * it does not return PMIX_SUCCESS.  Return: that; PMIX_ERR_NOT_FOUND for an alias without such a
  * member, or whose member of that rank has left. */
-pmix_status_t sx_alias_each(struct sx_server *server, const pmix_proc_t *proc,
+pmix_status_t sx_alias_each(struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
                             pmix_status_t (*each)(void *arg, const pmix_proc_t *real), void *arg);
 
 /* The same, but one by one: members in the order of their ranks in the alias, and the wildcard of a
  * namespace on this server as its single processes. */
-pmix_status_t sx_alias_each_one(struct sx_server *server, const pmix_proc_t *proc,
+pmix_status_t sx_alias_each_one(struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
                                 pmix_status_t (*each)(void *arg, const pmix_proc_t *real),
                                 void *arg);
 
 /* The one process that @proc means.  Return: as sx_alias_each; the wildcard of an alias is not
  * found. */
-pmix_status_t sx_alias_one(struct sx_server *server, const pmix_proc_t *proc, pmix_proc_t *ret);
+pmix_status_t sx_alias_one(struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
+                           pmix_proc_t *ret);
 
 /* Return: the rank of @client in @name, a namespace or an alias; PMIX_RANK_INVALID: none. */
-uint32_t sx_alias_rank(const struct sx_server *server, const char *name,
+uint32_t sx_alias_rank(const struct sx_server *server, uid_t uid, const char *name,
                        const struct sx_client *client);
 /* Whether @proc means @client: as itself, as a member of an alias, or among others. */
-bool sx_alias_means(const struct sx_server *server, const pmix_proc_t *proc,
+bool sx_alias_means(const struct sx_server *server, uid_t uid, const pmix_proc_t *proc,
                     const struct sx_client *client);
 
 /* The processes that a list means. */
@@ -273,10 +335,10 @@ struct sx_alias_list {
 /* @payer, NULL for a host, pays for the work with its share.  Return: PMIX_SUCCESS, to be cleared;
  * PMIX_ERR_NOT_FOUND, as sx_alias_each; PMIX_ERR_OUT_OF_RESOURCE, logged when there are more than
  * SX_ALIAS_PROCS_MAX processes. */
-pmix_status_t sx_alias_list(struct sx_server *server, struct sx_client *payer, pmix_proc_t *procs,
-                            size_t count, struct sx_alias_list *ret);
+pmix_status_t sx_alias_list(struct sx_server *server, struct sx_client *payer, uid_t uid,
+                            pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
 /* The same, but a process that is not there (any more) stays in the list under its given name. */
-pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *payer,
+pmix_status_t sx_alias_list_found(struct sx_server *server, struct sx_client *payer, uid_t uid,
                                   pmix_proc_t *procs, size_t count, struct sx_alias_list *ret);
 /* Safe on a zeroed one and twice. */
 void sx_alias_list_clear(struct sx_alias_list *list);

@@ -32,11 +32,6 @@ bool sx_membership_is_hosts(const struct sx_membership_entry *entry)
     return !sx_quota_uid(&entry->quota, &uid) || uid == 0;
 }
 
-static bool sees_all(uid_t uid)
-{
-    return uid == 0 || uid == geteuid();
-}
-
 static bool has_process_of(const struct sx_nspace *nspace, uid_t uid)
 {
     bool has = nspace->client_count == 0 && nspace->uid == uid;
@@ -52,7 +47,7 @@ bool sx_memberships_show(struct sx_server *server, const struct sx_membership_en
 {
     struct sx_membership_part part;
     uid_t owner;
-    bool show = sees_all(uid) || !sx_quota_uid(&entry->quota, &owner) || owner == uid;
+    bool show = sx_memberships_see_all(uid) || !sx_quota_uid(&entry->quota, &owner) || owner == uid;
 
     if (entry->published.head.kind == SX_MEMBERSHIP_PSET) {
         return show || owner == 0; /* a user's list has processes of that user alone */
@@ -89,14 +84,21 @@ pmix_status_t sx_memberships_open(struct sx_server *server)
     return rc;
 }
 
-static bool view_has(const struct view *view, const struct sx_membership_entry *entry)
+/* Return: the subject of the list that the view has under the name of @entry; 0: none. */
+static uint64_t shown_subject(const struct view *view, const struct sx_membership_entry *entry)
 {
     const char *const name = sx_membership_name(&entry->published);
     struct sx_membership shown;
 
     return sx_membership_find(&view->store.view, sx_membership_realm(entry->published.head.kind),
-                              name, strlen(name), &shown) == PMIX_SUCCESS &&
-           shown.head.subject == entry->published.head.subject;
+                              name, strlen(name), &shown) == PMIX_SUCCESS
+               ? shown.head.subject
+               : 0;
+}
+
+static bool view_has(const struct view *view, const struct sx_membership_entry *entry)
+{
+    return shown_subject(view, entry) == entry->published.head.subject;
 }
 
 static void view_withdraw(struct view *view, const struct sx_membership_entry *entry)
@@ -110,6 +112,26 @@ static void view_withdraw(struct view *view, const struct sx_membership_entry *e
     }
 }
 
+/* A job may have processes of several users, one of which has a list of its own of the same name:
+ * that one is shown.  Return: whether @entry is shown to the user. */
+static bool takes_place(struct sx_server *server, struct view *view,
+                        const struct sx_membership_entry *entry)
+{
+    const uint64_t subject = shown_subject(view, entry);
+    const struct sx_membership_entry *const other = subject == entry->published.head.subject
+                                                        ? NULL
+                                                        : sx_memberships_of(server, subject);
+
+    if (subject == 0 || other == NULL || entry->published.head.kind == SX_MEMBERSHIP_PSET) {
+        return true;
+    }
+    if (!sx_users_have(&entry->users, view->uid)) {
+        return false;
+    }
+    view_withdraw(view, other);
+    return true;
+}
+
 /* A list that cannot be shown is missing for the user, rather than old. */
 static void view_update(struct sx_server *server, struct view *view,
                         const struct sx_membership_entry *entry)
@@ -121,7 +143,7 @@ static void view_update(struct sx_server *server, struct view *view,
     if (sx_membership_row(list->head.subject) >= view->filled) {
         return;
     }
-    if (!sx_memberships_show(server, entry, view->uid)) {
+    if (!sx_memberships_show(server, entry, view->uid) || !takes_place(server, view, entry)) {
         view_withdraw(view, entry);
         return;
     }
@@ -192,7 +214,7 @@ static struct view *view_obtain(struct sx_server *server, uid_t uid)
 bool sx_memberships_fill(struct sx_server *server, uid_t uid, uint64_t units, uint64_t *ret_units)
 {
     const struct sx_memberships *const all = &server->memberships;
-    struct view *const view = sees_all(uid) ? NULL : view_obtain(server, uid);
+    struct view *const view = sx_memberships_see_all(uid) ? NULL : view_obtain(server, uid);
     uint64_t looks = 0;
 
     while (view != NULL && view->filled < all->slot_count && looks < units * LOOKS_PER_UNIT) {
@@ -217,7 +239,7 @@ const struct sx_store *sx_memberships_store(struct sx_server *server, uid_t uid)
     const struct sx_memberships *const all = &server->memberships;
     uint64_t units;
 
-    if (sees_all(uid)) {
+    if (sx_memberships_see_all(uid)) {
         return all->has_store ? &all->store.view : NULL;
     }
     const struct view *const view = view_obtain(server, uid);
@@ -228,16 +250,17 @@ const struct sx_store *sx_memberships_store(struct sx_server *server, uid_t uid)
 
 uint32_t sx_memberships_count(struct sx_server *server, uid_t uid, enum sx_membership_kind kind)
 {
-    const struct view *const view = sees_all(uid) ? NULL : view_obtain(server, uid);
+    const struct view *const view = sx_memberships_see_all(uid) ? NULL : view_obtain(server, uid);
 
-    return sees_all(uid)  ? server->memberships.kind_counts[kind]
-           : view != NULL ? view->kind_counts[kind]
-                          : 0;
+    return sx_memberships_see_all(uid) ? server->memberships.kind_counts[kind]
+           : view != NULL              ? view->kind_counts[kind]
+                                       : 0;
 }
 
 pmix_status_t sx_memberships_share(struct sx_server *server, uid_t uid, int *ret_fd)
 {
-    const pmix_status_t rc = sees_all(uid) ? sx_memberships_open(server) : PMIX_SUCCESS;
+    const pmix_status_t rc = sx_memberships_see_all(uid) ? sx_memberships_open(server)
+                                                         : PMIX_SUCCESS;
     const struct sx_store *const store = rc == PMIX_SUCCESS ? sx_memberships_store(server, uid)
                                                             : NULL;
 

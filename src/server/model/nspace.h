@@ -365,7 +365,7 @@ bool sx_claim_is_kept(const struct sx_server *server, const char *name);
 
 /* A group under construction wants @name.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS, logged, when the
  * name has an owner or is kept; as sx_memberships_name_judge. */
-pmix_status_t sx_claim_by_group(struct sx_server *server, const char *name);
+pmix_status_t sx_claim_by_group(struct sx_server *server, uid_t uid, const char *name);
 
 /* A tool of user @uid wants @name.  Return: PMIX_SUCCESS; PMIX_EXISTS when it is the host's or a
  * list's, or kept; PMIX_ERR_NO_PERMISSIONS when tools of another user have it;

@@ -288,6 +288,7 @@ struct sx_group_state {
     uint64_t context_last;       /* of the context ids: group.c */
     uint64_t bytes_max;          /* group.h */
     uint64_t question_last;      /* of questions during a construct: SX_GROUP_QUESTION */
+    uint64_t space_last;         /* of constructs of several users: struct sx_op_signature */
     struct sx_table invitations; /* by the groups' names: invitation.h */
     struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
     struct sx_table guests;      /* of all invitations, by invitation and client */

@@ -202,7 +202,7 @@ Test(tool, takes_no_name_that_is_kept)
         if (tool != NULL) {
             sx_tool_forget(&server, tool);
         }
-        cr_expect_eq(sx_claim_by_group(&server, claims[i].name),
+        cr_expect_eq(sx_claim_by_group(&server, 0, claims[i].name),
                      claims[i].status == PMIX_EXISTS ? PMIX_ERR_EXISTS : claims[i].status, "%s",
                      claims[i].name);
     }

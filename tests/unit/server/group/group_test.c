@@ -116,14 +116,14 @@ Test(group, has_a_name_that_nobody_else_has)
     char longest[PMIX_MAX_NSLEN + 2] = { 0 };
 
     memset(longest, 'n', PMIX_MAX_NSLEN);
-    cr_expect_eq(sx_group_name_judge(&server, longest), PMIX_SUCCESS);
+    cr_expect_eq(sx_group_name_judge(&server, 0, longest), PMIX_SUCCESS);
     longest[PMIX_MAX_NSLEN] = 'n';
-    cr_expect_eq(sx_group_name_judge(&server, longest), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_group_name_judge(&server, ""), PMIX_ERR_BAD_PARAM);
-    cr_expect_eq(sx_group_name_judge(&server, "job"), PMIX_ERR_EXISTS);
-    cr_expect_eq(sx_group_name_judge(&server, "group"), PMIX_ERR_EXISTS);
+    cr_expect_eq(sx_group_name_judge(&server, 0, longest), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_group_name_judge(&server, 0, ""), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_group_name_judge(&server, 0, "job"), PMIX_ERR_EXISTS);
+    cr_expect_eq(sx_group_name_judge(&server, 0, "group"), PMIX_ERR_EXISTS);
     sx_group_end(&server, group);
-    cr_expect_eq(sx_group_name_judge(&server, "group"), PMIX_SUCCESS);
+    cr_expect_eq(sx_group_name_judge(&server, 0, "group"), PMIX_SUCCESS);
 }
 
 /* ---- members that leave, or end -------------------------------------------------------------- */
@@ -292,7 +292,7 @@ Test(group_leave, of_the_last_member_ends_the_group)
     cr_expect_null(sx_memberships_find(&server, "group"));
     cr_expect_eq(job->events.newest, 2, "there was nobody to tell");
     cr_expect_eq(leave(FIRST, "group"), PMIX_ERR_NOT_FOUND);
-    cr_expect_eq(sx_group_name_judge(&server, "group"), PMIX_SUCCESS, "another may have it");
+    cr_expect_eq(sx_group_name_judge(&server, 0, "group"), PMIX_SUCCESS, "another may have it");
 }
 
 /* ---- on another node ------------------------------------------------------------------------- */
@@ -359,6 +359,34 @@ Test(group_leave, on_another_node_is_what_the_server_there_says)
                      relays[i].why);
         sx_group_end(&server, group);
     }
+    server.families = few;
+}
+
+/* Several users have groups of one name: the member says which one is meant. */
+Test(group_leave, on_another_node_is_of_the_group_that_has_the_member)
+{
+    const pmix_proc_t procs[][2] = { { { "job", FIRST }, { "far", 1 } },
+                                     { { "job", VICTIM }, { "far", 2 } } };
+    struct relayed left = { "it left", PMIX_GROUP_LEFT, "far", 2, "group", true, false };
+    const struct sx_family *const few = server.families;
+    struct sx_membership_entry *groups[2];
+
+    clients[VICTIM]->uid = 54321;
+    server.families = sx_families;
+    for (size_t i = 0; i < SX_COUNT(groups); i++) {
+        const struct sx_group_options options = { .name = "group",
+                                                  .procs = procs[i],
+                                                  .proc_count = 2 };
+
+        cr_assert_eq(sx_group_make(&server, &options, &groups[i]), PMIX_SUCCESS);
+    }
+    for (size_t i = SX_COUNT(groups); i-- > 0; left.rank--) {
+        bare_call(&server, relay, &left);
+        cr_expect_eq(groups[0]->published.head.generation, i == 0 ? 2 : 1);
+        cr_expect_eq(groups[1]->published.head.generation, 2);
+    }
+    sx_group_end(&server, groups[0]);
+    sx_group_end(&server, groups[1]);
     server.families = few;
 }
 

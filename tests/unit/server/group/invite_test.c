@@ -101,7 +101,7 @@ static void send_join(uint32_t by, const char *group, bool accepts, uint32_t lea
 static void send_word(uint32_t by, const char *group, uint64_t question, uint32_t word)
 {
     struct sx_group_said said = { .question = question, .word = word };
-    struct sx_invitation *const invitation = sx_invitation_find(&server, group);
+    struct sx_invitation *const invitation = sx_invitation_next(&server, group, NULL);
 
     if (invitation != NULL) {
         sx_invite_hear(&server, invitation, clients[by], &said);
@@ -282,7 +282,7 @@ static const uint32_t both[] = { 0, 1 };
 /* What was asked last about @guest, or 0. */
 static uint64_t question_about(const char *name, uint32_t guest)
 {
-    const struct sx_invitation *const invitation = sx_invitation_find(&server, name);
+    const struct sx_invitation *const invitation = sx_invitation_next(&server, name, NULL);
 
     return invitation != NULL ? sx_invitation_guest(&server, invitation, clients[guest])->question
                               : 0;
@@ -307,7 +307,7 @@ static void inviter_says(struct model *model, uint32_t guest, bool aborts, const
 
 static void guest_says(struct model *model, uint32_t guest, bool leads, const char *name)
 {
-    const struct sx_invitation *const invitation = sx_invitation_find(&server, name);
+    const struct sx_invitation *const invitation = sx_invitation_next(&server, name, NULL);
     const struct sx_group_lead *const lead = invitation != NULL ? invitation->lead : NULL;
 
     model_lead(model, guest, leads);
@@ -401,7 +401,7 @@ static void group_compare(const struct model *model, const char *name)
     struct sx_membership_entry *const group = sx_memberships_find(&server, name);
 
     cr_assert_eq(group != NULL, model->is_group, "%s", name);
-    cr_assert_eq(sx_invitation_find(&server, name) != NULL, model->is_open, "%s", name);
+    cr_assert_eq(sx_invitation_next(&server, name, NULL) != NULL, model->is_open, "%s", name);
     for (uint32_t i = 0; group != NULL && i < GUESTS; i++) {
         cr_assert_eq(sx_membership_rank(&group->published, "job", i) != PMIX_RANK_INVALID,
                      model->guests[i] == SX_GUEST_ACCEPTED, "%s: %u", name, i);
@@ -414,7 +414,7 @@ static void group_compare(const struct model *model, const char *name)
 static void turn(const char *name)
 {
     for (int i = 0; i < 3; i++) {
-        const struct sx_invitation *const invitation = sx_invitation_find(&server, name);
+        const struct sx_invitation *const invitation = sx_invitation_next(&server, name, NULL);
 
         if (invitation != NULL && invitation->lead != NULL) {
             struct sx_timer last = { .fn = bare_stop, .arg = server.loop };
@@ -523,12 +523,12 @@ Test(invite, waits_for_nothing_that_its_inviter_cannot_say)
 
     send_join(0, "one", false, INVITER);
     send_join(1, "one", true, INVITER);
-    cr_expect_not_null(sx_invitation_find(&server, "one"));
+    cr_expect_not_null(sx_invitation_next(&server, "one", NULL));
     inviter_hears = 0; /* it waits inside the handler */
     send_invite(INVITER, "one", both, 2);
     send_join(0, "one", false, INVITER);
     cr_expect_eq(answers_next(&answers[INVITER], first), PMIX_SUCCESS);
-    cr_expect_null(sx_invitation_find(&server, "one"));
+    cr_expect_null(sx_invitation_next(&server, "one", NULL));
     sx_group_end(&server, sx_memberships_find(&server, "one"));
 }
 
@@ -551,7 +551,7 @@ Test(invite, asks_its_inviter_again_what_it_has_lost)
     cr_expect_neq(question_about("one", 0), lost);
     cr_expect_eq(question_about("one", 1), had);
     send_word(INVITER, "one", had, SX_GROUP_SAYS_NOTHING);
-    cr_expect_not_null(sx_invitation_find(&server, "one"));
+    cr_expect_not_null(sx_invitation_next(&server, "one", NULL));
     send_word(INVITER, "one", question_about("one", 0), SX_GROUP_SAYS_NOTHING);
     cr_expect_eq(answers_next(&answers[INVITER], first), PMIX_GROUP_INVITE_DECLINED);
 }
@@ -565,7 +565,7 @@ Test(invite, leaves_nothing_when_the_server_stops)
     send_invite(0, "two", both, 2);
     send_join(0, "one", true, INVITER);
     sx_invites_stop(&server);
-    cr_expect_null(sx_invitation_find(&server, "one"));
+    cr_expect_null(sx_invitation_next(&server, "one", NULL));
     for (uint32_t i = 0; i < PROCS; i++) {
         sx_pending_client_gone(&server, clients[i]);
     }
@@ -588,7 +588,7 @@ Test(invite, with_a_guest_on_another_node_is_refused_at_once)
     clients[0]->nspace->job_size = PROCS + 1;
     send_invite(INVITER, "group", ranks, 2);
     cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_NOT_SUPPORTED);
-    cr_expect_null(sx_invitation_find(&server, "group"));
+    cr_expect_null(sx_invitation_next(&server, "group", NULL));
     cr_expect_eq(clients[0]->nspace->events.newest, 0);
     send_join(0, "group", true, INVITER);
     cr_expect_eq(answers_next(&answers[0], id_last), PMIX_ERR_NOT_FOUND);
@@ -606,7 +606,7 @@ static void invite_early(uint32_t here)
     clients[0]->nspace->local_count = here;
     send_invite(INVITER, "group", ranks, 2);
     cr_assert(answers_none(&answers[INVITER]));
-    cr_assert_null(sx_invitation_find(&server, "group"));
+    cr_assert_null(sx_invitation_next(&server, "group", NULL));
 }
 
 static struct sx_client *register_late(uint32_t rank)
@@ -624,10 +624,10 @@ Test(invite, waits_for_guests_that_the_host_has_announced)
 
     invite_early(PROCS + 2);
     late[1] = register_late(PROCS + 1);
-    cr_expect_null(sx_invitation_find(&server, "group"));
+    cr_expect_null(sx_invitation_next(&server, "group", NULL));
     cr_expect_eq(clients[0]->nspace->events.newest, 0);
     late[0] = register_late(PROCS);
-    cr_assert_not_null(sx_invitation_find(&server, "group"));
+    cr_assert_not_null(sx_invitation_next(&server, "group", NULL));
     cr_expect_eq(clients[0]->nspace->events.newest, 1);
     cr_expect(sx_list_empty(&server.group.invite_early));
     for (int i = 0; i < 2; i++) {
@@ -676,7 +676,7 @@ Test(invite, is_refused_beyond_the_quota)
         send_invite(INVITER, name, both, 2);
     }
     cr_expect_eq(answers_next(&answers[INVITER], id_last), PMIX_ERR_OUT_OF_RESOURCE);
-    cr_expect_null(sx_invitation_find(&server, "group.2"));
+    cr_expect_null(sx_invitation_next(&server, "group.2", NULL));
     for (int i = 0; i < 2; i++) { /* so is a guest's acceptance: it stays asked */
         snprintf(name, sizeof(name), "group.%d", i);
         send_join(0, name, true, INVITER);

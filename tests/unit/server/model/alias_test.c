@@ -67,12 +67,13 @@ Test(alias, leads_to_its_members)
 
         PMIx_Load_procid(&proc, names[i].nspace, names[i].rank);
         met[0] = '\0';
-        cr_expect_eq(sx_alias_each(&server, &proc, meet, &go_on), names[i].want_rc, "%s",
+        cr_expect_eq(sx_alias_each(&server, 0, &proc, meet, &go_on), names[i].want_rc, "%s",
                      names[i].why);
         cr_expect_str_eq(met, names[i].want, "%s", names[i].why);
         if (names[i].rank != PMIX_RANK_WILDCARD) {
             met[0] = '\0';
-            cr_expect_eq(sx_alias_one(&server, &proc, &one), names[i].want_rc, "%s", names[i].why);
+            cr_expect_eq(sx_alias_one(&server, 0, &proc, &one), names[i].want_rc, "%s",
+                         names[i].why);
             (void)(names[i].want_rc == PMIX_SUCCESS && meet(&go_on, &one));
             cr_expect_str_eq(met, names[i].want, "%s", names[i].why);
         }
@@ -80,9 +81,9 @@ Test(alias, leads_to_its_members)
     const pmix_proc_t all = { "both", PMIX_RANK_WILDCARD };
     pmix_proc_t one;
 
-    cr_expect_eq(sx_alias_one(&server, &all, &one), PMIX_ERR_NOT_FOUND, "they are several");
+    cr_expect_eq(sx_alias_one(&server, 0, &all, &one), PMIX_ERR_NOT_FOUND, "they are several");
     met[0] = '\0';
-    cr_expect_eq(sx_alias_each(&server, &all, meet, &stop), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(sx_alias_each(&server, 0, &all, meet, &stop), PMIX_ERR_BAD_PARAM);
     cr_expect_str_eq(met, " a.0", "it ends with the first");
 }
 
@@ -94,13 +95,13 @@ Test(alias, has_none_for_who_has_left_and_is_nobodys_when_it_is_removed)
     pmix_proc_t one;
 
     cr_assert_eq(sx_memberships_leave(&server, both, &gone), PMIX_SUCCESS);
-    cr_expect_eq(sx_alias_one(&server, &third, &one), PMIX_ERR_NOT_FOUND, "a gap");
+    cr_expect_eq(sx_alias_one(&server, 0, &third, &one), PMIX_ERR_NOT_FOUND, "a gap");
     met[0] = '\0';
-    cr_expect_eq(sx_alias_each(&server, &all, meet, &go_on), PMIX_SUCCESS);
+    cr_expect_eq(sx_alias_each(&server, 0, &all, meet, &go_on), PMIX_SUCCESS);
     cr_expect_str_eq(met, " a.0 a.2 b.1", "no job as a whole any more");
     sx_memberships_remove(&server, both);
     met[0] = '\0';
-    cr_expect_eq(sx_alias_each(&server, &all, meet, &go_on), PMIX_SUCCESS);
+    cr_expect_eq(sx_alias_each(&server, 0, &all, meet, &go_on), PMIX_SUCCESS);
     cr_expect_str_eq(met, " both.*", "as any name that nobody knows");
 }
 
@@ -130,13 +131,13 @@ Test(alias, means_a_process_or_does_not)
 
         PMIx_Load_procid(&proc, meanings[i].nspace, meanings[i].rank);
         for (uint32_t rank = 0; rank < 3; rank++) {
-            met_by |= (uint32_t)sx_alias_means(&server, &proc, sx_client_find(a, rank)) << rank;
+            met_by |= (uint32_t)sx_alias_means(&server, 0, &proc, sx_client_find(a, rank)) << rank;
         }
         cr_expect_eq(met_by, meanings[i].want, "row %zu", i);
     }
     cr_assert_eq(sx_memberships_leave(&server, both, &gone), PMIX_SUCCESS);
-    cr_expect_not(sx_alias_means(&server, &all, sx_client_find(a, 2)), "it has left");
-    cr_expect(sx_alias_means(&server, &gone, sx_client_find(a, 2)), "and is itself");
+    cr_expect_not(sx_alias_means(&server, 0, &all, sx_client_find(a, 2)), "it has left");
+    cr_expect(sx_alias_means(&server, 0, &gone, sx_client_find(a, 2)), "and is itself");
 }
 
 /* ---- lists ----------------------------------------------------------------------------------- */
@@ -158,16 +159,16 @@ Test(alias, in_a_list_gives_way_to_its_members_each_once)
     pmix_proc_t plain[] = { { "b", 1 }, { "a", 0 } };
     struct sx_alias_list list;
 
-    cr_assert_eq(sx_alias_list(&server, NULL, plain, 2, &list), PMIX_SUCCESS);
+    cr_assert_eq(sx_alias_list(&server, NULL, 0, plain, 2, &list), PMIX_SUCCESS);
     cr_expect_eq(list.all, plain, "as they were given");
     sx_alias_list_clear(&list);
-    cr_assert_eq(sx_alias_list(&server, NULL, procs, 4, &list), PMIX_SUCCESS);
+    cr_assert_eq(sx_alias_list(&server, NULL, 0, procs, 4, &list), PMIX_SUCCESS);
     expect_list(&list, " a.0 a.2");
     sx_alias_list_clear(&list);
     sx_alias_list_clear(&list);
     procs[2] = (pmix_proc_t){ "both", 9 };
-    cr_expect_eq(sx_alias_list(&server, NULL, procs, 4, &list), PMIX_ERR_NOT_FOUND);
-    cr_assert_eq(sx_alias_list_found(&server, NULL, procs, 4, &list), PMIX_SUCCESS);
+    cr_expect_eq(sx_alias_list(&server, NULL, 0, procs, 4, &list), PMIX_ERR_NOT_FOUND);
+    cr_assert_eq(sx_alias_list_found(&server, NULL, 0, procs, 4, &list), PMIX_SUCCESS);
     expect_list(&list, " a.0 a.2 both.9");
     sx_alias_list_clear(&list);
 }
@@ -210,7 +211,7 @@ Test(alias, named_again_and_again_is_looked_up_once)
         procs[i] = (pmix_proc_t){ "large.0", PMIX_RANK_WILDCARD };
     }
     sx_share_begin(&server, client);
-    cr_assert_eq(sx_alias_list(&server, client, procs, SX_COUNT(procs), &list), PMIX_SUCCESS);
+    cr_assert_eq(sx_alias_list(&server, client, 0, procs, SX_COUNT(procs), &list), PMIX_SUCCESS);
     cr_expect_eq(list.count, LARGE);
     cr_expect_geq(client->share.spent, LARGE / 4, "it has paid");
     cr_expect_leq(client->share.spent, 2 * LARGE, "once");
@@ -231,9 +232,9 @@ Test(alias, that_stands_for_too_many_is_refused_and_paid_for)
         procs[n].rank = PMIX_RANK_WILDCARD;
     }
     sx_share_begin(&server, client);
-    cr_expect_eq(sx_alias_list(&server, client, procs, count, &list), PMIX_ERR_OUT_OF_RESOURCE);
+    cr_expect_eq(sx_alias_list(&server, client, 0, procs, count, &list), PMIX_ERR_OUT_OF_RESOURCE);
     cr_expect_geq(client->share.spent, SX_ALIAS_PROCS_MAX / 4);
-    cr_assert_eq(sx_alias_list(&server, NULL, procs, count - 1, &list), PMIX_SUCCESS);
+    cr_assert_eq(sx_alias_list(&server, NULL, 0, procs, count - 1, &list), PMIX_SUCCESS);
     cr_expect_eq(list.count, SX_ALIAS_PROCS_MAX);
     sx_alias_list_clear(&list);
     free(procs);

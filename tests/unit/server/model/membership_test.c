@@ -407,6 +407,79 @@ Test(memberships, of_others_are_not_seen)
     server.live_count = 0;
 }
 
+#define ROOTS 3
+
+/* A group of the process of "job USER". */
+static struct sx_membership_entry *group_of(unsigned user, const char *name)
+{
+    char job[16];
+    pmix_proc_t of[2] = { { "far", user } };
+    struct sx_membership_entry *group;
+
+    snprintf(job, sizeof(job), "job %u", user);
+    PMIx_Load_procid(&of[1], job, 0);
+    return make(name, SX_MEMBERSHIP_GROUP, of, NULL, &group) == PMIX_SUCCESS ? group : NULL;
+}
+
+/* In the node's store each has a name of its own; root's is always that which root gave. */
+Test(memberships, of_one_name_are_found_by_their_users)
+{
+    char name[PMIX_MAX_NSLEN + 1], longest[PMIX_MAX_NSLEN + 1];
+    struct sx_membership_entry *groups[ROOTS + 1];
+
+    for (unsigned user = 0; user <= ROOTS; user++) {
+        snprintf(name, sizeof(name), "job %u", user);
+        sx_client_find(bare_job(&server, name, 1, 1), 0)->uid = user == ROOTS ? 0 : MINE + user;
+    }
+    memset(longest, 'x', sizeof(longest) - 1);
+    longest[sizeof(longest) - 1] = '\0';
+    cr_assert_not_null(group_of(1, "name@54321"), "what would be the first one's alias");
+    for (unsigned user = 0; user <= ROOTS; user++) {
+        groups[user] = group_of(user, "name");
+        cr_assert_not_null(groups[user]);
+        cr_expect_null(group_of(user, "name"), "it has one");
+        cr_expect_not_null(group_of(user, longest), "and a long one");
+        cr_expect_null(group_of(user, longest));
+    }
+    for (unsigned user = 0; user <= ROOTS; user++) {
+        const uid_t uid = user == ROOTS ? 0 : MINE + user;
+
+        cr_expect_eq(sx_memberships_find_of(&server, uid, "name"), groups[user]);
+        cr_expect_eq(sx_memberships_name_judge(&server, uid, "name"), PMIX_ERR_EXISTS);
+    }
+    cr_expect_null(sx_memberships_find_of(&server, MINE + ROOTS, "name"), "a user without");
+    cr_expect_eq(sx_memberships_name_judge(&server, MINE + ROOTS, "name"), PMIX_SUCCESS);
+    cr_expect_null(sx_memberships_find_of(&server, MINE, "name@54322"), "root's word");
+    cr_expect_eq(sx_memberships_find(&server, "name@54322"), groups[1]);
+    cr_expect_eq(sx_memberships_find(&server, "name@54321.2"), groups[0], "it made room for root");
+    cr_expect_eq(sx_memberships_find_with(&server, "name", &(pmix_proc_t){ "job 2", 0 }),
+                 groups[2]);
+    sx_memberships_remove(&server, groups[ROOTS]);
+    cr_expect_null(sx_memberships_find(&server, "name"), "root's is gone, the others stay");
+    cr_expect_eq(sx_memberships_find_of(&server, MINE, "name"), groups[0]);
+    cr_expect_eq(sx_memberships_store_name_free(&server, "name@54322"), PMIX_SUCCESS);
+    cr_expect_null(sx_memberships_find(&server, "name@54322"), "the host's");
+    cr_expect_eq(sx_memberships_find(&server, "name@54322.2"), groups[1]);
+}
+
+/* No user can keep another from a name by taking all that the alias could be. */
+Test(memberships, have_an_alias_that_nobody_takes_before)
+{
+    char name[64];
+
+    for (unsigned user = 0; user < 2; user++) {
+        snprintf(name, sizeof(name), "job %u", user);
+        sx_client_find(bare_job(&server, name, 1, 1), 0)->uid = MINE + user;
+    }
+    cr_assert_not_null(group_of(0, "name"));
+    cr_assert_not_null(group_of(0, "name@54322"));
+    for (unsigned i = 2; i < 100; i++) {
+        snprintf(name, sizeof(name), "name@54322.%u", i);
+        cr_assert_not_null(group_of(0, name));
+    }
+    cr_expect_not_null(group_of(1, "name"));
+}
+
 /* Who comes when there are many lists is not shown all of them in one turn; what changes meanwhile
  * is as it has become. */
 Test(memberships, of_many_are_shown_in_steps)
