@@ -3,11 +3,13 @@
 /* spawned.c - make one more job while others run, as launch/job/run.c does for a command line. */
 #include "launch/job/state.h"
 
+#include <fcntl.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -388,6 +390,38 @@ static void set_session_cwd(struct sx_run_request *request, const char *dir)
     }
 }
 
+/* Wait for the file system that has @path, up to what its pattern leaves open. */
+static void folder_await(const char *path)
+{
+    if (path == NULL) {
+        return;
+    }
+    char *const folder = sx_cli_strdup(path);
+    struct stat st;
+
+    folder[strcspn(folder, "%")] = '\0';
+    do { /* the first one that there is: the launcher makes the others */
+        if (fstatat(AT_FDCWD, folder, &st, 0) == 0) {
+            break;
+        }
+        folder[strrchr(folder, '/') == NULL ? 0 : strrchr(folder, '/') - folder] = '\0';
+    } while (folder[0] != '\0');
+    free(folder);
+}
+
+/* The launcher opens these itself, later.  Whether it may is seen then; a file system that does not
+ * answer is noticed here. */
+static void outputs_await(const struct sx_run_request *request)
+{
+    const struct sx_output_options *const output = &request->options.output;
+    const pmix_info_t *const to = sx_info_find(request->info, request->ninfo, SX_RUN_PROCTABLE_TO);
+
+    folder_await(output->file);
+    folder_await(output->rank_file);
+    folder_await(output->dir);
+    folder_await(to == NULL || to->value.type != PMIX_STRING ? NULL : to->value.data.string);
+}
+
 pmix_status_t sx_run_child_look(const struct sx_run_state *run, struct sx_run_request *request,
                                 const struct sx_run_job *parent,
                                 struct sx_run_program **ret_programs, char *message)
@@ -401,6 +435,7 @@ pmix_status_t sx_run_child_look(const struct sx_run_state *run, struct sx_run_re
         rc = sx_run_child_room(run, request, parent, message);
     }
     if (rc == PMIX_SUCCESS) {
+        outputs_await(request);
         set_session_cwd(request, run->setup->session->dir);
         *ret_programs = sx_cli_calloc(request->options.app_count, sizeof(**ret_programs));
         rc = programs_find(run, request, parent, *ret_programs, message);

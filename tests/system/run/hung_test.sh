@@ -19,7 +19,7 @@ mkdir "$work/later"
 
 # ---- the asker is refused in its time, and others spawn meanwhile ----
 
-for named in "pmix.wdir=$work/hangs -- true" "-- $work/hangs/program" "pmix.hostfile=$work/hangs -- true"; do
+for named in "pmix.wdir=$work/hangs -- true" "-- $work/hangs/program" "pmix.hostfile=$work/hangs -- true" "pmix.outdir=$work/hangs -- true"; do
     # shellcheck disable=SC2086 # words
     launch --separate-jobs --on-failure notify -n 1 "$SPAWNER" -t 2 pmix.timeout $named : -n 1 "$SPAWNER" -- true
     grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "$named: not refused"
