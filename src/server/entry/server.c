@@ -70,6 +70,24 @@ static pmix_status_t rendezvous_read(uint8_t said, bool *ret_keep_dir)
     return PMIX_SUCCESS;
 }
 
+/* A name that was cut would be another one to the ranks. */
+static pmix_status_t name_take(struct sx_server *server, const char *name)
+{
+    const size_t len = name == NULL ? 0 : strlen(name);
+
+    if (name == NULL) {
+        snprintf(server->self.nspace, sizeof(server->self.nspace), "shmix-server.%d",
+                 (int)server->pid);
+        return PMIX_SUCCESS;
+    }
+    if (len == 0 || len > PMIX_MAX_NSLEN) {
+        return SX_RAISE(PMIX_ERR_BAD_PARAM, "PMIX_SERVER_NSPACE has %zu bytes: give 1 to %d", len,
+                        PMIX_MAX_NSLEN);
+    }
+    memcpy(server->self.nspace, name, len + 1);
+    return PMIX_SUCCESS;
+}
+
 /* The host's options about itself: its identity, the place of the rendezvous, the user of its
  * clients. */
 static pmix_status_t options_take(struct sx_server *server, const struct sx_server_options *options,
@@ -85,11 +103,10 @@ static pmix_status_t options_take(struct sx_server *server, const struct sx_serv
     if (server->tmpdir == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    if (options->nspace != NULL) {
-        PMIX_LOAD_NSPACE(server->self.nspace, options->nspace);
-    } else {
-        snprintf(server->self.nspace, sizeof(server->self.nspace), "shmix-server.%d",
-                 (int)server->pid);
+    const pmix_status_t named = name_take(server, options->nspace);
+
+    if (named != PMIX_SUCCESS) {
+        return named;
     }
     server->self.rank = options->rank.number; /* 0: not given */
     const bool has_role = options->system_tools || options->scheduler || options->controller;

@@ -51,6 +51,8 @@ Test(server, is_found_before_its_thread_begins)
 }
 #endif
 
+#define X64 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+
 /* What a host says at the beginning, and whether it must be obeyed. */
 static const struct {
     const char *key, *value;
@@ -58,6 +60,8 @@ static const struct {
     pmix_status_t want;
 } rows[] = {
     { PMIX_SERVER_NSPACE, "host", true, PMIX_SUCCESS },
+    { PMIX_SERVER_NSPACE, "", false, PMIX_ERR_BAD_PARAM },
+    { PMIX_SERVER_NSPACE, X64 X64 X64 X64, false, PMIX_ERR_BAD_PARAM }, /* one byte too long */
     { "no.such.directive", "x", false, PMIX_SUCCESS },
     { "no.such.directive", "x", true, PMIX_ERR_NOT_SUPPORTED },
     { PMIX_SERVER_TMPDIR, "/no/such/directory", false, PMIX_ERR_NOT_FOUND },
