@@ -466,7 +466,7 @@ pmix_status_t sx_event_on_notify(struct sx_server *server, struct sx_client *cli
                      : rc == PMIX_ERR_NO_PERMISSIONS  ? "it names processes of another user, or "
                                                         "has a code that only a host may raise"
                      : rc == PMIX_ERR_PARTIAL_SUCCESS ? "the host does not carry it to other nodes"
-                                                      : "memory is short");
+                                                      : SX_EVENT_NO_ROOM);
     }
     return PMIX_SUCCESS;
 }
@@ -491,8 +491,8 @@ static void notice_publish(void *arg, uint64_t now_ns)
     if (sx_event_unalias(notice->server, NULL, &notice->block) == PMIX_SUCCESS) {
         (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);
     } else {
-        sx_log(SX_LOG_ERROR, "event %d of the host reaches nobody: memory is short",
-               sx_event_block_head(notice->block)->code);
+        sx_log(SX_LOG_ERROR, "event %d of the host reaches nobody: %s",
+               sx_event_block_head(notice->block)->code, SX_EVENT_NO_ROOM);
     }
     sx_event_block_release(notice->block);
     free(notice);

@@ -55,6 +55,10 @@ struct sx_event_block {
 pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_opened *body,
                                    struct sx_event_block **ret);
 
+/* Why an event is not made when PMIX_ERR_OUT_OF_RESOURCE is the status: names of groups in it stand
+ * for many processes. */
+#define SX_EVENT_NO_ROOM "memory is short, or it would take more than 4 MiB"
+
 /* An event of this process.  @options are those of @info.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM
  * (a custom range without targets, an invalid range, a process without a name);
  * PMIX_ERR_NOT_SUPPORTED (infos that cannot travel); PMIX_ERR_OUT_OF_RESOURCE (also: larger than

@@ -83,7 +83,6 @@ expect_refuses() { # CODE PATTERN ARGS...
 expect_refuses 2 "--watch does not take 'x'" ls --watch=x
 expect_refuses 2 "--watch does not take '0'" ls --watch=0
 expect_refuses 2 "--count and --timeout are for --watch" ls --count 1
-expect_refuses 2 "'top' is not there yet: 'shmix ls procs --watch'" top
 expect_refuses 1 "process $$ is no server of shmix" ls jobs --watch $$
 
 # It ends with the job, which another name of ctl ends.
