@@ -51,7 +51,8 @@ static pmix_status_t fail_with(const char *dir, int err, const char *doing)
     case ENOENT:
     case ENOTDIR:
         return SX_RAISE(PMIX_ERR_NOT_FOUND,
-                        "%s in '%s': there is no such directory; set TMPDIR to one that exists",
+                        "%s in '%s': there is no such directory; set TMPDIR to one that exists, "
+                        "or the host's PMIX_SERVER_TMPDIR",
                         doing, dir);
     case EACCES:
     case EPERM:

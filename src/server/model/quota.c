@@ -177,8 +177,9 @@ static enum verdict judge(const struct sx_quota *quota, const struct sx_quota_ac
 
 /* ---- log lines ------------------------------------------------------------------------------- */
 
+/* @bytes: of the row that was refused. */
 static void refusal_log(struct sx_quota *quota, struct sx_quota_account *process,
-                        enum verdict verdict)
+                        enum verdict verdict, uint64_t bytes)
 {
     struct sx_quota_account *const account = verdict == USER_HAS_MUCH ? process->user : process;
     const struct sx_quota_counts *const has = verdict == TABLE_IS_FULL ? &quota->has
@@ -188,6 +189,12 @@ static void refusal_log(struct sx_quota *quota, struct sx_quota_account *process
     char who[PMIX_MAX_NSLEN + 32] = "all";
 
     *logged = true;
+    if (bytes > quota->max[SX_QUOTA_BYTES]) {
+        sx_log(level,
+               "%s: one of %" PRIu64 " bytes is larger than all may be together, %" PRIu64 " bytes",
+               quota->what, bytes, quota->max[SX_QUOTA_BYTES]);
+        return;
+    }
     if (verdict == USER_HAS_MUCH) {
         snprintf(who, sizeof(who), "user %u", (unsigned)account->uid);
     } else if (verdict == PROCESS_HAS_MUCH) {
@@ -259,7 +266,7 @@ pmix_status_t sx_quota_take(struct sx_quota *quota, const struct sx_quota_owner 
                                        (const uint64_t[SX_QUOTA_MEASURES]){ 1, bytes });
 
     if (verdict != FITS) {
-        refusal_log(quota, process, verdict);
+        refusal_log(quota, process, verdict, bytes);
         process_free_unless_used(quota, process);
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -278,7 +285,7 @@ pmix_status_t sx_quota_resize(struct sx_quota *quota, struct sx_quota_row *row, 
                                                0, bytes - row->bytes });
 
         if (verdict != FITS) {
-            refusal_log(quota, row->process, verdict);
+            refusal_log(quota, row->process, verdict, bytes);
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
     }

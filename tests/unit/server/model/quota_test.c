@@ -99,6 +99,16 @@ Test(quota, counts_bytes_by_the_same_rule)
     cr_expect_eq(sx_quota_resize(&quota, &rows[0], 1), PMIX_SUCCESS);
 }
 
+Test(quota, says_that_one_is_too_large)
+{
+    const int log = test_capture_stderr();
+
+    cr_expect_eq(take(1, 0, false, BYTES + 1, 1), 0);
+    cr_expect_eq(test_count_lines(log, "things: one of 100001 bytes is larger than all may be "
+                                       "together, 100000 bytes"),
+                 1);
+}
+
 Test(quota, is_given_back)
 {
     const size_t most = take(1, 0, false, 1, ROWS);
