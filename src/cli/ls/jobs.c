@@ -57,7 +57,7 @@ struct found {
 static void processes_look(struct list *list, pid_t server, const char *nspace,
                            const struct sx_site *site, struct found *ret)
 {
-    const uint32_t size = sx_site_count(site, PMIX_JOB_SIZE);
+    const uint32_t size = sx_ls_ranks(site);
     unsigned seen = 0;
 
     for (uint32_t rank = 0; rank < size && seen < RANKS_LOOKED_AT; rank++) {

@@ -116,6 +116,10 @@ void sx_ls_started_free(struct sx_ls_started *started);
 /* The job's own user, if the host has set it; else the server's.  Return: false for neither. */
 bool sx_ls_job_user(const struct sx_site *site, pid_t server, uid_t *ret);
 
+/* The ranks of a job that are looked at: any server's user may have written a job's size. */
+#define SX_LS_RANKS_MAX (1u << 20)
+uint32_t sx_ls_ranks(const struct sx_site *site);
+
 #define SX_LS_FIGURE_MAX 32
 
 /* "4:05", "2:03:04" or "1-02:03:04", the format of squeue(1). */

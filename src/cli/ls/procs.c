@@ -4,7 +4,7 @@
  *
  *     the state: the host's, if it is an end --> else the state of the process in /proc
  *
- * Bounded by the sizes of the jobs. */
+ * Bounded by the sizes of the jobs, and SX_LS_RANKS_MAX. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <pwd.h>
@@ -82,6 +82,13 @@ void sx_ls_started_free(struct sx_ls_started *started)
 {
     free(started->at);
     *started = (struct sx_ls_started){ .at = NULL };
+}
+
+uint32_t sx_ls_ranks(const struct sx_site *site)
+{
+    const uint32_t size = sx_site_count(site, PMIX_JOB_SIZE);
+
+    return size < SX_LS_RANKS_MAX ? size : SX_LS_RANKS_MAX;
 }
 
 const char *sx_ls_time_text(uint64_t ns, char ret[SX_LS_FIGURE_MAX])
@@ -249,7 +256,7 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
     struct list *const list = arg;
     const struct sx_site site = { .shared = store, .self = PMIX_RANK_INVALID };
     const char *const wanted = list->wish->whose.nspace;
-    const uint32_t size = sx_site_count(&site, PMIX_JOB_SIZE);
+    const uint32_t size = sx_ls_ranks(&site);
 
     if (wanted != NULL && strcmp(nspace, wanted) != 0) {
         return;

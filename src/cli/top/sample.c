@@ -6,7 +6,7 @@
  *     open operations --> /proc for each process --> rates, by what the sample before had
  *
  * Nothing in this memory is trusted.  Bounded by the descriptors of the processes that the kernel
- * lets the caller read, the slots of the boards and the sizes of the jobs. */
+ * lets the caller read, the slots of the boards, the sizes of the jobs and SX_LS_RANKS_MAX. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,6 +36,7 @@ struct take {
     size_t client_count;
     struct sx_ls_started started;
     char host[256];
+    uint32_t ranks_left; /* to look at, in all jobs */
 };
 
 #define APPEND(array, count)                                              \
@@ -192,7 +193,11 @@ static void store_take(void *arg, pid_t server, const char *nspace, const struct
     snprintf(job->name, sizeof(job->name), "%s", nspace);
     job->size = sx_site_count(&site, PMIX_JOB_SIZE);
     (void)sx_ls_job_user(&site, server, &job->uid);
-    for (uint32_t rank = 0; rank < take->sample->jobs[index].size; rank++) {
+    uint32_t ranks = sx_ls_ranks(&site);
+
+    ranks = ranks < take->ranks_left ? ranks : take->ranks_left;
+    take->ranks_left -= ranks;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
         rank_take(take, index, &site, rank);
     }
 }
@@ -392,7 +397,7 @@ static void rates_fill(struct sx_top_sample *sample, const struct sx_top_sample 
 void sx_top_take(pid_t server, const char *nspace, const struct sx_top_sample *before,
                  struct sx_top_sample *ret)
 {
-    struct take take = { .sample = ret, .nspace = nspace };
+    struct take take = { .sample = ret, .nspace = nspace, .ranks_left = SX_LS_RANKS_MAX };
 
     *ret = (struct sx_top_sample){ .when_ns = sx_now_ns() };
     (void)gethostname(take.host, sizeof(take.host) - 1);
