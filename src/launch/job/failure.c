@@ -315,14 +315,30 @@ static bool any_stays(const struct sx_run_job *job)
     return false;
 }
 
-/* Mark the ranks that @news names as unwanted.  Return: false when no rank would be left. */
-static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news)
+/* @rank will not be started.  To all who ask it has ended as signal @number would have ended it. */
+static void rank_spared(struct sx_run_job *job, uint32_t rank, int number)
+{
+    struct sx_run_rank *const its = &job->ranks[rank];
+
+    its->state = PMIX_PROC_STATE_KILLED_BY_CMD;
+    its->exit_code = SX_RUN_EXIT_SIGNAL + number;
+    its->untold = true;
+    job->untold++;
+    sx_log(SX_LOG_DEBUG, "rank %u of %s will not be started: its end was asked for before", rank,
+           job->nspace);
+    sx_run_child_rank_ended(job, rank);
+    sx_run_host_rank_gone(job, rank);
+}
+
+/* Mark the ranks that @news names as unwanted, for signal @number.  Return: false when no rank
+ * would be left. */
+static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news, int number)
 {
     for (size_t i = 0; i < news->rank_count; i++) {
         struct sx_run_rank *rank = &job->ranks[news->ranks[i]];
 
         if (news->ranks[i] >= job->spawned && !rank->unwanted) {
-            sx_run_host_rank_gone(job, news->ranks[i]); /* it will not be started */
+            rank_spared(job, news->ranks[i], number);
         }
         rank->unwanted = true;
     }
@@ -350,7 +366,7 @@ static void abort_part(struct sx_run_job *job, const struct sx_run_news *news)
 {
     const struct sx_run_abort *const abort = news->abort;
 
-    if (!ranks_part(job, news)) {
+    if (!ranks_part(job, news, SIGTERM)) {
         abort_all(job, abort);
         return;
     }
@@ -425,7 +441,7 @@ static void control_part(struct sx_run_job *job, const struct sx_run_news *news)
 {
     const struct sx_run_abort *const control = news->abort;
 
-    if (!ranks_part(job, news)) {
+    if (!ranks_part(job, news, control->status)) {
         control_all(job, control);
         return;
     }

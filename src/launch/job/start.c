@@ -567,6 +567,7 @@ void sx_run_start_some(struct sx_run_state *run)
         sx_run_job_started(run->jobs->at[i]);
         reports_end(run->jobs->at[i]);
         sx_run_host_tell_pids(run->jobs->at[i]);
+        sx_run_host_tell_ends(run->jobs->at[i]); /* of ranks that it leaves out */
     }
     if (job == NULL && !run->input_begun) {
         run->input_begun = true;

@@ -521,7 +521,7 @@ void sx_run_host_tell_ends(struct sx_run_job *job)
         return;
     }
     told = sx_cli_calloc(1, sizeof(*told) + job->untold * sizeof(told->all[0]));
-    for (uint32_t rank = 0; rank < job->spawned; rank++) {
+    for (uint32_t rank = 0; rank < job->rank_count; rank++) {
         if (job->ranks[rank].untold) {
             end_load(&told->all[told->count++], rank, &job->ranks[rank]);
             job->ranks[rank].untold = false;

@@ -3,11 +3,13 @@
 /* hangs.c - a preloaded library that makes a file system which does not answer.
  *
  * Whoever names a path with "/hangs" waits for ever.  With "/later" only the execution of a program
- * does so: entering its folder.  Each opening of a path with "/counted" adds a byte to the file
- * that COUNTED names. */
+ * does so: entering its folder.  Entering one with "/gate" takes until it has a file "open".  Each
+ * opening of a path with "/counted" adds a byte to the file that COUNTED names. */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,9 +76,20 @@ int fstatat(int folder, const char *path, struct stat *st, int flags)
     return next(folder, path, st, flags);
 }
 
+static void gate_pass(const char *path)
+{
+    char file[4096];
+
+    snprintf(file, sizeof(file), "%s/open", path);
+    while (strstr(path, "/gate") != NULL && access(file, F_OK) != 0) {
+        poll(NULL, 0, 1);
+    }
+}
+
 int chdir(const char *path)
 {
     touch(path);
+    gate_pass(path);
     while (strstr(path, "/later") != NULL) {
         pause();
     }

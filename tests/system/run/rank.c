@@ -32,6 +32,9 @@
  *                 not possible (not)
  *   table ENDS... rank 0 aborts the last rank, and says when the table of processes shows the end of
  *                 each other one as it is given, STATE:CODE
+ *   early FILE ENDS...
+ *                 the same, but it controls the last rank (terminate), and makes FILE when the
+ *                 server has that, so that the others start
  *   servers       say which servers of the node there are, and which of them is the system server
  *   devices       ask for the topology in every way before the launcher knows it, and say how each
  *                 has ended
@@ -851,12 +854,8 @@ static int ends_count(char **want, int count, bool says)
     return found;
 }
 
-static int table(char **want, int count)
+static int ends_await(char **want, int count)
 {
-    pmix_proc_t last = me;
-
-    last.rank = (pmix_rank_t)count;
-    must(PMIx_Abort(7, "not needed", &last, 1), "PMIx_Abort");
     for (int i = 0; i < 30000 && ends_count(want, count, false) < count; i++) {
         usleep(1000);
     }
@@ -865,6 +864,45 @@ static int table(char **want, int count)
     }
     printf("as they ended\n");
     return 0;
+}
+
+static int table(char **want, int count)
+{
+    pmix_proc_t last = me;
+
+    last.rank = (pmix_rank_t)count;
+    must(PMIx_Abort(7, "not needed", &last, 1), "PMIx_Abort");
+    return ends_await(want, count);
+}
+
+static void controlled(pmix_status_t status, pmix_info_t *info, size_t ninfo, void *arg,
+                       pmix_release_cbfunc_t release, void *release_arg)
+{
+    (void)info;
+    (void)ninfo;
+    (void)arg;
+    must(status, "terminate");
+    if (release != NULL) {
+        release(release_arg);
+    }
+}
+
+static int early(const char *gate, char **want, int count)
+{
+    const pmix_info_t terminate = yes(PMIX_JOB_CTRL_TERMINATE);
+    pmix_proc_t last = me;
+    FILE *file;
+
+    last.rank = (pmix_rank_t)count;
+    must(PMIx_Job_control_nb(&last, 1, &terminate, 1, controlled, NULL), "PMIx_Job_control_nb");
+    (void)ends_count(want, count, false); /* the server answers in the order of the requests */
+    file = fopen(gate, "w");
+    if (file == NULL) {
+        printf("rank %u: no %s\n", me.rank, gate);
+        return 1;
+    }
+    fclose(file);
+    return ends_await(want, count);
 }
 
 static const pmix_value_t *value_in(const pmix_data_array_t *infos, const char *key)
@@ -993,6 +1031,8 @@ int main(int argc, char **argv)
         code = control_all(argc > 2 ? argv[2] : "");
     } else if (strcmp(what, "table") == 0) {
         code = table(argv + 2, argc - 2);
+    } else if (strcmp(what, "early") == 0) {
+        code = argc > 3 ? early(argv[2], argv + 3, argc - 3) : 1;
     } else if (strcmp(what, "servers") == 0) {
         code = servers();
     } else if (strcmp(what, "end") == 0) {
