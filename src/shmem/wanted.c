@@ -181,6 +181,10 @@ static bool realm_row(const struct sx_wanted *wanted, const struct sx_site *site
     if (realm == SX_REALM_NODE && wanted->options.hostname != NULL) {
         return node_row(site, wanted->options.hostname, ret);
     }
+    if (realm == SX_REALM_APP && wanted->realm == SX_REALM_JOB && wanted->rank < PMIX_RANK_VALID &&
+        sx_site_number(site, SX_REALM_JOB, wanted->rank, PMIX_APPNUM, SX_STORE_ROW_MAX, ret)) {
+        return true; /* the key alone implies the realm, and the rank names one of its rows */
+    }
     return own_row(site, realm, ret);
 }
 

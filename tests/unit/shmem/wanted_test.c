@@ -94,6 +94,9 @@ static const struct {
     { "the job's, of a rank", 2, 3, PMIX_JOB_SIZE, 4 },
     { "our node's", 2, ALL, PMIX_NODE_SIZE, 101 },
     { "our app's", 2, ALL, PMIX_APP_SIZE, 201 },
+    { "the app of a rank", 2, 0, PMIX_APP_SIZE, 200 },
+    { "the app of a rank, asked by a host", OWN, 3, PMIX_APP_SIZE, 201 },
+    { "our app's, of a rank that has none", 2, 9, PMIX_APP_SIZE, 201 },
     { "the host's node", OWN, ALL, PMIX_NODE_SIZE, 100 },
     { "the host's app", OWN, ALL, PMIX_APP_SIZE, 200 },
 };
