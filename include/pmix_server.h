@@ -266,7 +266,8 @@ PMIX_EXPORT void PMIx_server_deregister_client(const pmix_proc_t *proc, pmix_op_
     void *cbdata);
 
 /* Add to *env what process @proc needs to find this server. Takes no lock and starts nothing: it
- * may be called in a forked child. */
+ * may be called in a forked child of the host. Calls that need the server return PMIX_ERR_INIT
+ * there, and PMIx_server_init PMIX_ERR_NOT_SUPPORTED. */
 PMIX_EXPORT pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env);
 
 /* Add data that do not belong to a job, such as those of a session. @info must last until the

@@ -91,7 +91,7 @@ static pmix_status_t host_store(const pmix_proc_t *proc, const char *key, pmix_v
     struct own_store *own;
 
     if (nspace == NULL || key == NULL || value == NULL) {
-        return PMIX_ERR_BAD_PARAM;
+        return server == NULL ? PMIX_ERR_INIT : PMIX_ERR_BAD_PARAM;
     }
     pthread_mutex_lock(&lock);
     pmix_status_t rc = own_obtain(nspace, &own);
@@ -346,7 +346,7 @@ static pmix_status_t host_each_store(const char *nspace,
 
 static void host_name(char *ret, size_t size)
 {
-    const struct sx_server *const server = sx_server_get();
+    const struct sx_server *const server = sx_server_or_parents();
 
     if (server != NULL) {
         snprintf(ret, size, "%s", server->hostname);
@@ -355,7 +355,7 @@ static void host_name(char *ret, size_t size)
 
 static void host_tmpdir(char *ret, size_t size)
 {
-    const struct sx_server *const server = sx_server_get();
+    const struct sx_server *const server = sx_server_or_parents();
 
     if (server != NULL) {
         snprintf(ret, size, "%s", server->tmpdir);

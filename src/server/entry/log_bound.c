@@ -140,7 +140,7 @@ static bool line_take(struct sx_server *server, enum sx_log_level level)
 
 static bool may_write(enum sx_log_level level)
 {
-    struct sx_server *const server = sx_server_get();
+    struct sx_server *const server = sx_server_or_parents();
 
     if (server == NULL || !sx_loop_is_own_thread(server->loop) ||
         server->entry.log_bound.is_telling) {

@@ -33,6 +33,12 @@
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */
 
+/* A forked child of the host: life_lock may be held there by a thread that it does not have. */
+static bool is_forked(void)
+{
+    return sx_server_get() == NULL && sx_server_or_parents() != NULL;
+}
+
 /* ---- start --------------------------------------------------------------------------------- */
 
 /* The name that the host uses for this node in its maps, or else the machine's own name. */
@@ -317,6 +323,10 @@ static pmix_status_t server_build(struct sx_server *server, const pmix_server_mo
 pmix_status_t PMIx_server_init(pmix_server_module_t *module, pmix_info_t info[], size_t ninfo)
 {
     struct sx_server_options options = { 0 };
+
+    if (is_forked()) {
+        return PMIX_ERR_NOT_SUPPORTED;
+    }
     pmix_status_t rc = sx_options_read(SX_OF_SERVER_INIT, info, ninfo, &options);
 
     if (rc == PMIX_SUCCESS) {
@@ -393,6 +403,9 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
 
 pmix_status_t PMIx_server_finalize(void)
 {
+    if (is_forked()) {
+        return PMIX_ERR_INIT;
+    }
     const pmix_status_t rc = sx_role_may_wait();
 
     if (rc != PMIX_SUCCESS) {

@@ -98,7 +98,7 @@ static pmix_status_t env_spare_libxml(char ***env)
 
 pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
-    struct sx_server *const server = sx_server_get();
+    struct sx_server *const server = sx_server_or_parents();
     pmix_status_t rc;
     char rank[16];
 

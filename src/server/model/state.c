@@ -1,25 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* state.c - which server runs in this process, and how work of other threads gets into its loop. */
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "server/model/state.h"
 
+#include "base/log.h"
 #include "base/status.h"
 #include "base/waiter.h"
 
 static _Atomic(struct sx_server *) running;
+static struct sx_server *parents; /* in a forked child of the host: the server as it was then */
+static atomic_bool told;
+
+/* In the child of a fork: the thread that would answer does not exist there. */
+static void forked(void)
+{
+    struct sx_server *const server = atomic_load_explicit(&running, memory_order_relaxed);
+
+    if (server != NULL) {
+        parents = server;
+        atomic_store_explicit(&running, NULL, memory_order_relaxed);
+    }
+    atomic_store(&told, false);
+}
 
 struct sx_server *sx_server_get(void)
 {
     /* A0 <- R0 (sx_server_set): a reader that sees the pointer sees the server behind it. */
-    return atomic_load_explicit(&running, memory_order_acquire);
+    struct sx_server *const server = atomic_load_explicit(&running, memory_order_acquire);
+
+    if (server == NULL && parents != NULL && !atomic_exchange(&told, true)) {
+        sx_log(SX_LOG_ERROR,
+               "this process is a forked child of a PMIx server's host: calls to the server are "
+               "refused here. Make them in process %d, or execute a program here",
+               (int)parents->pid);
+    }
+    return server;
+}
+
+struct sx_server *sx_server_or_parents(void)
+{
+    /* A0 <- R0 (sx_server_set): as above. */
+    struct sx_server *const server = atomic_load_explicit(&running, memory_order_acquire);
+
+    return server != NULL ? server : parents;
 }
 
 void sx_server_set(struct sx_server *server)
 {
+    static bool added; /* fork handlers cannot be removed */
+
+    if (!added) {
+        added = pthread_atfork(NULL, NULL, forked) == 0;
+    }
     /* R0 -> A0 (sx_server_get) */
     atomic_store_explicit(&running, server, memory_order_release);
 }

@@ -369,8 +369,12 @@ struct sx_server {
     struct sx_setup_env carried; /* read by setup_fork as well */
 };
 
-/* Return: the running server or NULL.  Any thread; a forked child of the host sees it too. */
+/* Return: the running server or NULL.  A forked child of the host has none: a line there says why.
+ * Any thread. */
 struct sx_server *sx_server_get(void);
+/* The same; in a forked child of the host, the server as it was at the fork.  For what is constant
+ * since PMIx_server_init. */
+struct sx_server *sx_server_or_parents(void);
 /* @server runs from now on, or (NULL) no server any more.  Under the lock of init and finalize. */
 void sx_server_set(struct sx_server *server);
 
