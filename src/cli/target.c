@@ -84,18 +84,22 @@ struct walk {
     bool (*board)(void *arg, pid_t server, struct sx_board *board);
     bool (*store)(void *arg, pid_t server, struct sx_store *store);
     void *arg;
+    pid_t last; /* the process whose board was found last: a server has one */
 };
 
 static bool board_open(void *arg, pid_t pid, int fd)
 {
-    const struct walk *const walk = arg;
+    struct walk *const walk = arg;
     struct sx_board board;
+    bool goes_on = true;
 
-    if (sx_board_attach(&board, fd) != PMIX_SUCCESS) {
+    if (walk->last == pid || sx_board_attach(&board, fd) != PMIX_SUCCESS) {
         return true;
     }
-    const bool goes_on = !sx_proc_has_made(pid, &board.seg) || walk->board(walk->arg, pid, &board);
-
+    if (sx_proc_has_made(pid, &board.seg)) {
+        walk->last = pid;
+        goes_on = walk->board(walk->arg, pid, &board);
+    }
     sx_board_deinit(&board);
     return goes_on;
 }

@@ -53,7 +53,11 @@ static void left_note(struct sx_outside_left *left, pid_t pid, uint32_t layout)
 static bool is_readable(struct search *search, pid_t pid, int fd)
 {
     uint64_t magic = 0;
+    struct stat st;
 
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
     if (pread(fd, &magic, sizeof(magic), 0) != (ssize_t)sizeof(magic) || magic == 0) {
         return false;
     }
@@ -98,7 +102,8 @@ static void look_at(struct search *search, int dir_fd, const char *entry, pid_t 
     if (len < 0 || !is_of_kind(search, link, (size_t)len)) {
         return;
     }
-    const int fd = openat(dir_fd, entry, O_RDONLY | O_CLOEXEC);
+    /* Any file may have such a name: a FIFO, or a file with a lease, must not make us wait. */
+    const int fd = openat(dir_fd, entry, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
     search->denied = search->denied || (fd < 0 && (errno == EACCES || errno == EPERM));
     if (fd >= 0) {

@@ -186,8 +186,10 @@ static bool ops_take(void *arg, pid_t pid, int fd)
             op_look(look, &op);
         }
     }
+    const bool is_its_own = sx_proc_has_made(pid, &table.seg);
+
     sx_open_ops_deinit(&table);
-    return true;
+    return !is_its_own; /* a server has one */
 }
 
 /* ---- lanes and rings ------------------------------------------------------------------------- */

@@ -266,8 +266,10 @@ static bool ops_take(void *arg, pid_t pid, int fd)
             *APPEND(take->sample->ops, take->sample->op_count) = (struct sx_top_op){ pid, op };
         }
     }
+    const bool is_its_own = sx_proc_has_made(pid, &table.seg);
+
     sx_open_ops_deinit(&table);
-    return true;
+    return !is_its_own; /* a server has one */
 }
 
 static int op_order(const void *left, const void *right)

@@ -107,7 +107,8 @@ static pmix_status_t register_data(struct sx_run_job_facts *facts)
     return status == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : status;
 }
 
-/* The directory in which the ranks of each application start. */
+/* The directory in which the ranks of each application start.  A rank has chosen those of a spawn,
+ * and none of them is looked at here: its file system may not answer. */
 static char **wdirs_make(const struct sx_run_job *job)
 {
     char **wdirs = sx_cli_calloc(job->app_count, sizeof(*wdirs));
@@ -115,7 +116,8 @@ static char **wdirs_make(const struct sx_run_job *job)
     for (uint32_t i = 0; i < job->app_count; i++) {
         const char *wdir = job->apps[i].wdir;
 
-        wdirs[i] = realpath(wdir == NULL ? "." : wdir, NULL);
+        wdirs[i] = job->request != NULL && wdir != NULL ? NULL
+                                                        : realpath(wdir == NULL ? "." : wdir, NULL);
         if (wdirs[i] == NULL) {
             wdirs[i] = sx_cli_strdup(wdir == NULL ? "." : wdir);
         }

@@ -3,6 +3,7 @@
 /* ls_test.c - tables that this process holds open as servers do, listed; nothing in them is
  * trusted. How a job is listed is in tests/system/run/ls_test.sh. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -280,6 +281,24 @@ Test(ls, lists_the_processes_of_a_job)
     expect_has(text, line);
     free(text);
     sx_store_destroy(&writer);
+}
+
+/* Any process may hold a file with a name that servers use, and a lease on it: who opens it waits
+ * for the holder. */
+Test(ls, waits_for_no_lease)
+{
+    const int fd = memfd_create("shmix:ops:server", MFD_CLOEXEC);
+
+    signal(SIGIO, SIG_IGN); /* that somebody wants it */
+    if (fd < 0 || fcntl(fd, F_SETLEASE, F_WRLCK) != 0) {
+        cr_skip_test("no lease on a memfd here");
+    }
+    alarm(20); /* the kernel breaks a lease after 45 s */
+    char *const text = test_ls(getpid(), NULL, 1);
+    alarm(0);
+    cr_expect_str_eq(text, "");
+    free(text);
+    close(fd);
 }
 
 /* From now on a socket kills the process. */

@@ -35,21 +35,22 @@ Test(group, values_of_many_that_have_ended_go_a_few_at_a_time)
 {
     enum { GROUPS = 1000, LEAST = 64 };
     struct sx_nspace *const job = sx_nspace_find(&server, "job");
+    static const pmix_nspace_t name = "name";
     uint64_t subject = 1u << 20, before;
 
     cr_assert_eq(sx_nspace_open(&server, job), PMIX_SUCCESS);
     server.group.bytes_max = GROUPS;
     for (uint32_t i = 0; i < GROUPS; i++) {
-        cr_assert_eq(sx_group_values_expect(job, subject++, 0, "name"), PMIX_SUCCESS);
+        cr_assert_eq(sx_group_values_expect(job, subject++, 0, name), PMIX_SUCCESS);
         sx_group_values_add(&server, job, 1);
     }
     cr_assert_eq(job->group_bytes, GROUPS);
-    cr_assert_eq(sx_group_values_expect(job, subject, 0, "name"), PMIX_SUCCESS);
+    cr_assert_eq(sx_group_values_expect(job, subject, 0, name), PMIX_SUCCESS);
     sx_group_values_add(&server, job, GROUPS - LEAST / 2);
     cr_expect_eq(job->group_bytes, 2 * GROUPS - LEAST / 2 - LEAST);
     for (unsigned i = 0; i < GROUPS / LEAST + 1; i++) {
         before = job->group_bytes;
-        cr_assert_eq(sx_group_values_expect(job, subject, 0, "name"), PMIX_SUCCESS);
+        cr_assert_eq(sx_group_values_expect(job, subject, 0, name), PMIX_SUCCESS);
         sx_group_values_add(&server, job, 0);
         cr_expect_leq(before - job->group_bytes, LEAST, "%u", i);
     }
