@@ -112,6 +112,9 @@ void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_r
 {
     const char *library;
 
+    if (job->request != NULL) { /* a rank has chosen its words, whose files may not answer */
+        return;
+    }
     if (job->rank_count < 2 || !has_left(job) || sx_run_upcall_any_counted(job)) {
         return;
     }

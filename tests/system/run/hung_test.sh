@@ -47,4 +47,16 @@ COUNTED=$work/count launch -n 1 "$SPAWNER" -a 40 "pmix.hostfile=$work/counted" -
 grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a file of nodes: not spawned"
 [ "$(wc -c <"$work/count")" -le 1 ] || fail "a file of nodes of 40 applications: read $(wc -c <"$work/count") times"
 
+# ---- the launcher itself touches no file that a spawn names, before and after it ----
+
+mkdir "$work/named"
+if strace -o "$work/calls" true 2>/dev/null; then
+    strace -e trace=file,chdir -o "$work/calls" "$SHMIX" run -n 1 "$SPAWNER" -a 2 "pmix.wdir=$work/named" -- /bin/sleep 0 \
+        >"$work/out" 2>"$work/err"
+    grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a folder: not spawned"
+    grep -v execve "$work/calls" | grep -F "$work/named" >"$work/err" && fail "the launcher touches a spawn's folder"
+else
+    echo "the launcher's calls are not looked at: strace is not there, or refused"
+fi
+
 finish
