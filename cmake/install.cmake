@@ -55,8 +55,8 @@ if(failed)
 endif()
 
 # ... what messages name as docs/NAME.md
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md"
-        PATTERN docs/bench EXCLUDE PATTERN docs/man EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md"
+        PATTERN bench EXCLUDE PATTERN man EXCLUDE)
 # ... and pages of docs that messages name, made by cmake/page.awk: "man shmix-hosts" is docs/hosts.md
 foreach(page "hosts:which launcher starts the ranks, and how"
              "containers:ranks in containers"
