@@ -365,6 +365,7 @@ static void direct_end(int here, const pid_t pids[])
     for (int rank = 0; rank < here; rank++) {
         fault_wait_ok(pids[rank], "a process");
     }
+    WAIT_FOR(atomic_load(&entered) > 0, "the entry"); /* a process's end is noticed after it */
     CHECK(atomic_load(&entered) == 1, "the entry was called %u times", atomic_load(&entered));
     fault_job_end(JOB);
     fault_job_whole("after.job", 2, 3);
