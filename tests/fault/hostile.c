@@ -766,8 +766,7 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "invitations", .go = invitations },
     { .name = "words", .begin = words_begin, .go = words },
     { .name = "segments", .message = SX_MSG_SEGMENT_GET, .make = segment_make },
-    /* the event's turn, which is a step of its own, costs SX_PROCS_MAX / 4 */
-    { .name = "aborts", .message = SX_MSG_ABORT, .make = abort_make, .more = 100 },
+    { .name = "aborts", .message = SX_MSG_ABORT, .make = abort_make },
     { .name = "logs", .message = SX_MSG_LOG, .make = log_make },
     { .name = "monitors", .message = SX_MSG_MONITOR, .make = monitor_make },
     { .name = "asks", .message = SX_MSG_ASK_HOST, .make = ask_make },
