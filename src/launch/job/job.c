@@ -44,6 +44,7 @@ static void become(struct sx_run_job *job, enum sx_run_job_state state)
 {
     sx_assert(state > job->state);
     job->state = state;
+    job->run->job_is_ending = job->run->job_is_ending || state >= SX_RUN_ENDING;
 }
 
 void sx_run_job_started(struct sx_run_job *job)

@@ -13,7 +13,8 @@
  * An asker is a job of the command line with all that it has spawned, or the tools.  It has one
  * look-up at a time, and its requests are served in their order.  So a file system that hangs
  * costs its own asker its spawns, and nobody else anything.  A child that the kernel does not let
- * die is LOST: further requests of its asker are refused until it has gone. */
+ * die is LOST: further requests of its asker are refused until it has gone.  The requests of a job
+ * that ends, or has ended, are refused at once, and its child is killed. */
 #include "launch/job/state.h"
 
 #include <errno.h>
@@ -174,8 +175,15 @@ static void answer_close(struct sx_run_asker *asker)
     }
 }
 
-/* The first request of @asker is dealt with. */
-static void first_remove(struct sx_run_asker *asker)
+static void answer_drop(struct sx_run_asker *asker)
+{
+    free(asker->bytes);
+    asker->bytes = NULL;
+    asker->used = asker->room = asker->taken = 0;
+}
+
+/* Take the first request of @asker, which is dealt with, out of the queue. */
+static struct sx_run_lookup *first_take(struct sx_run_asker *asker)
 {
     struct sx_run_lookup *const lookup = asker->first;
 
@@ -183,21 +191,23 @@ static void first_remove(struct sx_run_asker *asker)
     if (asker->first == NULL) {
         asker->last = NULL;
     }
-    free(asker->bytes);
-    asker->bytes = NULL;
-    asker->used = asker->room = asker->taken = 0;
+    answer_drop(asker);
+    return lookup;
+}
+
+static void lookup_refuse(struct sx_run_state *run, struct sx_run_lookup *lookup,
+                          pmix_status_t status, const char *message)
+{
+    sx_run_child_refuse(run, lookup->request, status, message);
+    if (lookup->with != NULL) {
+        sx_run_child_alone(lookup->with);
+    }
     lookup_free(lookup);
 }
 
 static void first_refuse(struct sx_run_asker *asker, pmix_status_t status, const char *message)
 {
-    struct sx_run_lookup *const lookup = asker->first;
-
-    sx_run_child_refuse(asker->run, lookup->request, status, message);
-    if (lookup->with != NULL) {
-        sx_run_child_alone(lookup->with);
-    }
-    first_remove(asker);
+    lookup_refuse(asker->run, first_take(asker), status, message);
 }
 
 static void all_refuse(struct sx_run_asker *asker)
@@ -219,15 +229,20 @@ static void stuck_due(void *arg, uint64_t now_ns)
     all_refuse(asker);
 }
 
+static void look_end(struct sx_run_asker *asker)
+{
+    answer_close(asker);
+    kill(asker->pid, SIGKILL);
+    asker->state = LOST;
+    sx_run_after(&asker->run->loop, &asker->limit, KILL_NS, stuck_due, asker);
+}
+
 static void limit_due(void *arg, uint64_t now_ns)
 {
     struct sx_run_asker *const asker = arg;
 
     (void)now_ns;
-    answer_close(asker);
-    kill(asker->pid, SIGKILL);
-    asker->state = LOST;
-    sx_run_after(&asker->run->loop, &asker->limit, KILL_NS, stuck_due, asker);
+    look_end(asker);
     first_refuse(asker, PMIX_ERR_TIMEOUT,
                  "its programs, folders and files have not been found in time: a file system does "
                  "not answer, or there are too many");
@@ -365,7 +380,7 @@ static void job_made(struct sx_run_asker *asker, struct sx_run_job *job)
         asker->last = asker->last == lookup ? next : asker->last;
     }
     asker->state = WAITING;
-    first_remove(asker);
+    lookup_free(first_take(asker));
 }
 
 /* One step of the first request of @asker, which has been found. */
@@ -473,6 +488,41 @@ void sx_run_lookups_step(struct sx_run_state *run)
     }
 }
 
+/* ---- jobs that end --------------------------------------------------------------------------- */
+
+static bool is_ending(const struct sx_run_job *parent)
+{
+    return parent != NULL && (parent->caused || parent->state == SX_RUN_OVER);
+}
+
+/* Refuse the requests of @asker whose job is ending. */
+static void asker_drop(struct sx_run_asker *asker)
+{
+    struct sx_run_lookup **at = &asker->first;
+
+    if (asker->first != NULL && is_ending(asker->first->parent)) {
+        if (asker->state == LOOKING) {
+            look_end(asker);
+        } else if (asker->state == FOUND) {
+            asker->state = WAITING;
+        }
+        answer_drop(asker);
+    }
+    asker->last = NULL;
+    while (*at != NULL) {
+        struct sx_run_lookup *const lookup = *at;
+
+        if (is_ending(lookup->parent)) {
+            *at = lookup->next;
+            lookup_refuse(asker->run, lookup, PMIX_ERR_JOB_CANCELED,
+                          "the job that asks for it is ending");
+        } else {
+            asker->last = lookup;
+            at = &lookup->next;
+        }
+    }
+}
+
 static bool any_waits(const struct sx_run_state *run)
 {
     for (const struct sx_run_asker *asker = run->askers; asker != NULL; asker = asker->next) {
@@ -493,6 +543,12 @@ static void last_due(void *arg, uint64_t now_ns)
 
 bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live)
 {
+    while (run->job_is_ending) { /* a refusal may end another job */
+        run->job_is_ending = false;
+        for (struct sx_run_asker *asker = run->askers; asker != NULL; asker = asker->next) {
+            asker_drop(asker);
+        }
+    }
     if (jobs_live || run->closing || !any_waits(run)) {
         sx_timer_remove(&run->lookups_last);
         return jobs_live;
@@ -549,7 +605,7 @@ static struct sx_run_asker *asker_of(struct sx_run_state *run, const struct sx_r
 void sx_run_lookup_spawn(struct sx_run_state *run, struct sx_run_request *request,
                          struct sx_run_job *parent)
 {
-    if (run->closing || (parent != NULL && (parent->caused || parent->state == SX_RUN_OVER))) {
+    if (run->closing || is_ending(parent)) {
         sx_run_child_refuse(run, request, PMIX_ERR_JOB_CANCELED,
                             "the job that asks for it is ending");
         sx_run_request_free(request);
@@ -587,7 +643,7 @@ void sx_run_lookups_end(struct sx_run_state *run)
         }
         while (asker->first != NULL) {
             sx_run_request_answer(asker->first->request, PMIX_ERR_JOB_CANCELED, NULL);
-            first_remove(asker);
+            lookup_free(first_take(asker));
         }
         free(asker->name);
         free(asker);

@@ -129,8 +129,8 @@ void sx_run_lookup_spawn(struct sx_run_state *run, struct sx_run_request *reques
 /* Whether a step can be made now; make some, for 2 ms at most and one step. */
 bool sx_run_lookups_are_due(const struct sx_run_state *run);
 void sx_run_lookups_step(struct sx_run_state *run);
-/* Return: @jobs_live; or true while requests wait that may become jobs, for the time of one at
- * most. */
+/* Refuse the requests of jobs that are ending.  Return: @jobs_live; or true while requests wait
+ * that may become jobs, for the time of one at most. */
 bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live);
 /* Whether @pid looks something up; it has been reaped. */
 bool sx_run_lookup_is(const struct sx_run_state *run, pid_t pid);
@@ -210,6 +210,7 @@ struct sx_run_state {
     struct sx_run_asker *askers;  /* of spawns */
     struct sx_timer lookups_last; /* no job is left, and spawns have this time */
     bool lookups_over;
+    bool job_is_ending;   /* one more, or it has ended: its spawns no longer wait */
     bool terminals_suit;  /* the ranks, unless options or their jobs decide otherwise */
     uint32_t at_terminal; /* ranks that live and have a terminal */
     int no_terminal;      /* errno: there are no terminals; 0: none has failed so far */

@@ -40,6 +40,23 @@ expect_clean "a folder that hangs later"
 launch --timeout 1 -n 1 "$SPAWNER" "pmix.wdir=$work/hangs" -- true
 expect_code 124 "the launcher's time"
 
+# ---- a job that ends takes its spawns along: nobody waits for what they have named ----
+
+cat >"$work/killed" <<'END'
+timeout -s KILL 1 "$@"
+END
+cat >"$work/well" <<'END'
+timeout -s KILL 1 "$@"
+exit 0
+END
+for ends in killed well; do
+    LD_PRELOAD=$HANGS timeout -k 1 25 "$SHMIX" run --on-failure notify -n 1 sh "$work/$ends" "$SPAWNER" "pmix.wdir=$work/hangs" -- true \
+        >"$work/out" 2>"$work/err"
+    [ $? -ne 124 ] || fail "an asker that ends $ends: the launcher waits for its spawn"
+    expect_err 'the job that asks for it is ending' "an asker that ends $ends"
+    expect_clean "an asker that ends $ends"
+done
+
 # ---- a file is read once for all applications of a spawn ----
 
 echo localhost >"$work/counted"
