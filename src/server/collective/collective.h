@@ -258,7 +258,7 @@ struct sx_leaver {
     struct sx_client *client; /* its nspace is NULL once it is not a client any more */
     sx_leaver_fn fn;
     /* For a client whose lists take several turns: */
-    struct sx_list link;  /* memberships.leavers */
+    struct sx_list link;  /* collective.leavers */
     struct sx_list lists; /* of struct sx_belonging: lists that it has still to leave */
     bool owes;            /* a reply is due ... */
     uint32_t id;          /* ... to this frame */

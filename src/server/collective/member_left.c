@@ -242,7 +242,7 @@ static void leavers_step(void *arg, uint64_t now_ns);
 /* Return: false when the loop has stopped. */
 static bool leavers_post(struct sx_server *server)
 {
-    struct sx_memberships *const all = &server->memberships;
+    struct sx_collective_state *const all = &server->collective;
 
     if (!all->leave_posted) {
         all->leave = (struct sx_loop_post){ .fn = leavers_step, .arg = server };
@@ -254,7 +254,7 @@ static bool leavers_post(struct sx_server *server)
 static void leavers_step(void *arg, uint64_t now_ns)
 {
     struct sx_server *const server = arg;
-    struct sx_memberships *const all = &server->memberships;
+    struct sx_collective_state *const all = &server->collective;
 
     (void)now_ns;
     all->leave_posted = false;
@@ -289,7 +289,7 @@ static bool rest_keep(struct sx_server *server, const struct sx_leaver *leaver,
     sx_client_retain(rest->client);
     sx_list_init(&rest->lists);
     sx_list_splice(&rest->lists, lists);
-    sx_list_append(&server->memberships.leavers, &rest->link);
+    sx_list_append(&server->collective.leavers, &rest->link);
     return true;
 }
 
@@ -318,7 +318,7 @@ bool sx_membership_answers_later(struct sx_server *server, const struct sx_clien
 {
     struct sx_leaver *last = NULL;
 
-    SX_LIST_EACH(it, &server->memberships.leavers) {
+    SX_LIST_EACH(it, &server->collective.leavers) {
         struct sx_leaver *const leaver = SX_LIST_ENTRY(it, struct sx_leaver, link);
 
         if (leaver->client == client) {
@@ -335,7 +335,7 @@ bool sx_membership_answers_later(struct sx_server *server, const struct sx_clien
 
 void sx_membership_leavers_deinit(struct sx_server *server)
 {
-    struct sx_list *const all = &server->memberships.leavers;
+    struct sx_list *const all = &server->collective.leavers;
 
     while (!sx_list_empty(all)) {
         leaver_free(SX_LIST_ENTRY(all->next, struct sx_leaver, link));

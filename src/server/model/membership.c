@@ -61,7 +61,6 @@ static void slot_give_back(struct sx_memberships *all, uint32_t row)
 void sx_memberships_init(struct sx_memberships *all, uint64_t seed)
 {
     *all = (struct sx_memberships){ .slots = NULL };
-    sx_list_init(&all->leavers);
     sx_list_init(&all->views);
     sx_quota_init(&all->quota, "connected namespaces, groups and process sets", SX_MEMBERSHIPS_MAX,
                   SX_MEMBERSHIPS_BYTES_MAX, seed);
@@ -105,7 +104,6 @@ void sx_memberships_deinit(struct sx_server *server)
         sx_store_destroy(&all->store);
     }
     *all = (struct sx_memberships){ .slots = NULL };
-    sx_list_init(&all->leavers);
     sx_list_init(&all->views);
 }
 

@@ -118,11 +118,8 @@ struct sx_memberships {
     uint32_t free_first;                /* a number as free_next */
     uint64_t serial;                    /* the last one that was given */
     uint32_t kind_counts[SX_MEMBERSHIP_KINDS];
-    uint32_t spaced_count;     /* lists with a space */
-    uint64_t mark_last;        /* of nspace.joined_mark */
-    struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
-    struct sx_loop_post leave; /* takes the next steps of them */
-    bool leave_posted;
+    uint32_t spaced_count;        /* lists with a space */
+    uint64_t mark_last;           /* of nspace.joined_mark */
     struct sx_list views;         /* membership_store.c: what each user sees of them */
     struct sx_store_writer store; /* the node's */
     bool has_store;

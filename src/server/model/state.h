@@ -276,7 +276,10 @@ struct sx_collective_state {
     uint64_t registrations;     /* of namespaces, so far */
     struct sx_list unread;      /* operations that have waited for some of them ... */
     struct sx_loop_post unread_post;
-    bool unread_posted;       /* ... and are continued in a later turn */
+    bool unread_posted;        /* ... and are continued in a later turn */
+    struct sx_list leavers;    /* member_left.c: struct sx_leaver, oldest first */
+    struct sx_loop_post leave; /* takes the next steps of them */
+    bool leave_posted;
     struct sx_table connects; /* connected namespaces, by what their members wrote: connect.c */
     uint64_t connect_last;    /* of the names of connected namespaces: connect.c */
     struct sx_list spans;     /* connect_nodes.c */

@@ -30,6 +30,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->collective.spans);
     sx_list_init(&server->collective.all);
     sx_list_init(&server->collective.unread);
+    sx_list_init(&server->collective.leavers);
     sx_list_init(&server->group.invite_early);
     sx_memberships_init(&server->memberships, 1);
     sx_list_init(&server->entry.strangers.asked);
@@ -132,7 +133,7 @@ static inline void bare_leave_look(void *arg, uint64_t now_ns)
 {
     struct bare_leave *const leave = (struct bare_leave *)arg;
 
-    if (sx_list_empty(&leave->server->memberships.leavers)) {
+    if (sx_list_empty(&leave->server->collective.leavers)) {
         sx_loop_stop(leave->server->loop);
     } else {
         cr_assert_eq(sx_timer_add(leave->server->loop, &leave->look, now_ns), PMIX_SUCCESS);

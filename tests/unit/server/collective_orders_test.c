@@ -183,6 +183,7 @@ static void begin(void)
     bare_events_init(&server);
     sx_list_init(&server.collective.all);
     sx_list_init(&server.collective.unread);
+    sx_list_init(&server.collective.leavers);
     sx_server_set(&server);
     server.module.fence_nb = on_fence;
     job = bare_job(&server, JOB, MEMBERS_MAX, MEMBERS_MAX);

@@ -339,6 +339,7 @@ static void node_begin(struct node *node, unsigned rank)
     bare_events_init(&node->server);
     sx_list_init(&node->server.collective.all);
     sx_list_init(&node->server.collective.unread);
+    sx_list_init(&node->server.collective.leavers);
     sx_list_init(&node->server.publish.published.users);
     node->server.module.fence_nb = on_fence;
     snprintf(node->server.relay_origin, sizeof(node->server.relay_origin), "node%u", rank);

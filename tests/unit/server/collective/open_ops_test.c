@@ -27,6 +27,7 @@ static void begin(void)
     bare_loop(&server);
     sx_list_init(&server.collective.all);
     sx_list_init(&server.collective.unread);
+    sx_list_init(&server.collective.leavers);
     server.turn.now_ns = 1000;
     job = bare_job(&server, JOB, RANKS, RANKS);
     for (uint32_t rank = 0; rank < RANKS; rank++) {

@@ -139,8 +139,20 @@ Test(belonging, nobody_leaves_when_the_server_has_ended)
     many_begin();
     cr_expect_eq(goes(FIRST), SX_LEAVE_MAX);
     sx_membership_leavers_deinit(&server);
-    cr_expect(sx_list_empty(&server.memberships.leavers));
+    cr_expect(sx_list_empty(&server.collective.leavers));
     cr_expect_eq(sx_client_find(job, FIRST)->reference_count, 1);
+    cr_expect_eq(called, SX_LEAVE_MAX);
+}
+
+/* The lists go before those who still leave them, and a step of that is in the loop's queue. */
+Test(belonging, a_step_that_was_posted_finds_no_list)
+{
+    many_begin();
+    cr_expect_eq(goes(FIRST), SX_LEAVE_MAX);
+    sx_memberships_deinit(&server);
+    sx_connects_deinit(&server);
+    cr_expect_eq(sx_client_find(job, FIRST)->reference_count, 1);
+    bare_call(&server, NULL, NULL);
     cr_expect_eq(called, SX_LEAVE_MAX);
 }
 
