@@ -183,7 +183,8 @@ IN_PLACE char *realpath(const char *restrict path, char *restrict resolved)
 
 static pmix_proc_t self;
 
-static pmix_status_t ask(const char *key, const char *paths, bool recurse, bool leave_top)
+static pmix_status_t ask_for(const pmix_proc_t *target, const char *key, const char *paths,
+                             bool recurse, bool leave_top)
 {
     pmix_info_t info[3];
 
@@ -192,10 +193,15 @@ static pmix_status_t ask(const char *key, const char *paths, bool recurse, bool 
                  PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Info_load(&info[2], PMIX_CLEANUP_LEAVE_TOPDIR, &leave_top, PMIX_BOOL),
                  PMIX_SUCCESS);
-    const pmix_status_t rc = PMIx_Job_control(&self, 1, info, 3, NULL, NULL);
+    const pmix_status_t rc = PMIx_Job_control(target, 1, info, 3, NULL, NULL);
 
     PMIX_INFO_DESTRUCT(&info[0]);
     return rc;
+}
+
+static pmix_status_t ask(const char *key, const char *paths, bool recurse, bool leave_top)
+{
+    return ask_for(&self, key, paths, recurse, leave_top);
 }
 
 static pmix_status_t ask_empty(const char *path)
@@ -748,9 +754,73 @@ static int case_bounds(void)
     return 0;
 }
 
+/* Registers "early" and "tree" for rank 1, and "late" when that one has finalized. */
+static int role_gives(const char *arg)
+{
+    pmix_proc_t target;
+
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    PMIx_Load_procid(&target, self.nspace, 1);
+    CHECK_STATUS(ask_for(&target, PMIX_REGISTER_CLEANUP, at("early"), false, false), PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[2], 1);
+    WAIT_FOR(atomic_load(&fault_shared->state[2]) == 2, "the other's end of PMIx");
+    CHECK_STATUS(ask_for(&target, PMIX_REGISTER_CLEANUP, at("late"), false, false), PMIX_SUCCESS);
+    CHECK_STATUS(ask_for(&target, PMIX_REGISTER_CLEANUP_DIR, at("tree"), true, false),
+                 PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[2], 3);
+    WAIT_FOR(atomic_load(&fault_shared->state[2]) == 4, "the other's exit");
+    CHECK_STATUS(ask_for(&target, PMIX_REGISTER_CLEANUP, at("late"), false, false),
+                 PMIX_ERR_NOT_FOUND);
+    die();
+}
+
+/* Lives on without PMIx until the host says so. */
+static int role_lives(const char *arg)
+{
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    WAIT_FOR(atomic_load(&fault_shared->state[2]) == 1, "the other's request");
+    CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
+    atomic_store(&fault_shared->state[1], 1);
+    WAIT_FOR(atomic_load(&fault_shared->go) > 1, "the host's word");
+    return 0;
+}
+
+/* The files of a rank are its own, no matter who has named them.  Those that are named while it is
+ * without PMIx are removed when its process has exited. */
+static int case_others(void)
+{
+    const uid_t me = geteuid();
+
+    begin(me);
+    file("early", me);
+    file("late", me);
+    dir("tree", me);
+    fault_job_start(JOB, 2);
+    const pid_t lives = fault_start_as(me, JOB, 1, "lives", "");
+    const pid_t gives = fault_start_as(me, JOB, 0, "gives", "");
+
+    WAIT_FOR(atomic_load(&fault_shared->state[1]) == 1, "the end of PMIx in rank 1");
+    WAIT_FOR(!there("early"), "the file that was named before it");
+    atomic_store(&fault_shared->state[2], 2);
+    WAIT_FOR(atomic_load(&fault_shared->state[2]) == 3, "the later requests");
+    CHECK(there("late") && there("tree"), "rank 1 lives");
+    atomic_store(&fault_shared->go, 2);
+    CHECK(fault_wait(lives) == 0, "rank 1 has failed");
+    WAIT_FOR(!there("late"), "the file that was named later");
+    CHECK(there("tree"), "the job is not over");
+    atomic_store(&fault_shared->state[2], 4);
+    let_die(2, gives);
+    WAIT_FOR(!there("tree"), "the directory");
+    fault_job_end(JOB);
+    fault_server_stop();
+    CHECK(fault_log_lines(FAULT_SELF, "cleanup") == 0, "something is said to be left");
+    return 0;
+}
+
 static const struct fault_case cases[] = {
     { "own", case_own },
     { "kept", case_kept },
+    { "others", case_others },
     { "rights", rights, 0 },
     { "rights_of_its_user", rights, USER },
     { "rights_kept", case_rights_kept },
@@ -761,8 +831,9 @@ static const struct fault_case cases[] = {
 };
 
 static const struct fault_role roles[] = {
-    { "asks", role_asks }, { "spells", role_spells }, { "swaps", role_swaps },
-    { "many", role_many }, { "long", role_long },     { "wrong", role_wrong },
+    { "asks", role_asks },   { "spells", role_spells }, { "swaps", role_swaps },
+    { "gives", role_gives }, { "lives", role_lives },   { "many", role_many },
+    { "long", role_long },   { "wrong", role_wrong },
 };
 
 FAULT_MAIN(cases, roles)

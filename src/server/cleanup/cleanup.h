@@ -15,15 +15,21 @@
 
 #include "server/model/state.h"
 
-/* Take the cleanup directives of a job control: all of them, or nothing.  They apply to the caller
- * or its job, no matter which processes the call names.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM;
+/* Take the cleanup directives of @client's job control: all of them for all targets, or nothing.
+ * The paths of a rank that is named are removed when that rank's process ends; those of another
+ * job, when that job has no process here.  The caller's own are those of a call without targets,
+ * and of one that names its whole job.  @client pays.  Return: PMIX_SUCCESS; PMIX_ERR_BAD_PARAM;
+ * PMIX_ERR_NOT_FOUND for a target that has ended or is not on this node, logged;
+ * PMIX_ERR_NO_PERMISSIONS for another user's, root's call included, logged;
  * PMIX_ERR_CONFLICTING_CLEANUP_DIRECTIVES for a path that a process of the job wants to keep;
  * PMIX_ERR_OUT_OF_RESOURCE for more than a client may have, logged. */
 pmix_status_t sx_cleanup_take(struct sx_server *server, struct sx_client *client,
-                              const pmix_info_t info[], size_t ninfo);
+                              const pmix_proc_t targets[], size_t count, const pmix_info_t info[],
+                              size_t ninfo);
 
-/* The process is gone: remove its files.  Directories wait for the last client of the job.  Any
- * file system may hang, so nothing is touched here: see cleanup_queue.h. */
+/* The process is gone: remove its files.  Directories wait for the last client of the job, and
+ * paths that were registered after the process had finalized wait for its exit.  Any file system
+ * may hang, so nothing is touched here: see cleanup_queue.h. */
 void sx_cleanup_client_gone(struct sx_server *server, struct sx_client *client);
 
 /* Remove the client's directories, too, without waiting for the last client: this one is

@@ -119,7 +119,9 @@ struct sx_cleanup_queue_path *sx_cleanup_queue_path_new(struct sx_server *server
         broom_free_unused(broom);
         return NULL;
     }
+    sx_list_init(&made->given);
     made->broom = broom;
+    made->gid = gid;
     made->len = len;
     made->sweep.size_bytes = (uint32_t)size_bytes;
     made->sweep.flags = flags;
@@ -444,6 +446,7 @@ struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue
     struct sx_cleanup_queue *broom = path->broom;
 
     sx_list_remove(&path->link);
+    sx_list_remove(&path->given);
     free(path);
     broom->registered--;
     broom_flush(broom); /* this path may have been the last one that kept the process */

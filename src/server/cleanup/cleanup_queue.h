@@ -81,7 +81,13 @@ const char *sx_cleanup_unlink_reason(int error);
 struct sx_cleanup_queue;
 struct sx_cleanup_queue_path {
     struct sx_list link;
+    struct sx_list given; /* client.cleanups_given of the process that pays for it; empty: its owner
+                           * does, or that process has ended */
     struct sx_cleanup_queue *broom;
+    gid_t gid;     /* whose rights the removal has */
+    bool is_given; /* another process has registered it for its owner ... */
+    bool is_jobs;  /* ... for the whole job: removed behind the last client of it ... */
+    bool is_late;  /* ... after its owner had finalized: removed when its owner's process ends */
     size_t len;
     struct sx_cleanup_unlink sweep; /* last: the path follows */
 };

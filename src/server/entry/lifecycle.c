@@ -177,6 +177,7 @@ const struct sx_family sx_families[] = {
         .name = "cleanup",
         .nspace_gone = sx_cleanup_nspace_gone,
         .client_ended = sx_cleanup_client_gone,
+        .client_departed = sx_cleanup_client_gone,
         .client_lost = sx_cleanup_client_gone,
         .client_removed = sx_cleanup_client_removed,
     },

@@ -71,8 +71,7 @@ static void client_left(struct sx_server *server, struct sx_client *client)
 
     sx_client_retain(client);
     sx_connection_close(server, client);
-    SX_FAMILIES_TELL_OF(server, client_ended, client);
-    if (exit_fd >= 0) {
+    if (exit_fd >= 0) { /* before the rows below: they ask whether the exit is awaited */
         client->exit_fd = exit_fd;
         client->exit = (struct sx_poll){
             .fd = exit_fd,
@@ -82,6 +81,7 @@ static void client_left(struct sx_server *server, struct sx_client *client)
         };
         sx_poll_add(server->loop, &client->exit);
     }
+    SX_FAMILIES_TELL_OF(server, client_ended, client);
     if (client->is_tool) {
         sx_reaper_client_departed(server, client);
         sx_tool_forget(server, client);

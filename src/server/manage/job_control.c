@@ -198,7 +198,10 @@ static pmix_status_t ours_begin(struct sx_server *server, struct sx_client *clie
         .members = has_targets ? control->targets.all : &control->job,
         .count = has_targets ? control->targets.count : 1,
     };
-    return sx_cleanup_take(server, client, control->info, control->ninfo);
+    return control->options.cleanups == 0
+               ? PMIX_SUCCESS
+               : sx_cleanup_take(server, client, control->targets.all, control->targets.count,
+                                 control->info, control->ninfo);
 }
 
 /* Everything but the host's part is done. */

@@ -292,6 +292,7 @@ struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)
     client->lane = SX_LANE_READER_NULL;
     sx_list_init(&client->poller);
     sx_list_init(&client->cleanups);
+    sx_list_init(&client->cleanups_given);
     sx_list_init(&client->requests);
     sx_list_init(&client->pendings);
     for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
@@ -346,6 +347,7 @@ struct sx_client *sx_client_release(struct sx_client *client)
     if (--client->reference_count == 0) {
         sx_assert(client->connection == NULL);       /* a connection holds a reference */
         sx_assert(sx_list_empty(&client->cleanups)); /* the namespace's end has taken them */
+        sx_assert(sx_list_empty(&client->cleanups_given));
         sx_results_clear(&client->results);
         for (size_t kind = 0; kind < SX_MEMBERSHIP_KINDS; kind++) {
             while (sx_list_pop(&client->belongings[kind]) != NULL) {

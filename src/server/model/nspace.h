@@ -172,7 +172,8 @@ struct sx_client {
     char *credential;                        /* manage.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* manage.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */
-    struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path */
+    struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path ... */
+    struct sx_list cleanups_given;           /* ... and those that it has given to others */
     bool cleanup_logged;
     struct sx_results results;         /* newest ends of its collectives */
     struct sx_event_codes event_codes; /* its handlers for events from outside the node */

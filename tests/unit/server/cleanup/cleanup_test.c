@@ -6,6 +6,8 @@
 #include "server/manage/manage.h"
 
 #include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -30,11 +32,22 @@ static void begin(void)
     answers_begin(&answers, &server, client);
 }
 
+static void paths_drop(struct sx_client *of)
+{
+    while (!sx_list_empty(&of->cleanups)) {
+        sx_cleanup_queue_path_free(
+            SX_LIST_ENTRY(of->cleanups.next, struct sx_cleanup_queue_path, link));
+    }
+}
+
 static void end(void)
 {
-    while (!sx_list_empty(&client->cleanups)) {
-        sx_cleanup_queue_path_free(
-            SX_LIST_ENTRY(client->cleanups.next, struct sx_cleanup_queue_path, link));
+    SX_LIST_EACH(it, &server.registry.nspaces) {
+        const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
+
+        for (size_t i = 0; i < nspace->client_count; i++) {
+            paths_drop(nspace->by_rank[i]);
+        }
     }
     cr_expect(sx_list_empty(&server.brooms.list), "no path, no broom");
     answers_end(&answers, client);
@@ -51,23 +64,35 @@ static bool request(size_t size)
     return sx_control_on_job_control(&server, client, &frame, 0);
 }
 
-static void write_body(const pmix_info_t info[], size_t ninfo)
+static void write_body(const pmix_proc_t targets[], size_t count, const pmix_info_t info[],
+                       size_t ninfo)
 {
     struct sx_job_control *const head = (void *)body.bytes;
     size_t size = 0;
 
     body = (struct proc_list){ .size = sizeof(*head) };
-    proc_list_add(&body, 0, "job");
+    for (size_t i = 0; i < count; i++) {
+        proc_list_add(&body, targets[i].rank, targets[i].nspace);
+    }
     cr_assert_eq(sx_flat_infos_size(info, ninfo, &size), PMIX_SUCCESS);
     cr_assert(body.size + size <= sizeof(body.bytes));
     cr_assert_eq(sx_flat_infos_encode(info, ninfo, body.bytes + body.size, size), PMIX_SUCCESS);
-    *head = (struct sx_job_control){ .proc_count = 1, .info_size = size };
+    *head = (struct sx_job_control){ .proc_count = (uint32_t)count, .info_size = size };
     body.size += size;
+}
+
+static pmix_status_t ask_for(const pmix_proc_t targets[], size_t count, const pmix_info_t *info)
+{
+    write_body(targets, count, info, 1);
+    cr_assert(request(body.size));
+    return answers_next(&answers, 5);
 }
 
 static pmix_status_t ask(const pmix_info_t info[], size_t ninfo)
 {
-    write_body(info, ninfo);
+    const pmix_proc_t self = { .nspace = "job", .rank = 0 };
+
+    write_body(&self, 1, info, ninfo);
     cr_assert(request(body.size));
     return answers_next(&answers, 5);
 }
@@ -90,14 +115,14 @@ static pmix_info_t flag(const char *key, bool required)
     return info;
 }
 
-/* The paths that are registered, with their flags: "/a:0 /b:1". */
-static const char *registered(void)
+/* The paths of @of that are registered, with their flags: "/a:0 /b:1". */
+static const char *registered_of(const struct sx_client *of)
 {
     static char all[1024];
     size_t used = 0;
 
     all[0] = '\0';
-    SX_LIST_EACH(it, &client->cleanups) {
+    SX_LIST_EACH(it, &of->cleanups) {
         const struct sx_cleanup_queue_path *path = SX_LIST_ENTRY(it, struct sx_cleanup_queue_path,
                                                                  link);
 
@@ -105,6 +130,11 @@ static const char *registered(void)
                                  (int)path->len, path->sweep.path, path->sweep.flags);
     }
     return all;
+}
+
+static const char *registered(void)
+{
+    return registered_of(client);
 }
 
 Test(cleanup, takes_files_and_directories_each_once)
@@ -177,10 +207,7 @@ Test(cleanup, what_is_to_stay_is_not_removed)
         cr_expect_eq(ask(info, 3), kept_rows[i].want, "%s", kept_rows[i].why);
         cr_expect_eq(registered()[0] != '\0', good, "%s", kept_rows[i].why);
         cr_expect_eq(client->nspace->kept_bytes != 0, good, "%s", kept_rows[i].why);
-        while (!sx_list_empty(&client->cleanups)) {
-            sx_cleanup_queue_path_free(
-                SX_LIST_ENTRY(client->cleanups.next, struct sx_cleanup_queue_path, link));
-        }
+        paths_drop(client);
         sx_cleanup_client_removed(&server, client);
         cr_expect_eq(client->nspace->kept_bytes, 0, "%s", kept_rows[i].why);
     }
@@ -225,4 +252,148 @@ Test(cleanup, has_so_many_paths_and_no_more)
 
     cr_expect_eq(ask(&more, 1), PMIX_ERR_OUT_OF_RESOURCE);
     cr_expect_eq(ask(&known, 1), PMIX_SUCCESS);
+}
+
+/* ---- for other processes --------------------------------------------------------------------- */
+
+static struct sx_nspace *others_begin(void)
+{
+    struct sx_nspace *const other = bare_job(&server, "other", 8, 4);
+
+    client->uid = 1000;
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        other->by_rank[rank]->uid = 1000;
+    }
+    return other;
+}
+
+static size_t length(const struct sx_list *list)
+{
+    size_t count = 0;
+
+    SX_LIST_EACH(it, list) {
+        count++;
+    }
+    return count;
+}
+
+Test(cleanup, of_a_named_process_is_its_own)
+{
+    struct sx_nspace *const other = others_begin();
+    const pmix_proc_t targets[] = { { "other", 1 }, { "other", 2 }, { "job", 0 } };
+    const pmix_info_t file = text(PMIX_REGISTER_CLEANUP, "/tmp/a");
+
+    cr_expect_eq(ask_for(targets, 2, &file), PMIX_SUCCESS);
+    cr_expect_str_eq(registered(), "", "not the caller's");
+    cr_expect_str_eq(registered_of(other->by_rank[0]), "");
+    cr_expect_str_eq(registered_of(other->by_rank[1]), "/tmp/a:0");
+    cr_expect_str_eq(registered_of(other->by_rank[2]), "/tmp/a:0");
+    cr_expect_eq(ask_for(targets, 3, &file), PMIX_SUCCESS, "again, and for the caller");
+    cr_expect_str_eq(registered(), "/tmp/a:0");
+    cr_expect_str_eq(registered_of(other->by_rank[1]), "/tmp/a:0");
+    cr_expect_eq(ask_for(NULL, 0, &file), PMIX_SUCCESS, "all of the caller's job");
+    cr_expect_str_eq(registered(), "/tmp/a:0");
+}
+
+/* The first target could be served, and is not: all or nothing. */
+Test(cleanup, of_processes_that_cannot_have_it_is_refused)
+{
+    struct sx_nspace *const other = others_begin();
+    const pmix_info_t file = text(PMIX_REGISTER_CLEANUP, "/tmp/a");
+    const struct {
+        const char *why;
+        pmix_proc_t target;
+        pmix_status_t want;
+    } rows[] = {
+        { "dead", { "other", 1 }, PMIX_ERR_NOT_FOUND },
+        { "on another node", { "other", 5 }, PMIX_ERR_NOT_FOUND },
+        { "finalized, and its end is not awaited", { "other", 2 }, PMIX_ERR_NOT_FOUND },
+        { "of another user", { "theirs", 0 }, PMIX_ERR_NO_PERMISSIONS },
+    };
+
+    other->by_rank[1]->state = SX_CLIENT_DEAD;
+    other->by_rank[2]->left = true;
+    bare_job(&server, "theirs", 1, 1)->by_rank[0]->uid = 1001;
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        const pmix_proc_t targets[] = { { "other", 0 }, rows[i].target };
+
+        cr_expect_eq(ask_for(targets, 2, &file), rows[i].want, "%s", rows[i].why);
+        cr_expect_str_eq(registered_of(other->by_rank[0]), "", "%s", rows[i].why);
+        cr_expect(sx_list_empty(&client->cleanups_given), "%s", rows[i].why);
+    }
+    client->uid = 0;
+    const pmix_proc_t users = { "other", 0 };
+
+    cr_expect_eq(ask_for(&users, 1, &file), PMIX_ERR_NO_PERMISSIONS, "root has another's rights");
+}
+
+/* The caller pays while it lives; a target's own room is its own. */
+Test(cleanup, for_others_counts_as_the_callers)
+{
+    struct sx_nspace *const other = others_begin();
+    char list[SX_CLEANUP_PATHS_MAX * 16];
+    size_t used = 0;
+
+    for (unsigned i = 0; i < SX_CLEANUP_PATHS_MAX; i++) {
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s/t/%u", i > 0 ? "," : "", i);
+    }
+    const pmix_proc_t first = { "other", 0 }, second = { "other", 1 };
+    const pmix_info_t many = text(PMIX_REGISTER_CLEANUP, list),
+                      more = text(PMIX_REGISTER_CLEANUP, "/tmp/more"),
+                      another = text(PMIX_REGISTER_CLEANUP, "/tmp/another");
+
+    cr_expect_eq(ask_for(&first, 1, &many), PMIX_SUCCESS);
+    cr_expect_eq(ask_for(&second, 1, &more), PMIX_ERR_OUT_OF_RESOURCE, "its share is used up");
+    cr_expect_eq(ask(&more, 1), PMIX_ERR_OUT_OF_RESOURCE, "also for itself");
+    cr_expect_eq(length(&client->cleanups_given), SX_CLEANUP_PATHS_MAX);
+
+    cr_expect_eq(sx_cleanup_take(&server, other->by_rank[0], NULL, 0, &more, 1), PMIX_SUCCESS,
+                 "the target's own room is not taken");
+    cr_expect_eq(sx_cleanup_take(&server, other->by_rank[1], &first, 1, &another, 1),
+                 PMIX_ERR_OUT_OF_RESOURCE, "others have given it as many as they may");
+    sx_cleanup_client_gone(&server, client);
+    cr_expect_eq(ask_for(&first, 1, &another), PMIX_ERR_OUT_OF_RESOURCE, "they stay");
+    cr_expect_eq(ask_for(&second, 1, &many), PMIX_SUCCESS, "a new process has a new share");
+    paths_drop(other->by_rank[1]);
+    cr_expect(sx_list_empty(&client->cleanups_given));
+}
+
+/* A process that has finalized may go on for long. */
+Test(cleanup, of_a_finalized_process_waits_for_its_exit)
+{
+    struct sx_nspace *const other = others_begin();
+    struct sx_client *const finalized = other->by_rank[1];
+    const pmix_proc_t target = { "other", 1 };
+    const pmix_info_t file = text(PMIX_REGISTER_CLEANUP, "/tmp/a"),
+                      dir = text(PMIX_REGISTER_CLEANUP_DIR, "/tmp/d");
+
+    finalized->left = true;
+    finalized->exit_fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    cr_assert(finalized->exit_fd >= 0);
+    cr_expect_eq(ask_for(&target, 1, &file), PMIX_SUCCESS);
+    cr_expect_eq(ask_for(&target, 1, &dir), PMIX_SUCCESS);
+    sx_cleanup_client_gone(&server, finalized); /* its connection ends, and no client is left */
+    cr_expect_eq(length(&finalized->cleanups), 2);
+    close(finalized->exit_fd);
+    finalized->exit_fd = -1;
+}
+
+/* The job ends with the last of its clients. */
+Test(cleanup, of_another_job_waits_for_its_last_process)
+{
+    struct sx_nspace *const other = others_begin();
+    const pmix_proc_t target = { "other", PMIX_RANK_WILDCARD };
+    const pmix_info_t file = text(PMIX_REGISTER_CLEANUP, "/tmp/a");
+
+    other->by_rank[0]->state = SX_CLIENT_DEAD;
+    bare_connect(&server, other, 1);
+    bare_connect(&server, other, 2);
+    cr_expect_eq(ask_for(&target, 1, &file), PMIX_SUCCESS);
+    cr_expect_str_eq(registered(), "");
+    sx_cleanup_client_gone(&server, other->by_rank[1]);
+    cr_expect_str_eq(registered_of(other->by_rank[1]), "/tmp/a:0", "one is left");
+    for (size_t i = 0; i < other->client_count; i++) {
+        other->by_rank[i]->state = SX_CLIENT_DEAD;
+    }
+    cr_expect_eq(ask_for(&target, 1, &file), PMIX_ERR_NOT_FOUND);
 }
