@@ -290,6 +290,64 @@ bool sx_proc_is_janitor(pid_t pid)
     return is;
 }
 
+/* The function of the kernel in which the thread @tid waits; "" for none. */
+static void where_read(pid_t tid, char ret_where[64])
+{
+    char path[32];
+    ssize_t got = -1;
+
+    snprintf(path, sizeof(path), "/proc/%d/wchan", (int)tid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        got = read(fd, ret_where, 63);
+        close(fd);
+    }
+    ret_where[got > 0 ? got : 0] = '\0';
+    if (strcmp(ret_where, "0") == 0) {
+        ret_where[0] = '\0';
+    }
+}
+
+/* Return: how much a thread in state @state says about a process that does not end. */
+static int weight_of(char state)
+{
+    return state == '\0'                  ? 0
+           : state == 'Z' || state == 'X' ? 1
+           : state == 'R'                 ? 2
+           : state == 'D'                 ? 4
+                                          : 3;
+}
+
+bool sx_proc_works(pid_t pid, struct sx_proc_hang *ret_hang)
+{
+    bool works = false;
+    char path[32];
+    pid_t of = 0;
+
+    *ret_hang = (struct sx_proc_hang){ .state = '\0' };
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *const tasks = opendir(path);
+
+    for (const struct dirent *it; tasks != NULL && (it = readdir(tasks)) != NULL;) {
+        const pid_t tid = (pid_t)strtol(it->d_name, NULL, 10);
+        const char state = tid > 0 ? sx_proc_state(tid) : '\0'; /* /proc has threads, too */
+
+        works = works || state == 'R';
+        if (weight_of(state) > weight_of(ret_hang->state)) {
+            ret_hang->state = state;
+            of = tid;
+        }
+    }
+    if (tasks != NULL) {
+        closedir(tasks);
+    }
+    if (of > 0) {
+        where_read(of, ret_hang->where);
+    }
+    return works || ret_hang->state == 'Z' || ret_hang->state == 'X';
+}
+
 bool sx_proc_is_exiting(pid_t pid)
 {
     const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);

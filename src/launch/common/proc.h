@@ -64,6 +64,15 @@ bool sx_proc_has_variable(pid_t pid, const char *name, const char *value, bool o
                           bool *ret_known);
 /* Whether @pid, which only we reap, is about to end. */
 bool sx_proc_is_exiting(pid_t pid);
+/* A thread of a process that does not end: its state, '\0' if it is not known, and the function of
+ * the kernel in which it waits, empty if that is not known. */
+struct sx_proc_hang {
+    char state;
+    char where[64];
+};
+/* Whether process @pid works on, or has ended and is to be reaped.  Otherwise *ret_hang is one of
+ * its threads; one that cannot be interrupted if there is any. */
+bool sx_proc_works(pid_t pid, struct sx_proc_hang *ret_hang);
 /* Whether the name of process @pid is that of a launcher's janitor. */
 bool sx_proc_is_janitor(pid_t pid);
 

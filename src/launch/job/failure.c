@@ -345,16 +345,26 @@ static bool ranks_part(struct sx_run_job *job, const struct sx_run_news *news, i
     return any_stays(job);
 }
 
+static void unwanted_kill(struct sx_run_job *job)
+{
+    signal_unwanted(job, SIGKILL);
+    sx_run_stuck_await(job, true);
+}
+
 static void unwanted_due(void *arg, uint64_t now_ns)
 {
     (void)now_ns;
-    signal_unwanted(arg, SIGKILL);
+    unwanted_kill(arg);
 }
 
 /* Grant a grace period, unless @number is SIGKILL. */
 static void ranks_end(struct sx_run_job *job, int number)
 {
-    if (!sx_run_is_awaited(&job->unwanted) && number != SIGKILL) {
+    if (number == SIGKILL) {
+        unwanted_kill(job);
+        return;
+    }
+    if (!sx_run_is_awaited(&job->unwanted)) {
         sx_run_after(&job->run->loop, &job->unwanted,
                      sx_run_end_grace_ns(job->run, SX_RUN_GRACE_NS), unwanted_due, job);
     }

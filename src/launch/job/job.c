@@ -32,6 +32,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/util.h"
+#include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/job/diagnose.h"
 #include "launch/job/record.h"
@@ -56,10 +57,9 @@ void sx_run_job_started(struct sx_run_job *job)
 
 void sx_run_job_stop(struct sx_run_job *job)
 {
-    struct sx_timer *const timers[] = {
-        &job->timeout,  &job->term, &job->kill,    &job->reaction,
-        &job->unwanted, &job->lost, &job->restart, &job->hunt.look
-    };
+    struct sx_timer *const timers[] = { &job->timeout, &job->term,     &job->kill,
+                                        &job->stuck,   &job->reaction, &job->unwanted,
+                                        &job->lost,    &job->restart,  &job->hunt.look };
 
     for (size_t i = 0; i < SX_COUNT(timers); i++) {
         sx_timer_remove(timers[i]);
@@ -105,6 +105,93 @@ void sx_run_end_fate(struct sx_run_job *job, pmix_status_t fate)
     }
 }
 
+/* ---- ranks that SIGKILL does not end --------------------------------------------------------- */
+
+/* A process ends when it leaves the kernel, and a file system or a device may keep it there; and
+ * the processes of some programs are another user's.  Such a rank is left, so that its job and the
+ * launcher end.  A process that works in the kernel has more time: it may have much memory to
+ * free. */
+#define STUCK_NS (5 * SX_NS_PER_SEC)
+#define STUCK_WORKING_NS (60 * SX_NS_PER_SEC)
+#define STUCK_LOOK_NS SX_NS_PER_SEC
+
+static pid_t *left_find(const struct sx_run_state *run, pid_t pid)
+{
+    for (uint32_t i = 0; i < run->left_count; i++) {
+        if (run->left[i] == pid) {
+            return &run->left[i];
+        }
+    }
+    return NULL;
+}
+
+bool sx_run_left_is(const struct sx_run_state *run, pid_t pid)
+{
+    return left_find(run, pid) != NULL;
+}
+
+void sx_run_left_add(struct sx_run_state *run, pid_t pid)
+{
+    run->left = sx_cli_realloc(run->left, run->left_count + 1, sizeof(*run->left));
+    run->left[run->left_count++] = pid;
+}
+
+void sx_run_left_ended(struct sx_run_state *run, pid_t pid)
+{
+    pid_t *const at = left_find(run, pid);
+
+    if (at != NULL) {
+        *at = run->left[--run->left_count];
+    }
+}
+
+void sx_run_left_deinit(struct sx_run_state *run)
+{
+    free(run->left);
+    run->left = NULL;
+    run->left_count = 0;
+}
+
+static void stuck_due(void *arg, uint64_t now_ns)
+{
+    struct sx_run_job *const job = arg;
+    bool any = false;
+
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        struct sx_run_rank *const its = &job->ranks[i];
+        struct sx_proc_hang hang;
+
+        if (!its->alive || its->killed_ns == 0) {
+            continue;
+        }
+        if (now_ns - its->killed_ns >= STUCK_NS &&
+            (!sx_proc_works(its->pid, &hang) || now_ns - its->killed_ns >= STUCK_WORKING_NS)) {
+            job->run->acts->leave(its, &hang);
+        } else {
+            any = true;
+        }
+    }
+    if (any) {
+        sx_run_after(&job->run->loop, &job->stuck, STUCK_LOOK_NS, stuck_due, job);
+    }
+}
+
+void sx_run_stuck_await(struct sx_run_job *job, bool unwanted)
+{
+    for (uint32_t i = 0; i < job->spawned; i++) {
+        struct sx_run_rank *const its = &job->ranks[i];
+
+        if (its->alive && its->killed_ns == 0 && (its->unwanted || !unwanted)) {
+            its->killed_ns = sx_run_now_ns(&job->run->loop);
+        }
+    }
+    if (!sx_run_is_awaited(&job->stuck)) {
+        sx_run_after(&job->run->loop, &job->stuck, STUCK_NS, stuck_due, job);
+    }
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
 static void job_signal(const struct sx_run_job *job, int number)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {
@@ -126,6 +213,7 @@ static void job_kill(struct sx_run_job *job)
     if (!job->killed) {
         job->killed = true;
         job_signal(job, SIGKILL);
+        sx_run_stuck_await(job, false);
     }
 }
 

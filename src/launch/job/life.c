@@ -82,23 +82,18 @@ static void streams_drain(struct sx_run_rank *rank)
     }
 }
 
-static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
+/* @usage: NULL if it was not reaped. */
+static void rank_ended(struct sx_run_rank *its, const siginfo_t *info, const struct rusage *usage)
 {
+    static const struct rusage unknown;
     struct sx_run_job *const job = its->job;
     const uint32_t rank = (uint32_t)(its - job->ranks);
-    struct rusage usage = { 0 };
-    bool good;
+    const bool good = info->si_code == CLD_EXITED && info->si_status == 0 &&
+                      !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
 
-    sx_run_pmi1_hear_last(job, rank);
-    good = info->si_code == CLD_EXITED && info->si_status == 0 &&
-           !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
-
-    kill(-info->si_pid, SIGKILL);
-    sx_janitor_group_remove(job->run->setup->janitor, info->si_pid);
-    wait4(info->si_pid, NULL, 0, &usage);
     its->past.has_come = sx_run_upcall_has_come(job, rank);
     its->past.has_left = !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
-    sx_run_record_ended(its, info, &usage);
+    sx_run_record_ended(its, info, usage == NULL ? &unknown : usage);
     sx_run_bearer_remove(job->run, its);
     its->alive = false;
     job->alive--;
@@ -118,6 +113,38 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info)
         streams_drain(its);
     }
     sx_run_failure_rank_ended(job, rank, info, good);
+}
+
+static void rank_reap(struct sx_run_rank *its, const siginfo_t *info)
+{
+    struct rusage usage = { 0 };
+
+    sx_run_pmi1_hear_last(its->job, (uint32_t)(its - its->job->ranks));
+    kill(-info->si_pid, SIGKILL);
+    sx_janitor_group_remove(its->job->run->setup->janitor, info->si_pid);
+    wait4(info->si_pid, NULL, 0, &usage);
+    rank_ended(its, info, &usage);
+}
+
+/* To all who ask @its rank was killed. */
+static void rank_leave(struct sx_run_rank *its, const struct sx_proc_hang *hang)
+{
+    const siginfo_t info = { .si_pid = its->pid, .si_code = CLD_KILLED, .si_status = SIGKILL };
+    struct sx_run_job *const job = its->job;
+    struct sx_run_state *const run = job->run;
+
+    const uint32_t rank = (uint32_t)(its - job->ranks);
+    const bool is_placed = hang->where[0] != '\0';
+
+    sx_run_say_of(job,
+                  "SIGKILL does not end %srank %u (pid %ld), which is in state %c%s%s%s: nobody "
+                  "waits for it any more",
+                  job->prefix, rank, (long)its->pid, hang->state == '\0' ? '?' : hang->state,
+                  is_placed ? " (" : "", hang->where, is_placed ? ")" : "");
+    sx_janitor_group_remove(run->setup->janitor, its->pid);
+    sx_run_left_add(run, its->pid);
+    rank_ended(its, &info, NULL);
+    sx_run_host_rank_left(job, rank);
 }
 
 /* The janitor was killed.  Without another one, the leftovers of a killed launcher would stay. */
@@ -162,13 +189,14 @@ static void reap(struct sx_run_state *run)
         }
         rank = sx_run_bearer(run, info.si_pid);
         if (rank != NULL) {
-            rank_ended(rank, &info);
+            rank_reap(rank, &info);
             continue;
         }
         waitpid(info.si_pid, NULL, 0);
         sx_run_debugger_ended(run, info.si_pid);
         sx_run_foreign_ended(&run->foreign, info.si_pid);
         sx_run_lookup_ended(run, info.si_pid);
+        sx_run_left_ended(run, info.si_pid);
         if (info.si_pid == run->setup->look->pid) {
             run->setup->look->pid = 0; /* the probe's text is in the pipe */
         }
@@ -502,6 +530,7 @@ static const struct sx_run_acts acts = {
     .abort = sx_run_failure_abort,
     .lost = sx_run_failure_lost,
     .spawn = sx_run_lookup_spawn,
+    .leave = rank_leave,
 };
 
 static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)

@@ -67,7 +67,7 @@ static bool is_survivor(struct sx_run_state *run, pid_t pid)
 {
     return pid != run->setup->janitor->pid && pid != run->setup->look->pid &&
            sx_run_bearer(run, pid) == NULL && !sx_run_debugger_is(run, pid) &&
-           !sx_run_lookup_is(run, pid);
+           !sx_run_lookup_is(run, pid) && !sx_run_left_is(run, pid);
 }
 
 enum whose { OURS, OTHERS, DYING };
@@ -198,6 +198,7 @@ void sx_run_survivors_close(struct sx_run_state *run)
         close(run->survivors.children_fd);
     }
     run->survivors.children_fd = -1;
+    sx_run_left_deinit(run);
 }
 
 /* ---- remove ---------------------------------------------------------------------------------- */

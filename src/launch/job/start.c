@@ -353,6 +353,7 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     job->ranks[rank].job = job;
     job->ranks[rank].pid = pid;
     job->ranks[rank].alive = true;
+    job->ranks[rank].killed_ns = 0;
     sx_run_record_started(&job->ranks[rank]);
     job->alive++;
     sx_run_bearer_add(job->run, &job->ranks[rank]);

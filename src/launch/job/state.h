@@ -152,6 +152,7 @@ void sx_run_lookups_end(struct sx_run_state *run);
 #define SX_RUN_EXIT_TIMEOUT 124
 #define SX_RUN_EXIT_SIGNAL 128 /* plus the signal */
 
+struct sx_proc_hang;
 struct sx_run_look;
 struct sx_run_record;
 
@@ -192,6 +193,8 @@ struct sx_run_acts {
     void (*lost)(struct sx_run_job *job, uint32_t rank);
     void (*spawn)(struct sx_run_state *run, struct sx_run_request *request,
                   struct sx_run_job *parent);
+    /* SIGKILL does not end @rank: nobody waits for it any more. */
+    void (*leave)(struct sx_run_rank *rank, const struct sx_proc_hang *hang);
 };
 
 struct sx_run_state {
@@ -207,6 +210,8 @@ struct sx_run_state {
     struct sx_poll signals, news;
     struct sx_run_foreign foreign;
     struct sx_run_survivors survivors;
+    pid_t *left; /* ranks that SIGKILL has not ended */
+    uint32_t left_count;
     struct sx_run_asker *askers;  /* of spawns */
     struct sx_timer lookups_last; /* no job is left, and spawns have this time */
     bool lookups_over;
@@ -242,6 +247,16 @@ void sx_run_job_over(struct sx_run_job *job);
 void sx_run_job_fail(struct sx_run_job *job, pmix_status_t fate);
 /* Drop its deadlines, in any state. */
 void sx_run_job_stop(struct sx_run_job *job);
+
+/* Ranks of @job, all or those that are unwanted, have been sent SIGKILL.  Those that it does not
+ * end are left (acts->leave). */
+void sx_run_stuck_await(struct sx_run_job *job, bool unwanted);
+
+/* The processes of ranks that were left.  Ended: @pid has been reaped; any process. */
+void sx_run_left_add(struct sx_run_state *run, pid_t pid);
+bool sx_run_left_is(const struct sx_run_state *run, pid_t pid);
+void sx_run_left_ended(struct sx_run_state *run, pid_t pid);
+void sx_run_left_deinit(struct sx_run_state *run);
 
 /* ---- end ------------------------------------------------------------------------------------- */
 

@@ -416,13 +416,18 @@ static void nothing_more(pmix_status_t status, void *arg)
 }
 
 /* Do not wait for the deregistration: there may be thousands. */
-void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
+void sx_run_host_rank_left(const struct sx_run_job *job, uint32_t rank)
 {
     pmix_proc_t proc;
 
+    PMIx_Load_procid(&proc, job->nspace, rank);
+    PMIx_server_deregister_client(&proc, nothing_more, NULL);
+}
+
+void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank)
+{
     if (!sx_run_host_is_client(job, rank)) {
-        PMIx_Load_procid(&proc, job->nspace, rank);
-        PMIx_server_deregister_client(&proc, nothing_more, NULL);
+        sx_run_host_rank_left(job, rank);
     }
 }
 

@@ -100,6 +100,9 @@ void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank);
  * noticed the end of its own clients itself. */
 void sx_run_host_rank_gone(const struct sx_run_job *job, uint32_t rank);
 
+/* The process of @rank is counted as ended, but lives: the server closes its connection. */
+void sx_run_host_rank_left(const struct sx_run_job *job, uint32_t rank);
+
 /* Give the server the ends of ranks that it has not received yet, for clients that query the table
  * of processes. */
 void sx_run_host_tell_ends(struct sx_run_job *job);
