@@ -8,10 +8,12 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/util.h"
 #include "gateway/session.h"
 
 #define HEADER_BYTES ((size_t)16)
@@ -35,7 +37,9 @@ void sx_gateway_link_init(struct sx_gateway_link *link, int fd)
 {
     const int on = 1;
 
-    *link = (struct sx_gateway_link){ .fd = fd, .state = SX_LINK_OPEN, .held = true };
+    *link = (struct sx_gateway_link){
+        .fd = fd, .state = SX_LINK_OPEN, .held = true, .end_fds = { -1, -1 }
+    };
     fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
     /* An answer is one write, so there is nothing to wait for. */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -137,6 +141,27 @@ pmix_status_t sx_gateway_link_send(struct sx_gateway_link *link, uint32_t tag, c
         sx_gateway_link_write(link);
     }
     return PMIX_SUCCESS;
+}
+
+void sx_gateway_link_make_room(struct sx_gateway_link *link, size_t size)
+{
+    struct pollfd fds[1 + SX_LINK_ENDS] = { { .fd = link->fd, .events = POLLOUT } };
+
+    for (unsigned i = 0; i < SX_LINK_ENDS; i++) {
+        fds[1 + i] = (struct pollfd){ .fd = link->end_fds[i], .events = POLLIN };
+    }
+    while (link->state == SX_LINK_OPEN && !link->held && link->out_end - link->out_begin > size) {
+        const int ready = poll(fds, SX_COUNT(fds), -1);
+        bool ends = ready < 0 && errno != EINTR;
+
+        for (unsigned i = 0; i < SX_LINK_ENDS && ready > 0; i++) {
+            ends = ends || fds[1 + i].revents != 0;
+        }
+        if (ends) {
+            link->state = SX_LINK_ENDED;
+        }
+        sx_gateway_link_write(link);
+    }
 }
 
 bool sx_gateway_link_writes(const struct sx_gateway_link *link)

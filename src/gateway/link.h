@@ -12,7 +12,7 @@
  * bytes that its header announces.  While the session is full, or more than SX_LINK_SEND_HIGH bytes
  * wait for the other side, nothing more is read.  Output: what the socket does not take waits in a
  * queue; above SX_LINK_SEND_MAX the link is broken, so a client that does not read costs only
- * itself.  One thread; nothing here waits. */
+ * itself.  One thread; nothing here waits but sx_gateway_link_make_room. */
 #ifndef SX_GATEWAY_LINK_H
 #define SX_GATEWAY_LINK_H
 
@@ -29,6 +29,8 @@ struct sx_session; /* gateway/session.h */
 #define SX_LINK_SEND_HIGH ((size_t)16 << 20)
 #define SX_LINK_SEND_MAX ((size_t)512 << 20)
 
+#define SX_LINK_ENDS 2u
+
 enum sx_link_state { SX_LINK_OPEN, SX_LINK_ENDED, SX_LINK_BROKEN };
 
 struct sx_gateway_link {
@@ -43,6 +45,8 @@ struct sx_gateway_link {
     size_t out_begin; /*   from here ... */
     size_t out_end;   /*   ... to here ... */
     size_t out_room;  /*   ... of so many */
+    /* Readable once the rank has ended, or nobody wants it served; their owner's.  -1: none. */
+    int end_fds[SX_LINK_ENDS];
 };
 
 /* @fd is borrowed, and made non-blocking; frames wait until sx_gateway_link_release. */
@@ -56,6 +60,11 @@ void sx_gateway_link_release(struct sx_gateway_link *link);
  * link is not OPEN, or no more. */
 pmix_status_t sx_gateway_link_send(struct sx_gateway_link *link, uint32_t tag, const void *body,
                                    size_t size);
+
+/* Wait until no more than @size bytes wait for the other side; what a closed connection does not
+ * take is dropped.  One of end_fds that is readable makes the link ENDED.  This slows down the
+ * source of frames that nobody has asked for. */
+void sx_gateway_link_make_room(struct sx_gateway_link *link, size_t size);
 
 /* Whether poll(2) is to ask for POLLIN, and for POLLOUT. */
 bool sx_gateway_link_reads(const struct sx_gateway_link *link, const struct sx_session *session);

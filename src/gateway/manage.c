@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* manage.c - requests about processes and jobs: abort, spawn, job control, allocation, monitors and
- * credentials. */
+ * credentials; and fabrics of the host. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,4 +167,85 @@ pmix_status_t sx_gateway_validate_credential(struct sx_request *request,
     }
     return PMIx_Validate_credential_nb(credential, request->infos.at, request->infos.count,
                                        on_validated, request);
+}
+
+/* ---- Fabrics --------------------------------------------------------------------------------- */
+
+/* Our call keeps what the host said in its own fabric.  The rank's library does so, too, and names
+ * a fabric by its index; it lets go of it without a message. */
+struct fabric {
+    struct sx_request *request;
+    pmix_fabric_t ours;
+};
+
+static struct fabric *fabric_new(struct sx_request *request)
+{
+    struct fabric *const fabric = calloc(1, sizeof(*fabric));
+
+    if (fabric != NULL) {
+        fabric->request = request;
+    }
+    return fabric;
+}
+
+static void on_fabric(pmix_status_t status, void *cbdata)
+{
+    struct fabric *const fabric = cbdata;
+    struct sx_request *const request = fabric->request;
+
+    if (status == PMIX_SUCCESS) {
+        request->session->fabric = fabric->ours;
+    }
+    sx_request_on_infos(status, fabric->ours.info, fabric->ours.ninfo, request, NULL, NULL);
+    if (fabric->ours.info != NULL) {
+        PMIX_INFO_FREE(fabric->ours.info, fabric->ours.ninfo);
+    }
+    request->session->fabric.info = NULL;
+    request->session->fabric.ninfo = 0;
+    free(fabric);
+}
+
+/* infos. */
+pmix_status_t sx_gateway_fabric_register(struct sx_request *request, struct sx_wire_reader *body)
+{
+    struct fabric *fabric;
+    pmix_status_t rc;
+
+    request->infos = sx_codec_get_infos(body);
+    if (body->failed != PMIX_SUCCESS) {
+        return body->failed;
+    }
+    fabric = fabric_new(request);
+    if (fabric == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    rc = PMIx_Fabric_register_nb(&fabric->ours, request->infos.at, request->infos.count, on_fabric,
+                                 fabric);
+    if (rc != PMIX_SUCCESS) {
+        free(fabric);
+    }
+    return rc;
+}
+
+/* SIZE index, of any fabric that was registered: the host judges it. */
+pmix_status_t sx_gateway_fabric_update(struct sx_request *request, struct sx_wire_reader *body)
+{
+    const size_t index = sx_codec_get_size(body);
+    struct fabric *fabric;
+    pmix_status_t rc;
+
+    if (body->failed != PMIX_SUCCESS) {
+        return body->failed;
+    }
+    fabric = fabric_new(request);
+    if (fabric == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    fabric->ours = request->session->fabric;
+    fabric->ours.index = index;
+    rc = PMIx_Fabric_update_nb(&fabric->ours, on_fabric, fabric);
+    if (rc != PMIX_SUCCESS) {
+        free(fabric);
+    }
+    return rc;
 }

@@ -53,6 +53,8 @@ struct sx_session {
     uint32_t commit_count;   /* data.c */
     struct sx_prefetch prefetch;
     struct sx_list handlers; /* event.c: one for each code that the rank waits for */
+    struct sx_list pulls;    /* iof.c: of output, for the rank */
+    pmix_fabric_t fabric;    /* manage.c: one that was registered, without its infos */
 };
 
 struct sx_request {
@@ -154,6 +156,12 @@ pmix_status_t sx_gateway_event_deregister(struct sx_request *request, struct sx_
 pmix_status_t sx_gateway_event_notify(struct sx_request *request, struct sx_wire_reader *body);
 void sx_gateway_event_deinit(struct sx_session *session);
 
+/* iof.c */
+pmix_status_t sx_gateway_iof_pull(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_iof_deregister(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_iof_push(struct sx_request *request, struct sx_wire_reader *body);
+void sx_gateway_iof_deinit(struct sx_session *session);
+
 /* publish.c */
 pmix_status_t sx_gateway_publish(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_lookup(struct sx_request *request, struct sx_wire_reader *body);
@@ -179,6 +187,8 @@ void sx_gateway_heartbeat(void);
 pmix_status_t sx_gateway_get_credential(struct sx_request *request, struct sx_wire_reader *body);
 pmix_status_t sx_gateway_validate_credential(struct sx_request *request,
                                              struct sx_wire_reader *body);
+pmix_status_t sx_gateway_fabric_register(struct sx_request *request, struct sx_wire_reader *body);
+pmix_status_t sx_gateway_fabric_update(struct sx_request *request, struct sx_wire_reader *body);
 
 /* query.c */
 pmix_status_t sx_gateway_query(struct sx_request *request, struct sx_wire_reader *body);

@@ -258,6 +258,8 @@ static int rank_serve(const struct sx_serve *serve, const struct sx_foreign *for
     served.fds[SESSION] = (struct pollfd){ .fd = sx_session_fd(served.session), .events = POLLIN };
     served.fds[LIFE] = (struct pollfd){ .fd = serve->life_fd, .events = POLLIN };
     served.fds[PROCESS] = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+    served.link.end_fds[0] = serve->life_fd;
+    served.link.end_fds[1] = pidfd;
     the_served = &served;
     sx_log_set_judge(may_log);
     code = session_run(&served, foreign);

@@ -45,9 +45,14 @@ static const struct command {
     [19] = { "MONITOR", sx_gateway_monitor },
     [20] = { "GET_CREDENTIAL", sx_gateway_get_credential },
     [21] = { "VALIDATE_CRED", sx_gateway_validate_credential },
+    [22] = { "IOF_PULL", sx_gateway_iof_pull },
+    [23] = { "IOF_PUSH", sx_gateway_iof_push },
     [24] = { "GROUP_CONSTRUCT", sx_gateway_group_construct },
     [27] = { "GROUP_LEAVE", sx_gateway_group_leave },
     [28] = { "GROUP_DESTRUCT", sx_gateway_group_destruct },
+    [29] = { "IOF_DEREG", sx_gateway_iof_deregister },
+    [30] = { "FABRIC_REGISTER", sx_gateway_fabric_register },
+    [31] = { "FABRIC_UPDATE", sx_gateway_fabric_update },
     [33] = { "REFRESH_CACHE", sx_gateway_refresh },
     [37] = { "RESOLVE_PEERS", sx_gateway_resolve_peers },
     [38] = { "RESOLVE_NODE", sx_gateway_resolve_nodes },
@@ -315,6 +320,7 @@ pmix_status_t sx_session_open(struct sx_gateway_link *link, const struct sx_fore
     sx_list_init(&session->requests);
     sx_list_init(&session->deferred);
     sx_list_init(&session->handlers);
+    sx_list_init(&session->pulls);
     rc = begin(session);
     if (rc != PMIX_SUCCESS) {
         if (session->fd >= 0) {
@@ -395,6 +401,7 @@ struct sx_session *sx_session_close(struct sx_session *session, bool lost)
     }
     the_session = NULL;
     sx_gateway_event_deinit(session);
+    sx_gateway_iof_deinit(session);
     sx_gateway_data_deinit(session);
     sx_gateway_prefetch_deinit(session);
     close(session->fd);

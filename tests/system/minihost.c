@@ -5,8 +5,8 @@
  * usage: minihost N PROGRAM [ARGS]
  *
  * It uses the public server API alone, and of that what OpenPMIx 4.2 has too, with which it runs as
- * well; it knows nothing of `shmix run`, and gives only what a host has to give, and a scheduler of
- * NODES nodes.  It prints what the library told it (connected, finalized, lost, abort) on stderr
+ * well; it knows nothing of `shmix run`, and gives only what a host has to give, a scheduler of
+ * NODES nodes, and a fabric.  It prints what the library told it (connected, finalized, lost, abort) on stderr
  * when MINIHOST_VERBOSE is set.  Exit status: the first non-zero of the ranks, 128 + signal. */
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,6 +73,22 @@ static pmix_status_t on_allocate(const pmix_proc_t *client, pmix_alloc_directive
     PMIX_INFO_LOAD(&results[0], PMIX_ALLOC_NUM_NODES, &allocated, PMIX_UINT64);
     PMIX_INFO_LOAD(&results[1], PMIX_ALLOC_ID, "mini.1", PMIX_STRING);
     cbfunc(PMIX_SUCCESS, results, is_new ? 2 : 1, cbdata, NULL, NULL);
+    PMIx_Value_destruct(&results[1].value);
+    return PMIX_SUCCESS;
+}
+
+/* The vendor of fabric 0 is "mini", and "mini again" when the host is asked once more. */
+static pmix_status_t on_fabric(const pmix_proc_t *client, pmix_fabric_operation_t operation,
+                               const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc,
+                               void *cbdata)
+{
+    const char *const vendor = operation == PMIX_FABRIC_UPDATE_INFO ? "mini again" : "mini";
+    const size_t index = 0;
+    pmix_info_t results[2];
+
+    PMIX_INFO_LOAD(&results[0], PMIX_FABRIC_INDEX, &index, PMIX_SIZE);
+    PMIX_INFO_LOAD(&results[1], PMIX_FABRIC_VENDOR, vendor, PMIX_STRING);
+    cbfunc(PMIX_SUCCESS, results, 2, cbdata, NULL, NULL);
     PMIx_Value_destruct(&results[1].value);
     return PMIX_SUCCESS;
 }
@@ -145,7 +161,8 @@ int main(int argc, char **argv)
 {
     pmix_server_module_t module = { .client_connected = on_connected,
                                     .client_finalized = on_finalized,
-                                    .allocate = on_allocate };
+                                    .allocate = on_allocate,
+                                    .fabric = on_fabric };
     static pid_t pids[RANKS_MAX];
     unsigned n = argc > 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
     int exit_status = 0;

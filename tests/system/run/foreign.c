@@ -10,9 +10,16 @@
  *     starts        start this program again as a child, which is refused
  *     abort N       PMIx_Abort by the last rank
  *     wait          print "RANK PID ready", then a fence that never completes: rank 0 does not come
+ *     pull N [GO]   rank 0 pulls what rank 1 writes, N lines, and compares them; its first callback
+ *                   makes GO.held, and waits until there is GO; rank 1 makes GO.written at its end.
+ *                   Ranks from 2 on fence among themselves, and make GO.fenced
+ *     fabric        print the fabric's vendor, as the host says it, and says it again
  *
  * A rank prints "RANK: ok" at its end. */
+#include <fcntl.h>
 #include <pmix.h>
+#include <pmix_tool.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +194,161 @@ static void starts(const char *program)
     check(system(command) == 0 ? PMIX_SUCCESS : PMIX_ERROR, "the child");
 }
 
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static sem_t done;
+static pmix_status_t done_status;
+static size_t pull_number;
+static const char *go;
+static struct {
+    char line[16];
+    size_t length;
+    int count; /* of whole lines */
+} pulled;
+
+static void touch(const char *suffix)
+{
+    char path[4096];
+
+    if (go != NULL) {
+        snprintf(path, sizeof(path), "%s.%s", go, suffix);
+        close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    }
+}
+
+static void hold(void)
+{
+    touch("held");
+    while (access(go, F_OK) != 0) {
+        usleep(10000);
+    }
+}
+
+static void on_output(size_t number, pmix_iof_channel_t channel, pmix_proc_t *source,
+                      pmix_byte_object_t *bytes, pmix_info_t *infos, size_t count)
+{
+    static bool held;
+
+    (void)number, (void)infos, (void)count;
+    check(channel == PMIX_FWD_STDOUT_CHANNEL && source->rank == 1 ? PMIX_SUCCESS : PMIX_ERROR,
+          "what is pulled");
+    if (go != NULL && !held) {
+        held = true;
+        hold();
+    }
+    for (size_t i = 0; i < bytes->size; i++) {
+        if (bytes->bytes[i] != '\n') {
+            check(pulled.length < sizeof(pulled.line) - 1 ? PMIX_SUCCESS : PMIX_ERROR, "a line");
+            pulled.line[pulled.length++] = bytes->bytes[i];
+            continue;
+        }
+        pulled.line[pulled.length] = '\0';
+        pulled.length = 0;
+        check(atoi(pulled.line) == pulled.count++ ? PMIX_SUCCESS : PMIX_ERROR, "the order");
+    }
+    if (bytes->size == 0) {
+        sem_post(&done);
+    }
+}
+
+static void on_done(pmix_status_t status, void *cbdata)
+{
+    (void)cbdata;
+    done_status = status;
+    sem_post(&done);
+}
+
+static void on_pulled(pmix_status_t status, size_t number, void *cbdata)
+{
+    pull_number = number;
+    on_done(status, cbdata);
+}
+
+static void await(const char *what)
+{
+    while (sem_wait(&done) != 0) {
+    }
+    check(done_status, what);
+}
+
+static void pull(int lines)
+{
+    pmix_proc_t other;
+
+    PMIX_LOAD_PROCID(&other, self.nspace, 1);
+    sem_init(&done, 0, 0);
+    check(PMIx_IOF_pull(&other, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output, on_pulled, NULL),
+          "pull");
+    await("pull");
+    fence();
+    await("output"); /* its end */
+    check(pulled.count == lines ? PMIX_SUCCESS : PMIX_ERROR, "the number of lines");
+    check(PMIx_IOF_deregister(pull_number, NULL, 0, on_done, NULL), "deregister");
+    await("deregister");
+    if (PMIx_IOF_deregister(pull_number + 7, NULL, 0, on_done, NULL) == PMIX_SUCCESS) {
+        check(PMIX_ERROR, "what is not pulled is deregistered");
+    }
+}
+
+static void fence_others(void)
+{
+    pmix_proc_t others[2];
+
+    PMIX_LOAD_PROCID(&others[0], self.nspace, 2);
+    PMIX_LOAD_PROCID(&others[1], self.nspace, 3);
+    for (int i = 0; i < 100; i++) {
+        check(PMIx_Fence(others, 2, NULL, 0), "a fence of others");
+    }
+    touch("fenced");
+}
+
+static void output(int lines)
+{
+    if (self.rank == 0) {
+        pull(lines);
+        return;
+    }
+    fence();
+    if (self.rank > 1) {
+        fence_others();
+        return;
+    }
+    for (int i = 0; i < lines; i++) {
+        printf("%d\n", i);
+    }
+    fflush(stdout);
+    touch("written");
+    close(STDOUT_FILENO);
+}
+
+/* ---- fabrics --------------------------------------------------------------------------------- */
+
+static void vendor_print(const pmix_fabric_t *fabric)
+{
+    for (size_t i = 0; i < fabric->ninfo; i++) {
+        if (strcmp(fabric->info[i].key, PMIX_FABRIC_VENDOR) == 0) {
+            printf("vendor %s\n", fabric->info[i].value.data.string);
+        }
+    }
+}
+
+static void fabric(void)
+{
+    pmix_fabric_t fabric = { .name = NULL };
+    const pmix_status_t rc = PMIx_Fabric_register(&fabric, NULL, 0);
+
+    /* Release 4.2 of the other library does not return what its server has answered. */
+    if (rc == PMIX_ERR_NOT_SUPPORTED || (rc == PMIX_SUCCESS && fabric.ninfo == 0)) {
+        printf("no fabric\n");
+        return;
+    }
+    check(rc, "register");
+    vendor_print(&fabric);
+    check(PMIx_Fabric_update(&fabric), "update");
+    vendor_print(&fabric);
+    check(PMIx_Fabric_deregister(&fabric), "deregister a fabric");
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "data";
@@ -196,7 +358,12 @@ int main(int argc, char **argv)
         return PMIx_Init(NULL, NULL, 0) == PMIX_ERR_UNREACH ? 0 : 1;
     }
     begin();
-    if (strcmp(what, "starts") == 0) {
+    if (strcmp(what, "pull") == 0) {
+        go = argc > 3 ? argv[3] : NULL;
+        output(number);
+    } else if (strcmp(what, "fabric") == 0) {
+        fabric();
+    } else if (strcmp(what, "starts") == 0) {
         starts(argv[0]);
     } else if (strcmp(what, "data") == 0) {
         data();
