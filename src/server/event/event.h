@@ -102,9 +102,22 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, stru
 /* The client's process died without finalizing.  First its namespace receives an event, then the
  * host. */
 void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
-/* The client wants @procs (empty: all of its namespace) to be ended. */
-void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
-                            const pmix_proc_t procs[], size_t nprocs);
+/* The event about the end of some processes, which is long if they are many: to take its memory is
+ * one step, to write and publish it another. */
+struct sx_event_end {
+    pmix_proc_t source, everyone;
+    pmix_data_array_t array;
+    pmix_info_t info[2];
+    struct sx_event_building building;
+    bool is_begun; /* false: nothing is to be published, or the log says why not */
+};
+/* The client wants @procs (empty: all of its namespace) to be ended.  They, and @end, stay where
+ * they are until the event is published. */
+void sx_event_abort_begin(struct sx_event_end *end, const struct sx_client *client,
+                          const pmix_proc_t procs[], size_t nprocs);
+void sx_event_abort_publish(struct sx_server *server, struct sx_event_end *end);
+/* Nothing will be published.  Safe when zeroed, and twice. */
+void sx_event_abort_clear(struct sx_event_end *end);
 /* Additional contents of an event: processes, a text, an error, infos as they are (with their own
  * keys), or (with none of these) a number. */
 struct sx_event_note {

@@ -70,15 +70,12 @@ static const char *reason_of(pmix_status_t rc, pmix_status_t code, const pmix_pr
                : "memory is short";
 }
 
-/* @info has room for one more.  @client: the client that caused the event; NULL: the library.
- * @user: only this user's processes receive it; NULL: all.  @options: the range and the targets of
- * @info, unless it sets them itself. */
-static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
-                    const uid_t *user, const pmix_proc_t *source, struct sx_notify_options options,
-                    pmix_info_t info[], size_t ninfo)
+/* @info has room for one more.  @options: the range and the targets of @info, unless it sets them
+ * itself.  Return: false: the event reaches nobody, and the log says why. */
+static bool begin(struct sx_event_building *building, pmix_status_t code, const pmix_proc_t *source,
+                  struct sx_notify_options options, pmix_info_t info[], size_t ninfo)
 {
     const struct sx_some_procs targets = options.targets;
-    struct sx_event_block *block = NULL;
     pmix_status_t rc;
 
     load(&info[ninfo], PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
@@ -88,11 +85,40 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
         options.targets = targets;
     }
     if (rc == PMIX_SUCCESS) {
-        rc = sx_event_block_build(code, source, &options, info, ninfo + 1, &block);
+        rc = sx_event_block_begin(building, code, source, &options, info, ninfo + 1);
     }
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: %s", code, source->nspace,
                source->rank, reason_of(rc, code, source, &options, info, ninfo + 1));
+    }
+    return rc == PMIX_SUCCESS;
+}
+
+/* Return: as begin, with NULL. */
+static struct sx_event_block *finish(struct sx_event_building *building, const pmix_proc_t *source)
+{
+    struct sx_event_block *block = NULL;
+    const pmix_status_t rc = sx_event_block_finish(building, &block);
+
+    if (rc != PMIX_SUCCESS) {
+        sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: %s", building->event.code,
+               source->nspace, source->rank, PMIx_Error_string(rc));
+    }
+    return block;
+}
+
+/* @client: the client that caused the event; NULL: the library.  @user: only this user's processes
+ * receive it; NULL: all.  The rest: as in begin. */
+static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                    const uid_t *user, const pmix_proc_t *source, struct sx_notify_options options,
+                    pmix_info_t info[], size_t ninfo)
+{
+    struct sx_event_building building;
+    struct sx_event_block *const block = begin(&building, code, source, options, info, ninfo)
+                                             ? finish(&building, source)
+                                             : NULL;
+
+    if (block == NULL) {
         return;
     }
     if (user != NULL) {
@@ -104,51 +130,73 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
     sx_event_block_release(block);
 }
 
-static void make(struct sx_server *server, pmix_status_t code, const pmix_proc_t *source,
-                 pmix_data_range_t range, pmix_info_t info[], size_t ninfo)
-{
-    make_of(server, code, NULL, NULL, source, (struct sx_notify_options){ .range = range }, info,
-            ninfo);
-}
-
 /* ---- ends of processes --------------------------------------------------------------------- */
 
 /* @affected: the processes that are affected; if empty, the whole namespace. */
-static void make_end(struct sx_server *server, const struct sx_client *client, pmix_status_t code,
-                     const pmix_proc_t affected[], size_t count)
+static void end_begin(struct sx_event_end *end, const struct sx_client *client, pmix_status_t code,
+                      const pmix_proc_t affected[], size_t count)
 {
-    const pmix_proc_t source = sx_nspace_proc(client->nspace, client->rank);
-    pmix_proc_t everyone = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
-    pmix_data_array_t array;
-    pmix_info_t info[2];
+    const struct sx_notify_options options = { .range = PMIX_RANGE_NAMESPACE };
 
+    end->source = sx_nspace_proc(client->nspace, client->rank);
+    end->everyone = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
     if (count > 1) {
-        load_procs(&info[0], PMIX_EVENT_AFFECTED_PROCS, affected, count, &array);
+        load_procs(&end->info[0], PMIX_EVENT_AFFECTED_PROCS, affected, count, &end->array);
     } else {
-        load(&info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
-        info[0].value.data.proc = count == 0 ? &everyone : (pmix_proc_t *)(uintptr_t)affected;
+        load(&end->info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+        end->info[0].value.data.proc = count == 0 ? &end->everyone
+                                                  : (pmix_proc_t *)(uintptr_t)affected;
     }
-    make(server, code, &source, PMIX_RANGE_NAMESPACE, info, 1);
+    end->is_begun = begin(&end->building, code, &end->source, options, end->info, 1);
+}
+
+static void end_publish(struct sx_server *server, struct sx_event_end *end)
+{
+    struct sx_event_block *block = NULL;
+
+    if (end->is_begun) {
+        block = finish(&end->building, &end->source);
+        end->is_begun = false;
+    }
+    if (block != NULL) {
+        (void)sx_event_publish(server, block, SX_EVENT_FROM_LIBRARY, NULL);
+        sx_event_block_release(block);
+    }
 }
 
 void sx_event_client_lost(struct sx_server *server, struct sx_client *client)
 {
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
+    struct sx_event_end end;
 
     if (client->is_tool) {
         return; /* no process is concerned, and some hosts end a job for this event */
     }
-    make_end(server, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
+    end_begin(&end, client, PMIX_ERR_LOST_CONNECTION, &proc, 1);
+    end_publish(server, &end);
     /* Peers may abort when they receive this event.  Before that the host must have learned which
      * death was the cause; it is informed in this turn or the next. */
     sx_event_wake_behind_host(server);
 }
 
-void sx_event_client_aborts(struct sx_server *server, const struct sx_client *client,
-                            const pmix_proc_t procs[], size_t nprocs)
+void sx_event_abort_begin(struct sx_event_end *end, const struct sx_client *client,
+                          const pmix_proc_t procs[], size_t nprocs)
 {
-    make_end(server, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
+    end_begin(end, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
+}
+
+void sx_event_abort_publish(struct sx_server *server, struct sx_event_end *end)
+{
+    end_publish(server, end);
     sx_event_wake(server); /* before the host ends them */
+}
+
+void sx_event_abort_clear(struct sx_event_end *end)
+{
+    if (end->is_begun) {
+        sx_event_block_release(end->building.block);
+    }
+    end->is_begun = false;
 }
 
 /* ---- processes of one operation -------------------------------------------------------------- */

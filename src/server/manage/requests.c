@@ -103,9 +103,13 @@ bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, stru
  * Read the request, publish the event, ask the host, and return its answer.
  *
  *     READ --few processes--> TOLD and ASKED
- *         \--many--> TOLD in the client's next turn --> ASKED in the one after */
+ *         \--many--> BEGUN, the event has its memory --> TOLD --> ASKED
+ *
+ * Each of the last three has one of the client's turns. */
 
-#define ABORT_PROCS_PER_UNIT 4u /* to publish them, or to hand them to the host: share.h */
+#define BEGUN_PROCS_PER_UNIT 5u /* share.h */
+#define TOLD_PROCS_PER_UNIT 8u
+#define ASKED_PROCS_PER_UNIT 5u
 
 struct abort {
     struct sx_pending pending;
@@ -114,11 +118,13 @@ struct abort {
     pmix_proc_t *procs;
     struct sx_alias_list real;
     struct sx_upcall up;
-    bool is_told;
+    struct sx_event_end event;
+    enum { ABORT_READ, ABORT_BEGUN, ABORT_TOLD } state;
 };
 
 static void abort_free(struct abort *abort)
 {
+    sx_event_abort_clear(&abort->event);
     sx_alias_list_clear(&abort->real);
     free(abort->procs);
     sx_pages_free(&abort->pages);
@@ -155,19 +161,29 @@ static pmix_status_t abort_read(struct sx_server *server, struct sx_client *clie
     return rc;
 }
 
-/* The event about many processes and the request to the host are each long. */
 static void abort_step(struct sx_share_work *work)
 {
     struct abort *const abort = SX_CONTAINER(work, struct abort, work);
     struct sx_pending *const pending = &abort->pending;
+    struct sx_server *const server = pending->server;
+    const struct sx_upcall *const up = &abort->up;
 
-    sx_share_charge(pending->server, pending->client, abort->up.nprocs / ABORT_PROCS_PER_UNIT);
-    if (abort->is_told) {
-        sx_pending_pass_to_host(pending, SX_UPCALL_ABORT, &abort->up);
+    switch (abort->state) {
+    case ABORT_READ:
+        sx_share_charge(server, pending->client, up->nprocs / BEGUN_PROCS_PER_UNIT);
+        sx_event_abort_begin(&abort->event, pending->client, up->procs, up->nprocs);
+        abort->state = ABORT_BEGUN;
+        return;
+    case ABORT_BEGUN:
+        sx_share_charge(server, pending->client, up->nprocs / TOLD_PROCS_PER_UNIT);
+        sx_event_abort_publish(server, &abort->event);
+        abort->state = ABORT_TOLD;
+        return;
+    case ABORT_TOLD:
+        sx_share_charge(server, pending->client, up->nprocs / ASKED_PROCS_PER_UNIT);
+        sx_pending_pass_to_host(pending, SX_UPCALL_ABORT, up);
         return;
     }
-    abort->is_told = true;
-    sx_event_client_aborts(pending->server, pending->client, abort->up.procs, abort->up.nprocs);
 }
 
 static pmix_status_t abort_begin(struct sx_server *server, struct sx_client *client,
@@ -206,7 +222,8 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
         }
     }
     if (rc == PMIX_SUCCESS) {
-        sx_event_client_aborts(server, client, abort->up.procs, abort->up.nprocs);
+        sx_event_abort_begin(&abort->event, client, abort->up.procs, abort->up.nprocs);
+        sx_event_abort_publish(server, &abort->event);
         sx_pending_ask_host(server, client, id, SX_UPCALL_ABORT, &abort->up);
     } else {
         sx_reply(server, client, id, rc, -1);

@@ -119,19 +119,28 @@ pmix_status_t sx_event_block_judge(const pmix_proc_t *source, const struct sx_op
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-/* Write the event of @draft, followed by @info_size bytes of flat infos unless it has infos. */
-static pmix_status_t block_write(struct sx_draft *draft, const void *infos, size_t info_size,
-                                 struct sx_event_block **ret)
+/* A block of the size of @draft and @info_size bytes; its bytes are not written yet. */
+static pmix_status_t block_room(struct sx_draft *draft, size_t info_size,
+                                struct sx_event_block **ret)
+{
+    size_t size;
+    const pmix_status_t rc = sx_body_measure(draft, &size);
+
+    if (rc != PMIX_SUCCESS) {
+        return rc;
+    }
+    *ret = block_new(info_size > 0 ? (size_t)sx_align_up(size, 8) + info_size : size);
+    return *ret != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+}
+
+/* Write the event of @draft, followed by @info_size bytes of flat infos unless it has infos.  If
+ * that fails, @block is released. */
+static pmix_status_t block_write(struct sx_event_block *block, struct sx_draft *draft,
+                                 const void *infos, size_t info_size, struct sx_event_block **ret)
 {
     const struct sx_event *const event = draft->head;
-    size_t size;
-    pmix_status_t rc = sx_body_measure(draft, &size);
-    const size_t room = info_size > 0 ? (size_t)sx_align_up(size, 8) + info_size : size;
-    struct sx_event_block *block = rc == PMIX_SUCCESS ? block_new(room) : NULL;
+    const pmix_status_t rc = sx_body_write(draft, block->bytes);
 
-    if (rc == PMIX_SUCCESS) {
-        rc = block == NULL ? PMIX_ERR_OUT_OF_RESOURCE : sx_body_write(draft, block->bytes);
-    }
     if (rc != PMIX_SUCCESS) {
         sx_event_block_release(block);
         return rc;
@@ -148,25 +157,42 @@ static pmix_status_t block_write(struct sx_draft *draft, const void *infos, size
     return PMIX_SUCCESS;
 }
 
+pmix_status_t sx_event_block_begin(struct sx_event_building *building, pmix_status_t code,
+                                   const pmix_proc_t *source,
+                                   const struct sx_notify_options *options,
+                                   const pmix_info_t info[], size_t ninfo)
+{
+    building->block = NULL;
+    if (options->range > PMIX_RANGE_PROC_LOCAL ||
+        (options->range == PMIX_RANGE_CUSTOM && options->targets.count == 0)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    sx_event_draft(&building->draft, &building->event, code, source, options, info, ninfo);
+    const pmix_status_t rc = block_room(&building->draft, 0, &building->block);
+
+    if (rc == PMIX_SUCCESS && options->session.given) {
+        building->block->session = options->session.number;
+    }
+    return rc;
+}
+
+pmix_status_t sx_event_block_finish(struct sx_event_building *building, struct sx_event_block **ret)
+{
+    struct sx_event_block *const block = building->block;
+
+    building->block = NULL;
+    return block_write(block, &building->draft, NULL, 0, ret);
+}
+
 pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source,
                                    const struct sx_notify_options *options,
                                    const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret)
 {
-    struct sx_event event;
-    struct sx_draft draft;
+    struct sx_event_building building;
+    const pmix_status_t rc = sx_event_block_begin(&building, code, source, options, info, ninfo);
 
-    if (options->range > PMIX_RANGE_PROC_LOCAL ||
-        (options->range == PMIX_RANGE_CUSTOM && options->targets.count == 0)) {
-        return PMIX_ERR_BAD_PARAM;
-    }
-    sx_event_draft(&draft, &event, code, source, options, info, ninfo);
-    const pmix_status_t rc = block_write(&draft, NULL, 0, ret);
-
-    if (rc == PMIX_SUCCESS && options->session.given) {
-        (*ret)->session = options->session.number;
-    }
-    return rc;
+    return rc == PMIX_SUCCESS ? sx_event_block_finish(&building, ret) : rc;
 }
 
 static const struct sx_event *head_of(const struct sx_event_block *block)
@@ -195,8 +221,12 @@ pmix_status_t sx_event_block_rename(const struct sx_event_block *block, const pm
         return PMIX_ERR_BAD_PARAM; /* an event without targets is for all */
     }
     sx_event_draft(&draft, &event, head->code, source, &options, NULL, 0);
-    const pmix_status_t rc = block_write(&draft, block->bytes + block->info_off, head->info_size,
-                                         ret);
+    struct sx_event_block *renamed = NULL;
+    pmix_status_t rc = block_room(&draft, head->info_size, &renamed);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = block_write(renamed, &draft, block->bytes + block->info_off, head->info_size, ret);
+    }
 
     if (rc == PMIX_SUCCESS) {
         (*ret)->session = block->session;

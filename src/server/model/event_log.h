@@ -68,6 +68,21 @@ pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source
                                    const pmix_info_t info[], size_t ninfo,
                                    struct sx_event_block **ret);
 
+/* The same in two steps, for an event about many processes: to take its memory is as long as to
+ * write it.  The data of the arguments, and @building, stay where they are until the second.
+ * After a begin without its finish, the block is to be released. */
+struct sx_event_building {
+    struct sx_event event;
+    struct sx_draft draft;
+    struct sx_event_block *block; /* not written; NULL: none */
+};
+pmix_status_t sx_event_block_begin(struct sx_event_building *building, pmix_status_t code,
+                                   const pmix_proc_t *source,
+                                   const struct sx_notify_options *options,
+                                   const pmix_info_t info[], size_t ninfo);
+pmix_status_t sx_event_block_finish(struct sx_event_building *building,
+                                    struct sx_event_block **ret);
+
 /* As @block, with its infos, but from @source, for @targets and about @affected.  Return: as
  * sx_event_block_build. */
 pmix_status_t sx_event_block_rename(const struct sx_event_block *block, const pmix_proc_t *source,

@@ -82,13 +82,21 @@ static const struct {
     pmix_rank_t first;
 } aborts[] = { { 0, 1, PMIX_RANK_WILDCARD }, { 1, 1, 0 }, { 2, 2, 0 } };
 
+static void aborts_publish(const pmix_proc_t procs[], size_t count)
+{
+    struct sx_event_end end;
+
+    sx_event_abort_begin(&end, client, procs, count);
+    sx_event_abort_publish(&server, &end);
+}
+
 static void abort_now(void *row, uint64_t now_ns)
 {
     static const pmix_proc_t procs[] = { { .nspace = "job", .rank = 0 },
                                          { .nspace = "job", .rank = 1 } };
 
     (void)now_ns;
-    sx_event_client_aborts(&server, client, procs, aborts[*(size_t *)row].count);
+    aborts_publish(procs, aborts[*(size_t *)row].count);
 }
 
 Test(event_made, tells_of_an_abort_and_whom_it_ends)
@@ -108,7 +116,7 @@ static void abort_many(void *arg, uint64_t now_ns)
     for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
         procs[i] = sx_nspace_proc(job, i);
     }
-    sx_event_client_aborts(&server, client, procs, SX_PROCS_MAX);
+    aborts_publish(procs, SX_PROCS_MAX);
     free(procs);
 }
 
