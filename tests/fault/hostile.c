@@ -24,6 +24,13 @@
 
 /* ---- sending ---------------------------------------------------------------------------------- */
 
+#define ANSWERS (FAULT_PROCS_MAX - 1) /* its word of fault_shared->round; no rank's */
+
+uint32_t hostile_answers(void)
+{
+    return atomic_load(&fault_shared->round[ANSWERS]);
+}
+
 static void take_answers(struct hostile *hostile)
 {
     _Alignas(8) static uint8_t buffer[SX_FRAME_MAX];
@@ -34,6 +41,7 @@ static void take_answers(struct hostile *hostile)
            PMIX_SUCCESS) {
         sx_frame_release(&frame);
         hostile->answers++;
+        atomic_fetch_add(&fault_shared->round[ANSWERS], 1);
     }
     hostile->lost = hostile->lost || rc == PMIX_ERR_LOST_CONNECTION;
 }
@@ -366,10 +374,9 @@ static uint64_t control_units(void)
 static void bulk_puts_begin(struct hostile *hostile)
 {
     uint8_t *const bytes = zeroed(PUT_BULK_BYTES + 256);
-    const uint64_t size = put_write(bytes + sizeof(size), "hostile.bulk", PUT_BULK_BYTES);
+    const size_t size = put_write(bytes, "hostile.bulk", PUT_BULK_BYTES);
 
-    memcpy(bytes, &size, sizeof(size));
-    bulk_make(hostile, bytes, sizeof(size) + size, sizeof(size) + 64);
+    bulk_make(hostile, bytes, size, size / 2);
 }
 
 static void bulk_puts(struct hostile *hostile)
@@ -749,21 +756,34 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "cursors", .go = cursors },
     { .name = "doorbells", .go = doorbells },
     { .name = "waiting_gets", .go = waiting_gets },
-    { .name = "gets", .begin = own_value_begin, .go = gets },
+    { .name = "gets", .begin = own_value_begin, .go = gets, .is_answered = true },
     { .name = "reads_nothing", .begin = own_value_begin, .go = gets, .reads_nothing = true },
-    { .name = "leaves", .go = leaves },
-    { .name = "registrations", .go = registrations, .units = registration_units },
-    { .name = "controls", .begin = controls_begin, .go = controls, .units = control_units },
-    { .name = "bulk_puts", .begin = bulk_puts_begin, .go = bulk_puts, .units = bulk_put_units },
+    { .name = "leaves", .go = leaves, .is_answered = true },
+    { .name = "registrations",
+      .go = registrations,
+      .units = registration_units,
+      .is_answered = true },
+    { .name = "controls",
+      .begin = controls_begin,
+      .go = controls,
+      .units = control_units,
+      .is_answered = true },
+    { .name = "bulk_puts",
+      .begin = bulk_puts_begin,
+      .go = bulk_puts,
+      .units = bulk_put_units,
+      .is_answered = true },
     { .name = "bulk_arrivals",
       .begin = bulk_arrivals_begin,
       .go = bulk_arrivals,
-      .units = bulk_arrival_units },
+      .units = bulk_arrival_units,
+      .is_answered = true },
     { .name = "bulk_events",
       .begin = bulk_events_begin,
       .go = bulk_events,
-      .units = bulk_event_units },
-    { .name = "invitations", .go = invitations },
+      .units = bulk_event_units,
+      .is_answered = true },
+    { .name = "invitations", .go = invitations, .is_answered = true },
     { .name = "words", .begin = words_begin, .go = words },
     { .name = "segments", .message = SX_MSG_SEGMENT_GET, .make = segment_make },
     { .name = "aborts", .message = SX_MSG_ABORT, .make = abort_make },
@@ -784,8 +804,8 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "windows", .message = SX_MSG_WINDOW_GET },
     { .name = "comes_and_goes", .go = comes_and_goes },
     { .name = "wrong_hellos", .go = wrong_hellos },
-    { .name = "hellos_and_finalizes", .go = hellos_and_finalizes },
-    { .name = "nonsense", .go = nonsense },
+    { .name = "hellos_and_finalizes", .go = hellos_and_finalizes, .is_dropped = true },
+    { .name = "nonsense", .go = nonsense, .is_dropped = true },
 };
 const size_t hostile_kind_count = SX_COUNT(hostile_kinds);
 
@@ -837,7 +857,7 @@ int hostile_role(const char *name)
             atomic_fetch_add(&fault_shared->state[ATTACK_RANK], 1);
         }
         /* A message of the right form is no reason to be dropped. */
-        CHECK(kind->message == 0 || atomic_load(&fault_shared->stop) != 0, "%s: dropped", name);
+        CHECK(kind->is_dropped || atomic_load(&fault_shared->stop) != 0, "%s: dropped", name);
         hostile_detach(&hostile);
         if (atomic_load(&fault_shared->stop) != 0) {
             break;

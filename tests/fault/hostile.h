@@ -29,6 +29,8 @@ struct hostile_kind {
     void (*begin)(struct hostile *hostile); /* after each HELLO; NULL: nothing to prepare */
     void (*go)(struct hostile *hostile);    /* a few messages */
     bool reads_nothing;
+    bool is_answered; /* the server answers its messages; those of a row with a message always */
+    bool is_dropped;  /* it breaks the protocol, or leaves: its connection ends again and again */
     uint64_t (*units)(void); /* the most that one of its messages costs; NULL: a few */
     /* Or, without begin, go and units: one message, again and again, whose body is made once.
      * Return: its size.  @at has room for SX_REQUEST_BYTES_MAX. */
@@ -49,6 +51,8 @@ uint64_t hostile_units(const struct hostile_kind *kind);
  * the rounds. */
 int hostile_role(const char *kind);
 
+/* The answers that the hostile one has taken. */
+uint32_t hostile_answers(void);
 /* The host: let a dropped one in again. */
 void hostile_admit(void);
 

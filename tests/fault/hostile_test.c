@@ -10,6 +10,9 @@
 #include "server/model/state.h"
 
 #define FENCES 20u /* of the two good ranks beside each */
+/* The server has done all that some messages want of it, in several turns and after a rest in each;
+ * a message in pieces has an answer to each of them. */
+#define ANSWERS 10u
 #define HELLO_UNITS 200u
 
 static int role_hostile(const char *arg)
@@ -22,10 +25,12 @@ static void beside(const struct hostile_kind *kind)
 {
     const uint32_t rounds = atomic_load(&fault_shared->state[ATTACK_RANK]);
     const uint32_t begin = atomic_load(&fault_shared->round[1]);
+    const uint32_t answers = kind->message != 0 || kind->is_answered ? ANSWERS : 0;
 
     fault_waiting_for = kind->name;
     while (atomic_load(&fault_shared->round[1]) - begin < FENCES ||
-           atomic_load(&fault_shared->state[ATTACK_RANK]) - rounds < 3) {
+           atomic_load(&fault_shared->state[ATTACK_RANK]) - rounds < 3 ||
+           hostile_answers() < answers) {
         hostile_admit();
         fault_pause();
     }
