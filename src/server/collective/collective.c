@@ -199,10 +199,55 @@ void sx_collective_release(struct sx_collective *collective, pmix_status_t statu
     }
 }
 
+static bool reaches_others(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
+}
+
+/* Return: whether the host ends one of the jobs here, and so on all nodes. */
+static bool names_one_that_ends(const struct sx_collective *collective)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    struct sx_nspace_run run = { .server = collective->members.server };
+    bool ends = false;
+
+    for (size_t i = 0; i < real->count && !ends; i++) {
+        (void)sx_nspace_run_next(&run, real->all[i].nspace);
+        ends = run.nspace != NULL && run.nspace->is_ending;
+    }
+    return ends;
+}
+
+/* @collective has ended with an error for the members here.  Return: whether members on other nodes
+ * would wait for them.  The bytes of a fence that the host has are there for the others, and a time
+ * limit of the other kinds is that of its callers alone (X21). */
+static bool leaves_others_waiting(const struct sx_collective *collective)
+{
+    const bool is_limit = collective->ended == PMIX_ERR_TIMEOUT;
+
+    if (collective->by_list || !reaches_others(collective) ||
+        (collective->kind->commits ? is_limit : collective->with_host)) {
+        return false;
+    }
+    const struct sx_absent absent = sx_members_absent(&collective->members);
+
+    return absent.elsewhere && !absent.unknown && !names_one_that_ends(collective);
+}
+
 void sx_collective_end(struct sx_collective *collective, pmix_status_t status)
 {
-    sx_collective_release(collective, status);
-    if (!collective->with_host) {
+    if (!collective->is_over) {
+        sx_collective_release(collective, status);
+        collective->is_failed = status != PMIX_SUCCESS && leaves_others_waiting(collective);
+        if (collective->is_failed && !collective->with_host) {
+            sx_members_leave_absent(&collective->members); /* they call for the next one */
+            (void)sx_collective_try(collective);
+            return;
+        }
+    }
+    if (!collective->with_host && !collective->is_failed) {
         sx_collective_close(collective);
     }
 }
@@ -239,13 +284,6 @@ struct sx_member_ends sx_collective_ends(const struct sx_collective *collective,
                                     .left = pardon(ends.left),
                                     .departed = pardon(ends.departed),
                                     .withdrew = pardon(ends.withdrew) };
-}
-
-static bool reaches_others(const struct sx_collective *collective)
-{
-    const struct sx_kind *const kind = collective->kind;
-
-    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
 }
 
 pmix_status_t sx_collective_reach(const struct sx_collective *collective)
@@ -488,8 +526,25 @@ static bool is_in_the_way(struct sx_collective *collective)
                                          collective);
 }
 
+/* The host gets @collective, which has failed here, in its turn, as if it were complete.  Return:
+ * true when it has been closed instead. */
+static bool failure_try(struct sx_collective *collective)
+{
+    if (collective->with_host || is_in_the_way(collective)) {
+        return false;
+    }
+    if (!names_one_that_ends(collective) && collective_ask_host(collective) == PMIX_SUCCESS) {
+        return false;
+    }
+    sx_collective_close(collective);
+    return true;
+}
+
 bool sx_collective_try(struct sx_collective *collective)
 {
+    if (collective->is_failed) {
+        return failure_try(collective);
+    }
     if (collective->members.arrived_count < collective->members.count) {
         return false;
     }
@@ -510,7 +565,8 @@ bool sx_collective_try(struct sx_collective *collective)
         if (rc == PMIX_SUCCESS) {
             return false;
         }
-        sx_collective_end(collective, rc);
+        sx_collective_release(collective, rc); /* the host has refused it */
+        sx_collective_close(collective);
         return true;
     }
     sx_collective_end(collective, PMIX_SUCCESS);

@@ -304,6 +304,21 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
     members->incomplete = true;
 }
 
+void sx_members_leave_absent(struct sx_members *members)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < members->count; i++) {
+        if (members->all[i].arrived) {
+            members->all[kept++] = members->all[i];
+        } else {
+            member_release(&members->all[i]);
+        }
+    }
+    members->incomplete |= kept < members->count;
+    members->count = kept;
+}
+
 struct sx_absent sx_members_absent(const struct sx_members *members)
 {
     struct sx_absent absent = { .elsewhere = members->has_unknown && members->admits_unknown,

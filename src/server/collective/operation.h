@@ -203,6 +203,9 @@ void sx_members_withdraw(struct sx_members *members, struct sx_member *member);
 /* Continue without @member, which never arrives, or counts no more. */
 void sx_members_leave(struct sx_members *members, struct sx_member *member);
 
+/* The same for all that have not arrived. */
+void sx_members_leave_absent(struct sx_members *members);
+
 /* Processes of the signature that are not among the members. */
 struct sx_absent {
     size_t announced; /* local, but the host has not registered them yet */
@@ -263,6 +266,7 @@ struct sx_joint {
     int operation;                  /* on the group */
     struct sx_merged_infos *wishes; /* taken; NULL: none */
     bool is_partial;                /* a member here is missing */
+    pmix_status_t failed;           /* with which it has failed here; PMIX_SUCCESS: it has not */
     pmix_proc_t *here;              /* members of this node, for the host; NULL: not passed */
     size_t here_count;
     struct sx_blob blob; /* of a fence: never empty; owned by the call in any case */
@@ -308,7 +312,9 @@ struct sx_collective {
     bool with_host;            /* all here have arrived; kept until the host has answered */
     bool is_over;              /* its members have been released ... */
     bool is_owed;    /* ... those that had arrived; others get the status when they call */
+    bool is_failed;  /* ... with an error that the other nodes have still to get */
     bool is_bound;   /* a member has left the list by which it is named */
+    bool by_list;    /* it ends by a change of that list, which other nodes get without it */
     bool collect;    /* a caller asked for the data */
     bool is_late;    /* its time limit has passed, and it may not end yet */
     uint8_t pardons; /* SX_PARDON_*, of all callers */
@@ -321,6 +327,13 @@ struct sx_collective {
     pmix_status_t late; /* status at the time limit */
     const struct sx_collective_engine *engine;
 };
+
+/* Return: the error with which @collective has failed here, for the other nodes; PMIX_SUCCESS: it
+ * has not failed, or they do not get it. */
+static inline pmix_status_t sx_collective_failure(const struct sx_collective *collective)
+{
+    return collective->is_failed ? collective->ended : PMIX_SUCCESS;
+}
 
 /* Functions of the engine, for the code that it calls. */
 struct sx_collective_engine {
