@@ -19,6 +19,7 @@
 #include "base/environment.h"
 #include "base/status.h"
 #include "base/util.h"
+#include "base/value/flat.h"
 #include "base/value/value.h"
 #include "launch/ask/sources.h"
 #include "launch/common/options.h"
@@ -29,6 +30,7 @@
 #include "launch/stdio/pty.h"
 
 #define HOSTFILE_BYTES_MAX (1 << 20)
+#define WORD_BYTES 32u /* of a word's pointer and block */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -168,6 +170,13 @@ static pmix_status_t request_read(struct sx_run_request *request)
     return rc;
 }
 
+static bool is_sound(const pmix_proc_t *parent, const pmix_info_t *info, size_t ninfo,
+                     const pmix_app_t *apps, size_t napps)
+{
+    return parent != NULL && apps != NULL && napps != 0 && napps <= SX_RUN_RANKS_MAX &&
+           (info != NULL || ninfo == 0);
+}
+
 pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix_proc_t *parent,
                                  const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
                                  size_t napps)
@@ -175,8 +184,7 @@ pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix
     struct sx_run_request *request;
     pmix_status_t rc;
 
-    if (parent == NULL || apps == NULL || napps == 0 || napps > SX_RUN_RANKS_MAX ||
-        (info == NULL && ninfo != 0)) {
+    if (!is_sound(parent, info, ninfo, apps, napps)) {
         return PMIX_ERR_BAD_PARAM;
     }
     request = sx_cli_calloc(1, sizeof(*request));
@@ -194,11 +202,83 @@ pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix
     return PMIX_SUCCESS;
 }
 
+/* The memory of the words @argv; NULL: none. */
+static size_t words_bytes(char *const *argv)
+{
+    size_t bytes = 0;
+
+    for (; argv != NULL && *argv != NULL; argv++) {
+        bytes += strlen(*argv) + WORD_BYTES;
+    }
+    return bytes;
+}
+
+/* The memory of infos.  Their flat size stands for that of their values. */
+static size_t infos_bytes(const pmix_info_t *info, size_t ninfo)
+{
+    size_t bytes = 0;
+
+    return info == NULL || ninfo == 0 || sx_flat_infos_size(info, ninfo, &bytes) != PMIX_SUCCESS
+               ? ninfo * sizeof(*info)
+               : ninfo * sizeof(*info) + bytes;
+}
+
+/* The memory of a request of these while it waits. */
+static size_t request_bytes(const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
+                            size_t napps)
+{
+    size_t bytes = sizeof(struct sx_run_request) + infos_bytes(info, ninfo);
+
+    for (size_t i = 0; i < napps; i++) {
+        bytes += sizeof(apps[i]) + sizeof(struct sx_launch_options) + sizeof(struct sx_run_app) +
+                 (apps[i].cmd == NULL ? 0 : strlen(apps[i].cmd)) +
+                 (apps[i].cwd == NULL ? 0 : strlen(apps[i].cwd)) + words_bytes(apps[i].argv) +
+                 words_bytes(apps[i].env) + infos_bytes(apps[i].info, apps[i].ninfo);
+    }
+    return bytes;
+}
+
+static struct sx_run_request *request_without(const pmix_proc_t *parent, const pmix_app_t *apps)
+{
+    struct sx_run_request *const request = sx_cli_calloc(1, sizeof(*request));
+
+    request->parent = *parent;
+    request->over_share = true;
+    request->apps = sx_cli_calloc(1, sizeof(*request->apps));
+    request->napps = 1;
+    request->apps[0].cmd = sx_cli_printf("%.100s", apps[0].cmd == NULL ? "" : apps[0].cmd);
+    return request;
+}
+
+pmix_status_t sx_run_request_ask(struct sx_run_request **ret_request, const char *asker,
+                                 const pmix_proc_t *parent, const pmix_info_t *info, size_t ninfo,
+                                 const pmix_app_t *apps, size_t napps)
+{
+    struct sx_spawn_share share = { .process = NULL };
+
+    if (!is_sound(parent, info, ninfo, apps, napps)) {
+        return PMIX_ERR_BAD_PARAM;
+    }
+    if (!sx_spawn_share_take(asker, parent, request_bytes(info, ninfo, apps, napps), &share)) {
+        *ret_request = request_without(parent, apps);
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_run_request_new(ret_request, parent, info, ninfo, apps, napps);
+
+    if (rc == PMIX_SUCCESS) {
+        (*ret_request)->share = share;
+    } else {
+        sx_spawn_share_give_back(&share);
+    }
+    return rc;
+}
+
 struct sx_run_request *sx_run_request_free(struct sx_run_request *request)
 {
     if (request == NULL) {
         return NULL;
     }
+    sx_spawn_share_give_back(&request->share);
     for (size_t i = 0; request->words != NULL && i < request->napps; i++) {
         sx_run_env_free(request->words[i]);
     }
@@ -257,6 +337,9 @@ struct sx_run_request *sx_run_request_part(struct sx_run_request *request)
         return NULL;
     }
     apart->fn = nobody_hears;
+    sx_spawn_share_part(&request->share,
+                        request_bytes(apart->info, apart->ninfo, apart->apps, apart->napps),
+                        &apart->share);
     for (size_t i = stay; i < all; i++) {
         PMIx_App_destruct(&request->apps[i]);
     }

@@ -13,6 +13,7 @@
 
 #include "base/call/directive_tables.h"
 #include "launch/ask/options.h"
+#include "launch/ask/spawn_share.h"
 #include "launch/job/diagnose.h"
 #include "launch/job/loop.h"
 #include "launch/pmi/pmi1_line.h"
@@ -75,6 +76,8 @@ struct sx_run_request {
     size_t ninfo;
     pmix_app_t *apps;
     size_t napps;
+    struct sx_spawn_share share;       /* while it waits */
+    bool over_share;                   /* it was not copied: the asker has its share */
     struct sx_launch_options said;     /* for the whole job */
     struct sx_launch_options *of_apps; /* for each application, with the job's values for all */
     struct sx_run_options options;     /* the same, as options of the launcher */
@@ -99,6 +102,11 @@ struct sx_run_request {
 pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix_proc_t *parent,
                                  const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
                                  size_t napps);
+/* The same for a spawn of @asker, if that has bytes left (launch/ask/spawn_share.h).  Otherwise the
+ * request is over_share, and has nothing but the name of its first program. */
+pmix_status_t sx_run_request_ask(struct sx_run_request **ret_request, const char *asker,
+                                 const pmix_proc_t *parent, const pmix_info_t *info, size_t ninfo,
+                                 const pmix_app_t *apps, size_t napps);
 struct sx_run_request *sx_run_request_free(struct sx_run_request *request);
 
 /* Take out the applications that are to be a job of their own (PMIX_COSPAWN_APP), if others are

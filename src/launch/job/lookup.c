@@ -611,6 +611,14 @@ void sx_run_lookup_spawn(struct sx_run_state *run, struct sx_run_request *reques
         sx_run_request_free(request);
         return;
     }
+    if (request->over_share) {
+        sx_run_child_refuse(run, request, PMIX_ERR_OUT_OF_RESOURCE,
+                            "spawns of this process, or of its first job and all that it has "
+                            "spawned, have their share of the 48 MiB for those that wait: nine "
+                            "tenths of what the others leave");
+        sx_run_request_free(request);
+        return;
+    }
     struct sx_run_asker *const asker = asker_of(run, parent);
     struct sx_run_lookup *const lookup = sx_cli_calloc(1, sizeof(*lookup));
 

@@ -332,7 +332,8 @@ const char *sx_run_pmi1_spawn_start(struct sx_run_pmi1_spawn *spawn, struct sx_r
         return spawn->wrong;
     }
     PMIx_Load_procid(&parent, job->nspace, rank);
-    rc = sx_run_request_new(&request, &parent, NULL, 0, spawn->apps, spawn->app_count);
+    rc = sx_run_request_ask(&request, sx_run_job_root(job), &parent, NULL, 0, spawn->apps,
+                            spawn->app_count);
     if (rc != PMIX_SUCCESS) {
         sx_run_say_caused(job->run, "cannot spawn for rank %" PRIu32 " of %s: %s", rank,
                           job->nspace, PMIx_Error_string(rc));

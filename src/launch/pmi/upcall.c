@@ -374,16 +374,20 @@ static pmix_status_t job_spawn(const pmix_proc_t *proc, const pmix_info_t *info,
                                const pmix_app_t *apps, size_t napps, pmix_spawn_cbfunc_t cbfunc,
                                void *cbdata)
 {
+    struct sx_run_job *const job = job_of(proc);
     struct sx_run_request *request;
-    const pmix_status_t rc = sx_run_request_new(&request, proc, info, ninfo, apps, napps);
+    const pmix_status_t rc = sx_run_request_ask(&request, job == NULL ? "" : sx_run_job_root(job),
+                                                proc, info, ninfo, apps, napps);
 
-    if (rc == PMIX_SUCCESS) {
+    if (rc != PMIX_SUCCESS) {
+        sx_run_job_drop(job);
+    } else {
         struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
 
         request->fn = cbfunc;
         request->arg = cbdata;
         *news = (struct sx_run_news){
-            .kind = SX_RUN_NEWS_SPAWN, .job = job_of(proc), .rank = proc->rank, .request = request
+            .kind = SX_RUN_NEWS_SPAWN, .job = job, .rank = proc->rank, .request = request
         };
         sx_mailbox_post(news);
     }

@@ -131,25 +131,13 @@ static struct pot pot_of(const struct sx_quota *quota, const struct sx_quota_acc
                                       .little = max / SX_QUOTA_LITTLE_PART };
 }
 
-/* Return: how much more an owner that has @has may have, so that it leaves enough of @free. */
-static uint64_t more_of(uint64_t has, uint64_t free, uint64_t little)
-{
-    const uint64_t most = SX_QUOTA_TIMES * (has + free) / (SX_QUOTA_TIMES + 1);
-    uint64_t more = most > has ? most - has : 0;
-
-    if (has + more < little) {
-        more = little - has;
-    }
-    return more < free ? more : free;
-}
-
 enum verdict { FITS, TABLE_IS_FULL, USER_HAS_MUCH, PROCESS_HAS_MUCH };
 
 static enum verdict pot_judge(const struct pot *pot, bool is_root, uint64_t amount)
 {
     const uint64_t free = pot->max > pot->used ? pot->max - pot->used : 0;
-    const uint64_t of_user = is_root ? free : more_of(pot->user, free, pot->little);
-    const uint64_t of_process = more_of(pot->process, of_user, pot->little);
+    const uint64_t of_user = is_root ? free : sx_quota_more(pot->user, free, pot->little);
+    const uint64_t of_process = sx_quota_more(pot->process, of_user, pot->little);
 
     if (amount <= of_process || amount == 0) {
         return FITS;

@@ -30,6 +30,18 @@
 #define SX_QUOTA_LASTING_PART 2u   /* of a table, for what outlives its process */
 #define SX_QUOTA_LITTLE_PART 1024u /* of a table: an owner with no more need not leave room */
 
+/* Return: how much more an owner that has @has may have, so that it leaves enough of @free. */
+static inline uint64_t sx_quota_more(uint64_t has, uint64_t free, uint64_t little)
+{
+    const uint64_t most = SX_QUOTA_TIMES * (has + free) / (SX_QUOTA_TIMES + 1);
+    uint64_t more = most > has ? most - has : 0;
+
+    if (has + more < little) {
+        more = little - has;
+    }
+    return more < free ? more : free;
+}
+
 struct sx_client;
 
 enum sx_quota_measure { SX_QUOTA_ROWS, SX_QUOTA_BYTES, SX_QUOTA_MEASURES };
