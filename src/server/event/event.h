@@ -151,7 +151,8 @@ void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_p
                       const struct sx_proc_list *to, const struct sx_event_note notes[],
                       size_t note_count);
 /* All processes of this node receive the event that a set exists, or (@defined false) that it was
- * removed.  Only processes of user *@owner do, unless it is NULL. */
+ * removed.  Only processes of user *@owner do, unless it is NULL.  If the members do not fit into
+ * an event, it has the set's name alone. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
                    const pmix_proc_t members[], size_t count);
 

@@ -52,22 +52,34 @@ static void load_note(pmix_info_t *info, const struct sx_event_note *note, pmix_
 
 static_assert(SX_EVENT_BYTES_MAX == UINT64_C(4) << 20, "what is said below");
 
-/* Return: why sx_event_block_build has failed with @rc for this event. */
-static const char *reason_of(pmix_status_t rc, pmix_status_t code, const pmix_proc_t *source,
-                             const struct sx_notify_options *options, const pmix_info_t info[],
-                             size_t ninfo)
+static bool is_too_long(pmix_status_t code, const pmix_proc_t *source,
+                        const struct sx_notify_options *options, const pmix_info_t info[],
+                        size_t ninfo)
 {
     struct sx_event event;
     struct sx_draft draft;
     size_t size;
 
     sx_event_draft(&draft, &event, code, source, options, info, ninfo);
+    return sx_body_measure(&draft, &size) == PMIX_SUCCESS && size > SX_EVENT_BYTES_MAX;
+}
+
+/* Return: why sx_event_block_build has failed with @rc for this event. */
+static const char *reason_of(pmix_status_t rc, pmix_status_t code, const pmix_proc_t *source,
+                             const struct sx_notify_options *options, const pmix_info_t info[],
+                             size_t ninfo)
+{
     if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
         return PMIx_Error_string(rc);
     }
-    return sx_body_measure(&draft, &size) == PMIX_SUCCESS && size > SX_EVENT_BYTES_MAX
-               ? "it would take more than 4 MiB"
-               : "memory is short";
+    return is_too_long(code, source, options, info, ninfo) ? "it would take more than 4 MiB"
+                                                           : "memory is short";
+}
+
+static void load_non_default(pmix_info_t *info)
+{
+    load(info, PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
+    info->value.data.flag = true;
 }
 
 /* @info has room for one more.  @options: the range and the targets of @info, unless it sets them
@@ -78,8 +90,7 @@ static bool begin(struct sx_event_building *building, pmix_status_t code, const 
     const struct sx_some_procs targets = options.targets;
     pmix_status_t rc;
 
-    load(&info[ninfo], PMIX_EVENT_NON_DEFAULT, PMIX_BOOL);
-    info[ninfo].value.data.flag = true;
+    load_non_default(&info[ninfo]);
     rc = sx_options_read(SX_OF_NOTIFY, info, ninfo + 1, &options);
     if (targets.count > 0) {
         options.targets = targets;
@@ -314,16 +325,26 @@ void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_p
 
 /* ---- process sets -------------------------------------------------------------------------- */
 
+/* With so few members an event is never too long: each has a name and less than as many bytes. */
+#define PSET_MEMBERS_SURE (SX_EVENT_BYTES_MAX / (2 * PMIX_MAX_NSLEN) / 2)
+
+/* An event that would be too long has no members: a receiver asks for those of the set's name. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
                    const pmix_proc_t members[], size_t count)
 {
+    const pmix_status_t code = defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE;
+    const struct sx_notify_options options = { .range = PMIX_RANGE_LOCAL };
     const pmix_proc_t manager = { .rank = PMIX_RANK_UNDEF };
     pmix_data_array_t array;
     pmix_info_t info[3];
+    size_t ninfo = 2;
 
     load(&info[0], PMIX_PSET_NAME, PMIX_STRING);
     info[0].value.data.string = (char *)(uintptr_t)name;
     load_procs(&info[1], PMIX_PSET_MEMBERS, members, count, &array);
-    make_of(server, defined ? PMIX_PROCESS_SET_DEFINE : PMIX_PROCESS_SET_DELETE, NULL, owner,
-            &manager, (struct sx_notify_options){ .range = PMIX_RANGE_LOCAL }, info, 2);
+    load_non_default(&info[2]); /* as make_of does: it is part of the length */
+    if (count > PSET_MEMBERS_SURE && is_too_long(code, &manager, &options, info, 3)) {
+        ninfo = 1;
+    }
+    make_of(server, code, NULL, owner, &manager, options, info, ninfo);
 }

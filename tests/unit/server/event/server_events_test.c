@@ -146,6 +146,44 @@ static void pset(void *defined, uint64_t now_ns)
     sx_event_pset(&server, *(bool *)defined, "set", NULL, &member, 1);
 }
 
+static void pset_of_many(void *count, uint64_t now_ns)
+{
+    const size_t members_count = *(size_t *)count;
+    pmix_proc_t *const members = calloc(members_count, sizeof(*members));
+
+    (void)now_ns;
+    cr_assert_not_null(members);
+    for (size_t i = 0; i < members_count; i++) {
+        members[i] = sx_nspace_proc(job, (uint32_t)i);
+    }
+    sx_event_pset(&server, true, "set", NULL, members, members_count);
+    free(members);
+}
+
+/* All receive the event, and those who want the members ask for them by the set's name. */
+Test(event_made, of_a_set_with_too_many_members_has_its_name_alone)
+{
+    const struct {
+        size_t members, ninfo;
+    } rows[] = { { 10000, 3 }, { 1u << 20, 2 } };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        size_t members = rows[i].members, ninfo = 0;
+        pmix_info_t *info = NULL;
+
+        bare_call(&server, pset_of_many, &members);
+        struct sx_event_block *const block = newest(job);
+
+        cr_assert_not_null(block, "%zu", members);
+        cr_assert_eq(sx_event_block_infos(block, &info, &ninfo), PMIX_SUCCESS);
+        cr_assert_eq(ninfo, rows[i].ninfo, "%zu", members);
+        cr_expect(PMIx_Check_key(info[0].key, PMIX_PSET_NAME));
+        cr_expect_str_eq(info[0].value.data.string, "set");
+        cr_expect(PMIx_Check_key(info[ninfo - 1].key, PMIX_EVENT_NON_DEFAULT));
+        PMIx_Info_free(info, ninfo);
+    }
+}
+
 Test(event_made, tells_all_of_process_sets_in_the_managers_name)
 {
     for (int i = 0; i < 2; i++) {
