@@ -227,7 +227,8 @@ void sx_process_nodename(char ret[HOST_NAME_MAX + 1])
     ret[HOST_NAME_MAX] = '\0';
 }
 
-bool sx_thread_detached(void *(*run)(void *), void *arg)
+/* @stack_bytes 0: as the C library's threads. */
+static bool thread_detached(void *(*run)(void *), void *arg, size_t stack_bytes)
 {
     pthread_attr_t attr;
     pthread_t thread;
@@ -237,7 +238,9 @@ bool sx_thread_detached(void *(*run)(void *), void *arg)
         return false;
     }
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-    (void)pthread_attr_setstacksize(&attr, DETACHED_STACK_BYTES); /* else it is larger */
+    if (stack_bytes != 0) {
+        (void)pthread_attr_setstacksize(&attr, stack_bytes); /* else it is larger */
+    }
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the host's signals are the host's */
     const bool is_started = pthread_create(&thread, &attr, run, arg) == 0;
@@ -245,6 +248,16 @@ bool sx_thread_detached(void *(*run)(void *), void *arg)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return is_started;
+}
+
+bool sx_thread_detached(void *(*run)(void *), void *arg)
+{
+    return thread_detached(run, arg, DETACHED_STACK_BYTES);
+}
+
+bool sx_thread_detached_for_others(void *(*run)(void *), void *arg)
+{
+    return thread_detached(run, arg, 0);
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */

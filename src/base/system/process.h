@@ -43,9 +43,10 @@ bool sx_process_is_of(pid_t pid, uid_t uid);
  * our namespace of processes. */
 pid_t sx_process_parent(pid_t pid);
 
-/* Run @run in a detached thread of this process, which receives none of its signals.  Return: false
- * when there is none. */
+/* Run @run in a detached thread of this process, which receives none of its signals; with a small
+ * stack, unless it calls functions of others.  Return: false when there is none. */
 bool sx_thread_detached(void *(*run)(void *), void *arg);
+bool sx_thread_detached_for_others(void *(*run)(void *), void *arg);
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
 

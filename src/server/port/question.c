@@ -3,7 +3,11 @@
 /* question.c - open questions to the host: numbered, asked at the end of the turn, answered.
  *
  * Numbers are found through a table.  The row of the entry bounds the number of its open questions,
- * unless the askers are bounded themselves.  Each client has a share of that bound. */
+ * unless the askers are bounded themselves.  Each client has a share of that bound.
+ *
+ * A host may answer a question after the server's end.  The answer is for nobody then, but its
+ * release function is called: once, in a thread of its own, since the loop has ended.  So the
+ * numbers of such questions stay, FORGOTTEN_MAX of them. */
 #include "server/port/question.h"
 
 #include <pthread.h>
@@ -12,8 +16,10 @@
 
 #include <pmix.h>
 
+#include "base/call/role.h"
 #include "base/status.h"
 #include "base/system/pages.h"
+#include "base/system/process.h"
 #include "base/value/value.h"
 #include "server/model/quota.h"
 
@@ -42,6 +48,14 @@ static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sx_table open_table; /* under the lock, as the list and the number */
 static struct sx_list open_list = SX_LIST_INIT(open_list);
 static uintptr_t last_number; /* 0 is a notice's */
+
+#define FORGOTTEN_MAX 65536u /* 512 KiB */
+
+/* Under the lock: questions that the host was asked and that a server's end has forgotten. */
+static struct {
+    uintptr_t *all;
+    size_t count, capacity;
+} forgotten;
 
 static void contents_destruct(const struct sx_upcall *up)
 {
@@ -284,6 +298,72 @@ static void infos_copy(struct sx_question *question, struct sx_host_answer *said
     question->release_cbdata = copied;
 }
 
+static bool forgotten_reserve(size_t count)
+{
+    const size_t capacity = forgotten.capacity == 0 ? 16 : 2 * forgotten.capacity;
+
+    if (count <= forgotten.capacity) {
+        return true;
+    }
+    uintptr_t *const all = count > FORGOTTEN_MAX
+                               ? NULL
+                               : realloc(forgotten.all, capacity * sizeof(*forgotten.all));
+
+    if (all != NULL) {
+        forgotten.all = all;
+        forgotten.capacity = capacity;
+    }
+    return all != NULL;
+}
+
+/* Under the lock.  Return: whether @number was forgotten: once. */
+static bool forgotten_take_locked(uintptr_t number)
+{
+    for (size_t i = 0; i < forgotten.count; i++) {
+        if (forgotten.all[i] == number) {
+            forgotten.all[i] = forgotten.all[--forgotten.count];
+            return true;
+        }
+    }
+    return false;
+}
+
+struct late_release {
+    pmix_release_cbfunc_t fn;
+    void *cbdata;
+};
+
+static void *late_release_run(void *arg)
+{
+    struct late_release *const late = arg;
+
+    sx_callbacks_enter();
+    late->fn(late->cbdata);
+    free(late);
+    sx_callbacks_done();
+    return NULL;
+}
+
+/* The host may hold a lock in its callback that its release function wants. */
+static void late_release(pmix_release_cbfunc_t fn, void *cbdata)
+{
+    struct late_release *const late = malloc(sizeof(*late));
+    bool is_started = false;
+
+    if (late != NULL) {
+        *late = (struct late_release){ .fn = fn, .cbdata = cbdata };
+        sx_callbacks_add();
+        is_started = sx_thread_detached_for_others(late_release_run, late);
+    }
+    if (late != NULL && !is_started) {
+        sx_callbacks_done();
+        free(late);
+    }
+    if (!is_started) {
+        sx_log(SX_LOG_WARN, "a late answer of the host is not released: memory is short");
+    }
+}
+
 /* The answer is posted to the loop before the lock is released.  So the server, which ends after
  * sx_upcall_forget_all, cannot end in between. */
 void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
@@ -302,7 +382,12 @@ void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
         }
         question_post(question, &said);
     }
+    const bool is_forgotten = question == NULL && forgotten_take_locked(number);
+
     pthread_mutex_unlock(&open_lock);
+    if (is_forgotten && release_fn != NULL) {
+        late_release(release_fn, release_cbdata);
+    }
     if (question == NULL && number != 0) {
         sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
     }
@@ -394,7 +479,12 @@ void sx_upcall_forget_all(struct sx_server *server)
     server->port.host.forgotten = true;
     pthread_mutex_lock(&open_lock);
     while ((it = sx_list_pop(&open_list)) != NULL) {
-        question_free(SX_LIST_ENTRY(it, struct sx_question, link));
+        struct sx_question *const question = SX_LIST_ENTRY(it, struct sx_question, link);
+
+        if (question->is_made && forgotten_reserve(forgotten.count + 1)) {
+            forgotten.all[forgotten.count++] = question->node.hash;
+        }
+        question_free(question);
     }
     sx_table_deinit(&open_table);
     pthread_mutex_unlock(&open_lock);
