@@ -211,17 +211,59 @@ static int case_while_waiting(void)
     return 0;
 }
 
+/* ---- ranks that live, and that the host removes --------------------------------------------- */
+
+/* Waits for rank 2, which never comes, and for nothing that the end of another rank ends. */
+static int role_removed(const char *arg)
+{
+    pmix_proc_t self, both[2];
+
+    CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
+    both[0] = both[1] = self;
+    both[1].rank = 2;
+    atomic_store(&fault_shared->state[self.rank], 1);
+    CHECK_STATUS(PMIx_Fence(both, 2, NULL, 0), PMIX_ERR_LOST_CONNECTION);
+    return 0;
+}
+
+/* The server lives, and so the rank does not report that it is gone. */
+static int case_removed(void)
+{
+    const char removed[] = "its host has removed the process or its job";
+    pmix_proc_t first;
+    pid_t pids[2];
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start("removed.job", 3);
+    for (int rank = 0; rank < 2; rank++) {
+        pids[rank] = fault_start("removed.job", rank, "removed", "");
+        WAIT_FOR(atomic_load(&fault_shared->state[rank]) == 1, "a rank");
+    }
+    PMIx_Load_procid(&first, "removed.job", 0);
+    PMIx_server_deregister_client(&first, NULL, NULL);
+    CHECK(fault_wait(pids[0]) == 0, "the rank alone");
+    fault_job_end("removed.job");
+    CHECK(fault_wait(pids[1]) == 0, "the rank with its job");
+    fault_server_stop();
+    for (int rank = 0; rank < 2; rank++) {
+        CHECK(fault_log_lines(pids[rank], removed) == 1, "rank %d does not report it", rank);
+        CHECK(fault_log_lines(pids[rank], "is gone") == 0, "rank %d misses its server", rank);
+    }
+    return 0;
+}
+
 static const struct fault_case cases[] = {
-    { "in_init", case_in_init },
-    { "in_put", case_in_put },
-    { "in_fence", case_in_fence },
-    { "while_waiting", case_while_waiting },
+    { "in_init", case_in_init },   { "in_put", case_in_put },
+    { "in_fence", case_in_fence }, { "while_waiting", case_while_waiting },
+    { "removed", case_removed },
 };
 
 static const struct fault_role roles[] = {
     { "victim", role_victim },
     { "survivor", role_survivor },
     { "waits", role_waits },
+    { "removed", role_removed },
 };
 
 FAULT_MAIN(cases, roles)

@@ -96,6 +96,25 @@ bool sx_link_end_locked(struct sx_link *link)
     return true;
 }
 
+/* A server that lives has ended the connection by itself: in most cases its host has called for
+ * that. */
+static void loss_log(const struct sx_process *p, const struct sx_link *link, const char *why)
+{
+    if (why != NULL) {
+        sx_log(SX_LOG_WARN, "the connection of %s.%" PRIu32 " to its server is lost: %s",
+               p->self.nspace, p->self.rank, why);
+    } else if (sx_board_server_lives(&link->board)) {
+        sx_log(SX_LOG_WARN,
+               "the server of %s.%" PRIu32 " has ended the connection: its host has removed the "
+               "process or its job (PMIx_server_deregister_client, _nspace), or ends the server; "
+               "else the server's log has the reason",
+               p->self.nspace, p->self.rank);
+    } else {
+        sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: it has ended", p->self.nspace,
+               p->self.rank);
+    }
+}
+
 void sx_link_lost_locked(struct sx_link *link, const char *why)
 {
     const struct sx_process *const p = &sx_process;
@@ -104,8 +123,7 @@ void sx_link_lost_locked(struct sx_link *link, const char *why)
         return;
     }
     if (atomic_load(&p->state) == SX_PROCESS_READY) {
-        sx_log(SX_LOG_WARN, "the server of %s.%" PRIu32 " is gone: %s", p->self.nspace,
-               p->self.rank, why);
+        loss_log(p, link, why);
         SX_INTAKES_TELL(link_lost, link);
     }
 }
@@ -300,7 +318,7 @@ static void pump_socket(struct sx_link *link)
             return;
         }
         if (rc == PMIX_ERR_LOST_CONNECTION) {
-            sx_link_lost_locked(link, "the control socket is closed");
+            sx_link_lost_locked(link, NULL);
             return;
         }
         if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
@@ -338,7 +356,7 @@ void sx_link_pump_locked(struct sx_link *link)
                         atomic_load_explicit(&link->slot->events_lost, memory_order_relaxed));
     }
     if (!lives || dropped) {
-        sx_link_lost_locked(link, lives ? "it has dropped us" : "it has ended");
+        sx_link_lost_locked(link, NULL);
     }
     sx_wakefd_write_locked();
 }

@@ -213,7 +213,8 @@ void sx_link_pump_locked(struct sx_link *link);
 /* The same for all links of this process. */
 void sx_links_pump_locked(void);
 
-/* The server is gone: end all pending operations, and later ones too.  Under lock. */
+/* The connection has ended: end all pending operations, and later ones too.  @why: the reason of
+ * this process; NULL: the server has ended it, or itself.  Under lock. */
 void sx_link_lost_locked(struct sx_link *link, const char *why);
 /* The same without a log line: this process leaves.  Return: false when it was not LIVE. */
 bool sx_link_end_locked(struct sx_link *link);

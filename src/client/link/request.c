@@ -78,7 +78,7 @@ static pmix_status_t op_sent(struct sx_op *op, pmix_status_t rc)
     if (rc == PMIX_SUCCESS) {
         sx_op_release_locked(op);
     } else if (rc == PMIX_ERR_LOST_CONNECTION) {
-        sx_link_lost_locked(op->link, "the control socket is closed");
+        sx_link_lost_locked(op->link, NULL);
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
