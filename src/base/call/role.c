@@ -36,7 +36,8 @@ pmix_status_t sx_role_may_wait(void)
                ? PMIX_SUCCESS
                : SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
                           "in an upcall or an event handler of a server, this call would wait for "
-                          "itself: make it in another thread");
+                          "itself: give it a callback if it can have one, or make it in another "
+                          "thread");
 }
 
 /* ---- callbacks ------------------------------------------------------------------------------- */
