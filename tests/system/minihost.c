@@ -18,7 +18,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-static const pmix_nspace_t job = "minihost.job";
+static pmix_nspace_t job; /* minihost.PID: several may run at once, and a command sees all of them */
 #define RANKS_MAX 1024
 
 static unsigned connected, finalized, lost;
@@ -171,6 +171,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: minihost N PROGRAM [ARGS], N from 1 to %d\n", RANKS_MAX);
         return 2;
     }
+    snprintf(job, sizeof(job), "minihost.%d", (int)getpid());
     must(PMIx_server_init(&module, NULL, 0), "server_init");
     if (PMIx_Register_event_handler(NULL, 0, NULL, 0, on_event, NULL, NULL) < 0) {
         fprintf(stderr, "minihost: no event handler\n");

@@ -69,7 +69,7 @@ rm -f "$work/out"
 "$HOST" 1 "$RANK" late "$go" >"$work/hosted" 2>&1 &
 host=$!
 await "a job of another host" grep -q '^late' "$work/hosted"
-expect_shows "^$user  *$host  *0:[0-9][0-9] runs  *1  *1 .* minihost\\.job: [^ ]*$(basename "$RANK") late $go\$" ls "$host"
+expect_shows "^$user  *$host  *0:[0-9][0-9] runs  *1  *1 .* minihost\\.$host: [^ ]*$(basename "$RANK") late $go\$" ls "$host"
 
 # What is refused, and other names.
 expect_refuses() { # CODE PATTERN ARGS...

@@ -34,7 +34,7 @@ unset PMIX_NAMESPACE
 timeout 60 "$HOST" 1 env -u PMIX_NAMESPACE -u PMIX_RANK "$RANK" fence >"$work/out" 2>"$work/err"
 expect_err "process [0-9]*, which started it, has a PMIx server.* PMIx_server_setup_fork" "nothing is set"
 timeout 60 "$HOST" 1 env -u SHMIX_SERVER_URI -u SHMIX_SERVER_FD "$RANK" fence >"$work/out" 2>"$work/err"
-expect_err "rank 0 of minihost.job is on its own: .*SHMIX_SERVER_URI" "no server is named"
+expect_err "rank 0 of minihost\.[0-9]* is on its own: .*SHMIX_SERVER_URI" "no server is named"
 env -u PMIX_NAMESPACE -u PMIX_RANK "$RANK" fence >"$work/out" 2>"$work/err"
 grep -q "on its own" "$work/err" && fail "a program that nobody has launched"
 

@@ -77,7 +77,7 @@ expect_verb 2 'no target: give the name of a job, --group or --set' ctl pause
 "$HOST" 1 sh -c '"$0" query PMIX_QUERY_PROC_TABLE --nspace "$PMIX_NAMESPACE"' "$SHMIX" >"$work/out" 2>"$work/err"
 code=$?
 expect_code 0 "query in a rank"
-grep -q '^PMIX_QUERY_PROC_TABLE .*minihost.job' "$work/out" || fail "query in a rank"
+grep -q '^PMIX_QUERY_PROC_TABLE .*minihost\.' "$work/out" || fail "query in a rank"
 
 # A name that two servers have.
 expect_verb 1 "2 servers have a process set 'both.$$': [0-9]*, [0-9]*; choose one, as with --pid [0-9]*\$" ctl signal CONT --set both.$$
