@@ -63,6 +63,7 @@ pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_op
     sx_eventlog_init(&server->event.host);
     server->event.host.loose_only = true;
     sx_list_init(&server->event.wants);
+    sx_list_init(&server->event.open_codes);
     return rc;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* event_codes.c - sorted counts of codes, and the two moments at which the host is called about
+/* event_codes.c - counts of codes, and the two moments at which the host is called about
  * them. */
 #include "server/event/event_codes.h"
 
@@ -11,79 +11,96 @@
 #include <pmix.h>
 #include <shmix.h>
 
-#include "base/array.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "base/log.h"
 #include "server/model/state.h"
 #include "server/port/port.h"
 
-/* Return: where @code is, or would be inserted. */
-static size_t find(const struct sx_event_codes *codes, pmix_status_t code)
+static uint64_t hash_of(const struct sx_event_codes *codes, pmix_status_t code)
 {
-    size_t low = 0;
-    size_t high = codes->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (codes->all[middle].code < code) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return XXH3_64bits_withSeed(&code, sizeof(code), codes->seed);
 }
 
-static bool has(const struct sx_event_codes *codes, size_t at, pmix_status_t code)
+struct sx_event_code *sx_event_codes_find(const struct sx_event_codes *codes, pmix_status_t code)
 {
-    return at < codes->count && codes->all[at].code == code;
+    struct sx_table_node *node = sx_table_first(&codes->table, hash_of(codes, code));
+
+    for (; node != NULL; node = sx_table_next(&codes->table, node)) {
+        struct sx_event_code *const entry = SX_CONTAINER(node, struct sx_event_code, node);
+
+        if (entry->code == code) {
+            return entry;
+        }
+    }
+    return NULL;
 }
 
 uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, size_t max)
 {
-    const size_t at = find(codes, code);
+    struct sx_event_code *entry = sx_event_codes_find(codes, code);
 
-    if (has(codes, at, code)) {
-        return codes->all[at].count == UINT32_MAX ? 0 : ++codes->all[at].count;
+    if (entry != NULL) {
+        return entry->count == UINT32_MAX ? 0 : ++entry->count;
     }
-    if (codes->count >= max) {
+    entry = codes->table.count < max ? malloc(sizeof(*entry)) : NULL;
+    if (entry == NULL || !sx_table_add(&codes->table, &entry->node, hash_of(codes, code))) {
+        free(entry);
         return 0;
     }
-    if (!SX_ARRAY_RESERVE(codes->all, codes->count, codes->capacity, 8)) {
-        return 0;
-    }
-    memmove(codes->all + at + 1, codes->all + at, (codes->count - at) * sizeof(*codes->all));
-    codes->all[at] = (struct sx_event_code){ .code = code, .count = 1 };
-    codes->count++;
+    entry->code = code;
+    entry->count = 1;
+    entry->asked = false;
+    entry->question = 0;
+    sx_list_init(&entry->open);
     return 1;
 }
 
-struct sx_event_code *sx_event_codes_find(struct sx_event_codes *codes, pmix_status_t code)
+static void entry_free(struct sx_event_codes *codes, struct sx_event_code *entry)
 {
-    const size_t at = find(codes, code);
-
-    return has(codes, at, code) ? &codes->all[at] : NULL;
+    sx_table_remove(&codes->table, &entry->node);
+    sx_list_remove(&entry->open);
+    free(entry);
 }
 
 bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code, bool *ret_asked)
 {
-    const size_t at = find(codes, code);
+    struct sx_event_code *const entry = sx_event_codes_find(codes, code);
 
-    if (!has(codes, at, code) || --codes->all[at].count > 0) {
+    if (entry == NULL || --entry->count > 0) {
         return false;
     }
     if (ret_asked != NULL) {
-        *ret_asked = codes->all[at].asked;
+        *ret_asked = entry->asked;
     }
-    codes->count--;
-    memmove(codes->all + at, codes->all + at + 1, (codes->count - at) * sizeof(*codes->all));
+    entry_free(codes, entry);
+    if (codes->table.count == 0) {
+        sx_table_deinit(&codes->table);
+    }
     return true;
+}
+
+/* Take any code out of @codes.  Return: false when there is none. */
+static bool codes_pop(struct sx_event_codes *codes, size_t *bucket, pmix_status_t *ret)
+{
+    struct sx_table_node *const node = sx_table_any(&codes->table, bucket);
+
+    if (node != NULL) {
+        *ret = SX_CONTAINER(node, struct sx_event_code, node)->code;
+        entry_free(codes, SX_CONTAINER(node, struct sx_event_code, node));
+    }
+    return node != NULL;
 }
 
 void sx_event_codes_clear(struct sx_event_codes *codes)
 {
-    free(codes->all);
-    memset(codes, 0, sizeof(*codes));
+    pmix_status_t code;
+    size_t bucket = 0;
+
+    while (codes_pop(codes, &bucket, &code)) {
+    }
+    sx_table_deinit(&codes->table);
 }
 
 /* ---- clients and the host ------------------------------------------------------------------ */
@@ -101,6 +118,7 @@ static bool comes_from_outside(pmix_status_t code, bool environment)
 static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, uint64_t question,
                                   bool *ret_ask)
 {
+    server->event.codes.seed = server->seed;
     if (sx_event_codes_add(&server->event.codes, code, SX_EVENT_CODES_PER_SERVER) == 0) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -110,6 +128,7 @@ static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, 
     if (!entry->asked) {
         entry->asked = true;
         entry->question = question;
+        sx_list_append(&server->event.open_codes, &entry->open);
     }
     return PMIX_SUCCESS;
 }
@@ -165,6 +184,7 @@ pmix_status_t sx_event_code_wanted(struct sx_server *server, struct sx_client *c
         return PMIX_SUCCESS;
     }
     if (client != NULL) {
+        client->event_codes.seed = server->seed;
         own = sx_event_codes_add(&client->event_codes, code, SX_EVENT_CODES_PER_CLIENT);
     }
     if (own == 0) {
@@ -196,10 +216,11 @@ void sx_event_code_unwanted(struct sx_server *server, struct sx_client *client, 
 
 void sx_event_codes_answered(struct sx_server *server, uint64_t question, bool refused)
 {
-    for (size_t i = 0; i < server->event.codes.count; i++) {
-        struct sx_event_code *entry = &server->event.codes.all[i];
+    SX_LIST_EACH(it, &server->event.open_codes) {
+        struct sx_event_code *const entry = SX_LIST_ENTRY(it, struct sx_event_code, open);
 
         if (entry->question == question) {
+            sx_list_remove(it);
             entry->question = 0;
             entry->asked = !refused;
         }
@@ -209,15 +230,17 @@ void sx_event_codes_answered(struct sx_server *server, uint64_t question, bool r
 void sx_event_codes_client_left(struct sx_server *server, struct sx_client *client)
 {
     struct sx_event_codes codes = client->event_codes;
+    pmix_status_t code;
+    size_t bucket = 0;
 
-    if (codes.all == NULL) {
+    if (codes.table.count == 0) {
         return;
     }
     const struct sx_quota_owner owner = sx_quota_owner_of(client);
 
     memset(&client->event_codes, 0, sizeof(client->event_codes));
-    for (size_t i = 0; i < codes.count; i++) {
-        server_wants_less(server, &owner, codes.all[i].code);
+    while (codes_pop(&codes, &bucket, &code)) {
+        server_wants_less(server, &owner, code);
     }
     sx_event_codes_clear(&codes);
 }

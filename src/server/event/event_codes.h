@@ -26,13 +26,14 @@
 #define SX_EVENT_CODES_PER_CLIENT 4096u
 #define SX_EVENT_CODES_PER_SERVER 65536u
 
-/* Return: the count of @code after it grew by one; 0 when it did not: memory or @max is out. */
+/* None of these looks at other codes.
+ * Return: the count of @code after it grew by one; 0 when it did not: memory or @max is out. */
 uint32_t sx_event_codes_add(struct sx_event_codes *codes, pmix_status_t code, size_t max);
 /* Return: whether @code was present and its count is now 0; then *ret_asked, when not NULL, is its
  * former state. */
 bool sx_event_codes_remove(struct sx_event_codes *codes, pmix_status_t code, bool *ret_asked);
 /* Return: NULL when @code is not present. */
-struct sx_event_code *sx_event_codes_find(struct sx_event_codes *codes, pmix_status_t code);
+struct sx_event_code *sx_event_codes_find(const struct sx_event_codes *codes, pmix_status_t code);
 void sx_event_codes_clear(struct sx_event_codes *codes);
 
 /* Return: the number of the open question about @code that must be waited for; 0 if there is

@@ -91,17 +91,19 @@ enum sx_pending_quota {
 
 /* event_codes.h: a code, and how many want it. */
 struct sx_event_code {
+    struct sx_table_node node;
     pmix_status_t code;
     uint32_t count;
     /* the server's set */
-    bool asked;        /* the host was asked and has not refused */
-    uint64_t question; /* that it has not answered; 0: none */
+    bool asked;          /* the host was asked and has not refused */
+    uint64_t question;   /* that it has not answered; 0: none */
+    struct sx_list open; /* server.event.open_codes, while there is a question */
 };
 
-/* Sorted by code; zeroed is empty. */
+/* Zeroed is empty.  Clients choose the codes, so they are hashed with the server's seed. */
 struct sx_event_codes {
-    struct sx_event_code *all;
-    size_t count, capacity;
+    struct sx_table table;
+    uint64_t seed;
 };
 
 /* The client that copies the next generation of a store in its turns: modex.c. */

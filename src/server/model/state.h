@@ -302,6 +302,7 @@ struct sx_event_state {
     struct sx_event_history history;
     struct sx_eventlog host;       /* events for the host's own handlers */
     struct sx_event_codes codes;   /* clients that want them */
+    struct sx_list open_codes;     /* those that the host is being asked for */
     struct sx_list wants;          /* event_codes.c: those that wait for the host */
     uint64_t question_last;        /* event_codes.c: the number of the last one */
     struct sx_list handled_askers; /* event_handled.c */

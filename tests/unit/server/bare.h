@@ -25,6 +25,7 @@ static inline void bare_init(struct sx_server *server)
     sx_turn_init(&server->turn);
     cr_assert_eq(sx_shown_init(server), PMIX_SUCCESS);
     sx_list_init(&server->event.wants);
+    sx_list_init(&server->event.open_codes);
     sx_list_init(&server->event.dirty);
     sx_list_init(&server->event.handled_askers);
     sx_list_init(&server->collective.spans);

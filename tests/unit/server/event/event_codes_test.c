@@ -40,27 +40,24 @@ static void end(void)
     for (uint32_t rank = 0; rank < 2; rank++) {
         sx_event_codes_client_left(&server, sx_client_find(job, rank));
     }
-    cr_expect_eq(server.event.codes.count, 0);
+    cr_expect_eq(server.event.codes.table.count, 0);
     sx_event_codes_clear(&server.event.codes);
     bare_deinit(&server);
 }
 
 TestSuite(event_codes, .init = begin, .fini = end);
 
-Test(event_codes, are_sorted_counted_and_bounded)
+Test(event_codes, are_counted_and_bounded)
 {
     static const pmix_status_t order[] = { 5, -9, 0, 7, -9, 5, -9 };
     static const uint32_t counts[] = { 1, 1, 1, 1, 2, 2, 3 };
-    struct sx_event_codes codes = { .all = NULL };
+    struct sx_event_codes codes = { .seed = 1 };
 
     for (size_t i = 0; i < SX_COUNT(order); i++) {
         cr_expect_eq(sx_event_codes_add(&codes, order[i], 4), counts[i], "%zu", i);
     }
     cr_expect_eq(sx_event_codes_add(&codes, 6, 4), 0, "a fifth one");
-    cr_expect_eq(codes.count, 4);
-    for (size_t i = 1; i < codes.count; i++) {
-        cr_expect_lt(codes.all[i - 1].code, codes.all[i].code);
-    }
+    cr_expect_eq(codes.table.count, 4);
     cr_expect_null(sx_event_codes_find(&codes, 6));
     cr_expect_not(sx_event_codes_remove(&codes, 6, NULL), "it never came");
     cr_expect_not(sx_event_codes_remove(&codes, 5, NULL), "one is left");
@@ -69,18 +66,35 @@ Test(event_codes, are_sorted_counted_and_bounded)
     cr_expect_eq(sx_event_codes_find(&codes, -9)->count, 3);
     cr_expect_eq(sx_event_codes_find(&codes, 7)->count, 1);
     sx_event_codes_clear(&codes);
-    cr_expect_eq(codes.count, 0);
-    cr_expect_null(codes.all);
+    cr_expect_eq(codes.table.count, 0);
+    cr_expect_null(codes.table.buckets);
 }
 
 Test(event_codes, do_not_count_beyond_their_type)
 {
-    struct sx_event_codes codes = { .all = NULL };
+    struct sx_event_codes codes = { .seed = 1 };
 
     cr_assert_eq(sx_event_codes_add(&codes, CODE, 1), 1);
-    codes.all[0].count = UINT32_MAX;
+    sx_event_codes_find(&codes, CODE)->count = UINT32_MAX;
     cr_expect_eq(sx_event_codes_add(&codes, CODE, 1), 0);
-    cr_expect_eq(codes.all[0].count, UINT32_MAX);
+    cr_expect_eq(sx_event_codes_find(&codes, CODE)->count, UINT32_MAX);
+    sx_event_codes_clear(&codes);
+}
+
+/* A code more or less moves no other: a client may have thousands, and a server many more. */
+Test(event_codes, stay_where_they_are)
+{
+    struct sx_event_codes codes = { .seed = 1 };
+
+    cr_assert_eq(sx_event_codes_add(&codes, CODE, SX_EVENT_CODES_PER_CLIENT), 1);
+    const struct sx_event_code *const first = sx_event_codes_find(&codes, CODE);
+
+    for (pmix_status_t i = 1; i < 1000; i++) {
+        cr_assert_eq(sx_event_codes_add(&codes, CODE - i, SX_EVENT_CODES_PER_CLIENT), 1);
+    }
+    cr_expect_eq(sx_event_codes_find(&codes, CODE), first);
+    cr_assert(sx_event_codes_remove(&codes, CODE - 1, NULL));
+    cr_expect_eq(sx_event_codes_find(&codes, CODE), first);
     sx_event_codes_clear(&codes);
 }
 
@@ -118,7 +132,7 @@ Test(event_codes, from_inside_are_passed_over)
         cr_expect_eq(asks(client, outside[i].code, true), outside[i].environment, "%d",
                      outside[i].code);
         sx_event_code_unwanted(&server, client, outside[i].code, true);
-        cr_expect_eq(server.event.codes.count, 0, "%d", outside[i].code);
+        cr_expect_eq(server.event.codes.table.count, 0, "%d", outside[i].code);
     }
 }
 
@@ -145,7 +159,7 @@ Test(event_codes, ask_the_host_once_and_tell_it_when_the_last_has_gone)
     cr_expect(asks(first, CODE, false), "and anew for the next one");
     sx_event_code_unwanted(&server, first, CODE, false);
     sx_event_codes_client_left(&server, first);
-    cr_expect_null(first->event_codes.all, "who has dropped all keeps no room for them");
+    cr_expect_null(first->event_codes.table.buckets, "who has dropped all keeps no room for them");
 }
 
 Test(event_codes, wait_for_an_open_question_and_are_asked_for_again_when_refused)
@@ -176,8 +190,8 @@ Test(event_codes, of_one_client_are_bounded_and_nothing_is_left_of_what_is_refus
     }
     cr_expect_eq(sx_event_code_wanted(&server, client, CODE, false, QUESTION, &ask),
                  PMIX_ERR_OUT_OF_RESOURCE);
-    cr_expect_eq(server.event.codes.count, SX_EVENT_CODES_PER_CLIENT);
-    cr_expect_eq(client->event_codes.count, SX_EVENT_CODES_PER_CLIENT);
+    cr_expect_eq(server.event.codes.table.count, SX_EVENT_CODES_PER_CLIENT);
+    cr_expect_eq(client->event_codes.table.count, SX_EVENT_CODES_PER_CLIENT);
 }
 
 static pmix_status_t on_deregister_unanswered(pmix_status_t *codes, size_t ncodes,
@@ -266,7 +280,7 @@ static void ask_end(void)
         cr_expect_eq(sx_client_find(job, rank)->reference_count, 1);
         answers_end(&answers[rank], sx_client_find(job, rank));
     }
-    cr_expect_eq(server.event.codes.count, 0);
+    cr_expect_eq(server.event.codes.table.count, 0);
     sx_event_codes_clear(&server.event.codes);
     sx_pendings_deinit(&server);
     bare_deinit(&server);
