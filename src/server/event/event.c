@@ -613,7 +613,9 @@ void sx_event_client_connected(struct sx_server *server, struct sx_client *clien
 void sx_event_client_left(struct sx_server *server, struct sx_client *client)
 {
     client->event_left = true;
-    sweep(server, client->nspace);
+    if (!client->nspace->is_ending) { /* else its events go with it, and the others leave, too */
+        sweep(server, client->nspace);
+    }
     sx_event_codes_client_left(server, client);
 }
 

@@ -423,6 +423,22 @@ Test(event, is_not_kept_for_who_has_gone)
     cr_expect_eq(a->events.loose_count, SX_EVENTLOG_CACHE_DEFAULT);
 }
 
+/* All clients of a namespace that ends leave: its events are not looked through for each. */
+Test(event, goes_with_its_namespace_at_once)
+{
+    const struct sx_event all = event_of(PMIX_RANGE_LOCAL);
+
+    client->has_handlers = true;
+    for (size_t i = 0; i < 2 * SX_EVENTLOG_CACHE_DEFAULT; i++) {
+        cr_assert_eq(notify(&all), PMIX_SUCCESS);
+    }
+    a->is_ending = true;
+    sx_event_client_left(&server, client);
+    cr_expect_eq(a->events.loose_count, 2 * SX_EVENTLOG_CACHE_DEFAULT);
+    sx_event_nspace_gone(&server, a);
+    cr_expect_eq(a->events.loose_count, 0);
+}
+
 /* ---- the host ------------------------------------------------------------------------------- */
 
 static pmix_status_t notified;
