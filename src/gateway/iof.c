@@ -19,7 +19,7 @@
 #define OUTPUT_MAX ((size_t)1 << 20) /* that waits for the rank before further output does */
 
 struct pull {
-    struct sx_list node; /* of session->pulls */
+    struct sx_list node;        /* of session->pulls */
     struct sx_request *request; /* that waits for its begin or its end; NULL: none */
     size_t number;              /* of ours, from 1; 0: not there yet */
     size_t id;                  /* of the rank's */

@@ -29,6 +29,7 @@
 #include "server/log/logging.h"
 #include "server/model/family.h"
 #include "server/port/port.h"
+#include "server/publish/publish.h"
 
 static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER; /* init and finalize only */
 static unsigned init_count;                                   /* under life_lock */
@@ -237,7 +238,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     server->seed = sx_table_seed();
     sx_memberships_init(&server->memberships, server->seed);
     sx_psets_init(server);
-    sx_published_init(&server->publish.published, server->seed);
+    sx_publish_init(server);
     sx_list_init(&server->job.resources);
     sx_list_init(&server->entry.strangers.silent);
     sx_list_init(&server->entry.strangers.asked);

@@ -29,6 +29,7 @@ void sx_published_init(struct sx_published *all, uint64_t seed)
     sx_quota_init(&all->quota, "published values", SX_PUBLISHED_ROWS_MAX, SX_PUBLISHED_BYTES_MAX,
                   seed);
     sx_list_init(&all->publishers);
+    sx_list_init(&all->ending);
     sx_list_init(&all->users);
 }
 
@@ -66,7 +67,13 @@ static uint64_t key_hash(const struct sx_published *all, const char *key)
     return XXH3_64bits_withSeed(key, strlen(key), all->seed);
 }
 
-/* The row behind @row (NULL: the first) that has @key. */
+/* Whether the process, application, job or session with which @row ends has ended. */
+static bool is_over(const struct sx_published_row *row)
+{
+    return row->serial <= row->publisher->over[row->persistence];
+}
+
+/* The row behind @row (NULL: the first) that has @key, and is not over. */
 static struct sx_published_row *row_next(struct sx_published *all, const char *key, uint64_t hash,
                                          const struct sx_published_row *row)
 {
@@ -77,7 +84,7 @@ static struct sx_published_row *row_next(struct sx_published *all, const char *k
         struct sx_published_row *const next = SX_CONTAINER(node, struct sx_published_row, node);
 
         all->walked++;
-        if (strcmp(next->info.key, key) == 0) {
+        if (strcmp(next->info.key, key) == 0 && !is_over(next)) {
             return next;
         }
     }
@@ -93,8 +100,11 @@ struct sx_published_row *sx_published_next(struct sx_published *all, const char 
 struct sx_published_row *sx_published_of(const struct sx_published *all, uint64_t serial)
 {
     struct sx_table_node *const node = sx_table_first(&all->serials, serial);
+    struct sx_published_row *const row = node != NULL ? SX_CONTAINER(node, struct sx_published_row,
+                                                                     by_serial)
+                                                      : NULL;
 
-    return node != NULL ? SX_CONTAINER(node, struct sx_published_row, by_serial) : NULL;
+    return row != NULL && !is_over(row) ? row : NULL;
 }
 
 struct sx_published_row *sx_published_find(struct sx_published *all, const char *key,
@@ -178,6 +188,7 @@ static struct sx_publisher *publisher_obtain(struct sx_published *all, const str
     }
     publisher->party = *party;
     sx_list_init(&publisher->rows);
+    sx_list_init(&publisher->ending);
     sx_list_append(&all->publishers, &publisher->link);
     return publisher;
 }
@@ -187,6 +198,7 @@ static void publisher_free_unless_used(struct sx_published *all, struct sx_publi
     if (sx_list_empty(&publisher->rows)) {
         sx_table_remove(&all->names, &publisher->node);
         sx_list_remove(&publisher->link);
+        sx_list_remove(&publisher->ending);
         free(publisher);
     }
 }
@@ -612,12 +624,6 @@ static bool rows_remove_some(struct sx_published *all, struct sx_publisher *publ
     return is_over;
 }
 
-static void rows_remove(struct sx_published *all, struct sx_publisher *publisher, fits_fn fits,
-                        uint64_t arg)
-{
-    (void)rows_remove_some(all, publisher, fits, arg, UINT64_MAX);
-}
-
 static bool is_in_range(const struct sx_published_row *row, uint64_t range)
 {
     return range == PMIX_RANGE_UNDEF || row->range == range;
@@ -631,10 +637,15 @@ bool sx_published_withdraw_all(struct sx_published *all, const struct sx_party *
     return publisher == NULL || rows_remove_some(all, publisher, is_in_range, range, walk_max);
 }
 
-static bool ends_with_process(const struct sx_published_row *row, uint64_t is_tool)
+/* ---- the end of processes and jobs ----------------------------------------------------------- */
+
+/* All rows that @publisher has now with @persistence are over. */
+static void rows_end(struct sx_published *all, struct sx_publisher *publisher,
+                     pmix_persistence_t persistence)
 {
-    return row->persistence == PMIX_PERSIST_PROC ||
-           (is_tool != 0 && row->persistence == PMIX_PERSIST_APP);
+    publisher->over[persistence] = all->last_serial;
+    sx_list_remove(&publisher->ending);
+    sx_list_append(&all->ending, &publisher->ending);
 }
 
 void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc, uid_t uid)
@@ -642,15 +653,13 @@ void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc, u
     const struct sx_party party = { .who.proc = *proc, .uid = uid };
     struct sx_publisher *const publisher = publisher_find(all, &party);
 
-    if (publisher != NULL) {
-        rows_remove(all, publisher, ends_with_process, publisher->party.is_tool);
+    if (publisher == NULL) {
+        return;
     }
-}
-
-static bool ends_with_app(const struct sx_published_row *row, uint64_t unused)
-{
-    (void)unused;
-    return row->persistence == PMIX_PERSIST_APP;
+    rows_end(all, publisher, PMIX_PERSIST_PROC);
+    if (publisher->party.is_tool) {
+        rows_end(all, publisher, PMIX_PERSIST_APP);
+    }
 }
 
 void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_t app)
@@ -659,21 +668,9 @@ void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_
         struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
 
         if (publisher->party.app == app && strcmp(publisher->party.who.proc.nspace, nspace) == 0) {
-            rows_remove(all, publisher, ends_with_app, 0);
+            rows_end(all, publisher, PMIX_PERSIST_APP);
         }
     }
-}
-
-static bool ends_with_job(const struct sx_published_row *row, uint64_t unused)
-{
-    (void)unused;
-    return row->persistence == PMIX_PERSIST_PROC || row->persistence == PMIX_PERSIST_APP;
-}
-
-static bool ends_with_session(const struct sx_published_row *row, uint64_t unused)
-{
-    (void)unused;
-    return row->persistence == PMIX_PERSIST_SESSION;
 }
 
 void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
@@ -683,14 +680,33 @@ void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint
         struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
 
         if (session_ended && publisher->party.who.session == session) {
-            rows_remove(all, publisher, ends_with_session, 0);
+            rows_end(all, publisher, PMIX_PERSIST_SESSION);
         }
-    }
-    SX_LIST_EACH(it, &all->publishers) {
-        struct sx_publisher *const publisher = SX_LIST_ENTRY(it, struct sx_publisher, link);
-
         if (strcmp(publisher->party.who.proc.nspace, nspace) == 0) {
-            rows_remove(all, publisher, ends_with_job, 0);
+            rows_end(all, publisher, PMIX_PERSIST_PROC);
+            rows_end(all, publisher, PMIX_PERSIST_APP);
         }
     }
+}
+
+static bool is_over_now(const struct sx_published_row *row, uint64_t unused)
+{
+    (void)unused;
+    return is_over(row);
+}
+
+bool sx_published_over_step(struct sx_published *all, uint64_t walk_max)
+{
+    const uint64_t before = all->walked;
+
+    while (!sx_list_empty(&all->ending) && all->walked - before < walk_max) {
+        struct sx_publisher *const publisher = SX_LIST_ENTRY(sx_list_pop(&all->ending),
+                                                             struct sx_publisher, ending);
+
+        if (!rows_remove_some(all, publisher, is_over_now, 0, walk_max - (all->walked - before))) {
+            sx_list_append(&all->ending, &publisher->ending); /* else it may have gone */
+            break;
+        }
+    }
+    return sx_list_empty(&all->ending);
 }

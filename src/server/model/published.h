@@ -62,6 +62,7 @@ struct sx_published {
     uint64_t walked;           /* rows and elements of their lists, ever */
     struct sx_table names;     /* struct sx_publisher by its process ... */
     struct sx_list publishers; /* ... and all of them */
+    struct sx_list ending;     /* those with rows that are over, and not removed yet */
     uint64_t bytes;
     struct sx_quota quota;
     /* Of published_store.c: the users whose processes may read for themselves, and the function
@@ -76,6 +77,9 @@ struct sx_publisher {
     struct sx_list link;       /* publishers */
     struct sx_list rows;       /* the oldest first; it goes with its last row */
     struct sx_party party;
+    struct sx_list ending; /* published.ending */
+    /* Its rows of each persistence up to this serial are over: no process sees them any more. */
+    uint64_t over[PMIX_PERSIST_SESSION + 1];
     size_t row_count;
     uint64_t bytes;
     bool logged; /* the same of its own room */
@@ -172,11 +176,15 @@ bool sx_published_withdraw_all(struct sx_published *all, const struct sx_party *
                                pmix_data_range_t range, uint64_t walk_max);
 
 /* A process of user @uid has gone; all of an application of a job have; a job has, and
- * (@session_ended) its session with it. */
+ * (@session_ended) its session with it.  The rows that end with it are found no more.
+ * sx_published_over_step removes them. */
 void sx_published_proc_gone(struct sx_published *all, const pmix_proc_t *proc, uid_t uid);
 void sx_published_app_gone(struct sx_published *all, const char *nspace, uint32_t app);
 void sx_published_nspace_gone(struct sx_published *all, const char *nspace, uint64_t session,
                               bool session_ended);
+/* Remove rows that are over, one at least, until @walk_max rows have been walked.  Return: whether
+ * none is left. */
+bool sx_published_over_step(struct sx_published *all, uint64_t walk_max);
 
 /* ---- the values that a user's processes read for themselves ---------------------------------- */
 

@@ -322,7 +322,9 @@ struct sx_data_state {
 /* publish */
 struct sx_publish_state {
     struct sx_published published;
-    struct sx_table lookups; /* lookup.c: the keys that lookups wait for */
+    struct sx_table lookups;  /* lookup.c: the keys that lookups wait for */
+    struct sx_loop_post over; /* publish.c: removes more of the rows that are over */
+    bool over_posted;
 };
 
 /* ---- the server ------------------------------------------------------------------------------ */

@@ -351,12 +351,42 @@ void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *n
 
 /* ---- clients and jobs that leave ------------------------------------------------------------- */
 
+/* Some of the rows that are over go at once, the others in later turns. */
+static void rows_go(struct sx_server *server)
+{
+    struct sx_publish_state *const publish = &server->publish;
+
+    if (publish->over_posted || sx_published_over_step(&publish->published, SX_PUBLISH_STEP_ROWS)) {
+        return;
+    }
+    publish->over_posted = sx_loop_post(server->loop, &publish->over) == PMIX_SUCCESS;
+    if (!publish->over_posted) { /* the loop has stopped */
+        (void)sx_published_over_step(&publish->published, UINT64_MAX);
+    }
+}
+
+static void rows_go_on(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+
+    (void)now_ns;
+    server->publish.over_posted = false;
+    rows_go(server);
+}
+
+void sx_publish_init(struct sx_server *server)
+{
+    sx_published_init(&server->publish.published, server->seed);
+    server->publish.over = (struct sx_loop_post){ .fn = rows_go_on, .arg = server };
+}
+
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client)
 {
     const pmix_proc_t proc = sx_nspace_proc(client->nspace, client->rank);
 
     client->spawn_failed = PMIX_SUCCESS;
     sx_published_proc_gone(&server->publish.published, &proc, client->uid);
+    rows_go(server);
 }
 
 void sx_publish_client_over(struct sx_server *server, struct sx_client *client)
@@ -369,6 +399,7 @@ void sx_publish_client_over(struct sx_server *server, struct sx_client *client)
 
     if (sx_apps_is_over(client->nspace, app)) {
         sx_published_app_gone(&server->publish.published, client->nspace->name, app);
+        rows_go(server);
     }
 }
 
@@ -383,6 +414,7 @@ void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
     }
     sx_published_session_over(&server->publish.published, nspace->name);
     sx_published_nspace_gone(&server->publish.published, nspace->name, nspace->session, ended);
+    rows_go(server);
 }
 
 void sx_publish_deinit(struct sx_server *server)

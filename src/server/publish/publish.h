@@ -65,6 +65,9 @@ void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *n
 pmix_status_t sx_publish_spawn_failed(const pmix_proc_t *spawner, const char *nspace,
                                       pmix_status_t status);
 
+void sx_publish_init(struct sx_server *server);
+/* Rows that end with a process, or with its job, are found by nobody from then on.  They leave the
+ * table, and the stores that processes read for themselves, in steps, a turn each. */
 void sx_publish_client_gone(struct sx_server *server, struct sx_client *client);
 /* The same, after which its application may have ended with the job. */
 void sx_publish_client_over(struct sx_server *server, struct sx_client *client);

@@ -12,6 +12,7 @@
 #include "../bare.h"
 #include "../opened.h"
 #include "base/value/flat.h"
+#include "control/loop_engine.h"
 #include "server/port/port.h"
 
 #define RANKS 6u
@@ -27,7 +28,7 @@ static void begin(void)
 
     bare_init(&server);
     bare_loop(&server);
-    sx_published_init(&server.publish.published, 1);
+    sx_publish_init(&server);
     nspace = bare_job(&server, "job", RANKS, RANKS);
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         clients[rank] = bare_connect(&server, nspace, rank);
@@ -363,6 +364,7 @@ Test(publish, a_large_answer_is_written_beside_the_loop)
     look(2, 8, keys, 1, false);
     cr_expect_eq(answers_next(&answers[2], 8), PMIX_ERR_NOT_FOUND, "another one reads it");
     sx_published_app_gone(&server.publish.published, "elsewhere", 0);
+    cr_expect(sx_published_over_step(&server.publish.published, UINT64_MAX));
     cr_expect_eq(server.publish.published.keys.count, 1);
     written_await();
     clients[1]->share.units = 1;
@@ -455,4 +457,77 @@ Test(publish, what_has_gone_meanwhile_is_not_found)
     publish(0, "key.0");
     cr_expect_eq(server.port.pendings.count, 0);
     PMIx_Info_free(keys, 2);
+}
+
+/* ---- jobs that end --------------------------------------------------------------------------- */
+
+#define MANY 1000u
+
+static struct sx_published_row *row_of(unsigned number)
+{
+    char key[32];
+
+    snprintf(key, sizeof(key), "many.%u", number);
+    return sx_published_next(&server.publish.published, key, NULL);
+}
+
+static struct sx_timer rows_timer;
+
+static void rows_look(void *arg, uint64_t now_ns)
+{
+    (void)arg;
+    if (server.publish.over_posted) {
+        cr_assert_eq(sx_timer_add(server.loop, &rows_timer, now_ns), PMIX_SUCCESS);
+    } else {
+        sx_loop_stop(server.loop);
+    }
+}
+
+/* Run the loop until the rows that are over have gone. */
+static void rows_run(void)
+{
+    rows_timer = (struct sx_timer){ .fn = rows_look };
+    cr_assert_eq(sx_timer_add(server.loop, &rows_timer, 0), PMIX_SUCCESS);
+    sx_loop_run(server.loop);
+}
+
+Test(publish, what_ends_with_a_job_goes_in_steps_and_is_found_no_more)
+{
+    const struct sx_published *const all = &server.publish.published;
+    struct sx_nspace *const job = bare_job(&server, "elsewhere", 1, 1);
+    char key[32];
+    const uint64_t posts = atomic_load(&server.loop->posts_run);
+
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "many.%u", i);
+        have("elsewhere", 0, key, PMIX_RANGE_GLOBAL);
+    }
+    sx_publish_nspace_gone(&server, job);
+    cr_expect_gt(all->keys.count, MANY / 2, "%zu are left", all->keys.count);
+    for (unsigned i = 0; i < MANY; i++) {
+        cr_assert_null(row_of(i), "%u", i);
+    }
+    have("another", 0, "many.999", PMIX_RANGE_GLOBAL);
+    rows_run();
+    const uint64_t steps = atomic_load(&server.loop->posts_run) - posts;
+
+    cr_expect_gt(steps, 3, "%llu", (unsigned long long)steps);
+    cr_expect_lt(steps, 20, "%llu", (unsigned long long)steps);
+    cr_expect(sx_list_empty(&all->ending));
+    cr_expect_not_null(row_of(999));
+}
+
+Test(publish, the_server_ends_before_all_of_it_has_gone)
+{
+    struct sx_nspace *const job = bare_job(&server, "elsewhere", 1, 1);
+    char key[32];
+
+    for (unsigned i = 0; i < MANY; i++) {
+        snprintf(key, sizeof(key), "many.%u", i);
+        have("elsewhere", 0, key, PMIX_RANGE_GLOBAL);
+    }
+    sx_publish_nspace_gone(&server, job);
+    sx_publish_deinit(&server);
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(server.publish.published.keys.count, 0);
 }
