@@ -46,7 +46,8 @@ static bool concerns(const struct sx_event_block *block, const pmix_proc_t *sour
 bool sx_event_route_concerns(const struct sx_event_route *route, const struct sx_event_block *block,
                              const struct sx_nspace *nspace)
 {
-    return concerns(block, &route->source, nspace);
+    return route->targets_mark != 0 ? nspace->targets_mark == route->targets_mark
+                                    : concerns(block, &route->source, nspace);
 }
 
 bool sx_event_concerns(const struct sx_event_block *block, const struct sx_nspace *nspace)
@@ -208,6 +209,27 @@ static enum sx_event_way way_of(struct sx_server *server, const struct sx_event_
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* Read the targets once, for all namespaces: targets and namespaces may both be thousands.  Return:
+ * the mark of those that they name; 0 when there are none. */
+static uint64_t targets_mark(struct sx_server *server, const struct sx_event_block *block)
+{
+    struct walk walk = walk_of(block, SX_EVENT_TARGETS);
+    const uint64_t mark = ++server->event.targets_mark;
+
+    if (head_of(block)->range != PMIX_RANGE_CUSTOM || walk.rest.count == 0) {
+        return 0;
+    }
+    while (walk_next(&walk)) {
+        struct sx_nspace *const nspace = walk.is_new ? sx_nspace_find(server, walk.proc.nspace)
+                                                     : NULL;
+
+        if (nspace != NULL) {
+            nspace->targets_mark = mark;
+        }
+    }
+    return mark;
+}
+
 void sx_event_route(struct sx_server *server, struct sx_event_block *block,
                     enum sx_event_origin origin, struct sx_event_route *ret)
 {
@@ -222,6 +244,7 @@ void sx_event_route(struct sx_server *server, struct sx_event_block *block,
 
         block->session = nspace != NULL ? nspace->session : SX_SESSION_UNKNOWN;
     }
+    ret->targets_mark = targets_mark(server, block);
     ret->reaches_host = reaches_host(server, block, &ret->source, origin);
     ret->is_for_host = ret->reaches_host && is_for_host(block, origin);
     /* Deaths and aborts are not passed on: the host learns of them in other ways. */

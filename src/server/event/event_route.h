@@ -30,6 +30,7 @@ enum sx_event_way {
 /* The route of one event, decided once, when it is published. */
 struct sx_event_route {
     pmix_proc_t source;
+    uint64_t targets_mark; /* that the namespaces of the targets have; 0: there are no targets */
     bool reaches_host; /* the host's handlers receive it if they are registered for its code ... */
     bool is_for_host;  /* ... and those without codes, too.  Events that the library raises are not
                         * for a client's default handler; a lost client concerns the host. */
@@ -37,8 +38,8 @@ struct sx_event_route {
                             * assumed to have only the nodes that its jobs name. */
 };
 
-/* Decide the route, and fill into the block what follows from the source: its session, and whether
- * the manager itself addresses all. */
+/* Decide the route, which holds until the next one is decided.  Fill into the block what follows
+ * from the source: its session, and whether the manager itself addresses all. */
 void sx_event_route(struct sx_server *server, struct sx_event_block *block,
                     enum sx_event_origin origin, struct sx_event_route *ret);
 

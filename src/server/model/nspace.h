@@ -203,7 +203,8 @@ struct sx_nspace {
     uint32_t job_size;    /* 0: not known */
     uint32_t
         brought_count; /* by connects over nodes, and not registered by the host: connect_nodes.c */
-    uint64_t joined_mark; /* sx_memberships_mark */
+    uint64_t joined_mark;  /* sx_memberships_mark */
+    uint64_t targets_mark; /* event_route.c: that of the last event whose targets name it */
     struct sx_list
         tool_sets; /* process_sets.c: process sets that tools have defined, of its processes */
     struct sx_list group_values; /* group.h: values of groups in the store ... */

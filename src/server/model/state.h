@@ -305,6 +305,7 @@ struct sx_event_state {
     struct sx_list open_codes;     /* those that the host is being asked for */
     struct sx_list wants;          /* event_codes.c: those that wait for the host */
     uint64_t question_last;        /* event_codes.c: the number of the last one */
+    uint64_t targets_mark;         /* event_route.c: of the last event with targets */
     struct sx_list handled_askers; /* event_handled.c */
     struct sx_list dirty;          /* namespaces whose sleepers have to be woken */
     struct sx_loop_post wake;      /* event.c: not before this */

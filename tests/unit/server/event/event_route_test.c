@@ -84,6 +84,18 @@ Test(event_route, goes_by_the_range)
     }
 }
 
+/* Thousands of targets are not read again for each of thousands of namespaces. */
+Test(event_route, reads_its_targets_once)
+{
+    struct sx_event_block *const block = event("a", PMIX_RANGE_CUSTOM, "b", 0);
+    const struct sx_event_route route = route_of(block, SX_EVENT_FROM_CLIENT);
+
+    sx_event_block_head(block)->target_count = 0; /* then it would concern all */
+    cr_expect_not(sx_event_route_concerns(&route, block, sx_nspace_find(&server, "a")));
+    cr_expect(sx_event_route_concerns(&route, block, sx_nspace_find(&server, "b")));
+    sx_event_block_release(block);
+}
+
 Test(event_route, of_a_session_reaches_each_job_of_which_no_other_session_is_known)
 {
     struct sx_nspace *const b = sx_nspace_find(&server, "b");
