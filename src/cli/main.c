@@ -11,6 +11,7 @@
 #include "launch/common/options.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
+#include "launch/job/looker.h"
 #include "launch/launch.h"
 
 static const struct sx_option rows[] = {
@@ -139,6 +140,9 @@ int main(int argc, char **argv)
     char **words = argv + (argc > 0);
     int (*const named)(char **words) = argc > 0 ? sx_field_find(argv[0]) : NULL;
 
+    if (sx_looker_is(argc, argv)) {
+        return sx_looker_main(argv);
+    }
     if (named != NULL) {
         return verb_call(named, words);
     }

@@ -19,7 +19,7 @@
 #include "base/environment.h"
 #include "base/status.h"
 #include "base/util.h"
-#include "base/value/flat.h"
+#include "base/value/pack.h"
 #include "base/value/value.h"
 #include "launch/ask/sources.h"
 #include "launch/common/options.h"
@@ -30,7 +30,6 @@
 #include "launch/stdio/pty.h"
 
 #define HOSTFILE_BYTES_MAX (1 << 20)
-#define WORD_BYTES 32u /* of a word's pointer and block */
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -202,42 +201,6 @@ pmix_status_t sx_run_request_new(struct sx_run_request **ret_request, const pmix
     return PMIX_SUCCESS;
 }
 
-/* The memory of the words @argv; NULL: none. */
-static size_t words_bytes(char *const *argv)
-{
-    size_t bytes = 0;
-
-    for (; argv != NULL && *argv != NULL; argv++) {
-        bytes += strlen(*argv) + WORD_BYTES;
-    }
-    return bytes;
-}
-
-/* The memory of infos.  Their flat size stands for that of their values. */
-static size_t infos_bytes(const pmix_info_t *info, size_t ninfo)
-{
-    size_t bytes = 0;
-
-    return info == NULL || ninfo == 0 || sx_flat_infos_size(info, ninfo, &bytes) != PMIX_SUCCESS
-               ? ninfo * sizeof(*info)
-               : ninfo * sizeof(*info) + bytes;
-}
-
-/* The memory of a request of these while it waits. */
-static size_t request_bytes(const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps,
-                            size_t napps)
-{
-    size_t bytes = sizeof(struct sx_run_request) + infos_bytes(info, ninfo);
-
-    for (size_t i = 0; i < napps; i++) {
-        bytes += sizeof(apps[i]) + sizeof(struct sx_launch_options) + sizeof(struct sx_run_app) +
-                 (apps[i].cmd == NULL ? 0 : strlen(apps[i].cmd)) +
-                 (apps[i].cwd == NULL ? 0 : strlen(apps[i].cwd)) + words_bytes(apps[i].argv) +
-                 words_bytes(apps[i].env) + infos_bytes(apps[i].info, apps[i].ninfo);
-    }
-    return bytes;
-}
-
 static struct sx_run_request *request_without(const pmix_proc_t *parent, const pmix_app_t *apps)
 {
     struct sx_run_request *const request = sx_cli_calloc(1, sizeof(*request));
@@ -259,7 +222,7 @@ pmix_status_t sx_run_request_ask(struct sx_run_request **ret_request, const char
     if (!is_sound(parent, info, ninfo, apps, napps)) {
         return PMIX_ERR_BAD_PARAM;
     }
-    if (!sx_spawn_share_take(asker, parent, request_bytes(info, ninfo, apps, napps), &share)) {
+    if (!sx_spawn_share_take(asker, parent, sx_spawn_bytes(info, ninfo, apps, napps), &share)) {
         *ret_request = request_without(parent, apps);
         return PMIX_SUCCESS;
     }
@@ -293,6 +256,58 @@ struct sx_run_request *sx_run_request_free(struct sx_run_request *request)
     free(request);
     return NULL;
 }
+
+/* ---- to another process ---------------------------------------------------------------------- */
+
+pmix_status_t sx_run_request_pack(const struct sx_run_request *request, pmix_data_buffer_t *buffer)
+{
+    const pmix_proc_t procs[] = { request->parent, request->target };
+    const size_t counts[] = { request->ninfo, request->napps };
+    pmix_status_t rc = sx_pack(buffer, procs, SX_COUNT(procs), PMIX_PROC);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_pack(buffer, counts, SX_COUNT(counts), PMIX_SIZE);
+    }
+    return rc == PMIX_SUCCESS && request->ninfo > 0
+               ? sx_pack(buffer, request->info, request->ninfo, PMIX_INFO)
+               : rc;
+}
+
+pmix_status_t sx_run_request_unpack(struct sx_run_request **ret_request, pmix_data_buffer_t *buffer)
+{
+    struct sx_run_request *const request = sx_cli_calloc(1, sizeof(*request));
+    size_t counts[2] = { 0, 0 }, got;
+    pmix_proc_t procs[2];
+    pmix_status_t rc = sx_unpack(buffer, procs, SX_COUNT(procs), &got, PMIX_PROC);
+
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_unpack(buffer, counts, SX_COUNT(counts), &got, PMIX_SIZE);
+    }
+    request->info = sx_cli_calloc(counts[0] + 1, sizeof(*request->info));
+    request->apps = sx_cli_calloc(counts[1] + 1, sizeof(*request->apps));
+    if (rc == PMIX_SUCCESS && counts[0] > 0) {
+        rc = sx_unpack(buffer, request->info, counts[0], &request->ninfo, PMIX_INFO);
+    }
+    while (rc == PMIX_SUCCESS && request->napps < counts[1]) {
+        rc = sx_unpack(buffer, &request->apps[request->napps], 1, &got, PMIX_APP);
+        request->napps += rc == PMIX_SUCCESS;
+    }
+    if (rc == PMIX_SUCCESS) {
+        request->parent = procs[0];
+        rc = request_read(request);
+    }
+    if (rc != PMIX_SUCCESS) {
+        sx_run_request_free(request);
+        return rc;
+    }
+    if (procs[1].nspace[0] != '\0') {
+        sx_run_request_look_at(request, procs[1].nspace);
+    }
+    *ret_request = request;
+    return PMIX_SUCCESS;
+}
+
+/* ---- two requests of one spawn --------------------------------------------------------------- */
 
 /* The callback of the other request: the spawn's caller gets one answer only. */
 static void nobody_hears(pmix_status_t status, pmix_nspace_t nspace, void *arg)
@@ -338,7 +353,7 @@ struct sx_run_request *sx_run_request_part(struct sx_run_request *request)
     }
     apart->fn = nobody_hears;
     sx_spawn_share_part(&request->share,
-                        request_bytes(apart->info, apart->ninfo, apart->apps, apart->napps),
+                        sx_spawn_bytes(apart->info, apart->ninfo, apart->apps, apart->napps),
                         &apart->share);
     for (size_t i = stay; i < all; i++) {
         PMIx_App_destruct(&request->apps[i]);
@@ -739,6 +754,13 @@ pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *h
         rc = PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
     return rc == PMIX_SUCCESS ? judge_input(said, options, message) : rc;
+}
+
+void sx_run_request_set_cwd(struct sx_run_request *request, const char *dir)
+{
+    for (uint32_t i = 0; request->said.session_cwd && i < request->options.app_count; i++) {
+        request->options.apps[i].wdir = dir;
+    }
 }
 
 /* ---- environments ---------------------------------------------------------------------------- */

@@ -122,6 +122,16 @@ void sx_run_request_look_at(struct sx_run_request *request, const char *nspace);
 pmix_status_t sx_run_request_judge(struct sx_run_request *request, const char *host,
                                    char message[SX_RUN_MESSAGE_MAX]);
 
+/* The ranks of @request start in @dir, the session's, if it wants that. */
+void sx_run_request_set_cwd(struct sx_run_request *request, const char *dir);
+
+/* Pack @request for a process that looks up what it names; its applications follow, each a pack of
+ * its own.  Return: as sx_pack.  Unpack: the same request, without its share and its answer.
+ * Return: as sx_unpack, or as sx_run_request_new. */
+pmix_status_t sx_run_request_pack(const struct sx_run_request *request, pmix_data_buffer_t *buffer);
+pmix_status_t sx_run_request_unpack(struct sx_run_request **ret_request,
+                                    pmix_data_buffer_t *buffer);
+
 /* Whether @rank is to stop where @info, one of the request's, says.  @info NULL: nowhere. */
 bool sx_run_request_stops(const pmix_info_t *info, uint32_t rank);
 

@@ -4,10 +4,13 @@
 #include "launch/ask/spawn_share.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "base/value/flat.h"
+#include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
 #include "server/model/quota.h"
 
@@ -33,8 +36,8 @@ static struct sx_spawn_account *obtain(struct sx_spawn_account *asker, const cha
 {
     struct sx_spawn_account *account = books.accounts;
 
-    while (account != NULL && (account->asker != asker || account->rank != rank ||
-                               strcmp(account->name, name) != 0)) {
+    while (account != NULL &&
+           (account->asker != asker || account->rank != rank || strcmp(account->name, name) != 0)) {
         account = account->next;
     }
     if (account == NULL) {
@@ -123,4 +126,42 @@ void sx_spawn_share_give_back(struct sx_spawn_share *share)
         pthread_mutex_unlock(&books.lock);
     }
     *share = (struct sx_spawn_share){ .process = NULL };
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+#define WORD_BYTES 32u /* of a word's pointer and block */
+
+/* The memory of the words @argv; NULL: none. */
+static size_t words_bytes(char *const *argv)
+{
+    size_t bytes = 0;
+
+    for (; argv != NULL && *argv != NULL; argv++) {
+        bytes += strlen(*argv) + WORD_BYTES;
+    }
+    return bytes;
+}
+
+/* The memory of infos.  Their flat size stands for that of their values. */
+static size_t infos_bytes(const pmix_info_t *info, size_t ninfo)
+{
+    size_t bytes = 0;
+
+    return info == NULL || ninfo == 0 || sx_flat_infos_size(info, ninfo, &bytes) != PMIX_SUCCESS
+               ? ninfo * sizeof(*info)
+               : ninfo * sizeof(*info) + bytes;
+}
+
+size_t sx_spawn_bytes(const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps, size_t napps)
+{
+    size_t bytes = sizeof(struct sx_run_request) + infos_bytes(info, ninfo);
+
+    for (size_t i = 0; i < napps; i++) {
+        bytes += sizeof(apps[i]) + sizeof(struct sx_launch_options) + sizeof(struct sx_run_app) +
+                 (apps[i].cmd == NULL ? 0 : strlen(apps[i].cmd)) +
+                 (apps[i].cwd == NULL ? 0 : strlen(apps[i].cwd)) + words_bytes(apps[i].argv) +
+                 words_bytes(apps[i].env) + infos_bytes(apps[i].info, apps[i].ninfo);
+    }
+    return bytes;
 }

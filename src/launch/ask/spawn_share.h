@@ -26,6 +26,9 @@ struct sx_spawn_share {
     size_t bytes;
 };
 
+/* The memory of a request of these while it waits. */
+size_t sx_spawn_bytes(const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps, size_t napps);
+
 /* Count @bytes for @proc, one of @asker's.  Return: false when it may have no more. */
 bool sx_spawn_share_take(const char *asker, const pmix_proc_t *proc, size_t bytes,
                          struct sx_spawn_share *ret);

@@ -545,6 +545,7 @@ static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)
         .xml_fd = -1,
         .spawn.report_fd = -1,
         .survivors.children_fd = -1,
+        .looker = SX_LOOKER_NULL,
     };
     run->signals.fd = run->news.fd = -1;
     for (uint32_t i = 0; i < run->jobs->count; i++) {

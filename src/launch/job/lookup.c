@@ -2,62 +2,40 @@
 /* Copyright (c) 2026 The shmix authors */
 /* lookup.c - what a spawn names is looked up by a process of its own.
  *
- *   WAITING --its asker's turn--> LOOKING --the answer--> FOUND --in steps--> a job, or refused
- *                                    \--the time limit: refused, killed--> LOST --reaped--> next
+ *   WAITING --its asker's turn--> WRITING --in steps--> LOOKING --the answer--> FOUND --in steps-->
+ *            a job, or refused                             \--the time limit: refused--> LOST
  *
  * A request names programs, folders and files, and the file system that has them may hang, or need
- * seconds for each name.  So the launcher opens none of them.  It forks: the child, which has a
- * copy of the request and of all jobs, judges the request as a whole, and sends the programs that
- * it has found.  The launcher's thread then makes the job, with a bound on the time in one turn.
+ * seconds for each name.  So the launcher opens none of them.  A process (launch/job/looker.h) gets
+ * a copy of the request, judges it as a whole, and sends the programs that it has found.  The
+ * launcher's thread then makes the job, with a bound on the time in one turn.
  *
  * An asker is a job of the command line with all that it has spawned, or the tools.  It has one
  * look-up at a time, and its requests are served in their order.  So a file system that hangs
- * costs its own asker its spawns, and nobody else anything.  A child that the kernel does not let
+ * costs its own asker its spawns, and nobody else anything.  A look-up that the kernel does not let
  * die is LOST: further requests of its asker are refused until it has gone.  The requests of a job
- * that ends, or has ended, are refused at once, and its child is killed. */
+ * that ends, or has ended, are refused at once, and its look-up is killed. */
 #include "launch/job/state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pmix.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/system/process.h"
-#include "base/util.h"
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
+#include "launch/job/looker.h"
+#include "launch/job/session.h"
 #include "launch/place/program.h"
 
 #define TIME_NS (30 * SX_NS_PER_SEC) /* of one look-up */
 #define KILL_NS SX_NS_PER_SEC        /* then it is LOST for good */
-#define CPU_SECONDS 10               /* of one look-up */
 #define STEPS_NS (2 * SX_NS_PER_MS)  /* in one turn of the loop, for all askers */
 #define READ_BYTES 65536             /* in one turn, of one answer */
-
-/* ---- the answer ------------------------------------------------------------------------------ */
-
-/* One head, and one struct answer_app for each application, with the bytes of its path behind it.
- * Nothing follows the head of a request that is refused. */
-struct answer {
-    int32_t status;
-    uint32_t target_count, beside_count;
-    char message[SX_RUN_MESSAGE_MAX];
-};
-
-struct answer_app {
-    uint32_t path_bytes; /* with its NUL */
-    uint32_t searched;   /* in the folders of the spawn's own */
-    struct sx_run_image image;
-};
 
 /* A request, from its arrival until it is a job. */
 struct sx_run_lookup {
@@ -68,7 +46,7 @@ struct sx_run_lookup {
     uint32_t made;                          /* ... are so many */
 };
 
-enum asker_state { WAITING, LOOKING, FOUND, LOST };
+enum asker_state { WAITING, WRITING, LOOKING, FOUND, LOST };
 
 struct sx_run_asker {
     struct sx_run_asker *next;
@@ -76,74 +54,13 @@ struct sx_run_asker {
     char *name;                         /* of the first job; "": tools */
     struct sx_run_lookup *first, *last; /* the first one is the one that the state is about */
     enum asker_state state;
-    bool stuck;            /* if LOST: it has had the time to die */
-    pid_t pid;             /* if LOOKING or LOST */
-    struct sx_poll answer; /* if LOOKING; else its fd is -1 */
+    bool stuck;                 /* if LOST: it has had the time to die */
+    struct sx_look_order order; /* its number also if LOOKING or LOST */
+    struct sx_poll answer;      /* if LOOKING or LOST; else its fd is -1 */
     struct sx_timer limit;
     char *bytes;
     size_t used, room, taken; /* of the answer; taken: as far as it has become programs */
 };
-
-/* ---- the child ------------------------------------------------------------------------------- */
-
-static bool send_all(int fd, const void *bytes, size_t size)
-{
-    for (const char *at = bytes; size > 0;) {
-        const ssize_t sent = write(fd, at, size);
-
-        if (sent < 0 && errno != EINTR) {
-            return false;
-        }
-        at += sent > 0 ? sent : 0;
-        size -= sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
-}
-
-static bool send_app(int fd, const struct sx_run_program *program)
-{
-    const struct answer_app app = { .path_bytes = (uint32_t)strlen(program->path) + 1,
-                                    .searched = program->is_searched,
-                                    .image = program->image };
-
-    return send_all(fd, &app, sizeof(app)) && send_all(fd, program->path, app.path_bytes);
-}
-
-static bool nothing(enum sx_log_level level)
-{
-    (void)level;
-    return false;
-}
-
-/* The child has copies of descriptors whose ends others wait for, so it closes them first. */
-__attribute__((noreturn)) static void look_main(struct sx_run_asker *asker, int fd, pid_t launcher)
-{
-    const struct rlimit cpu = { CPU_SECONDS, CPU_SECONDS }, core = { 0, 0 };
-    struct sx_run_lookup *const lookup = asker->first;
-    struct sx_run_program *programs = NULL;
-    struct answer answer = { .status = PMIX_SUCCESS };
-    bool good;
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != launcher || dup2(fd, STDERR_FILENO + 1) < 0) {
-        _exit(1);
-    }
-    fd = STDERR_FILENO + 1;
-    sx_descriptors_close_from(fd + 1);
-    setrlimit(RLIMIT_CPU, &cpu);
-    setrlimit(RLIMIT_CORE, &core);
-    sx_log_set_judge(nothing); /* the launcher has a line for each refusal */
-    answer.status = sx_run_child_look(asker->run, lookup->request, lookup->parent, &programs,
-                                      answer.message);
-    answer.target_count = lookup->request->target_count;
-    answer.beside_count = lookup->request->beside_count;
-    good = send_all(fd, &answer, sizeof(answer));
-    for (uint32_t i = 0;
-         good && answer.status == PMIX_SUCCESS && i < lookup->request->options.app_count; i++) {
-        good = send_app(fd, &programs[i]);
-    }
-    _exit(good ? 0 : 1);
-}
 
 /* ---- the queue of an asker ------------------------------------------------------------------- */
 
@@ -180,6 +97,7 @@ static void answer_drop(struct sx_run_asker *asker)
     free(asker->bytes);
     asker->bytes = NULL;
     asker->used = asker->room = asker->taken = 0;
+    sx_look_order_drop(&asker->order);
 }
 
 /* Take the first request of @asker, which is dealt with, out of the queue. */
@@ -227,12 +145,12 @@ static void stuck_due(void *arg, uint64_t now_ns)
     (void)now_ns;
     asker->stuck = true;
     all_refuse(asker);
+    sx_looker_check(&asker->run->looker);
 }
 
 static void look_end(struct sx_run_asker *asker)
 {
-    answer_close(asker);
-    kill(asker->pid, SIGKILL);
+    sx_looker_end(&asker->run->looker, asker->order.number);
     asker->state = LOST;
     sx_run_after(&asker->run->loop, &asker->limit, KILL_NS, stuck_due, asker);
 }
@@ -257,15 +175,14 @@ static uint64_t limit_of(const struct sx_run_request *request)
     return said_ns != 0 && said_ns < TIME_NS ? said_ns : TIME_NS;
 }
 
-/* The answer is whole, or the child has ended before. */
+/* The answer is whole, or the process has ended before. */
 static void answer_judge(struct sx_run_asker *asker)
 {
     struct sx_run_request *const request = asker->first->request;
-    struct answer answer;
+    struct sx_look_answer answer;
 
     sx_timer_remove(&asker->limit);
     answer_close(asker);
-    asker->pid = 0;
     asker->state = WAITING;
     if (asker->used < sizeof(answer)) {
         first_refuse(asker, PMIX_ERR_TIMEOUT,
@@ -284,6 +201,15 @@ static void answer_judge(struct sx_run_asker *asker)
     asker->state = FOUND;
 }
 
+/* The process that was to end has ended. */
+static void lost_over(struct sx_run_asker *asker)
+{
+    sx_timer_remove(&asker->limit);
+    answer_close(asker);
+    asker->stuck = false;
+    asker->state = WAITING;
+}
+
 static void answer_read(void *arg, uint32_t revents, uint64_t now_ns)
 {
     struct sx_run_asker *const asker = arg;
@@ -297,38 +223,54 @@ static void answer_read(void *arg, uint32_t revents, uint64_t now_ns)
     const ssize_t got = read(asker->answer.fd, asker->bytes + asker->used, READ_BYTES);
 
     if (got > 0) {
-        asker->used += (size_t)got;
+        asker->used += asker->state == LOST ? 0 : (size_t)got;
     } else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
-        answer_judge(asker);
+        asker->state == LOST ? lost_over(asker) : answer_judge(asker);
     }
 }
 
 /* Return: 0 or errno. */
-static int look_begin(struct sx_run_asker *asker)
+static int write_begin(struct sx_run_asker *asker)
 {
-    const pid_t launcher = getpid();
-    int pair[2], why;
+    const struct sx_run_lookup *const lookup = asker->first;
+    const struct sx_run_state *const run = asker->run;
+    struct sx_look_scene scene = { .lib_dir = run->setup->lib_dir,
+                                   .dir = run->setup->session->dir,
+                                   .env = sx_run_child_outer(lookup->request, lookup->parent),
+                                   .jobs = sx_cli_calloc(run->jobs->count + 1,
+                                                         sizeof(*scene.jobs)) };
 
-    if (pipe2(pair, O_CLOEXEC) != 0) {
-        return errno;
-    }
-    const pid_t pid = fork();
+    for (uint32_t i = 0; i < run->jobs->count; i++) {
+        const struct sx_run_job *const job = run->jobs->at[i];
 
-    if (pid == 0) {
-        look_main(asker, pair[1], launcher);
+        if (job->state != SX_RUN_OVER) {
+            PMIx_Load_procid(&scene.jobs[scene.job_count++], job->nspace, job->rank_count);
+        }
     }
-    why = pid < 0 ? errno : 0;
-    close(pair[1]);
+    const int why = sx_look_order_begin(&asker->order, &scene, lookup->request);
+
+    free(scene.jobs);
+    asker->state = WRITING;
+    return why;
+}
+
+/* Return: 0 or errno. */
+static int write_step(struct sx_run_asker *asker)
+{
+    const struct sx_run_request *const request = asker->first->request;
+    int fd, why = sx_look_order_step(&asker->order, request);
+
+    if (why != 0 || asker->order.apps < request->napps) {
+        return why;
+    }
+    asker->order.number = ++asker->run->look_orders;
+    why = sx_looker_give(&asker->run->looker, &asker->order, &fd);
+    sx_look_order_drop(&asker->order);
     if (why == 0) {
-        fcntl(pair[0], F_SETFL, O_NONBLOCK);
-        asker->pid = pid;
         asker->state = LOOKING;
-        asker->answer = (struct sx_poll){ .fd = pair[0], .fn = answer_read, .arg = asker };
-        sx_run_after(&asker->run->loop, &asker->limit, limit_of(asker->first->request), limit_due,
-                     asker);
+        asker->answer = (struct sx_poll){ .fd = fd, .fn = answer_read, .arg = asker };
+        sx_run_after(&asker->run->loop, &asker->limit, limit_of(request), limit_due, asker);
         why = sx_run_watch(&asker->run->loop, &asker->answer, POLLIN);
-    } else {
-        close(pair[0]);
     }
     return why;
 }
@@ -336,7 +278,7 @@ static int look_begin(struct sx_run_asker *asker)
 /* ---- making the job -------------------------------------------------------------------------- */
 
 /* The next application of the answer.  Return: false if the answer ends before. */
-static bool app_take(struct sx_run_asker *asker, struct answer_app *ret_app, const char **ret_path)
+static bool app_take(struct sx_run_asker *asker, struct sx_look_app *ret_app, const char **ret_path)
 {
     const size_t left = asker->used - asker->taken;
 
@@ -393,10 +335,12 @@ static void found_step(struct sx_run_asker *asker)
 
     if (lookup->programs == NULL) {
         rc = sx_run_child_judge(asker->run, request, lookup->parent, message);
+        rc = rc == PMIX_SUCCESS ? sx_run_child_room(asker->run, request, lookup->parent, message)
+                                : rc;
         lookup->programs = sx_cli_calloc(request->options.app_count + 1,
                                          sizeof(struct sx_run_program));
     } else if (lookup->made < request->options.app_count) {
-        struct answer_app app;
+        struct sx_look_app app;
         const char *path = NULL;
 
         if (app_take(asker, &app, &path)) {
@@ -411,7 +355,7 @@ static void found_step(struct sx_run_asker *asker)
             snprintf(message, sizeof(message),
                      "the process that looks for its programs has been ended; it has %d s of CPU "
                      "time",
-                     CPU_SECONDS);
+                     SX_LOOKER_CPU_SECONDS);
         }
     } else {
         job_made(asker, sx_run_child_make(asker->run, request, lookup->parent, lookup->programs));
@@ -427,7 +371,7 @@ static void found_step(struct sx_run_asker *asker)
 
 static bool is_due(const struct sx_run_asker *asker)
 {
-    return asker->first != NULL && (asker->state == WAITING || asker->state == FOUND);
+    return asker->first != NULL && asker->state != LOOKING && asker->state != LOST;
 }
 
 bool sx_run_lookups_are_due(const struct sx_run_state *run)
@@ -447,18 +391,21 @@ static void asker_step(struct sx_run_asker *asker)
         return;
     }
     char message[SX_RUN_MESSAGE_MAX];
-    const pmix_status_t rc = sx_run_child_room(asker->run, asker->first->request,
-                                               asker->first->parent, message);
+    const pmix_status_t rc = asker->state == WAITING
+                                 ? sx_run_child_room(asker->run, asker->first->request,
+                                                     asker->first->parent, message)
+                                 : PMIX_SUCCESS;
 
     if (rc != PMIX_SUCCESS) {
         first_refuse(asker, rc, message);
         return;
     }
-    const int why = look_begin(asker);
+    const int why = asker->state == WAITING ? write_begin(asker) : write_step(asker);
 
     if (why != 0) {
         snprintf(message, sizeof(message), "no process for looking for its programs: %s",
                  strerror(why));
+        asker->state = WAITING;
         first_refuse(asker, PMIX_ERR_JOB_SYS_OP_FAILED, message);
     }
 }
@@ -503,7 +450,7 @@ static void asker_drop(struct sx_run_asker *asker)
     if (asker->first != NULL && is_ending(asker->first->parent)) {
         if (asker->state == LOOKING) {
             look_end(asker);
-        } else if (asker->state == FOUND) {
+        } else if (asker->state != LOST) {
             asker->state = WAITING;
         }
         answer_drop(asker);
@@ -561,27 +508,12 @@ bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live)
 
 bool sx_run_lookup_is(const struct sx_run_state *run, pid_t pid)
 {
-    const struct sx_run_asker *asker = run->askers;
-
-    while (asker != NULL && asker->pid != pid) {
-        asker = asker->next;
-    }
-    return asker != NULL;
+    return run->looker.pid == pid;
 }
 
 void sx_run_lookup_ended(struct sx_run_state *run, pid_t pid)
 {
-    struct sx_run_asker *asker = run->askers;
-
-    while (asker != NULL && asker->pid != pid) {
-        asker = asker->next;
-    }
-    if (asker != NULL && asker->state == LOST) { /* else the answer has ended it */
-        sx_timer_remove(&asker->limit);
-        asker->pid = 0;
-        asker->stuck = false;
-        asker->state = WAITING;
-    }
+    sx_looker_ended(&run->looker, pid);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -597,7 +529,9 @@ static struct sx_run_asker *asker_of(struct sx_run_state *run, const struct sx_r
     }
     if (*at == NULL) {
         *at = sx_cli_calloc(1, sizeof(**at));
-        **at = (struct sx_run_asker){ .run = run, .name = sx_cli_strdup(name), .answer.fd = -1 };
+        **at = (struct sx_run_asker){
+            .run = run, .name = sx_cli_strdup(name), .answer.fd = -1, .order.fd = -1
+        };
     }
     return *at;
 }
@@ -646,9 +580,6 @@ void sx_run_lookups_end(struct sx_run_state *run)
         run->askers = asker->next;
         sx_timer_remove(&asker->limit);
         answer_close(asker);
-        if (asker->pid > 0) {
-            kill(asker->pid, SIGKILL);
-        }
         while (asker->first != NULL) {
             sx_run_request_answer(asker->first->request, PMIX_ERR_JOB_CANCELED, NULL);
             lookup_free(first_take(asker));
@@ -656,4 +587,5 @@ void sx_run_lookups_end(struct sx_run_state *run)
         free(asker->name);
         free(asker);
     }
+    sx_looker_deinit(&run->looker);
 }

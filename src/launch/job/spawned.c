@@ -3,13 +3,11 @@
 /* spawned.c - make one more job while others run, as launch/job/run.c does for a command line. */
 #include "launch/job/state.h"
 
-#include <fcntl.h>
 #include <pmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -139,49 +137,9 @@ static struct sx_run_program *programs_free(struct sx_run_program *programs, uin
     return NULL;
 }
 
-/* A spawn may have 10,000 applications, and each gets an environment of its own. */
-#define ENVIRONMENTS_BYTES_MAX ((size_t)128 << 20)
-
-static pmix_status_t judge_size(const struct sx_run_program *program, size_t *sum, char *message)
-{
-    if (!sx_run_program_fits(program, message)) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    for (size_t i = 0; program->env[i] != NULL; i++) {
-        *sum += strlen(program->env[i]) + 1;
-    }
-    if (*sum > ENVIRONMENTS_BYTES_MAX) {
-        snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "the environments of its applications have more than %zu MiB: spawn them in "
-                 "several calls",
-                 ENVIRONMENTS_BYTES_MAX >> 20);
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    return PMIX_SUCCESS;
-}
-
-/* The program is searched along the PATH of its own environment. */
-static pmix_status_t program_find(struct sx_run_program *program, struct sx_run_app *app,
-                                  char *const *env, char *message)
-{
-    const char *const path = sx_run_env_get(env, "PATH");
-    int code;
-
-    if (path != NULL) {
-        app->env = sx_cli_realloc(app->env, app->env_count + 1, sizeof(*app->env));
-        app->env[app->env_count++] = sx_cli_printf("PATH=%s", path);
-    }
-    code = sx_run_program_init(program, app, message);
-    return code == 0                        ? PMIX_SUCCESS
-           : code == SX_EXIT_NOT_FOUND      ? PMIX_ERR_JOB_EXE_NOT_FOUND
-           : code == SX_EXIT_NOT_EXECUTABLE ? PMIX_ERR_JOB_APP_NOT_EXECUTABLE
-                                            : PMIX_ERR_JOB_WDIR_NOT_FOUND;
-}
-
 /* The environment that a spawn starts from.  For a rank it is that of the rank's program, with what
  * the user has set for it.  A tool has no program here, so it gets the launcher's. */
-static char *const *env_of_asker(const struct sx_run_request *request,
-                                 const struct sx_run_job *parent)
+char **sx_run_child_outer(const struct sx_run_request *request, const struct sx_run_job *parent)
 {
     if (parent == NULL || parent->programs == NULL || request->parent.rank >= parent->rank_count) {
         return environ;
@@ -191,29 +149,14 @@ static char *const *env_of_asker(const struct sx_run_request *request,
     return parent->programs[index].env;
 }
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* Whether application @index has the program of the one before it: files are looked up once. */
-static bool is_found(const struct sx_run_request *request, uint32_t index, char *const *env,
-                     const char *path_before)
-{
-    const struct sx_run_app *const app = &request->options.apps[index];
-
-    return index > 0 && is_same(app->program[0], app[-1].program[0]) &&
-           is_same(app->wdir, app[-1].wdir) && is_same(app->search, app[-1].search) &&
-           is_same(sx_run_env_get(env, "PATH"), path_before);
-}
-
 pmix_status_t sx_run_child_env(const struct sx_run_state *run, const struct sx_run_request *request,
                                const struct sx_run_job *parent, uint32_t index, char ***ret_env,
                                char *message)
 {
     const uint32_t all = sx_run_jobs_places_with(run->jobs, request->options.rank_count, NULL);
-    char **env = sx_run_env_build(env_of_asker(request, parent), &request->options.apps[index],
-                                  run->setup->lib_dir, all > run->setup->machine->cpu_count);
+    char **env = sx_run_env_build(sx_run_child_outer(request, parent),
+                                  &request->options.apps[index], run->setup->lib_dir,
+                                  all > run->setup->machine->cpu_count);
     const pmix_status_t rc = sx_run_request_env(request, index, &env);
 
     if (rc != PMIX_SUCCESS) {
@@ -222,39 +165,6 @@ pmix_status_t sx_run_child_env(const struct sx_run_state *run, const struct sx_r
         env = sx_run_env_free(env);
     }
     *ret_env = env;
-    return rc;
-}
-
-static pmix_status_t programs_find(const struct sx_run_state *run, struct sx_run_request *request,
-                                   const struct sx_run_job *parent, struct sx_run_program *programs,
-                                   char *message)
-{
-    pmix_status_t rc = PMIX_SUCCESS;
-    char **before = NULL;
-    size_t bytes = 0;
-
-    for (uint32_t i = 0; i < request->options.app_count && rc == PMIX_SUCCESS; i++) {
-        struct sx_run_app *const app = &request->options.apps[i];
-        char **env = NULL;
-
-        rc = sx_run_child_env(run, request, parent, i, &env, message);
-        if (rc == PMIX_SUCCESS &&
-            is_found(request, i, env, i == 0 ? NULL : sx_run_env_get(before, "PATH"))) {
-            sx_run_program_set(&programs[i], app, programs[i - 1].path, &programs[i - 1].image,
-                               false);
-            programs[i].is_searched = programs[i - 1].is_searched;
-        } else if (rc == PMIX_SUCCESS) {
-            rc = program_find(&programs[i], app, env, message);
-        }
-        if (rc == PMIX_SUCCESS) {
-            programs[i].env = env;
-            rc = judge_size(&programs[i], &bytes, message);
-            programs[i].env = NULL; /* the launcher makes it again */
-        }
-        sx_run_env_free(before);
-        before = env;
-    }
-    sx_run_env_free(before);
     return rc;
 }
 
@@ -329,120 +239,6 @@ static struct sx_run_place *places_find(const struct sx_run_machine *machine,
                         : sx_run_machine_place_on(machine, cpus, options, message);
 }
 
-/* Return: how many ranks @proc means; 0: no such rank exists. */
-static uint32_t ranks_of(const struct sx_run_jobs *jobs, const pmix_proc_t *proc)
-{
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        const struct sx_run_job *const job = jobs->at[i];
-
-        if (job->state != SX_RUN_OVER && strncmp(job->nspace, proc->nspace, PMIX_MAX_NSLEN) == 0) {
-            return proc->rank == PMIX_RANK_WILDCARD ? job->rank_count
-                                                    : proc->rank < job->rank_count;
-        }
-    }
-    return 0;
-}
-
-/* Return: PMIX_SUCCESS, and the number of ranks that @procs mean; PMIX_ERR_NOT_FOUND with a line in
- * @message that names the purpose. */
-static pmix_status_t ranks_find(const struct sx_run_jobs *jobs, const struct sx_some_procs *procs,
-                                const char *what_for, uint32_t *ret_count, char *message)
-{
-    uint32_t all = 0;
-
-    for (size_t i = 0; i < procs->count; i++) {
-        const pmix_proc_t *const proc = &procs->all[i];
-        const uint32_t count = ranks_of(jobs, proc);
-
-        if (count == 0) {
-            char rank[32] = "";
-
-            if (proc->rank != PMIX_RANK_WILDCARD) {
-                snprintf(rank, sizeof(rank), "rank %u of a ", proc->rank);
-            }
-            snprintf(message, SX_RUN_MESSAGE_MAX, "there is no %sjob '%.200s' %s", rank,
-                     proc->nspace, what_for);
-            return PMIX_ERR_NOT_FOUND;
-        }
-        all = all > UINT32_MAX - count ? UINT32_MAX : all + count;
-    }
-    *ret_count = all;
-    return PMIX_SUCCESS;
-}
-
-/* Find the processes that a debugger's daemons examine, and those beside which ranks are to be
- * placed. */
-static pmix_status_t others_find(const struct sx_run_state *run, struct sx_run_request *request,
-                                 char *message)
-{
-    const pmix_status_t rc = ranks_find(run->jobs, &request->said.target, "to look at",
-                                        &request->target_count, message);
-
-    return rc == PMIX_SUCCESS ? ranks_find(run->jobs, &request->said.beside, "to be beside",
-                                           &request->beside_count, message)
-                              : rc;
-}
-
-static void set_session_cwd(struct sx_run_request *request, const char *dir)
-{
-    for (uint32_t i = 0; request->said.session_cwd && i < request->options.app_count; i++) {
-        request->options.apps[i].wdir = dir;
-    }
-}
-
-/* Wait for the file system that has @path, up to what its pattern leaves open. */
-static void folder_await(const char *path)
-{
-    if (path == NULL) {
-        return;
-    }
-    char *const folder = sx_cli_strdup(path);
-    struct stat st;
-
-    folder[strcspn(folder, "%")] = '\0';
-    do { /* the first one that there is: the launcher makes the others */
-        if (fstatat(AT_FDCWD, folder, &st, 0) == 0) {
-            break;
-        }
-        folder[strrchr(folder, '/') == NULL ? 0 : strrchr(folder, '/') - folder] = '\0';
-    } while (folder[0] != '\0');
-    free(folder);
-}
-
-/* The launcher opens these itself, later.  Whether it may is seen then; a file system that does not
- * answer is noticed here. */
-static void outputs_await(const struct sx_run_request *request)
-{
-    const struct sx_output_options *const output = &request->options.output;
-    const pmix_info_t *const to = sx_info_find(request->info, request->ninfo, SX_RUN_PROCTABLE_TO);
-
-    folder_await(output->file);
-    folder_await(output->rank_file);
-    folder_await(output->dir);
-    folder_await(to == NULL || to->value.type != PMIX_STRING ? NULL : to->value.data.string);
-}
-
-pmix_status_t sx_run_child_look(const struct sx_run_state *run, struct sx_run_request *request,
-                                const struct sx_run_job *parent,
-                                struct sx_run_program **ret_programs, char *message)
-{
-    pmix_status_t rc = others_find(run, request, message);
-
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_run_request_judge(request, run->host, message);
-    }
-    if (rc == PMIX_SUCCESS) {
-        rc = sx_run_child_room(run, request, parent, message);
-    }
-    if (rc == PMIX_SUCCESS) {
-        outputs_await(request);
-        set_session_cwd(request, run->setup->session->dir);
-        *ret_programs = sx_cli_calloc(request->options.app_count, sizeof(**ret_programs));
-        rc = programs_find(run, request, parent, *ret_programs, message);
-    }
-    return rc;
-}
-
 pmix_status_t sx_run_child_judge(const struct sx_run_state *run, struct sx_run_request *request,
                                  const struct sx_run_job *parent, char *message)
 {
@@ -451,7 +247,7 @@ pmix_status_t sx_run_child_judge(const struct sx_run_state *run, struct sx_run_r
 
     if (rc == PMIX_SUCCESS) {
         marks_inherit(&request->options.output, parent);
-        set_session_cwd(request, run->setup->session->dir);
+        sx_run_request_set_cwd(request, run->setup->session->dir);
     }
     return rc;
 }

@@ -18,6 +18,7 @@
 #include "launch/job/diagnose.h"
 #include "launch/job/janitor.h"
 #include "launch/job/job.h"
+#include "launch/job/looker.h"
 #include "launch/job/loop.h"
 #include "launch/job/record.h"
 #include "launch/place/place.h"
@@ -132,7 +133,7 @@ void sx_run_lookups_step(struct sx_run_state *run);
 /* Refuse the requests of jobs that are ending.  Return: @jobs_live; or true while requests wait
  * that may become jobs, for the time of one at most. */
 bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live);
-/* Whether @pid looks something up; it has been reaped. */
+/* Whether @pid makes the processes that look up; it has been reaped, or any other has. */
 bool sx_run_lookup_is(const struct sx_run_state *run, pid_t pid);
 void sx_run_lookup_ended(struct sx_run_state *run, pid_t pid);
 /* Answer all that wait, and release what is here. */
@@ -212,7 +213,9 @@ struct sx_run_state {
     struct sx_run_survivors survivors;
     pid_t *left; /* ranks that SIGKILL has not ended */
     uint32_t left_count;
-    struct sx_run_asker *askers;  /* of spawns */
+    struct sx_run_asker *askers; /* of spawns */
+    struct sx_looker looker;
+    uint64_t look_orders;         /* so many have been given */
     struct sx_timer lookups_last; /* no job is left, and spawns have this time */
     bool lookups_over;
     bool job_is_ending;   /* one more, or it has ended: its spawns no longer wait */
@@ -445,20 +448,18 @@ void sx_run_past_remove(struct sx_run_state *run);
 
 /* The steps of launch/job/lookup.c.  Each returns PMIX_SUCCESS, or why the spawn is refused, with
  * one line in @message.  Room: there is a number for one more job, and the asker may have it.
- * Look: in a process of its own, find all that the request names; the caller leaks the programs.
  * Judge: make the options of a request whose files were judged.  Env: the environment of one
  * application. */
 pmix_status_t sx_run_child_room(const struct sx_run_state *run,
                                 const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message);
-pmix_status_t sx_run_child_look(const struct sx_run_state *run, struct sx_run_request *request,
-                                const struct sx_run_job *parent,
-                                struct sx_run_program **ret_programs, char *message);
 pmix_status_t sx_run_child_judge(const struct sx_run_state *run, struct sx_run_request *request,
                                  const struct sx_run_job *parent, char *message);
 pmix_status_t sx_run_child_env(const struct sx_run_state *run, const struct sx_run_request *request,
                                const struct sx_run_job *parent, uint32_t index, char ***ret_env,
                                char *message);
+/* The environment that the spawn starts from; borrowed. */
+char **sx_run_child_outer(const struct sx_run_request *request, const struct sx_run_job *parent);
 /* Make the job; takes over the request and the programs.  Return: NULL if it is refused. */
 struct sx_run_job *sx_run_child_make(struct sx_run_state *run, struct sx_run_request *request,
                                      struct sx_run_job *parent, struct sx_run_program *programs);

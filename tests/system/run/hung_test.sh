@@ -40,6 +40,45 @@ expect_clean "a folder that hangs later"
 launch --timeout 1 -n 1 "$SPAWNER" "pmix.wdir=$work/hangs" -- true
 expect_code 124 "the launcher's time"
 
+# ---- no look-up is a fork of the launcher; when what makes them is killed, another one does ----
+
+# children PID: those of a process
+children() {
+    cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+# looks: a process that the launcher's looker has made
+looks() {
+    for looker in $(children $launcher); do
+        if [ "$(cat "/proc/$looker/comm" 2>/dev/null)" = shmix-lookup ]; then
+            [ -n "$(children "$looker")" ]
+            return
+        fi
+    done
+    return 1
+}
+gone() {
+    ! kill -0 "$1"
+}
+cat >"$work/second" <<'END'
+while [ ! -e "$1/go" ]; do sleep 0.02; done
+exec "$SPAWNER" -- true
+END
+for signal in KILL STOP; do
+    rm -f "$work/go"
+    LD_PRELOAD=$HANGS "$SHMIX" run --separate-jobs --on-failure notify -n 1 "$SPAWNER" -t 4 pmix.timeout "pmix.wdir=$work/hangs" -- true \
+        : -n 1 sh "$work/second" "$work" >"$work/out" 2>"$work/err" &
+    launcher=$!
+    await "a look-up hangs" looks
+    kill -$signal "$looker"
+    [ $signal = STOP ] && await "its asker is refused" grep -q 'have not been found in time' "$work/err"
+    [ $signal = KILL ] && await "its asker is refused" grep -q 'has been ended' "$work/err"
+    [ $signal = STOP ] && await "the one that is stopped has gone" gone "$looker"
+    touch "$work/go"
+    wait $launcher
+    grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "$signal: the other job has not spawned"
+    expect_clean "$signal"
+done
+
 # ---- a job that ends takes its spawns along: nobody waits for what they have named ----
 
 cat >"$work/killed" <<'END'

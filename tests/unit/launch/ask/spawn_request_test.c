@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "base/value/pack.h"
 #include "base/value/value.h"
 #include "launch/common/say.h"
 #include "launch/place/program.h"
@@ -239,6 +240,39 @@ Test(run_request, an_application_s_directives_win_over_the_job_s)
     sx_run_request_free(request);
     sx_elements_destruct(info, 3, PMIX_INFO);
     sx_elements_destruct(own, 2, PMIX_INFO);
+}
+
+Test(run_request, a_request_is_the_same_in_another_process)
+{
+    pmix_info_t info;
+    pmix_app_t app = { .cmd = (char[]){ "prog" }, .argv = argv_with, .maxprocs = 7 };
+    struct sx_run_request *other = NULL;
+    pmix_data_buffer_t buffer;
+
+    PMIx_Info_load(&info, PMIX_WDIR, "/tmp", PMIX_STRING);
+    struct sx_run_request *const request = new_with(&info, 1, &app);
+
+    PMIx_Data_buffer_construct(&buffer);
+    sx_run_request_look_at(request, "shmix-1-2.5");
+    cr_assert_eq(sx_run_request_pack(request, &buffer), PMIX_SUCCESS);
+    cr_assert_neq(sx_run_request_unpack(&other, &buffer), PMIX_SUCCESS, "without its programs");
+    PMIx_Data_buffer_destruct(&buffer);
+    PMIx_Data_buffer_construct(&buffer);
+    cr_assert_eq(sx_run_request_pack(request, &buffer), PMIX_SUCCESS);
+    cr_assert_eq(sx_pack(&buffer, request->apps, 1, PMIX_APP), PMIX_SUCCESS);
+    cr_assert_eq(sx_run_request_unpack(&other, &buffer), PMIX_SUCCESS);
+    cr_expect_str_eq(other->parent.nspace, parent.nspace);
+    cr_expect_eq(other->parent.rank, parent.rank);
+    cr_expect_eq(other->said.target.count, 1);
+    cr_expect_str_eq(other->target.nspace, "shmix-1-2.5");
+    cr_assert_eq(sx_run_request_judge(other, "box", message), PMIX_SUCCESS);
+    cr_expect_str_eq(other->options.apps[0].wdir, "/tmp");
+    cr_expect_str_eq(other->words[0][1], "-v");
+    cr_expect_eq(other->options.rank_count, 7);
+    sx_run_request_free(other);
+    sx_run_request_free(request);
+    PMIx_Data_buffer_destruct(&buffer);
+    PMIx_Info_destruct(&info);
 }
 
 Test(run_request, bad_input_is_refused_at_once)
