@@ -29,7 +29,7 @@ static sem_t asked;           /* one push more */
 static sem_t begun;           /* the server knows the targets */
 static pmix_status_t begun_status;
 static char *taken; /* all of them */
-static size_t taken_size;
+static _Atomic size_t taken_size;
 static bool ended; /* the last one has said so */
 static pmix_op_cbfunc_t answer_fn;
 static void *answer_arg;
@@ -136,7 +136,7 @@ static void begun_await(pmix_status_t status)
 /* First the server is told whom it will go to. */
 static void targets_take(void)
 {
-    const size_t had = taken_size;
+    const size_t had = taken_size; /* while the thread may push nothing yet */
 
     asked_await();
     cr_expect(!ended && taken_size == had);

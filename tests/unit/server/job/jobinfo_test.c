@@ -684,7 +684,8 @@ Test(jobinfo, with_two_sizes_is_told_of)
 {
     static const struct {
         const char *name;
-        uint32_t size, lines;
+        uint32_t size;
+        int lines;
     } rows[] = { { "none", 0, 1 }, { "many", 7, 1 }, { "same", 2, 0 } };
     const int log_fd = test_capture_stderr();
     struct list list = { .count = 0 };
@@ -712,8 +713,7 @@ Test(jobinfo, with_two_numbers_of_local_processes_is_told_of)
 {
     static const struct {
         const char *name;
-        int here;
-        uint32_t lines;
+        int here, lines;
     } rows[] = { { "fewer", 1, 1 }, { "more", 3, 1 }, { "same", 2, 0 }, { "none", 0, 0 } };
     const int log_fd = test_capture_stderr();
     struct list list = { .count = 0 };
