@@ -65,7 +65,7 @@ void sx_gateway_port_close(struct sx_gateway_port *port)
 
 char *sx_gateway_program(const char *file)
 {
-    static const char *const places[] = { "../libexec", "../../libexec", "." };
+    static const char *const places[] = { "../libexec", "../../libexec", "../../../libexec", "." };
     const char *const slash = strrchr(file, '/');
     const int dir_len = slash == NULL ? 0 : (int)(slash - file);
     char *path = NULL;

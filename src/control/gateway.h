@@ -38,8 +38,8 @@ void sx_gateway_port_close(struct sx_gateway_port *port); /* safe twice */
 extern const char *const sx_gateway_variables[];
 extern const char *const sx_gateway_stale[];
 
-/* The program's file, next to the program or library @file: ../libexec, ../../libexec.  Return:
- * malloc'ed; NULL when there is none. */
+/* The program's file, next to the program or library @file: libexec of one of the three folders
+ * above its own.  Return: malloc'ed; NULL when there is none. */
 char *sx_gateway_program(const char *file);
 
 /* Its descriptors.  Its words are "3 LIFE PID UID GID": LIFE is 4, or -1 and PID is watched. */

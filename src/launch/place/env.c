@@ -378,7 +378,8 @@ void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place)
 
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX])
 {
-    static const char *const places[] = { "lib", ("lib/" SX_CLI_MULTIARCH), "lib64" };
+    /* The folder that was configured is first: a package has it below one with another libpmix. */
+    static const char *const places[] = { SX_CLI_LIB_DIR, "lib", "lib/" SX_CLI_MULTIARCH, "lib64" };
     char *bin = sx_cli_strdup(exe), *slash = strrchr(bin, '/');
     int head = slash == NULL ? 0 : (int)(slash - bin);
 
@@ -399,9 +400,9 @@ char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX])
         free(dir);
     }
     snprintf(message, SX_RUN_MESSAGE_MAX,
-             "libpmix.so.2 of this build is in neither %.*slib, lib/%s nor lib64: "
+             "libpmix.so.2 of this build is in neither %.*s%s, lib, lib/%s nor lib64: "
              "install the library and the command into one prefix",
-             head > 200 ? 200 : head, bin, SX_CLI_MULTIARCH);
+             head > 200 ? 200 : head, bin, SX_CLI_LIB_DIR, SX_CLI_MULTIARCH);
     free(bin);
     return NULL;
 }

@@ -110,8 +110,9 @@ void sx_run_app_env_add(struct sx_run_app *app, char *word);
  * Return: malloc'ed, or NULL. */
 char *sx_run_env_value(const struct sx_run_app *app, const char *name);
 
-/* The directory with this build's libpmix.so.2, relative to the command's own file @exe: ../lib,
- * ../lib/MULTIARCH, ../lib64.  Return: malloc'ed, or NULL with one line in @message. */
+/* The directory with this build's libpmix.so.2, below the folder above that of the command's own
+ * file @exe: the library folder of the configuration, lib, lib/MULTIARCH, lib64.  Return:
+ * malloc'ed, or NULL with one line in @message. */
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX]);
 
 #endif
