@@ -233,7 +233,7 @@ static bool leaves_others_waiting(const struct sx_collective *collective)
     }
     const struct sx_absent absent = sx_members_absent(&collective->members);
 
-    return absent.elsewhere && !absent.unknown && !names_one_that_ends(collective);
+    return absent.elsewhere && !absent.unknown;
 }
 
 void sx_collective_end(struct sx_collective *collective, pmix_status_t status)
@@ -241,8 +241,10 @@ void sx_collective_end(struct sx_collective *collective, pmix_status_t status)
     if (!collective->is_over) {
         sx_collective_release(collective, status);
         collective->is_failed = status != PMIX_SUCCESS && leaves_others_waiting(collective);
+        if (collective->is_failed && status == PMIX_ERR_TIMEOUT) {
+            sx_members_leave_absent(&collective->members); /* they call for the next one: X21 */
+        }
         if (collective->is_failed && !collective->with_host) {
-            sx_members_leave_absent(&collective->members); /* they call for the next one */
             (void)sx_collective_try(collective);
             return;
         }
@@ -354,6 +356,9 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_collective_reach(collective);
+    } else if (rc == collective->members.gone && !collective->members.real.is_made &&
+               leaves_others_waiting(collective)) {
+        rc = PMIX_SUCCESS; /* it ends as soon as its first member has joined */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -413,6 +418,17 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
 
 /* ---- members elsewhere --------------------------------------------------------------------- */
 
+/* Free @collective, which the host does not have any more.  Members here that have not called a
+ * failed one get its status when they do: their next call is another one. */
+static void finish(struct sx_collective *collective)
+{
+    if (collective->is_failed && !names_one_that_ends(collective)) {
+        collective->engine->failed(collective);
+    } else {
+        sx_collective_close(collective);
+    }
+}
+
 void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t status)
 {
     uint64_t tried = collective->serial;
@@ -426,7 +442,7 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
         next = collective_behind(collective, tried);
         tried = next != NULL ? next->serial : tried;
     } while (next != NULL && sx_collective_try(next));
-    sx_collective_close(collective);
+    finish(collective);
 }
 
 /* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
@@ -536,7 +552,7 @@ static bool failure_try(struct sx_collective *collective)
     if (!names_one_that_ends(collective) && collective_ask_host(collective) == PMIX_SUCCESS) {
         return false;
     }
-    sx_collective_close(collective);
+    finish(collective);
     return true;
 }
 

@@ -244,7 +244,7 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
         struct sx_collective *const collective = collective_of(part);
 
         rc = rc == PMIX_SUCCESS ? part_name(part, &fence.blob) : rc;
-        fence.is_partial |= collective->members.incomplete;
+        fence.is_partial |= collective->members.incomplete && !collective->is_failed;
         fence.failed = fence.failed == PMIX_SUCCESS ? sx_collective_failure(collective)
                                                     : fence.failed;
         have_all_failed &= collective->is_failed;

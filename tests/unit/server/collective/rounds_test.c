@@ -503,6 +503,92 @@ Test(rounds, tell_that_a_member_has_died_before_all_had_called)
     }
 }
 
+/* Ranks 0, 2 and 3 are on the first node, and rank 3 dies: before a fence of all, or in one.  The
+ * fences of the others are told one by one, whichever of them calls first, and whether the host has
+ * answered then. */
+Test(rounds, tell_the_fences_of_all_that_a_dead_member_does_not_call)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        const bool dies_first = (i & 1) != 0, answered = (i & 2) != 0, twice_first = (i & 4) != 0;
+
+        nodes_begin_with_absent(2);
+        struct sx_client *const other = absent;
+
+        nodes[0].job->job_size = nodes[1].job->job_size = 4;
+        nodes[0].job->local_count = 3;
+        absent = sx_client_add(nodes[0].job, 3);
+        cr_assert_not_null(absent);
+        bare_connect(&nodes[0].server, nodes[0].job, 3);
+        if (dies_first) {
+            node_run(&nodes[0], absent_dies, NULL);
+        }
+        member_calls(0, &fence);
+        if (!dies_first) {
+            node_run(&nodes[0], absent_dies, NULL);
+        }
+        expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        if (twice_first) {
+            member_calls(0, &fence);
+        }
+        if (answered) {
+            member_calls(1, &fence);
+            answer_all();
+        }
+        absent = other;
+        absent_calls(&fence);
+        cr_expect_eq(nodes[0].asked_count, answered && twice_first ? 2 : 1);
+        if (!answered) {
+            member_calls(1, &fence);
+            answer_all();
+        }
+        expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        absent_calls(&fence);
+        if (!twice_first) {
+            member_calls(0, &fence);
+        }
+        member_calls(1, &fence);
+        answer_all();
+        expect(1, 2, 1, PMIX_ERR_LOST_CONNECTION);
+        for (unsigned call = 1; call <= 4; call++) {
+            expect(0, call, 1, PMIX_ERR_LOST_CONNECTION);
+        }
+        cr_expect_eq(nodes[0].asked_count, 2);
+        cr_expect_eq(nodes[0].server.collective.owed.count, 0);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
+/* It does not wait for those here that never call. */
+Test(rounds, of_a_dead_member_end_with_those_that_could_call)
+{
+    nodes_begin_with_absent(2);
+    struct sx_client *const other = absent;
+
+    nodes[0].job->job_size = nodes[1].job->job_size = 4;
+    nodes[0].job->local_count = 3;
+    absent = sx_client_add(nodes[0].job, 3);
+    cr_assert_not_null(absent);
+    bare_connect(&nodes[0].server, nodes[0].job, 3);
+    node_run(&nodes[0], absent_dies, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        member_calls(0, &fence);
+        member_calls(1, &fence);
+        answer_all();
+        expect(1, 1 + i, 1, PMIX_ERR_LOST_CONNECTION);
+    }
+    member_calls(0, &fence);
+    cr_expect_eq(nodes[0].server.collective.owed.count, 1, "the oldest has the others");
+    absent = other;
+    node_run(&nodes[0], absent_dies, NULL);
+    cr_expect_eq(nodes[0].server.collective.owed.count, 0);
+    member_calls(1, &fence);
+    answer_all();
+    expect(1, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    nodes_end();
+}
+
 /* The second host fails calls that fail on another node, by the info alone. */
 Test(rounds, that_a_host_fails_by_the_status_of_one_node_end_once)
 {
@@ -571,6 +657,46 @@ Test(rounds, tell_several_failures_in_their_order)
     nodes_end();
 }
 
+/* Pauses end and the host answers, until call @op of @node has an answer. */
+static void pauses_end_until(unsigned node, unsigned op)
+{
+    for (unsigned pauses = 0; nodes[node].answers[op] == 0; pauses++) {
+        cr_assert_lt(pauses, 8);
+        for (unsigned i = 0; i < node_count; i++) {
+            if (nodes[i].cbfunc == NULL) {
+                node_later(&nodes[i]);
+            }
+        }
+        answer_all();
+    }
+}
+
+/* The host gets the status of a round in which all have failed, and of no other: it may end all of
+ * it. */
+Test(rounds, with_a_failure_and_something_else_have_not_failed)
+{
+    nodes_begin_with_absent(3);
+    member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+    node_later(&nodes[0]);
+    absent_calls(&connects[0]);
+    member_calls(0, &connects[0]);
+    member_calls(1, &fence);
+    member_calls(2, &connects[0]);
+    cr_expect_eq(nodes[0].local, PMIX_ERR_TIMEOUT);
+    host_answers(PMIX_SUCCESS);
+    cr_assert_not_null(nodes[0].cbfunc);
+    cr_expect_eq(nodes[0].local, PMIX_SUCCESS);
+    member_calls(1, &connects[0]);
+    member_calls(2, &fence);
+    pauses_end_until(2, 1);
+    expect(0, 3, 1, PMIX_SUCCESS);
+    expect(2, 1, 1, PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+    expect(2, 2, 1, PMIX_ERR_TIMEOUT);
+    expect_no_rounds();
+    nodes_end();
+}
+
 /* The third node has a connect first: the second does not wait for it, and it gets the failure when
  * it calls. */
 Test(rounds, tell_a_failure_until_all_have_it)
@@ -584,29 +710,13 @@ Test(rounds, tell_a_failure_until_all_have_it)
     expect(1, 1, 1, PMIX_ERR_TIMEOUT);
     expect(2, 1, 0, 0);
     member_calls(2, &fence);
-    for (unsigned pauses = 0; nodes[2].answers[2] == 0; pauses++) {
-        cr_assert_lt(pauses, 8);
-        for (unsigned i = 0; i < 3; i++) {
-            if (nodes[i].cbfunc == NULL) {
-                node_later(&nodes[i]);
-            }
-        }
-        answer_all();
-    }
+    pauses_end_until(2, 2);
     expect(2, 2, 1, PMIX_ERR_TIMEOUT);
     expect(2, 1, 0, 0);
     absent_calls(&connects[0]);
     member_calls(0, &connects[0]);
     member_calls(1, &connects[0]);
-    for (unsigned pauses = 0; nodes[2].answers[1] == 0; pauses++) {
-        cr_assert_lt(pauses, 8);
-        for (unsigned i = 0; i < 3; i++) {
-            if (nodes[i].cbfunc == NULL) {
-                node_later(&nodes[i]);
-            }
-        }
-        answer_all();
-    }
+    pauses_end_until(2, 1);
     expect(0, 3, 1, PMIX_SUCCESS);
     expect(2, 1, 1, PMIX_SUCCESS);
     expect(1, 1, 1, PMIX_ERR_TIMEOUT);
@@ -626,11 +736,7 @@ Test(rounds, give_others_a_fence_that_was_complete_when_its_limit_passed)
         seconds_pass(0, 2);
         expect(0, 1 + with_connect, 1, PMIX_ERR_TIMEOUT);
         member_calls(1, &fence);
-        while (nodes[1].answers[1] == 0) {
-            answer_all();
-            node_later(&nodes[0]);
-            node_later(&nodes[1]);
-        }
+        pauses_end_until(1, 1);
         expect(1, 1, 1, PMIX_SUCCESS);
         expect(0, 1 + with_connect, 1, PMIX_ERR_TIMEOUT);
         nodes_end();
