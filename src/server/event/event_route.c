@@ -213,12 +213,12 @@ static enum sx_event_way way_of(struct sx_server *server, const struct sx_event_
  * the mark of those that they name; 0 when there are none. */
 static uint64_t targets_mark(struct sx_server *server, const struct sx_event_block *block)
 {
+    if (head_of(block)->range != PMIX_RANGE_CUSTOM || head_of(block)->target_count == 0) {
+        return 0;
+    }
     struct walk walk = walk_of(block, SX_EVENT_TARGETS);
     const uint64_t mark = ++server->event.targets_mark;
 
-    if (head_of(block)->range != PMIX_RANGE_CUSTOM || walk.rest.count == 0) {
-        return 0;
-    }
     while (walk_next(&walk)) {
         struct sx_nspace *const nspace = walk.is_new ? sx_nspace_find(server, walk.proc.nspace)
                                                      : NULL;
