@@ -18,7 +18,7 @@
 #include <pmix.h>
 #include <pmix_server.h>
 
-static pmix_nspace_t job; /* minihost.PID: several may run at once, and a command sees all of them */
+static pmix_nspace_t job; /* minihost.PID: a command sees those of other tests, too */
 #define RANKS_MAX 1024
 
 static unsigned connected, finalized, lost;
