@@ -61,24 +61,29 @@ static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc
     done(PMIX_SUCCESS, &name, cbdata);
 }
 
-/* The facts about the job that every rank may read: its size, and which ranks run on which node. */
+/* The facts about the job that every rank may read: its size, which ranks run on which node, and the
+ * processes of this node, of all jobs: there is one job. */
 static void job_register(void)
 {
     char node[256], list[RANKS_MAX * 5], *nodes, *ranks;
     size_t used = 0;
-    pmix_info_t info[3];
+    pmix_proc_t here[RANKS_MAX];
+    pmix_data_array_t procs = { .type = PMIX_PROC, .size = nranks, .array = here };
+    pmix_info_t info[4];
 
     gethostname(node, sizeof(node));
     for (unsigned rank = 0; rank < nranks; rank++) {
         used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u", rank ? "," : "", rank);
+        PMIX_LOAD_PROCID(&here[rank], job, rank);
     }
     must(PMIx_generate_regex(node, &nodes), "PMIx_generate_regex");
     must(PMIx_generate_ppn(list, &ranks), "PMIx_generate_ppn");
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &nranks, PMIX_UINT32);
     PMIX_INFO_LOAD(&info[1], PMIX_NODE_MAP, nodes, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[2], PMIX_PROC_MAP, ranks, PMIX_REGEX);
-    must(PMIx_server_register_nspace(job, (int)nranks, info, 3, NULL, NULL), "register_nspace");
-    for (int i = 0; i < 3; i++) {
+    PMIX_INFO_LOAD(&info[3], PMIX_LOCAL_PROCS, &procs, PMIX_DATA_ARRAY);
+    must(PMIx_server_register_nspace(job, (int)nranks, info, 4, NULL, NULL), "register_nspace");
+    for (int i = 0; i < 4; i++) {
         PMIX_INFO_DESTRUCT(&info[i]);
     }
     free(nodes);
