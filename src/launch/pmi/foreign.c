@@ -72,6 +72,19 @@ static const char *library_of(const char *path)
     return found;
 }
 
+/* Whether the first program of @program carries such a library itself.  Then it is a host: it
+ * had its environment, has not connected by its own choice, and its ranks are its own. */
+static bool is_host(const struct sx_run_program *program)
+{
+    char *const whole = program->path[0] == '/' || program->wdir == NULL
+                            ? sx_cli_strdup(program->path)
+                            : sx_cli_printf("%s/%s", program->wdir, program->path);
+    const bool has_library = library_of(whole) != NULL;
+
+    free(whole);
+    return has_library;
+}
+
 /* A program that the words of @app start through another one, as env does.  Return: NULL when there
  * is none; else its word. */
 static const char *started_by(const struct sx_run_app *app, const struct sx_run_program *program,
@@ -121,7 +134,9 @@ void sx_run_foreign_over(const struct sx_run_foreign *foreign, const struct sx_r
     for (uint32_t i = 0; i < job->app_count; i++) {
         const struct sx_run_app *const app = &job->apps[i];
         const bool contains = is_runtime(job->programs[i].path);
-        const char *const word = contains ? NULL : started_by(app, &job->programs[i], &library);
+        const char *const word = contains || is_host(&job->programs[i])
+                                     ? NULL
+                                     : started_by(app, &job->programs[i], &library);
 
         if (word != NULL) {
             sx_say("warning: none of the %u ranks of %s has connected, and '%.80s' uses %s: if "

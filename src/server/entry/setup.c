@@ -96,6 +96,14 @@ static pmix_status_t env_spare_libxml(char ***env)
                : env_set(env, "HWLOC_LIBXML_IMPORT", "0");
 }
 
+/* Some hosts add the variables to their own environment.  If such a host is a rank itself, the
+ * descriptor there leads to its server: an empty value hides it. */
+static const char *fd_value_of(const struct sx_rendezvous *rendezvous)
+{
+    return rendezvous->fd_value == NULL && getenv(SX_ENV_SERVER_FD) != NULL ? ""
+                                                                            : rendezvous->fd_value;
+}
+
 pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
 {
     struct sx_server *const server = sx_server_or_parents();
@@ -133,7 +141,7 @@ pmix_status_t PMIx_server_setup_fork(const pmix_proc_t *proc, char ***env)
         { "PMIX_SERVER_URI4", foreign },
         { "PMIX_SERVER_URI3", foreign },
         { SX_ENV_SERVER_URI, server->rendezvous.uri },
-        { SX_ENV_SERVER_FD, server->rendezvous.fd_value },
+        { SX_ENV_SERVER_FD, fd_value_of(&server->rendezvous) },
     };
     for (size_t i = 0; i < SX_COUNT(wanted) && rc == PMIX_SUCCESS; i++) {
         if (wanted[i].value != NULL) {

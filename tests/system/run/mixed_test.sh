@@ -63,6 +63,10 @@ run -n 2 env "$RANK" fence
 grep -q 'has connected' "$work/err" && fail "env with the environment"
 run -n 2 sh -c true "$work/three"
 grep -q 'has connected' "$work/err" && fail "env of another program"
+# A rank that is a host has had its environment: its ranks are its own.
+run -n 2 "$HOST" 1 "$RANK" fence
+expect_code 0 "a host as a rank"
+grep -q 'has connected' "$work/err" && fail "a host as a rank"
 sed -i 's/ -i//' "$work/podman"
 run -n 2 "$work/podman" "$RANK" fence
 expect_clean "a container with the environment"
