@@ -288,11 +288,31 @@ static pmix_status_t given_arrays(struct reading *reading, const pmix_info_t *in
 
 /* ---- the maps ------------------------------------------------------------------------------- */
 
+/* The ranks of each node, without the nodes: no rank is put anywhere. */
+static void map_judge(struct sx_nspace *nspace)
+{
+    pmix_value_t value;
+
+    if (nspace->map_logged || sx_store_get(&nspace->store.view, SX_REALM_JOB, SX_ROW_JOB,
+                                           PMIX_PROC_MAP, &value) != PMIX_SUCCESS) {
+        return;
+    }
+    sx_value_destruct(&value);
+    nspace->map_logged = true;
+    sx_log(SX_LOG_WARN,
+           "PMIX_PROC_MAP of %s is not read: there is no PMIX_NODE_MAP, so its lists of ranks have "
+           "no nodes; give the host's PMIx_server_register_nspace both",
+           nspace->name);
+}
+
 static pmix_status_t maps_read(struct reading *reading)
 {
-    const struct sx_nspace *const nspace = reading->nspace;
+    struct sx_nspace *const nspace = reading->nspace;
     const pmix_status_t rc = sx_jobinfo_maps(nspace->name, nspace, NULL, 0, &reading->map);
 
+    if (rc == PMIX_SUCCESS && reading->map.node_count == 0) {
+        map_judge(nspace);
+    }
     if (reading->map.node_count > reading->node_count) {
         reading->node_count = (uint32_t)reading->map.node_count;
     }

@@ -192,7 +192,8 @@ struct sx_nspace {
     char name[256];
     bool registered;                       /* PMIx_server_register_nspace has succeeded */
     bool unregistered_logged, size_logged; /* the host's mistakes, each once ... */
-    bool here_logged, rank_logged;         /* ... in the numbers of processes, too */
+    bool here_logged, rank_logged;         /* ... in the numbers of processes, too ... */
+    bool map_logged;                       /* ... and ranks without the nodes that they are on */
     bool has_store;
     bool has_data;        /* was registered with job info */
     bool is_coming;       /* the host will store the topology later: waiting_gets.c */

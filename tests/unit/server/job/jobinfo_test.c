@@ -732,6 +732,37 @@ Test(jobinfo, with_two_numbers_of_local_processes_is_told_of)
     }
 }
 
+/* Lists of ranks have no nodes then. */
+Test(jobinfo, with_one_map_alone_is_told_of)
+{
+    static const struct {
+        const char *name, *nodes, *ranks;
+        uint32_t lines;
+    } rows[] = { { "ranks", NULL, "0;1", 1 },
+                 { "nodes", "n1,n2", NULL, 0 },
+                 { "both", "n1,n2", "0;1", 0 },
+                 { "neither", NULL, NULL, 0 } };
+    const int log_fd = test_capture_stderr();
+    struct list list = { .count = 0 };
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        char line[80];
+
+        for (int again = 0; again < 2; again++) {
+            add_u32(&list, PMIX_JOB_SIZE, 2);
+            if (rows[i].nodes != NULL) {
+                add(&list, PMIX_NODE_MAP, rows[i].nodes, PMIX_STRING);
+            }
+            if (rows[i].ranks != NULL) {
+                add(&list, PMIX_PROC_MAP, rows[i].ranks, PMIX_STRING);
+            }
+            job(rows[i].name, 0, &list);
+        }
+        snprintf(line, sizeof(line), "PMIX_PROC_MAP of %s is not read", rows[i].name);
+        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+    }
+}
+
 Test(jobinfo, of_10000_ranks_is_complete)
 {
     struct list list = { .count = 0 };
