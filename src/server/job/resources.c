@@ -4,7 +4,8 @@
  * store; the inventory of this node, and of others.
  *
  *     register --> in the list; every namespace with data gets it, the latest value first
- *     a namespace gets data --> it gets the values that it does not have itself
+ *     a namespace gets data --> it gets the values that it does not have itself; one that it cannot
+ *                               have beside its own is logged, and left out
  *     deregister --> out of the list, and out of the stores where the value has not changed:
  *                    a key with its value, a key alone, an array that names its subject and,
  *                    if only these are meant, members of it
@@ -70,10 +71,11 @@ static pmix_status_t apply_to_all(struct sx_server *server, const pmix_info_t *i
     return rc;
 }
 
-/* Whether all jobs with data can have all of them: what one refuses, none is given. */
+/* Whether all jobs with data can have all of them, and one that has nothing else: what one refuses,
+ * none is given. */
 static pmix_status_t check_for_all(struct sx_server *server, const pmix_info_t info[], size_t ninfo)
 {
-    pmix_status_t rc = PMIX_SUCCESS;
+    pmix_status_t rc = sx_jobinfo_check("a job to come", NULL, info, ninfo);
 
     SX_LIST_EACH(it, &server->registry.nspaces) {
         const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
@@ -92,9 +94,15 @@ pmix_status_t sx_resource_nspace_added(struct sx_server *server, struct sx_nspac
     SX_LIST_EACH(it, &server->job.resources) {
         const struct resource *resource = SX_LIST_ENTRY(it, struct resource, link);
 
-        if (rc == PMIX_SUCCESS && has_node(nspace, resource->host)) {
-            rc = sx_jobinfo_apply(server, nspace, &resource->info, 1, SX_JOBINFO_FILL);
+        if (rc != PMIX_SUCCESS || !has_node(nspace, resource->host)) {
+            continue;
         }
+        if (sx_jobinfo_check(nspace->name, nspace, &resource->info, 1) != PMIX_SUCCESS) {
+            sx_log(SX_LOG_WARN, "the resource \"%.64s\" is not given to %s, which cannot have it",
+                   resource->info.key, nspace->name);
+            continue;
+        }
+        rc = sx_jobinfo_apply(server, nspace, &resource->info, 1, SX_JOBINFO_FILL);
     }
     return rc;
 }

@@ -123,6 +123,30 @@ Test(resource, gives_way_to_what_a_later_job_says)
     expect("own", SX_REALM_NODE, 3, PMIX_NODE_SIZE, NONE);
 }
 
+/* What no job can have is refused, also while there is none; what one job cannot have besides its
+ * own data is not given to that one. */
+Test(resource, does_not_keep_a_later_job_out)
+{
+    pmix_info_t bad = { .value = { .type = PMIX_UNDEF } }, map, own[2];
+    const uint32_t size = 2;
+    pmix_nspace_t nspace;
+
+    memcpy(bad.key, "site.bad", sizeof("site.bad"));
+    cr_expect_neq(PMIx_server_register_resources(&bad, 1, NULL, NULL), PMIX_OPERATION_SUCCEEDED);
+    job("first", PMIX_JOB_SIZE, 1);
+
+    PMIx_Info_load(&map, PMIX_NODE_MAP, "n1", PMIX_STRING);
+    cr_assert_eq(PMIx_server_register_resources(&map, 1, NULL, NULL), PMIX_OPERATION_SUCCEEDED);
+    PMIx_Info_load(&own[0], PMIX_JOB_SIZE, &size, PMIX_UINT32);
+    PMIx_Info_load(&own[1], PMIX_PROC_MAP, "0;1", PMIX_STRING);
+    PMIx_Load_nspace(nspace, "of two nodes");
+    cr_expect_eq(PMIx_server_register_nspace(nspace, 0, own, 2, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    expect("of two nodes", SX_REALM_JOB, SX_ROW_JOB, PMIX_JOB_SIZE, 2);
+    PMIx_Info_destruct(&map);
+    PMIx_Info_destruct(&own[1]);
+}
+
 Test(resource, is_gone_when_it_is_taken_back)
 {
     cr_assert_eq(PMIx_server_register_resources(resources, 2, NULL, NULL),
