@@ -5,9 +5,11 @@
  *   REGISTERED --the call of the public API returns its number--> LIVE --deregistered--> gone
  *          \--deregistered meanwhile--> gone once the number is there
  *
- * The rank registers each code once, and runs its own chain of handlers.  So each code has one
- * handler here, and none of ours lets the event go on to the next: the rank gets it once.  An event
- * that this rank has raised is not sent, since its library has shown it to its own handlers. */
+ * The rank registers each code once, and runs its own chain of handlers.  So each code is in one
+ * handler here, and that one does not let the event go on to the next: the rank gets it once.  The
+ * codes of one request are in one handler, so that kept events of all of them come in the order of
+ * their publication.  An event that this rank has raised is not sent, since its library has shown
+ * it to its own handlers. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +24,9 @@
 struct handler {
     struct sx_list node;        /* of session->handlers */
     struct sx_request *request; /* NULL: answered */
-    pmix_status_t code;
-    size_t id; /* SIZE_MAX: not there yet */
-    bool is_dropped;
+    size_t id;                  /* SIZE_MAX: not there yet */
+    size_t count;               /* of codes; 0: it is dropped */
+    pmix_status_t codes[];
 };
 
 /* ---- To the rank ----------------------------------------------------------------------------- */
@@ -49,13 +51,40 @@ static void event_send(struct sx_session *session, pmix_status_t code, const pmi
     sx_wire_writer_deinit(&body);
 }
 
+static bool has_code(const struct handler *handler, pmix_status_t code)
+{
+    for (size_t i = 0; i < handler->count; i++) {
+        if (handler->codes[i] == code) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the rank has deregistered @code since our handler @id was registered for it. */
+static bool is_dropped(struct sx_session *session, size_t id, pmix_status_t code)
+{
+    SX_LIST_EACH(it, &session->handlers) {
+        const struct handler *const handler = SX_LIST_ENTRY(it, struct handler, node);
+
+        if (handler->id == id) {
+            return !has_code(handler, code) && !has_code(handler, CODE_DEFAULT);
+        }
+    }
+    return false;
+}
+
 static void on_event(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t *infos,
                      size_t count, pmix_info_t *results, size_t nresults,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     struct sx_session *const session = sx_session_current();
 
-    (void)id, (void)results, (void)nresults;
+    (void)results, (void)nresults;
+    if (session != NULL && is_dropped(session, id, code)) {
+        cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata); /* another may have it */
+        return;
+    }
     if (session != NULL && !PMIX_CHECK_PROCID(source, &session->foreign.proc)) {
         event_send(session, code, source, infos, count);
     }
@@ -75,22 +104,11 @@ static struct handler *handler_find(struct sx_session *session, pmix_status_t co
     SX_LIST_EACH(it, &session->handlers) {
         struct handler *const handler = SX_LIST_ENTRY(it, struct handler, node);
 
-        if (handler->code == code && !handler->is_dropped) {
+        if (has_code(handler, code)) {
             return handler;
         }
     }
     return NULL;
-}
-
-/* One of @request's codes is done; the last one answers. */
-static void one_done(struct sx_request *request, pmix_status_t status)
-{
-    if (request->status == PMIX_SUCCESS) {
-        request->status = status;
-    }
-    if (--request->waiting == 0) {
-        sx_request_answer(request, request->status);
-    }
 }
 
 static void on_registered(pmix_status_t status, size_t id, void *cbdata)
@@ -102,74 +120,86 @@ static void on_registered(pmix_status_t status, size_t id, void *cbdata)
     handler->id = id;
     if (status != PMIX_SUCCESS) {
         handler_free(handler);
-    } else if (handler->is_dropped) {
+    } else if (handler->count == 0) {
         (void)PMIx_Deregister_event_handler(id, sx_gateway_ignore_status, NULL);
         handler_free(handler);
     }
-    one_done(request, status);
+    sx_request_answer(request, status);
 }
 
-/* Return: PMIX_SUCCESS when a callback will come. */
-static pmix_status_t handler_add(struct sx_request *request, pmix_status_t code)
+/* Those of @count codes that no handler has yet, each once.  Return: NULL when memory is out. */
+static struct handler *handler_new(struct sx_request *request, const pmix_status_t *codes,
+                                   size_t count)
 {
-    struct handler *const handler = calloc(1, sizeof(*handler));
-    pmix_status_t rc;
+    struct handler *const handler = calloc(1, sizeof(*handler) + count * sizeof(*codes));
 
     if (handler == NULL) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
+        return NULL;
     }
     handler->request = request;
-    handler->code = code;
     handler->id = SIZE_MAX;
-    sx_list_append(&request->session->handlers, &handler->node);
-    rc = PMIx_Register_event_handler(code == CODE_DEFAULT ? NULL : &handler->code,
-                                     code == CODE_DEFAULT ? 0 : 1, request->infos.at,
-                                     request->infos.count, on_event, on_registered, handler);
-    if (rc != PMIX_SUCCESS) {
-        handler_free(handler);
+    for (size_t i = 0; i < count; i++) {
+        if (!has_code(handler, codes[i]) && handler_find(request->session, codes[i]) == NULL) {
+            handler->codes[handler->count++] = codes[i];
+        }
     }
-    return rc;
+    sx_list_append(&request->session->handlers, &handler->node);
+    return handler;
 }
 
-/* SIZE ncodes, [STATUS], infos.  No code means all of them. */
+/* SIZE ncodes, [STATUS], infos.  No code means all of them.  The request keeps the codes that our
+ * call borrows, as the rank may deregister some meanwhile. */
 pmix_status_t sx_gateway_event_register(struct sx_request *request, struct sx_wire_reader *body)
 {
     static const pmix_status_t all = CODE_DEFAULT;
-    const pmix_status_t *codes;
-    size_t count;
+    struct handler *handler;
+    bool is_all;
+    pmix_status_t rc;
 
     sx_request_get_array(request, body, PMIX_STATUS);
     request->infos = sx_codec_get_infos(body);
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
     }
-    codes = request->array.count == 0 ? &all : request->array.at;
-    count = request->array.count == 0 ? 1 : request->array.count;
-    request->waiting = 1; /* this function */
-    for (size_t i = 0; i < count; i++) {
-        pmix_status_t rc = PMIX_SUCCESS;
-
-        if (handler_find(request->session, codes[i]) == NULL) {
-            request->waiting++;
-            rc = handler_add(request, codes[i]);
-            request->waiting -= rc != PMIX_SUCCESS;
-        }
-        request->status = request->status == PMIX_SUCCESS ? rc : request->status;
+    is_all = request->array.count == 0;
+    handler = handler_new(request, is_all ? &all : request->array.at,
+                          is_all ? 1 : request->array.count);
+    if (handler == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
     }
-    one_done(request, PMIX_SUCCESS);
-    return PMIX_SUCCESS;
+    if (handler->count == 0) {
+        handler_free(handler);
+        sx_request_answer(request, PMIX_SUCCESS);
+        return PMIX_SUCCESS;
+    }
+    if (!is_all) {
+        memcpy(request->array.at, handler->codes, handler->count * sizeof(*handler->codes));
+    }
+    rc = PMIx_Register_event_handler(request->array.at, is_all ? 0 : handler->count,
+                                     request->infos.at, request->infos.count, on_event,
+                                     on_registered, handler);
+    if (rc != PMIX_SUCCESS) {
+        handler_free(handler);
+    }
+    return rc;
 }
 
 /* ---- DEREGEVENTS ----------------------------------------------------------------------------- */
 
-static void handler_drop(struct handler *handler)
+static void code_drop(struct handler *handler, pmix_status_t code)
 {
-    if (handler->id == SIZE_MAX) {
-        handler->is_dropped = true;
-        return;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < handler->count; i++) {
+        if (handler->codes[i] != code) {
+            handler->codes[kept++] = handler->codes[i];
+        }
     }
-    (void)PMIx_Deregister_event_handler(handler->id, sx_gateway_ignore_status, NULL);
-    handler_free(handler);
+    handler->count = kept;
+    if (kept == 0 && handler->id != SIZE_MAX) {
+        (void)PMIx_Deregister_event_handler(handler->id, sx_gateway_ignore_status, NULL);
+        handler_free(handler);
+    }
 }
 
 /* STATUS packs to the end.  It has no answer. */
@@ -182,7 +212,7 @@ pmix_status_t sx_gateway_event_deregister(struct sx_request *request, struct sx_
                                             : handler_find(request->session, code);
 
         if (handler != NULL) {
-            handler_drop(handler);
+            code_drop(handler, code);
         }
     }
     if (body->failed != PMIX_SUCCESS) {

@@ -275,7 +275,7 @@ static pmix_status_t begin(struct sx_session *session)
 {
     pmix_status_t lost = PMIX_ERR_LOST_CONNECTION_TO_SERVER, rc;
     const uint32_t pid = (uint32_t)session->foreign.pid;
-    pmix_info_t infos[3];
+    pmix_info_t infos[3], own;
     bool flag = true;
     int fd;
 
@@ -293,10 +293,10 @@ static pmix_status_t begin(struct sx_session *session)
         rc = session->fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
-        const pmix_status_t id = PMIx_Register_event_handler(&lost, 1, NULL, 0, on_server_lost,
-                                                             NULL, NULL);
-
-        rc = id < 0 ? id : PMIX_SUCCESS;
+        /* The rank's own first handler gets what the job has published before it. */
+        PMIX_INFO_LOAD(&own, SX_EVENT_OWN, &flag, PMIX_BOOL);
+        rc = PMIx_Register_event_handler(&lost, 1, &own, 1, on_server_lost, NULL, NULL);
+        rc = rc < 0 ? rc : PMIX_SUCCESS;
     }
     if (rc != PMIX_SUCCESS) {
         PMIx_Finalize(NULL, 0);

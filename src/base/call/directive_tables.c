@@ -232,6 +232,7 @@ static const struct sx_directive register_handler[] = {
     ROW(PMIX_EVENT_AFFECTED_PROCS, PROCS, handler, affected),
     ROW(PMIX_EVENT_RETURN_OBJECT, INFO, handler, object),
     ROW(PMIX_EVENT_ONESHOT, BOOL, handler, once),
+    ROW(SX_EVENT_OWN, BOOL, handler, own),
 };
 
 /* ---- control and machine ------------------------------------------------------------------- */

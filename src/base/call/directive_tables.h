@@ -226,7 +226,12 @@ struct sx_handler_options {
     struct sx_some_procs affected;
     const pmix_info_t *object; /* PMIX_POINTER */
     bool once;                 /* it is deregistered after its first call */
+    bool own;                  /* SX_EVENT_OWN */
 };
+
+/* A handler for events that this library raises in the process itself.  The server is not asked,
+ * and keeps the job's events until a handler for others is registered (BOOL). */
+#define SX_EVENT_OWN "shmix.event.own"
 
 struct sx_forkexec_options {
     const char *wdir;

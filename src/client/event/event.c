@@ -69,7 +69,7 @@ struct registration {
     struct sx_list items; /* the events fetched so far */
     uint64_t in_hand;     /* the declaration whose handler makes this registration, 0: none */
     bool again;           /* acknowledged before there was a server */
-    bool alone;           /* there was no server when it began: joining one asks again */
+    bool alone;           /* no server is asked; if there was none, joining one asks again */
     bool unasked;         /* there is no server with kept events */
     bool refused;         /* refused before it was counted: there is nothing to end */
 };
@@ -348,15 +348,17 @@ static pmix_status_t handler_add(struct registration *registration,
     struct sx_process *const p = &sx_process;
 
     pthread_mutex_lock(&p->lock);
-    registration->alone = sx_link_status(registration->op.link) == PMIX_ERR_UNREACH;
-    if (sx_link_is_live(registration->op.link)) {
+    registration->alone = options->own || sx_link_status(registration->op.link) == PMIX_ERR_UNREACH;
+    if (!options->own && sx_link_is_live(registration->op.link)) {
         registration->upto = classes_open_locked(registration->op.link, registration->codes,
                                                  registration->code_count);
     }
     const pmix_status_t rc = handler_keep_locked(registration, options, fn);
     if (rc == PMIX_SUCCESS) {
         sx_events.registrations++;
-        others_add_locked(registration, ret_others);
+        if (!options->own) {
+            others_add_locked(registration, ret_others);
+        }
     }
     pthread_mutex_unlock(&p->lock);
     registration->refused = rc != PMIX_SUCCESS;

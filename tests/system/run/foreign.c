@@ -14,6 +14,9 @@
  *                   makes GO.held, and waits until there is GO; rank 1 makes GO.written at its end.
  *                   Ranks from 2 on fence among themselves, and make GO.fenced
  *     fabric        print the fabric's vendor, as the host says it, and says it again
+ *     late FILE     rank 0 publishes events of two codes in turns, and makes FILE; the others wait
+ *                   for it before their PMIx_Init, and get the events in that order
+ *     recode        rank 0 publishes what others have a handler for, and no longer, and again
  *
  * A rank prints "RANK: ok" at its end. */
 #include <fcntl.h>
@@ -349,6 +352,109 @@ static void fabric(void)
     check(PMIx_Fabric_deregister(&fabric), "deregister a fabric");
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+#define CODE_ONE (-3001) /* and the two behind it */
+#define CODE_TWO (-3002)
+#define CODE_END (-3003)
+#define EVENTS 20 /* of the first two, in turns */
+
+static unsigned heard[3]; /* by handler */
+
+static void publish(pmix_status_t code)
+{
+    check(PMIx_Notify_event(code, NULL, PMIX_RANGE_NAMESPACE, NULL, 0, NULL, NULL), "notify");
+}
+
+static void on_turn(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
+                    size_t ninfo, pmix_info_t results[], size_t nresults,
+                    pmix_event_notification_cbfunc_fn_t answer, void *cbdata)
+{
+    static unsigned turn;
+
+    if (code == CODE_END) {
+        check(turn == EVENTS ? PMIX_SUCCESS : PMIX_ERROR, "all events");
+        sem_post(&done);
+    } else {
+        check(code == (turn++ % 2 == 0 ? CODE_ONE : CODE_TWO) ? PMIX_SUCCESS : PMIX_ERROR,
+              "the order of events");
+    }
+    answer(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void late(void)
+{
+    pmix_status_t codes[] = { CODE_TWO, CODE_ONE, CODE_END };
+
+    for (int i = 0; self.rank == 0 && i < EVENTS; i++) {
+        publish(i % 2 == 0 ? CODE_ONE : CODE_TWO);
+    }
+    if (self.rank == 0) {
+        publish(CODE_END);
+        close(open(go, O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    } else {
+        sem_init(&done, 0, 0);
+        check(PMIx_Register_event_handler(codes, 3, NULL, 0, on_turn, NULL, NULL) >= 0
+                  ? PMIX_SUCCESS
+                  : PMIX_ERROR,
+              "register");
+        await("events");
+    }
+    fence();
+}
+
+#define HANDLER(number)                                                                  \
+    static void on_##number(size_t id, pmix_status_t code, const pmix_proc_t *source,    \
+                            pmix_info_t info[], size_t ninfo, pmix_info_t results[],     \
+                            size_t nresults, pmix_event_notification_cbfunc_fn_t answer, \
+                            void *cbdata)                                                \
+    {                                                                                    \
+        heard[number]++;                                                                 \
+        answer(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);                 \
+        if (code == CODE_END) {                                                          \
+            sem_post(&done);                                                             \
+        }                                                                                \
+    }
+HANDLER(0)
+HANDLER(1)
+HANDLER(2)
+
+static size_t handler(pmix_status_t *codes, size_t count, pmix_notification_fn_t fn)
+{
+    const pmix_status_t id = PMIx_Register_event_handler(codes, count, NULL, 0, fn, NULL, NULL);
+
+    check(id >= 0 ? PMIX_SUCCESS : id, "register");
+    return (size_t)id;
+}
+
+/* The first code goes with its last handler, and comes again with another one. */
+static void recode(void)
+{
+    pmix_status_t both[] = { CODE_ONE, CODE_TWO }, two = CODE_TWO,
+                  others[] = { CODE_ONE, CODE_END };
+    size_t first;
+
+    sem_init(&done, 0, 0);
+    if (self.rank != 0) {
+        first = handler(both, 2, on_0);
+        (void)handler(&two, 1, on_1);
+        check(PMIx_Deregister_event_handler(first, on_done, NULL), "deregister");
+        await("deregister");
+        (void)handler(others, 2, on_2);
+    }
+    fence();
+    if (self.rank == 0) {
+        publish(CODE_ONE);
+        publish(CODE_TWO);
+        publish(CODE_END);
+    } else {
+        await("events");
+        check(heard[0] == 0 && heard[1] == 1 && heard[2] == 2 ? PMIX_SUCCESS : PMIX_ERROR,
+              "who has got what");
+    }
+    fence();
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "data";
@@ -357,8 +463,16 @@ int main(int argc, char **argv)
     if (strcmp(what, "refused") == 0) {
         return PMIx_Init(NULL, NULL, 0) == PMIX_ERR_UNREACH ? 0 : 1;
     }
+    go = argc > 2 && strcmp(what, "late") == 0 ? argv[2] : NULL;
+    while (go != NULL && strcmp(getenv("PMIX_RANK"), "0") != 0 && access(go, F_OK) != 0) {
+        usleep(10000);
+    }
     begin();
-    if (strcmp(what, "pull") == 0) {
+    if (strcmp(what, "late") == 0) {
+        late();
+    } else if (strcmp(what, "recode") == 0) {
+        recode();
+    } else if (strcmp(what, "pull") == 0) {
         go = argc > 3 ? argv[3] : NULL;
         output(number);
     } else if (strcmp(what, "fabric") == 0) {

@@ -50,6 +50,18 @@ expect_code 0 "three times"
 oks 3 "three times"
 expect_clean "three times"
 
+# ---- events ------------------------------------------------------------------------------------
+for first in "$own" ""; do
+    rm -f "$work/published"
+    run $limit $first -n 1 "$FOREIGN" late "$work/published" : $own -n 2 "$FOREIGN" late "$work/published" : \
+        -n 1 "$FOREIGN" late "$work/published"
+    expect_code 0 "events before their ranks come"
+    oks 4 "events before their ranks come"
+    run $limit $first -n 1 "$FOREIGN" recode : $own -n 2 "$FOREIGN" recode
+    expect_code 0 "a code is deregistered, and registered again"
+    oks 3 "a code is deregistered, and registered again"
+done
+
 run $limit -n 2 $own "$FOREIGN" exit 5
 expect_code 5 "an exit code"
 run $limit -n 2 $own "$FOREIGN" leave 0
