@@ -261,6 +261,9 @@ static bool is_named_process(pid_t listener, pid_t pid, uint64_t start_ticks)
            (listener == pid && (start_ticks == 0 || sx_process_has_started_at(pid, start_ticks)));
 }
 
+/* A user who has no number in this process's user namespace. */
+#define NOBODY_UID ((uid_t)65534)
+
 /* A server of another user could send this process any data; an abstract name has no owner. */
 static pmix_status_t check_server(const struct way *way)
 {
@@ -274,8 +277,11 @@ static pmix_status_t check_server(const struct way *way)
     }
     if (cred.uid != 0 && cred.uid != geteuid()) {
         return SX_RAISE(PMIX_ERR_NO_PERMISSIONS,
-                        "the server at %s=%s runs as uid %u, neither root nor our uid %u",
-                        way->name, way->value, (unsigned)cred.uid, (unsigned)geteuid());
+                        "the server at %s=%s runs as uid %u, neither root nor our uid %u%s",
+                        way->name, way->value, (unsigned)cred.uid, (unsigned)geteuid(),
+                        cred.uid == NOBODY_UID ? ". In a user namespace of its own a rank does not "
+                                                 "see which user that is: 'man shmix-containers'"
+                                               : "");
     }
     if (parse_abstract(way->value, &pid, &start_ticks) &&
         !is_named_process(cred.pid, pid, start_ticks)) {
