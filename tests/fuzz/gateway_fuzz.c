@@ -35,6 +35,11 @@ pmix_status_t sx_gateway_link_send(struct sx_gateway_link *link, uint32_t tag, c
     return PMIX_SUCCESS;
 }
 
+void sx_gateway_link_make_room(struct sx_gateway_link *link, size_t size)
+{
+    (void)link, (void)size;
+}
+
 /* ---- A request ------------------------------------------------------------------------------- */
 
 static void session_init(struct sx_session *session, struct sx_wire_form *form, unsigned release)
@@ -51,6 +56,7 @@ static void session_init(struct sx_session *session, struct sx_wire_form *form, 
     sx_list_init(&session->requests);
     sx_list_init(&session->deferred);
     sx_list_init(&session->handlers);
+    sx_list_init(&session->pulls);
 }
 
 static void try_request(struct sx_wire_form form, unsigned release, uint8_t command,
