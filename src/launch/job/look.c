@@ -32,8 +32,8 @@ static uint32_t ranks_of(const struct sx_look_scene *scene, const pmix_proc_t *p
 /* Return: PMIX_SUCCESS, and the number of ranks that @procs mean; PMIX_ERR_NOT_FOUND with a line in
  * @message that names the purpose. */
 static pmix_status_t ranks_find(const struct sx_look_scene *scene,
-                                const struct sx_some_procs *procs,
-                                const char *what_for, uint32_t *ret_count, char *message)
+                                const struct sx_some_procs *procs, const char *what_for,
+                                uint32_t *ret_count, char *message)
 {
     uint32_t all = 0;
 
@@ -173,8 +173,7 @@ static pmix_status_t env_make(const struct sx_look_scene *scene,
 }
 
 static pmix_status_t programs_find(const struct sx_look_scene *scene,
-                                   struct sx_run_request *request,
-                                   struct sx_run_program *programs,
+                                   struct sx_run_request *request, struct sx_run_program *programs,
                                    char *message)
 {
     pmix_status_t rc = PMIX_SUCCESS;
@@ -207,8 +206,7 @@ static pmix_status_t programs_find(const struct sx_look_scene *scene,
 }
 
 pmix_status_t sx_look_all(const struct sx_look_scene *scene, struct sx_run_request *request,
-                              struct sx_run_program **ret_programs,
-                          char message[SX_RUN_MESSAGE_MAX])
+                          struct sx_run_program **ret_programs, char message[SX_RUN_MESSAGE_MAX])
 {
     char host[HOST_NAME_MAX + 1];
     pmix_status_t rc = others_find(scene, request, message);

@@ -50,7 +50,10 @@ struct sx_looker {
 };
 
 #define SX_LOOKER_NULL \
-    (struct sx_looker) { .fd = -1 }
+    (struct sx_looker) \
+    {                  \
+        .fd = -1       \
+    }
 
 /* The facts about the launcher that a look-up needs; all of them are borrowed. */
 struct sx_look_scene {
@@ -63,8 +66,8 @@ struct sx_look_scene {
 /* An order, as it is written: the scene and the request, but for its applications; then some of
  * these with each call, until all are there.  Return: 0 or errno. */
 struct sx_look_order {
-    int fd;       /* a memfd; -1: it is not begun */
-    size_t apps;  /* so many are in it */
+    int fd;      /* a memfd; -1: it is not begun */
+    size_t apps; /* so many are in it */
     uint64_t number;
 };
 int sx_look_order_begin(struct sx_look_order *order, const struct sx_look_scene *scene,
