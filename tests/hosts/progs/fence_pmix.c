@@ -71,6 +71,12 @@ static void expect_value(unsigned long rank, const char *key, uint32_t number, b
     free(value);
 }
 
+/* Ranks with another library take what a fence has brought when they ask their server. */
+static bool is_brought(void)
+{
+    return strncmp(PMIx_Get_version(), "shmix ", 6) == 0;
+}
+
 int main(void)
 {
     pmix_proc_t job;
@@ -102,7 +108,7 @@ int main(void)
     info.value.data.flag = true;
     expect(PMIx_Fence(&job, 1, &info, 1), PMIX_SUCCESS, "fence behind it");
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        expect_value(rank, "number", rank, true);
+        expect_value(rank, "number", rank, is_brought());
     }
     expect(PMIx_Finalize(NULL, 0), PMIX_SUCCESS, "finalize");
     printf("%u: ok\n", me.rank);
