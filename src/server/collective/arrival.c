@@ -122,10 +122,6 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     }
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
-    if (collective->members.gone != PMIX_SUCCESS) {
-        sx_collective_end(collective, collective->members.gone);
-        return PMIX_SUCCESS;
-    }
     if (collective->kind->arrived != NULL) {
         collective->kind->arrived(collective, client, arrival->options.connect);
     }
@@ -231,11 +227,6 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
     if (owed != NULL) {
         rc = owed->ended;
         sx_failed_leave(owed, client);
-        return rc;
-    }
-    if (collective != NULL && collective->is_over) { /* it has failed, and waits for the host */
-        rc = collective->ended;
-        sx_failed_leave(collective, client);
         return rc;
     }
     if (collective == NULL) {

@@ -199,57 +199,10 @@ void sx_collective_release(struct sx_collective *collective, pmix_status_t statu
     }
 }
 
-static bool reaches_others(const struct sx_collective *collective)
-{
-    const struct sx_kind *const kind = collective->kind;
-
-    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
-}
-
-/* Return: whether the host ends one of the jobs here, and so on all nodes. */
-static bool names_one_that_ends(const struct sx_collective *collective)
-{
-    const struct sx_alias_list *const real = &collective->members.real;
-    struct sx_nspace_run run = { .server = collective->members.server };
-    bool ends = false;
-
-    for (size_t i = 0; i < real->count && !ends; i++) {
-        (void)sx_nspace_run_next(&run, real->all[i].nspace);
-        ends = run.nspace != NULL && run.nspace->is_ending;
-    }
-    return ends;
-}
-
-/* @collective has ended with an error for the members here.  Return: whether members on other nodes
- * would wait for them.  The bytes of a fence that the host has are there for the others, and a time
- * limit of the other kinds is that of its callers alone (X21). */
-static bool leaves_others_waiting(const struct sx_collective *collective)
-{
-    const bool is_limit = collective->ended == PMIX_ERR_TIMEOUT;
-
-    if (collective->by_list || !reaches_others(collective) ||
-        (collective->kind->commits ? is_limit : collective->with_host)) {
-        return false;
-    }
-    const struct sx_absent absent = sx_members_absent(&collective->members);
-
-    return absent.elsewhere && !absent.unknown;
-}
-
 void sx_collective_end(struct sx_collective *collective, pmix_status_t status)
 {
-    if (!collective->is_over) {
-        sx_collective_release(collective, status);
-        collective->is_failed = status != PMIX_SUCCESS && leaves_others_waiting(collective);
-        if (collective->is_failed && status == PMIX_ERR_TIMEOUT) {
-            sx_members_leave_absent(&collective->members); /* they call for the next one: X21 */
-        }
-        if (collective->is_failed && !collective->with_host) {
-            (void)sx_collective_try(collective);
-            return;
-        }
-    }
-    if (!collective->with_host && !collective->is_failed) {
+    sx_collective_release(collective, status);
+    if (!collective->with_host) {
         sx_collective_close(collective);
     }
 }
@@ -286,6 +239,13 @@ struct sx_member_ends sx_collective_ends(const struct sx_collective *collective,
                                     .left = pardon(ends.left),
                                     .departed = pardon(ends.departed),
                                     .withdrew = pardon(ends.withdrew) };
+}
+
+static bool reaches_others(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
 }
 
 pmix_status_t sx_collective_reach(const struct sx_collective *collective)
@@ -356,9 +316,6 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_collective_reach(collective);
-    } else if (rc == collective->members.gone && !collective->members.real.is_made &&
-               leaves_others_waiting(collective)) {
-        rc = PMIX_SUCCESS; /* it ends as soon as its first member has joined */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -418,17 +375,6 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
 
 /* ---- members elsewhere --------------------------------------------------------------------- */
 
-/* Free @collective, which the host does not have any more.  Members here that have not called a
- * failed one get its status when they do: their next call is another one. */
-static void finish(struct sx_collective *collective)
-{
-    if (collective->is_failed && !names_one_that_ends(collective)) {
-        collective->engine->failed(collective);
-    } else {
-        sx_collective_close(collective);
-    }
-}
-
 void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t status)
 {
     uint64_t tried = collective->serial;
@@ -442,7 +388,7 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
         next = collective_behind(collective, tried);
         tried = next != NULL ? next->serial : tried;
     } while (next != NULL && sx_collective_try(next));
-    finish(collective);
+    sx_collective_close(collective);
 }
 
 /* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
@@ -542,25 +488,8 @@ static bool is_in_the_way(struct sx_collective *collective)
                                          collective);
 }
 
-/* The host gets @collective, which has failed here, in its turn, as if it were complete.  Return:
- * true when it has been closed instead. */
-static bool failure_try(struct sx_collective *collective)
-{
-    if (collective->with_host || is_in_the_way(collective)) {
-        return false;
-    }
-    if (!names_one_that_ends(collective) && collective_ask_host(collective) == PMIX_SUCCESS) {
-        return false;
-    }
-    finish(collective);
-    return true;
-}
-
 bool sx_collective_try(struct sx_collective *collective)
 {
-    if (collective->is_failed) {
-        return failure_try(collective);
-    }
     if (collective->members.arrived_count < collective->members.count) {
         return false;
     }
@@ -581,8 +510,7 @@ bool sx_collective_try(struct sx_collective *collective)
         if (rc == PMIX_SUCCESS) {
             return false;
         }
-        sx_collective_release(collective, rc); /* the host has refused it */
-        sx_collective_close(collective);
+        sx_collective_end(collective, rc);
         return true;
     }
     sx_collective_end(collective, PMIX_SUCCESS);

@@ -77,8 +77,6 @@ void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
 /* @client does not call any more, or has got its status.  The failed operation is kept while others
  * are awaited.  It counts in the quotas of the members that have called. */
 void sx_failed_leave(struct sx_collective *collective, struct sx_client *client);
-/* The other nodes have the failure of @collective, or the host refuses to pass it on. */
-void sx_failed_told(struct sx_collective *collective);
 /* Return: the failed operation of @meeting whose status @client must get before it joins @next
  * (NULL: a new one); NULL: none. */
 struct sx_collective *sx_failed_find(struct sx_server *server,

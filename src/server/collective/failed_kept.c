@@ -2,8 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* failed_kept.c - failed operations that some members have not called yet.
  *
- * They are in a table of their own, by the same signatures.  One that the other nodes have still
- * to get keeps its place among the open ones until the host has answered. */
+ * They are in a table of their own, by the same signatures. */
 #include "server/collective/engine.h"
 
 /* Return: whether a member may still call. */
@@ -70,21 +69,9 @@ void sx_failed_leave(struct sx_collective *collective, struct sx_client *client)
         sx_members_leave(&collective->members, member);
         sx_shown_changed(collective->members.server, &collective->shown);
     }
-    if (collective->is_owed && !is_awaited(collective)) {
-        sx_collective_close(collective);
-    }
-}
-
-void sx_failed_told(struct sx_collective *collective)
-{
     if (!is_awaited(collective)) {
         sx_collective_close(collective);
-        return;
     }
-    collective->is_failed = false;
-    sx_collective_unlink(collective);
-    sx_list_append(&collective->members.server->collective.all, &collective->link);
-    failed_keep(collective);
 }
 
 struct sx_collective *sx_failed_find(struct sx_server *server,

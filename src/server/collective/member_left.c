@@ -22,7 +22,6 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
 
         if ((!collective->is_over || collective->is_owed) &&
             sx_members_have_list(&collective->members, entry)) {
-            collective->by_list = true;
             sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
         }
     }
@@ -99,7 +98,6 @@ static void collectives_mean_anew(struct sx_server *server, const struct sx_memb
             const pmix_status_t rc = sx_members_mean_anew(&collective->members);
 
             if (rc != PMIX_SUCCESS) {
-                collective->by_list = true;
                 sx_collective_end_soon(collective, rc);
             }
         }

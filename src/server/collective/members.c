@@ -135,9 +135,8 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
             members->incomplete = true;
             continue;
         }
-        if (end != PMIX_SUCCESS) { /* the others are gathered, too */
-            members->gone = members->gone == PMIX_SUCCESS ? end : members->gone;
-            continue;
+        if (end != PMIX_SUCCESS) {
+            return end;
         }
         if (!member_add(members, client)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
@@ -219,7 +218,6 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     }
     if (rc == PMIX_SUCCESS) {
         members_sort(members);
-        rc = members->gone;
     }
     return rc;
 }
@@ -304,21 +302,6 @@ void sx_members_leave(struct sx_members *members, struct sx_member *member)
     memmove(member, member + 1, behind * sizeof(*member));
     members->count--;
     members->incomplete = true;
-}
-
-void sx_members_leave_absent(struct sx_members *members)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < members->count; i++) {
-        if (members->all[i].arrived) {
-            members->all[kept++] = members->all[i];
-        } else {
-            member_release(&members->all[i]);
-        }
-    }
-    members->incomplete |= kept < members->count;
-    members->count = kept;
 }
 
 struct sx_absent sx_members_absent(const struct sx_members *members)
