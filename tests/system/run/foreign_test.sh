@@ -4,14 +4,7 @@
 # nothing that stays, whichever of launcher, gateway and rank is killed.
 . "$(dirname "$0")/lib.sh"
 
-theirs=
-for file in /usr/lib/*/pmix2/lib/libpmix.so.2; do
-    [ -e "$file" ] && [ -z "${SANITIZED:-}" ] && theirs=$file
-done
-if [ -z "$theirs" ]; then
-    echo "skipped: OpenPMIx is not installed (libpmix2), or cannot be loaded beside a sanitizer"
-    exit 77
-fi
+theirs_find || exit 77
 own="--env LD_PRELOAD=$theirs"
 limit="--timeout 60 --oversubscribe"
 

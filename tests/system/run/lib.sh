@@ -30,6 +30,16 @@ run() {
     code=$?
 }
 
+# theirs_find: Debian's OpenPMIx in $theirs.  Return: false, with the reason, when no rank can have it.
+theirs_find() {
+    theirs=
+    for file in /usr/lib/*/pmix2/lib/libpmix.so.2; do
+        [ -e "$file" ] && [ -z "${SANITIZED:-}" ] && theirs=$file
+    done
+    [ -n "$theirs" ] ||
+        ! echo "skipped: OpenPMIx is not installed (libpmix2), or cannot be loaded beside a sanitizer"
+}
+
 fail() {
     failed=$((failed + 1))
     echo "FAILED: $*"

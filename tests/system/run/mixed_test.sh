@@ -71,15 +71,11 @@ sed -i 's/ -i//' "$work/podman"
 run -n 2 "$work/podman" "$RANK" fence
 expect_clean "a container with the environment"
 
-theirs=
-for file in /usr/lib/*/pmix2/lib/libpmix.so.2; do
-    [ -e "$file" ] && [ -z "${SANITIZED:-}" ] && theirs=${file%/*}
-done
-if [ -z "$theirs" ]; then
+if ! theirs_find; then
     finish || exit 1
-    echo "skipped: OpenPMIx is not installed (libpmix2), or cannot be loaded beside a sanitizer"
     exit 77
 fi
+theirs=${theirs%/*}
 
 # The real ones.  A program that takes their library all the same, under a server of ours:
 LD_LIBRARY_PATH=$theirs run -n 2 sh -c 'LD_LIBRARY_PATH='"$theirs"' exec "$0" fence' "$RANK"
