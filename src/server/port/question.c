@@ -5,9 +5,10 @@
  * Numbers are found through a table.  The row of the entry bounds the number of its open questions,
  * unless the askers are bounded themselves.  Each client has a share of that bound.
  *
- * A host may answer a question after the server's end.  The answer is for nobody then, but its
- * release function is called: once, in a thread of its own, since the loop has ended.  So the
- * numbers of such questions stay, FORGOTTEN_MAX of them. */
+ * A host may answer a question after the server's end, and reads what it was given until then.  So
+ * such questions stay with their contents, up to FORGOTTEN_BYTES_MAX: beyond it the oldest are
+ * freed, with a warning.  The answer is for nobody, but its release function is called: once, in a
+ * thread of its own, since the loop has ended. */
 #include "server/port/question.h"
 
 #include <pthread.h>
@@ -25,13 +26,13 @@
 
 struct sx_question {
     struct sx_table_node node; /* open ones, until answered; the hash is the number */
-    struct sx_list link;       /* the same, in their order */
+    struct sx_list link;       /* the same, in their order; or forgotten.questions */
     struct sx_list asker_link; /* asker.questions, until answered */
     struct sx_host_call call;  /* to the entry, until it is made */
     bool is_made;
     uint32_t removals; /* of its client, when it was asked */
     struct sx_loop_post post;
-    struct sx_server *server;
+    struct sx_server *server; /* NULL: it has ended */
     const struct sx_upcall_row *row;
     struct sx_owed *owed;      /* its account ... */
     size_t bytes;              /* ... as so many */
@@ -49,13 +50,14 @@ static struct sx_table open_table; /* under the lock, as the list and the number
 static struct sx_list open_list = SX_LIST_INIT(open_list);
 static uintptr_t last_number; /* 0 is a notice's */
 
-#define FORGOTTEN_MAX 65536u /* 512 KiB */
+#define FORGOTTEN_BYTES_MAX (UINT64_C(256) << 20) /* more than a host may owe of events */
 
-/* Under the lock: questions that the host was asked and that a server's end has forgotten. */
+/* Under the lock: questions that the host was asked and that a server's end has forgotten, the
+ * oldest first.  They stay in the table. */
 static struct {
-    uintptr_t *all;
-    size_t count, capacity;
-} forgotten;
+    struct sx_list questions;
+    uint64_t bytes;
+} forgotten = { .questions = SX_LIST_INIT(forgotten.questions) };
 
 static void contents_destruct(const struct sx_upcall *up)
 {
@@ -74,8 +76,8 @@ static void owed_close_unless_used(struct sx_owed *owed)
     }
 }
 
-/* Loop thread. */
-static void question_free(struct sx_question *question)
+/* The question counts for the server and its clients no longer.  Loop thread. */
+static void question_uncount(struct sx_question *question)
 {
     question->owed->count--;
     question->owed->bytes -= question->bytes;
@@ -88,11 +90,23 @@ static void question_free(struct sx_question *question)
     if (question->up.client != NULL) {
         sx_client_release(question->up.client);
     }
+}
+
+/* What the host was given is gone. */
+static void question_contents_free(struct sx_question *question)
+{
     contents_destruct(&question->up);
     if (!question->is_made) {
         free(question->up.bytes);
     }
     free(question);
+}
+
+/* Loop thread. */
+static void question_free(struct sx_question *question)
+{
+    question_uncount(question);
+    question_contents_free(question);
 }
 
 /* Put @size bytes at *@used of @block, which moves on; without a block only count them. */
@@ -214,6 +228,7 @@ static struct sx_question *question_take_locked(uintptr_t number)
     if (question != NULL) {
         sx_table_remove(&open_table, node);
         sx_list_remove(&question->link);
+        forgotten.bytes -= question->server == NULL ? question->bytes : 0;
     }
     return question;
 }
@@ -298,39 +313,42 @@ static void infos_copy(struct sx_question *question, struct sx_host_answer *said
     question->release_cbdata = copied;
 }
 
-static bool forgotten_reserve(size_t count)
+/* Under the lock: the server of @question, which the host has not answered, has ended.  Loop
+ * thread. */
+static void question_forget_locked(struct sx_question *question)
 {
-    const size_t capacity = forgotten.capacity == 0 ? 16 : 2 * forgotten.capacity;
-
-    if (count <= forgotten.capacity) {
-        return true;
-    }
-    uintptr_t *const all = count > FORGOTTEN_MAX
-                               ? NULL
-                               : realloc(forgotten.all, capacity * sizeof(*forgotten.all));
-
-    if (all != NULL) {
-        forgotten.all = all;
-        forgotten.capacity = capacity;
-    }
-    return all != NULL;
+    question_uncount(question);
+    question->server = NULL;
+    question->owed = NULL;
+    question->up.client = NULL;
+    sx_list_append(&forgotten.questions, &question->link);
+    forgotten.bytes += question->bytes;
 }
 
-/* Under the lock.  Return: whether @number was forgotten: once. */
-static bool forgotten_take_locked(uintptr_t number)
+/* Under the lock. */
+static void forgotten_bound_locked(void)
 {
-    for (size_t i = 0; i < forgotten.count; i++) {
-        if (forgotten.all[i] == number) {
-            forgotten.all[i] = forgotten.all[--forgotten.count];
-            return true;
-        }
+    unsigned count = 0;
+
+    while (forgotten.bytes > FORGOTTEN_BYTES_MAX) {
+        struct sx_question *const oldest = SX_LIST_ENTRY(forgotten.questions.next,
+                                                         struct sx_question, link);
+
+        question_contents_free(question_take_locked(oldest->node.hash));
+        count++;
     }
-    return false;
+    if (count > 0) {
+        sx_log(SX_LOG_WARN,
+               "the host owes the answers to calls of servers that have ended: what it was given "
+               "in the oldest %u is freed, since all of it exceeds %llu bytes: let it call back",
+               count, (unsigned long long)FORGOTTEN_BYTES_MAX);
+    }
 }
 
 struct late_release {
     pmix_release_cbfunc_t fn;
     void *cbdata;
+    struct sx_question *question; /* freed behind it: its answer may lie in what it was given */
 };
 
 static void *late_release_run(void *arg)
@@ -339,27 +357,33 @@ static void *late_release_run(void *arg)
 
     sx_callbacks_enter();
     late->fn(late->cbdata);
+    question_contents_free(late->question);
     free(late);
     sx_callbacks_done();
     return NULL;
 }
 
-/* The host may hold a lock in its callback that its release function wants. */
-static void late_release(pmix_release_cbfunc_t fn, void *cbdata)
+/* The host has answered @question, which was forgotten.  It may hold a lock in its callback that
+ * its release function wants. */
+static void late_release(struct sx_question *question, pmix_release_cbfunc_t fn, void *cbdata)
 {
-    struct late_release *const late = malloc(sizeof(*late));
+    struct late_release *const late = fn == NULL ? NULL : malloc(sizeof(*late));
     bool is_started = false;
 
     if (late != NULL) {
-        *late = (struct late_release){ .fn = fn, .cbdata = cbdata };
+        *late = (struct late_release){ .fn = fn, .cbdata = cbdata, .question = question };
         sx_callbacks_add();
         is_started = sx_thread_detached_for_others(late_release_run, late);
     }
-    if (late != NULL && !is_started) {
+    if (is_started) {
+        return;
+    }
+    if (late != NULL) {
         sx_callbacks_done();
         free(late);
     }
-    if (!is_started) {
+    question_contents_free(question);
+    if (fn != NULL) {
         sx_log(SX_LOG_WARN, "a late answer of the host is not released: memory is short");
     }
 }
@@ -373,8 +397,9 @@ void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
 
     pthread_mutex_lock(&open_lock);
     struct sx_question *const question = question_take_locked(number);
+    const bool is_late = question != NULL && question->server == NULL;
 
-    if (question != NULL) {
+    if (question != NULL && !is_late) {
         question->release_fn = release_fn;
         question->release_cbdata = release_cbdata;
         if (release_fn == NULL && said.info != NULL && said.ninfo > 0) {
@@ -382,13 +407,11 @@ void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
         }
         question_post(question, &said);
     }
-    const bool is_forgotten = question == NULL && forgotten_take_locked(number);
-
     pthread_mutex_unlock(&open_lock);
-    if (is_forgotten && release_fn != NULL) {
-        late_release(release_fn, release_cbdata);
+    if (is_late) {
+        late_release(question, release_fn, release_cbdata);
     }
-    if (question == NULL && number != 0) {
+    if (number != 0 && (question == NULL || is_late)) {
         sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
     }
 }
@@ -481,12 +504,19 @@ void sx_upcall_forget_all(struct sx_server *server)
     while ((it = sx_list_pop(&open_list)) != NULL) {
         struct sx_question *const question = SX_LIST_ENTRY(it, struct sx_question, link);
 
-        if (question->is_made && forgotten_reserve(forgotten.count + 1)) {
-            forgotten.all[forgotten.count++] = question->node.hash;
+        if (question->is_made) {
+            question_forget_locked(question);
+            continue;
+        }
+        if (question->up.answered != NULL) {
+            sx_table_remove(&open_table, &question->node);
         }
         question_free(question);
     }
-    sx_table_deinit(&open_table);
+    forgotten_bound_locked();
+    if (open_table.count == 0) {
+        sx_table_deinit(&open_table);
+    }
     pthread_mutex_unlock(&open_lock);
     for (size_t i = 0; i < SX_COUNT(server->port.host.owed); i++) {
         owed_close_unless_used(&server->port.host.owed[i]);
