@@ -6,9 +6,10 @@
  * unless the askers are bounded themselves.  Each client has a share of that bound.
  *
  * A host may answer a question after the server's end, and reads what it was given until then.  So
- * such questions stay with their contents, up to FORGOTTEN_BYTES_MAX: beyond it the oldest are
- * freed, with a warning.  The answer is for nobody, but its release function is called: once, in a
- * thread of its own, since the loop has ended. */
+ * such questions stay with their contents, and so do notices, which need no answer.  There are
+ * FORGOTTEN_BYTES_MAX for all: beyond it the oldest are freed, with a warning.  The answer is for
+ * nobody, but its release function is called: once, in a thread of its own, since the loop has
+ * ended. */
 #include "server/port/question.h"
 
 #include <pthread.h>
@@ -32,7 +33,7 @@ struct sx_question {
     bool is_made;
     uint32_t removals; /* of its client, when it was asked */
     struct sx_loop_post post;
-    struct sx_server *server; /* NULL: it has ended */
+    struct sx_server *server; /* NULL: none waits for the answer */
     const struct sx_upcall_row *row;
     struct sx_owed *owed;      /* its account ... */
     size_t bytes;              /* ... as so many */
@@ -48,12 +49,12 @@ static void question_ask(struct sx_host_call *call);
 static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sx_table open_table; /* under the lock, as the list and the number */
 static struct sx_list open_list = SX_LIST_INIT(open_list);
-static uintptr_t last_number; /* 0 is a notice's */
+static uintptr_t last_number;
 
 #define FORGOTTEN_BYTES_MAX (UINT64_C(256) << 20) /* more than a host may owe of events */
 
-/* Under the lock: questions that the host was asked and that a server's end has forgotten, the
- * oldest first.  They stay in the table. */
+/* Under the lock: notices, and questions that a server's end has forgotten, which the host has not
+ * answered, the oldest first.  They stay in the table. */
 static struct {
     struct sx_list questions;
     uint64_t bytes;
@@ -145,16 +146,13 @@ size_t sx_question_size(const struct sx_upcall *up)
     return sizeof(struct sx_question) + parts_lay(NULL, &counted);
 }
 
-/* A notice is in no table: it has no answer. */
 static bool question_open(struct sx_question *question)
 {
-    const bool is_notice = question->up.answered == NULL;
-
     pthread_mutex_lock(&open_lock);
-    const bool is_open = is_notice || sx_table_add(&open_table, &question->node, last_number + 1);
+    const bool is_open = sx_table_add(&open_table, &question->node, last_number + 1);
 
     if (is_open) {
-        last_number += !is_notice;
+        last_number++;
         sx_list_append(&open_list, &question->link);
     }
     pthread_mutex_unlock(&open_lock);
@@ -313,8 +311,8 @@ static void infos_copy(struct sx_question *question, struct sx_host_answer *said
     question->release_cbdata = copied;
 }
 
-/* Under the lock: the server of @question, which the host has not answered, has ended.  Loop
- * thread. */
+/* Under the lock: the server of @question, which the host has not answered, has ended, or it is a
+ * notice.  Loop thread. */
 static void question_forget_locked(struct sx_question *question)
 {
     question_uncount(question);
@@ -339,8 +337,9 @@ static void forgotten_bound_locked(void)
     }
     if (count > 0) {
         sx_log(SX_LOG_WARN,
-               "the host owes the answers to calls of servers that have ended: what it was given "
-               "in the oldest %u is freed, since all of it exceeds %llu bytes: let it call back",
+               "the host owes the answers to notices, or to calls of servers that have ended: what "
+               "it was given in the oldest %u is freed, since all of it exceeds %llu bytes: let it "
+               "call back",
                count, (unsigned long long)FORGOTTEN_BYTES_MAX);
     }
 }
@@ -398,8 +397,9 @@ void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
     pthread_mutex_lock(&open_lock);
     struct sx_question *const question = question_take_locked(number);
     const bool is_late = question != NULL && question->server == NULL;
+    const bool is_notice = question != NULL && question->up.answered == NULL;
 
-    if (question != NULL && !is_late) {
+    if (question != NULL && !is_late && !is_notice) {
         question->release_fn = release_fn;
         question->release_cbdata = release_cbdata;
         if (release_fn == NULL && said.info != NULL && said.ninfo > 0) {
@@ -411,7 +411,7 @@ void sx_question_answer(uintptr_t number, const struct sx_host_answer *answer,
     if (is_late) {
         late_release(question, release_fn, release_cbdata);
     }
-    if (number != 0 && (question == NULL || is_late)) {
+    if (question == NULL || (is_late && !is_notice)) {
         sx_log(SX_LOG_INFO, "the host answered a question twice, or too late");
     }
 }
@@ -449,6 +449,26 @@ static void called_log(const struct sx_upcall_row *row, const struct sx_upcall *
     }
 }
 
+/* The entry has returned @rc for a notice, whose answer is ignored.  What the host was given stays
+ * until it answers, as at the server's end. */
+static void notice_returned(struct sx_question *question, uintptr_t number, pmix_status_t rc)
+{
+    pthread_mutex_lock(&open_lock);
+    const bool is_open = rc == PMIX_SUCCESS && sx_table_first(&open_table, number) != NULL;
+
+    if (is_open) {
+        sx_list_remove(&question->link);
+        question_forget_locked(question);
+        forgotten_bound_locked();
+    } else {
+        (void)question_take_locked(number); /* unless it was answered inside */
+    }
+    pthread_mutex_unlock(&open_lock);
+    if (!is_open) {
+        question_free(question);
+    }
+}
+
 /* The question may have its answer, on any thread, before its entry returns.  It is freed on this
  * thread, so it lasts until then. */
 static void question_ask(struct sx_host_call *call)
@@ -467,10 +487,7 @@ static void question_ask(struct sx_host_call *call)
         rc = row->call(&question->server->module, &question->up, (void *)number);
     }
     if (is_notice) {
-        pthread_mutex_lock(&open_lock);
-        sx_list_remove(&question->link);
-        pthread_mutex_unlock(&open_lock);
-        question_free(question);
+        notice_returned(question, number, rc);
     } else if (rc != PMIX_SUCCESS || by_return) {
         entry_returned(number, rc);
     }
@@ -506,12 +523,10 @@ void sx_upcall_forget_all(struct sx_server *server)
 
         if (question->is_made) {
             question_forget_locked(question);
-            continue;
-        }
-        if (question->up.answered != NULL) {
+        } else {
             sx_table_remove(&open_table, &question->node);
+            question_free(question);
         }
-        question_free(question);
     }
     forgotten_bound_locked();
     if (open_table.count == 0) {
