@@ -93,7 +93,7 @@ static void question_uncount(struct sx_question *question)
     }
 }
 
-/* What the host was given is gone. */
+/* Nothing of the question is there any more, for the host either. */
 static void question_contents_free(struct sx_question *question)
 {
     contents_destruct(&question->up);
@@ -449,7 +449,7 @@ static void called_log(const struct sx_upcall_row *row, const struct sx_upcall *
     }
 }
 
-/* The entry has returned @rc for a notice, whose answer is ignored.  What the host was given stays
+/* The entry has returned @rc for a notice, whose answer is ignored.  The arguments stay
  * until it answers, as at the server's end. */
 static void notice_returned(struct sx_question *question, uintptr_t number, pmix_status_t rc)
 {
