@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* jobs.c - the stores of jobs, a line for each. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,11 @@
 
 #define RANKS_LOOKED_AT 8 /* of each job, for its age and its program */
 
-enum { JOB, SERVER, STATE, SIZE, HERE, APPS, UID, USER, TIME, COMMAND, NAMED, COLUMNS };
+enum { JOB, SERVER, STATE, SIZE, HERE, APPS, UID, USER, TIME, COMMAND, RANKS, NAMED, COLUMNS };
 
-/* The text has another order than the objects; the name and the command share a column. */
-enum { T_USER, T_SERVER, T_TIME, T_STATE, T_SIZE, T_HERE, T_APPS, T_NAMED, TEXT_COLUMNS };
+/* The text has another order than the objects; the ranks here and all ranks share a column, and so
+ * do the name and the command. */
+enum { T_USER, T_TIME, T_RANKS, T_SERVER, T_STATE, T_NAMED, TEXT_COLUMNS };
 
 static const struct sx_listing_column json_columns[COLUMNS] = {
     [JOB] = { .field = "nspace" },
@@ -33,12 +35,10 @@ static const struct sx_listing_column json_columns[COLUMNS] = {
 
 static const struct sx_listing_column text_columns[TEXT_COLUMNS] = {
     [T_USER] = { .heading = "USER", .width = -8 },
-    [T_SERVER] = { .heading = "PID", .width = 8 },
     [T_TIME] = { .heading = "TIME", .width = 10 },
-    [T_STATE] = { .heading = "STATE", .width = -10 },
-    [T_SIZE] = { .heading = "RANKS", .width = 6 },
-    [T_HERE] = { .heading = "HERE", .width = 6 },
-    [T_APPS] = { .heading = "APPS", .width = 4 },
+    [T_RANKS] = { .heading = "RANKS", .width = 11 },
+    [T_SERVER] = { .heading = "PID", .width = 8 },
+    [T_STATE] = { .heading = "STATE", .width = -8 },
     [T_NAMED] = { .heading = "NAME: COMMAND", .width = 0 },
 };
 
@@ -85,11 +85,6 @@ bool sx_ls_job_user(const struct sx_site *site, pid_t server, uid_t *ret)
     return has || sx_proc_user(server, ret);
 }
 
-static struct sx_listing_cell count_cell(const struct sx_site *site, const char *key)
-{
-    return sx_listing_number(sx_site_count(site, key));
-}
-
 /* The age of the job's own processes; before there is one, the age of the server. */
 static struct sx_listing_cell time_cell(const struct found *found, pid_t server,
                                         char text[SX_LS_FIGURE_MAX])
@@ -104,12 +99,19 @@ static struct sx_listing_cell time_cell(const struct found *found, pid_t server,
     return sx_listing_shown((int64_t)age_ns, sx_ls_time_text(age_ns, text));
 }
 
+const char *sx_ls_ranks_text(uint32_t here, uint32_t all, char ret[SX_LS_FIGURE_MAX])
+{
+    const int at = here == all ? 0 : snprintf(ret, SX_LS_FIGURE_MAX, "%" PRIu32 "/", here);
+
+    snprintf(ret + at, SX_LS_FIGURE_MAX - (size_t)at, "%" PRIu32, all);
+    return ret;
+}
+
 static void text_print(struct list *list, const struct sx_listing_cell *cells)
 {
     const struct sx_listing_cell texts[TEXT_COLUMNS] = {
-        [T_USER] = cells[USER],   [T_SERVER] = cells[SERVER], [T_TIME] = cells[TIME],
-        [T_STATE] = cells[STATE], [T_SIZE] = cells[SIZE],     [T_HERE] = cells[HERE],
-        [T_APPS] = cells[APPS],   [T_NAMED] = cells[NAMED],
+        [T_USER] = cells[USER],     [T_TIME] = cells[TIME],   [T_RANKS] = cells[RANKS],
+        [T_SERVER] = cells[SERVER], [T_STATE] = cells[STATE], [T_NAMED] = cells[NAMED],
     };
 
     sx_listing_print(&list->listing, texts);
@@ -134,7 +136,7 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
     struct list *const list = arg;
     const char *const wanted = list->wish->whose.nspace, *const state = sx_proc_state_name(server);
     const struct sx_site site = { .shared = store, .self = PMIX_RANK_INVALID };
-    char user[SX_LS_FIGURE_MAX], age[SX_LS_FIGURE_MAX];
+    char user[SX_LS_FIGURE_MAX], age[SX_LS_FIGURE_MAX], ranks[SX_LS_FIGURE_MAX];
     struct found found = { .command = NULL };
     uid_t uid;
 
@@ -142,6 +144,8 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
         return;
     }
     const bool has_user = sx_ls_job_user(&site, server, &uid);
+    const uint32_t all = sx_site_count(&site, PMIX_JOB_SIZE);
+    const uint32_t here = sx_site_count(&site, PMIX_LOCAL_SIZE);
     const char *command = sx_site_text(&site, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE);
 
     processes_look(list, server, nspace, &site, &found);
@@ -149,13 +153,14 @@ static void job_print(void *arg, pid_t server, const char *nspace, const struct 
         [JOB] = sx_listing_text(nspace),
         [SERVER] = sx_listing_number(server),
         [STATE] = sx_listing_text(state != NULL ? state : "runs"),
-        [SIZE] = count_cell(&site, PMIX_JOB_SIZE),
-        [HERE] = count_cell(&site, PMIX_LOCAL_SIZE),
-        [APPS] = count_cell(&site, PMIX_JOB_NUM_APPS),
+        [SIZE] = sx_listing_number(all),
+        [HERE] = sx_listing_number(here),
+        [APPS] = sx_listing_number(sx_site_count(&site, PMIX_JOB_NUM_APPS)),
         [UID] = has_user ? sx_listing_number(uid) : sx_listing_text(NULL),
         [USER] = sx_listing_text(has_user ? sx_ls_user_text(uid, user) : NULL),
         [TIME] = time_cell(&found, server, age),
         [COMMAND] = sx_listing_text(command != NULL ? command : found.command),
+        [RANKS] = sx_listing_text(sx_ls_ranks_text(here, all, ranks)),
     };
 
     cells_print(list, cells);

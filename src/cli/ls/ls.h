@@ -126,6 +126,8 @@ uint32_t sx_ls_ranks(const struct sx_site *site);
 const char *sx_ls_time_text(uint64_t ns, char ret[SX_LS_FIGURE_MAX]);
 /* "512", "12.3M" */
 const char *sx_ls_bytes_text(uint64_t bytes, char ret[SX_LS_FIGURE_MAX]);
+/* "4"; "2/4" when not all of them are here. */
+const char *sx_ls_ranks_text(uint32_t here, uint32_t all, char ret[SX_LS_FIGURE_MAX]);
 /* The name of @uid, or its number. */
 const char *sx_ls_user_text(uid_t uid, char ret[SX_LS_FIGURE_MAX]);
 

@@ -22,7 +22,7 @@ expect_shows() { # PATTERN LINES ARGS...: as many lines, and one that matches
 await "rank 2 has said who it is" grep -q '^late' "$work/job" || finish
 await "three clients" sh -c '"$1" ls servers --json "$2" | grep -q "\"clients\":3,"' - "$SHMIX" "$server"
 expect_shows "^ *$server runs  *[0-9.]* s  *1  *3  *[1-9][0-9]*  shmix-[^ ]*\\.server\$" 2 servers "$server"
-expect_shows "^[^ ]*  *$server  *0:[0-9][0-9] runs  *3  *3  *2 shmix-[^ ]*: " 2 jobs "$server"
+expect_shows "^[^ ]*  *0:[0-9][0-9]  *3  *$server runs  *shmix-[^ ]*: " 2 jobs "$server"
 job=$(sed -n 's/^.* \(shmix-[^ ]*\): .*$/\1/p' "$work/out")
 expect_shows "^{\"nspace\":\"$job\",\"server\":$server,\"server_state\":\"runs\",\"size\":3,\"local_size\":3,\"apps\":2,\"uid\":[0-9]*,\"user\":\"[^\"]*\",\"up_ns\":[0-9]*,\"command\":\"" 1 jobs --json "$job"
 expect_shows "^ *$server runs" 2 servers "$job"
@@ -31,7 +31,7 @@ expect_shows "^ *$server runs" 2 servers "$job"
 PMIX_SERVER_PIDINFO=$server "$PULLER" -s "$job" -r 0 -g "$work/pulls" >"$work/told" 2>&1 &
 tool=$!
 await "a tool is there" [ -e "$work/pulls" ]
-expect_shows "^[^ ]*  *$server  *0:[0-9][0-9] runs  *3  *3  *2 shmix-[^ ]*: " 2 jobs "$server"
+expect_shows "^[^ ]*  *0:[0-9][0-9]  *3  *$server runs  *shmix-[^ ]*: " 2 jobs "$server"
 expect_shows "^ *$server runs  *[0-9.]* s  *1  *4  *[1-9][0-9]*  shmix-" 2 servers "$server"
 kill "$tool"
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/message/payloads.h"
 #include "captured.h"
+#include "cli/ls/ls.h"
 #include "cli/verbs.h"
 #include "control/message.h"
 #include "ring/board.h"
@@ -393,4 +394,14 @@ Test(ls, waits_for_no_row_and_no_header)
     ops.header->row_bytes = 1;
     free(test_ls(getpid(), NULL, 1));
     sx_open_ops_deinit(&ops);
+}
+
+/* On several nodes the column says how many ranks of the job this node has. */
+Test(ls, ranks_here_stand_before_all)
+{
+    char text[SX_LS_FIGURE_MAX];
+
+    cr_expect_str_eq(sx_ls_ranks_text(4, 4, text), "4");
+    cr_expect_str_eq(sx_ls_ranks_text(0, 4, text), "0/4");
+    cr_expect_str_eq(sx_ls_ranks_text(UINT32_MAX - 1, UINT32_MAX, text), "4294967294/4294967295");
 }
