@@ -27,11 +27,11 @@ expect_shows() { # PATTERN ARGS...: a line
 user=$(id -un)
 for words in ls list "ls jobs" jobs "ls $server"; do
     # shellcheck disable=SC2086 # words
-    expect_shows "^$user  *$server  *0:[0-9][0-9] runs  *2  *2  *2 shmix-[^ ]*: .*late.* : sh -c " $words
+    expect_shows "^$user  *0:[0-9][0-9]  *2  *$server runs  *shmix-[^ ]*: .*late.* : sh -c " $words
 done
 expect_shows "\"server\":$server,.*\"uid\":$(id -u),\"user\":\"$user\",\"up_ns\":[1-9][0-9]*,\"command\":\"" ls --json "$server"
 job=$(sed -n 's/^{"nspace":"\([^"]*\)".*/\1/p' "$work/out")
-expect_shows "^$user  *$server " ls "$job"
+expect_shows "^$user  *[^ ]*  *2  *$server " ls "$job"
 
 # A rank that has not called PMIx_Init is known, and what it uses.
 for words in "ls procs" ps; do
@@ -69,7 +69,7 @@ rm -f "$work/out"
 "$HOST" 1 "$RANK" late "$go" >"$work/hosted" 2>&1 &
 host=$!
 await "a job of another host" grep -q '^late' "$work/hosted"
-expect_shows "^$user  *$host  *0:[0-9][0-9] runs  *1  *1 .* minihost\\.$host: [^ ]*$(basename "$RANK") late $go\$" ls "$host"
+expect_shows "^$user  *0:[0-9][0-9]  *1  *$host runs  *minihost\\.$host: [^ ]*$(basename "$RANK") late $go\$" ls "$host"
 
 # What is refused, and other names.
 expect_refuses() { # CODE PATTERN ARGS...
