@@ -12,6 +12,24 @@
 
 #include "server/model/state.h"
 
+static void answers_go_on(void *arg, uint64_t now_ns)
+{
+    struct sx_server *const server = arg;
+
+    (void)now_ns;
+    server->data.waiting.is_posted = false;
+    sx_waiting_answer(server);
+}
+
+void sx_waiting_init(struct sx_server *server)
+{
+    struct sx_waiting *const waiting = &server->data.waiting;
+
+    sx_list_init(&waiting->due);
+    sx_list_init(&waiting->passed);
+    waiting->post = (struct sx_loop_post){ .fn = answers_go_on, .arg = server };
+}
+
 void sx_waiting_deinit(struct sx_waiting *waiting)
 {
     sx_table_deinit(&waiting->ranks);
@@ -116,6 +134,8 @@ static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nsp
     *awaited = (struct sx_awaited){ .server = server, .nspace = nspace, .rank = rank };
     sx_list_init(&awaited->keys);
     sx_list_init(&awaited->found);
+    sx_list_init(&awaited->answers);
+    sx_list_init(&awaited->due);
     sx_asker_init(&awaited->remote.asker);
     if (!sx_table_add(&server->data.waiting.ranks, &awaited->node,
                       hash_of_two(server, nspace, rank))) {
@@ -126,24 +146,45 @@ static struct sx_awaited *awaited_obtain(struct sx_server *server, struct sx_nsp
     return awaited;
 }
 
+/* @awaited is not found any more. */
+static void awaited_detach(struct sx_awaited *awaited)
+{
+    sx_timer_remove(&awaited->patience);
+    sx_table_remove(&awaited->server->data.waiting.ranks, &awaited->node);
+    sx_list_remove(&awaited->link);
+    awaited->nspace = NULL;
+}
+
 static void awaited_free_unless_used(struct sx_awaited *awaited)
 {
-    if (awaited->wait_count == 0 && !awaited->remote.is_active) {
-        sx_timer_remove(&awaited->patience);
-        sx_table_remove(&awaited->server->data.waiting.ranks, &awaited->node);
-        sx_list_remove(&awaited->link);
+    if (awaited->wait_count == 0 && !awaited->remote.is_active && sx_list_empty(&awaited->due)) {
+        if (awaited->nspace != NULL) {
+            awaited_detach(awaited);
+        }
         free(awaited);
+    }
+}
+
+static void remote_end(struct sx_awaited *awaited)
+{
+    if (awaited->remote.is_active) {
+        sx_timer_remove(&awaited->remote.timer);
+        sx_asker_deinit(&awaited->remote.asker);
+        awaited->remote.is_active = false;
     }
 }
 
 void sx_awaited_unasked(struct sx_awaited *awaited)
 {
     if (awaited->remote.is_active) {
-        sx_timer_remove(&awaited->remote.timer);
-        sx_asker_deinit(&awaited->remote.asker);
-        awaited->remote.is_active = false;
+        remote_end(awaited);
         awaited_free_unless_used(awaited);
     }
+}
+
+bool sx_awaited_is_idle(const struct sx_awaited *awaited)
+{
+    return sx_list_empty(&awaited->keys) && sx_list_empty(&awaited->found);
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -202,9 +243,10 @@ static void key_free_unless_used(struct sx_awaited_key *key)
     }
 }
 
-/* Move the Gets of @key that @which picks; without Gets the key is freed. */
+/* Move the Gets of @key that @which picks, which end with @status; without Gets the key is
+ * freed. */
 static void key_take(struct sx_awaited_key *key, bool (*which)(struct sx_wait *wait, void *arg),
-                     void *arg, struct sx_list *into)
+                     void *arg, struct sx_list *into, pmix_status_t status)
 {
     SX_LIST_EACH(it, &key->waits) {
         struct sx_wait *wait = SX_LIST_ENTRY(it, struct sx_wait, link);
@@ -213,6 +255,7 @@ static void key_take(struct sx_awaited_key *key, bool (*which)(struct sx_wait *w
             sx_list_remove(it);
             sx_list_append(into, it);
             wait->key = NULL;
+            wait->status = status;
         }
     }
     key_free_unless_used(key);
@@ -227,7 +270,7 @@ static bool is_any(struct sx_wait *wait, void *arg)
 
 static void key_found(struct sx_awaited_key *key)
 {
-    key_take(key, is_any, NULL, &key->awaited->found);
+    key_take(key, is_any, NULL, &key->awaited->found, PMIX_SUCCESS);
 }
 
 void sx_waiting_put(struct sx_server *server, const struct sx_wait_what *what)
@@ -246,7 +289,9 @@ static void wait_closed(struct sx_pending *pending)
 {
     struct sx_wait *wait = SX_CONTAINER(pending, struct sx_wait, pending);
     struct sx_awaited *awaited = wait->awaited;
-    struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
+    struct sx_client *target = awaited->nspace != NULL
+                                   ? sx_client_find(awaited->nspace, awaited->rank)
+                                   : NULL;
 
     if (target != NULL) {
         sx_waiting_want(awaited->server, target, -1);
@@ -293,20 +338,17 @@ struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, u
     return wait;
 }
 
-static void answer_each(struct sx_list *waits, pmix_status_t status)
+bool sx_wait_is_due(const struct sx_wait *wait)
 {
-    SX_LIST_EACH(it, waits) {
-        sx_pending_answer(&SX_LIST_ENTRY(it, struct sx_wait, link)->pending, status);
-    }
+    return wait->key == NULL || wait->awaited->nspace == NULL;
 }
 
-static void list_move(struct sx_list *from, struct sx_list *into)
+pmix_status_t sx_wait_status(const struct sx_wait *wait, pmix_status_t otherwise)
 {
-    struct sx_list *it;
-
-    while ((it = sx_list_pop(from)) != NULL) {
-        sx_list_append(into, it);
+    if (wait->key == NULL) {
+        return wait->status;
     }
+    return wait->awaited->nspace == NULL ? wait->awaited->status : otherwise;
 }
 
 /* ---- the store ------------------------------------------------------------------------------ */
@@ -376,41 +418,112 @@ void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units)
 
         if (key->is_brought) {
             key->is_brought = false;
-            key_take(key, pays, &units, &awaited->found);
+            key_take(key, pays, &units, &awaited->found, PMIX_SUCCESS);
         }
     }
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+/* Return: the next Get of @awaited that is DUE; NULL: there is none. */
+static struct sx_wait *awaited_next(const struct sx_awaited *awaited)
+{
+    const struct sx_list *from = &awaited->answers;
+
+    if (sx_list_empty(from) && awaited->nspace == NULL && !sx_list_empty(&awaited->keys)) {
+        from = &SX_LIST_ENTRY(awaited->keys.next, struct sx_awaited_key, link)->waits;
+    }
+    return sx_list_empty(from) ? NULL : SX_LIST_ENTRY(from->next, struct sx_wait, link);
+}
+
+/* An answer may end its client, and so other Gets. */
+static void answers_step(struct sx_waiting *waiting, size_t max)
+{
+    size_t count = 0;
+    struct sx_list *node;
+
+    while (count < max && !sx_list_empty(&waiting->due)) {
+        struct sx_awaited *const awaited = SX_LIST_ENTRY(waiting->due.next, struct sx_awaited, due);
+        struct sx_wait *const wait = awaited_next(awaited);
+
+        if (wait == NULL) {
+            sx_list_remove(&awaited->due);
+            awaited_free_unless_used(awaited);
+        } else {
+            count++;
+            sx_pending_answer(&wait->pending, sx_wait_status(wait, PMIX_SUCCESS));
+        }
+    }
+    while (count < max && (node = sx_list_pop(&waiting->passed)) != NULL) {
+        struct sx_lane_mark *const mark = SX_LIST_ENTRY(node, struct sx_lane_mark, link);
+
+        count++;
+        mark->reached(mark);
+    }
+}
+
+void sx_waiting_answer(struct sx_server *server)
+{
+    struct sx_waiting *const waiting = &server->data.waiting;
+    size_t max = SX_WAITING_STEP;
+
+    if (waiting->is_posted || waiting->is_stepping) {
+        return;
+    }
+    waiting->is_stepping = true;
+    do {
+        answers_step(waiting, max);
+        if (sx_list_empty(&waiting->due) && sx_list_empty(&waiting->passed)) {
+            break;
+        }
+        waiting->is_posted = sx_loop_post(server->loop, &waiting->post) == PMIX_SUCCESS;
+        max = SIZE_MAX; /* the loop has stopped */
+    } while (!waiting->is_posted);
+    waiting->is_stepping = false;
+}
+
+static void awaited_answer(struct sx_awaited *awaited)
+{
+    struct sx_server *const server = awaited->server;
+
+    if (sx_list_empty(&awaited->due)) {
+        sx_list_append(&server->data.waiting.due, &awaited->due);
+    }
+    sx_waiting_answer(server);
 }
 
 /* ---- all of a rank -------------------------------------------------------------------------- */
 
 void sx_awaited_commit(struct sx_awaited *awaited)
 {
-    struct sx_list found = SX_LIST_INIT(found); /* @awaited is freed with its last Get */
-
-    list_move(&awaited->found, &found);
-    answer_each(&found, PMIX_SUCCESS);
+    if (!sx_list_empty(&awaited->found)) {
+        sx_list_splice(&awaited->answers, &awaited->found);
+        awaited_answer(awaited);
+    }
 }
 
 void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status)
 {
-    struct sx_list found = SX_LIST_INIT(found);
-    struct sx_list waits = SX_LIST_INIT(waits);
+    struct sx_client *const target = sx_client_find(awaited->nspace, awaited->rank);
 
-    list_move(&awaited->found, &found);
-    SX_LIST_EACH(it, &awaited->keys) {
-        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), is_any, NULL, &waits);
+    if (target != NULL) {
+        sx_waiting_want(awaited->server, target, -(int)awaited->wait_count);
     }
-    answer_each(&found, PMIX_SUCCESS);
-    answer_each(&waits, status);
+    sx_list_splice(&awaited->answers, &awaited->found);
+    remote_end(awaited);
+    awaited_detach(awaited);
+    awaited->status = status;
+    awaited_answer(awaited);
 }
 
 void sx_awaited_end_some(struct sx_awaited *awaited, bool (*which)(struct sx_wait *wait, void *arg),
                          void *arg, pmix_status_t status)
 {
-    struct sx_list waits = SX_LIST_INIT(waits); /* a key is freed with its last Get, @awaited too */
-
-    SX_LIST_EACH(it, &awaited->keys) {
-        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), which, arg, &waits);
+    SX_LIST_EACH(it, &awaited->keys) { /* a key is freed with its last Get */
+        key_take(SX_LIST_ENTRY(it, struct sx_awaited_key, link), which, arg, &awaited->answers,
+                 status);
     }
-    answer_each(&waits, status);
+    if (!sx_list_empty(&awaited->answers)) {
+        awaited_answer(awaited);
+    }
 }

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026 The shmix authors */
 /* get_index.h - Gets whose value is not stored yet, indexed by the rank and key that they wait for.
  *
- *     WAITING --the value is put--> FOUND --the commit ends--> answered, as pending.c says
- *        |\----any other end-----------|----------------------^
- *         \----asker gone, cancelled---\--> dropped
+ *     WAITING --the value is put--> FOUND --the commit ends--> DUE --a step--> answered
+ *        |\----any other end-----------|------------------------^
+ *         \----asker gone, cancelled---\------------------------\--> dropped
+ *
+ * Many Gets may end at once.  They are answered in steps of SX_WAITING_STEP, a turn each.  The end
+ * of a rank takes its record out of the index, with all its Gets, and touches none of them.
  *
  * An awaited rank (struct sx_awaited) has the awaited keys, and each key has the Gets that wait for
  * it.  Ranks and keys are found through one table each, hashed with a secret seed.  So no client
@@ -36,17 +39,22 @@ struct sx_remote {
     bool is_asked;     /* an answer is outstanding */
 };
 
+#define SX_WAITING_STEP 1000u /* Gets that are answered in one turn */
+
 /* A rank for which a Get waits, or the host has been asked. */
 struct sx_awaited {
     struct sx_table_node node;
     struct sx_list link; /* nspace.awaited */
     struct sx_server *server;
-    struct sx_nspace *nspace;
+    struct sx_nspace *nspace; /* NULL: the wait for the rank has ended, with `status` */
     uint32_t rank;
+    pmix_status_t status;
     struct sx_list keys;    /* of struct sx_awaited_key ... */
     size_t qualified_count; /* ... this number of them of realm QUALIFIED */
     struct sx_list found;   /* of struct sx_wait */
-    uint32_t wait_count;    /* FOUND ones included */
+    struct sx_list answers; /* of struct sx_wait, each DUE with a status of its own */
+    struct sx_list due;     /* waiting.due, while Gets are DUE */
+    uint32_t wait_count;    /* FOUND and DUE ones included */
     struct sx_remote remote;
     struct sx_timer patience; /* waiting_gets.c: the rank has committed, but not the awaited key */
 };
@@ -65,20 +73,25 @@ struct sx_awaited_key {
 /* One Get. */
 struct sx_wait {
     struct sx_pending pending; /* first */
-    struct sx_list link;       /* key.waits, or awaited.found */
+    struct sx_list link;       /* key.waits, awaited.found or awaited.answers */
     struct sx_awaited *awaited;
-    struct sx_awaited_key *key; /* NULL: FOUND */
-    bool patient;               /* it waits for a value that may still be put; else only for what
+    struct sx_awaited_key *key; /* NULL: FOUND or DUE, with `status` */
+    pmix_status_t status;
+    bool patient;             /* it waits for a value that may still be put; else only for what
                                  * was sent before */
-    bool is_announced;          /* waiting_gets.c: the host has announced that the value will be
+    bool is_announced;        /* waiting_gets.c: the host has announced that the value will be
                                  * stored */
-    bool is_late;               /* remote_gets.c: the next answer may be older than this Get */
+    bool is_late;             /* remote_gets.c: the next answer may be older than this Get */
     size_t lanes_seen;        /* waiting_gets.c: for a Get that any rank may answer, the lanes that
                                * were checked */
     struct sx_lane_mark mark; /* of the lane of the rank that it waits for */
 };
 
+void sx_waiting_init(struct sx_server *server);
 void sx_waiting_deinit(struct sx_waiting *waiting); /* all waits have ended */
+
+/* Answer some of the Gets that are DUE; later turns continue. */
+void sx_waiting_answer(struct sx_server *server);
 
 /* One Get more (+1) or less (-1) waits for the commits of @target: turn its doorbell on or off. */
 void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change);
@@ -109,6 +122,11 @@ void sx_waiting_forget(struct sx_server *server);
 struct sx_wait *sx_wait_add(struct sx_server *server, struct sx_client *asker, uint32_t id,
                             const struct sx_wait_what *what);
 
+/* Return: the status of @wait if its end has come already; else @otherwise. */
+pmix_status_t sx_wait_status(const struct sx_wait *wait, pmix_status_t otherwise);
+/* Whether @wait has ended, and will be answered with that status. */
+bool sx_wait_is_due(const struct sx_wait *wait);
+
 /* ---- all that wait for a key, a rank -------------------------------------------------------- */
 
 /* The value has been stored: the commit answers the Gets that wait for it. */
@@ -125,10 +143,12 @@ void sx_waiting_brought(struct sx_server *server, const struct sx_wait_what *wha
 /* The host has answered with all data of the rank.  Gets that wanted the answer's values anew, and
  * arrived before the host was asked, become FOUND and pay @units each. */
 void sx_awaited_renewed(struct sx_awaited *awaited, uint64_t units);
-/* Answer the FOUND Gets.  @awaited may be freed afterwards. */
+/* Whether no Get waits for the rank: those that are left are DUE. */
+bool sx_awaited_is_idle(const struct sx_awaited *awaited);
+/* Answer the FOUND Gets, some of them in later turns.  @awaited may be freed afterwards. */
 void sx_awaited_commit(struct sx_awaited *awaited);
-/* Answer all Gets: FOUND ones with PMIX_SUCCESS, the others with @status.  @awaited may be
- * freed. */
+/* Answer all Gets likewise: FOUND ones with PMIX_SUCCESS, the others with @status.  @awaited is not
+ * found any more, nor is the host asked for it. */
 void sx_awaited_end(struct sx_awaited *awaited, pmix_status_t status);
 
 /* Answer with @status the Gets that @which picks, except FOUND ones.  @awaited may be freed

@@ -55,13 +55,6 @@ static void wake_at(struct sx_awaited *awaited, uint64_t at_ns)
     sx_timer_add(awaited->server->loop, &remote->timer, at_ns);
 }
 
-/* The host cannot be asked: no Get waits any more, and @awaited may be freed. */
-static void ask_failed(struct sx_awaited *awaited, pmix_status_t status)
-{
-    sx_awaited_end(awaited, status);
-    sx_awaited_unasked(awaited);
-}
-
 /* Ask the host, for the newest key.  If it cannot be asked, all waits end and @awaited may be
  * freed. */
 static void ask(struct sx_awaited *awaited, uint64_t now_ns)
@@ -95,7 +88,7 @@ static void ask(struct sx_awaited *awaited, uint64_t now_ns)
                                                             .info = info,
                                                             .ninfo = anew ? 2 : 1 });
     if (rc != PMIX_SUCCESS) {
-        ask_failed(awaited, rc);
+        sx_awaited_end(awaited, rc);
     }
 }
 
@@ -104,7 +97,7 @@ static void time_is_over(void *arg, uint64_t now_ns)
     struct sx_awaited *awaited = arg;
     struct sx_remote *remote = &awaited->remote;
 
-    if (awaited->wait_count == 0) {
+    if (sx_awaited_is_idle(awaited)) {
         sx_awaited_unasked(awaited);
         return;
     }
@@ -150,7 +143,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
     if (answer->refused) {
-        ask_failed(awaited, status);
+        sx_awaited_end(awaited, status);
         return;
     }
     sx_awaited_look(awaited); /* all data from the rank's node are in the store */
@@ -162,7 +155,7 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
                                           status == PMIX_ERR_TIMEOUT };
     sx_awaited_end_some(awaited, is_hasty, &verdict,
                         status == PMIX_SUCCESS ? PMIX_ERR_NOT_FOUND : status);
-    if (awaited->wait_count == 0) {
+    if (sx_awaited_is_idle(awaited)) {
         sx_awaited_unasked(awaited);
     } else if (verdict.any_late) {
         ask(awaited, now_ns);

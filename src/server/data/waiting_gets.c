@@ -68,6 +68,7 @@ pmix_status_t sx_gets_init(struct sx_server *server, const struct sx_server_opti
 {
     const char *text = getenv("SHMIX_GET_TIMEOUT");
 
+    sx_waiting_init(server);
     server->data.get_patience_ns = SX_GETS_PATIENCE_NS;
     if (options->get_timeout.given) {
         server->data.get_patience_ns = options->get_timeout.number * SX_NS_PER_SEC;
@@ -86,7 +87,7 @@ static void get_timed_out(void *arg, uint64_t now_ns)
     const struct sx_wait *wait = SX_CONTAINER(arg, struct sx_wait, pending);
 
     (void)now_ns;
-    sx_pending_answer(arg, wait->key == NULL ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT);
+    sx_pending_answer(arg, sx_wait_status(wait, PMIX_ERR_TIMEOUT));
 }
 
 static void wait_limit(struct sx_wait *wait, uint64_t timeout_ns, uint64_t now_ns)
@@ -178,12 +179,12 @@ static void get_caught_up(struct sx_lane_mark *mark)
 {
     struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
     const struct sx_awaited *awaited = wait->awaited;
-    const struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
 
-    if (wait->key == NULL) {
-        sx_pending_answer(&wait->pending, PMIX_SUCCESS);
+    if (sx_wait_is_due(wait)) {
+        sx_pending_answer(&wait->pending, sx_wait_status(wait, PMIX_SUCCESS));
         return;
     }
+    const struct sx_client *target = sx_client_find(awaited->nspace, awaited->rank);
     const struct sx_wait_what what = { .nspace = awaited->nspace,
                                        .rank = awaited->rank,
                                        .realm = wait->key->realm,
@@ -232,7 +233,7 @@ static void anybody_caught_up(struct sx_lane_mark *mark)
     struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
     const struct sx_nspace *nspace = wait->awaited->nspace;
 
-    while (wait->lanes_seen < nspace->client_count) {
+    while (!sx_wait_is_due(wait) && wait->lanes_seen < nspace->client_count) {
         struct sx_client *client = nspace->by_rank[wait->lanes_seen++];
 
         if (client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane)) {
@@ -240,8 +241,12 @@ static void anybody_caught_up(struct sx_lane_mark *mark)
             return;
         }
     }
-    sx_pending_answer(&wait->pending,
-                      wait->key == NULL || anybody_has(wait) ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    pmix_status_t status = sx_wait_status(wait, PMIX_ERR_NOT_FOUND);
+
+    if (!sx_wait_is_due(wait) && anybody_has(wait)) {
+        status = PMIX_SUCCESS;
+    }
+    sx_pending_answer(&wait->pending, status);
 }
 
 /* ---- what the host has announced ----------------------------------------------------------- */
@@ -480,26 +485,29 @@ void sx_gets_client_connected(struct sx_server *server, struct sx_client *client
     }
 }
 
-/* Gets that check all lanes continue with the next lane.  Taking data from that lane may end some
- * of them. */
-static void lookers_go_on(struct sx_client *client)
+/* Gets that check all lanes continue with the next lane, in steps: taking data from that lane may
+ * end some of them.  Those that wait for the client itself have ended. */
+static void marks_leave(struct sx_server *server, struct sx_client *client)
 {
-    struct sx_list lookers = SX_LIST_INIT(lookers);
-    struct sx_list *node;
+    struct sx_list ended = SX_LIST_INIT(ended);
 
     SX_LIST_EACH(it, &client->share.marks) {
-        if (SX_LIST_ENTRY(it, struct sx_lane_mark, link)->reached == anybody_caught_up) {
+        const struct sx_lane_mark *mark = SX_LIST_ENTRY(it, struct sx_lane_mark, link);
+
+        if (mark->reached == anybody_caught_up) {
             sx_list_remove(it);
-            sx_list_append(&lookers, it);
+            sx_list_append(&server->data.waiting.passed, it);
+        } else if (mark->reached == get_caught_up) {
+            sx_list_remove(it);
+            sx_list_append(&ended, it);
         }
     }
-    while ((node = sx_list_pop(&lookers)) != NULL) {
-        anybody_caught_up(SX_LIST_ENTRY(node, struct sx_lane_mark, link));
-    }
+    sx_list_remove(&ended); /* the marks are linked with each other until their Gets are answered */
 }
 
 void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
 {
+    marks_leave(server, client);
     if (client->waiter_count > 0 && client->nspace != NULL) {
         struct sx_awaited *awaited = sx_awaited_find(server, client->nspace, client->rank);
 
@@ -507,14 +515,19 @@ void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
             sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
         }
     }
-    lookers_go_on(client);
+    sx_waiting_answer(server);
 }
 
 void sx_gets_nspace_filled(struct sx_nspace *nspace)
 {
-    SX_LIST_EACH(it, &nspace->awaited) {
-        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
+    struct sx_list rest = SX_LIST_INIT(rest); /* an answer may end the wait for others of them */
+    struct sx_list *node;
 
+    sx_list_splice(&rest, &nspace->awaited);
+    while ((node = sx_list_pop(&rest)) != NULL) {
+        struct sx_awaited *awaited = SX_LIST_ENTRY(node, struct sx_awaited, link);
+
+        sx_list_append(&nspace->awaited, node);
         sx_awaited_look(awaited);
         sx_awaited_commit(awaited);
     }
@@ -523,14 +536,9 @@ void sx_gets_nspace_filled(struct sx_nspace *nspace)
 void sx_gets_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_waiting_forget(server);
-    SX_LIST_EACH(it, &nspace->awaited) {
-        struct sx_awaited *awaited = SX_LIST_ENTRY(it, struct sx_awaited, link);
-        const bool asked = awaited->remote.is_active;
-
-        sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
-        if (asked) { /* else it is freed */
-            sx_awaited_unasked(awaited);
-        }
+    while (!sx_list_empty(&nspace->awaited)) {
+        sx_awaited_end(SX_LIST_ENTRY(nspace->awaited.next, struct sx_awaited, link),
+                       PMIX_ERR_NOT_FOUND);
     }
 }
 

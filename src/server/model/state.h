@@ -86,6 +86,10 @@ struct sx_waiting {
     struct sx_table ranks;          /* struct sx_awaited by namespace and rank */
     struct sx_table keys;           /* struct sx_awaited_key by namespace, rank, realm and key */
     uint64_t once[SX_WAITING_ONCE]; /* hashes of what was asked of the host once; 0: none */
+    struct sx_list due;             /* struct sx_awaited with Gets to answer, the first first */
+    struct sx_list passed;          /* struct sx_lane_mark of lanes that have ended */
+    struct sx_loop_post post;       /* takes the next of both */
+    bool is_posted, is_stepping;
 };
 
 /* query */

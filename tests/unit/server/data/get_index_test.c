@@ -177,3 +177,173 @@ Test(waiting, a_commit_touches_nobody_who_waits_for_something_else)
 {
     hosted_call(untouched, NULL);
 }
+
+/* ---- many Gets end at once ------------------------------------------------------------------- */
+
+#define MANY 900u /* of each of three that ask */
+#define ASKERS 3u
+
+static const uint32_t askers[ASKERS] = { 0, 2, 3 };
+
+/* What the answers say: some of each kind, whichever way they end. */
+static struct {
+    unsigned answers, found, not_found, timed_out;
+    const struct sx_pending_kind *kind;
+} ends;
+
+static void end_counts(struct sx_pending *pending)
+{
+    ends.answers++;
+    ends.found += pending->status == PMIX_SUCCESS;
+    ends.not_found += pending->status == PMIX_ERR_NOT_FOUND;
+    ends.timed_out += pending->status == PMIX_ERR_TIMEOUT;
+    ends.kind->closed(pending);
+}
+
+static const struct sx_pending_kind counted_kind = { .quota = SX_PENDING_GET,
+                                                     .closed = end_counts };
+
+static struct sx_wait *counted_wait(struct sx_server *server, uint32_t asker, uint32_t id,
+                                    const char *key)
+{
+    struct sx_wait *const wait = wait_for(server, asker, id, 1, key);
+
+    ends.kind = wait->pending.kind;
+    wait->pending.kind = &counted_kind;
+    return wait;
+}
+
+/* Many wait for rank 1: for the same key, and for keys of their own. */
+static void many_wait(struct sx_server *server)
+{
+    char key[32];
+
+    for (uint32_t i = 0; i < ASKERS * MANY; i++) {
+        snprintf(key, sizeof(key), "key.%u", i);
+        counted_wait(server, askers[i % ASKERS], 1 + i, i % 2 == 0 ? "same" : key);
+    }
+}
+
+/* How many wait in the eyes of their clients. */
+static unsigned open_count(struct sx_server *server)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < ASKERS; i++) {
+        count += client_of(server, askers[i])->pending_counts[SX_PENDING_GET];
+    }
+    return count;
+}
+
+static pmix_status_t open_get(struct sx_server *server, void *arg)
+{
+    *(unsigned *)arg = open_count(server);
+    return PMIX_SUCCESS;
+}
+
+static void wait_for_open(unsigned want)
+{
+    unsigned count = want + 1;
+
+    while (count != want) { /* bounded by the alarm */
+        hosted_call(open_get, &count);
+    }
+}
+
+static pmix_status_t end_of_many(struct sx_server *server, void *arg)
+{
+    struct sx_client *const target = client_of(server, 1);
+
+    (void)arg;
+    many_wait(server);
+    struct sx_wait *const late = counted_wait(server, 0, ASKERS * MANY + 1, "late");
+    sx_gets_client_gone(server, target);
+    cr_expect_eq(ends.answers, SX_WAITING_STEP);
+    cr_expect_eq(open_count(server), ASKERS * MANY + 1 - SX_WAITING_STEP);
+    cr_expect_eq(target->waiter_count, 0, "its next process need not ring");
+    cr_expect(sx_list_empty(&sx_nspace_find(server, NSPACE)->awaited));
+    cr_expect_eq(sx_wait_status(late, PMIX_ERR_TIMEOUT), PMIX_ERR_NOT_FOUND);
+    /* What the next process puts is for those who ask from now on. */
+    counted_wait(server, 2, ASKERS * MANY + 2, "same");
+    counted_wait(server, 2, ASKERS * MANY + 3, "never");
+    cr_expect_eq(target->waiter_count, 2);
+    put(server, 1, "same");
+    cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
+    return PMIX_SUCCESS;
+}
+
+Test(waiting, the_end_of_a_rank_answers_a_thousand_a_turn)
+{
+    hosted_call(end_of_many, NULL);
+    wait_for_open(1);
+    cr_expect_eq(ends.not_found, ASKERS * MANY + 1);
+    cr_expect_eq(ends.found, 1);
+}
+
+static pmix_status_t commit_of_many(struct sx_server *server, void *arg)
+{
+    struct sx_client *const target = client_of(server, 1);
+
+    (void)arg;
+    many_wait(server);
+    put(server, 1, "same");
+    cr_assert_eq(sx_modex_commit(server, target), PMIX_SUCCESS);
+    cr_expect_eq(ends.answers, SX_WAITING_STEP);
+    cr_expect_eq(target->waiter_count, ASKERS * MANY - SX_WAITING_STEP);
+    sx_gets_client_gone(server, target); /* found is found */
+    cr_expect_eq(ends.answers, SX_WAITING_STEP);
+    return PMIX_SUCCESS;
+}
+
+Test(waiting, a_commit_answers_a_thousand_a_turn)
+{
+    hosted_call(commit_of_many, NULL);
+    wait_for_open(0);
+    cr_expect_eq(ends.found, ASKERS * MANY / 2);
+    cr_expect_eq(ends.not_found, ASKERS * MANY / 2);
+}
+
+static bool is_even(struct sx_wait *wait, void *arg)
+{
+    (void)arg;
+    return wait->pending.id % 2 == 0;
+}
+
+static pmix_status_t some_of_many(struct sx_server *server, void *arg)
+{
+    struct sx_nspace *const nspace = sx_nspace_find(server, NSPACE);
+
+    (void)arg;
+    many_wait(server);
+    sx_awaited_end_some(sx_awaited_find(server, nspace, 1), is_even, NULL, PMIX_ERR_TIMEOUT);
+    cr_expect_eq(ends.answers, SX_WAITING_STEP);
+    sx_pending_client_gone(server, client_of(server, 0));
+    cr_expect_eq(ends.timed_out, SX_WAITING_STEP, "those of a client that has gone are dropped");
+    return PMIX_SUCCESS;
+}
+
+Test(waiting, each_that_ends_has_a_status_of_its_own)
+{
+    hosted_call(some_of_many, NULL);
+    wait_for_open((ASKERS - 1) * MANY / 2);
+    PMIx_server_deregister_nspace(NSPACE, NULL, NULL);
+    cr_expect_eq(ends.answers, ASKERS * MANY, "%u", ends.answers);
+}
+
+static pmix_status_t job_ends(struct sx_server *server, void *arg)
+{
+    many_wait(server);
+    sx_gets_client_gone(server, client_of(server, 1));
+    return open_get(server, arg);
+}
+
+Test(waiting, answers_outlive_the_job)
+{
+    unsigned open = 0;
+
+    hosted_job_of("other", ASKERS, ASKERS);
+    hosted_call(job_ends, &open);
+    cr_expect_eq(open, ASKERS * MANY - SX_WAITING_STEP);
+    PMIx_server_deregister_nspace(NSPACE, NULL, NULL);
+    cr_expect_eq(ends.answers, ASKERS * MANY);
+}
