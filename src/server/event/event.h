@@ -103,8 +103,11 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, stru
  * host. */
 void sx_event_client_lost(struct sx_server *server, struct sx_client *client);
 /* The event about the end of some processes, which is long if they are many: to take its memory is
- * one step, to write and publish it another. */
+ * one step, to write and publish it another.  Processes that do not fit into one event are named in
+ * several, a part of them in each. */
 struct sx_event_end {
+    const pmix_proc_t *affected; /* of all parts */
+    size_t count, published, part_count;
     pmix_proc_t source, everyone;
     pmix_data_array_t array;
     pmix_info_t info[2];
@@ -115,7 +118,9 @@ struct sx_event_end {
  * they are until the event is published. */
 void sx_event_abort_begin(struct sx_event_end *end, const struct sx_client *client,
                           const pmix_proc_t procs[], size_t nprocs);
-void sx_event_abort_publish(struct sx_server *server, struct sx_event_end *end);
+/* Publish end->part_count processes.  Return: whether there is a further part, which has its memory
+ * now and is to be published in the same way. */
+bool sx_event_abort_publish(struct sx_server *server, struct sx_event_end *end);
 /* Nothing will be published.  Safe when zeroed, and twice. */
 void sx_event_abort_clear(struct sx_event_end *end);
 /* Additional contents of an event: processes, a text, an error, infos as they are (with their own
@@ -133,7 +138,8 @@ struct sx_event_note {
 };
 #define SX_EVENT_NOTES_MAX 4u
 /* Publish an action or a state change of @client to @count processes at @to (empty: nothing
- * happens), on other nodes too. */
+ * happens), on other nodes too.  Receivers that do not fit into one event get it in several, each
+ * of them once. */
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                  const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
                  size_t note_count);

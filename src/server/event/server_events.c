@@ -64,17 +64,22 @@ static bool is_too_long(pmix_status_t code, const pmix_proc_t *source,
     return sx_body_measure(&draft, &size) == PMIX_SUCCESS && size > SX_EVENT_BYTES_MAX;
 }
 
-/* Return: why sx_event_block_build has failed with @rc for this event. */
-static const char *reason_of(pmix_status_t rc, pmix_status_t code, const pmix_proc_t *source,
-                             const struct sx_notify_options *options, const pmix_info_t info[],
-                             size_t ninfo)
+/* The event reaches nobody. */
+static void lost_log(pmix_status_t code, const pmix_proc_t *source, const char *why)
 {
-    if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
-        return PMIx_Error_string(rc);
-    }
-    return is_too_long(code, source, options, info, ninfo) ? "it would take more than 4 MiB"
-                                                           : "memory is short";
+    sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: %s", code, source->nspace, source->rank,
+           why);
 }
+
+static void too_long_log(pmix_status_t code, const pmix_proc_t *source)
+{
+    lost_log(code, source, "it would take more than 4 MiB");
+}
+
+/* So many processes always fit: each takes a name and less than as many bytes in each of two
+ * lists. */
+#define PROCS_SURE SX_PROCS_RUNS_MAX
+static_assert(PROCS_SURE * UINT64_C(4) * PMIX_MAX_NSLEN < SX_EVENT_BYTES_MAX, "and room is left");
 
 static void load_non_default(pmix_info_t *info)
 {
@@ -82,10 +87,17 @@ static void load_non_default(pmix_info_t *info)
     info->value.data.flag = true;
 }
 
+enum begun {
+    BEGUN,
+    TOO_LONG,
+    LOST /* and the log says why */
+};
+
 /* @info has room for one more.  @options: the range and the targets of @info, unless it sets them
- * itself.  Return: false: the event reaches nobody, and the log says why. */
-static bool begin(struct sx_event_building *building, pmix_status_t code, const pmix_proc_t *source,
-                  struct sx_notify_options options, pmix_info_t info[], size_t ninfo)
+ * itself. */
+static enum begun begin(struct sx_event_building *building, pmix_status_t code,
+                        const pmix_proc_t *source, struct sx_notify_options options,
+                        pmix_info_t info[], size_t ninfo)
 {
     const struct sx_some_procs targets = options.targets;
     pmix_status_t rc;
@@ -98,39 +110,41 @@ static bool begin(struct sx_event_building *building, pmix_status_t code, const 
     if (rc == PMIX_SUCCESS) {
         rc = sx_event_block_begin(building, code, source, &options, info, ninfo + 1);
     }
-    if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: %s", code, source->nspace,
-               source->rank, reason_of(rc, code, source, &options, info, ninfo + 1));
+    if (rc == PMIX_SUCCESS) {
+        return BEGUN;
     }
-    return rc == PMIX_SUCCESS;
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && is_too_long(code, source, &options, info, ninfo + 1)) {
+        return TOO_LONG;
+    }
+    lost_log(code, source,
+             rc == PMIX_ERR_OUT_OF_RESOURCE ? "memory is short" : PMIx_Error_string(rc));
+    return LOST;
 }
 
-/* Return: as begin, with NULL. */
+/* Return: NULL when it is lost, and the log says why. */
 static struct sx_event_block *finish(struct sx_event_building *building, const pmix_proc_t *source)
 {
     struct sx_event_block *block = NULL;
     const pmix_status_t rc = sx_event_block_finish(building, &block);
 
     if (rc != PMIX_SUCCESS) {
-        sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: %s", building->event.code,
-               source->nspace, source->rank, PMIx_Error_string(rc));
+        lost_log(building->event.code, source, PMIx_Error_string(rc));
     }
     return block;
 }
 
 /* @client: the client that caused the event; NULL: the library.  @user: only this user's processes
- * receive it; NULL: all.  The rest: as in begin. */
-static void make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+ * receive it; NULL: all.  The rest: as in begin.  Return: false when it would be too long. */
+static bool make_of(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                     const uid_t *user, const pmix_proc_t *source, struct sx_notify_options options,
                     pmix_info_t info[], size_t ninfo)
 {
     struct sx_event_building building;
-    struct sx_event_block *const block = begin(&building, code, source, options, info, ninfo)
-                                             ? finish(&building, source)
-                                             : NULL;
+    const enum begun begun = begin(&building, code, source, options, info, ninfo);
+    struct sx_event_block *const block = begun == BEGUN ? finish(&building, source) : NULL;
 
     if (block == NULL) {
-        return;
+        return begun != TOO_LONG;
     }
     if (user != NULL) {
         block->has_user = true;
@@ -139,26 +153,51 @@ static void make_of(struct sx_server *server, pmix_status_t code, struct sx_clie
     (void)sx_event_publish(server, block,
                            client != NULL ? SX_EVENT_FROM_CLIENT : SX_EVENT_FROM_LIBRARY, client);
     sx_event_block_release(block);
+    return true;
 }
 
 /* ---- ends of processes --------------------------------------------------------------------- */
+
+/* Take memory for an event about the next @count processes. */
+static enum begun part_begin(struct sx_event_end *end, pmix_status_t code, size_t count)
+{
+    const struct sx_notify_options options = { .range = PMIX_RANGE_NAMESPACE };
+    const pmix_proc_t *const part = end->affected + end->published;
+
+    if (count > 1) {
+        load_procs(&end->info[0], PMIX_EVENT_AFFECTED_PROCS, part, count, &end->array);
+    } else {
+        load(&end->info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
+        end->info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)part;
+    }
+    end->part_count = count;
+    return begin(&end->building, code, &end->source, options, end->info, 1);
+}
+
+/* The same, with as many of the processes as fit. */
+static void end_continue(struct sx_event_end *end, pmix_status_t code)
+{
+    const size_t rest = end->count - end->published;
+    enum begun begun = end->published == 0 && rest <= SX_PROCS_MAX ? part_begin(end, code, rest)
+                                                                   : TOO_LONG;
+
+    if (begun == TOO_LONG) {
+        begun = part_begin(end, code, rest < PROCS_SURE ? rest : PROCS_SURE);
+    }
+    sx_assert(begun != TOO_LONG);
+    end->is_begun = begun == BEGUN;
+}
 
 /* @affected: the processes that are affected; if empty, the whole namespace. */
 static void end_begin(struct sx_event_end *end, const struct sx_client *client, pmix_status_t code,
                       const pmix_proc_t affected[], size_t count)
 {
-    const struct sx_notify_options options = { .range = PMIX_RANGE_NAMESPACE };
-
     end->source = sx_nspace_proc(client->nspace, client->rank);
     end->everyone = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
-    if (count > 1) {
-        load_procs(&end->info[0], PMIX_EVENT_AFFECTED_PROCS, affected, count, &end->array);
-    } else {
-        load(&end->info[0], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
-        end->info[0].value.data.proc = count == 0 ? &end->everyone
-                                                  : (pmix_proc_t *)(uintptr_t)affected;
-    }
-    end->is_begun = begin(&end->building, code, &end->source, options, end->info, 1);
+    end->affected = count == 0 ? &end->everyone : affected;
+    end->count = count == 0 ? 1 : count;
+    end->published = 0;
+    end_continue(end, code);
 }
 
 static void end_publish(struct sx_server *server, struct sx_event_end *end)
@@ -169,6 +208,7 @@ static void end_publish(struct sx_server *server, struct sx_event_end *end)
         block = finish(&end->building, &end->source);
         end->is_begun = false;
     }
+    end->published += end->part_count;
     if (block != NULL) {
         (void)sx_event_publish(server, block, SX_EVENT_FROM_LIBRARY, NULL);
         sx_event_block_release(block);
@@ -196,10 +236,15 @@ void sx_event_abort_begin(struct sx_event_end *end, const struct sx_client *clie
     end_begin(end, client, PMIX_ERR_PROC_REQUESTED_ABORT, procs, nprocs);
 }
 
-void sx_event_abort_publish(struct sx_server *server, struct sx_event_end *end)
+bool sx_event_abort_publish(struct sx_server *server, struct sx_event_end *end)
 {
     end_publish(server, end);
     sx_event_wake(server); /* before the host ends them */
+    if (end->published == end->count) {
+        return false;
+    }
+    end_continue(end, PMIX_ERR_PROC_REQUESTED_ABORT);
+    return true;
 }
 
 void sx_event_abort_clear(struct sx_event_end *end)
@@ -246,17 +291,54 @@ static void notes_load(pmix_info_t info[], const struct sx_event_note notes[], s
     }
 }
 
+/* @client: as in make_of.  @info: its first is set here, the next @ninfo - 1 are.  Return: false
+ * when it would be too long. */
+static bool make_part(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                      const pmix_proc_t *source, const struct crowd *to, pmix_info_t info[],
+                      size_t ninfo)
+{
+    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
+                                               .targets = { to->all, to->count } };
+    pmix_data_array_t array;
+    pmix_proc_t all;
+
+    if (to->list != NULL) {
+        PMIx_Load_procid(&all, to->list, PMIX_RANK_WILDCARD);
+        load(&info[0], PMIX_EVENT_CUSTOM_RANGE, PMIX_PROC);
+        info[0].value.data.proc = &all;
+    } else {
+        load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, to->all, to->count, &array);
+    }
+    return make_of(server, code, client, NULL, source, options, info, ninfo);
+}
+
+/* The same to PROCS_SURE receivers at a time. */
+static void make_parts(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+                       const pmix_proc_t *source, const struct crowd *to, pmix_info_t info[],
+                       size_t ninfo)
+{
+    struct crowd part = { .list = to->list };
+
+    for (size_t done = 0; done < to->count; done += part.count) {
+        const size_t rest = to->count - done;
+
+        part.all = to->all + done;
+        part.count = rest < PROCS_SURE ? rest : PROCS_SURE;
+        if (!make_part(server, code, client, source, &part, info, ninfo)) {
+            too_long_log(code, source);
+            return; /* for what it has beside its receivers */
+        }
+    }
+}
+
 /* @client: as in make_of. */
 static void make_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                     pmix_proc_t source, const struct crowd *to, const struct sx_event_note notes[],
                     size_t note_count)
 {
-    const struct sx_notify_options options = { .range = PMIX_RANGE_CUSTOM,
-                                               .targets = { to->all, to->count } };
     const size_t more = infos_count(notes, note_count);
-    pmix_data_array_t arrays[1 + SX_EVENT_NOTES_MAX];
+    pmix_data_array_t arrays[SX_EVENT_NOTES_MAX];
     pmix_info_t here[3 + SX_EVENT_NOTES_MAX], *info = here;
-    pmix_proc_t all;
 
     if (to->count == 0) {
         return;
@@ -266,21 +348,15 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
         info = calloc(3 + more, sizeof(*info));
     }
     if (info == NULL) {
-        sx_log(SX_LOG_ERROR, "event %d of %s.%u reaches nobody: memory is short", code,
-               source.nspace, source.rank);
+        lost_log(code, &source, "memory is short");
         return;
-    }
-    if (to->list != NULL) {
-        PMIx_Load_procid(&all, to->list, PMIX_RANK_WILDCARD);
-        load(&info[0], PMIX_EVENT_CUSTOM_RANGE, PMIX_PROC);
-        info[0].value.data.proc = &all;
-    } else {
-        load_procs(&info[0], PMIX_EVENT_CUSTOM_RANGE, to->all, to->count, &arrays[0]);
     }
     load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
     info[1].value.data.proc = &source;
-    notes_load(&info[2], notes, note_count, &arrays[1]);
-    make_of(server, code, client, NULL, &source, options, info, 2 + more);
+    notes_load(&info[2], notes, note_count, arrays);
+    if (to->count > SX_PROCS_MAX || !make_part(server, code, client, &source, to, info, 2 + more)) {
+        make_parts(server, code, client, &source, to, info, 2 + more);
+    }
     if (info != here) {
         free(info);
     }
@@ -312,7 +388,9 @@ void sx_event_to_servers(struct sx_server *server, pmix_status_t code, struct sx
     info[0].value.data.proc = (pmix_proc_t *)(uintptr_t)source;
     load(&info[1], note->key, PMIX_STRING);
     info[1].value.data.string = (char *)(uintptr_t)note->text;
-    make_of(server, code, client, NULL, source, options, info, 2);
+    if (!make_of(server, code, client, NULL, source, options, info, 2)) {
+        too_long_log(code, source);
+    }
 }
 
 void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_proc_t *proc,
@@ -325,9 +403,6 @@ void sx_event_of_proc(struct sx_server *server, pmix_status_t code, const pmix_p
 
 /* ---- process sets -------------------------------------------------------------------------- */
 
-/* With so few members an event is never too long: each has a name and less than as many bytes. */
-#define PSET_MEMBERS_SURE (SX_EVENT_BYTES_MAX / (2 * PMIX_MAX_NSLEN) / 2)
-
 /* An event that would be too long has no members: a receiver asks for those of the set's name. */
 void sx_event_pset(struct sx_server *server, bool defined, const char *name, const uid_t *owner,
                    const pmix_proc_t members[], size_t count)
@@ -337,14 +412,11 @@ void sx_event_pset(struct sx_server *server, bool defined, const char *name, con
     const pmix_proc_t manager = { .rank = PMIX_RANK_UNDEF };
     pmix_data_array_t array;
     pmix_info_t info[3];
-    size_t ninfo = 2;
 
     load(&info[0], PMIX_PSET_NAME, PMIX_STRING);
     info[0].value.data.string = (char *)(uintptr_t)name;
     load_procs(&info[1], PMIX_PSET_MEMBERS, members, count, &array);
-    load_non_default(&info[2]); /* as make_of does: it is part of the length */
-    if (count > PSET_MEMBERS_SURE && is_too_long(code, &manager, &options, info, 3)) {
-        ninfo = 1;
+    if (!make_of(server, code, NULL, owner, &manager, options, info, 2)) {
+        (void)make_of(server, code, NULL, owner, &manager, options, info, 1);
     }
-    make_of(server, code, NULL, owner, &manager, options, info, ninfo);
 }

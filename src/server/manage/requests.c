@@ -104,6 +104,7 @@ bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, stru
  *
  *     READ --few processes--> TOLD and ASKED
  *         \--many--> BEGUN, the event has its memory --> TOLD --> ASKED
+ *                      ^--more than an event holds--/
  *
  * Each of the last three has one of the client's turns. */
 
@@ -175,9 +176,10 @@ static void abort_step(struct sx_share_work *work)
         abort->state = ABORT_BEGUN;
         return;
     case ABORT_BEGUN:
-        sx_share_charge(server, pending->client, up->nprocs / TOLD_PROCS_PER_UNIT);
-        sx_event_abort_publish(server, &abort->event);
-        abort->state = ABORT_TOLD;
+        sx_share_charge(server, pending->client, abort->event.part_count / TOLD_PROCS_PER_UNIT);
+        if (!sx_event_abort_publish(server, &abort->event)) {
+            abort->state = ABORT_TOLD;
+        }
         return;
     case ABORT_TOLD:
         sx_share_charge(server, pending->client, up->nprocs / ASKED_PROCS_PER_UNIT);
@@ -223,7 +225,7 @@ bool sx_abort_on_abort(struct sx_server *server, struct sx_client *client, struc
     }
     if (rc == PMIX_SUCCESS) {
         sx_event_abort_begin(&abort->event, client, abort->up.procs, abort->up.nprocs);
-        sx_event_abort_publish(server, &abort->event);
+        (void)sx_event_abort_publish(server, &abort->event); /* so few are one part */
         sx_pending_ask_host(server, client, id, SX_UPCALL_ABORT, &abort->up);
     } else {
         sx_reply(server, client, id, rc, -1);

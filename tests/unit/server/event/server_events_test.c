@@ -82,12 +82,17 @@ static const struct {
     pmix_rank_t first;
 } aborts[] = { { 0, 1, PMIX_RANK_WILDCARD }, { 1, 1, 0 }, { 2, 2, 0 } };
 
+static unsigned parts_published;
+
 static void aborts_publish(const pmix_proc_t procs[], size_t count)
 {
     struct sx_event_end end;
 
+    parts_published = 0;
     sx_event_abort_begin(&end, client, procs, count);
-    sx_event_abort_publish(&server, &end);
+    do {
+        parts_published++;
+    } while (sx_event_abort_publish(&server, &end));
 }
 
 static void abort_now(void *row, uint64_t now_ns)
@@ -107,27 +112,108 @@ Test(event_made, tells_of_an_abort_and_whom_it_ends)
     }
 }
 
-/* What it writes about an abort of so many: that event reaches nobody. */
-static void abort_many(void *arg, uint64_t now_ns)
+/* The bits of the processes of "job" that events with @code have named in list @part: each once. */
+static unsigned named_count(pmix_status_t code, unsigned part, unsigned char named[], size_t room)
 {
-    pmix_proc_t *const procs = calloc(SX_PROCS_MAX, sizeof(*procs));
+    struct sx_eventlog_cursor cursor;
+    struct sx_event_entry *entry;
+    unsigned count = 0;
 
-    (void)arg, (void)now_ns;
-    for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
+    memset(named, 0, room);
+    sx_eventlog_seek(&cursor, &job->events, UINT64_MAX);
+    while ((entry = sx_eventlog_before(&cursor)) != NULL) {
+        pmix_proc_t *procs = NULL;
+        size_t procs_count = 0;
+
+        if (sx_event_block_head(entry->block)->code != code) {
+            continue;
+        }
+        cr_assert_eq(sx_event_block_procs(entry->block, part, &procs, &procs_count), PMIX_SUCCESS);
+        for (size_t i = 0; i < procs_count; i++) {
+            cr_assert_lt(procs[i].rank, room);
+            cr_expect_eq(named[procs[i].rank], 0, "%u is named twice", procs[i].rank);
+            named[procs[i].rank] = 1;
+            count++;
+        }
+        free(procs);
+    }
+    return count;
+}
+
+static pmix_proc_t *many_new(size_t count)
+{
+    pmix_proc_t *const procs = calloc(count, sizeof(*procs));
+
+    cr_assert_not_null(procs);
+    for (uint32_t i = 0; i < count; i++) {
         procs[i] = sx_nspace_proc(job, i);
     }
-    aborts_publish(procs, SX_PROCS_MAX);
+    return procs;
+}
+
+static void abort_many(void *count, uint64_t now_ns)
+{
+    pmix_proc_t *const procs = many_new(*(size_t *)count);
+
+    (void)now_ns;
+    aborts_publish(procs, *(size_t *)count);
     free(procs);
+}
+
+/* A group's name stands for more than a call may name one by one. */
+#define MANY_MAX ((size_t)SX_PROCS_MAX + 1000)
+static unsigned char named[MANY_MAX];
+
+Test(event_made, of_an_abort_names_all_processes_if_need_be_in_several)
+{
+    static const struct {
+        size_t count;
+        unsigned parts;
+    } rows[] = { { 15000, 1 }, { SX_PROCS_MAX, 4 }, { MANY_MAX, 5 } };
+    size_t all = 0;
+
+    for (size_t i = 0; i < SX_COUNT(rows); i++) {
+        size_t count = rows[i].count;
+
+        bare_events_deinit(&server);
+        begin();
+        bare_call(&server, abort_many, &count);
+        cr_expect_eq(parts_published, rows[i].parts, "%zu: %u", count, parts_published);
+        all = named_count(PMIX_ERR_PROC_REQUESTED_ABORT, SX_EVENT_AFFECTED, named, MANY_MAX);
+        cr_expect_eq(all, count, "%zu of %zu", all, count);
+    }
+}
+
+static void tell_many(void *note, uint64_t now_ns)
+{
+    pmix_proc_t *const procs = many_new(MANY_MAX);
+
+    (void)now_ns;
+    sx_event_to(&server, PMIX_GROUP_LEFT, client, procs, *(bool *)note ? 2 : MANY_MAX,
+                &(struct sx_event_note){ .key = PMIX_GROUP_MEMBERSHIP,
+                                         .procs = procs,
+                                         .count = *(bool *)note ? MANY_MAX : 1 },
+                1);
+    free(procs);
+}
+
+Test(event_made, to_many_receivers_is_several_and_each_gets_one)
+{
+    bool in_note = false;
+
+    bare_call(&server, tell_many, &in_note);
+    cr_expect_eq(named_count(PMIX_GROUP_LEFT, SX_EVENT_TARGETS, named, MANY_MAX), MANY_MAX);
 }
 
 Test(event_made, says_that_an_event_is_too_large)
 {
     const int kept = dup(STDERR_FILENO);
     char line[512] = "";
+    bool in_note = true;
     int ends[2];
 
     cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
-    bare_call(&server, abort_many, NULL);
+    bare_call(&server, tell_many, &in_note);
     cr_assert(dup2(kept, STDERR_FILENO) >= 0);
     close(ends[1]);
     cr_assert_gt(read(ends[0], line, sizeof(line) - 1), 0);

@@ -177,22 +177,20 @@ static void step_now(void *arg, uint64_t now_ns)
     sx_share_work_step(client);
 }
 
-/* The event about many processes has its memory in one turn, is published in the next, and the host
- * is asked in the one after: each is charged, and none is as long as all of the message may be. */
-Test(abort, of_many_is_told_and_asked_in_three_turns)
+/* Request 13 of the client: to end @count processes, one by one. */
+static void abort_many(uint32_t count)
 {
-    enum { MANY = 12000 };
-    static pmix_proc_t procs[MANY];
+    static pmix_proc_t procs[SX_PROCS_MAX];
     struct sx_abort request = { .status = 42 };
     struct sx_draft draft = { .head = &request,
                               .signature = sx_message_spec(SX_MSG_ABORT)->body,
                               .nspace = "",
-                              .parts[SX_ABORT_PROCS] = { procs, MANY },
+                              .parts[SX_ABORT_PROCS] = { procs, count },
                               .parts[SX_ABORT_TEXT] = { "why", 4 } };
     size_t size;
 
     verdict = PMIX_OPERATION_SUCCEEDED;
-    for (uint32_t i = 0; i < MANY; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         PMIx_Load_procid(&procs[i], "job", i);
     }
     cr_assert_eq(sx_body_measure(&draft, &size), PMIX_SUCCESS);
@@ -204,6 +202,15 @@ Test(abort, of_many_is_told_and_asked_in_three_turns)
     frame.bulk_pages = pages;
     bare_call(&server, request_large, NULL);
     cr_assert(good);
+}
+
+/* The event about many processes has its memory in one turn, is published in the next, and the host
+ * is asked in the one after: each is charged, and none is as long as all of the message may be. */
+Test(abort, of_many_is_told_and_asked_in_three_turns)
+{
+    enum { MANY = 12000 };
+
+    abort_many(MANY);
     for (unsigned step = 0; step < 3; step++) {
         const uint32_t spent = client->share.spent;
 
@@ -223,6 +230,25 @@ Test(abort, of_many_is_told_and_asked_in_three_turns)
         sx_pending_send_due(client);
     }
     cr_expect_eq(answers_next(&answers, 13), PMIX_SUCCESS);
+}
+
+/* Four events name them, each in a turn of its own, and the host is asked once. */
+Test(abort, of_more_than_an_event_holds_is_told_in_parts)
+{
+    const unsigned parts = 4;
+    unsigned steps = 0;
+
+    abort_many(SX_PROCS_MAX);
+    while (!sx_list_empty(&client->share.works)) {
+        cr_expect_eq(client->nspace->events.newest, steps < 2 ? 0 : steps - 1, "%u", steps);
+        cr_expect_eq(asked.count, 0, "%u", steps);
+        bare_call(&server, step_now, NULL);
+        steps++;
+    }
+    cr_expect_eq(steps, parts + 2);
+    cr_expect_eq(client->nspace->events.newest, parts);
+    cr_expect_eq(asked.count, 1);
+    cr_expect_eq(asked.nprocs, SX_PROCS_MAX);
 }
 
 /* The host would end whomever it is told of. */
