@@ -191,7 +191,11 @@ pmix_status_t sx_event_block_build(pmix_status_t code, const pmix_proc_t *source
 {
     struct sx_event_building building;
     const pmix_status_t rc = sx_event_block_begin(&building, code, source, options, info, ninfo);
+    size_t size;
 
+    if (rc == PMIX_ERR_OUT_OF_RESOURCE && sx_body_measure(&building.draft, &size) == PMIX_SUCCESS) {
+        (void)sx_message_size_judge(SX_MSG_EVENT_BULK, size); /* the log has the limit */
+    }
     return rc == PMIX_SUCCESS ? sx_event_block_finish(&building, ret) : rc;
 }
 

@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <pmix.h>
 
@@ -281,7 +282,16 @@ Test(event_block, is_built_up_to_its_largest_size)
     cr_expect_leq(block->size, SX_EVENT_BYTES_MAX);
     sx_event_block_release(block);
     info.value.data.bo.size = SX_EVENT_BYTES_MAX;
+    const int kept = dup(STDERR_FILENO);
+    char line[512] = "";
+    int ends[2];
+
+    cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
     cr_expect_eq(block_build(-1, &sender, PMIX_RANGE_GLOBAL, &info, 1, &block),
                  PMIX_ERR_OUT_OF_RESOURCE);
+    cr_assert(dup2(kept, STDERR_FILENO) >= 0 && close(ends[1]) == 0);
+    cr_expect_geq(read(ends[0], line, sizeof(line) - 1), 0);
+    cr_expect_not_null(strstr(line, "at most 4194304 go in one message"), "the host reads: %s",
+                       line);
     free(bytes);
 }
