@@ -12,14 +12,7 @@
 
 #include "server/model/state.h"
 
-static void answers_go_on(void *arg, uint64_t now_ns)
-{
-    struct sx_server *const server = arg;
-
-    (void)now_ns;
-    server->data.waiting.is_posted = false;
-    sx_waiting_answer(server);
-}
+static bool answers_step(struct sx_server *server, size_t *left);
 
 void sx_waiting_init(struct sx_server *server)
 {
@@ -27,7 +20,7 @@ void sx_waiting_init(struct sx_server *server)
 
     sx_list_init(&waiting->due);
     sx_list_init(&waiting->passed);
-    waiting->post = (struct sx_loop_post){ .fn = answers_go_on, .arg = server };
+    sx_steps_init(&waiting->answers, server, answers_step, SX_WAITING_STEP);
 }
 
 void sx_waiting_deinit(struct sx_waiting *waiting)
@@ -437,12 +430,12 @@ static struct sx_wait *awaited_next(const struct sx_awaited *awaited)
 }
 
 /* An answer may end its client, and so other Gets. */
-static void answers_step(struct sx_waiting *waiting, size_t max)
+static bool answers_step(struct sx_server *server, size_t *left)
 {
-    size_t count = 0;
+    struct sx_waiting *const waiting = &server->data.waiting;
     struct sx_list *node;
 
-    while (count < max && !sx_list_empty(&waiting->due)) {
+    while (*left > 0 && !sx_list_empty(&waiting->due)) {
         struct sx_awaited *const awaited = SX_LIST_ENTRY(waiting->due.next, struct sx_awaited, due);
         struct sx_wait *const wait = awaited_next(awaited);
 
@@ -450,36 +443,17 @@ static void answers_step(struct sx_waiting *waiting, size_t max)
             sx_list_remove(&awaited->due);
             awaited_free_unless_used(awaited);
         } else {
-            count++;
+            --*left;
             sx_pending_answer(&wait->pending, sx_wait_status(wait, PMIX_SUCCESS));
         }
     }
-    while (count < max && (node = sx_list_pop(&waiting->passed)) != NULL) {
+    while (*left > 0 && (node = sx_list_pop(&waiting->passed)) != NULL) {
         struct sx_lane_mark *const mark = SX_LIST_ENTRY(node, struct sx_lane_mark, link);
 
-        count++;
+        --*left;
         mark->reached(mark);
     }
-}
-
-void sx_waiting_answer(struct sx_server *server)
-{
-    struct sx_waiting *const waiting = &server->data.waiting;
-    size_t max = SX_WAITING_STEP;
-
-    if (waiting->is_posted || waiting->is_stepping) {
-        return;
-    }
-    waiting->is_stepping = true;
-    do {
-        answers_step(waiting, max);
-        if (sx_list_empty(&waiting->due) && sx_list_empty(&waiting->passed)) {
-            break;
-        }
-        waiting->is_posted = sx_loop_post(server->loop, &waiting->post) == PMIX_SUCCESS;
-        max = SIZE_MAX; /* the loop has stopped */
-    } while (!waiting->is_posted);
-    waiting->is_stepping = false;
+    return sx_list_empty(&waiting->due) && sx_list_empty(&waiting->passed);
 }
 
 static void awaited_answer(struct sx_awaited *awaited)
@@ -489,7 +463,7 @@ static void awaited_answer(struct sx_awaited *awaited)
     if (sx_list_empty(&awaited->due)) {
         sx_list_append(&server->data.waiting.due, &awaited->due);
     }
-    sx_waiting_answer(server);
+    sx_steps_go(&server->data.waiting.answers);
 }
 
 /* ---- all of a rank -------------------------------------------------------------------------- */

@@ -90,9 +90,6 @@ struct sx_wait {
 void sx_waiting_init(struct sx_server *server);
 void sx_waiting_deinit(struct sx_waiting *waiting); /* all waits have ended */
 
-/* Answer some of the Gets that are DUE; later turns continue. */
-void sx_waiting_answer(struct sx_server *server);
-
 /* One Get more (+1) or less (-1) waits for the commits of @target: turn its doorbell on or off. */
 void sx_waiting_want(struct sx_server *server, struct sx_client *target, int change);
 

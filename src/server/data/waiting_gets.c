@@ -515,7 +515,7 @@ void sx_gets_client_gone(struct sx_server *server, struct sx_client *client)
             sx_awaited_end(awaited, PMIX_ERR_NOT_FOUND);
         }
     }
-    sx_waiting_answer(server);
+    sx_steps_go(&server->data.waiting.answers);
 }
 
 void sx_gets_nspace_filled(struct sx_nspace *nspace)

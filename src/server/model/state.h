@@ -34,6 +34,7 @@
 #include "server/model/published.h"
 #include "server/model/setup_env.h"
 #include "server/model/share.h"
+#include "server/model/steps.h"
 
 #define SX_SERVER_LINGER_YIELDS 4u
 
@@ -88,8 +89,7 @@ struct sx_waiting {
     uint64_t once[SX_WAITING_ONCE]; /* hashes of what was asked of the host once; 0: none */
     struct sx_list due;             /* struct sx_awaited with Gets to answer, the first first */
     struct sx_list passed;          /* struct sx_lane_mark of lanes that have ended */
-    struct sx_loop_post post;       /* takes the next of both */
-    bool is_posted, is_stepping;
+    struct sx_steps answers;        /* takes the next of both */
 };
 
 /* query */

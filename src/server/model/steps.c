@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* steps.c - one post for all that is left. */
+#include "server/model/steps.h"
+
+#include <pmix_common.h>
+
+#include "server/model/state.h"
+
+static void turn_begin(struct sx_steps *steps)
+{
+    steps->turn = steps->server->turn.number;
+    steps->left = steps->max;
+}
+
+static bool step(struct sx_steps *steps)
+{
+    steps->is_busy = true;
+    const bool is_done = steps->fn(steps->server, &steps->left);
+
+    steps->is_busy = false;
+    return is_done;
+}
+
+static void some_do(struct sx_steps *steps)
+{
+    if (step(steps)) {
+        return;
+    }
+    steps->is_posted = sx_loop_post(steps->server->loop, &steps->post) == PMIX_SUCCESS;
+    if (!steps->is_posted) { /* the loop has stopped */
+        steps->left = SIZE_MAX;
+        (void)step(steps);
+        steps->left = 0;
+    }
+}
+
+static void posted(void *arg, uint64_t now_ns)
+{
+    struct sx_steps *const steps = arg;
+
+    (void)now_ns;
+    steps->is_posted = false;
+    turn_begin(steps);
+    some_do(steps);
+}
+
+void sx_steps_init(struct sx_steps *steps, struct sx_server *server, sx_steps_fn fn, size_t max)
+{
+    *steps = (struct sx_steps){ .server = server, .fn = fn, .max = max, .left = max };
+    steps->post = (struct sx_loop_post){ .fn = posted, .arg = steps };
+}
+
+void sx_steps_go(struct sx_steps *steps)
+{
+    if (steps->is_posted || steps->is_busy) {
+        return;
+    }
+    if (steps->turn != steps->server->turn.number) {
+        turn_begin(steps);
+    }
+    some_do(steps);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* steps.h - work of the server that takes longer than one turn may: some now, the rest in later
+ * turns.
+ *
+ *     IDLE --sx_steps_go--> some is done --nothing is left--> IDLE
+ *                             | ^--a turn, a step--\
+ *                             \--the rest is posted-/
+ *
+ * The owner keeps what is left, in lists of its own, and does a part of it in each step.  All parts
+ * of one turn have one bound together, except that the first posted step may follow in the same
+ * turn.  When the loop has stopped, the rest is done at once.  struct sx_share_work (share.h) is
+ * for work that a single client asks and pays for.  Loop thread. */
+#ifndef SX_SERVER_MODEL_STEPS_H
+#define SX_SERVER_MODEL_STEPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/loop.h"
+
+struct sx_server;
+
+/* Do up to *@left pieces, and count *@left down.  Return: whether nothing is left. */
+typedef bool (*sx_steps_fn)(struct sx_server *server, size_t *left);
+
+struct sx_steps {
+    struct sx_server *server;
+    sx_steps_fn fn;
+    size_t max; /* pieces of one turn */
+    struct sx_loop_post post;
+    bool is_posted, is_busy;
+    uint64_t turn; /* in which something was done last ... */
+    size_t left;   /* ... and the pieces that may still be done in it */
+};
+
+void sx_steps_init(struct sx_steps *steps, struct sx_server *server, sx_steps_fn fn, size_t max);
+
+/* There is work: do some of it, unless this turn has done enough.  Inside a step: do it later. */
+void sx_steps_go(struct sx_steps *steps);
+
+#endif
