@@ -330,6 +330,8 @@ struct sx_publish_state {
     struct sx_table lookups;  /* lookup.c: the keys that lookups wait for */
     struct sx_loop_post over; /* publish.c: removes more of the rows that are over */
     bool over_posted;
+    struct sx_list leaving; /* lookup.c: struct sx_lookup that have ended; some keys are left */
+    struct sx_steps leave;  /* ... which are taken out in steps */
 };
 
 /* ---- the server ------------------------------------------------------------------------------ */

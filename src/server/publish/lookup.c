@@ -73,21 +73,34 @@ static struct sx_lookup_awaited *awaited_obtain(struct sx_server *server, const 
     return awaited;
 }
 
-static void wants_leave(struct sx_server *server, struct sx_lookup *lookup)
+static void want_leave(struct sx_server *server, struct sx_lookup_want *want)
 {
-    for (size_t i = 0; i < lookup->want_count; i++) {
-        struct sx_lookup_awaited *const awaited = lookup->wants[i].awaited;
+    struct sx_lookup_awaited *const awaited = want->awaited;
 
-        if (awaited == NULL) {
-            continue;
-        }
-        lookup->wants[i].awaited = NULL;
-        sx_list_remove(&lookup->wants[i].link);
-        if (sx_list_empty(&awaited->wants)) {
-            sx_table_remove(&server->publish.lookups, &awaited->node);
-            free(awaited);
-        }
+    if (awaited == NULL) {
+        return;
     }
+    want->awaited = NULL;
+    sx_list_remove(&want->link);
+    if (sx_list_empty(&awaited->wants)) {
+        sx_table_remove(&server->publish.lookups, &awaited->node);
+        free(awaited);
+    }
+}
+
+/* Leave up to *@max keys, from where the last call has ended, and count *@max down. */
+static void wants_leave(struct sx_server *server, struct sx_lookup *lookup, size_t *max)
+{
+    for (; lookup->left_count<lookup->want_count && * max> 0; lookup->left_count++, --*max) {
+        want_leave(server, &lookup->wants[lookup->left_count]);
+    }
+}
+
+static void wants_leave_all(struct sx_server *server, struct sx_lookup *lookup)
+{
+    size_t max = SIZE_MAX;
+
+    wants_leave(server, lookup, &max);
 }
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
@@ -98,7 +111,7 @@ static pmix_status_t wants_enter(struct sx_server *server, struct sx_lookup *loo
 
         want->awaited = awaited_obtain(server, want->key);
         if (want->awaited == NULL) {
-            wants_leave(server, lookup);
+            wants_leave_all(server, lookup);
             return PMIX_ERR_OUT_OF_RESOURCE;
         }
         sx_list_append(&want->awaited->wants, &want->link);
@@ -129,6 +142,57 @@ static pmix_status_t wants_make(struct sx_lookup *lookup)
     return PMIX_SUCCESS;
 }
 
+/* ---- lookups that have ended ----------------------------------------------------------------- */
+
+/* @lookup waits for no key any more, and counts for its client as long as its request does. */
+static void lookup_left(struct sx_lookup *lookup)
+{
+    struct sx_client *const owner = lookup->owner;
+
+    sx_list_remove(&lookup->leaving);
+    lookup->owner = NULL;
+    if (owner != NULL && lookup->is_orphan) {
+        sx_pending_uncount(owner, SX_PENDING_LOOKUP, lookup->pending.bytes);
+    }
+    if (lookup->is_orphan) {
+        sx_lookup_free(lookup);
+    } else {
+        lookup->pending.with_host = false;
+    }
+    if (owner != NULL) {
+        sx_client_release(owner);
+    }
+}
+
+static bool lookups_leave(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const leaving = &server->publish.leaving;
+
+    while (!sx_list_empty(leaving)) {
+        struct sx_lookup *const lookup = SX_LIST_ENTRY(leaving->next, struct sx_lookup, leaving);
+
+        wants_leave(server, lookup, left);
+        if (lookup->left_count < lookup->want_count) {
+            return false;
+        }
+        lookup_left(lookup);
+    }
+    return true;
+}
+
+void sx_lookups_leave_all(struct sx_server *server)
+{
+    size_t left = SIZE_MAX;
+
+    (void)lookups_leave(server, &left);
+}
+
+void sx_lookups_init(struct sx_server *server)
+{
+    sx_list_init(&server->publish.leaving);
+    sx_steps_init(&server->publish.leave, server, lookups_leave, SX_LOOKUP_STEP_KEYS);
+}
+
 /* ---- a lookup -------------------------------------------------------------------------------- */
 
 static void lookup_closed(struct sx_pending *pending)
@@ -137,7 +201,16 @@ static void lookup_closed(struct sx_pending *pending)
 
     sx_list_remove(&lookup->ready);
     sx_share_work_remove(&lookup->work);
-    wants_leave(pending->server, lookup);
+    lookup->is_closed = true;
+    if (lookup->left_count == lookup->want_count) {
+        return;
+    }
+    sx_list_append(&pending->server->publish.leaving, &lookup->leaving);
+    sx_steps_go(&pending->server->publish.leave);
+    if (!sx_list_empty(&lookup->leaving)) {
+        lookup->owner = sx_client_retain(pending->client);
+        pending->with_host = true; /* it is not uncounted with the request */
+    }
 }
 
 static void lookup_send(struct sx_pending *pending)
@@ -159,7 +232,8 @@ static void lookup_pending_free(struct sx_pending *pending)
 
     pending->client->found_bytes -= lookup->results_size;
     lookup->is_orphan = true;
-    if (!lookup->is_written) { /* else the thread still reads it */
+    /* Else a thread still reads it, or keys are left. */
+    if (!lookup->is_written && sx_list_empty(&lookup->leaving)) {
         sx_lookup_free(lookup);
     }
 }
@@ -298,7 +372,8 @@ static void lookup_step(struct sx_share_work *work)
     case WRITES:
         sx_share_work_remove(work);
         if (sx_lookup_write(lookup->pending.server, lookup)) {
-            wants_leave(lookup->pending.server, lookup); /* later publications do not go to it */
+            /* Later publications do not go to it. */
+            wants_leave_all(lookup->pending.server, lookup);
         } else {
             lookup->at_once = true;
             sx_share_work_add(lookup->pending.client, work);
@@ -340,7 +415,7 @@ static pmix_status_t lookup_wait(struct sx_server *server, struct sx_client *cli
         rc = sx_pending_begin(server, client, id, &lookup_kind, &lookup->pending);
     }
     if (rc != PMIX_SUCCESS) {
-        wants_leave(server, lookup);
+        wants_leave_all(server, lookup);
         sx_lookup_free(lookup);
         return rc;
     }
@@ -364,9 +439,10 @@ static void row_offer(struct sx_server *server, const struct sx_lookup_awaited *
         struct sx_lookup_want *const want = SX_LIST_ENTRY(it, struct sx_lookup_want, link);
         struct sx_lookup *const lookup = want->lookup;
 
-        if (!want->is_looked || (want->serial != 0 && sx_published_of(&server->publish.published,
-                                                                      want->serial) != NULL)) {
-            continue; /* it will search, or has an older row */
+        if (lookup->is_closed || !want->is_looked ||
+            (want->serial != 0 &&
+             sx_published_of(&server->publish.published, want->serial) != NULL)) {
+            continue; /* it has ended, will search, or has an older row */
         }
         if (*left == 0) {
             want->is_looked = false;
@@ -523,6 +599,7 @@ static void own_lookup(struct sx_server *server, struct sx_client *client, uint3
                                   .ninfo = call->ninfo,
                                   .pending.bytes = bytes };
     sx_list_init(&lookup->ready);
+    sx_list_init(&lookup->leaving);
     rc = lookup_read(lookup, lookup->info);
     const enum outcome outcome = rc == PMIX_SUCCESS ? client_try(server, client, lookup, &rc)
                                                     : ENDS;

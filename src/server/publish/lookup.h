@@ -19,6 +19,7 @@
 #define SX_LOOKUP_FOUND_BYTES_MAX (SX_PUBLISHED_BYTES_MAX + (UINT64_C(8) << 20))
 #define SX_LOOKUP_BYTES_PER_UNIT 2048u /* of an answer, which is written and sent */
 #define SX_PUBLISH_ROWS_PER_UNIT 32u   /* of the table, searched */
+#define SX_LOOKUP_STEP_KEYS 2000u      /* that lookups, which have ended, leave in one turn */
 #define SX_PUBLISH_STEP_ROWS ((uint64_t)SX_SHARE_STEP_UNITS * SX_PUBLISH_ROWS_PER_UNIT)
 
 /* ---- any call: publish_call.c --------------------------------------------------------------- */
@@ -82,10 +83,14 @@ struct sx_lookup {
     size_t wanted;                    /* keys; 0: it does not wait */
     struct sx_lookup_want *wants;
     size_t want_count;
-    uint32_t *want_of; /* by the keys' numbers */
-    size_t at;         /* the want at which the search continues */
-    size_t found;      /* keys */
-    void *results;     /* of the answer, flat */
+    size_t left_count;       /* of the wants, the first ones: they do not wait any more */
+    bool is_closed;          /* it has ended: no publication is for it */
+    struct sx_list leaving;  /* publish.leaving, while wants are left; it counts until then ... */
+    struct sx_client *owner; /* ... for this client, retained; NULL: as its request does */
+    uint32_t *want_of;       /* by the keys' numbers */
+    size_t at;               /* the want at which the search continues */
+    size_t found;            /* keys */
+    void *results;           /* of the answer, flat */
     size_t results_size;
     bool at_once; /* a large answer is written here, not by a thread */
     /* While a thread writes the answer, and then until it is sent: */
@@ -97,6 +102,10 @@ struct sx_lookup {
     bool is_written, is_orphan; /* ... and no request waits for it any more */
     int fd;                     /* its body; 0: none */
 };
+
+/* Keys that lookups, which have ended, wait for are left in steps; now: all of them. */
+void sx_lookups_init(struct sx_server *server);
+void sx_lookups_leave_all(struct sx_server *server);
 
 /* Look up for the host, which does not wait.  Return: as the answer. */
 pmix_status_t sx_lookup_by_host(struct sx_server *server, const struct sx_party *party,

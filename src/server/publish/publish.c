@@ -377,6 +377,7 @@ static void rows_go_on(void *arg, uint64_t now_ns)
 void sx_publish_init(struct sx_server *server)
 {
     sx_published_init(&server->publish.published, server->seed);
+    sx_lookups_init(server);
     server->publish.over = (struct sx_loop_post){ .fn = rows_go_on, .arg = server };
 }
 
@@ -419,6 +420,7 @@ void sx_publish_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 
 void sx_publish_deinit(struct sx_server *server)
 {
+    sx_lookups_leave_all(server);
     sx_published_shown_deinit(&server->publish.published);
     sx_published_deinit(&server->publish.published);
     sx_table_deinit(&server->publish.lookups);

@@ -14,6 +14,7 @@
 #include "base/value/flat.h"
 #include "control/loop_engine.h"
 #include "server/port/port.h"
+#include "server/publish/lookup.h"
 
 #define RANKS 6u
 #define STEP_MAX (2u * SX_SHARE_STEP_UNITS * 32u) /* rows that a step may look at */
@@ -476,14 +477,14 @@ static struct sx_timer rows_timer;
 static void rows_look(void *arg, uint64_t now_ns)
 {
     (void)arg;
-    if (server.publish.over_posted) {
+    if (server.publish.over_posted || server.publish.leave.is_posted) {
         cr_assert_eq(sx_timer_add(server.loop, &rows_timer, now_ns), PMIX_SUCCESS);
     } else {
         sx_loop_stop(server.loop);
     }
 }
 
-/* Run the loop until the rows that are over have gone. */
+/* Run the loop until the rows that are over have gone, and lookups that have ended. */
 static void rows_run(void)
 {
     rows_timer = (struct sx_timer){ .fn = rows_look };
@@ -530,4 +531,84 @@ Test(publish, the_server_ends_before_all_of_it_has_gone)
     sx_publish_deinit(&server);
     bare_call(&server, NULL, NULL);
     cr_expect_eq(server.publish.published.keys.count, 0);
+}
+
+/* ---- many keys that lookups wait for --------------------------------------------------------- */
+
+enum { ENDING = 7, KEYS_EACH = 1000, OF_ANOTHER = 1 };
+
+/* Rank 1 waits in many lookups of keys of their own, and rank 2 for one of those keys. */
+static void wait_for_many(void)
+{
+    char format[32];
+
+    for (unsigned i = 0; i < ENDING; i++) {
+        snprintf(format, sizeof(format), "wait.%u.%%u", i);
+        pmix_info_t *const keys = keys_new(KEYS_EACH, format);
+
+        look(1, 10 + i, keys, KEYS_EACH, true);
+        while (!sx_list_empty(&clients[1]->share.works)) {
+            sx_share_work_step(clients[1]);
+        }
+        PMIx_Info_free(keys, KEYS_EACH);
+    }
+    pmix_info_t *const key = keys_new(OF_ANOTHER, "wait.6.%u");
+
+    look(2, 7, key, OF_ANOTHER, true);
+    PMIx_Info_free(key, OF_ANOTHER);
+    cr_assert_eq(server.port.pendings.count, ENDING + 1);
+    cr_assert_eq(server.publish.lookups.count, ENDING * KEYS_EACH);
+}
+
+Test(publish, lookups_that_end_leave_their_keys_in_steps)
+{
+    const uint32_t *const counts = clients[1]->pending_counts;
+    const uint64_t posts = atomic_load(&server.loop->posts_run);
+
+    wait_for_many();
+    sx_pending_client_gone(&server, clients[1]);
+    cr_expect_eq(server.port.pendings.count, 1);
+    cr_expect_eq(server.publish.lookups.count, ENDING * KEYS_EACH - SX_LOOKUP_STEP_KEYS);
+    cr_expect_eq(counts[SX_PENDING_LOOKUP], ENDING - SX_LOOKUP_STEP_KEYS / KEYS_EACH,
+                 "they count as long as they take memory");
+    publish(0, "wait.6.0"); /* for those who wait still */
+    cr_expect_eq(answers_next(&answers[2], 7), PMIX_SUCCESS);
+    cr_expect_eq(server.publish.lookups.count, ENDING * KEYS_EACH - SX_LOOKUP_STEP_KEYS);
+    rows_run();
+    const uint64_t steps = atomic_load(&server.loop->posts_run) - posts;
+
+    cr_expect_geq(steps, (ENDING * KEYS_EACH - 1) / SX_LOOKUP_STEP_KEYS);
+    cr_expect_leq(steps, ENDING);
+    cr_expect_eq(server.publish.lookups.count, 0);
+    cr_expect_eq(counts[SX_PENDING_LOOKUP], 0);
+    cr_expect_eq(clients[1]->pending_bytes[SX_PENDING_LOOKUP], 0);
+}
+
+/* Their answers are sent later, and they are counted until both are over. */
+Test(publish, lookups_may_leave_their_keys_before_they_are_answered)
+{
+    wait_for_many();
+    sx_share_charge(&server, clients[1], 2 * SX_TURN_UNITS); /* no answer in this turn */
+    SX_LIST_EACH(it, &clients[1]->pendings) {
+        sx_pending_answer(SX_LIST_ENTRY(it, struct sx_pending, link), PMIX_ERR_TIMEOUT);
+    }
+    rows_run();
+    cr_expect_eq(clients[1]->pending_counts[SX_PENDING_LOOKUP], ENDING);
+    for (unsigned i = 0; i < ENDING; i++) {
+        sx_pending_send_due(clients[1]);
+        cr_expect_eq(answers_next(&answers[1], 10 + i), PMIX_ERR_TIMEOUT);
+    }
+    cr_expect_eq(clients[1]->pending_counts[SX_PENDING_LOOKUP], 0);
+    cr_expect_eq(clients[1]->pending_bytes[SX_PENDING_LOOKUP], 0);
+}
+
+Test(publish, the_server_ends_before_all_lookups_have_gone)
+{
+    wait_for_many();
+    sx_pending_client_gone(&server, clients[1]);
+    sx_pending_client_gone(&server, clients[2]);
+    sx_publish_deinit(&server);
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(clients[1]->pending_counts[SX_PENDING_LOOKUP], 0);
+    cr_expect_eq(clients[1]->reference_count, 1);
 }
