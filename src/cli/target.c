@@ -222,6 +222,14 @@ void sx_whose_say_many(enum sx_whose_kind kind, const char *name,
            (int)found->at[0]);
 }
 
+void sx_whose_say_none(pid_t pid, bool denied)
+{
+    sx_say("process %d %s", (int)pid,
+           sx_proc_has_ended(pid) ? "does not exist"
+           : denied               ? "can be inspected by its user and root only"
+                                  : "is no server of shmix");
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* The one server with @name.  Return: false, with a message, when there is none, or several. */

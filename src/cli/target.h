@@ -96,6 +96,10 @@ bool sx_whose_settle(struct sx_whose *whose);
 /* The same; @ret is the process of the server that is named, or has the job; 0: any server. */
 bool sx_whose_server(struct sx_whose *whose, pid_t *ret);
 
+/* Report that process @pid, which a search has found no server in, is not one.  @denied: the kernel
+ * did not let the search examine it. */
+void sx_whose_say_none(pid_t pid, bool denied);
+
 /* ---- boards and node stores ------------------------------------------------------------------ */
 
 /* Call @each for the board of the server @pid (0: of every server), until it returns false.  A

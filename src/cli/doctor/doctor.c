@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
+#include "shmem/segment.h"
 
 struct wish {
     struct sx_whose whose;
@@ -107,6 +108,42 @@ static int end(const struct sx_doctor *doctor)
     return problems > 0 ? 2 : warnings > 0;
 }
 
+static bool board_take(void *arg, pid_t pid, struct sx_board *board)
+{
+    (void)pid;
+    (void)board;
+    *(bool *)arg = true;
+    return false;
+}
+
+static bool nothing_take(void *arg, pid_t pid, int fd)
+{
+    (void)arg;
+    (void)pid;
+    (void)fd;
+    return true;
+}
+
+/* Return: false, with a message, when process @pid is not a server that can be looked at.  A server
+ * of another layout is one, and the checks say so. */
+static bool is_server(pid_t pid)
+{
+    struct sx_outside_left left = { .count = 0 };
+    bool is_there = pid == 0;
+    const bool all = pid == 0 || sx_cli_boards_each(pid, board_take, &is_there);
+
+    if (!is_there) {
+        (void)sx_outside_each(pid, "board:", nothing_take, NULL, &left);
+    }
+    for (unsigned i = 0; i < left.count; i++) {
+        is_there = is_there || left.at[i].layout != 0;
+    }
+    if (!is_there) {
+        sx_whose_say_none(pid, !all);
+    }
+    return is_there;
+}
+
 int sx_cli_doctor(char **words)
 {
     struct wish wish = { .json = false };
@@ -119,7 +156,7 @@ int sx_cli_doctor(char **words)
     if (wish.kinds) {
         return kinds_print(wish.json);
     }
-    if (!sx_whose_server(&wish.whose, &doctor.server)) {
+    if (!sx_whose_server(&wish.whose, &doctor.server) || !is_server(doctor.server)) {
         fputs("try: shmix ls jobs\n", stderr);
         return SX_EXIT_USAGE;
     }

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "cli/value.h"
-#include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/common/segments_of_others.h"
 
@@ -124,9 +123,6 @@ int sx_ls_nobody(const struct sx_ls_wish *wish, bool denied)
                             : "no job runs on this node");
         return 0;
     }
-    sx_say("process %d %s", (int)pid,
-           sx_proc_has_ended(pid) ? "does not exist"
-           : denied               ? "can be inspected by its user and root only"
-                                  : "is no server of shmix");
+    sx_whose_say_none(pid, denied);
     return SX_EXIT_FAILURE;
 }

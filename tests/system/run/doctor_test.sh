@@ -96,6 +96,16 @@ server=''
 doctor no-such-job
 expect_code 2 "a job that is not there"
 expect_err "no job 'no-such-job' runs here" "a job that is not there"
+doctor $$
+expect_code 2 "a process that is not a server"
+expect_err "process $$ is no server of shmix" "a process that is not a server"
+[ -s "$work/out" ] && fail "findings, although nothing was looked at"
+if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$SHMIX" --version >/dev/null 2>&1; then
+    setpriv --reuid 65534 --clear-groups "$SHMIX" doctor 1 >"$work/out" 2>"$work/err"
+    code=$?
+    expect_code 2 "another user's process"
+    expect_err "process 1 can be inspected by its user and root only" "another user's process"
+fi
 doctor --fix
 expect_code 2 "--fix"
 
