@@ -13,7 +13,8 @@
  * client_finalized after its last, an event after its publication here. An upcall returns
  * PMIX_SUCCESS and calls its callback later, from any thread and exactly once, or returns another
  * status and never calls it; PMIX_OPERATION_SUCCEEDED means that it has done its work. Its arguments
- * stay the library's until the callback is called. In an upcall or an event handler of the host,
+ * stay the library's, and valid until the callback is called; only @data of fence_nb is the host's to
+ * free. In an upcall or an event handler of the host,
  * PMIx_server_init and PMIx_server_finalize give PMIX_ERR_NOT_SUPPORTED, since the end of the
  * server waits for its thread; so does what waits for a server, if the host is a client, too. */
 #ifndef PMIX_SERVER_H
@@ -48,8 +49,9 @@ typedef pmix_status_t (*pmix_server_abort_fn_t)(const pmix_proc_t *proc, void *s
     int status, const char *msg, pmix_proc_t *procs, size_t nprocs, pmix_op_cbfunc_t cbfunc,
     void *cbdata);
 
-/* All local processes of a fence have joined; @data is what this node adds. The callback brings
- * the data of all nodes, one behind the other: in any order, also twice, with this node's or without.
+/* All local processes of a fence have joined; @data, of @ndata bytes, is what this node adds. It is
+ * the host's from the call on, whatever the entry returns: free() it once it is sent. All other
+ * arguments stay the library's until the callback is called. The callback brings the data of all nodes, one behind the other: in any order, also twice, with this node's or without.
  * Nodes are matched by @procs, which are the same on each, and fences of the same @procs by their
  * order. PMIX_COLLECT_DATA is always given, and true: @data is needed for a plain barrier, too. */
 typedef pmix_status_t (*pmix_server_fencenb_fn_t)(const pmix_proc_t *procs, size_t nprocs,
@@ -72,7 +74,11 @@ typedef pmix_status_t (*pmix_server_lookup_fn_t)(const pmix_proc_t *proc, char *
 typedef pmix_status_t (*pmix_server_unpublish_fn_t)(const pmix_proc_t *proc, char **keys,
     const pmix_info_t *info, size_t ninfo, pmix_op_cbfunc_t cbfunc, void *cbdata);
 
-/* A client starts a job. */
+/* A client starts a job. The host registers the namespace of that job (PMIx_server_register_nspace,
+ * with PMIX_PARENT_ID: @proc, and PMIX_SPAWNED: true) and its clients, and starts them as any others.
+ * Then it calls @cbfunc with PMIX_SUCCESS and the name of the namespace: from that call on the caller
+ * of PMIx_Spawn reads the job's data. If the job cannot start, it calls @cbfunc with another status and
+ * NULL. @job_info and @apps stay the library's until then. */
 typedef pmix_status_t (*pmix_server_spawn_fn_t)(const pmix_proc_t *proc,
     const pmix_info_t *job_info, size_t ninfo, const pmix_app_t *apps, size_t napps,
     pmix_spawn_cbfunc_t cbfunc, void *cbdata);
