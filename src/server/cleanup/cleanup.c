@@ -476,9 +476,10 @@ static void refusal_log(struct sx_client *client)
     if (!client->cleanup_logged) {
         client->cleanup_logged = true;
         sx_log(SX_LOG_WARN,
-               "cleanup for rank %u of %s refused: a process may name %u paths of %u bytes in all, "
-               "those for each target counted, a target may have as many by others, and a job %u "
-               "bytes that stay; let it name the directory of its files",
+               "cleanup for rank %u of %s refused: a process may name %u paths, %u bytes in all, and "
+               "a path counts once for each target; the same is the limit of what others name for "
+               "one target; the paths of ended processes have %u bytes in a job: name the "
+               "directory of the files",
                client->rank, client->nspace->name, SX_CLEANUP_PATHS_MAX, SX_CLEANUP_BYTES_MAX,
                SX_CLEANUP_KEPT_MAX);
     }

@@ -163,6 +163,9 @@ void sx_awaited_unasked(struct sx_awaited *awaited);
 bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *nspace,
                         uint32_t rank);
 
+/* Log once that the host cannot ask for the data of @rank, if that is a process of another node. */
+void sx_remote_missing_log(struct sx_server *server, const struct sx_nspace *nspace, uint32_t rank);
+
 /* @wait is for such a rank, and `patient` if it has a time limit within which the value may still
  * be committed.  It is answered, now or later. */
 void sx_remote_wait(struct sx_wait *wait, uint64_t now_ns);

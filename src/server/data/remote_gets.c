@@ -41,6 +41,22 @@ bool sx_remote_is_there(const struct sx_server *server, const struct sx_nspace *
            nspace->job_size > nspace->local_count;
 }
 
+void sx_remote_missing_log(struct sx_server *server, const struct sx_nspace *nspace, uint32_t rank)
+{
+    struct sx_host *const host = &server->port.host;
+
+    if (server->module.direct_modex != NULL || host->unreadable_logged ||
+        rank >= nspace->job_size || nspace->job_size <= nspace->local_count ||
+        sx_client_may_come(nspace, rank)) {
+        return;
+    }
+    host->unreadable_logged = true;
+    sx_log(SX_LOG_WARN,
+           "the data of %s.%u, a process of another node, cannot be asked for: the host has no "
+           "direct_modex; a fence that collects data brings them",
+           nspace->name, rank);
+}
+
 static void host_has_answered(struct sx_asker *asker, const struct sx_host_answer *answer);
 static void time_is_over(void *arg, uint64_t now_ns);
 

@@ -459,6 +459,8 @@ bool sx_gets_on_get(struct sx_server *server, struct sx_client *client, struct s
             if (rc == PMIX_SUCCESS) {
                 return true; /* answered later */
             }
+        } else if (target == NULL && (request->flags & SX_GET_HOSTS) == 0) {
+            sx_remote_missing_log(server, what.nspace, what.rank);
         }
     } else if (what.nspace == NULL && unknown_ask(server, client, &proc, &what, frame, now_ns)) {
         return true;

@@ -189,9 +189,9 @@ static void refusal_log(struct sx_quota *quota, struct sx_quota_account *process
         snprintf(who, sizeof(who), "%s.%u", account->proc.nspace, account->proc.rank);
     }
     sx_log(level,
-           "%s: %s may have no more than %" PRIu64 " of %" PRIu64 ", which take %" PRIu64
-           " of %" PRIu64 " bytes (%" PRIu64 " of them outlive their processes); the rest is for "
-           "others: let some of them go",
+           "%s: %s has %" PRIu64 " of %" PRIu64 ", with %" PRIu64 " of %" PRIu64
+           " bytes (of which %" PRIu64 " outlive their processes), and gets no more; the rest is "
+           "for others: let some of them go",
            quota->what, who, has->all[SX_QUOTA_ROWS], quota->max[SX_QUOTA_ROWS],
            has->all[SX_QUOTA_BYTES], quota->max[SX_QUOTA_BYTES], has->lasting[SX_QUOTA_ROWS]);
 }

@@ -223,6 +223,7 @@ struct sx_host {
     bool ending;          /* a callback of the host begins nothing any more that has a callback */
     bool forgotten;       /* no question is sent any more */
     bool unreachable_logged; /* that it leads to no other node */
+    bool unreadable_logged;  /* that it asks no other node for data */
     struct sx_owed owed[SX_UPCALL_KINDS];
 };
 

@@ -24,6 +24,7 @@ static const struct {
     const char *variable; /* NULL: none */
     unsigned most;
     size_t bytes_max; /* kept by all together, or by a single one; 0: no client data is kept */
+    const char *state, *remedy; /* NULL: they wait for an answer */
 } quotas[SX_PENDING_QUOTAS] = {
     [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0, 0 },
     [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0, 0 },
@@ -31,7 +32,8 @@ static const struct {
     [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384,
                              32u << 20 },
     [SX_PENDING_LOG] = { "calls of PMIx_Log", 256, NULL, 0, 1u << 20 },
-    [SX_PENDING_PULL] = { "pulls of output", SX_PULLS_MAX, NULL, 0, 1u << 20 },
+    [SX_PENDING_PULL] = { "pulls of output", SX_PULLS_MAX, NULL, 0, 1u << 20, "open",
+                          "end some with PMIx_IOF_deregister" },
     [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20 },
     [SX_PENDING_LOOKUP] = { "waiting lookups", 256, NULL, 0, 1u << 20 },
 };
@@ -73,21 +75,24 @@ static void quota_log(struct sx_client *client, enum sx_pending_quota quota, boo
     if ((client->pending_logged & 1u << quota) != 0) {
         return;
     }
+    const char *const state = quotas[quota].state != NULL ? quotas[quota].state
+                                                          : "that are not answered";
+    const char *const remedy = quotas[quota].remedy != NULL ? quotas[quota].remedy
+                                                            : "let it wait for some of them";
+
     client->pending_logged |= 1u << quota;
     if (is_full) {
-        sx_log(SX_LOG_WARN,
-               "client %s.%u has %u %s that are not answered, and may have no more: let it wait "
-               "for some of them%s%s",
+        sx_log(SX_LOG_WARN, "client %s.%u has %u %s %s, and may have no more: %s%s%s",
                client->nspace->name, client->rank, client->pending_counts[quota],
-               quotas[quota].things, variable != NULL ? ", or set a larger " : "",
+               quotas[quota].things, state, remedy, variable != NULL ? ", or set a larger " : "",
                variable != NULL ? variable : "");
     } else {
         sx_log(SX_LOG_WARN,
-               "client %s.%u has %u %s that are not answered and keep %zu bytes, and may have no "
-               "more above %zu: let it wait for some of them, or name fewer processes and say less "
-               "in each",
+               "client %s.%u has %u %s %s, which keep %zu bytes, and may have no more above %zu: "
+               "%s, or name fewer processes and say less in each",
                client->nspace->name, client->rank, client->pending_counts[quota],
-               quotas[quota].things, client->pending_bytes[quota], quotas[quota].bytes_max);
+               quotas[quota].things, state, client->pending_bytes[quota],
+               quotas[quota].bytes_max, remedy);
     }
 }
 

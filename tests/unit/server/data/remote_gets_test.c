@@ -560,3 +560,29 @@ Test(remote, many_that_are_to_be_fresh_share_a_question)
     expect_end(pid, PMIX_SUCCESS);
     cr_expect_eq(questions(), 2u);
 }
+
+static pmix_status_t entry_remove(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    server->module.direct_modex = NULL;
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t take_logged(struct sx_server *server, void *arg)
+{
+    *(bool *)arg = server->port.host.unreadable_logged;
+    return PMIX_SUCCESS;
+}
+
+Test(remote, without_the_hosts_entry_the_log_says_why_nothing_is_found)
+{
+    bool logged = true;
+
+    hosted_call(entry_remove, NULL);
+    expect_end(start(0, "h0"), PMIX_ERR_NOT_FOUND);
+    hosted_call(take_logged, &logged);
+    cr_expect_not(logged, "a key of the hosts that is missing needs no line");
+    expect_end(start(1, "0"), PMIX_ERR_NOT_FOUND);
+    hosted_call(take_logged, &logged);
+    cr_expect(logged);
+}
