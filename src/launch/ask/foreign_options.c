@@ -105,7 +105,12 @@ const struct sx_habit sx_run_habits[] = {
     TOLD("--slot-list", "is --cpu-list CPUS here"),
     TOLD("--npersocket", "is a number for each package: give that of all ranks, -n N --map-by "
                          "package, which deals them out in turn"),
-    TOLD("--ompi-server", "--report-uri"),
+    TOLD("--ompi-server",
+         "names a server by which several mpiruns publish and look up: here programs that do that "
+         "are jobs of one command, shmix run --separate-jobs -n 2 ONE : -n 2 OTHER"),
+    TOLD("--stream-buffering",
+         "is not needed: each line of the ranks is written when it is there; -u is for output that "
+         "goes to a file"),
     TOLD("-configfile --configfile --multi-prog", "--app"),
     TOLD("--default-hostfile --add-host --add-hostfile", "--host"),
     TOLD("--preload-binary", FILES),

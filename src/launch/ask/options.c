@@ -733,11 +733,12 @@ static int take_program(struct sx_run_options *options, const struct sx_verb *ve
         return refuse_no_program(options, verb, word);
     }
     if (options->per_node > 0 && app->rank_count > options->per_node) {
-        return sx_options_refuse(verb, "-n",
-                                 "-n %u with at most %u on a node (-N, --npernode, ppr) wants more "
-                                 "nodes than this one; srun's -N, a number of nodes, has no place "
-                                 "here",
-                                 app->rank_count, options->per_node);
+        return sx_options_refuse(
+            verb, "--npernode",
+            "-n %u with at most %u on a node (%s) wants more nodes than this one%s",
+            app->rank_count, options->per_node,
+            options->per_node_by_map ? "--map-by ppr" : "-N, --npernode",
+            options->per_node_by_map ? "" : "; srun's -N, a number of nodes, has no place here");
     }
     if (app->rank_count == 0) {
         app->rank_count = options->per_node;

@@ -100,6 +100,7 @@ struct sx_run_options {
     bool not_over;               /* refuse more ranks than CPUs */
     char *cpus;                  /* "0-3,8": only on these; NULL: on all; owned */
     uint32_t per_node;           /* ranks of a program on a node at most; 0: any number */
+    bool per_node_by_map;        /* --map-by ppr has given it */
     uint32_t per_part;           /* neighbours assigned to one part; 0: one part after the other */
     const char *rank_by;         /* NULL: not given */
     enum sx_run_stdin stdin_mode;

@@ -201,6 +201,7 @@ int sx_options_help(const struct sx_verb *verb)
 #define BECAUSE_MAX 512
 
 static char because[BECAUSE_MAX]; /* why the last setter has refused the value; "": no reason */
+static char typed[WORD_MAX + 1];  /* the option that is being taken, as it is written */
 static bool because_alone;        /* the wanted values are not appended */
 
 void sx_options_because(const char *fmt, ...)
@@ -221,6 +222,12 @@ void sx_options_because_alone(const char *fmt, ...)
     vsnprintf(because, sizeof(because), fmt, args);
     va_end(args);
     because_alone = true;
+}
+
+/* The option @row as the user has written it, or by its first name. */
+static const char *said_of(const struct sx_option *row)
+{
+    return typed[0] != '\0' ? typed : row->name;
 }
 
 /* The option @row and its value, with a blank between, for the line to try. */
@@ -312,9 +319,9 @@ static int value_set(const struct sx_verb *verb, const struct sx_option *row, vo
         value = "";
     }
     if (because[0] != '\0' && because_alone) {
-        return sx_options_refuse(verb, name, "%s %.80s: %s", row->name, value, because);
+        return sx_options_refuse(verb, name, "%s %.80s: %s", said_of(row), value, because);
     }
-    return sx_options_refuse(verb, name, "%s does not take '%.80s': %s%sit wants %s", row->name,
+    return sx_options_refuse(verb, name, "%s does not take '%.80s': %s%sit wants %s", said_of(row),
                              value, because, because[0] == '\0' ? "" : "; ", row->wants);
 }
 
@@ -333,7 +340,7 @@ static int value_take(const struct sx_verb *verb, const struct sx_option *row, v
         value = **words;
         if (value == NULL) {
             return sx_options_refuse(verb, row->name, "%s wants %s, and nothing follows it",
-                                     row->name, row->wants);
+                                     said_of(row), row->wants);
         }
         (*words)++;
     }
@@ -373,6 +380,10 @@ static int option_take(const struct sx_verb *verb, void *whole, void *part, char
     if (row == NULL) {
         return sx_options_refuse_unknown(verb, "option", word, len);
     }
+    typed[0] = '\0';
+    if (option_find(verb, word, len) == row) {
+        snprintf(typed, sizeof(typed), "%.*s", (int)len, word);
+    }
     const bool is_whole = said[0] != '\0' && said[strlen(said) - 1] != '=';
 
     if ((row->value == NULL || is_whole) && word[len] != '\0') {
@@ -405,6 +416,7 @@ static int word_take(const struct sx_verb *verb, void *whole, size_t index, cons
     if (row == NULL) {
         return sx_options_refuse(verb, NULL, "'%.80s' is one word too many", word);
     }
+    typed[0] = '\0';
     return value_set(verb, row, whole, word);
 }
 

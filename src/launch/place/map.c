@@ -230,16 +230,19 @@ static void advise_order(struct advice *advice, const struct sx_run_map_request 
     }
 }
 
-/* Append the advice to @message.  @fewer: fewer ranks would fit; @larger: a level whose parts ranks
- * may share; NONE: there is none. */
-static bool refuse(const struct sx_run_map_request *request, bool fewer, enum sx_run_level larger,
-                   char *message)
+/* Append the advice to @message.  @fewer: fewer ranks would fit; @shared: so would ranks that share
+ * parts; @larger: a level whose parts ranks may share; NONE: there is none. */
+static bool refuse(const struct sx_run_map_request *request, bool fewer, bool shared,
+                   enum sx_run_level larger, char *message)
 {
     size_t used = strlen(message);
     struct advice advice = { .count = 0 };
 
     if (fewer) {
         advise(&advice, "fewer ranks");
+    }
+    if (shared && request->cpus_each == 0 && sx_run_level_is_cpu(request->bind)) {
+        advise(&advice, "--bind-to %s:overload-allowed", sx_run_level_name(request->bind));
     }
     advise_order(&advice, request);
     if (request->cpus_each == 0 && larger != SX_RUN_LEVEL_NONE) {
@@ -265,8 +268,8 @@ static bool refuse_too_few(const struct sx_run_map_request *request, const char 
              sx_run_level_name(level), request->rank_count, one ? "rank wants" : "ranks want",
              wanted_of(request, level).text, one ? "" : " each",
              had_of(request, level, count).text);
-    return refuse(request, count > 0, is_in_order(request) ? SX_RUN_LEVEL_NUMA : SX_RUN_LEVEL_NONE,
-                  message);
+    return refuse(request, count > 0, count > 0,
+                  is_in_order(request) ? SX_RUN_LEVEL_NUMA : SX_RUN_LEVEL_NONE, message);
 }
 
 /* The part for a rank that is not mapped in order. */
@@ -297,7 +300,7 @@ static bool refuse_full(const struct sx_run_map_request *request, uint32_t rank,
              sx_run_level_name(request->map), sx_run_level_name(request->bind), rank,
              wanted_of(request, request->bind).text, sx_run_level_noun(request->map), part->number,
              had_of(request, request->bind, count).text);
-    return refuse(request, rank > 0, request->map, message);
+    return refuse(request, rank > 0, count > 0, request->map, message);
 }
 
 static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank, char *message)
@@ -315,7 +318,7 @@ static bool refuse_apart(const struct sx_run_map_request *request, uint32_t rank
     snprintf(message, SX_RUN_MESSAGE_MAX, "--map-by %s --bind-to %s: no %s inside or around %s %u",
              sx_run_level_name(request->map), sx_run_level_name(request->bind), none.text,
              sx_run_level_noun(request->map), number);
-    return refuse(request, rank > 0, request->map, message);
+    return refuse(request, rank > 0, false, request->map, message);
 }
 
 /* ---- mapping --------------------------------------------------------------------------------- */

@@ -214,6 +214,7 @@ static bool ppr_take(struct sx_run_options *options, char **rest)
     }
     if (strcmp(part, "node") == 0 || strcmp(part, "n") == 0) {
         options->per_node = (uint32_t)number;
+        options->per_node_by_map = true;
         return true;
     }
     options->per_part = (uint32_t)number;

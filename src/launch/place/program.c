@@ -328,7 +328,8 @@ static int found(char *path, int wdir_fd, char **ret_path, char *message)
     return 0;
 }
 
-static int find_path(const char *name, int wdir_fd, char **ret_path, char *message)
+static int find_path(const char *name, const char *wdir, int wdir_fd, char **ret_path,
+                     char *message)
 {
     const int why = check(wdir_fd, name);
 
@@ -340,7 +341,11 @@ static int find_path(const char *name, int wdir_fd, char **ret_path, char *messa
         return SX_EXIT_NOT_EXECUTABLE;
     }
     if (why == ENOENT || why == ENOTDIR) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "there is no program '%.300s'", name);
+        const bool is_inside = wdir != NULL && name[0] != '/';
+
+        snprintf(message, SX_RUN_MESSAGE_MAX, "there is no program '%.300s'%s%.300s%s", name,
+                 is_inside ? " in '" : "", is_inside ? wdir : "",
+                 is_inside ? "', the working directory of the ranks" : "");
         return SX_EXIT_NOT_FOUND;
     }
     snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable: %s; try 'chmod +x'", name,
@@ -411,7 +416,7 @@ int sx_run_program_find(const char *name, const char *wdir, const char *path, ch
         }
     }
     if (strchr(name, '/') != NULL) {
-        code = find_path(name, wdir_fd, ret_path, message);
+        code = find_path(name, wdir, wdir_fd, ret_path, message);
     } else {
         code = search(name, wdir_fd, path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path, ret_path,
                       message);
