@@ -104,7 +104,9 @@ static void target_find(const struct target *target, uint64_t wait_ns, struct sx
 
 /* ---- becoming a tool ------------------------------------------------------------------------- */
 
-static void failure_say(const struct target *target, pid_t pid, pmix_status_t rc, const char *why)
+/* @is_search: nothing names the server. */
+static void failure_say(const struct target *target, bool is_search, pid_t pid, pmix_status_t rc,
+                        const char *why)
 {
     if (rc == PMIX_ERR_UNREACH && target->name != NULL && target->kind != SX_WHOSE_SERVER) {
         static const char *const things[] = {
@@ -119,6 +121,10 @@ static void failure_say(const struct target *target, pid_t pid, pmix_status_t rc
     if (rc == PMIX_ERR_UNREACH && strstr(why, SX_TOOL_WHY_SEVERAL) != NULL) {
         sx_say("more than one job runs here: give the name of one, or the process id of its "
                "server; 'shmix ls' lists both");
+        return;
+    }
+    if (rc == PMIX_ERR_UNREACH && is_search && why[0] != '\0') {
+        sx_say("no server of yours takes tools here (%s)%s", why, remedy(pid, rc));
         return;
     }
     sx_say("%s%s%s", why[0] != '\0' ? why : "the server has not let this command in: ",
@@ -164,7 +170,7 @@ int sx_attach_begin(const struct sx_attach *attach)
         return SX_EXIT_FAILURE;
     }
     if (target.name != NULL && found.count == 0 && attach->has_to_have) {
-        failure_say(&target, 0, PMIX_ERR_UNREACH, "");
+        failure_say(&target, false, 0, PMIX_ERR_UNREACH, "");
         return SX_EXIT_FAILURE;
     }
     const pid_t pid = found.count == 1 ? found.at[0] : attach->whose.pid;
@@ -177,7 +183,7 @@ int sx_attach_begin(const struct sx_attach *attach)
         rc = attach_to(attach, 0, why); /* it accepts no tools, but may accept us as its rank */
     }
     if (rc != PMIX_SUCCESS) {
-        failure_say(&target, pid, rc, why);
+        failure_say(&target, servers_named(attach) == 0, pid, rc, why);
     }
     return rc == PMIX_SUCCESS ? 0 : SX_EXIT_FAILURE;
 }

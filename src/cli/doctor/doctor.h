@@ -75,6 +75,7 @@ void sx_doctor_print(const struct sx_doctor_row *row, const char *what, bool jso
 struct sx_doctor {
     const char *root;   /* goes before /proc/sys, /sys and the like: "", or a folder of a test */
     const char *nspace; /* the job; NULL: any */
+    const char *job;    /* that the next finding is about, for its remedy; NULL: none */
     pid_t server;       /* the one that has it; 0: every server */
     bool json;
     unsigned counts[SX_DOCTOR_LEVELS];

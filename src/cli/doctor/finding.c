@@ -103,7 +103,7 @@ const struct sx_doctor_row sx_doctor_rows[SX_DOCTOR_KINDS] = {
     [SX_DOCTOR_MEMBER_MISSING] = { "member-missing", SX_DOCTOR_PROBLEM,
                                    "the others wait for a process that does not run",
                                    "'shmix ls collectives' has all who are missing; kill -CONT it, "
-                                   "or end the job: shmix kill" },
+                                   "or end the job: shmix kill JOB" },
     [SX_DOCTOR_MEMBER_LATE] = { "member-late", SX_DOCTOR_WARNING,
                                 "the others wait; it computes, or it hangs somewhere else",
                                 "'shmix ls collectives' has all who are missing; gdb -p has its "
@@ -206,6 +206,27 @@ void sx_doctor_print(const struct sx_doctor_row *row, const char *what, bool jso
     }
 }
 
+/* Names are other processes'. */
+static void controls_remove(char *text)
+{
+    for (char *at = text; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
+    }
+}
+
+/* The remedy of @row with the name of @job in the place of JOB.  Return: malloc'ed. */
+static char *remedy_for(const struct sx_doctor_row *row, const char *job)
+{
+    const char *const hole = job != NULL ? strstr(row->remedy, "JOB") : NULL;
+    char *const remedy = hole == NULL
+                             ? sx_cli_strdup(row->remedy)
+                             : sx_cli_printf("%.*s%.255s%s", (int)(hole - row->remedy), row->remedy,
+                                             job, hole + strlen("JOB"));
+
+    controls_remove(remedy);
+    return remedy;
+}
+
 void sx_doctor_find(struct sx_doctor *doctor, enum sx_doctor_kind kind, const char *fmt, ...)
 {
     const struct sx_doctor_row *const row = &sx_doctor_rows[kind];
@@ -219,9 +240,11 @@ void sx_doctor_find(struct sx_doctor *doctor, enum sx_doctor_kind kind, const ch
     char *const what = sx_cli_vprintf(fmt, args);
 
     va_end(args);
-    for (char *at = what; *at != '\0'; at++) { /* names are other processes' */
-        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
-    }
-    sx_doctor_print(row, what, doctor->json);
+    char *const remedy = remedy_for(row, doctor->job);
+
+    controls_remove(what);
+    sx_doctor_print(&(struct sx_doctor_row){ row->name, row->level, row->why, remedy }, what,
+                    doctor->json);
+    free(remedy);
     free(what);
 }

@@ -124,6 +124,7 @@ static void missing_look(struct look *look, const struct sx_open_op *op, const c
                                                                 : NULL;
     const uint64_t now_ns = sx_now_ns();
 
+    look->doctor->job = nspace;
     if (how != NULL) {
         sx_doctor_find(look->doctor, SX_DOCTOR_MEMBER_MISSING,
                        "%s of server %d: %" PRIu32 " of %" PRIu32 " have arrived; %.255s.%" PRIu32
@@ -138,6 +139,7 @@ static void missing_look(struct look *look, const struct sx_open_op *op, const c
                        op->arrived, op->expected, nspace, missing->rank,
                        connected ? "" : ", nor called PMIx_Init");
     }
+    look->doctor->job = NULL;
 }
 
 static bool is_of_job(const struct look *look, const struct sx_open_op *op)

@@ -222,7 +222,7 @@ static int unknown_refuse(const struct sx_ls_wish *wish)
     struct sx_verb verb = sx_ls_verb;
 
     verb.try_end = ""; /* the target is in the place of an option */
-    return sx_options_refuse_unknown(&verb, "thing", wish->thing, strlen(wish->thing));
+    return sx_options_refuse_unknown(&verb, "thing or job", wish->thing, strlen(wish->thing));
 }
 
 int sx_cli_ls(char **words)

@@ -74,6 +74,7 @@ await "the rank is stopped" is_stopped "$late"
 await "a member of the fence is missing" finds \
     "^problem  member-missing: fence of server $server: 1 of 2 have arrived; $job.1 (process $late) is " --job "$job"
 expect_finds "^warning  rank-stopped: rank 1, process $late of server $server, is stopped\$" "$job"
+expect_finds "or end the job: shmix kill $job\"" --json "$job"
 kill -STOP "$server"
 await "the server is stopped" is_stopped "$server"
 expect_finds "^problem  server-stopped: server $server is stopped\$" --pid "$server"
