@@ -218,10 +218,9 @@ static void controls_remove(char *text)
 static char *remedy_for(const struct sx_doctor_row *row, const char *job)
 {
     const char *const hole = job != NULL ? strstr(row->remedy, "JOB") : NULL;
-    char *const remedy = hole == NULL
-                             ? sx_cli_strdup(row->remedy)
-                             : sx_cli_printf("%.*s%.255s%s", (int)(hole - row->remedy), row->remedy,
-                                             job, hole + strlen("JOB"));
+    char *const remedy = hole == NULL ? sx_cli_strdup(row->remedy)
+                                      : sx_cli_printf("%.*s%.255s%s", (int)(hole - row->remedy),
+                                                      row->remedy, job, hole + strlen("JOB"));
 
     controls_remove(remedy);
     return remedy;

@@ -476,7 +476,7 @@ static void refusal_log(struct sx_client *client)
     if (!client->cleanup_logged) {
         client->cleanup_logged = true;
         sx_log(SX_LOG_WARN,
-               "cleanup for rank %u of %s refused: a process may name %u paths, %u bytes in all, and "
+               "cleanup for rank %u of %s refused: a process may name %u paths, %u bytes in all; "
                "a path counts once for each target; the same is the limit of what others name for "
                "one target; the paths of ended processes have %u bytes in a job: name the "
                "directory of the files",

@@ -91,8 +91,8 @@ static void quota_log(struct sx_client *client, enum sx_pending_quota quota, boo
                "client %s.%u has %u %s %s, which keep %zu bytes, and may have no more above %zu: "
                "%s, or name fewer processes and say less in each",
                client->nspace->name, client->rank, client->pending_counts[quota],
-               quotas[quota].things, state, client->pending_bytes[quota],
-               quotas[quota].bytes_max, remedy);
+               quotas[quota].things, state, client->pending_bytes[quota], quotas[quota].bytes_max,
+               remedy);
     }
 }
 

@@ -159,11 +159,15 @@ static const struct {
     { CORE, NUMA, 9, NULL, "--map-by core: 9 ranks want a core each" },
     { NODE, HWTHREAD, 17, NULL, "17 ranks want a hardware thread each, and this machine has 16" },
     { NUMA, CORE, 9, NULL, "rank 8 wants a core of its own on NUMA node 0, which has 2" },
-    { PACKAGE, CORE, 9, NULL, "; use fewer ranks, --bind-to core:overload-allowed, --bind-to package or --bind-to none" },
-    { NUMA, CORE, 9, NULL, "; use fewer ranks, --bind-to core:overload-allowed, --bind-to numa or --bind-to none" },
-    { NODE, CORE, 9, NULL, "; use fewer ranks, --bind-to core:overload-allowed, --bind-to numa or --bind-to none" },
+    { PACKAGE, CORE, 9, NULL,
+      "; use fewer ranks, --bind-to core:overload-allowed, --bind-to package or --bind-to none" },
+    { NUMA, CORE, 9, NULL,
+      "; use fewer ranks, --bind-to core:overload-allowed, --bind-to numa or --bind-to none" },
+    { NODE, CORE, 9, NULL,
+      "; use fewer ranks, --bind-to core:overload-allowed, --bind-to numa or --bind-to none" },
     { CORE, NUMA, 9, NULL, "; use fewer ranks or --bind-to none" },
-    { CORE, HWTHREAD, 9, NULL, "; use fewer ranks, --bind-to hwthread:overload-allowed, --map-by slot or --bind-to none" },
+    { CORE, HWTHREAD, 9, NULL,
+      "; use fewer ranks, --bind-to hwthread:overload-allowed, --map-by slot or --bind-to none" },
 };
 
 static char *all_cpusets(void)
