@@ -85,6 +85,7 @@ const struct sx_family sx_families[] = {
         .client_added = sx_invite_client_added,
         .client_left = sx_invite_client_gone,
         .client_gone = sx_invite_client_gone,
+        .client_removed = sx_invite_client_removed,
         .events_missed = sx_invite_missed,
         .group_aborted = sx_invite_aborted,
         .stop = sx_invites_stop,

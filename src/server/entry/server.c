@@ -232,6 +232,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_list_init(&server->collective.unread);
     sx_list_init(&server->collective.leavers);
     sx_list_init(&server->group.invite_early);
+    sx_invites_init(server);
     sx_list_init(&server->collective.spans);
     sx_list_init(&server->own_asks);
     server->collective.shown.table = SX_OPEN_OPS_NULL;

@@ -239,9 +239,13 @@ void sx_invite_name_claimed(struct sx_server *server, const char *name);
 void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
                       uint64_t next);
 
-/* @client ends: it no longer invites, and is no longer a guest. */
+/* @client ends: it no longer invites, and is no longer a guest.  When there are many invitations,
+ * the inviters are informed in steps, a turn each. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);
+/* @client loses its name: the rest is done at once. */
+void sx_invite_client_removed(struct sx_server *server, struct sx_client *client);
 
+void sx_invites_init(struct sx_server *server);
 void sx_invites_stop(struct sx_server *server);
 void sx_invites_deinit(struct sx_server *server);
 

@@ -222,6 +222,13 @@ void sx_guest_ask(struct sx_guest *guest, uint64_t question, bool awaited)
     sx_list_append(&guest->invitation->asked, &guest->asked);
 }
 
+void sx_guest_ask_later(struct sx_guest *guest)
+{
+    sx_guest_settle(guest);
+    guest->is_awaited = true;
+    guest->invitation->awaited++;
+}
+
 struct sx_guest *sx_invitation_asked(const struct sx_invitation *invitation, uint64_t question,
                                      size_t *ret_looks)
 {

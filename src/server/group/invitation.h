@@ -43,11 +43,12 @@ enum sx_guest_state {
 struct sx_guest {
     struct sx_table_node node; /* server.guests */
     struct sx_list link;       /* invitation.guests, in the order in which they were named */
-    struct sx_list of_client;  /* client.guests; in no list once its process has ended */
+    struct sx_list of_client;  /* client.guests; then server.lost, while its loss is not acted on */
     struct sx_invitation *invitation;
     struct sx_client *client; /* retained */
     enum sx_guest_state state;
     bool is_new;   /* set by invite.c: the event that invites it is still to be sent */
+    bool is_lost;  /* set by invite.c: its process has ended, which is not acted on yet */
     uint8_t hears; /* SX_HEARS_*: questions that it can answer, once it has accepted */
     /* A question about this guest that the inviter has been asked, and not answered. */
     struct sx_list asked; /* invitation.asked; in no list: no question */
@@ -115,6 +116,8 @@ bool sx_guest_lose(struct sx_guest *guest);
 
 /* The inviter is asked about @guest, possibly once more; @awaited: the answer is awaited. */
 void sx_guest_ask(struct sx_guest *guest, uint64_t question, bool awaited);
+/* The inviter will be asked about @guest: nothing is decided before. */
+void sx_guest_ask_later(struct sx_guest *guest);
 /* The question about @guest needs no answer any more. */
 void sx_guest_settle(struct sx_guest *guest);
 /* Return: the guest that @question is about; NULL: there is none.  *ret_looks: number of guests

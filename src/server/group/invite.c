@@ -23,6 +23,51 @@ static bool is_gone(const struct sx_client *client)
            client->departed;
 }
 
+/* ---- guests that are lost -------------------------------------------------------------------- */
+
+#define LOSSES_STEP 1000u /* guests that are lost, in one turn */
+
+/* Its loss is acted on now, and the inviter asked; the verdict is the caller's. */
+static void loss_ask(struct sx_server *server, struct sx_guest *guest)
+{
+    sx_list_remove(&guest->of_client);
+    sx_guest_settle(guest);
+    guest->is_lost = false;
+    if (guest->invitation->inviter != guest->client) {
+        sx_invite_lead_forget(guest->invitation, guest->client);
+        sx_invite_ask(server, guest);
+    }
+}
+
+/* The invitation may be gone afterwards. */
+static void loss_act(struct sx_server *server, struct sx_guest *guest)
+{
+    struct sx_invitation *const invitation = guest->invitation;
+
+    loss_ask(server, guest);
+    if (invitation->inviter == guest->client) {
+        sx_invite_lead_seek(server, invitation);
+    } else {
+        sx_invite_judge(server, invitation);
+    }
+}
+
+static bool losses_act(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const lost = &server->group.lost;
+
+    for (; *left > 0 && !sx_list_empty(lost); --*left) {
+        loss_act(server, SX_LIST_ENTRY(lost->next, struct sx_guest, of_client));
+    }
+    return sx_list_empty(lost);
+}
+
+void sx_invites_init(struct sx_server *server)
+{
+    sx_list_init(&server->group.lost);
+    sx_steps_init(&server->group.losses, server, losses_act, LOSSES_STEP);
+}
+
 /* ---- invite ---------------------------------------------------------------------------------- */
 
 /* The inviter is first, unless it has listed itself at another place. */
@@ -46,9 +91,14 @@ static bool guests_ask(struct sx_server *server, struct sx_invitation *invitatio
 
     for (size_t i = 0; i < named->procs.count && ok; i++) {
         const pmix_proc_t *const proc = &named->procs.all[i];
+        struct sx_client *const client = sx_client_find(sx_nspace_find(server, proc->nspace),
+                                                        proc->rank);
+        struct sx_guest *const guest = sx_invitation_guest(server, invitation, client);
 
-        ok = sx_invitation_ask(server, invitation,
-                               sx_client_find(sx_nspace_find(server, proc->nspace), proc->rank));
+        if (guest != NULL && guest->is_lost) {
+            loss_ask(server, guest); /* of the process before */
+        }
+        ok = sx_invitation_ask(server, invitation, client);
     }
     return ok;
 }
@@ -73,6 +123,14 @@ static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, 
     struct sx_invitation *invitation = sx_invitation_find_of(server, client->uid, name);
     pmix_status_t rc = PMIX_SUCCESS;
 
+    if (invitation != NULL && invitation->inviter == client) {
+        struct sx_guest *const self = sx_invitation_guest(server, invitation, client);
+
+        if (self != NULL && self->is_lost) { /* the process before has invited */
+            loss_act(server, self);
+            invitation = sx_invitation_find_of(server, client->uid, name);
+        }
+    }
     if (invitation == NULL || invitation->inviter != client || invitation->lead != NULL) {
         rc = sx_group_name_judge(server, client->uid, name);
     }
@@ -191,18 +249,6 @@ void sx_invite_client_added(struct sx_server *server, struct sx_client *client)
 
         call->named.registered = 0; /* the host may have removed some meanwhile */
         call_look(server, call);
-    }
-}
-
-void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
-{
-    SX_LIST_EACH(it, &server->group.invite_early) {
-        struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
-        const struct sx_invite_named *const named = &call->named;
-
-        if (strcmp(named->procs.all[named->registered].nspace, nspace->name) == 0) {
-            sx_pending_answer(&call->pending, PMIX_ERR_NOT_FOUND);
-        }
     }
 }
 
@@ -445,31 +491,66 @@ void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
 
 /* ---- ends ------------------------------------------------------------------------------------ */
 
+/* Nothing is decided about an invitation before its losses are acted on, in steps. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
 {
     struct sx_list *node;
 
     while ((node = sx_list_pop(&client->guests)) != NULL) {
         struct sx_guest *const guest = SX_LIST_ENTRY(node, struct sx_guest, of_client);
-        struct sx_invitation *const invitation = guest->invitation;
 
-        if (invitation->inviter == client) {
-            (void)sx_guest_lose(guest);
-            sx_invite_lead_seek(server, invitation);
-        } else if (sx_guest_lose(guest)) {
-            sx_invite_lead_forget(invitation, client);
-            sx_invite_ask(server, guest);
-            sx_invite_judge(server, invitation);
+        if (sx_guest_lose(guest) || guest->invitation->inviter == client) {
+            sx_guest_ask_later(guest);
+            guest->is_lost = true;
+            sx_list_append(&server->group.lost, node);
         }
+    }
+    sx_steps_go(&server->group.losses);
+}
+
+/* Events about the losses name the process, which has its name still. */
+static void losses_end(struct sx_server *server, const struct sx_nspace *nspace,
+                       const struct sx_client *client)
+{
+    struct sx_list of_it = SX_LIST_INIT(of_it);
+
+    SX_LIST_EACH(it, &server->group.lost) {
+        const struct sx_client *const lost = SX_LIST_ENTRY(it, struct sx_guest, of_client)->client;
+
+        if (lost->nspace == nspace && (client == NULL || lost == client)) {
+            sx_list_remove(it);
+            sx_list_append(&of_it, it);
+        }
+    }
+    while (!sx_list_empty(&of_it)) {
+        loss_act(server, SX_LIST_ENTRY(of_it.next, struct sx_guest, of_client));
     }
 }
 
+void sx_invite_client_removed(struct sx_server *server, struct sx_client *client)
+{
+    losses_end(server, client->nspace, client);
+}
+
+void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
+{
+    SX_LIST_EACH(it, &server->group.invite_early) {
+        struct sx_invite_call *const call = SX_LIST_ENTRY(it, struct sx_invite_call, link);
+        const struct sx_invite_named *const named = &call->named;
+
+        if (strcmp(named->procs.all[named->registered].nspace, nspace->name) == 0) {
+            sx_pending_answer(&call->pending, PMIX_ERR_NOT_FOUND);
+        }
+    }
+    losses_end(server, nspace, NULL);
+}
+
 /* No process is left to send events to. */
-static void client_stop(struct sx_server *server, struct sx_client *client)
+static void guests_stop(struct sx_server *server, struct sx_list *guests)
 {
     struct sx_list *node;
 
-    while ((node = sx_list_pop(&client->guests)) != NULL) {
+    while ((node = sx_list_pop(guests)) != NULL) {
         struct sx_invitation *const invitation =
             SX_LIST_ENTRY(node, struct sx_guest, of_client)->invitation;
 
@@ -486,9 +567,10 @@ void sx_invites_stop(struct sx_server *server)
         const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
         for (size_t i = 0; i < nspace->client_count; i++) {
-            client_stop(server, nspace->by_rank[i]);
+            guests_stop(server, &nspace->by_rank[i]->guests);
         }
     }
+    guests_stop(server, &server->group.lost);
 }
 
 void sx_invites_deinit(struct sx_server *server)

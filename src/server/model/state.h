@@ -300,6 +300,8 @@ struct sx_group_state {
     struct sx_table invitations; /* by the groups' names: invitation.h */
     struct sx_list invite_early; /* calls that name processes not registered yet: invite.c */
     struct sx_table guests;      /* of all invitations, by invitation and client */
+    struct sx_list lost;         /* struct sx_guest whose processes have ended: invite.c ... */
+    struct sx_steps losses;      /* ... acts on each, in steps */
 };
 
 /* event */

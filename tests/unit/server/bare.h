@@ -10,6 +10,7 @@
 
 #include "server/collective/collective.h"
 #include "server/data/get_index.h"
+#include "server/group/group.h"
 #include "server/model/family.h"
 #include "server/model/state.h"
 #include "server/port/port.h"
@@ -34,6 +35,7 @@ static inline void bare_init(struct sx_server *server)
     sx_list_init(&server->collective.unread);
     sx_list_init(&server->collective.leavers);
     sx_list_init(&server->group.invite_early);
+    sx_invites_init(server);
     sx_memberships_init(&server->memberships, 1);
     sx_waiting_init(server);
     sx_list_init(&server->entry.strangers.asked);

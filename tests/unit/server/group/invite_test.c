@@ -689,3 +689,114 @@ Test(invite, is_refused_beyond_the_quota)
     sx_invite_client_gone(&server, clients[INVITER]);
     sx_invite_client_gone(&server, clients[STRANGER]);
 }
+
+/* ---- a guest of many groups ends --------------------------------------------------------------- */
+
+#define EACH 500u /* groups of each of three that invite guest 0 */
+#define ALL (3 * EACH)
+#define LOSSES_A_TURN 1000u
+
+static const uint32_t inviters[] = { 1, INVITER, STRANGER };
+
+static void group_name(unsigned number, char name[32])
+{
+    snprintf(name, 32, "many.%u", number);
+}
+
+static void guest_of_many_ends(void)
+{
+    static const uint32_t guest = 0;
+    char name[32];
+
+    limit_ns = UINT64_MAX / 4;
+    for (unsigned i = 0; i < ALL; i++) {
+        group_name(i, name);
+        send_invite(inviters[i / EACH], name, &guest, 1);
+    }
+    cr_assert_eq(server.group.invitations.count, ALL);
+    sx_invite_client_gone(&server, clients[0]);
+    cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
+}
+
+static void inviters_end(void)
+{
+    for (size_t i = 0; i < SX_COUNT(inviters); i++) {
+        sx_pending_client_gone(&server, clients[inviters[i]]);
+    }
+}
+
+/* The last group's inviter invites the next process of that rank, before it has been informed of
+ * the end of this one. */
+Test(invite, of_a_guest_of_many_groups_fail_a_thousand_a_turn)
+{
+    static const uint32_t guest = 0;
+    char last[32], other[32];
+
+    group_name(ALL - 1, last);
+    group_name(ALL - 2, other);
+    guest_of_many_ends();
+    send_join(0, other, true, STRANGER); /* not its invitation */
+    cr_expect_eq(answers_next(&answers[0], id_last), PMIX_ERR_INVALID_OPERATION);
+    const struct sx_invitation *const open = sx_invitation_next(&server, last, NULL);
+
+    cr_assert_not_null(open);
+    cr_expect_eq(sx_invitation_verdict(open), PMIX_ERR_WOULD_BLOCK);
+    const uint64_t events = clients[0]->nspace->events.newest;
+
+    send_invite(STRANGER, last, &guest, 1);
+    cr_expect_eq(clients[0]->nspace->events.newest, events + 2, "it is lost, and invited");
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(server.group.invitations.count, 1);
+    cr_expect_eq(clients[0]->nspace->events.newest, events + 2 + ALL - LOSSES_A_TURN - 1,
+                 "each is lost once");
+    cr_expect_eq(sx_invitation_guest(&server, open, clients[0])->state, SX_GUEST_ASKED);
+    sx_invite_client_gone(&server, clients[0]);
+    bare_call(&server, NULL, NULL);
+    inviters_end();
+}
+
+Test(invite, of_a_guest_of_many_groups_fail_before_it_has_lost_its_name)
+{
+    guest_of_many_ends();
+    sx_invite_client_removed(&server, clients[1]);
+    cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
+    sx_invite_client_removed(&server, clients[0]);
+    cr_expect_eq(server.group.invitations.count, 0);
+    bare_call(&server, NULL, NULL);
+    inviters_end();
+}
+
+Test(invite, of_a_guest_of_many_groups_end_with_the_server)
+{
+    guest_of_many_ends();
+    sx_invites_stop(&server);
+    cr_expect_eq(server.group.invitations.count, 0);
+    bare_call(&server, NULL, NULL);
+    inviters_end();
+}
+
+/* One that invites to many groups has left: nobody of them can lead. */
+Test(invite, of_an_inviter_to_many_groups_fail_a_thousand_a_turn)
+{
+    static const uint32_t guest = 0;
+    char name[32];
+
+    limit_ns = UINT64_MAX / 4;
+    server.port.pending_max[SX_PENDING_INVITE] = ALL + 1;
+    for (unsigned i = 0; i < ALL; i++) {
+        group_name(i, name);
+        send_invite(INVITER, name, &guest, 1);
+    }
+    sx_invite_client_gone(&server, clients[INVITER]);
+    cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
+    /* Its next process invites to one of them. */
+    send_invite(INVITER, name, &guest, 1);
+    cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
+    cr_assert_not_null(sx_invitation_next(&server, name, NULL));
+    cr_expect_eq(sx_invitation_next(&server, name, NULL)->leaders.count, 1);
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(server.group.invitations.count, 1);
+    sx_invite_client_gone(&server, clients[INVITER]);
+    bare_call(&server, NULL, NULL);
+    sx_pending_client_gone(&server, clients[INVITER]);
+}
