@@ -589,6 +589,11 @@ static void take_handled(struct sx_run_state *run, struct sx_run_news *news)
     sx_run_end_handled(news->job);
 }
 
+static void take_gone(struct sx_run_state *run, struct sx_run_news *news)
+{
+    sx_run_lookups_tool_gone(run, news->tool);
+}
+
 static void take_bereft(struct sx_run_state *run, struct sx_run_news *news)
 {
     (void)run;
@@ -605,6 +610,7 @@ void sx_run_failure_news(struct sx_run_state *run)
         [SX_RUN_NEWS_SPAWN] = { take_spawn },
         [SX_RUN_NEWS_PUSH] = { take_push },
         [SX_RUN_NEWS_HANDLED] = { take_handled },
+        [SX_RUN_NEWS_GONE] = { take_gone },
         [SX_RUN_NEWS_BEREFT] = { take_bereft },
     };
 

@@ -14,7 +14,8 @@
  * look-up at a time, and its requests are served in their order.  So a file system that hangs
  * costs its own asker its spawns, and nobody else anything.  A look-up that the kernel does not let
  * die is LOST: further requests of its asker are refused until it has gone.  The requests of a job
- * that ends, or has ended, are refused at once, and its look-up is killed. */
+ * that ends, or has ended, and of a tool that has gone, are refused at once, and their look-up is
+ * killed. */
 #include "launch/job/state.h"
 
 #include <errno.h>
@@ -435,19 +436,31 @@ void sx_run_lookups_step(struct sx_run_state *run)
     }
 }
 
-/* ---- jobs that end --------------------------------------------------------------------------- */
+/* ---- jobs that end, and tools --------------------------------------------------------------- */
 
 static bool is_ending(const struct sx_run_job *parent)
 {
     return parent != NULL && (parent->caused || parent->state == SX_RUN_OVER);
 }
 
-/* Refuse the requests of @asker whose job is ending. */
-static void asker_drop(struct sx_run_asker *asker)
+/* Return: why @lookup is not made any more, or NULL.  @tool has gone; NULL: none. */
+static const char *why_dropped(const struct sx_run_lookup *lookup, const pmix_proc_t *tool)
+{
+    if (is_ending(lookup->parent)) {
+        return "the job that asks for it is ending";
+    }
+    return tool != NULL && lookup->parent == NULL &&
+                   PMIx_Check_procid(&lookup->request->parent, tool)
+               ? "the tool that asks for it has gone"
+               : NULL;
+}
+
+/* Refuse the requests of @asker whose job is ending, and those of @tool (NULL: none). */
+static void asker_drop(struct sx_run_asker *asker, const pmix_proc_t *tool)
 {
     struct sx_run_lookup **at = &asker->first;
 
-    if (asker->first != NULL && is_ending(asker->first->parent)) {
+    if (asker->first != NULL && why_dropped(asker->first, tool) != NULL) {
         if (asker->state == LOOKING) {
             look_end(asker);
         } else if (asker->state != LOST) {
@@ -458,15 +471,22 @@ static void asker_drop(struct sx_run_asker *asker)
     asker->last = NULL;
     while (*at != NULL) {
         struct sx_run_lookup *const lookup = *at;
+        const char *const why = why_dropped(lookup, tool);
 
-        if (is_ending(lookup->parent)) {
+        if (why != NULL) {
             *at = lookup->next;
-            lookup_refuse(asker->run, lookup, PMIX_ERR_JOB_CANCELED,
-                          "the job that asks for it is ending");
+            lookup_refuse(asker->run, lookup, PMIX_ERR_JOB_CANCELED, why);
         } else {
             asker->last = lookup;
             at = &lookup->next;
         }
+    }
+}
+
+void sx_run_lookups_tool_gone(struct sx_run_state *run, const pmix_proc_t *tool)
+{
+    for (struct sx_run_asker *asker = run->askers; asker != NULL; asker = asker->next) {
+        asker_drop(asker, tool);
     }
 }
 
@@ -493,7 +513,7 @@ bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live)
     while (run->job_is_ending) { /* a refusal may end another job */
         run->job_is_ending = false;
         for (struct sx_run_asker *asker = run->askers; asker != NULL; asker = asker->next) {
-            asker_drop(asker);
+            asker_drop(asker, NULL);
         }
     }
     if (jobs_live || run->closing || !any_waits(run)) {

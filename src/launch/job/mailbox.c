@@ -125,6 +125,7 @@ static void news_end(struct sx_run_news *news, bool answer)
     sx_run_request_free(news->request);
     sx_run_job_drop(news->job);
     sx_run_job_drop(news->by);
+    free(news->tool);
     free(news->ranks);
     free(news);
 }

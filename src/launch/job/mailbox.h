@@ -6,8 +6,8 @@
  *
  * News are dealt in the order in which they were posted.  A news holds the jobs that it names, so
  * these are not removed before.  Memory is bounded by the callers that wait for an answer; each
- * rank adds one loss and SX_RUN_BREAKPOINTS breakpoints (launch/pmi/upcall.h) at most.  Upcalls
- * carry no pointer to the launcher, so each process has one mailbox. */
+ * rank adds one loss and SX_RUN_BREAKPOINTS breakpoints (launch/pmi/upcall.h) at most, each tool
+ * its end.  Upcalls carry no pointer to the launcher, so each process has one mailbox. */
 #ifndef SX_LAUNCH_JOB_MAILBOX_H
 #define SX_LAUNCH_JOB_MAILBOX_H
 
@@ -30,6 +30,7 @@ enum sx_run_news_kind {
     SX_RUN_NEWS_SPAWN,   /* a request for a job */
     SX_RUN_NEWS_PUSH,    /* input for ranks */
     SX_RUN_NEWS_HANDLED, /* the event that sx_run_upcall_handled waits for has happened */
+    SX_RUN_NEWS_GONE,    /* @tool, or a rank of a job that is not there, has gone */
     SX_RUN_NEWS_BEREFT,  /* ranks of the job depend on a rank of the job @by, which has died */
     SX_RUN_NEWS_KINDS,
 };
@@ -54,6 +55,7 @@ struct sx_run_news {
     struct sx_run_job *job; /* held: the job of the ranks; of a spawn: the parent, or NULL */
     struct sx_run_request *request; /* of a spawn */
     struct sx_run_push *push;       /* of a push */
+    pmix_proc_t *tool;              /* that has gone */
     struct sx_run_job *by;          /* the job that is named by BEREFT, held; NULL: none */
     uint32_t rank;
     bool after_loss; /* the job had lost a rank before: this may be a reaction of its peers */

@@ -133,6 +133,8 @@ void sx_run_lookups_step(struct sx_run_state *run);
 /* Refuse the requests of jobs that are ending.  Return: @jobs_live; or true while requests wait
  * that may become jobs, for the time of one at most. */
 bool sx_run_lookups_live(struct sx_run_state *run, bool jobs_live);
+/* Refuse the requests of @tool, which has gone. */
+void sx_run_lookups_tool_gone(struct sx_run_state *run, const pmix_proc_t *tool);
 /* Whether @pid makes the processes that look up; it has been reaped, or any other has. */
 bool sx_run_lookup_is(const struct sx_run_state *run, pid_t pid);
 void sx_run_lookup_ended(struct sx_run_state *run, pid_t pid);

@@ -125,7 +125,8 @@ bool sx_run_upcall_any_counted(const struct sx_run_job *job)
     return any;
 }
 
-static void note_client(const pmix_proc_t *proc, bool is_client)
+/* Return: false when @proc is a tool, or the job is not there any more. */
+static bool note_client(const pmix_proc_t *proc, bool is_client)
 {
     struct sx_run_clients *clients;
     bool wakes = false;
@@ -140,6 +141,7 @@ static void note_client(const pmix_proc_t *proc, bool is_client)
     if (wakes) {
         sx_mailbox_wake();
     }
+    return clients != NULL;
 }
 
 void sx_run_upcall_await(uint32_t awaited, bool each)
@@ -166,7 +168,7 @@ static pmix_status_t client_connected(const pmix_proc_t *proc, void *server_obje
     (void)server_object;
     (void)cbfunc;
     (void)cbdata;
-    note_client(proc, true);
+    (void)note_client(proc, true);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -176,7 +178,14 @@ static pmix_status_t client_finalized(const pmix_proc_t *proc, void *server_obje
     (void)server_object;
     (void)cbfunc;
     (void)cbdata;
-    note_client(proc, false);
+    if (!note_client(proc, false)) {
+        struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
+
+        *news = (struct sx_run_news){ .kind = SX_RUN_NEWS_GONE,
+                                      .tool = sx_cli_calloc(1, sizeof(*news->tool)) };
+        *news->tool = *proc;
+        sx_mailbox_post(news);
+    }
     return PMIX_OPERATION_SUCCEEDED;
 }
 

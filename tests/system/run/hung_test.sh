@@ -96,6 +96,33 @@ for ends in killed well; do
     expect_clean "an asker that ends $ends"
 done
 
+# ---- and so does a tool that has gone, beside one that waits for its turn behind it ----
+
+for waits in alone another; do
+    rm -f "$work/there" "$work/over"
+    LD_PRELOAD=$HANGS "$SHMIX" run -n 1 sh -c 'touch "$1/there"; while [ ! -e "$1/over" ]; do sleep 0.02; done' - "$work" \
+        >"$work/out" 2>"$work/err" &
+    launcher=$!
+    await "a rank is there" [ -e "$work/there" ]
+    PMIX_SERVER_PIDINFO=$launcher "$SPAWNER" "pmix.wdir=$work/hangs" -- true >"$work/first" 2>&1 &
+    tool=$!
+    await "a look-up hangs" looks
+    if [ $waits = another ]; then
+        PMIX_SERVER_PIDINFO=$launcher "$SPAWNER" pmix.notecomp -- true >"$work/second.out" 2>&1 &
+        second=$!
+    fi
+    kill -KILL "$tool"
+    wait "$tool" 2>/dev/null
+    await "a tool that has gone: its spawn is refused" grep -q 'the tool that asks for it has gone' "$work/err"
+    if [ $waits = another ]; then
+        wait "$second"
+        grep -qx 'spawn: PMIX_SUCCESS' "$work/second.out" || fail "the tool behind it: $(cat "$work/second.out")"
+    fi
+    touch "$work/over"
+    wait "$launcher" || fail "a tool that has gone: the job fails"
+    expect_clean "a tool that has gone"
+done
+
 # ---- a file is read once for all applications of a spawn ----
 
 echo localhost >"$work/counted"
