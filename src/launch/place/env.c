@@ -337,16 +337,28 @@ static uint32_t rank_count_of(const struct sx_run_app *app)
     return app->rank_count;
 }
 
-/* The arguments behind the program's name, with blanks between them. */
+#define VARIABLE_BYTES_MAX ((size_t)32 * 4096) /* of the kernel: NAME=VALUE with its NUL */
+
+/* The arguments behind the program's name, with blanks between them.  Return: NULL when there are
+ * none, or too many for a variable: the kernel would not execute the program with it. */
 static char *arguments_join(char *const *program)
 {
-    char *text = sx_cli_strdup("");
+    size_t size = 0, used = 0;
 
     for (size_t i = 1; program[0] != NULL && program[i] != NULL; i++) {
-        char *const longer = sx_cli_printf("%s%s%s", text, i > 1 ? " " : "", program[i]);
+        size += strlen(program[i]) + 1;
+    }
+    if (size <= 1 || size > VARIABLE_BYTES_MAX - sizeof("OMPI_ARGV")) {
+        return NULL;
+    }
+    char *const text = sx_cli_calloc(size, 1);
 
-        free(text);
-        text = longer;
+    for (size_t i = 1; program[i] != NULL; i++) {
+        const size_t len = strlen(program[i]);
+
+        memcpy(text + used, program[i], len);
+        used += len + 1;
+        text[used - 1] = program[i + 1] == NULL ? '\0' : ' ';
     }
     return text;
 }
@@ -363,7 +375,7 @@ void sx_run_env_put_job(char ***env, const struct sx_run_job *job, const struct 
     put_numbers(env, "OMPI_FIRST_RANKS", job, first_rank_of);
     put_numbers(env, "OMPI_APP_CTX_NUM_PROCS", job, rank_count_of);
     sx_run_env_put(env, "OMPI_COMMAND", app->program[0]);
-    if (arguments[0] != '\0') {
+    if (arguments != NULL) {
         sx_run_env_put(env, "OMPI_ARGV", arguments);
     }
     free(arguments);

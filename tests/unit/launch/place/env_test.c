@@ -209,3 +209,25 @@ Test(run_env, wrapper_scripts_find_what_mpirun_would_have_set)
     expect(env, "OMPI_ARGV", NULL);
     sx_run_env_free(env);
 }
+
+/* The kernel executes no program with a variable of more than 128 KiB. */
+Test(run_env, arguments_that_no_variable_holds_are_in_none)
+{
+    const size_t most = ((size_t)128 << 10) - strlen("OMPI_ARGV=") - 1;
+    char *const word = calloc(most + 2, 1), *program[] = { "solve", word, "x", NULL };
+    struct sx_run_app app = { .rank_count = 1, .program = program };
+    const struct sx_run_job job = { .apps = &app, .app_count = 1, .rank_count = 1 };
+
+    for (size_t more = 0; more < 2; more++) {
+        char *outer[] = { NULL }, **env = sx_run_env_copy(outer);
+
+        memset(word, 'w', most + more - strlen(" x"));
+        sx_run_env_put_job(&env, &job, &app, 1);
+        const char *const said = sx_run_env_get(env, "OMPI_ARGV");
+
+        cr_expect_eq(said == NULL, more == 1, "%zu", more);
+        cr_expect_eq(said == NULL ? 0 : strlen(said), more == 0 ? most : 0);
+        sx_run_env_free(env);
+    }
+    free(word);
+}
