@@ -76,7 +76,7 @@ struct sx_run_request {
     size_t ninfo;
     pmix_app_t *apps;
     size_t napps;
-    struct sx_spawn_share share;       /* while it waits */
+    struct sx_spawn_share share;       /* as long as it is there */
     bool over_share;                   /* it was not copied: the asker has its share */
     struct sx_launch_options said;     /* for the whole job */
     struct sx_launch_options *of_apps; /* for each application, with the job's values for all */

@@ -25,7 +25,7 @@ struct sx_spawn_account {
 
 static struct {
     pthread_mutex_t lock;
-    struct sx_spawn_account *accounts; /* of those who have spawns that wait */
+    struct sx_spawn_account *accounts; /* of those who have spawns */
     size_t bytes;
 } books = {
     .lock = PTHREAD_MUTEX_INITIALIZER,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* spawn_share.h - the bytes of spawns that wait to become jobs, and the share of each asker.
+/* spawn_share.h - the bytes of spawns that wait to become jobs, or are jobs, and the share of each
+ * asker.
  *
- *     take --the request waits--> counted --give back: it is a job, or refused--> not counted
+ *     take --> counted --give back: the job is over, or the spawn is refused--> not counted
  *
  * The rule is that of the server's tables (server/model/quota.h) on two levels.  An asker, which is
  * a job of the command line with all that it has spawned, or the tools, leaves room to other
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SX_SPAWNS_BYTES_MAX ((size_t)48 << 20) /* of all that wait */
+#define SX_SPAWNS_BYTES_MAX ((size_t)48 << 20) /* of all that wait or are jobs */
 
 struct sx_spawn_account;
 
@@ -26,7 +27,7 @@ struct sx_spawn_share {
     size_t bytes;
 };
 
-/* The memory of a request of these while it waits. */
+/* The memory of a request of these. */
 size_t sx_spawn_bytes(const pmix_info_t *info, size_t ninfo, const pmix_app_t *apps, size_t napps);
 
 /* Count @bytes for @proc, one of @asker's.  Return: false when it may have no more. */

@@ -566,10 +566,11 @@ void sx_run_lookup_spawn(struct sx_run_state *run, struct sx_run_request *reques
         return;
     }
     if (request->over_share) {
-        sx_run_child_refuse(run, request, PMIX_ERR_OUT_OF_RESOURCE,
-                            "spawns of this process, or of its first job and all that it has "
-                            "spawned, have their share of the 48 MiB for those that wait: nine "
-                            "tenths of what the others leave");
+        sx_run_child_refuse(
+            run, request, PMIX_ERR_OUT_OF_RESOURCE,
+            "spawns of this process, or of its first job and all that it has "
+            "spawned, have their share of the 48 MiB for all spawns that wait or run: nine "
+            "tenths of what the others leave");
         sx_run_request_free(request);
         return;
     }

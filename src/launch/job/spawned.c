@@ -271,7 +271,6 @@ static pmix_status_t make(struct sx_run_state *run, struct sx_run_request *reque
     *ret_job = sx_run_jobs_add(run->jobs, &request->options);
     (*ret_job)->run = run;
     (*ret_job)->request = request;
-    sx_spawn_share_give_back(&request->share);
     (*ret_job)->parent = parent;
     (*ret_job)->root = sx_cli_strdup(parent == NULL ? request->parent.nspace
                                                     : sx_run_job_root(parent));

@@ -276,6 +276,34 @@ says 'spawn: PMIX_ERR_.*' "the server is killed in the middle"
 await "the janitor" nothing_left
 wait "$launcher" 2>/dev/null
 
+# ---- what spawns ask for counts as long as their jobs live ----
+
+# 15.6 MB each: two fit into what the tools may have of 48 MiB, and a third when one of them is over.
+word=$(printf '%0120000d' 0)
+"$SHMIX" run sh -c 'touch "$1/there"; while [ ! -e "$1/over" ]; do sleep 0.02; done' - "$work" >"$work/job.out" 2>"$work/job.err" &
+launcher=$!
+await "the server" [ -e "$work/there" ]
+# large NAME: a spawn of 13 ranks, until the file NAME is there
+large() {
+    PMIX_SERVER_PIDINFO=$launcher "$SPAWNER" -a 13 pmix.nohup -- sh -c 'while [ ! -e "$0" ]; do sleep 0.2; done' "$work/$1" \
+        "$word" "$word" "$word" "$word" "$word" "$word" "$word" "$word" "$word" "$word" >"$work/out" 2>"$work/err"
+}
+for name in one two three; do
+    large $name
+    [ $name = three ] || says 'spawn: PMIX_SUCCESS' "large spawns: $name"
+done
+says 'spawn: PMIX_ERR_OUT_OF_RESOURCE' "large spawns: the third, while two run"
+grep -q 'have their share of the 48 MiB' "$work/job.err" || fail "large spawns: no line"
+touch "$work/one"
+again() {
+    large three
+    grep -qx 'spawn: PMIX_SUCCESS' "$work/out"
+}
+await "a third, when the first is over" again
+touch "$work/two" "$work/three" "$work/over"
+wait "$launcher"
+expect_clean "large spawns"
+
 # ---- many, one after the other ----
 
 # What is past is forgotten: 600 jobs more take no more memory, of which each would take 10 kB.
