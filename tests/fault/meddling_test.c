@@ -188,6 +188,7 @@ static int role_listens_to_two(const char *arg)
 /* ---- the host: what the server uses next ------------------------------------------------------ */
 
 static _Atomic unsigned entered; /* the entry that ends something */
+static _Atomic unsigned passed;  /* a failure for the other node */
 
 static void take(pmix_rank_t rank)
 {
@@ -211,11 +212,13 @@ static void one_leaves(void)
     take(2);
 }
 
-/* The host, notified that one process has called, takes another one away. */
+/* The host, notified that one process has called, takes another one away.  The failure of the call
+ * is for the other node. */
 static pmix_status_t notify_takes_one(const struct host_question *question)
 {
     if (question->entry == HOST_FENCE) {
-        return fence_takes_one(question);
+        atomic_fetch_add(&passed, 1);
+        return host_refuse(question, PMIX_ERR_NOT_AVAILABLE);
     }
     if (question->code == PMIX_PROC_HAS_CONNECTED) {
         atomic_fetch_add(&entered, 1);
@@ -227,6 +230,7 @@ static pmix_status_t notify_takes_one(const struct host_question *question)
 static void one_calls(void)
 {
     WAIT_FOR(atomic_load(&entered) == 1, "the call");
+    WAIT_FOR(atomic_load(&passed) == 1, "its failure");
 }
 
 /* Of three fences the second is refused, and the third ends meanwhile. */

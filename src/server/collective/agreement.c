@@ -71,7 +71,8 @@ pmix_status_t sx_agree_ask(struct sx_collective *collective, const struct sx_agr
                               .name = entry->name,
                               .operation = entry->operation,
                               .wishes = &collective->wishes,
-                              .is_partial = collective->members.incomplete };
+                              .is_partial = collective->members.incomplete,
+                              .failed = sx_collective_failure(collective) };
 
     joint.procs = procs_of(collective, &joint.proc_count);
     collective->part.answered = answered;
@@ -92,8 +93,8 @@ bool sx_agree_goes_on(struct sx_collective *collective, const struct sx_host_ans
                       pmix_status_t *ret_status)
 {
     *ret_status = answer->status;
-    if (answer->status != PMIX_SUCCESS || answer->size > 0 || collective->is_over ||
-        !sx_agree_is_elsewhere(collective)) {
+    if (answer->status != PMIX_SUCCESS || answer->size > 0 ||
+        (collective->is_over && !collective->is_failed) || !sx_agree_is_elsewhere(collective)) {
         return false;
     }
     if (!sx_agree_reaches(collective->members.server)) {

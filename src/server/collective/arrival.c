@@ -122,6 +122,10 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     }
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
+    if (collective->members.gone != PMIX_SUCCESS) {
+        sx_collective_end(collective, collective->members.gone);
+        return PMIX_SUCCESS;
+    }
     if (collective->kind->arrived != NULL) {
         collective->kind->arrived(collective, client, arrival->options.connect);
     }
@@ -181,6 +185,19 @@ static pmix_status_t words_take(struct sx_arrival *arrival, const struct sx_coll
     return PMIX_SUCCESS;
 }
 
+/* Return: the operation that @client calls, from @oldest on; NULL: a new one.  One that has failed
+ * by a time limit, and that other nodes need, is not joined: X21. */
+static struct sx_collective *called_find(struct sx_collective *oldest, struct sx_client *client)
+{
+    struct sx_collective *next;
+
+    while ((next = sx_collective_joinable(oldest, client)) != NULL && next->is_over &&
+           next->ended == PMIX_ERR_TIMEOUT) {
+        sx_members_leave(&next->members, sx_members_find(&next->members, client));
+    }
+    return next;
+}
+
 /* @client joins the operation that its signature matches; if there is none, it opens one. */
 static pmix_status_t take_part(struct sx_server *server, struct sx_client *client,
                                struct sx_arrival *arrival)
@@ -221,13 +238,18 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
         hash = other->generation.node.hash;
         oldest = sx_op_signature_oldest(server, &meeting, hash);
     }
-    struct sx_collective *collective = sx_collective_joinable(oldest, client);
+    struct sx_collective *collective = called_find(oldest, client);
     struct sx_collective *const owed = sx_failed_find(server, &meeting, hash, client, collective);
 
     if (owed != NULL) {
         rc = owed->ended;
         sx_failed_leave(owed, client);
         return rc;
+    }
+    if (collective != NULL && collective->is_over) { /* it has failed, and other nodes need it */
+        sx_members_arrive(&collective->members, sx_members_find(&collective->members, client),
+                          arrival->op, arrival->bytes);
+        return collective->ended;
     }
     if (collective == NULL) {
         rc = sx_collective_new(server, hash, oldest, arrival, &collective);

@@ -199,8 +199,65 @@ void sx_collective_release(struct sx_collective *collective, pmix_status_t statu
     }
 }
 
+static bool reaches_others(const struct sx_collective *collective)
+{
+    const struct sx_kind *const kind = collective->kind;
+
+    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
+}
+
+/* Return: whether the host ends one of the jobs here, and so on all nodes. */
+static bool names_one_that_ends(const struct sx_collective *collective)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+    struct sx_nspace_run run = { .server = collective->members.server };
+    bool ends = false;
+
+    for (size_t i = 0; i < real->count && !ends; i++) {
+        (void)sx_nspace_run_next(&run, real->all[i].nspace);
+        ends = run.nspace != NULL && run.nspace->is_ending;
+    }
+    return ends;
+}
+
+static bool failure_is_refused(struct sx_collective *collective);
+
+/* @collective has ended with an error for the members here.  Return: whether members on other nodes
+ * would wait for them.  The bytes of a fence that the host has are there for the others, and a time
+ * limit of the other kinds is that of its callers alone (X21). */
+static bool leaves_others_waiting(const struct sx_collective *collective)
+{
+    const bool is_limit = collective->ended == PMIX_ERR_TIMEOUT;
+
+    if (collective->by_list || !reaches_others(collective) ||
+        (collective->kind->commits ? is_limit : collective->with_host)) {
+        return false;
+    }
+    const struct sx_absent absent = sx_members_absent(&collective->members);
+
+    return absent.elsewhere && !absent.unknown;
+}
+
+bool sx_collective_fail(struct sx_collective *collective, pmix_status_t status)
+{
+    const bool is_called = collective->with_host || sx_members_somebody_waits(&collective->members);
+
+    sx_collective_release(collective, status);
+    if (!is_called || !leaves_others_waiting(collective)) {
+        return false;
+    }
+    collective->is_failed = true;
+    if (!collective->with_host && failure_is_refused(collective)) {
+        sx_collective_leave_host(collective, status); /* others may wait for their turn */
+    }
+    return true;
+}
+
 void sx_collective_end(struct sx_collective *collective, pmix_status_t status)
 {
+    if (!collective->is_over && status != PMIX_SUCCESS && sx_collective_fail(collective, status)) {
+        return;
+    }
     sx_collective_release(collective, status);
     if (!collective->with_host) {
         sx_collective_close(collective);
@@ -239,13 +296,6 @@ struct sx_member_ends sx_collective_ends(const struct sx_collective *collective,
                                     .left = pardon(ends.left),
                                     .departed = pardon(ends.departed),
                                     .withdrew = pardon(ends.withdrew) };
-}
-
-static bool reaches_others(const struct sx_collective *collective)
-{
-    const struct sx_kind *const kind = collective->kind;
-
-    return kind->host_reaches != NULL && kind->host_reaches(collective->members.server);
 }
 
 pmix_status_t sx_collective_reach(const struct sx_collective *collective)
@@ -316,6 +366,9 @@ static pmix_status_t collective_open(struct sx_collective *collective, uint64_t 
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_collective_reach(collective);
+    } else if (rc == collective->members.gone && !collective->members.real.is_made &&
+               leaves_others_waiting(collective)) {
+        rc = PMIX_SUCCESS; /* it ends as soon as its first member has joined */
     }
     if (rc != PMIX_SUCCESS) {
         return rc;
@@ -388,7 +441,11 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
         next = collective_behind(collective, tried);
         tried = next != NULL ? next->serial : tried;
     } while (next != NULL && sx_collective_try(next));
-    sx_collective_close(collective);
+    if (collective->is_failed && !names_one_that_ends(collective)) {
+        collective->engine->failed(collective);
+    } else {
+        sx_collective_close(collective);
+    }
 }
 
 /* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
@@ -465,7 +522,8 @@ static pmix_status_t collective_ask_host(struct sx_collective *collective)
 
 /* ---- members that are all here -------------------------------------------------------------- */
 
-static bool host_has(struct sx_generation *generation, void *arg)
+/* Return: whether the operation, which is older than @arg, goes first. */
+static bool is_before(struct sx_generation *generation, void *arg)
 {
     const struct sx_collective *const mine = arg;
     const struct sx_collective *const other = SX_CONTAINER(generation, struct sx_collective,
@@ -473,23 +531,48 @@ static bool host_has(struct sx_generation *generation, void *arg)
     const struct sx_alias_list *const here = &mine->members.real, *const there =
                                                                       &other->members.real;
 
-    return other->with_host && sx_procs_are_equal(here->all, here->count, there->all, there->count);
+    return (other->with_host || (mine->is_failed && !other->is_over)) &&
+           (mine->kind->commits ||
+            sx_procs_are_equal(here->all, here->count, there->all, there->count));
 }
 
 /* Hosts distinguish operations by their processes, and have one of each set at a time.  If a list
- * has shrunk since, its processes are another set. */
+ * has shrunk since, its processes are another set.  One that has failed may be younger than an open
+ * one. */
 static bool is_in_the_way(struct sx_collective *collective)
 {
     struct sx_collective *const oldest = sx_collective_oldest_like(collective);
 
-    return !collective->members.real.is_made || collective->kind->commits
-               ? oldest->with_host
-               : sx_generation_any_older(&oldest->generation, &collective->generation, host_has,
-                                         collective);
+    if (!collective->is_failed &&
+        (!collective->members.real.is_made || collective->kind->commits)) {
+        return oldest->with_host;
+    }
+    return sx_generation_any_older(&oldest->generation, &collective->generation, is_before,
+                                   collective);
+}
+
+/* The host gets @collective, which has failed here, in its turn, as if it were complete.  Return:
+ * whether it does not get it. */
+static bool failure_is_refused(struct sx_collective *collective)
+{
+    if (collective->with_host || is_in_the_way(collective)) {
+        return false;
+    }
+    collective->is_failed = !names_one_that_ends(collective) &&
+                            collective_ask_host(collective) == PMIX_SUCCESS;
+    return !collective->is_failed;
 }
 
 bool sx_collective_try(struct sx_collective *collective)
 {
+    if (collective->is_failed) {
+        const bool is_refused = failure_is_refused(collective);
+
+        if (is_refused) {
+            sx_collective_close(collective);
+        }
+        return is_refused;
+    }
     if (collective->members.arrived_count < collective->members.count) {
         return false;
     }
@@ -510,7 +593,8 @@ bool sx_collective_try(struct sx_collective *collective)
         if (rc == PMIX_SUCCESS) {
             return false;
         }
-        sx_collective_end(collective, rc);
+        sx_collective_release(collective, rc); /* the host has refused it */
+        sx_collective_close(collective);
         return true;
     }
     sx_collective_end(collective, PMIX_SUCCESS);

@@ -192,7 +192,7 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
     while ((collective = sx_collective_walk_next(server, &walk)) != NULL) {
         struct sx_member *member = sx_members_find(&collective->members, client);
 
-        if (collective->is_owed) {
+        if (collective->is_owed || collective->is_failed) {
             sx_failed_leave(collective, client);
         } else if (member != NULL && !sx_round_part_commits(&collective->part)) {
             member_look(collective, member);
@@ -224,7 +224,7 @@ void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *c
         if (member != NULL && !member->arrived && client->nspace != NULL &&
             !sx_members_name(&collective->members, client)) {
             collective->pardons |= pardons;
-            if (collective->is_owed) {
+            if (collective->is_owed || collective->is_failed) {
                 sx_failed_leave(collective, client);
             } else {
                 member_withdraws(collective, member);
@@ -267,6 +267,7 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         go_on_without_one_elsewhere(collective);
     } else if (end != PMIX_SUCCESS) {
+        collective->by_list = true;
         sx_collective_end_soon(collective, end);
     }
 }
@@ -313,7 +314,8 @@ static void collective_go_on(struct sx_collective *collective, struct sx_client 
 
 const struct sx_collective_engine sx_collective_engine = { .resume = collective_resume,
                                                            .go_on = collective_go_on,
-                                                           .stop = sx_collective_end };
+                                                           .stop = sx_collective_end,
+                                                           .failed = sx_failed_passed };
 
 static bool names(const struct sx_collective *collective, const struct sx_nspace *nspace)
 {

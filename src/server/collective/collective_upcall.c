@@ -18,7 +18,8 @@
 pmix_status_t sx_joint_upcall(struct sx_server *server, enum sx_upcall_kind kind,
                               struct sx_joint *joint)
 {
-    const pmix_status_t local = joint->is_partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
+    const pmix_status_t complete = joint->is_partial ? PMIX_ERR_PARTIAL_SUCCESS : PMIX_SUCCESS;
+    const pmix_status_t local = joint->failed != PMIX_SUCCESS ? joint->failed : complete;
     const bool yes = true;
     const size_t own = OWN_INFOS + (kind == SX_UPCALL_FENCE_NB) + (joint->here != NULL);
     pmix_data_array_t here = { .type = PMIX_PROC, .size = joint->here_count, .array = joint->here };

@@ -47,8 +47,12 @@ pmix_status_t sx_collective_reach(const struct sx_collective *collective);
 bool sx_collective_try(struct sx_collective *collective);
 /* Release all members that have arrived with @status. */
 void sx_collective_release(struct sx_collective *collective, pmix_status_t status);
-/* End @collective, and free it unless the host has it.  In that case the next operation of its kind
- * and signature waits for the host's answer. */
+/* Release all members that have arrived with @status, an error.  Return: true when members on other
+ * nodes would wait for those here: the host gets the failure, in its turn, as if all here had
+ * called.  If no caller here is left, the next call of a survivor fails for the others. */
+bool sx_collective_fail(struct sx_collective *collective, pmix_status_t status);
+/* End @collective, and free it unless the host has it or gets its failure.  In that case the next
+ * operation of its kind and signature waits for the host's answer. */
 void sx_collective_end(struct sx_collective *collective, pmix_status_t status);
 /* The host is done with @collective: end it, and hand the next operation of its signature to the
  * host. */
@@ -75,8 +79,10 @@ void sx_collective_walk_end(struct sx_server *server, const struct sx_collective
 void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
                      pmix_status_t status);
 /* @client does not call any more, or has got its status.  The failed operation is kept while others
- * are awaited.  It counts in the quotas of the members that have called. */
+ * are awaited. */
 void sx_failed_leave(struct sx_collective *collective, struct sx_client *client);
+/* The other nodes have the failure of @collective. */
+void sx_failed_passed(struct sx_collective *collective);
 /* Return: the failed operation of @meeting whose status @client must get before it joins @next
  * (NULL: a new one); NULL: none. */
 struct sx_collective *sx_failed_find(struct sx_server *server,

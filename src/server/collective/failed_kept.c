@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* failed_kept.c - failed operations that some members have not called yet.
+/* failed_kept.c - failed operations that some members have not called yet, or other nodes need.
  *
- * They are in a table of their own, by the same signatures. */
+ *     FAILED, for other nodes --its turn--> the host has it --answer--> KEPT for absent members
+ *     KEPT --all have called, or have gone--> freed
+ *
+ * In the first two states it has its place among the open operations.  The others are in a table of
+ * their own, by the same signatures.  A failed operation counts in the quotas of the members that
+ * have called.  If the last one of these has gone, it is freed, unless the host has it or a list
+ * has lost a member.  A survivor that calls later opens another one, which fails, too. */
 #include "server/collective/engine.h"
 
 /* Return: whether a member may still call. */
@@ -18,6 +24,15 @@ static bool is_awaited(const struct sx_collective *collective)
                   sx_member_end(&sx_nobody_may_go, member->client) == PMIX_SUCCESS;
     }
     return awaited;
+}
+
+/* Return: whether the operation, which the host does not have, is kept. */
+static bool is_kept(const struct sx_collective *collective)
+{
+    const bool is_paid = sx_members_somebody_waits(&collective->members);
+
+    return collective->is_failed ? is_paid
+                                 : (is_paid || collective->is_bound) && is_awaited(collective);
 }
 
 /* Keep a failed operation: no call joins it, and each member that calls later gets its status. */
@@ -50,10 +65,10 @@ void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
         sx_collective_end(collective, status);
         return;
     }
-    sx_collective_release(collective, status);
     if (!member->arrived) {
         sx_members_leave(&collective->members, member);
     }
+    sx_collective_release(collective, status);
     if (is_awaited(collective)) {
         failed_keep(collective);
     } else {
@@ -69,9 +84,21 @@ void sx_failed_leave(struct sx_collective *collective, struct sx_client *client)
         sx_members_leave(&collective->members, member);
         sx_shown_changed(collective->members.server, &collective->shown);
     }
-    if (!is_awaited(collective)) {
+    if (!collective->with_host && !is_kept(collective)) {
         sx_collective_close(collective);
     }
+}
+
+void sx_failed_passed(struct sx_collective *collective)
+{
+    collective->is_failed = false;
+    if (collective->ended == PMIX_ERR_TIMEOUT || !is_kept(collective)) {
+        sx_collective_close(collective); /* late members call for the next one: X21 */
+        return;
+    }
+    sx_collective_unlink(collective);
+    sx_list_append(&collective->members.server->collective.all, &collective->link);
+    failed_keep(collective);
 }
 
 struct sx_collective *sx_failed_find(struct sx_server *server,

@@ -83,7 +83,8 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn
                               .wishes = &collective->wishes,
                               .is_partial = members->incomplete };
 
-    if (sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
+    if (collective->is_failed || /* a fence's own bytes have no status */
+        sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
         return sx_rounds_join(collective, members->real.all, members->real.count, answered);
     }
     const pmix_status_t rc = sx_fence_contribute(collective, &joint.blob);

@@ -20,8 +20,10 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
-        if ((!collective->is_over || collective->is_owed) &&
+        if ((!collective->is_over || collective->is_owed ||
+             (collective->is_failed && !collective->with_host)) &&
             sx_members_have_list(&collective->members, entry)) {
+            collective->by_list = true;
             sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
         }
     }
@@ -98,6 +100,7 @@ static void collectives_mean_anew(struct sx_server *server, const struct sx_memb
             const pmix_status_t rc = sx_members_mean_anew(&collective->members);
 
             if (rc != PMIX_SUCCESS) {
+                collective->by_list = true;
                 sx_collective_end_soon(collective, rc);
             }
         }

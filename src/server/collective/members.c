@@ -135,8 +135,9 @@ static pmix_status_t members_of(struct sx_members *members, const struct sx_nspa
             members->incomplete = true;
             continue;
         }
-        if (end != PMIX_SUCCESS) {
-            return end;
+        if (end != PMIX_SUCCESS) { /* the others are gathered, too */
+            members->gone = members->gone == PMIX_SUCCESS ? end : members->gone;
+            continue;
         }
         if (!member_add(members, client)) {
             return PMIX_ERR_OUT_OF_RESOURCE;
@@ -218,6 +219,7 @@ pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_memb
     }
     if (rc == PMIX_SUCCESS) {
         members_sort(members);
+        rc = members->gone;
     }
     return rc;
 }

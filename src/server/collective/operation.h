@@ -139,7 +139,8 @@ struct sx_members {
     struct sx_alias_list real; /* processes that the signature means */
     struct sx_member *all;     /* sorted by client address */
     size_t count, capacity, arrived_count;
-    bool incomplete; /* the operation continues without some member */
+    bool incomplete;    /* the operation continues without some member */
+    pmix_status_t gone; /* with which it ends, since a member had gone when it began */
     /* Namespaces that are not registered here belong to other nodes (admits), or the host will
      * register them (awaits); the signature has one (has). */
     bool admits_unknown, awaits_unknown, has_unknown;
@@ -159,7 +160,8 @@ pmix_status_t sx_member_end(const struct sx_member_ends *ends, const struct sx_c
 /* Find the registered clients of the signature; @ends applies to those that have gone.  Return:
  * PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a namespace that has ended, for one that is not registered
  * where the members neither admit nor await it, or for a process that has left a connected
- * namespace; the status of @ends for a process that has gone; PMIX_ERR_OUT_OF_RESOURCE. */
+ * namespace; the status of @ends for a process that has gone, and the others are members;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_members_gather(struct sx_members *members, const struct sx_member_ends *ends);
 /* Return: whether the signature has waited for the registration of @nspace, whose clients are
  * expected already (sx_members_expect). */
@@ -263,6 +265,7 @@ struct sx_joint {
     int operation;                  /* on the group */
     struct sx_merged_infos *wishes; /* taken; NULL: none */
     bool is_partial;                /* a member here is missing */
+    pmix_status_t failed;           /* with which it has failed here; PMIX_SUCCESS: it has not */
     pmix_proc_t *here;              /* members of this node, for the host; NULL: not passed */
     size_t here_count;
     struct sx_blob blob; /* of a fence: never empty; owned by the call in any case */
@@ -308,7 +311,9 @@ struct sx_collective {
     bool with_host;            /* all here have arrived; kept until the host has answered */
     bool is_over;              /* its members have been released ... */
     bool is_owed;    /* ... those that had arrived; others get the status when they call */
+    bool is_failed;  /* ... with an error that the other nodes have still to get, in its turn */
     bool is_bound;   /* a member has left the list by which it is named */
+    bool by_list;    /* it ends by a change of that list, which other nodes get without it */
     bool collect;    /* a caller asked for the data */
     bool is_late;    /* its time limit has passed, and it may not end yet */
     uint8_t pardons; /* SX_PARDON_*, of all callers */
@@ -322,6 +327,13 @@ struct sx_collective {
     const struct sx_collective_engine *engine;
 };
 
+/* Return: the error with which @collective has failed here, for the other nodes; PMIX_SUCCESS: it
+ * has not failed, or they do not get it. */
+static inline pmix_status_t sx_collective_failure(const struct sx_collective *collective)
+{
+    return collective->is_failed ? collective->ended : PMIX_SUCCESS;
+}
+
 /* Functions of the engine, for the code that it calls. */
 struct sx_collective_engine {
     /* Let the time limit and the ends of members count again. */
@@ -329,6 +341,8 @@ struct sx_collective_engine {
     /* Continue without @client, which the kind's `lost` has kept, or end with @status. */
     void (*go_on)(struct sx_collective *collective, struct sx_client *client);
     void (*stop)(struct sx_collective *collective, pmix_status_t status);
+    /* The other nodes have the failure of @collective: free it, once all members here have it. */
+    void (*failed)(struct sx_collective *collective);
 };
 
 struct sx_kind {

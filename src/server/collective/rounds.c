@@ -206,10 +206,14 @@ static void parts_end(struct sx_rounds *rounds, pmix_status_t status)
     parts_end_named(rounds, status);
 }
 
-/* Return: whether the other servers have still to get the failure here. */
-static bool has_to_tell(struct sx_round_part *part)
+/* @part has failed: for its members at once, and for other servers once all have named it. */
+static void part_fail(struct sx_round_part *part, pmix_status_t status)
 {
-    return part->is_known && !part->is_told && collective_of(part)->ended != PMIX_ERR_TIMEOUT;
+    struct sx_collective *const collective = collective_of(part);
+
+    part->is_named = false;
+    collective->engine->stop(collective, status);
+    collective->is_failed = true;
 }
 
 /* ---- one round ------------------------------------------------------------------------------ */
@@ -220,11 +224,10 @@ static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
     const struct sx_kind *const kind = collective->kind;
     struct sx_round_entry entry = { .kind = kind->number,
                                     .step = part->step,
-                                    .status = collective->is_over ? collective->ended
-                                                                  : PMIX_SUCCESS };
+                                    .status = sx_collective_failure(collective) };
     struct sx_blob contribution = { 0 };
 
-    if (!collective->is_over && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
+    if (!collective->is_failed && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
         entry.status = kind->contribute(collective, &contribution);
     }
     const pmix_status_t rc = sx_round_blob_add(blob, &entry, id_of(collective), &contribution);
@@ -244,16 +247,23 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
                               .procs = rounds->procs,
                               .proc_count = rounds->proc_count };
     pmix_status_t rc = sx_blob_begin_as(&fence.blob, SX_BLOB_ROUND);
+    bool have_all_failed = true;
 
     SX_LIST_EACH(it, &rounds->parts) {
         struct sx_round_part *const part = part_of(it);
         struct sx_collective *const collective = collective_of(part);
 
         rc = rc == PMIX_SUCCESS ? part_name(part, &fence.blob) : rc;
-        fence.is_partial |= collective->members.incomplete;
+        fence.is_partial |= collective->members.incomplete && !collective->is_failed;
+        fence.failed = fence.failed == PMIX_SUCCESS ? sx_collective_failure(collective)
+                                                    : fence.failed;
+        have_all_failed &= collective->is_failed;
         if (!collective->kind->commits) {
             fence.wishes = &collective->wishes;
         }
+    }
+    if (!have_all_failed) { /* the host may end for all what fails: not the others of this round */
+        fence.failed = PMIX_SUCCESS;
     }
     if (rc != PMIX_SUCCESS) {
         sx_blob_clear(&fence.blob);
@@ -264,9 +274,13 @@ static pmix_status_t round_ask(struct sx_rounds *rounds)
     return sx_joint_upcall(rounds->server, SX_UPCALL_FENCE_NB, &fence);
 }
 
+/* Return: whether @part has ended here, and is named no more.  A fence is named until all have
+ * named it: all servers count the same fences. */
 static bool is_done(struct sx_round_part *part)
 {
-    return collective_of(part)->is_over && !has_to_tell(part);
+    const struct sx_collective *const collective = collective_of(part);
+
+    return collective->is_over && collective->kind->commits && !collective->is_failed;
 }
 
 static void round_begin(void *arg, uint64_t now_ns)
@@ -425,7 +439,7 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     struct sx_collective *const collective = collective_of(part);
     const bool by_all = part->named_count == server_count;
 
-    if (part->status != PMIX_SUCCESS) {
+    if (by_all && part->status != PMIX_SUCCESS) {
         part_end(rounds, part, part->status, NULL);
         return true;
     }
@@ -436,13 +450,14 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     const bool has_committed = sx_round_part_commits(part);
 
     part->is_named = false;
-    part->is_known |= part->named_count > 1;
-    if (has_committed) {
+    if (part->status != PMIX_SUCCESS) {
+        part_fail(part, part->status);
+    } else if (has_committed) {
         collective->engine->resume(collective);
     } else if (by_all && !collective->is_over) {
         part->step = SX_ROUND_COMMIT;
     }
-    return by_all || (collective->is_over && has_to_tell(part));
+    return by_all || (collective->is_failed && !part->is_told);
 }
 
 /* The host has answered, and has no round any more. */
@@ -461,7 +476,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
         struct sx_round_part *const part = part_of(it);
 
         part->named_count = part->commit_count = part->named_last = 0;
-        part->status = PMIX_SUCCESS;
+        part->status = part->is_told ? collective_of(part)->ended : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_blob_align(&bytes, answer->size, &copy);

@@ -10,7 +10,10 @@
  *
  *     READY --all have named it, a fence--> ended, with what all have contributed
  *       \-----all have named it, another kind--> COMMIT --all are in COMMIT--> ended, likewise
- *       READY, COMMIT --a server names it as failed--> ended, with that status
+ *       READY, COMMIT --a server names it as failed--> ended for the members, with that status
+ *
+ * A failed operation is named, as failed, until all servers have named it.  So each of them gets
+ * the failure once, and the next operation of its kind and id is matched with the next one there.
  *
  * An operation is identified by its kind and id, or by the name of the list that it ends.  Of
  * several generations, only the oldest takes part, and the next one follows when that has ended.
@@ -31,14 +34,16 @@
  *     a plain fence here, a round there            the fence takes part in the next round
  *     two with different ids                       each is named for itself
  *     members here run into their time limit,      it is named no more: the others keep waiting,
- *     before all are in COMMIT                     until their limit or until the retry here is
+ *     before all are in COMMIT (no fence)          until their limit or until the retry here is
  *                                                  complete, which is matched with theirs
  *     the same, in COMMIT                          the limit waits for the answer, but not longer
  *                                                  than SX_ROUNDS_GRACE_NS
- *     a member here dies before all here call      as without other nodes, which do not learn it
- *     a member here dies behind a round that       the next round names it as failed, once: it ends
- *     named it, before COMMIT                      for those that wait, with the same status
+ *     the same of a fence, before all here call    it has failed
+ *     ... behind that                              it goes on for the others, who get all values
+ *     a member here dies before COMMIT (of a       it has failed: it ends for all with the same
+ *     fence: before all here call)                 status
  *     the same, in COMMIT                          it is a member, and has died as one
+ *     the host ends a job of the set here          no failure is named: the host ends it elsewhere
  *     the host answers with an error               all that the round named end with it
  *     the host answers late, or never              time limits end the operations for the members;
  *                                                  the set waits for the host
@@ -104,8 +109,7 @@ struct sx_round_part {
     enum sx_round_step step;
     bool is_named; /* in the round that the host has ... */
     bool is_alone; /* ... which is this fence, and not a round */
-    bool is_known; /* other servers have named it too */
-    bool is_told;  /* it was named as failed */
+    bool is_told;  /* it was named as failed, in the last round that named it */
 
     /* used while an answer is read */
     uint32_t named_count, commit_count; /* by how many servers */

@@ -384,7 +384,8 @@ static void look(void)
         MUST(one->members.arrived_count > 0);
         /* Full: the host has it, or one before it. */
         MUST(!full || one->with_host || answered_count < asked_count);
-        MUST(full || !one->with_host);
+        MUST(full || !one->with_host || one->is_failed); /* its failure is for the other nodes */
+        MUST(!one->is_owed || (one->is_over && !full));
         for (size_t i = 0; i < one->members.count && !one->is_over; i++) {
             waiting += one->members.all[i].arrived &&
                        one->members.all[i].client->state == SX_CLIENT_CONNECTED;
@@ -424,7 +425,7 @@ static void all_end(void)
         play(&(struct step){ .act = DIE, .member = last });
     }
     MUST(sx_list_empty(&server.collective.all));
-    MUST(server.collective.signatures.count == 0);
+    MUST(server.collective.signatures.count == 0 && server.collective.owed.count == 0);
     MUST(server.memberships.names.count == 0 && server.collective.connects.count == 0);
     for (uint32_t m = 0; m < scene.members; m++) {
         const struct sx_client *const client = actors[m].client;

@@ -37,6 +37,7 @@ struct node {
     char *bytes;
     size_t size;
     size_t asked_procs; /* so many processes */
+    pmix_status_t local;
     unsigned asked_count;
 };
 static struct node nodes[NODES_MAX];
@@ -138,9 +139,12 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t cbfunc,
                               void *cbdata)
 {
-    (void)procs, (void)ninfo;
+    (void)procs;
     cr_assert_null(current->cbfunc, "one at a time");
+    cr_assert_geq(ninfo, 2);
     cr_assert_str_eq(info[0].key, PMIX_COLLECT_DATA);
+    cr_assert_str_eq(info[1].key, PMIX_LOCAL_COLLECTIVE_STATUS);
+    current->local = info[1].value.data.status;
     cr_assert_gt(ndata, 0);
     current->cbfunc = cbfunc;
     current->cbdata = cbdata;

@@ -355,6 +355,7 @@ static struct {
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
     char told[512];
+    pmix_status_t local;
 } entry[2];
 
 static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
@@ -368,6 +369,9 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const 
         const size_t used = strlen(entry[node].told);
 
         snprintf(entry[node].told + used, sizeof(entry[node].told) - used, "%s ", info[i].key);
+        if (PMIx_Check_key(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS)) {
+            entry[node].local = info[i].value.data.status;
+        }
     }
     entry[node].called++;
     entry[node].cbfunc = cbfunc;
@@ -437,6 +441,63 @@ Test(connect_host, CN15_fails_for_everybody_when_the_entry_does)
     node_run(&nodes[1], entry_said, &badly);
     cr_expect_eq(nodes[0].statuses[1], badly);
     cr_expect_eq(nodes[1].statuses[1], badly);
+}
+
+static void expect_lost_everywhere(void)
+{
+    const pmix_status_t well = PMIX_SUCCESS;
+
+    node_run(&nodes[0], entry_said, &well);
+    node_run(&nodes[1], entry_said, &well);
+    cr_assert(host_can_answer(), "the servers agree behind the entry");
+    host_answers(PMIX_SUCCESS);
+    for (unsigned i = 0; i < 2; i++) {
+        cr_expect_eq(entry[i].called, 1);
+        cr_expect_eq(nodes[i].answers[1], 1);
+        cr_expect_eq(nodes[i].statuses[1], PMIX_ERR_LOST_CONNECTION);
+        cr_expect(sx_list_empty(&nodes[i].server.collective.all));
+        cr_expect_eq(nodes[i].server.collective.rounds.count, 0);
+    }
+}
+
+/* The entry is asked with the failure, since the other nodes ask theirs. */
+Test(connect_host, that_a_member_dies_before_fails_for_everybody)
+{
+    struct sx_client *const member = nodes[0].member;
+
+    entry_is_there(PMIX_SUCCESS);
+    nodes[0].job->job_size = nodes[0].job->local_count = 2;
+    nodes[0].member = sx_client_add(nodes[0].job, 1);
+    bare_connect(&nodes[0].server, nodes[0].job, 1);
+    member_calls(0, &connect_both);
+    cr_expect_eq(entry[0].called, 0);
+    nodes[0].member = member;
+    member_dies(0);
+    cr_expect_eq(entry[0].called, 1);
+    cr_expect_eq(entry[0].local, PMIX_ERR_LOST_CONNECTION);
+    member_calls(1, &connect_both);
+    cr_expect_eq(entry[1].local, PMIX_SUCCESS);
+    expect_lost_everywhere();
+}
+
+Test(connect_host, that_a_member_dies_while_the_entry_is_asked_fails_for_everybody)
+{
+    struct sx_client *const member = nodes[0].member;
+
+    entry_is_there(PMIX_SUCCESS);
+    nodes[0].job->job_size = nodes[0].job->local_count = 2;
+    nodes[0].member = sx_client_add(nodes[0].job, 1);
+    bare_connect(&nodes[0].server, nodes[0].job, 1);
+    member_calls(0, &connect_both);
+    nodes[0].member = member;
+    member_calls(0, &connect_both);
+    cr_expect_eq(entry[0].called, 1);
+    cr_expect_eq(entry[0].local, PMIX_SUCCESS);
+    member_calls(1, &connect_both);
+    member_dies(0);
+    nodes[0].answers[1] += nodes[0].answers[2]; /* of the one that has died, and of the other */
+    cr_expect_eq(nodes[0].answers[1], 1);
+    expect_lost_everywhere();
 }
 
 Test(connect_host, CN16_that_is_done_at_once_is_done)

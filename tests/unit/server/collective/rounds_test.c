@@ -436,6 +436,451 @@ Test(rounds, tell_once_that_a_member_has_died)
     nodes_end();
 }
 
+/* The first node has another member, which has not called. */
+static struct sx_client *absent;
+
+static void nodes_begin_with_absent(unsigned count)
+{
+    nodes_begin(count);
+    for (unsigned i = 0; i < count; i++) {
+        nodes[i].job->job_size = count + 1;
+    }
+    nodes[0].job->local_count = 2;
+    absent = sx_client_add(nodes[0].job, count);
+    cr_assert_not_null(absent);
+    bare_connect(&nodes[0].server, nodes[0].job, count);
+}
+
+static void absent_dies(struct node *node, const void *arg)
+{
+    (void)arg;
+    absent->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(&node->server, absent);
+}
+
+static void absent_calls(const struct call *call)
+{
+    struct sx_client *const first = nodes[0].member;
+
+    nodes[0].member = absent;
+    member_calls(0, call);
+    nodes[0].member = first;
+}
+
+static void expect_no_rounds(void)
+{
+    for (unsigned i = 0; i < node_count; i++) {
+        cr_expect_eq(nodes[i].server.collective.rounds.count, 0, "node %u", i);
+        cr_expect(sx_list_empty(&nodes[i].server.collective.all), "node %u", i);
+    }
+}
+
+/* Whoever comes first: the members elsewhere, or the failure. */
+Test(rounds, tell_that_a_member_has_died_before_all_had_called)
+{
+    static const struct call *const all[] = { &fence, &connects[0], &connects[1] };
+
+    for (unsigned i = 0; i < 2 * SX_COUNT(all); i++) {
+        const bool failure_first = i % 2 == 0;
+
+        nodes_begin_with_absent(2);
+        if (!failure_first) {
+            member_calls(1, all[i / 2]);
+        }
+        member_calls(0, all[i / 2]);
+        node_run(&nodes[0], absent_dies, NULL);
+        expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        cr_expect_eq(nodes[0].local, PMIX_ERR_LOST_CONNECTION);
+        if (failure_first) {
+            member_calls(1, all[i / 2]);
+        }
+        cr_assert(host_can_answer(), "the first node has told nothing");
+        answer_all();
+        expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
+/* Ranks 0, 2 and 3 are on the first node, and rank 3 dies: before a fence of all, or in one.  The
+ * fences of the others are told one by one, whichever of them calls first, and whether the host has
+ * answered then. */
+Test(rounds, tell_the_fences_of_all_that_a_dead_member_does_not_call)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        const bool dies_first = (i & 1) != 0, answered = (i & 2) != 0, twice_first = (i & 4) != 0;
+
+        nodes_begin_with_absent(2);
+        struct sx_client *const other = absent;
+
+        nodes[0].job->job_size = nodes[1].job->job_size = 4;
+        nodes[0].job->local_count = 3;
+        absent = sx_client_add(nodes[0].job, 3);
+        cr_assert_not_null(absent);
+        bare_connect(&nodes[0].server, nodes[0].job, 3);
+        if (dies_first) {
+            node_run(&nodes[0], absent_dies, NULL);
+        }
+        member_calls(0, &fence);
+        if (!dies_first) {
+            node_run(&nodes[0], absent_dies, NULL);
+        }
+        expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        if (twice_first) {
+            member_calls(0, &fence);
+        }
+        if (answered) {
+            member_calls(1, &fence);
+            answer_all();
+        }
+        absent = other;
+        absent_calls(&fence);
+        cr_expect_eq(nodes[0].asked_count, answered && twice_first ? 2 : 1, "row %u", i);
+        if (!answered) {
+            member_calls(1, &fence);
+            answer_all();
+        }
+        expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+        absent_calls(&fence);
+        if (!twice_first) {
+            member_calls(0, &fence);
+        }
+        member_calls(1, &fence);
+        answer_all();
+        expect(1, 2, 1, PMIX_ERR_LOST_CONNECTION);
+        for (unsigned call = 1; call <= 4; call++) {
+            expect(0, call, 1, PMIX_ERR_LOST_CONNECTION);
+        }
+        cr_expect_eq(nodes[0].asked_count, 2);
+        cr_expect_eq(nodes[0].server.collective.owed.count, 0);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
+/* It does not wait for those here that never call. */
+Test(rounds, of_a_dead_member_end_with_those_that_could_call)
+{
+    nodes_begin_with_absent(2);
+    struct sx_client *const other = absent;
+
+    nodes[0].job->job_size = nodes[1].job->job_size = 4;
+    nodes[0].job->local_count = 3;
+    absent = sx_client_add(nodes[0].job, 3);
+    cr_assert_not_null(absent);
+    bare_connect(&nodes[0].server, nodes[0].job, 3);
+    node_run(&nodes[0], absent_dies, NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        member_calls(0, &fence);
+        member_calls(1, &fence);
+        answer_all();
+        expect(1, 1 + i, 1, PMIX_ERR_LOST_CONNECTION);
+    }
+    member_calls(0, &fence);
+    cr_expect_eq(nodes[0].server.collective.owed.count, 1, "the oldest has the others");
+    absent = other;
+    node_run(&nodes[0], absent_dies, NULL);
+    cr_expect_eq(nodes[0].server.collective.owed.count, 0);
+    member_calls(1, &fence);
+    answer_all();
+    expect(1, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* The second host fails calls that fail on another node, by the info alone. */
+Test(rounds, that_a_host_fails_by_the_status_of_one_node_end_once)
+{
+    nodes_begin_with_absent(2);
+    member_calls(0, &fence);
+    node_run(&nodes[0], absent_dies, NULL);
+    member_calls(1, &fence);
+    host_answers(nodes[0].local);
+    expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* The next fence of the first node is the next one of the second, too.  A member that calls behind
+ * the limit calls for that one, before the others are told or behind it. */
+Test(rounds, keep_fences_in_step_behind_a_time_limit)
+{
+    for (unsigned early = 0; early < 2; early++) {
+        nodes_begin_with_absent(2);
+        member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+        node_later(&nodes[0]);
+        expect(0, 1, 1, PMIX_ERR_TIMEOUT);
+        if (early == 1) {
+            absent_calls(&fence);
+        }
+        member_calls(1, &fence);
+        answer_all();
+        expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+        if (early == 0) {
+            absent_calls(&fence);
+        }
+        member_calls(0, &fence);
+        cr_expect_not(host_can_answer(), "the second node has not called again");
+        member_calls(1, &fence);
+        answer_all();
+        expect(0, 2, 1, PMIX_SUCCESS);
+        expect(0, 3, 1, PMIX_SUCCESS);
+        expect(1, 2, 1, PMIX_SUCCESS);
+        expect(0, 1, 1, PMIX_ERR_TIMEOUT);
+        expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
+/* The host has one of them at a time. */
+Test(rounds, tell_several_failures_in_their_order)
+{
+    nodes_begin_with_absent(2);
+    for (unsigned i = 0; i < 2; i++) {
+        member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+        node_later(&nodes[0]);
+        expect(0, i + 1, 1, PMIX_ERR_TIMEOUT);
+    }
+    cr_expect_eq(nodes[0].asked_count, 1);
+    member_calls(0, &fence);
+    node_run(&nodes[0], absent_dies, NULL);
+    expect(0, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    for (unsigned i = 1; i <= 3; i++) {
+        member_calls(1, &fence);
+        answer_all();
+        expect(1, i, 1, i < 3 ? PMIX_ERR_TIMEOUT : PMIX_ERR_LOST_CONNECTION);
+    }
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* Pauses end and the host answers, until call @op of @node has an answer. */
+static void pauses_end_until(unsigned node, unsigned op)
+{
+    for (unsigned pauses = 0; nodes[node].answers[op] == 0; pauses++) {
+        cr_assert_lt(pauses, 8);
+        for (unsigned i = 0; i < node_count; i++) {
+            if (nodes[i].cbfunc == NULL) {
+                node_later(&nodes[i]);
+            }
+        }
+        answer_all();
+    }
+}
+
+/* The host gets the status of a round in which all have failed, and of no other: it may end all of
+ * it. */
+Test(rounds, with_a_failure_and_something_else_have_not_failed)
+{
+    nodes_begin_with_absent(3);
+    member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+    node_later(&nodes[0]);
+    absent_calls(&connects[0]);
+    member_calls(0, &connects[0]);
+    member_calls(1, &fence);
+    member_calls(2, &connects[0]);
+    cr_expect_eq(nodes[0].local, PMIX_ERR_TIMEOUT);
+    host_answers(PMIX_SUCCESS);
+    cr_assert_not_null(nodes[0].cbfunc);
+    cr_expect_eq(nodes[0].local, PMIX_SUCCESS);
+    member_calls(1, &connects[0]);
+    member_calls(2, &fence);
+    pauses_end_until(2, 1);
+    expect(0, 3, 1, PMIX_SUCCESS);
+    expect(2, 1, 1, PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+    expect(2, 2, 1, PMIX_ERR_TIMEOUT);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* The third node has a connect first: the second does not wait for it, and it gets the failure when
+ * it calls. */
+Test(rounds, tell_a_failure_until_all_have_it)
+{
+    nodes_begin_with_absent(3);
+    member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+    node_later(&nodes[0]);
+    member_calls(1, &fence);
+    member_calls(2, &connects[0]);
+    host_answers(PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+    expect(2, 1, 0, 0);
+    member_calls(2, &fence);
+    pauses_end_until(2, 2);
+    expect(2, 2, 1, PMIX_ERR_TIMEOUT);
+    expect(2, 1, 0, 0);
+    absent_calls(&connects[0]);
+    member_calls(0, &connects[0]);
+    member_calls(1, &connects[0]);
+    pauses_end_until(2, 1);
+    expect(0, 3, 1, PMIX_SUCCESS);
+    expect(2, 1, 1, PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* A fence that the host has, or that a round names, goes on for the others. */
+Test(rounds, give_others_a_fence_that_was_complete_when_its_limit_passed)
+{
+    for (unsigned with_connect = 0; with_connect < 2; with_connect++) {
+        nodes_begin(2);
+        if (with_connect == 1) {
+            member_calls(0, &connects[0]);
+        }
+        member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+        seconds_pass(0, 2);
+        expect(0, 1 + with_connect, 1, PMIX_ERR_TIMEOUT);
+        member_calls(1, &fence);
+        pauses_end_until(1, 1);
+        expect(1, 1, 1, PMIX_SUCCESS);
+        expect(0, 1 + with_connect, 1, PMIX_ERR_TIMEOUT);
+        nodes_end();
+    }
+}
+
+/* X21: they keep waiting, for its retry. */
+Test(rounds, do_not_tell_that_a_limit_of_a_connect_has_passed)
+{
+    nodes_begin_with_absent(2);
+    member_calls(0, &CONNECT(1));
+    node_later(&nodes[0]);
+    expect(0, 1, 1, PMIX_ERR_TIMEOUT);
+    expect_no_rounds();
+    cr_expect_eq(nodes[0].asked_count, 0);
+    nodes_end();
+}
+
+Test(rounds, do_not_tell_that_a_job_ends_that_the_host_ends)
+{
+    nodes_begin_with_absent(2);
+    member_calls(0, &fence);
+    nodes[0].job->is_ending = true;
+    node_run(&nodes[0], absent_dies, NULL);
+    expect(0, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    cr_expect_eq(nodes[0].asked_count, 0);
+    expect_no_rounds();
+    nodes[0].job->is_ending = false;
+    nodes_end();
+}
+
+static void job_goes(struct node *node, const void *arg)
+{
+    (void)arg;
+    node->job->is_ending = true;
+    sx_collective_nspace_gone(&node->server, node->job);
+}
+
+/* Also one whose turn has not come. */
+Test(rounds, of_a_failure_end_with_its_job)
+{
+    nodes_begin_with_absent(2);
+    for (unsigned i = 0; i < 2; i++) {
+        member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+        node_later(&nodes[0]);
+    }
+    cr_expect_eq(nodes[0].member->pending_counts[SX_PENDING_ARRIVAL], 2, "its owner pays");
+    node_run(&nodes[0], job_goes, NULL);
+    cr_expect_eq(nodes[0].member->pending_counts[SX_PENDING_ARRIVAL], 0);
+    expect_no_rounds();
+    nodes[0].job->is_ending = false;
+    nodes_end();
+}
+
+/* Every byte of what the failed server sends is another one: nothing ends well. */
+Test(rounds, of_a_failure_with_any_other_byte_end_badly_or_wait)
+{
+    nodes_begin_with_absent(2);
+    for (size_t at = 0;; at++) {
+        nodes_rewind();
+        absent->state = SX_CLIENT_CONNECTED;
+        member_calls(0, &fence);
+        node_run(&nodes[0], absent_dies, NULL);
+        member_calls(1, &fence);
+        if (at == nodes[0].size) {
+            break;
+        }
+        nodes[0].bytes[at] ^= 0x41;
+        host_answers(PMIX_SUCCESS);
+        cr_expect_leq(nodes[1].answers[1], 1, "byte %zu", at);
+        cr_expect(nodes[1].answers[1] == 0 || nodes[1].statuses[1] < PMIX_SUCCESS, "byte %zu", at);
+    }
+    nodes_end();
+}
+
+/* Nothing is kept for members that do not call, when those that have called have gone: neither a
+ * failure whose turn has not come, nor one that the other node has. */
+Test(rounds, of_a_failure_end_with_its_callers)
+{
+    nodes_begin_with_absent(2);
+    member_calls(0, &fence);
+    member_dies(0);
+    cr_expect_eq(nodes[0].asked_count, 0, "the next call fails for the others");
+    expect_no_rounds();
+    nodes_rewind();
+
+    for (unsigned i = 0; i < 3; i++) {
+        member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+        node_later(&nodes[0]);
+    }
+    cr_expect_eq(nodes[0].asked_count, 1);
+    member_dies(0);
+    cr_expect_eq(nodes[0].member->pending_counts[SX_PENDING_ARRIVAL], 1, "the host has the first");
+    member_calls(1, &fence);
+    answer_all();
+    expect(1, 1, 1, PMIX_ERR_TIMEOUT);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* Ranks 0, 2 and 3 are on the first node, rank 3 dies, and rank 2 never calls. */
+Test(rounds, of_a_failure_that_all_have_end_with_its_callers)
+{
+    nodes_begin_with_absent(2);
+    nodes[0].job->job_size = nodes[1].job->job_size = 4;
+    nodes[0].job->local_count = 3;
+    absent = sx_client_add(nodes[0].job, 3);
+    cr_assert_not_null(absent);
+    bare_connect(&nodes[0].server, nodes[0].job, 3);
+    member_calls(0, &fence);
+    node_run(&nodes[0], absent_dies, NULL);
+    member_calls(1, &fence);
+    answer_all();
+    expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
+    cr_expect_eq(nodes[0].server.collective.owed.count, 1);
+    cr_expect_eq(nodes[0].member->pending_counts[SX_PENDING_ARRIVAL], 1, "its owner pays");
+    member_dies(0);
+    cr_expect_eq(nodes[0].server.collective.owed.count, 0);
+    expect_no_rounds();
+    nodes_end();
+}
+
+/* The second of two fences has a limit, which passes while the first one waits. */
+Test(rounds, tell_a_failure_behind_the_fences_before_it)
+{
+    nodes_begin_with_absent(2);
+    member_calls(0, &fence);
+    member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
+    seconds_pass(0, 2);
+    expect(0, 1, 0, 0);
+    expect(0, 2, 1, PMIX_ERR_TIMEOUT);
+    cr_expect_eq(nodes[0].asked_count, 0, "the first one is the first one there, too");
+    member_calls(1, &fence);
+    absent_calls(&fence);
+    answer_all();
+    expect(0, 1, 1, PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_SUCCESS);
+    member_calls(1, &fence);
+    answer_all();
+    expect(1, 2, 1, PMIX_ERR_TIMEOUT);
+    expect_no_rounds();
+    nodes_end();
+}
+
 /* Ranks 0 and 2 are on the first node. */
 Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
 {

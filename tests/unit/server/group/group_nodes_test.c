@@ -230,6 +230,47 @@ Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
 }
 
 /* The job goes on, or begins, where no member is. */
+static void rank_2_dies(struct node *node, const void *arg)
+{
+    struct sx_client *const client = sx_client_find(node->job, 2);
+
+    (void)arg;
+    client->state = SX_CLIENT_DEAD;
+    sx_collective_client_gone(&node->server, client);
+}
+
+/* Ranks 0 and 2 are on the first node, and rank 2 never calls; with the entry, and without. */
+Test(group_host, that_a_member_dies_before_fails_for_everybody)
+{
+    const struct group_call call = { .name = "group", .extra = 2 };
+
+    for (unsigned with_entry = 0; with_entry < 2; with_entry++) {
+        if (with_entry == 1) {
+            nodes_end();
+        }
+        hosts_begin(2, 0, PMIX_SUCCESS);
+        for (unsigned i = 0; i < 2; i++) {
+            nodes[i].job->job_size = 3;
+            nodes[i].server.module.group = with_entry == 1 ? on_group : NULL;
+        }
+        nodes[0].job->local_count = 2;
+        cr_assert_not_null(sx_client_add(nodes[0].job, 2));
+        bare_connect(&nodes[0].server, nodes[0].job, 2);
+        calls(0, &call);
+        node_run(&nodes[0], rank_2_dies, NULL);
+        cr_expect_eq(heard.count, with_entry);
+        cr_expect_eq(with_entry == 1 ? heard.local : PMIX_ERR_LOST_CONNECTION,
+                     PMIX_ERR_LOST_CONNECTION);
+        calls(1, &call);
+        rounds_end();
+        for (unsigned i = 0; i < 2; i++) {
+            cr_expect_eq(nodes[i].answers[1], 1);
+            cr_expect_eq(nodes[i].statuses[1], PMIX_ERR_LOST_CONNECTION);
+            cr_expect(sx_list_empty(&nodes[i].server.collective.all));
+        }
+    }
+}
+
 Test(group_host, names_some_of_a_job_one_by_one)
 {
     hosts_begin(2, 0, PMIX_SUCCESS);
