@@ -267,7 +267,7 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         go_on_without_one_elsewhere(collective);
     } else if (end != PMIX_SUCCESS) {
-        collective->by_list = true;
+        collective->by_list = !collective->kind->known_by_list;
         sx_collective_end_soon(collective, end);
     }
 }

@@ -68,6 +68,11 @@ void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
     if (!member->arrived) {
         sx_members_leave(&collective->members, member);
     }
+    /* All nodes name the end of a list alike.  The processes of other operations, which the host
+     * gets, are not the same on all nodes while a member leaves. */
+    if (collective->kind->known_by_list && sx_collective_fail(collective, status)) {
+        return;
+    }
     sx_collective_release(collective, status);
     if (is_awaited(collective)) {
         failed_keep(collective);

@@ -881,6 +881,41 @@ Test(rounds, tell_a_failure_behind_the_fences_before_it)
     nodes_end();
 }
 
+static void absent_is_lost(struct node *node, const void *arg)
+{
+    absent->state = SX_CLIENT_DEAD;
+    sx_connect_client_lost(&node->server, absent);
+    absent_dies(node, arg);
+}
+
+/* The second node gets no event of the death.  The retry succeeds without the dead one. */
+Test(rounds, tell_that_a_disconnect_has_failed_by_a_death)
+{
+    static const struct call disconnect = { .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" };
+
+    for (unsigned first = 0; first < 2; first++) {
+        nodes_begin_with_absent(2);
+        absent_calls(&connects[1]);
+        both_call(&connects[1]);
+        answer_all();
+        expect(0, 2, 1, PMIX_SUCCESS);
+        expect(1, 1, 1, PMIX_SUCCESS);
+        member_calls(first, &disconnect);
+        member_calls(1 - first, &disconnect);
+        node_run(&nodes[0], absent_is_lost, NULL);
+        expect(0, 3, 1, PMIX_ERR_LOST_CONNECTION);
+        answer_all();
+        expect(1, 2, 1, PMIX_ERR_LOST_CONNECTION);
+        expect_no_rounds();
+        both_call(&disconnect);
+        answer_all();
+        expect(0, 4, 1, PMIX_SUCCESS);
+        expect(1, 3, 1, PMIX_SUCCESS);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
 /* Ranks 0 and 2 are on the first node. */
 Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
 {
