@@ -216,6 +216,24 @@ static void part_fail(struct sx_round_part *part, pmix_status_t status)
     collective->is_failed = true;
 }
 
+/* Return: whether the servers that could read the answer to the last round go on with @part. */
+static bool is_refused_here(struct sx_round_part *part)
+{
+    return part->is_named && !part->is_told && part->step == SX_ROUND_READY &&
+           collective_of(part)->kind->commits;
+}
+
+/* The bytes of this round are broken. */
+static void parts_refuse(struct sx_rounds *rounds, pmix_status_t status)
+{
+    struct sx_round_part *part;
+
+    while ((part = part_first(rounds, is_refused_here)) != NULL) {
+        part_fail(part, status);
+    }
+    parts_end_named(rounds, status);
+}
+
 /* ---- one round ------------------------------------------------------------------------------ */
 
 static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
@@ -485,6 +503,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
         rc = said_each(rounds, bytes, answer->size, count_said, NULL, &server_count);
         if (rc == PMIX_ERR_UNPACK_FAILURE || server_count == 0) {
             rc = sx_blob_refuse(answer->size);
+            parts_refuse(rounds, rc);
         }
     }
     if (rc != PMIX_SUCCESS) {

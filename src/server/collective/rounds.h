@@ -49,7 +49,9 @@
  *                                                  the set waits for the host
  *     the host answers twice                       the second answer is dropped (port/question.c)
  *     bytes of another version, or none            all that the round named end with
- *                                                  PMIX_ERR_UNPACK_FAILURE
+ *                                                  PMIX_ERR_UNPACK_FAILURE ...
+ *     ... in READY, of no fence                    ... and have failed, once: servers that could
+ *                                                  read them would continue
  *     a kind that this server does not know        is ignored
  *     a namespace of the set ends                  its rounds end too */
 #ifndef SX_SERVER_COLLECTIVE_ROUNDS_H

@@ -45,6 +45,7 @@ static unsigned node_count;
 static const char *jobs[NODES_MAX] = { JOB, JOB, JOB }; /* of each node's member, in order */
 static struct node *current;                            /* whose loop runs */
 static unsigned round_count;                            /* that the host has answered */
+static const struct node *garbled; /* the host's next answer to this one is broken; NULL: none */
 
 /* ---- a loop each ---------------------------------------------------------------------------- */
 
@@ -207,7 +208,9 @@ static void host_answers(pmix_status_t status)
         glued[i] = malloc(size + 1);
         cr_assert_not_null(glued[i]);
         host_glue(&nodes[i], glued[i] + 1);
+        glued[i][1] ^= garbled == &nodes[i];
     }
+    garbled = NULL;
     for (unsigned i = 0; i < node_count; i++) {
         given[i] = nodes[i].bytes;
         node_run(&nodes[i], word_said, &(struct word){ status, glued[i] + 1, size });

@@ -916,6 +916,36 @@ Test(rounds, tell_that_a_disconnect_has_failed_by_a_death)
     }
 }
 
+/* One node cannot read the first round of a connect, which the others have read: it fails for
+ * all, and the retry succeeds. */
+Test(rounds, that_one_node_cannot_read_fail_for_all)
+{
+    for (unsigned with_fence = 0; with_fence < 2; with_fence++) {
+        nodes_begin(2);
+        both_call(&connects[0]);
+        if (with_fence == 1) {
+            member_calls(0, &fence);
+        }
+        garbled = &nodes[0];
+        answer_all();
+        expect(0, 1, 1, PMIX_ERR_UNPACK_FAILURE);
+        expect(1, 1, 1, PMIX_ERR_UNPACK_FAILURE);
+        cr_expect_eq(round_count, 2);
+        if (with_fence == 1) {
+            member_calls(1, &fence);
+            pauses_end_until(1, 2);
+            expect(0, 2, 1, PMIX_SUCCESS);
+            expect(1, 2, 1, PMIX_SUCCESS);
+        }
+        both_call(&connects[0]);
+        answer_all();
+        expect(0, 2 + with_fence, 1, PMIX_SUCCESS);
+        expect(1, 2 + with_fence, 1, PMIX_SUCCESS);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
 /* Ranks 0 and 2 are on the first node. */
 Test(rounds, in_commit_a_member_has_connected_and_dies_as_one)
 {
