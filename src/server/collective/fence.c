@@ -80,10 +80,9 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn
                               .asker = &collective->asker,
                               .procs = members->real.all, /* hosts have only these */
                               .proc_count = members->real.count,
-                              .wishes = &collective->wishes,
-                              .is_partial = members->incomplete };
+                              .wishes = &collective->wishes };
 
-    if (collective->is_failed || /* a fence's own bytes have no status */
+    if (collective->is_failed || members->incomplete || /* a fence's own bytes have no status */
         sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
         return sx_rounds_join(collective, members->real.all, members->real.count, answered);
     }

@@ -248,11 +248,15 @@ static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
     if (!collective->is_failed && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
         entry.status = kind->contribute(collective, &contribution);
     }
+    part->is_told = entry.status != PMIX_SUCCESS;
+    if (!part->is_told && !kind->commits && collective->members.incomplete &&
+        (collective->pardons & SX_PARDON_BEFORE) == 0) {
+        entry.status = PMIX_ERR_PARTIAL_SUCCESS;
+    }
     const pmix_status_t rc = sx_round_blob_add(blob, &entry, id_of(collective), &contribution);
 
     sx_blob_clear(&contribution);
     part->is_named = rc == PMIX_SUCCESS;
-    part->is_told = entry.status != PMIX_SUCCESS;
     return rc;
 }
 
@@ -407,7 +411,9 @@ static pmix_status_t count_said(struct sx_rounds *rounds, uint32_t server,
         part->named_last = server;
         part->named_count++;
         part->commit_count += entry->step == SX_ROUND_COMMIT;
-        if (entry->status < part->status) { /* of several, all servers choose the same one */
+        if (entry->status == PMIX_ERR_PARTIAL_SUCCESS) {
+            collective_of(part)->members.incomplete = true;
+        } else if (entry->status < part->status) { /* of several, all servers choose the same one */
             part->status = entry->status;
         }
     }

@@ -81,7 +81,8 @@ enum sx_round_step {
 struct sx_round_entry {
     uint32_t kind;   /* enum sx_collective_kind; unknown ones are skipped */
     uint32_t step;   /* enum sx_round_step */
-    int32_t status;  /* error with which it failed here; PMIX_SUCCESS: none */
+    int32_t status;  /* error with which it failed here; PMIX_ERR_PARTIAL_SUCCESS: a fence goes on
+                      * without a member of this node; PMIX_SUCCESS: none */
     uint32_t id_len; /* with its NUL; 0: none */
     uint64_t size;   /* of the contribution */
 };

@@ -916,6 +916,30 @@ Test(rounds, tell_that_a_disconnect_has_failed_by_a_death)
     }
 }
 
+static void absent_departs(struct node *node, const void *arg)
+{
+    (void)arg;
+    absent->departed = true;
+    sx_collective_client_gone(&node->server, absent);
+}
+
+/* A rank of the first node has finalized and gone: the fence of the others has one status. */
+Test(rounds, give_all_nodes_one_status_of_a_fence_without_one_that_has_gone)
+{
+    for (unsigned first = 0; first < 2; first++) {
+        nodes_begin_with_absent(2);
+        member_calls(first, &fence);
+        node_run(&nodes[0], absent_departs, NULL);
+        member_calls(1 - first, &fence);
+        answer_all();
+        expect(0, 1, 1, PMIX_ERR_PARTIAL_SUCCESS);
+        expect(1, 1, 1, PMIX_ERR_PARTIAL_SUCCESS);
+        cr_expect_eq(round_count, 1);
+        expect_no_rounds();
+        nodes_end();
+    }
+}
+
 /* One node cannot read the first round of a connect, which the others have read: it fails for
  * all, and the retry succeeds. */
 Test(rounds, that_one_node_cannot_read_fail_for_all)
