@@ -505,8 +505,8 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
         }
         if (status == PMIX_ERR_WOULD_BLOCK && collective_awaits(collective)) {
             collective_take_back(collective);
-        } else {
-            sx_collective_leave_host(collective, status);
+        } else { /* PMIx has no status above success */
+            sx_collective_leave_host(collective, status > PMIX_SUCCESS ? PMIX_ERROR : status);
         }
     }
 }

@@ -319,6 +319,20 @@ Test(rounds, that_the_host_fails_end_what_they_named_with_its_status)
     nodes_end();
 }
 
+Test(rounds, that_the_host_ends_with_a_status_that_pmix_does_not_have_fail)
+{
+    static const struct call *const all[] = { &fence, &connects[0] };
+
+    for (unsigned i = 0; i < SX_COUNT(all); i++) {
+        nodes_begin(2);
+        both_call(all[i]);
+        host_answers(7);
+        expect(0, 1, 1, PMIX_ERROR);
+        expect(1, 1, 1, PMIX_ERROR);
+        nodes_end();
+    }
+}
+
 /* In the first round and in the second. */
 Test(rounds, of_garbled_bytes_end_what_they_named)
 {
