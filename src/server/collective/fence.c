@@ -108,6 +108,10 @@ bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_ho
     }
     if (status == PMIX_SUCCESS && answer->size > 0) {
         status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
+        if (status == PMIX_ERR_UNPACK_FAILURE) {
+            status = sx_blob_refuse(answer->size, "a fence",
+                                    collective->members.real.all[0].nspace);
+        }
     }
     if (status == PMIX_SUCCESS) {
         news_have_arrived(collective);

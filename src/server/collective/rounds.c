@@ -508,7 +508,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
     if (rc == PMIX_SUCCESS) {
         rc = said_each(rounds, bytes, answer->size, count_said, NULL, &server_count);
         if (rc == PMIX_ERR_UNPACK_FAILURE || server_count == 0) {
-            rc = sx_blob_refuse(answer->size);
+            rc = sx_blob_refuse(answer->size, "a fence", rounds->procs[0].nspace);
             parts_refuse(rounds, rc);
         }
     }

@@ -156,6 +156,9 @@ static void host_has_answered(struct sx_asker *asker, const struct sx_host_answe
     }
     struct sx_awaited *awaited = SX_CONTAINER(asker, struct sx_awaited, remote.asker);
 
+    if (status == PMIX_ERR_UNPACK_FAILURE && answer->size > 0) {
+        (void)sx_blob_refuse(answer->size, "a Get", awaited->nspace->name);
+    }
     awaited->remote.is_asked = false;
     awaited->remote.lost_ns = LOST_NS;
     if (answer->refused) {

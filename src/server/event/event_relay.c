@@ -171,7 +171,7 @@ pmix_status_t sx_event_relay_open(const struct sx_event_relay *relay, const pmix
         (*ret)->user = relay->user;
         (*ret)->has_user = relay->has_user;
     } else if (rc != PMIX_ERR_OUT_OF_RESOURCE) {
-        rc = sx_blob_refuse(relay->size);
+        rc = sx_blob_refuse(relay->size, "an event", source->nspace);
     }
     free(copy);
     return rc;

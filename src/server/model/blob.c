@@ -456,12 +456,13 @@ pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy)
     return PMIX_SUCCESS;
 }
 
-pmix_status_t sx_blob_refuse(size_t size)
+pmix_status_t sx_blob_refuse(size_t size, const char *what, const char *nspace)
 {
     return SX_RAISE(PMIX_ERR_UNPACK_FAILURE,
-                    "the host brought %zu bytes that no server of this version sent "
-                    "(do all nodes run the same library?)",
-                    size);
+                    "the host brought %zu bytes that no server of this version sent, for %s of "
+                    "%s: install the same version of this library on all nodes, and let the host "
+                    "pass bytes on unchanged",
+                    size, what, nspace);
 }
 
 pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn)
@@ -477,5 +478,5 @@ pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t s
                sections_read(server, &blob, fn);
     }
     free(copy);
-    return good ? rc : sx_blob_refuse(size);
+    return good ? rc : PMIX_ERR_UNPACK_FAILURE;
 }

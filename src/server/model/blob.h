@@ -77,13 +77,14 @@ bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret);
  * which the caller frees.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
 pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy);
 
-/* Log that these bytes are not blobs.  Return: PMIX_ERR_UNPACK_FAILURE. */
-pmix_status_t sx_blob_refuse(size_t size);
+/* Log that these bytes, which the host has brought for @what of @nspace, are not blobs.  Return:
+ * PMIX_ERR_UNPACK_FAILURE. */
+pmix_status_t sx_blob_refuse(size_t size, const char *what, const char *nspace);
 
 /* Hand each put (sx_put_body, opened) of received bytes to @fn; the bytes are any number of blobs,
  * concatenated.  Ranks of this node and unknown namespaces are skipped.  Return: PMIX_SUCCESS;
- * PMIX_ERR_UNPACK_FAILURE with one line for bytes that are not a blob, or that @fn refuses (after
- * the puts before them). */
+ * PMIX_ERR_UNPACK_FAILURE, for the caller to refuse, for bytes that are not a blob, or that @fn
+ * refuses (after the puts before them). */
 typedef pmix_status_t (*sx_blob_fn)(struct sx_nspace *nspace, uint32_t rank,
                                     const struct sx_opened *put);
 pmix_status_t sx_blob_read(struct sx_server *server, const char *bytes, size_t size, sx_blob_fn fn);

@@ -56,7 +56,9 @@ static pmix_status_t on_message(struct sx_nspace *nspace, uint32_t rank,
 static pmix_status_t read_all(const char *bytes, size_t size)
 {
     count = 0;
-    return sx_blob_read(&server, bytes, size, on_message);
+    const pmix_status_t rc = sx_blob_read(&server, bytes, size, on_message);
+
+    return rc == PMIX_ERR_UNPACK_FAILURE ? sx_blob_refuse(size, "a fence", "job") : rc;
 }
 
 /* One message of @rank, with @key. */
@@ -202,7 +204,10 @@ Test(blob, with_a_word_that_cannot_be_is_refused_and_told_with_its_size)
         cr_expect_eq(read_all(blob.bytes, blob.size), PMIX_ERR_UNPACK_FAILURE, "%s",
                      garbled[i].why);
     }
-    cr_expect_eq(test_count_lines(log_fd, "the host brought 80 bytes"), (int)SX_COUNT(garbled));
+    cr_expect_eq(test_count_lines(log_fd,
+                                  "the host brought 80 bytes that no server of this version "
+                                  "sent, for a fence of job: install"),
+                 (int)SX_COUNT(garbled));
 }
 
 Test(blob, with_what_is_not_stored_is_refused)
