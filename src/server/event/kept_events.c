@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 #include "base/status.h"
 #include "server/event/event.h"
@@ -42,6 +43,9 @@ pmix_status_t sx_event_answer_init(struct sx_event_answer *answer)
 void sx_event_answer_deinit(struct sx_event_answer *answer)
 {
     free(answer->bytes);
+    if (answer->alone != NULL) {
+        sx_event_block_release(answer->alone);
+    }
     *answer = SX_EVENT_ANSWER_NULL;
 }
 
@@ -68,18 +72,34 @@ static size_t entry_size(const struct sx_event_entry *entry)
     return sizeof(struct sx_event_kept) + (size_t)sx_align_up(entry->block->size, 8);
 }
 
+/* Of the event that is alone, behind its head. */
+static size_t alone_size(const struct sx_event_answer *answer)
+{
+    return answer->alone == NULL
+               ? 0
+               : (size_t)sx_align_up(answer->alone->size, 8) - sizeof(struct sx_event);
+}
+
+size_t sx_event_answer_size(const struct sx_event_answer *answer)
+{
+    return answer->size + alone_size(answer);
+}
+
 bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry,
                           size_t bytes_max)
 {
     return sx_event_answer_list(answer)->count == 0 ||
-           answer->size + entry_size(entry) <= bytes_max;
+           sx_event_answer_size(answer) + entry_size(entry) <= bytes_max;
 }
 
 pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
                                   const struct sx_event_entry *entry, uint64_t lost)
 {
     const struct sx_event_kept kept = { .size = entry->block->size, .lost = lost };
-    const size_t size = entry_size(entry);
+    const bool is_alone = entry_size(entry) > SX_EVENT_ALONE_BYTES &&
+                          sx_event_answer_list(answer)->count == 0;
+    const size_t copied = is_alone ? sizeof(struct sx_event) : kept.size;
+    const size_t size = is_alone ? sizeof(kept) + copied : entry_size(entry);
     char *const room = answer_room(answer, size);
 
     if (room == NULL) {
@@ -88,9 +108,10 @@ pmix_status_t sx_event_answer_add(struct sx_event_answer *answer,
     char *const event = room + sizeof(kept);
 
     memcpy(room, &kept, sizeof(kept));
-    memcpy(event, entry->block->bytes, kept.size);
+    memcpy(event, entry->block->bytes, copied);
     memcpy(event + offsetof(struct sx_event, number), &entry->number, sizeof(entry->number));
-    memset(event + kept.size, 0, size - sizeof(kept) - kept.size);
+    memset(event + copied, 0, size - sizeof(kept) - copied);
+    answer->alone = is_alone ? sx_event_block_retain(entry->block) : answer->alone;
     sx_event_answer_list(answer)->count++;
     return PMIX_SUCCESS;
 }
@@ -109,7 +130,18 @@ bool sx_event_answer_send_part(struct sx_client *client, uint32_t id,
 void sx_event_answer_send(struct sx_server *server, struct sx_client *client, uint32_t id,
                           pmix_status_t rc, struct sx_event_answer *answer)
 {
-    if (rc == PMIX_SUCCESS) {
+    if (rc == PMIX_SUCCESS && answer->alone != NULL) {
+        static char zeros[8];
+        char *const rest = (char *)answer->alone->bytes + sizeof(struct sx_event);
+        const size_t size = answer->alone->size - sizeof(struct sx_event);
+        const struct iovec pieces[] = {
+            { .iov_base = answer->bytes, .iov_len = answer->size },
+            { .iov_base = rest, .iov_len = size },
+            { .iov_base = zeros, .iov_len = alone_size(answer) - size },
+        };
+
+        sx_reply_pieces(server, client, id, rc, pieces, SX_COUNT(pieces));
+    } else if (rc == PMIX_SUCCESS) {
         sx_reply_body(server, client, id, rc, answer->bytes, answer->size);
     } else {
         sx_reply(server, client, id, rc, -1);
@@ -336,7 +368,8 @@ static void registration_answer(struct sx_server *server, struct sx_client *clie
         rc = answer_kept(&out, client, registration, &looks);
         all = rc == PMIX_SUCCESS && sx_event_answer_list(&out.rest)->next == 0;
         sx_share_charge(server, client,
-                        looks / LOOKS_A_UNIT + (out.sent + out.rest.size) / BYTES_A_UNIT);
+                        looks / LOOKS_A_UNIT +
+                            (out.sent + sx_event_answer_size(&out.rest)) / BYTES_A_UNIT);
     }
     sx_event_answer_send(server, client, id, rc, &out.rest);
     if (all) {

@@ -9,9 +9,14 @@
 
 /* ---- an answer ------------------------------------------------------------------------------- */
 
+/* A longer event is the only one of its answer.  It is not copied into the answer, but sent from
+ * its block: a copy in fresh memory takes longer than all else. */
+#define SX_EVENT_ALONE_BYTES SX_KEPT_BYTES_MAX
+
 struct sx_event_answer {
     char *bytes;
     size_t size, capacity;
+    struct sx_event_block *alone; /* retained: what follows its head follows these; NULL: nothing */
 };
 
 #define SX_EVENT_ANSWER_NULL ((struct sx_event_answer){ .bytes = NULL })
@@ -26,6 +31,9 @@ static inline struct sx_event_list *sx_event_answer_list(const struct sx_event_a
 {
     return (struct sx_event_list *)(void *)answer->bytes;
 }
+
+/* The bytes of the whole body. */
+size_t sx_event_answer_size(const struct sx_event_answer *answer);
 
 /* Return: true if @entry fits within @bytes_max, and always for the first entry. */
 bool sx_event_answer_fits(const struct sx_event_answer *answer, const struct sx_event_entry *entry,

@@ -21,6 +21,7 @@
 #include "server/model/nspace.h"
 #include "server/model/state.h"
 
+struct iovec;
 struct sx_pending;
 
 /* ---- lanes: messages that clients have written ----------------------------------------------- */
@@ -53,6 +54,10 @@ void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, p
               int fd);
 void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
                    pmix_status_t status, const void *body, size_t size);
+/* The same with a body in @count pieces, at most SX_REPLY_PIECES_MAX. */
+#define SX_REPLY_PIECES_MAX 3u
+void sx_reply_pieces(struct sx_server *server, struct sx_client *client, uint32_t id,
+                     pmix_status_t status, const struct iovec pieces[], size_t count);
 /* The same with a body of @size bytes, a reply and what follows it, that was made before
  * (sx_channel_body_make). */
 void sx_reply_made(struct sx_server *server, struct sx_client *client, uint32_t id, int body_fd,

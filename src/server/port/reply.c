@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/status.h"
 #include "base/system/process.h"
 #include "base/value/flat.h"
 #include "server/model/state.h"
@@ -58,15 +59,27 @@ void sx_reply(struct sx_server *server, struct sx_client *client, uint32_t id, p
     reply_send(server, client, id, &iov, 1, fd);
 }
 
+void sx_reply_pieces(struct sx_server *server, struct sx_client *client, uint32_t id,
+                     pmix_status_t status, const struct iovec pieces[], size_t count)
+{
+    struct sx_reply reply = { .status = status };
+    struct iovec iov[1 + SX_REPLY_PIECES_MAX] = {
+        { .iov_base = &reply, .iov_len = sizeof(reply) },
+    };
+
+    sx_assert(count <= SX_REPLY_PIECES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        iov[1 + i] = pieces[i];
+    }
+    reply_send(server, client, id, iov, 1 + (int)count, -1);
+}
+
 void sx_reply_body(struct sx_server *server, struct sx_client *client, uint32_t id,
                    pmix_status_t status, const void *body, size_t size)
 {
-    struct sx_reply reply = { .status = status };
-    const struct iovec iov[2] = {
-        { .iov_base = &reply, .iov_len = sizeof(reply) },
-        { .iov_base = (void *)(uintptr_t)body, .iov_len = size },
-    };
-    reply_send(server, client, id, iov, 2, -1);
+    const struct iovec iov = { .iov_base = (void *)(uintptr_t)body, .iov_len = size };
+
+    sx_reply_pieces(server, client, id, status, &iov, 1);
 }
 
 void sx_reply_made(struct sx_server *server, struct sx_client *client, uint32_t id, int body_fd,

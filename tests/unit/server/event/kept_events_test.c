@@ -555,3 +555,83 @@ Test(event_answer, takes_one_event_whatever_its_size_and_others_to_the_last_byte
     sx_event_answer_deinit(&answer);
     sx_event_block_release(entry.block);
 }
+
+/* ---- one event of nearly the largest size ------------------------------------------------------ */
+
+#define LONG_BYTES ((3u << 20) + 5) /* so that the answer ends with padding */
+
+static struct sx_event_entry long_entry(char *bytes)
+{
+    const pmix_proc_t source = { .nspace = "job", .rank = 0 };
+    pmix_byte_object_t object = { .bytes = bytes, .size = LONG_BYTES };
+    struct sx_event_entry entry = { .number = 1 };
+    pmix_info_t info;
+
+    for (size_t i = 0; i < LONG_BYTES; i++) {
+        bytes[i] = (char)(i * 7 + i / 4096);
+    }
+    PMIx_Info_load(&info, "bytes", &object, PMIX_BYTE_OBJECT);
+    cr_assert_eq(block_build(CODE, &source, PMIX_RANGE_NAMESPACE, &info, 1, &entry.block),
+                 PMIX_SUCCESS);
+    PMIx_Info_destruct(&info);
+    return entry;
+}
+
+static char long_bytes[LONG_BYTES];
+
+/* Fresh memory of its size takes longer than all else. */
+Test(event_answer, does_not_copy_a_long_event)
+{
+    const struct sx_event_entry entry = long_entry(long_bytes), other = entry_of(2, 8);
+    struct sx_event_answer answer;
+
+    cr_assert_eq(sx_event_answer_init(&answer), PMIX_SUCCESS);
+    const size_t capacity = answer.capacity;
+
+    cr_assert_eq(sx_event_answer_add(&answer, &entry, 0), PMIX_SUCCESS);
+    cr_expect_eq(answer.capacity, capacity);
+    cr_expect_eq(sx_event_answer_size(&answer), sizeof(struct sx_event_list) +
+                                                    sizeof(struct sx_event_kept) +
+                                                    sx_align_up(entry.block->size, 8));
+    cr_expect_not(sx_event_answer_fits(&answer, &other, SX_KEPT_BYTES_MAX));
+    cr_expect_eq(entry.block->reference_count, 2);
+    sx_event_answer_deinit(&answer);
+    cr_expect_eq(entry.block->reference_count, 1);
+    sx_event_block_release(entry.block);
+    sx_event_block_release(other.block);
+}
+
+/* By a registration and by a replay. */
+Test(event_register, gets_a_long_event_byte_for_byte)
+{
+    const struct sx_event_register wanted = { .upto = UINT64_MAX, .code_count = 1 };
+    const struct sx_event_replay replay = { .first = 1, .last = UINT64_MAX };
+    const struct sx_event_entry entry = long_entry(long_bytes);
+    struct sx_frame frame = opened_frame(SX_MSG_EVENT_REPLAY, 3, &replay, sizeof(replay));
+    const int32_t code = CODE;
+
+    cr_assert_eq(sx_event_publish(&server, entry.block, SX_EVENT_FROM_LIBRARY, NULL), PMIX_SUCCESS);
+    for (int replays = 0; replays < 2; replays++) {
+        struct sx_event_list_rest rest;
+        struct sx_event_listed listed;
+
+        if (replays) {
+            cr_assert(sx_event_on_replay(&server, client, &frame, 0));
+        } else {
+            tell(&wanted, &code);
+        }
+        cr_assert_eq(answers_next(&answers, 3), PMIX_SUCCESS);
+        sx_event_list_open(&rest, (const char *)answers.frame.body + sizeof(struct sx_reply),
+                           answers.frame.body_size - sizeof(struct sx_reply));
+        cr_assert_eq(rest.count, 1);
+        cr_assert_eq(sx_event_list_next(&rest, &listed), PMIX_SUCCESS);
+        cr_expect_eq(listed.number, 1);
+        cr_expect_eq(listed.size, entry.block->size);
+        cr_expect_eq(memcmp(listed.bytes + sizeof(struct sx_event),
+                            entry.block->bytes + sizeof(struct sx_event),
+                            entry.block->size - sizeof(struct sx_event)),
+                     0);
+        cr_expect_eq(sx_event_list_next(&rest, &listed), PMIX_ERR_NOT_FOUND);
+    }
+    sx_event_block_release(entry.block);
+}
