@@ -4,9 +4,13 @@
  *
  * A process that forks and ends, and whose child leaves the group, may be gone whenever it is to be
  * killed.  So each pass has many rounds without a pause, and kills groups: a child that was just
- * forked is in its parent's group. */
+ * forked is in its parent's group.
+ *
+ * The environment of a process tells its job.  To read that of one that hangs in the kernel may take
+ * as long as it hangs, so a thread does it, and the loop goes on. */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +19,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/system/process.h"
 #include "launch/ask/spawn_request.h"
 #include "launch/common/proc.h"
+#include "launch/common/say.h"
 #include "launch/job/diagnose.h"
 #include "launch/job/record.h"
 #include "launch/job/session.h"
@@ -70,18 +76,76 @@ static bool is_survivor(struct sx_run_state *run, pid_t pid)
            !sx_run_lookup_is(run, pid) && !sx_run_left_is(run, pid);
 }
 
-enum whose { OURS, OTHERS, DYING };
+enum whose { UNKNOWN, OURS, OTHERS, DYING };
 
-/* Whether the environment of @pid names @job (NULL: any job).  A process that is just ending has no
- * environment any more. */
-static enum whose whose(pid_t pid, const struct sx_run_job *job)
+/* Whether the environment of @pid names @nspace.  A process that is just ending has no environment
+ * any more. */
+static enum whose whose_by_name(pid_t pid, const char *nspace)
 {
     bool known;
 
-    if (job == NULL || sx_proc_has_variable(pid, "PMIX_NAMESPACE", job->nspace, false, &known)) {
+    if (sx_proc_has_variable(pid, "PMIX_NAMESPACE", nspace, false, &known)) {
         return OURS;
     }
     return known || !sx_proc_is_exiting(pid) ? OTHERS : DYING;
+}
+
+/* One environment is read by a thread, which may take for ever. */
+struct reading {
+    pid_t pid;
+    char *nspace;
+    _Atomic int whose; /* UNKNOWN: it is being read */
+};
+static struct reading *reading; /* of the launcher's thread; NULL: none */
+
+static void *reading_run(void *arg)
+{
+    struct reading *const its = arg;
+
+    /* R0 -> A0 (whose_by_thread): the last access of the thread. */
+    atomic_store_explicit(&its->whose, (int)whose_by_name(its->pid, its->nspace),
+                          memory_order_release);
+    return NULL;
+}
+
+/* The same as whose_by_name without waiting.  Return: UNKNOWN also while the thread reads another
+ * process, or there is no thread. */
+static enum whose whose_by_thread(pid_t pid, const char *nspace)
+{
+    enum whose whose = UNKNOWN;
+
+    /* A0 <- R0 (reading_run) */
+    if (reading != NULL &&
+        (whose = (enum whose)atomic_load_explicit(&reading->whose, memory_order_acquire)) !=
+            UNKNOWN) {
+        whose = reading->pid == pid && strcmp(reading->nspace, nspace) == 0 ? whose : UNKNOWN;
+        free(reading->nspace);
+        free(reading);
+        reading = NULL;
+    }
+    if (reading == NULL && whose == UNKNOWN) {
+        reading = sx_cli_calloc(1, sizeof(*reading));
+        reading->pid = pid;
+        reading->nspace = sx_cli_strdup(nspace);
+        if (!sx_thread_detached(reading_run, reading)) {
+            free(reading->nspace);
+            free(reading);
+            reading = NULL;
+        }
+    }
+    return whose;
+}
+
+/* Whether @pid is of @job (NULL: any job). */
+static enum whose whose(pid_t pid, const struct sx_run_job *job)
+{
+    struct sx_proc_hang hang;
+
+    if (job == NULL) {
+        return OURS;
+    }
+    (void)sx_proc_works(pid, &hang);
+    return hang.state == 'D' ? whose_by_thread(pid, job->nspace) : whose_by_name(pid, job->nspace);
 }
 
 /* ---- ending the processes -------------------------------------------------------------------- */
@@ -97,7 +161,8 @@ static void survivor_kill(struct sx_run_state *run, pid_t pid)
     kill(pid, SIGKILL);
 }
 
-/* One round.  Return: a process that has not ended yet, or 0. */
+/* One round.  Return: a process that has not ended yet, or 0; less than 0: and it may be of another
+ * job. */
 static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *job,
                             uint64_t until_ns)
 {
@@ -116,7 +181,7 @@ static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *j
             (of = whose(pid, job)) == OTHERS) {
             continue;
         }
-        left = pid;
+        left = of != UNKNOWN ? pid : left != 0 ? left : -pid;
         if (of == OURS && (late || !sx_proc_is_janitor(pid))) {
             survivor_kill(run, pid);
         }
@@ -152,7 +217,7 @@ static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job
         sx_run_after(&run->loop, &hunt->look, LOOK_NS, look_due, NULL);
         return false;
     }
-    if (without < 2) {
+    if (without < 2 && left > 0) {
         sx_run_say(run, "process %ld, which %s has left, cannot be killed", (long)left,
                    job == NULL ? "a rank" : job->name);
     }

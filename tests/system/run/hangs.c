@@ -4,7 +4,8 @@
  *
  * Whoever names a path with "/hangs" waits for ever.  With "/later" only the execution of a program
  * does so: entering its folder.  Entering one with "/gate" takes until it has a file "open".  Each
- * opening of a path with "/counted" adds a byte to the file that COUNTED names. */
+ * opening of a path with "/counted" adds a byte to the file that COUNTED names.  The environment of
+ * the process that the file STUCK has the number of cannot be read, either. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -35,10 +36,29 @@ static void count(const char *path)
     }
 }
 
+static void environ_touch(const char *path)
+{
+    const char *const of = getenv("STUCK");
+    char number[32] = "", stuck[64];
+
+    if (of == NULL || strncmp(path, "/proc/", 6) != 0 || strstr(path, "/environ") == NULL) {
+        return;
+    }
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, of, O_RDONLY);
+
+    (void)!read(fd, number, sizeof(number) - 1);
+    close(fd);
+    snprintf(stuck, sizeof(stuck), "/proc/%d/environ", atoi(number));
+    while (strcmp(path, stuck) == 0) {
+        pause();
+    }
+}
+
 static int opened(int folder, const char *path, int flags, mode_t mode)
 {
     touch(path);
     count(path);
+    environ_touch(path);
     return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 

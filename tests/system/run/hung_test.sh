@@ -123,6 +123,14 @@ for waits in alone another; do
     expect_clean "a tool that has gone"
 done
 
+# ---- a process that a job has left hangs in the kernel: whose it is costs the launcher nothing ----
+
+STUCK=$work/stuck launch -n 1 sh -c '"$0" pmix.notecomp -- "$1" stuck "$2"; "$0" pmix.notecomp -- true' "$SPAWNER" "$RANK" "$work/stuck"
+expect_code 0 "a process that hangs"
+[ "$(grep -cx 'spawn: PMIX_SUCCESS' "$work/out")" = 2 ] || fail "a process that hangs: what is spawned behind it"
+gone "$(cat "$work/stuck")" || fail "a process that hangs: it is left"
+expect_clean "a process that hangs"
+
 # ---- a file is read once for all applications of a spawn ----
 
 echo localhost >"$work/counted"

@@ -42,12 +42,15 @@
  *   end HOW       end without PMIx_Finalize (leave), or by an abort of its own (abort)
  *   foreign FILE  hold, without PMIx, segments that are named as a server's and are not, until
  *                 FILE is there
+ *   stuck FILE    leave, without PMIx, a process that waits in the kernel as for a disk, and its
+ *                 number in FILE
  *   kill          be killed as a client
  *   wait          as a client for ever, without hearing SIGTERM */
 #include <limits.h>
 #include <pmix.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <shmix.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -56,6 +59,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define RANKS_MAX 16
@@ -963,11 +967,59 @@ static void foreign(const char *file)
     await_file(file);
 }
 
+/* Whether process @pid waits in the kernel and cannot be interrupted. */
+static bool is_stuck(pid_t pid)
+{
+    char path[32], line[256] = "";
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+    FILE *const file = fopen(path, "r");
+    const bool got = file != NULL && fgets(line, sizeof(line), file) != NULL;
+
+    if (file != NULL) {
+        fclose(file);
+    }
+    return got && strstr(line, ") D ") != NULL;
+}
+
+/* A process waits so while what it has made by vfork has neither ended nor executed a program. */
+static void stuck(const char *name)
+{
+    char text[PATH_MAX];
+
+    if (fork() == 0) {
+        setsid();
+        for (int fd = 0; fd < 256; fd++) {
+            close(fd);
+        }
+        if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
+            const pid_t parent = getppid();
+
+            while (!is_stuck(parent)) {
+                poll(NULL, 0, 1);
+            }
+            snprintf(text, sizeof(text), "%s.new", name);
+            FILE *const file = fopen(text, "w");
+
+            fprintf(file, "%d", (int)parent);
+            fclose(file);
+            rename(text, name);
+            pause();
+        }
+        _exit(0);
+    }
+    await_file(name);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
     int code = 2;
 
+    if (strcmp(what, "stuck") == 0 && argc > 2) {
+        stuck(argv[2]);
+        return 0;
+    }
     if (strcmp(what, "foreign") == 0 && argc > 2) {
         foreign(argv[2]);
         return 0;
