@@ -22,6 +22,9 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
                               const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
                               size_t ninfo, pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
+    if (operation != PMIX_GROUP_CONSTRUCT) { /* that it is given up: the construct's answer stays */
+        return PMIX_OPERATION_SUCCEEDED;
+    }
     answer = cbfunc;
     answer_cbdata = cbdata;
     sem_post(&asked);
@@ -30,7 +33,7 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
 
 static int host_of_full(struct job *job)
 {
-    sem_wait(&asked);
+    job_sem_wait(&asked);
     kill(job->pids[2], SIGKILL);
     (void)job_wait(job, 2);
     for (int i = 0; i < 2; i++) {
