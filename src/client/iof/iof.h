@@ -36,7 +36,8 @@
  * the server down (back-pressure), and memory here is one piece a pull. */
 
 /* Read from @fd, which it takes over in any case; @cbfunc NULL: for the standard streams.  Return:
- * PMIX_SUCCESS, and its number, from 1; PMIX_ERR_OUT_OF_RESOURCE. */
+ * PMIX_SUCCESS, and its number, from 1; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_NOT_AVAILABLE behind
+ * sx_pulls_stop. */
 pmix_status_t sx_pull_start(const struct sx_iof_options *options, pmix_iof_cbfunc_t cbfunc, int fd,
                             size_t *ret_number);
 
@@ -47,9 +48,11 @@ pmix_status_t sx_pull_end(size_t number, struct sx_op *op);
  * the thread that runs callbacks. */
 pmix_status_t sx_pull_end_wait(size_t number);
 
-/* PMIx_Finalize: end all pulls, within SX_PULLS_END_NS for output that is under way. */
+/* PMIx_Finalize: end all pulls, within SX_PULLS_END_NS for output that is under way; none begins
+ * before sx_pulls_allow. */
 #define SX_PULLS_END_NS (2 * SX_NS_PER_SEC)
 void sx_pulls_stop(void);
+void sx_pulls_allow(void);
 /* In a forked child, which lacks the threads. */
 void sx_pulls_forked(void);
 

@@ -2,7 +2,9 @@
 /* Copyright (c) 2026 The shmix authors */
 /* pull.c - the thread of a pull, and the list of them.
  *
- * A pull is counted: the list has it while its thread runs, and a task while it is queued. */
+ * A pull is counted: the list has it while its thread runs, and a task while it is queued.  A
+ * thread that ends by itself is detached, so that nothing of it stays in a process that never calls
+ * PMIx_Finalize.  One that is stopped is joined: the library may be unloaded then. */
 #include "client/iof/iof.h"
 
 #include <errno.h>
@@ -33,6 +35,7 @@ struct pull {
     pmix_iof_cbfunc_t cbfunc; /* NULL: to the standard streams */
     bool ending;              /* no more output is wanted */
     bool dropped;             /* and output that is under way is not wanted either */
+    bool is_over;             /* its thread has nothing to do but to leave */
     struct sx_op *op;         /* to be answered at the end; NULL: none */
     struct sx_task task;      /* of one piece */
     bool handed;              /* the task is queued, or runs */
@@ -50,7 +53,8 @@ struct pull {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* a pull is over, or a piece is done */
 static struct sx_list pulls = SX_LIST_INIT(pulls);        /* under lock, as all below */
-static struct sx_list over = SX_LIST_INIT(over); /* ended pulls whose threads are to be joined */
+static bool stopping; /* none begins, and the threads of ended pulls are joined */
+static struct sx_list over = SX_LIST_INIT(over); /* these pulls */
 static size_t last_number;
 static int drop_fd = -1; /* an eventfd, readable once all pulls are dropped */
 /* Taken for one line at a time; a pull that waits for a stream holds it. */
@@ -200,16 +204,32 @@ static bool piece_print(struct pull *pull)
 
 /* ---- a pull ---------------------------------------------------------------------------------- */
 
+/* The thread of @pull has nothing more to do.  It is joined if all pulls are being stopped; else
+ * nobody waits for it, and it detaches itself. */
+static void thread_leave(struct pull *pull)
+{
+    pthread_mutex_lock(&lock);
+    sx_list_remove(&pull->link);
+    if (stopping) {
+        sx_list_append(&over, &pull->link);
+    } else {
+        pthread_detach(pull->thread);
+        release_locked(pull);
+    }
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
 static void pull_over(struct pull *pull)
 {
     pthread_mutex_lock(&lock);
     struct sx_op *const op = pull->op;
 
     pull->op = NULL;
+    pull->is_over = true;
     shutdown(pull->fd, SHUT_RDWR); /* a forked child may have the socket, too */
     close(pull->fd);
-    sx_list_remove(&pull->link);
-    sx_list_append(&over, &pull->link);
+    pull->fd = -1;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     if (op != NULL) {
@@ -280,6 +300,7 @@ static void *pull_main(void *arg)
     }
     lost_say(pull, true);
     pull_over(pull);
+    thread_leave(pull);
     return NULL;
 }
 
@@ -368,10 +389,9 @@ pmix_status_t sx_pull_start(const struct sx_iof_options *options, pmix_iof_cbfun
     struct pull *const pull = pull_new(options, cbfunc, fd);
     int err = ENOMEM;
 
-    over_reap();
     if (pull != NULL) {
         pthread_mutex_lock(&lock);
-        err = start_locked(pull);
+        err = stopping ? ECANCELED : start_locked(pull);
         *ret_number = last_number;
         pthread_mutex_unlock(&lock);
     }
@@ -380,6 +400,9 @@ pmix_status_t sx_pull_start(const struct sx_iof_options *options, pmix_iof_cbfun
     }
     close(fd);
     pull_free(pull);
+    if (err == ECANCELED) { /* its answer came behind the end of all */
+        return PMIX_ERR_NOT_AVAILABLE;
+    }
     return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "no thread can be made for a pull of output: %s",
                     strerror(err));
 }
@@ -391,7 +414,7 @@ static struct pull *find_locked(size_t number)
     SX_LIST_EACH(it, &pulls) {
         struct pull *const pull = SX_LIST_ENTRY(it, struct pull, link);
 
-        if (pull->number == number) {
+        if (pull->number == number && !pull->is_over) {
             return pull;
         }
     }
@@ -460,7 +483,6 @@ pmix_status_t sx_pull_end_wait(size_t number)
         }
         pthread_mutex_unlock(&lock);
     }
-    over_reap();
     return rc;
 }
 
@@ -486,6 +508,7 @@ void sx_pulls_stop(void)
     int err = 0;
 
     pthread_mutex_lock(&lock);
+    stopping = true;
     all_end_locked(drops);
     while (!sx_list_empty(&pulls) && err == 0 && !drops) {
         err = pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until);
@@ -505,6 +528,13 @@ void sx_pulls_stop(void)
     over_reap();
 }
 
+void sx_pulls_allow(void)
+{
+    pthread_mutex_lock(&lock);
+    stopping = false;
+    pthread_mutex_unlock(&lock);
+}
+
 void sx_pulls_forked(void)
 {
     pthread_mutex_init(&lock, NULL);
@@ -512,5 +542,6 @@ void sx_pulls_forked(void)
     pthread_cond_init(&changed, NULL);
     sx_list_init(&pulls);
     sx_list_init(&over);
+    stopping = false;
     drop_fd = -1;
 }

@@ -893,6 +893,7 @@ static void tear_down(struct sx_process *p)
     sx_links_close();
     sx_periodics_stop();
     sx_progress_stop();
+    sx_pulls_allow(); /* nothing is left that would begin one */
     sx_event_deinit();
     process_close(p);
 }
