@@ -6,8 +6,8 @@
  * killed.  So each pass has many rounds without a pause, and kills groups: a child that was just
  * forked is in its parent's group.
  *
- * The environment of a process tells its job.  To read that of one that hangs in the kernel may take
- * as long as it hangs, so a thread does it, and the loop goes on. */
+ * The environment of a process names its job.  To read that of one that hangs in the kernel may
+ * take as long as it hangs, so a thread does it, and the loop goes on. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
