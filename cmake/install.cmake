@@ -70,10 +70,37 @@ if(failed)
   message(FATAL_ERROR "awk makes no manual of the headers: ${failed}")
 endif()
 
-# ... what messages name as docs/NAME.md
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents
-        FILES_MATCHING PATTERN "*.md"
-        PATTERN bench EXCLUDE PATTERN man EXCLUDE)
+# ---- documents: what messages name as docs/NAME.md, with links that lead to what is installed --------
+file(GLOB examples RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS examples/*.c)
+file(GLOB documents RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS docs/*.md docs/support/*.md)
+list(APPEND documents README.md SECURITY.md CHANGELOG.md)
+set(installed examples LICENSE ${examples} ${documents})
+if(SHMIX_PACKAGE STREQUAL "deb") # whose packages have a copyright file
+  list(REMOVE_ITEM installed LICENSE)
+endif()
+list(JOIN installed " " installed_words)
+foreach(document ${documents})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${document})
+  get_filename_component(at ${document} DIRECTORY)
+  string(REGEX REPLACE "^docs/" "" document_place ${document})
+  get_filename_component(folder ${PROJECT_BINARY_DIR}/documents/${document_place} DIRECTORY)
+  file(MAKE_DIRECTORY ${folder})
+  if(at)
+    string(APPEND at "/")
+  endif()
+  execute_process(COMMAND awk -v at=${at} -v installed=${installed_words}
+                          -f ${PROJECT_SOURCE_DIR}/cmake/installed.awk ${PROJECT_SOURCE_DIR}/${document}
+                  OUTPUT_FILE ${PROJECT_BINARY_DIR}/documents/${document_place} RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "awk makes no document of ${document}: ${failed}")
+  endif()
+endforeach()
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/installed.awk)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/documents/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents)
+install(FILES ${examples} DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT documents)
+if("LICENSE" IN_LIST installed)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documents)
+endif()
 # ... and pages of docs that messages name, made by cmake/page.awk: "man shmix-hosts" is docs/hosts.md
 foreach(page "hosts:which launcher starts the ranks, and how"
              "containers:ranks in containers"

@@ -13,6 +13,7 @@ configured() {
   mkdir -p "$1/lib" "$1/bin" "$1/libexec" "$1/examples"
   cp -a "$build"/lib/lib*.so* "$1/lib"
   cp -a "$build/bin/." "$1/bin"
+  cp -a "$build/share" "$1"
   cp -a "$build/libexec/." "$1/libexec"
   cp -a "$build"/examples/example-* "$1/examples"
 }
