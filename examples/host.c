@@ -5,9 +5,11 @@
  * Build and run:   cc host.c $(pkg-config --cflags --libs pmix) -o host
  *                  LD_LIBRARY_PATH=PREFIX/lib ./host 4 ./hello
  * docs/embedding.md explains each step. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@ extern char **environ;
 static const pmix_nspace_t job = "example-host.1";
 static pid_t pids[RANKS_MAX];
 static unsigned nranks;
+static _Atomic int abort_status; /* of the rank that has called PMIx_Abort; 0: none */
 
 static void must(pmix_status_t rc, const char *what)
 {
@@ -46,6 +49,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
 {
     (void)object, (void)procs, (void)nprocs, (void)done, (void)cbdata;
     fprintf(stderr, "host: rank %u aborts with status %d: %s\n", proc->rank, status, text);
+    abort_status = (status & 0xff) != 0 ? status & 0xff : 1;
     job_kill();
     return PMIX_OPERATION_SUCCEEDED;
 }
@@ -108,7 +112,7 @@ static void rank_start(unsigned rank, char **argv)
     if (pids[rank] == 0) {
         environ = env;
         execvp(argv[0], argv);
-        perror(argv[0]);
+        fprintf(stderr, "host: %s: %s\n", argv[0], strerror(errno));
         _exit(127);
     }
     PMIX_ARGV_FREE(env);
@@ -146,5 +150,5 @@ int main(int argc, char **argv)
     }
     PMIx_server_deregister_nspace(job, NULL, NULL);
     must(PMIx_server_finalize(), "PMIx_server_finalize");
-    return exit_status;
+    return abort_status != 0 ? abort_status : exit_status;
 }
