@@ -49,8 +49,8 @@ GOALS = [
     ("the whole job, 16 ranks", "init", "job", 16, None, "", None, ""),
     ("PMIx_Spawn of 16 children", "spawn", "spawn", 1, None, "", None, ""),
     ("16 spawned children are ready", "spawn", "ready", 1, None, "", None, ""),
-    ("output into a file, 2 ranks", "output", "file", 2, lambda m: 1e9, "1 GB/s", None, ""),
-    ("output into a terminal, 2 ranks", "output", "terminal", 2, None, "", None, ""),
+    ("bytes of output into a file, 2 ranks", "output", "file", 2, lambda m: 1e9, "1 GB/s", None, ""),
+    ("bytes of output into a terminal, 2 ranks", "output", "terminal", 2, None, "", None, ""),
 ]
 
 

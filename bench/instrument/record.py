@@ -50,7 +50,9 @@ def figures(results, data):
     for row in report.goals.table(results):
         if row["goal"] is not None:
             mark = "noise decides" if row["noisy"] else "reached" if row["reached"] else "missed"
-            out.append(f"| {row['words']} | {rows.say(row['value'], row['unit'])} | {row['goal_words']} = {rows.say(row['goal'], row['unit'])} | {mark} |")
+            depends = any(word in row["goal_words"] for word in ("W", "cop", "rank"))
+            aim = row["goal_words"] + (f" = {rows.say(row['goal'], row['unit'])}" if depends else "")
+            out.append(f"| {row['words']} | {rows.say(row['value'], row['unit'])} | {aim} | {mark} |")
     return "\n".join(out + ["", f"The data: [{data}]({os.path.relpath(data, 'docs')}).", END])
 
 

@@ -19,7 +19,7 @@ RATIOS = [
     ("event, one way, asleep", "oneway", "oneway"), ("event, one way, one CPU", "oneway_one_cpu", "oneway"),
     ("events at a rate, each receiver", "paced", "each"), ("events at a rate, the last receiver", "paced", "last"),
     ("events at a rate, busy CPUs", "paced_busy", "each"), ("burst, delivered", "burst", "delivered"),
-    ("512 kept events", "late", "late"), ("Publish", "publish", "publish"), ("the first lookup of a key", "publish", "first"), ("Lookup", "publish", "lookup"), ("spawn", "spawn", "spawn"), ("output into a file", "output", "file"), ("output into a terminal", "output", "terminal"),
+    ("512 kept events", "late", "late"), ("Publish", "publish", "publish"), ("the first lookup of a key", "publish", "first"), ("Lookup", "publish", "lookup"), ("spawn", "spawn", "spawn"), ("bytes of output into a file", "output", "file"), ("bytes of output into a terminal", "output", "terminal"),
     ("query", "query", "query"), ("a tool's first answer", "query", "tool"), ("Init", "init", "init"), ("Init, CPU time", "init", "init_cpu"),
     ("Finalize", "init", "finalize"), ("the whole job", "init", "job"), ("private memory of a rank", "memory", "private"),
     ("private memory of the server", "memory", "server"), ("server's CPU: commit", "server_cpu", "commit"),
