@@ -120,15 +120,21 @@ char *sx_run_info_command(char *const *argv)
 
 char *sx_run_info_commands(const struct sx_run_job *job)
 {
-    char *text = sx_run_info_command(job->apps[0].program);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const file = open_memstream(&text, &size);
 
-    for (uint32_t i = 1; i < job->app_count; i++) {
-        char *next = sx_run_info_command(job->apps[i].program);
-        char *both = sx_cli_printf("%s : %s", text, next);
+    if (file == NULL) {
+        sx_cli_no_memory();
+    }
+    for (uint32_t i = 0; i < job->app_count; i++) {
+        char *const command = sx_run_info_command(job->apps[i].program);
 
-        free(text);
-        free(next);
-        text = both;
+        fprintf(file, "%s%s", i == 0 ? "" : " : ", command);
+        free(command);
+    }
+    if (fclose(file) != 0) {
+        sx_cli_no_memory();
     }
     return text;
 }

@@ -337,3 +337,24 @@ Test(run_info, what_a_spawn_says_for_its_ranks_is_the_job_s)
     request = sx_run_request_free(request);
     sx_elements_destruct(said, SX_COUNT(said), PMIX_INFO);
 }
+
+/* A spawn may have 10,000 applications: the text is made in one pass over them. */
+Test(run_info, the_command_line_has_all_applications)
+{
+    enum { APPS = 10000 };
+    char *program[] = { "solve", "a word", "-x", NULL };
+    struct sx_run_app *const apps = calloc(APPS, sizeof(*apps));
+    const struct sx_run_job job = { .apps = apps, .app_count = APPS };
+    static const char one[] = "solve \"a word\" -x";
+
+    for (uint32_t i = 0; i < APPS; i++) {
+        apps[i].program = program;
+    }
+    char *const text = sx_run_info_commands(&job);
+
+    cr_expect_eq(strlen(text), APPS * strlen(one) + (APPS - 1) * strlen(" : "));
+    cr_expect_eq(strncmp(text, one, strlen(one)), 0);
+    cr_expect_str_eq(text + strlen(text) - strlen(one) - 3, " : solve \"a word\" -x");
+    free(text);
+    free(apps);
+}
