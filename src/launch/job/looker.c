@@ -199,6 +199,8 @@ static int looker_make(struct sx_looker *looker)
     if (why == 0) {
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
         posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+        /* A look-up that the kernel does not let die must not keep our stderr open. */
+        posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
         why = posix_spawn_file_actions_adddup2(&actions, pair[1], FD);
         why = why == 0 ? posix_spawn(&looker->pid, "/proc/self/exe", &actions, NULL, words, environ)
                        : why;

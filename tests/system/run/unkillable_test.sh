@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The shmix authors
-# unkillable_test.sh - a rank that SIGKILL does not end is left: its job and the launcher end.
+# unkillable_test.sh - a rank that SIGKILL does not end is left: its job and the launcher end.  So is
+# a look-up of a spawn.
 . "$(dirname "$0")/lib.sh"
 
 mkdir "$work/folder"
@@ -30,4 +31,13 @@ leave() {
 }
 leave 3 "the rank of a job that fails" 3
 leave 137 "a rank that another one kills" control
+
+# A look-up holds none of the launcher's streams: they end with the launcher.  The file system lives on meanwhile.
+cat >"$work/lookup" <<'END'
+"$SHMIX" run --on-failure notify -n 1 "$SPAWNER" -t 1 pmix.timeout -- "$1/folder/x" 2>&1 | cat
+END
+timeout -k 1 60 "$UNANSWERED" "$work/folder" "$work/none" sh "$work/lookup" "$work" >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "a look-up that SIGKILL does not end"
+grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a look-up that SIGKILL does not end: not refused"
 finish
