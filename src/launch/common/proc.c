@@ -280,14 +280,20 @@ void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void
     }
 }
 
-bool sx_proc_is_janitor(pid_t pid)
+bool sx_proc_is_named(pid_t pid, const char *name)
 {
     size_t size;
-    char *const name = proc_read(pid, "comm", 64, &size);
-    const bool is = strcmp(name, SX_PROC_JANITOR "\n") == 0;
+    char *const line = proc_read(pid, "comm", 64, &size);
+    const size_t len = strlen(name);
+    const bool is = strncmp(line, name, len) == 0 && strcmp(line + len, "\n") == 0;
 
-    free(name);
+    free(line);
     return is;
+}
+
+bool sx_proc_is_janitor(pid_t pid)
+{
+    return sx_proc_is_named(pid, SX_PROC_JANITOR);
 }
 
 /* The function of the kernel in which the thread @tid waits; "" for none. */

@@ -73,7 +73,8 @@ struct sx_proc_hang {
 /* Whether process @pid works on, or has ended and is to be reaped.  Otherwise *ret_hang is one of
  * its threads; one that cannot be interrupted if there is any. */
 bool sx_proc_works(pid_t pid, struct sx_proc_hang *ret_hang);
-/* Whether the name of process @pid is that of a launcher's janitor. */
+/* Whether the name of process @pid is @name, of 15 bytes at most; or a launcher's janitor's. */
+bool sx_proc_is_named(pid_t pid, const char *name);
 bool sx_proc_is_janitor(pid_t pid);
 
 /* Whether @pid, which holds @seg open, is the process that has made it. */

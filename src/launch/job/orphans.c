@@ -24,6 +24,7 @@
 #include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/job/diagnose.h"
+#include "launch/job/looker.h"
 #include "launch/job/record.h"
 #include "launch/job/session.h"
 #include "launch/job/state.h"
@@ -196,6 +197,28 @@ static void look_due(void *arg, uint64_t now_ns)
     (void)now_ns;
 }
 
+/* A process that looks up what spawns name is the launcher's own. */
+static void left_say(struct sx_run_state *run, const struct sx_run_job *job, pid_t pid)
+{
+    struct sx_proc_hang hang;
+
+    (void)sx_proc_works(pid, &hang);
+    const bool is_placed = hang.where[0] != '\0';
+    const char state = hang.state == '\0' ? '?' : hang.state;
+
+    if (sx_proc_is_named(pid, SX_LOOKER_NAME)) {
+        sx_run_say(
+            run,
+            "SIGKILL does not end process %ld of this launcher, which looks for the programs "
+            "and folders of a spawn, and is in state %c%s%s%s: nobody waits for it any more",
+            (long)pid, state, is_placed ? " (" : "", hang.where, is_placed ? ")" : "");
+        return;
+    }
+    sx_run_say(run, "process %ld, which %s has left, cannot be killed: it is in state %c%s%s%s",
+               (long)pid, job == NULL ? "a rank" : job->name, state, is_placed ? " (" : "",
+               hang.where, is_placed ? ")" : "");
+}
+
 static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job,
                           struct sx_run_hunt *hunt)
 {
@@ -218,8 +241,7 @@ static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job
         return false;
     }
     if (without < 2 && left > 0) {
-        sx_run_say(run, "process %ld, which %s has left, cannot be killed", (long)left,
-                   job == NULL ? "a rank" : job->name);
+        left_say(run, job, left);
     }
     hunt->begun = false;
     sx_timer_remove(&hunt->look);

@@ -40,4 +40,6 @@ timeout -k 1 60 "$UNANSWERED" "$work/folder" "$work/none" sh "$work/lookup" "$wo
 code=$?
 expect_code 0 "a look-up that SIGKILL does not end"
 grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a look-up that SIGKILL does not end: not refused"
+grep -q 'SIGKILL does not end process [0-9]* of this launcher, which looks for the programs and folders of a spawn, and is in state D' \
+    "$work/out" || fail "a look-up that SIGKILL does not end: its line"
 finish
