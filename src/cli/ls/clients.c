@@ -74,12 +74,12 @@ static void store_take(void *arg, pid_t pid, const char *nspace, const struct sx
     }
 }
 
-/* "OpenPMIx 4.2.2 by a gateway"; NULL: the process has this library. */
+/* Return: "shmix", or "OpenPMIx 4.2.2 by a gateway". */
 static const char *library_text(uint32_t number, char ret[LIBRARY_MAX])
 {
     snprintf(ret, LIBRARY_MAX, "OpenPMIx %u.%u.%u by a gateway", number >> 16, number >> 8 & 0xff,
              number & 0xff);
-    return number != 0 ? ret : NULL;
+    return number != 0 ? ret : "shmix";
 }
 
 static void client_print(struct list *list, pid_t server, const struct client *client)

@@ -86,7 +86,7 @@ start -n 1 $own "$FOREIGN" wait : -n 1 "$FOREIGN" wait
 await "a mixed job" ready 2
 "$SHMIX" ls clients "$job" >"$work/list"
 grep -q "client  *$(pid_of 0) .* 0 [^ ]*  *OpenPMIx [0-9.]* by a gateway$" "$work/list" || fail "ls clients: theirs: $(cat "$work/list")"
-grep -q "client  *$(pid_of 1) .* 1 [^ ]*  *-$" "$work/list" || fail "ls clients: ours: $(cat "$work/list")"
+grep -q "client  *$(pid_of 1) .* 1 [^ ]*  *shmix$" "$work/list" || fail "ls clients: ours: $(cat "$work/list")"
 "$SHMIX" ls clients --json "$job" >"$work/list"
 grep -q "\"pid\":$(pid_of 0),.*\"library\":\"OpenPMIx [0-9.]* by a gateway\"" "$work/list" || fail "ls clients --json: $(cat "$work/list")"
 "$SHMIX" ls procs "$job" | grep -q "^ *0  *$(pid_of 0) " || fail "ls procs"

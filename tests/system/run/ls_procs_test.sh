@@ -45,8 +45,8 @@ expect_shows "^  *[12]  *$rank  *0  *1 stopped  *-  *0:[0-9][0-9]  *[0-9.]*[KM] 
 expect_shows "^  *0  .*  0 terminated  *0  *-  *-  *$server " 4 procs "$job"
 expect_shows "^{\"rank\":[12],\"pid\":$rank,\"node\":0,\"app\":1,\"state\":\"stopped\",\"cpu_ns\":[0-9]*,\"rss_bytes\":[0-9]*,\"server\":$server,\"host\":\"[^\"]*\",\"nspace\":\"$job\"}\$" 3 procs --json "$server"
 expect_shows "\"state\":\"terminated\",\"exit_code\":0," 3 procs --json "$job"
-expect_shows "^ *$server client  *$rank  *$(id -u) stopped  *[12] $job  *-\$" 3 clients "$server"
-expect_shows "^{\"server\":$server,\"role\":\"client\",\"pid\":$rank,\"uid\":$(id -u),\"state\":\"stopped\",\"rank\":[12],\"nspace\":\"$job\"}\$" 2 clients --json "$job"
+expect_shows "^ *$server client  *$rank  *$(id -u) stopped  *[12] $job  *shmix\$" 3 clients "$server"
+expect_shows "^{\"server\":$server,\"role\":\"client\",\"pid\":$rank,\"uid\":$(id -u),\"state\":\"stopped\",\"rank\":[12],\"nspace\":\"$job\",\"library\":\"shmix\"}\$" 2 clients --json "$job"
 expect_shows "^set  *2 of 2 .* ice: $job\\.1 $job\\.2\$" 3 sets "$server"
 expect_shows "^{\"kind\":\"set\",\"name\":\"ocean\",.*\"member_count\":1," 2 sets --json "$job"
 if command -v script >/dev/null; then

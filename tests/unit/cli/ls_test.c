@@ -227,13 +227,13 @@ Test(ls, lists_the_clients_of_a_board)
     expect_has(text, " client          1   1000 runs            3 job.7                OpenPMIx "
                      "4.2.2 by a gateway\n");
     expect_has(text, " tool         4711      0 ");
-    expect_has(text, " 0 -                    -\n");
+    expect_has(text, " 0 -                    shmix\n");
     expect_has(text, " -            4712      0 ");
     free(text);
     text = test_ls_thing("clients", "--json");
     expect_has(text, ",\"role\":\"client\",\"pid\":1,\"uid\":1000,\"state\":\"runs\",\"rank\":3,"
                      "\"nspace\":\"job.7\",\"library\":\"OpenPMIx 4.2.2 by a gateway\"}\n");
-    expect_has(text, ",\"rank\":0}\n{\"server\":");
+    expect_has(text, ",\"rank\":0,\"library\":\"shmix\"}\n{\"server\":");
     free(text);
     sx_board_deinit(&board);
     sx_store_destroy(&writer);
