@@ -35,13 +35,30 @@ static bool is_frames_turn(const struct sx_client *client)
                                    sx_lane_taken(client, client->share.frame_mark));
 }
 
+/* Return: whether the steps of this turn have come to their bound, and the next of @client is put
+ * off.  Nothing else of it is taken before. */
+static bool is_put_off(const struct sx_server *server, const struct sx_client *client)
+{
+    return server->turn.work_units >= SX_TURN_WORK_UNITS && !sx_list_empty(&client->share.works);
+}
+
+static void work_step(struct sx_server *server, struct sx_client *client)
+{
+    const uint32_t before = server->turn.units;
+
+    sx_share_work_step(client);
+    server->turn.work_units += server->turn.units - before;
+}
+
 /* Return: false when there was nothing to do. */
 static bool serve_one(struct sx_server *server, struct sx_client *client)
 {
     if (!sx_list_empty(&client->share.due)) {
         sx_pending_send_due(client);
+    } else if (is_put_off(server, client)) {
+        return false;
     } else if (!sx_list_empty(&client->share.works)) {
-        sx_share_work_step(client);
+        work_step(server, client);
     } else if (is_frames_turn(client)) {
         client->share.frame = false;
         sx_connection_take(client, server->turn.now_ns);
@@ -53,7 +70,8 @@ static bool serve_one(struct sx_server *server, struct sx_client *client)
     return true;
 }
 
-static void serve(struct sx_server *server, struct sx_client *client)
+/* Return: whether @client could have done a step, which is put off. */
+static bool serve(struct sx_server *server, struct sx_client *client)
 {
     sx_client_retain(client); /* its message may end it */
     const struct sx_log_cause before = sx_log_bound_serve(server, client->uid);
@@ -61,8 +79,12 @@ static void serve(struct sx_server *server, struct sx_client *client)
     while (client->connection != NULL && sx_share_affords(server, client) &&
            serve_one(server, client)) {
     }
+    const bool put_off = client->connection != NULL && is_put_off(server, client) &&
+                         sx_share_affords(server, client);
+
     sx_log_bound_served(server, before);
     sx_client_release(client);
+    return put_off;
 }
 
 /* ---- the turn ------------------------------------------------------------------------------- */
@@ -84,13 +106,17 @@ static void strangers_serve(struct sx_server *server)
  * it is served in the next turn. */
 static void clients_serve(struct sx_server *server)
 {
-    const size_t first = server->turn.number;
+    const size_t first = server->turn.first++;
+    bool put_off = false;
 
+    server->turn.work_units = 0;
     for (size_t i = 0; i < server->live_count; i++) {
-        struct sx_client *client = server->live[(first + i) % server->live_count];
+        const size_t at = (first + i) % server->live_count;
+        struct sx_client *client = server->live[at];
 
-        if (is_busy(client)) {
-            serve(server, client);
+        if (is_busy(client) && serve(server, client) && !put_off) {
+            put_off = true;
+            server->turn.first = at;
         }
     }
 }

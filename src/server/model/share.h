@@ -11,9 +11,11 @@
  * another one each time, and each gets SX_TURN_UNITS.  A client whose last message takes more pays
  * with its shares of the next turns.  So no client's requests change the shares of others: no
  * client starves, and a turn is no longer than the shares of the busy clients.  Long walks for a
- * message are cut into steps (struct sx_share_work), which go on in the client's next turns.  A
- * message that is long by itself cannot be cut: its sender rests, so that it holds up few turns of
- * others, and never has more than half of the time.  All strangers have one share together.
+ * message are cut into steps (struct sx_share_work), which go on in the client's next turns.  The
+ * steps of all clients in one turn have a bound together: the next turn begins with the first
+ * client whose step was put off.  A message that is long by itself cannot be cut: its sender rests,
+ * so that it holds up few turns of others, and never has more than half of the time.  All strangers
+ * have one share together.
  *
  * The loop does not sleep while a client is BUSY.  Loop thread. */
 #ifndef SX_SERVER_MODEL_SHARE_H
@@ -36,6 +38,7 @@ struct sx_server;
 #define SX_TURN_REST 10          /* units of rest for each unit beyond LONG, but no more ... */
 #define SX_TURN_REST_UNITS 20000 /* ... than these, unless the message took longer itself */
 #define SX_TURN_ANSWER_UNITS 5   /* to send one answer that was waited for */
+#define SX_TURN_WORK_UNITS 1000  /* of the works of all clients: then the next turn continues */
 
 /* A wait until all messages that a lane had at some moment have been taken: lanes.c. */
 struct sx_lane_mark {
@@ -70,7 +73,9 @@ struct sx_share {
 /* Of the server. */
 struct sx_turn {
     uint64_t number, now_ns;
-    uint32_t units;           /* spent in this turn */
+    uint32_t units;           /* spent in this turn ... */
+    uint32_t work_units;      /* ... by steps of works */
+    size_t first;             /* of the live clients: the turn begins with it */
     struct sx_list strangers; /* hello.c: those that have sent something, oldest first */
     int64_t stranger_units;
 };

@@ -135,6 +135,70 @@ Test(turn, goes_on_with_work_in_each_turn, .timeout = 60)
     bare_deinit(&server);
 }
 
+/* ---- work of several clients ------------------------------------------------------------------ */
+
+#define LONG_CLIENTS 40u
+#define LONG_STEPS 3u
+
+struct long_of {
+    struct long_work of;
+    struct sx_client *client;
+};
+
+static struct long_of longs[LONG_CLIENTS];
+static unsigned long_steps_left;
+
+/* Nobody has a second step more than another, though each could do one in every tenth turn. */
+static void long_of_step(struct sx_share_work *work)
+{
+    struct long_of *const mine = SX_CONTAINER(SX_CONTAINER(work, struct long_work, work),
+                                              struct long_of, of);
+
+    cr_expect_neq(server.turn.number, turn, "one long step is a turn's work");
+    turn = server.turn.number;
+    sx_share_charge(&server, mine->client, SX_TURN_WORK_UNITS);
+    mine->of.steps++;
+    for (size_t i = 0; i < LONG_CLIENTS; i++) {
+        cr_expect_leq(mine->of.steps, longs[i].of.steps + 1, "one has more steps than another");
+    }
+    if (mine->of.steps == LONG_STEPS) {
+        sx_share_work_remove(work);
+    }
+    if (--long_steps_left == 0) {
+        sx_loop_stop(server.loop);
+    }
+}
+
+Test(turn, has_one_bound_for_the_steps_of_all_clients, .timeout = 60)
+{
+    bare_init(&server);
+    bare_loop(&server);
+    server.consumer = &consumer;
+    server.port.lane_buffer = buffer;
+    struct sx_nspace *const job = bare_job(&server, "job", LONG_CLIENTS, LONG_CLIENTS);
+
+    turn = 0;
+    long_steps_left = LONG_CLIENTS * LONG_STEPS;
+    for (uint32_t rank = 0; rank < LONG_CLIENTS; rank++) {
+        struct sx_client *const client = bare_connect(&server, job, rank);
+
+        client->connection = (void *)&server; /* nobody looks at it */
+        sx_share_begin(&server, client);
+        cr_assert_eq(sx_lanes_add(&server, client), PMIX_SUCCESS);
+        longs[rank] = (struct long_of){ .of.work.step = long_of_step, .client = client };
+        sx_share_work_add(client, &longs[rank].of.work);
+    }
+    sx_turn_hook(&server);
+    sx_loop_run(server.loop);
+    cr_expect_eq(long_steps_left, 0);
+    cr_expect_eq(atomic_load(&server.board.header->turn_units_max), SX_TURN_WORK_UNITS);
+    for (uint32_t rank = 0; rank < LONG_CLIENTS; rank++) {
+        sx_client_find(job, rank)->connection = NULL;
+    }
+    free(server.live);
+    bare_deinit(&server);
+}
+
 /* ---- the time
  * --------------------------------------------------------------------------------- */
 
