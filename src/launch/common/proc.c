@@ -63,6 +63,7 @@ bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret)
     ret->parent = parent;
     ret->cpu_ns = (user + system) * tick_ns;
     ret->start_ticks = start;
+    ret->wait_status = (int)strtol(strrchr(line, ' '), NULL, 10); /* the last field */
     ret->rss_bytes = rss > 0 ? (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
     return true;
 }
@@ -278,6 +279,18 @@ void sx_proc_children_each(pid_t pid, void (*each)(void *arg, pid_t child), void
     if (dir != NULL) {
         closedir(dir);
     }
+}
+
+pid_t sx_proc_tracer(pid_t pid)
+{
+    static const char field[] = "TracerPid:";
+    size_t size;
+    char *const lines = proc_read(pid, "status", 16384, &size);
+    const char *const at = strstr(lines, field);
+    const pid_t tracer = at == NULL ? 0 : (pid_t)strtol(at + sizeof(field) - 1, NULL, 10);
+
+    free(lines);
+    return tracer;
 }
 
 bool sx_proc_is_named(pid_t pid, const char *name)

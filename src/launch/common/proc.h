@@ -22,6 +22,7 @@ struct sx_proc_stat {
     char state;
     pid_t parent;
     uint64_t cpu_ns, start_ticks, rss_bytes;
+    int wait_status; /* of a zombie, as wait returns it; 0 also if we may not see it */
 };
 bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret);
 
@@ -52,6 +53,9 @@ char sx_proc_state(pid_t pid);
 /* The same as a word: "stopped", "held by a debugger", "ended".  Return: NULL when @pid runs, or
  * the state is unknown. */
 const char *sx_proc_state_name(pid_t pid);
+
+/* The process that traces @pid, also when @pid is a zombie.  Return: 0 if none is seen here. */
+pid_t sx_proc_tracer(pid_t pid);
 
 /* Whether process @pid does not exist any more. */
 bool sx_proc_has_ended(pid_t pid);

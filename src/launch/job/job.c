@@ -57,9 +57,9 @@ void sx_run_job_started(struct sx_run_job *job)
 
 void sx_run_job_stop(struct sx_run_job *job)
 {
-    struct sx_timer *const timers[] = { &job->timeout, &job->term,     &job->kill,
-                                        &job->stuck,   &job->reaction, &job->unwanted,
-                                        &job->lost,    &job->restart,  &job->hunt.look };
+    struct sx_timer *const timers[] = { &job->timeout,   &job->term,     &job->kill, &job->stuck,
+                                        &job->reaction,  &job->unwanted, &job->lost, &job->restart,
+                                        &job->hunt.look, &job->kept };
 
     for (size_t i = 0; i < SX_COUNT(timers); i++) {
         sx_timer_remove(timers[i]);

@@ -57,6 +57,8 @@ struct sx_run_rank {
     uint64_t pause_ns;       /* the pause before this life */
     uint64_t begun_ns;       /* when this life began, if it is not the first */
     uint64_t killed_ns;      /* when it was sent SIGKILL first; 0: it was not */
+    struct sx_poll end;      /* its pidfd: launch/job/traced.c */
+    uint64_t kept_ns;        /* when it ended, if its tracer keeps the end; 0: none does */
     pmix_proc_state_t state; /* how the rank ended */
     int exit_code;           /* as a shell would have it */
     struct sx_run_past_life past;
@@ -115,6 +117,7 @@ struct sx_run_job {
     struct sx_timer term;       /* the handlers that run before the end have their time */
     struct sx_timer kill;       /* the grace after the signal is over */
     struct sx_timer stuck;      /* ranks that SIGKILL has not ended are checked */
+    struct sx_timer kept;       /* ranks whose end a tracer keeps are checked */
     uint32_t loss_awaited;      /* rank whose loss is published first; UINT32_MAX: none */
     struct sx_run_news *aborts; /* taken and not answered yet */
     const struct sx_run_news *reaction_to; /* an abort that may be a reaction to a cause ... */

@@ -95,6 +95,7 @@ static void rank_ended(struct sx_run_rank *its, const siginfo_t *info, const str
     its->past.has_left = !sx_run_host_is_client(job, rank) && !sx_run_pmi1_is_client(job, rank);
     sx_run_record_ended(its, info, usage == NULL ? &unknown : usage);
     sx_run_bearer_remove(job->run, its);
+    sx_run_traced_end(its);
     its->alive = false;
     job->alive--;
     if (its->stops) {
@@ -145,6 +146,16 @@ static void rank_leave(struct sx_run_rank *its, const struct sx_proc_hang *hang)
     sx_run_left_add(run, its->pid);
     rank_ended(its, &info, NULL);
     sx_run_host_rank_left(job, rank);
+}
+
+/* The tracer keeps the process, a zombie, which holds the number of its group. */
+static void rank_kept(struct sx_run_rank *its, const siginfo_t *info)
+{
+    sx_run_pmi1_hear_last(its->job, (uint32_t)(its - its->job->ranks));
+    kill(-its->pid, SIGKILL);
+    sx_janitor_group_remove(its->job->run->setup->janitor, its->pid);
+    sx_run_left_add(its->job->run, its->pid);
+    rank_ended(its, info, NULL);
 }
 
 /* The janitor was killed.  Without another one, the leftovers of a killed launcher would stay. */
@@ -531,6 +542,8 @@ static const struct sx_run_acts acts = {
     .lost = sx_run_failure_lost,
     .spawn = sx_run_lookup_spawn,
     .leave = rank_leave,
+    .kept = rank_kept,
+    .reap = reap,
 };
 
 static void run_init(struct sx_run_state *run, const struct sx_run_setup *setup)

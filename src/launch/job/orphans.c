@@ -301,6 +301,7 @@ void sx_run_past_close(struct sx_run_job *job)
     sx_run_failure_deinit(job);
     sx_run_pmi1_deinit(job);
     for (uint32_t i = 0; i < job->rank_count; i++) {
+        sx_run_traced_end(&job->ranks[i]);
         sx_run_stream_deinit(&job->ranks[i].streams[0]);
         sx_run_stream_deinit(&job->ranks[i].streams[1]);
         job->ranks[i].feed = sx_run_feed_free(job->ranks[i].feed);

@@ -77,8 +77,7 @@ static bool has_share(const struct sx_run_jobs *jobs, const struct sx_run_job *p
     return !shared || own < (SX_RUN_JOBS_MAX - others) * 9 / 10;
 }
 
-pmix_status_t sx_run_child_room(const struct sx_run_state *run,
-                                const struct sx_run_request *request,
+pmix_status_t sx_run_child_room(struct sx_run_state *run, const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message)
 {
     const uint32_t jobs = jobs_held(run->jobs);
@@ -114,9 +113,13 @@ pmix_status_t sx_run_child_room(const struct sx_run_state *run,
                  all.rank_count, run->setup->machine->cpu_count);
         return PMIX_ERR_JOB_INSUFFICIENT_RESOURCES;
     }
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files > limit.rlim_cur) {
-        limit.rlim_cur = files + SX_RUN_FILES_MORE < limit.rlim_max ? files + SX_RUN_FILES_MORE
-                                                                    : limit.rlim_max;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && files + run->watched > limit.rlim_cur) {
+        if (files + run->watched > limit.rlim_max) {
+            sx_run_traced_drop(run);
+        }
+        const uint64_t wanted = files + run->watched + SX_RUN_FILES_MORE;
+
+        limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
         if (files > limit.rlim_cur) {
             snprintf(message, SX_RUN_MESSAGE_MAX,

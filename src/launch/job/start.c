@@ -72,6 +72,16 @@ uint64_t sx_run_files(const struct sx_run_options *options, uint32_t job_count)
     return 36 + 4 * (uint64_t)job_count + a_rank * options->rank_count;
 }
 
+/* By all jobs that live. */
+static uint64_t files_needed(const struct sx_run_state *run)
+{
+    const struct sx_run_options all = { .rank_count = sx_run_jobs_places(run->jobs),
+                                        .stdin_mode = run->setup->options->stdin_mode,
+                                        .output = run->setup->options->output };
+
+    return sx_run_files(&all, run->jobs->count);
+}
+
 static bool input_goes_to(const struct sx_run_options *options, uint32_t place)
 {
     return options->stdin_mode == SX_RUN_STDIN_ALL ||
@@ -357,6 +367,7 @@ static void rank_started(struct sx_run_job *job, uint32_t rank, pid_t pid)
     sx_run_record_started(&job->ranks[rank]);
     job->alive++;
     sx_run_bearer_add(job->run, &job->ranks[rank]);
+    sx_run_traced_watch(&job->ranks[rank], files_needed(job->run));
     sx_log(SX_LOG_DEBUG, "rank %u of %s starts: pid %ld, %s", rank, job->nspace, (long)pid,
            program_of(job, rank)->path);
     say_binding(job, rank);

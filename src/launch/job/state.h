@@ -198,6 +198,9 @@ struct sx_run_acts {
                   struct sx_run_job *parent);
     /* SIGKILL does not end @rank: nobody waits for it any more. */
     void (*leave)(struct sx_run_rank *rank, const struct sx_proc_hang *hang);
+    /* A tracer keeps the end of @rank, which @info describes: nobody waits for it any more. */
+    void (*kept)(struct sx_run_rank *rank, const siginfo_t *info);
+    void (*reap)(struct sx_run_state *run); /* all that have ended */
 };
 
 struct sx_run_state {
@@ -215,6 +218,7 @@ struct sx_run_state {
     struct sx_run_survivors survivors;
     pid_t *left; /* ranks that SIGKILL has not ended */
     uint32_t left_count;
+    uint32_t watched;            /* ranks whose pidfd is open: launch/job/traced.c */
     struct sx_run_asker *askers; /* of spawns */
     struct sx_looker looker;
     uint64_t look_orders;         /* so many have been given */
@@ -262,6 +266,15 @@ void sx_run_left_add(struct sx_run_state *run, pid_t pid);
 bool sx_run_left_is(const struct sx_run_state *run, pid_t pid);
 void sx_run_left_ended(struct sx_run_state *run, pid_t pid);
 void sx_run_left_deinit(struct sx_run_state *run);
+
+/* ---- traced ---------------------------------------------------------------------------------- */
+
+/* Ranks that have ended while another process traces them (launch/job/traced.c).  Watch: @rank has
+ * started, and all jobs need @files descriptors.  End: it has been reaped or left, or is given up;
+ * safe twice.  Drop: the descriptors of all ranks are needed. */
+void sx_run_traced_watch(struct sx_run_rank *rank, uint64_t files);
+void sx_run_traced_end(struct sx_run_rank *rank);
+void sx_run_traced_drop(struct sx_run_state *run);
 
 /* ---- end ------------------------------------------------------------------------------------- */
 
@@ -452,8 +465,7 @@ void sx_run_past_remove(struct sx_run_state *run);
  * one line in @message.  Room: there is a number for one more job, and the asker may have it.
  * Judge: make the options of a request whose files were judged.  Env: the environment of one
  * application. */
-pmix_status_t sx_run_child_room(const struct sx_run_state *run,
-                                const struct sx_run_request *request,
+pmix_status_t sx_run_child_room(struct sx_run_state *run, const struct sx_run_request *request,
                                 const struct sx_run_job *parent, char *message);
 pmix_status_t sx_run_child_judge(const struct sx_run_state *run, struct sx_run_request *request,
                                  const struct sx_run_job *parent, char *message);
