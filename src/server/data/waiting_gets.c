@@ -174,11 +174,29 @@ static bool is_for_others(const struct sx_wait_what *what)
                PMIX_SUCCESS;
 }
 
+/* One message of a lane may be the last that many Gets wait for.  Return: whether @mark is left to
+ * a later turn, in which it is reached once more. */
+static bool is_left(struct sx_server *server, struct sx_lane_mark *mark)
+{
+    struct sx_waiting *const waiting = &server->data.waiting;
+
+    if (sx_steps_take(&waiting->answers)) {
+        return false;
+    }
+    sx_list_append(&waiting->passed, &mark->link);
+    sx_steps_go(&waiting->answers);
+    return true;
+}
+
 /* All data that the rank had sent before the Get have been stored. */
 static void get_caught_up(struct sx_lane_mark *mark)
 {
     struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
     const struct sx_awaited *awaited = wait->awaited;
+
+    if (is_left(awaited->server, mark)) {
+        return;
+    }
 
     if (sx_wait_is_due(wait)) {
         sx_pending_answer(&wait->pending, sx_wait_status(wait, PMIX_SUCCESS));
@@ -233,6 +251,9 @@ static void anybody_caught_up(struct sx_lane_mark *mark)
     struct sx_wait *wait = SX_CONTAINER(mark, struct sx_wait, mark);
     const struct sx_nspace *nspace = wait->awaited->nspace;
 
+    if (is_left(wait->awaited->server, mark)) {
+        return;
+    }
     while (!sx_wait_is_due(wait) && wait->lanes_seen < nspace->client_count) {
         struct sx_client *client = nspace->by_rank[wait->lanes_seen++];
 

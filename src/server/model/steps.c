@@ -51,13 +51,31 @@ void sx_steps_init(struct sx_steps *steps, struct sx_server *server, sx_steps_fn
     steps->post = (struct sx_loop_post){ .fn = posted, .arg = steps };
 }
 
+static void turn_look(struct sx_steps *steps)
+{
+    if (steps->turn != steps->server->turn.number) {
+        turn_begin(steps);
+    }
+}
+
+bool sx_steps_take(struct sx_steps *steps)
+{
+    if (steps->is_busy) {
+        return true;
+    }
+    turn_look(steps);
+    if (steps->is_posted || steps->left == 0) {
+        return false;
+    }
+    steps->left--;
+    return true;
+}
+
 void sx_steps_go(struct sx_steps *steps)
 {
     if (steps->is_posted || steps->is_busy) {
         return;
     }
-    if (steps->turn != steps->server->turn.number) {
-        turn_begin(steps);
-    }
+    turn_look(steps);
     some_do(steps);
 }

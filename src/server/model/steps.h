@@ -37,6 +37,10 @@ struct sx_steps {
 
 void sx_steps_init(struct sx_steps *steps, struct sx_server *server, sx_steps_fn fn, size_t max);
 
+/* Whether the caller may do one more piece itself in this turn, which is counted; else it leaves
+ * the piece to a step.  True inside a step. */
+bool sx_steps_take(struct sx_steps *steps);
+
 /* There is work: do some of it, unless this turn has done enough.  Inside a step: do it later. */
 void sx_steps_go(struct sx_steps *steps);
 

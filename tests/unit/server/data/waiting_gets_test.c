@@ -316,3 +316,45 @@ Test(gets, of_anybody_go_on_to_a_lane_whose_message_ends_them)
     cr_expect_eq(looker->pending_counts[SX_PENDING_GET], 0);
     bare_deinit(&server);
 }
+
+static pmix_status_t lane_takes(struct sx_server *server, struct sx_client *client, uint32_t kind,
+                                const void *body, size_t size)
+{
+    (void)server, (void)client, (void)kind, (void)body, (void)size;
+    return PMIX_SUCCESS;
+}
+
+/* Many Gets wait for the same message of a lane. */
+Test(gets, that_wait_for_one_message_are_answered_a_thousand_a_turn)
+{
+    enum { EACH = 700, ALL = 2 * EACH };
+    static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane_takes };
+    static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
+    static struct sx_server server;
+    struct sx_client *ranks[3];
+
+    bare_init(&server);
+    bare_loop(&server);
+    server.consumer = &consumer;
+    server.port.lane_buffer = buffer;
+    struct sx_nspace *const job = bare_job(&server, "job", 3, 3);
+
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        ranks[rank] = bare_connect(&server, job, rank);
+        sx_share_begin(&server, ranks[rank]);
+    }
+    lane_append(&server, ranks[1]);
+    sx_share_charge(&server, ranks[1], 2 * SX_TURN_UNITS); /* so it is left where it is */
+    for (uint32_t i = 0; i < EACH; i++) {
+        ask_for(&server, ranks[0], 1 + i, 1, "key", 0);
+        ask_for(&server, ranks[2], 1 + i, 1, "key", 0);
+    }
+    cr_assert_eq(ranks[1]->waiter_count, ALL);
+    sx_lane_take_one(&server, ranks[1]);
+    cr_expect_eq(ranks[1]->waiter_count, ALL - SX_WAITING_STEP);
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(ranks[1]->waiter_count, 0);
+    cr_expect_eq(ranks[0]->pending_counts[SX_PENDING_GET], 0);
+    cr_expect_eq(ranks[2]->pending_counts[SX_PENDING_GET], 0);
+    bare_deinit(&server);
+}
