@@ -278,7 +278,7 @@ static void arrivals_refused(void)
     arrival.procs[0].rank = 0;
     arrival_answered("a fence of others", &arrival, one, PMIX_ERR_NOT_A_MEMBER);
     arrival.procs[0].rank = UINT32_MAX;
-    arrival_answered_telling("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_SUPPORTED, 1);
+    arrival_answered_telling("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_FOUND, 1);
     arrival_make(&arrival, 1);
     arrival.arrive.kind = 77;
     arrival_answered("an operation of kind 77", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
@@ -513,7 +513,7 @@ static int role_held(const char *arg)
     char key[16];
 
     for (uint32_t i = 0; i < SX_PROCS_MAX; i++) {
-        PMIx_Load_procid(&procs[i], ATTACK_JOB, i);
+        PMIx_Load_procid(&procs[i], i < 2 ? ATTACK_JOB : "later", i); /* which is waited for */
     }
     for (int i = 0; i < INFOS; i++) {
         snprintf(key, sizeof(key), "%d", i);

@@ -129,6 +129,18 @@ static inline void sx_shown_sleep(struct sx_server *server)
     }
 }
 
+/* ---- ranks that a job cannot have ------------------------------------------------------------ */
+
+/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND, logged, for a rank that its job cannot have.  Such a
+ * process never calls, and some hosts end their job when they are asked for it. */
+pmix_status_t sx_ranks_judge(struct sx_server *server, enum sx_collective_kind kind,
+                             const pmix_proc_t *procs, size_t count);
+/* The same for an arrival, and when a namespace that an operation has waited for has been
+ * registered: for rows. */
+pmix_status_t sx_ranks_aim(struct sx_server *server, struct sx_client *client,
+                           struct sx_arrival *arrival);
+pmix_status_t sx_ranks_nspace_added(struct sx_collective *collective);
+
 /* ---- the row of fences ----------------------------------------------------------------------- */
 
 /* The row of fences: the data that they carry between the servers of several nodes. */
@@ -152,12 +164,6 @@ bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_ho
  * and up, ordered by their namespaces and ranks.  A disconnect is identified by that namespace, in
  * whichever way its callers name it. */
 
-/* Return: PMIX_SUCCESS; PMIX_ERR_NOT_FOUND for a rank that its job cannot have: some hosts end
- * their job when they are asked for such a rank. */
-pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
-                             struct sx_arrival *arrival);
-/* The same check when a namespace that the connect has waited for has been registered. */
-pmix_status_t sx_connect_nspace_added(struct sx_collective *collective);
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client,
                         uint8_t connect);
 /* Make a name that no other server makes. */

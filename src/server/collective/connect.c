@@ -95,40 +95,6 @@ static void ask_for_the_others(const struct sx_collective *collective, struct sx
                 notes, collective->id != NULL ? 2 : 1);
 }
 
-/* Return: whether the rank of @proc is above the last one of @nspace, a job that is registered;
- * NULL: none of its name is. */
-static bool is_beyond(const struct sx_nspace *nspace, const pmix_proc_t *proc)
-{
-    return nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
-           proc->rank != PMIX_RANK_WILDCARD && sx_client_find(nspace, proc->rank) == NULL;
-}
-
-static pmix_status_t procs_judge(struct sx_server *server, const pmix_proc_t *procs, size_t count)
-{
-    struct sx_nspace_run run = { .server = server };
-    bool beyond = false;
-
-    for (size_t i = 0; i < count && !beyond; i++) {
-        (void)sx_nspace_run_next(&run, procs[i].nspace);
-        beyond = is_beyond(run.nspace, &procs[i]);
-    }
-    return beyond ? PMIX_ERR_NOT_FOUND : PMIX_SUCCESS;
-}
-
-pmix_status_t sx_connect_aim(struct sx_server *server, struct sx_client *client,
-                             struct sx_arrival *arrival)
-{
-    (void)client;
-    return procs_judge(server, arrival->procs, arrival->proc_count);
-}
-
-pmix_status_t sx_connect_nspace_added(struct sx_collective *collective)
-{
-    const struct sx_members *const members = &collective->members;
-
-    return procs_judge(members->server, members->procs, members->proc_count);
-}
-
 void sx_connect_arrived(struct sx_collective *collective, struct sx_client *client, uint8_t connect)
 {
     const uint8_t said = collective->connect | connect;

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/status.h"
+#include "server/collective/collective.h"
 #include "server/port/port.h"
 
 const struct sx_member_ends sx_nobody_may_go = {
@@ -413,6 +415,50 @@ pmix_status_t sx_members_catch_up(struct sx_members *members)
     }
     sx_members_look_again(members);
     return rc;
+}
+
+/* ---- ranks that a job cannot have ------------------------------------------------------------ */
+
+/* Return: whether the rank of @proc is above the last one of @nspace, a job that is registered;
+ * NULL: none of its name is. */
+static bool is_beyond(const struct sx_nspace *nspace, const pmix_proc_t *proc)
+{
+    return nspace != NULL && nspace->job_size > 0 && proc->rank >= nspace->job_size &&
+           sx_client_find(nspace, proc->rank) == NULL;
+}
+
+pmix_status_t sx_ranks_judge(struct sx_server *server, enum sx_collective_kind kind,
+                             const pmix_proc_t *procs, size_t count)
+{
+    struct sx_nspace_run run = { .server = server };
+
+    for (size_t i = 0; i < count; i++) {
+        if (procs[i].rank == PMIX_RANK_WILDCARD) {
+            continue;
+        }
+        (void)sx_nspace_run_next(&run, procs[i].nspace);
+        if (is_beyond(run.nspace, &procs[i])) {
+            return SX_RAISE(PMIX_ERR_NOT_FOUND, "a %s names rank %u of %s, whose last rank is %u",
+                            sx_collective_name(kind), procs[i].rank, procs[i].nspace,
+                            run.nspace->job_size - 1);
+        }
+    }
+    return PMIX_SUCCESS;
+}
+
+pmix_status_t sx_ranks_aim(struct sx_server *server, struct sx_client *client,
+                           struct sx_arrival *arrival)
+{
+    (void)client;
+    return sx_ranks_judge(server, arrival->kind, arrival->procs, arrival->proc_count);
+}
+
+pmix_status_t sx_ranks_nspace_added(struct sx_collective *collective)
+{
+    const struct sx_members *const members = &collective->members;
+
+    return sx_ranks_judge(members->server, collective->kind->number, members->procs,
+                          members->proc_count);
 }
 
 /* ---- their release at the end ---------------------------------------------------------------- */

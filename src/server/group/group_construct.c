@@ -185,6 +185,10 @@ pmix_status_t sx_group_construct_prepare(struct sx_server *server, struct sx_arr
     const unsigned step = arrival->prepared++;
 
     if (step == 0) {
+        rc = sx_ranks_aim(server, arrival->client, arrival);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
         arrival->registrations = server->collective.registrations;
         written_note(server, arrival);
         if (written_is_list(server, arrival)) {
@@ -360,8 +364,13 @@ pmix_status_t sx_group_construct_nspace_added(struct sx_collective *collective)
         }
         sx_group_plan_reread_restart(plan);
     }
-    plan->reread.registrations = plan->reread.done == 0 ? server->collective.registrations
-                                                        : plan->reread.registrations;
+    if (plan->reread.done == 0) {
+        rc = sx_ranks_judge(server, collective->kind->number, plan->order, plan->order_count);
+        if (rc != PMIX_SUCCESS) {
+            return rc;
+        }
+        plan->reread.registrations = server->collective.registrations;
+    }
     rc = list_step(server, collective->members.uid, plan->reread.done++, plan->order,
                    plan->order_count, &plan->reread.listed, &plan->reread.sorted);
     if (rc != PMIX_SUCCESS) {

@@ -419,3 +419,76 @@ Test(collective, a_list_that_waited_for_a_namespace_is_read_in_several_turns)
     cr_expect(is_read);
     hosted_call(read_meanwhile, NULL);
 }
+
+/* ---- ranks that a job cannot have ------------------------------------------------------------ */
+
+/* The first step of a list is its judgement: it is not copied. */
+static pmix_status_t beyond(struct sx_server *server, void *arg)
+{
+    static const uint32_t kinds[] = { SX_COLLECTIVE_FENCE, SX_COLLECTIVE_CONNECT,
+                                      SX_COLLECTIVE_GROUP_CONSTRUCT };
+    pmix_proc_t procs[3] = { { .nspace = NSPACE, .rank = PMIX_RANK_WILDCARD },
+                             { .nspace = NSPACE, .rank = RANKS - 1 },
+                             { .nspace = NSPACE, .rank = RANKS } };
+
+    (void)arg;
+    for (size_t i = 0; i < SX_COUNT(kinds); i++) {
+        const struct sx_kind *const kind = sx_kind_of(server, kinds[i]);
+        struct sx_arrival arrival = { .client = client_of(server, 0),
+                                      .kind = kinds[i],
+                                      .procs = procs,
+                                      .proc_count = SX_COUNT(procs) };
+
+        cr_assert(kind->prepare != NULL || kind->aim != NULL, "kind %u", kinds[i]);
+        cr_expect_eq(kind->prepare != NULL ? kind->prepare(server, &arrival)
+                                           : kind->aim(server, arrival.client, &arrival),
+                     PMIX_ERR_NOT_FOUND, "kind %u", kinds[i]);
+        cr_expect_eq(arrival.procs, procs);
+        cr_expect_eq(arrival.listed.count, 0);
+    }
+    cr_expect_eq(sx_ranks_judge(server, SX_COLLECTIVE_FENCE, procs, 2), PMIX_SUCCESS);
+    procs[2] = (pmix_proc_t){ .nspace = "unknown", .rank = RANKS };
+    cr_expect_eq(sx_ranks_judge(server, SX_COLLECTIVE_FENCE, procs, 3), PMIX_SUCCESS);
+    return PMIX_SUCCESS;
+}
+
+Test(collective, that_names_a_rank_beyond_the_last_of_its_job_is_refused)
+{
+    hosted_call(beyond, NULL);
+}
+
+/* A fence, and a group, of ranks of a namespace to come, which has fewer. */
+static pmix_status_t beyond_later(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    long_begins(server, SX_COLLECTIVE_FENCE, 0);
+    while (!sx_list_empty(&client_of(server, 0)->share.works)) {
+        sx_share_work_step(client_of(server, 0));
+    }
+    group_begins(server, "later");
+    struct sx_nspace *const later = sx_nspace_obtain(server, "later");
+
+    later->job_size = later->local_count = MANY / 2;
+    later->registered = true;
+    sx_collective_nspace_registered(server, later);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t none_is_open(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    cr_expect(sx_list_empty(&server->collective.all));
+    return PMIX_SUCCESS;
+}
+
+Test(collective, that_names_such_a_rank_ends_when_its_job_is_registered)
+{
+    bool is_read = false;
+
+    hosted_call(beyond_later, NULL);
+    for (unsigned turn = 0; turn < 1000 && !is_read; turn++) {
+        hosted_call(is_all_read, &is_read);
+    }
+    cr_expect(is_read);
+    hosted_call(none_is_open, NULL);
+}

@@ -135,7 +135,7 @@ Test(turn, goes_on_with_work_in_each_turn, .timeout = 60)
     bare_deinit(&server);
 }
 
-/* ---- work of several clients ------------------------------------------------------------------ */
+/* ---- work of several clients ----------------------------------------------------------------- */
 
 #define LONG_CLIENTS 40u
 #define LONG_STEPS 3u
