@@ -264,13 +264,15 @@ static void looker_kill(struct sx_looker *looker)
     looker_close(looker);
 }
 
-void sx_looker_check(struct sx_looker *looker)
+bool sx_looker_check(struct sx_looker *looker)
 {
     const char state = looker->pid > 0 ? sx_proc_state(looker->pid) : '\0';
 
-    if (state == 'T' || state == 't') {
-        looker_kill(looker);
+    if (state != 'T' && state != 't') {
+        return false;
     }
+    looker_kill(looker);
+    return true;
 }
 
 void sx_looker_ended(struct sx_looker *looker, pid_t pid)

@@ -80,8 +80,9 @@ void sx_look_order_drop(struct sx_look_order *order);
 int sx_looker_give(struct sx_looker *looker, const struct sx_look_order *order, int *ret_fd);
 /* End the look-up of the order @number. */
 void sx_looker_end(struct sx_looker *looker, uint64_t number);
-/* The end of a look-up is overdue.  A looker that is stopped could not end it, and is killed. */
-void sx_looker_check(struct sx_looker *looker);
+/* A look-up is overdue.  A looker that is stopped can neither make nor end it, and is killed: the
+ * next order makes another one.  Return: whether it was stopped. */
+bool sx_looker_check(struct sx_looker *looker);
 /* @pid has been reaped; any process. */
 void sx_looker_ended(struct sx_looker *looker, pid_t pid);
 /* Kill the looker, and with it all look-ups. */

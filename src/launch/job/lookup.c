@@ -146,7 +146,7 @@ static void stuck_due(void *arg, uint64_t now_ns)
     (void)now_ns;
     asker->stuck = true;
     all_refuse(asker);
-    sx_looker_check(&asker->run->looker);
+    (void)sx_looker_check(&asker->run->looker); /* it may have been stopped since */
 }
 
 static void look_end(struct sx_run_asker *asker)
@@ -163,8 +163,12 @@ static void limit_due(void *arg, uint64_t now_ns)
     (void)now_ns;
     look_end(asker);
     first_refuse(asker, PMIX_ERR_TIMEOUT,
-                 "its programs, folders and files have not been found in time: a file system does "
-                 "not answer, or there are too many");
+                 sx_looker_check(&asker->run->looker)
+                     ? "its programs, folders and files have not been found in time: the process "
+                       "that looks for them (" SX_LOOKER_NAME
+                       ") was stopped, and another one takes its place"
+                     : "its programs, folders and files have not been found in time: a file system "
+                       "does not answer, or there are too many");
 }
 
 /* The time that the spawn gives its start, if that is shorter. */

@@ -79,6 +79,24 @@ for signal in KILL STOP; do
     expect_clean "$signal"
 done
 
+# ---- one that is stopped costs no spawn but the first ----
+
+cat >"$work/behind" <<'END'
+[ "$PMIX_RANK" = 0 ] && exec "$SPAWNER" -t 4 pmix.timeout "pmix.wdir=$1/hangs" -- true
+while [ ! -e "$1/go" ]; do sleep 0.02; done
+exec "$SPAWNER" -- true
+END
+rm -f "$work/go"
+LD_PRELOAD=$HANGS "$SHMIX" run --on-failure notify -n 2 sh "$work/behind" "$work" >"$work/out" 2>"$work/err" &
+launcher=$!
+await "a look-up hangs" looks
+kill -STOP "$looker"
+touch "$work/go"
+wait $launcher
+expect_err "shmix-lookup) was stopped, and another one takes its place" "a looker that is stopped"
+grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a looker that is stopped: the spawn behind is refused"
+expect_clean "a looker that is stopped"
+
 # ---- a job that ends takes its spawns along: nobody waits for what they have named ----
 
 cat >"$work/killed" <<'END'
