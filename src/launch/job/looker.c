@@ -216,6 +216,13 @@ static int looker_make(struct sx_looker *looker)
     return 0;
 }
 
+void sx_looker_fault(int why, char message[SX_RUN_MESSAGE_MAX])
+{
+    snprintf(message, SX_RUN_MESSAGE_MAX, "no process for looking for its programs: %s%s",
+             strerror(why),
+             why == EAGAIN ? "; the limit of processes is reached (see ulimit -u)" : "");
+}
+
 static void looker_close(struct sx_looker *looker)
 {
     if (looker->fd >= 0) {
@@ -459,7 +466,12 @@ static void order_take(uint64_t number, const int fds[2])
     if (pid == 0) {
         look_main(fds, looker);
     }
-    if (pid > 0) { /* else the launcher finds the end of the pipe */
+    if (pid < 0) {
+        struct sx_look_answer answer = { .status = PMIX_ERR_JOB_SYS_OP_FAILED };
+
+        sx_looker_fault(errno, answer.message);
+        (void)send_all(fds[1], &answer, sizeof(answer)); /* the pipe is empty: it has room */
+    } else {
         running = sx_cli_realloc(running, running_count + 1, sizeof(*running));
         running[running_count++] = (struct running){ .number = number, .pid = pid };
     }

@@ -83,6 +83,8 @@ void sx_looker_end(struct sx_looker *looker, uint64_t number);
 /* A look-up is overdue.  A looker that is stopped can neither make nor end it, and is killed: the
  * next order makes another one.  Return: whether it was stopped. */
 bool sx_looker_check(struct sx_looker *looker);
+/* One line that says why no process could be made: @why is errno. */
+void sx_looker_fault(int why, char message[SX_RUN_MESSAGE_MAX]);
 /* @pid has been reaped; any process. */
 void sx_looker_ended(struct sx_looker *looker, pid_t pid);
 /* Kill the looker, and with it all look-ups. */

@@ -408,8 +408,7 @@ static void asker_step(struct sx_run_asker *asker)
     const int why = asker->state == WAITING ? write_begin(asker) : write_step(asker);
 
     if (why != 0) {
-        snprintf(message, sizeof(message), "no process for looking for its programs: %s",
-                 strerror(why));
+        sx_looker_fault(why, message);
         asker->state = WAITING;
         first_refuse(asker, PMIX_ERR_JOB_SYS_OP_FAILED, message);
     }

@@ -5,8 +5,10 @@
  * Whoever names a path with "/hangs" waits for ever.  With "/later" only the execution of a program
  * does so: entering its folder.  Entering one with "/gate" takes until it has a file "open".  Each
  * opening of a path with "/counted" adds a byte to the file that COUNTED names.  The environment of
- * the process that the file STUCK has the number of cannot be read, either. */
+ * the process that the file STUCK has the number of cannot be read, either.  With FORKLESS the
+ * launcher's process for look-ups cannot fork. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -94,6 +96,17 @@ int fstatat(int folder, const char *path, struct stat *st, int flags)
 
     touch(path);
     return next(folder, path, st, flags);
+}
+
+pid_t fork(void)
+{
+    pid_t (*const next)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+
+    if (getenv("FORKLESS") != NULL && strcmp(program_invocation_name, "shmix-lookup") == 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return next();
 }
 
 static void gate_pass(const char *path)

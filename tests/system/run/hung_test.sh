@@ -79,6 +79,13 @@ for signal in KILL STOP; do
     expect_clean "$signal"
 done
 
+# ---- one that may not fork gives the reason ----
+
+FORKLESS=1 launch -n 1 "$SPAWNER" -- true
+grep -qx 'spawn: PMIX_ERR_JOB_SYS_OP_FAILED' "$work/out" || fail "no process for a look-up: not refused"
+expect_err 'no process for looking for its programs: .*; the limit of processes is reached (see ulimit -u)' "no process for a look-up"
+expect_clean "no process for a look-up"
+
 # ---- one that is stopped costs no spawn but the first ----
 
 cat >"$work/behind" <<'END'
