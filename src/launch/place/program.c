@@ -22,7 +22,22 @@
 #include "launch/common/say.h"
 #include "launch/job/record.h"
 
-/* Return: 0, or why @path cannot be executed. */
+#define NOT_A_FILE (-1) /* beside errno: a pipe, a socket or a device */
+
+static const char *text_of(int why)
+{
+    return why == NOT_A_FILE ? "it is a pipe, socket or device" : strerror(why);
+}
+
+/* Advice for the user, which begins with "; " unless it is empty. */
+static const char *advice_of(int why)
+{
+    return why == EACCES     ? "; try 'chmod +x'"
+           : why == ENOTCONN ? "; the server of its file system has ended: mount it again"
+                             : "";
+}
+
+/* Return: 0, or why @path cannot be executed: errno or NOT_A_FILE. */
 static int check(int wdir_fd, const char *path)
 {
     struct stat st;
@@ -34,7 +49,7 @@ static int check(int wdir_fd, const char *path)
         return EISDIR;
     }
     if (!S_ISREG(st.st_mode)) {
-        return EACCES;
+        return NOT_A_FILE;
     }
     /* As root, access() accepts any execute bit, as execve does. */
     return faccessat(wdir_fd, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
@@ -163,9 +178,9 @@ static int check_loader(int wdir_fd, const char *path, char *message)
     why = names ? check(wdir_fd, name) : 0;
     if (why != 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,
-                 "'%.200s' wants to be loaded by '%.200s': %s; it was built for another system, or "
+                 "'%.180s' wants to be loaded by '%.180s': %s; it was built for another system, or "
                  "a package of the C library is missing",
-                 path, name, strerror(why));
+                 path, name, text_of(why));
     }
     return why;
 }
@@ -217,7 +232,7 @@ static int check_interpreters(int wdir_fd, const char *path, char *message)
 
             snprintf(message, SX_RUN_MESSAGE_MAX,
                      "the first line of '%.200s' names the interpreter '%.*s': %s%s", script,
-                     (int)(len - returns), name, strerror(why),
+                     (int)(len - returns), name, text_of(why),
                      returns ? "; the line ends with a carriage return, which belongs to the name: "
                                "'dos2unix' removes it"
                              : "");
@@ -348,15 +363,15 @@ static int find_path(const char *name, const char *wdir, int wdir_fd, char **ret
                  is_inside ? "', the working directory of the ranks" : "");
         return SX_EXIT_NOT_FOUND;
     }
-    snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable: %s; try 'chmod +x'", name,
-             strerror(why));
+    snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable: %s%s", name, text_of(why),
+             advice_of(why));
     return SX_EXIT_NOT_EXECUTABLE;
 }
 
 static int search(const char *name, int wdir_fd, const char *path, char **ret_path, char *message)
 {
     char *refused = NULL;
-    int code = SX_EXIT_NOT_FOUND;
+    int code = SX_EXIT_NOT_FOUND, refused_why = 0;
 
     for (const char *at = path; at != NULL;) {
         const char *colon = strchr(at, ':');
@@ -369,16 +384,18 @@ static int search(const char *name, int wdir_fd, const char *path, char **ret_pa
             free(refused);
             return found(full, wdir_fd, ret_path, message);
         }
-        if (why == EACCES && refused == NULL) {
+        if ((why == EACCES || why == NOT_A_FILE) && refused == NULL) {
             refused = full;
+            refused_why = why;
             full = NULL;
         }
         free(full);
         at = colon == NULL ? NULL : colon + 1;
     }
     if (refused != NULL) {
-        snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable; try 'chmod +x'",
-                 refused);
+        snprintf(message, SX_RUN_MESSAGE_MAX, "'%.300s' is not executable%s%s%s", refused,
+                 refused_why == EACCES ? "" : ": ",
+                 refused_why == EACCES ? "" : text_of(refused_why), advice_of(refused_why));
         code = SX_EXIT_NOT_EXECUTABLE;
     } else if (check(wdir_fd, name) == 0) {
         snprintf(message, SX_RUN_MESSAGE_MAX,

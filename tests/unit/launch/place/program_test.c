@@ -113,6 +113,9 @@ static void setup(void)
     make_program("loads", true, "./here", sizeof(Elf64_Ehdr));
     make_program("cut", true, "/lib/ld-nonexistent.so.1", UINT64_MAX - 8);
     make_script("third", "#!./alien\n");
+    make_script("piped", "#!./pipe\n");
+    cr_assert_eq(mkfifo("pipe", 0755), 0);
+    cr_assert_eq(symlink("loop", "loop"), 0);
 }
 
 static void teardown(void)
@@ -139,6 +142,10 @@ static const struct {
     { "data", NULL, "a:b", SX_EXIT_NOT_EXECUTABLE, "chmod +x" },
     { "a/data", NULL, "", SX_EXIT_NOT_EXECUTABLE, "chmod +x" },
     { "./a", NULL, "", SX_EXIT_NOT_EXECUTABLE, "is a directory" },
+    { "./pipe", NULL, "", SX_EXIT_NOT_EXECUTABLE, "it is a pipe, socket or device" },
+    { "pipe", NULL, "a:.", SX_EXIT_NOT_EXECUTABLE, "it is a pipe, socket or device" },
+    { "./piped", NULL, "", SX_EXIT_NOT_EXECUTABLE, "the interpreter './pipe': it is a pipe" },
+    { "./loop", NULL, "", SX_EXIT_NOT_EXECUTABLE, "not executable: Too many levels" },
     { "./here", "nodir", "", 1, "--wdir nodir" },
     { "./here", "here", "", 1, "--wdir here: Not a directory" },
     { "./good", NULL, "", 0, "./good" },
