@@ -7,6 +7,7 @@
 #include "base/system/pages.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -142,4 +143,13 @@ void sx_pages_unmap(void *at, size_t size, int fd, bool are_many)
         atomic_fetch_sub(&under_way, 1);
     }
     unmap_in_pieces(&what);
+}
+
+/* ---- small blocks ---------------------------------------------------------------------------- */
+
+void sx_heap_join_at_once(void)
+{
+#ifdef M_MXFAST
+    (void)mallopt(M_MXFAST, 0);
+#endif
 }

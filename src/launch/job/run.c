@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/system/pages.h"
 #include "base/system/process.h"
 #include "base/util.h"
 #include "control/contact.h"
@@ -572,6 +573,7 @@ int sx_launch(char **words)
         .janitor = SX_JANITOR_NULL, .look = SX_RUN_LOOK_NULL, .host.event_fd = -1, .signal_fd = -1
     };
 
+    sx_heap_join_at_once();
     sx_run_record_init(&run.record, words);
     int code = sx_run_options_init(&run.options, words);
 
