@@ -174,8 +174,7 @@ static void help_draw(struct screen *screen, int y)
         "",
         "OUT/s  bytes that the rank writes for the server: values, arrivals, events",
         "LANE%  how full its lane is; 100 means that the server does not read",
-        "COLL/s, EVENT/s  records of the job's ring; HELD  events kept until all ranks have had "
-        "them",
+        "COLL/s, EVENT/s  records of the job's ring; HELD  events that not all ranks have had",
         "TURN   the most work of one turn of the server's loop, in units",
         "Gets of stored values are loads from memory, which nothing counts.",
     };

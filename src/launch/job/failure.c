@@ -605,13 +605,13 @@ void sx_run_failure_news(struct sx_run_state *run)
     static const struct sx_mailbox_row rows[SX_RUN_NEWS_KINDS] = {
         [SX_RUN_NEWS_ABORT] = { take_abort, .keeps = true },
         [SX_RUN_NEWS_CONTROL] = { take_control, .keeps = true },
-        [SX_RUN_NEWS_LOST] = { take_lost },
-        [SX_RUN_NEWS_READY] = { take_ready },
-        [SX_RUN_NEWS_SPAWN] = { take_spawn },
-        [SX_RUN_NEWS_PUSH] = { take_push },
-        [SX_RUN_NEWS_HANDLED] = { take_handled },
-        [SX_RUN_NEWS_GONE] = { take_gone },
-        [SX_RUN_NEWS_BEREFT] = { take_bereft },
+        [SX_RUN_NEWS_LOST] = { .take = take_lost },
+        [SX_RUN_NEWS_READY] = { .take = take_ready },
+        [SX_RUN_NEWS_SPAWN] = { .take = take_spawn },
+        [SX_RUN_NEWS_PUSH] = { .take = take_push },
+        [SX_RUN_NEWS_HANDLED] = { .take = take_handled },
+        [SX_RUN_NEWS_GONE] = { .take = take_gone },
+        [SX_RUN_NEWS_BEREFT] = { .take = take_bereft },
     };
 
     sx_mailbox_deal(run, rows);

@@ -130,10 +130,9 @@ static void rank_reap(struct sx_run_rank *its, const siginfo_t *info)
 /* To all who ask @its rank was killed. */
 static void rank_leave(struct sx_run_rank *its, const struct sx_proc_hang *hang)
 {
-    const siginfo_t info = { .si_pid = its->pid, .si_code = CLD_KILLED, .si_status = SIGKILL };
     struct sx_run_job *const job = its->job;
     struct sx_run_state *const run = job->run;
-
+    siginfo_t info = { .si_code = CLD_KILLED };
     const uint32_t rank = (uint32_t)(its - job->ranks);
     const bool is_placed = hang->where[0] != '\0';
 
@@ -144,6 +143,8 @@ static void rank_leave(struct sx_run_rank *its, const struct sx_proc_hang *hang)
                   is_placed ? " (" : "", hang->where, is_placed ? ")" : "");
     sx_janitor_group_remove(run->setup->janitor, its->pid);
     sx_run_left_add(run, its->pid);
+    info.si_pid = its->pid; /* it shares a union with the status */
+    info.si_status = SIGKILL;
     rank_ended(its, &info, NULL);
     sx_run_host_rank_left(job, rank);
 }

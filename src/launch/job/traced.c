@@ -38,9 +38,9 @@ static bool end_read(pid_t pid, siginfo_t *ret_info)
     struct sx_proc_stat stat;
     const int status = sx_proc_stat(pid, &stat) ? stat.wait_status : 0;
 
-    *ret_info = (siginfo_t){ .si_pid = pid,
-                             .si_code = CLD_EXITED,
-                             .si_status = status != 0 ? WEXITSTATUS(status) : SX_EXIT_FAILURE };
+    *ret_info = (siginfo_t){ .si_code = CLD_EXITED };
+    ret_info->si_pid = pid; /* it shares a union with the status */
+    ret_info->si_status = status != 0 ? WEXITSTATUS(status) : SX_EXIT_FAILURE;
     if (status != 0 && WIFSIGNALED(status)) {
         ret_info->si_code = WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED;
         ret_info->si_status = WTERMSIG(status);

@@ -391,7 +391,8 @@ void sx_run_env_put_rank(char ***env, uint32_t rank, uint32_t place)
 char *sx_run_env_lib_dir(const char *exe, char message[SX_RUN_MESSAGE_MAX])
 {
     /* The folder that was configured is first: a package has it below one with another libpmix. */
-    static const char *const places[] = { SX_CLI_LIB_DIR, "lib", "lib/" SX_CLI_MULTIARCH, "lib64" };
+    static const char *const places[] = { SX_CLI_LIB_DIR, "lib", ("lib/" SX_CLI_MULTIARCH),
+                                          "lib64" };
     char *bin = sx_cli_strdup(exe), *slash = strrchr(bin, '/');
     int head = slash == NULL ? 0 : (int)(slash - bin);
 

@@ -26,16 +26,16 @@ static const struct {
     size_t bytes_max; /* kept by all together, or by a single one; 0: no client data is kept */
     const char *state, *remedy; /* NULL: they wait for an answer */
 } quotas[SX_PENDING_QUOTAS] = {
-    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0, 0 },
-    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0, 0 },
-    [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0, 16u << 20 },
+    [SX_PENDING_GET] = { "Gets", SX_GETS_MAX, NULL, 0, 0, NULL, NULL },
+    [SX_PENDING_REGISTRATION] = { "registrations of event handlers", 4096, NULL, 0, 0, NULL, NULL },
+    [SX_PENDING_HOST] = { "requests to the host", 256, NULL, 0, 16u << 20, NULL, NULL },
     [SX_PENDING_ARRIVAL] = { "collective operations", 4096, "SHMIX_SERVER_COLLECTIVES", 16384,
-                             32u << 20 },
-    [SX_PENDING_LOG] = { "calls of PMIx_Log", 256, NULL, 0, 1u << 20 },
+                             32u << 20, NULL, NULL },
+    [SX_PENDING_LOG] = { "calls of PMIx_Log", 256, NULL, 0, 1u << 20, NULL, NULL },
     [SX_PENDING_PULL] = { "pulls of output", SX_PULLS_MAX, NULL, 0, 1u << 20, "open",
                           "end some with PMIx_IOF_deregister" },
-    [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20 },
-    [SX_PENDING_LOOKUP] = { "waiting lookups", 256, NULL, 0, 1u << 20 },
+    [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20, NULL, NULL },
+    [SX_PENDING_LOOKUP] = { "waiting lookups", 256, NULL, 0, 1u << 20, NULL, NULL },
 };
 
 static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)

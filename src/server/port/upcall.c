@@ -290,16 +290,20 @@ static pmix_status_t call_push(module_t *module, up_t *up, void *cbdata)
                               &up->info[0].value.data.bo, answer_op, cbdata);
 }
 
-#define ROW(member, ...)                                             \
-    {                                                                \
-#member, offsetof(pmix_server_module_t, member), __VA_ARGS__ \
+#define ROW(member, call, max, bytes_max)                                            \
+    {                                                                                \
+#member, offsetof(pmix_server_module_t, member), call, max, bytes_max, false \
+    }
+#define NOTICE(member, call)                                              \
+    {                                                                     \
+#member, offsetof(pmix_server_module_t, member), call, 0, 0, true \
     }
 
 static const struct sx_upcall_row rows[SX_UPCALL_KINDS] = {
-    [SX_UPCALL_CLIENT_CONNECTED] = ROW(client_connected, call_connected, 0, 0, true),
-    [SX_UPCALL_CLIENT_CONNECTED2] = ROW(client_connected2, call_connected2, 0, 0, true),
-    [SX_UPCALL_CLIENT_FINALIZED] = ROW(client_finalized, call_finalized, 0, 0, true),
-    [SX_UPCALL_ABORT] = ROW(abort, call_abort, 0, 0, true),
+    [SX_UPCALL_CLIENT_CONNECTED] = NOTICE(client_connected, call_connected),
+    [SX_UPCALL_CLIENT_CONNECTED2] = NOTICE(client_connected2, call_connected2),
+    [SX_UPCALL_CLIENT_FINALIZED] = NOTICE(client_finalized, call_finalized),
+    [SX_UPCALL_ABORT] = NOTICE(abort, call_abort),
     [SX_UPCALL_FENCE_NB] = ROW(fence_nb, call_fence, 0, 0),
     [SX_UPCALL_DIRECT_MODEX] = ROW(direct_modex, call_modex, 0, 0),
     [SX_UPCALL_REGISTER_EVENTS] = ROW(register_events, call_register, EVENTS_MAX, EVENTS_BYTES_MAX),
@@ -320,7 +324,7 @@ static const struct sx_upcall_row rows[SX_UPCALL_KINDS] = {
     [SX_UPCALL_LOOKUP] = ROW(lookup, call_lookup, 0, 0),
     [SX_UPCALL_UNPUBLISH] = ROW(unpublish, call_unpublish, 0, 0),
     [SX_UPCALL_IOF_PULL] = ROW(iof_pull, call_pull, 0, 0),
-    [SX_UPCALL_PUSH_STDIN] = ROW(push_stdin, call_push, 0, 0, true),
+    [SX_UPCALL_PUSH_STDIN] = NOTICE(push_stdin, call_push),
     [SX_UPCALL_QUERY] = ROW(query, call_query, 0, 0),
     [SX_UPCALL_TOOL_CONNECTED] = ROW(tool_connected, call_tool, TOOLS_MAX, TOOLS_BYTES_MAX),
     [SX_UPCALL_GROUP] = ROW(group, call_group, 0, 0),

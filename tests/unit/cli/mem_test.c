@@ -382,8 +382,8 @@ Test(mem, dumps_a_list_of_processes)
 {
     static const char *const wants[] = {
         "store  (node) ",
-        "members      a-group                  -        group \"a-group\", subject 0x5000000, "
-        "generation 2, flags 0x2, context 77, 3 places: \"job.7\".3 left \"a\".0\n",
+        ("members      a-group                  -        group \"a-group\", subject 0x5000000, "
+         "generation 2, flags 0x2, context 77, 3 places: \"job.7\".3 left \"a\".0\n"),
         "members 0    shmix.memberships        -        STRING \"a-group\"\n",
     };
     const struct sx_membership_head head = { .subject = UINT64_C(5) << SX_MEMBERSHIP_ROW_BITS,

@@ -700,7 +700,7 @@ Test(jobinfo, with_two_sizes_is_told_of)
             job(rows[i].name, 2, &list);
         }
         snprintf(line, sizeof(line), "PMIX_JOB_SIZE of %s is %u", rows[i].name, rows[i].size);
-        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+        cr_expect_eq(test_count_lines(log_fd, line), (int)rows[i].lines, "%s", rows[i].name);
     }
     add(&list, PMIX_NODE_MAP, "n1", PMIX_STRING);
     add(&list, PMIX_PROC_MAP, "0,1", PMIX_STRING);
@@ -728,7 +728,7 @@ Test(jobinfo, with_two_numbers_of_local_processes_is_told_of)
         }
         snprintf(line, sizeof(line), "nlocalprocs of %s is %d, and its PMIX_PROC_MAP has 2 ranks",
                  rows[i].name, rows[i].here);
-        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+        cr_expect_eq(test_count_lines(log_fd, line), (int)rows[i].lines, "%s", rows[i].name);
     }
 }
 
@@ -759,7 +759,7 @@ Test(jobinfo, with_one_map_alone_is_told_of)
             job(rows[i].name, 0, &list);
         }
         snprintf(line, sizeof(line), "PMIX_PROC_MAP of %s is not read", rows[i].name);
-        cr_expect_eq(test_count_lines(log_fd, line), rows[i].lines, "%s", rows[i].name);
+        cr_expect_eq(test_count_lines(log_fd, line), (int)rows[i].lines, "%s", rows[i].name);
     }
 }
 
