@@ -757,7 +757,12 @@ const struct hostile_kind hostile_kinds[] = {
     { .name = "doorbells", .go = doorbells },
     { .name = "waiting_gets", .go = waiting_gets },
     { .name = "gets", .begin = own_value_begin, .go = gets, .is_answered = true },
-    { .name = "reads_nothing", .begin = own_value_begin, .go = gets, .reads_nothing = true },
+    /* Once its queue at the server is full it is dropped: fault-frames-reads_nothing. */
+    { .name = "reads_nothing",
+      .begin = own_value_begin,
+      .go = gets,
+      .reads_nothing = true,
+      .is_dropped = true },
     { .name = "leaves", .go = leaves, .is_answered = true },
     { .name = "registrations",
       .go = registrations,

@@ -30,7 +30,8 @@ struct hostile_kind {
     void (*go)(struct hostile *hostile);    /* a few messages */
     bool reads_nothing;
     bool is_answered; /* the server answers its messages; those of a row with a message always */
-    bool is_dropped;  /* it breaks the protocol, or leaves: its connection ends again and again */
+    bool
+        is_dropped; /* it breaks the protocol, leaves, or reads nothing: its connection ends again and again */
     uint64_t (*units)(void); /* the most that one of its messages costs; NULL: a few */
     /* Or, without begin, go and units: one message, again and again, whose body is made once.
      * Return: its size.  @at has room for SX_REQUEST_BYTES_MAX. */
