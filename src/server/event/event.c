@@ -29,9 +29,15 @@
 #include "server/port/port.h"
 
 #define SWEEP_EVERY 256u   /* events between two checks for events that every client has had */
+#define FORGET_STEP 4000u  /* events of ended namespaces that go in one turn */
 #define UNREAD_CROWD 8192u /* so many kept for slow readers alone: all readers are woken */
 
 /* ---- bounds -------------------------------------------------------------------------------- */
+
+static bool events_forget(struct sx_server *server, size_t *left)
+{
+    return sx_event_history_forget(&server->event.history, left);
+}
 
 pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_options *options)
 {
@@ -60,6 +66,7 @@ pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_op
     }
     sx_event_relay_init(server);
     sx_event_history_init(&server->event.history, (size_t)cache_max, bytes_max);
+    sx_steps_init(&server->event.forget, server, events_forget, FORGET_STEP);
     sx_eventlog_init(&server->event.host);
     server->event.host.loose_only = true;
     sx_list_init(&server->event.wants);
@@ -74,7 +81,7 @@ void sx_events_stop(struct sx_server *server)
 
 void sx_events_deinit(struct sx_server *server)
 {
-    sx_eventlog_clear(&server->event.history, &server->event.host);
+    sx_eventlog_end(&server->event.history, &server->event.host);
     sx_event_history_deinit(&server->event.history);
     sx_event_codes_clear(&server->event.codes);
 }
@@ -599,7 +606,8 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_list_remove(&nspace->events_dirty);
-    sx_eventlog_clear(&server->event.history, &nspace->events);
+    sx_eventlog_end(&server->event.history, &nspace->events);
+    sx_steps_go(&server->event.forget);
 }
 
 void sx_event_client_connected(struct sx_server *server, struct sx_client *client)

@@ -144,11 +144,15 @@ static void cache_drop(struct sx_event_history *history, struct sx_event_block *
 
 static void entry_drop(struct sx_event_history *history, struct sx_event_entry *entry)
 {
+    struct sx_eventlog *const log = entry->owner->log;
+
     sx_list_remove(&entry->link);
     sx_list_remove(&entry->block_link);
     sx_list_remove(&entry->code_link);
-    *(entry->is_held ? &entry->log->held_count : &entry->log->loose_count) -= 1;
-    place_drop(entry->log, entry);
+    if (log != NULL) {
+        *(entry->is_held ? &log->held_count : &log->loose_count) -= 1;
+        place_drop(log, entry);
+    }
     history->bytes -= SX_EVENTLOG_ENTRY_BYTES;
     free(entry);
 }
@@ -174,10 +178,14 @@ void sx_event_history_init(struct sx_event_history *history, size_t cache_max, u
     *history = (struct sx_event_history){ .cache_max = cache_max, .bytes_max = bytes_max };
     sx_list_init(&history->blocks);
     sx_list_init(&history->cache);
+    sx_list_init(&history->ended);
 }
 
 void sx_event_history_deinit(struct sx_event_history *history)
 {
+    size_t all = SIZE_MAX;
+
+    (void)sx_event_history_forget(history, &all);
     SX_LIST_EACH(it, &history->cache) {
         sx_event_history_drop(history, SX_LIST_ENTRY(it, struct sx_event_block, cache));
     }
@@ -221,17 +229,37 @@ void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry 
     block_let_go(history, block);
 }
 
-void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log)
+/* The entries stay linked by their codes, without a list. */
+void sx_eventlog_end(struct sx_event_history *history, struct sx_eventlog *log)
 {
-    SX_LIST_EACH(it, &log->held) {
-        sx_eventlog_remove(history, entry_of(it));
+    if (log->owner != NULL) {
+        log->owner->log = NULL;
+        sx_list_splice(&log->owner->entries, &log->held);
+        sx_list_splice(&log->owner->entries, &log->loose);
+        sx_list_append(&history->ended, &log->owner->link);
     }
-    SX_LIST_EACH(it, &log->loose) {
-        sx_eventlog_remove(history, entry_of(it));
+    for (size_t i = 0; i < SX_EVENTLOG_BUCKETS; i++) {
+        sx_list_remove(&log->by_code[i]);
     }
     free(log->places);
-    log->places = NULL;
-    log->place_begin = log->place_end = log->place_capacity = 0;
+    sx_eventlog_init(log);
+}
+
+bool sx_event_history_forget(struct sx_event_history *history, size_t *left)
+{
+    while (*left > 0 && !sx_list_empty(&history->ended)) {
+        struct sx_eventlog_owner *const owner = SX_LIST_ENTRY(history->ended.next,
+                                                              struct sx_eventlog_owner, link);
+
+        (*left)--;
+        if (sx_list_empty(&owner->entries)) {
+            sx_list_remove(&owner->link);
+            free(owner);
+        } else {
+            sx_eventlog_remove(history, entry_of(owner->entries.next));
+        }
+    }
+    return sx_list_empty(&history->ended);
 }
 
 static void loose_trim(struct sx_event_history *history, struct sx_eventlog *log)
@@ -242,16 +270,26 @@ static void loose_trim(struct sx_event_history *history, struct sx_eventlog *log
     }
 }
 
+/* Return: false when memory is out. */
+static bool owner_obtain(struct sx_eventlog *log)
+{
+    if (log->owner == NULL && (log->owner = malloc(sizeof(*log->owner))) != NULL) {
+        log->owner->log = log;
+        sx_list_init(&log->owner->entries);
+    }
+    return log->owner != NULL;
+}
+
 void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
                      struct sx_event_block *block, uint64_t number, uint64_t seq)
 {
-    struct sx_event_entry *entry = malloc(sizeof(*entry));
+    struct sx_event_entry *entry = owner_obtain(log) ? malloc(sizeof(*entry)) : NULL;
 
     if (entry == NULL) {
         return;
     }
     *entry = (struct sx_event_entry){
-        .log = log,
+        .owner = log->owner,
         .block = block,
         .number = number,
         .seq = seq,

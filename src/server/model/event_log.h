@@ -124,6 +124,7 @@ pmix_status_t sx_event_block_infos(const struct sx_event_block *block, pmix_info
 struct sx_event_history {
     struct sx_list blocks; /* of struct sx_event_block by link, oldest first */
     struct sx_list cache;  /* the same by cache */
+    struct sx_list ended;  /* of struct sx_eventlog_owner: entries of logs that have ended */
     size_t cache_count, cache_max;
     uint64_t bytes, bytes_max;
     uint64_t crowded_out; /* events that were removed for want of bytes */
@@ -137,7 +138,15 @@ struct sx_eventlog_place {
     struct sx_event_entry *entry; /* NULL: it has gone */
 };
 
+/* All entries of a log have one owner: the end of the log touches none of them. */
+struct sx_eventlog_owner {
+    struct sx_eventlog *log; /* NULL: it has ended */
+    struct sx_list link;     /* history.ended ... */
+    struct sx_list entries;  /* ... and the entries that are still there */
+};
+
 struct sx_eventlog {
+    struct sx_eventlog_owner *owner;             /* NULL: nothing was kept yet */
     struct sx_list held, loose;                  /* of struct sx_event_entry, by number */
     struct sx_list by_code[SX_EVENTLOG_BUCKETS]; /* all of them again, by number in each */
     struct sx_eventlog_place *places;            /* and again, by number; the first one is there */
@@ -150,10 +159,10 @@ struct sx_eventlog {
 
 /* One event in one log. */
 struct sx_event_entry {
-    struct sx_list link;       /* held or loose */
+    struct sx_list link;       /* held or loose, or owner.entries */
     struct sx_list block_link; /* block.entries */
     struct sx_list code_link;  /* log.by_code */
-    struct sx_eventlog *log;
+    struct sx_eventlog_owner *owner;
     struct sx_event_block *block;
     uint64_t number;
     uint64_t seq; /* of its ring record; 0: it has none yet */
@@ -163,7 +172,7 @@ struct sx_event_entry {
 #define SX_EVENTLOG_ENTRY_BYTES (sizeof(struct sx_event_entry) + sizeof(struct sx_eventlog_place))
 
 void sx_event_history_init(struct sx_event_history *history, size_t cache_max, uint64_t bytes_max);
-/* All logs have been cleared. */
+/* All logs have ended. */
 void sx_event_history_deinit(struct sx_event_history *history);
 
 /* The server has taken an event that is for namespaces to come: keep it for them ... */
@@ -172,7 +181,10 @@ void sx_event_history_keep(struct sx_event_history *history, struct sx_event_blo
 void sx_event_history_drop(struct sx_event_history *history, struct sx_event_block *block);
 
 void sx_eventlog_init(struct sx_eventlog *log);
-void sx_eventlog_clear(struct sx_event_history *history, struct sx_eventlog *log);
+/* @log ends at once, and none of its entries is read any more; they and their bytes go with ... */
+void sx_eventlog_end(struct sx_event_history *history, struct sx_eventlog *log);
+/* ... this, up to *@left of them, counted down.  Return: whether none is left. */
+bool sx_event_history_forget(struct sx_event_history *history, size_t *left);
 /* @entry goes from its log. */
 void sx_eventlog_remove(struct sx_event_history *history, struct sx_event_entry *entry);
 /* A new namespace's log begins with the events without a job that are still kept. */

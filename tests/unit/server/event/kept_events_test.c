@@ -302,7 +302,7 @@ static void replay_begin(void)
 
 static void replay_end(void)
 {
-    sx_eventlog_clear(&history, &log);
+    sx_eventlog_end(&history, &log);
     sx_event_history_deinit(&history);
     cr_assert_eq(history.bytes, 0);
 }

@@ -20,8 +20,8 @@ static void begin(size_t cache_max, uint64_t bytes_max)
 
 static void end(void)
 {
-    sx_eventlog_clear(&history, &job);
-    sx_eventlog_clear(&history, &other);
+    sx_eventlog_end(&history, &job);
+    sx_eventlog_end(&history, &other);
     sx_event_history_deinit(&history);
     cr_assert_eq(history.bytes, 0);
     cr_assert_eq(history.cache_count, 0);
@@ -283,6 +283,7 @@ Test(eventlog, seeds_with_events_without_a_job)
 Test(eventlog, shares_bytes_and_gives_them_back)
 {
     struct sx_event_block *block;
+    size_t all = SIZE_MAX;
 
     begin(4, SX_EVENTLOG_BYTES_DEFAULT);
     block = block_of(-1, PMIX_RANGE_LOCAL);
@@ -292,8 +293,9 @@ Test(eventlog, shares_bytes_and_gives_them_back)
     sx_eventlog_add(&history, &other, block, ++other.newest, 1);
     cr_assert_eq(history.bytes, once + SX_EVENTLOG_ENTRY_BYTES);
     sx_event_block_release(block);
-    sx_eventlog_clear(&history, &job);
-    sx_eventlog_clear(&history, &other);
+    sx_eventlog_end(&history, &job);
+    sx_eventlog_end(&history, &other);
+    (void)sx_event_history_forget(&history, &all);
     cr_assert_eq(history.bytes, 0);
     end();
 }
@@ -338,5 +340,41 @@ Test(eventlog, keeps_nothing_when_told_so)
     sx_event_history_keep(&history, block);
     sx_event_block_release(block);
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 0);
+    end();
+}
+
+/* The end of a namespace touches none of the events that it kept: they go in pieces.  Others live. */
+Test(eventlog, ends_at_once_and_is_forgotten_in_pieces)
+{
+    enum { MANY = 10 };
+    size_t left = MANY / 2;
+
+    begin(MANY, SX_EVENTLOG_BYTES_DEFAULT);
+    for (int i = 0; i < MANY; i++) {
+        struct sx_event_block *const block = block_of(-1 - i, PMIX_RANGE_LOCAL);
+
+        block->is_job = i % 2 == 0; /* half of them is held */
+        sx_eventlog_add(&history, &job, block, ++job.newest, 1);
+        if (i == 0) {
+            sx_eventlog_add(&history, &other, block, ++other.newest, 1);
+        }
+        sx_event_block_release(block);
+    }
+    const uint64_t all = history.bytes;
+
+    sx_eventlog_end(&history, &job);
+    cr_expect_eq(history.bytes, all);
+    cr_expect_eq(job.held_count + job.loose_count, 0);
+    sx_eventlog_add(&history, &job, SX_LIST_ENTRY(history.blocks.next, struct sx_event_block, link),
+                    ++job.newest, 1); /* of another namespace, in the same place */
+    cr_expect(!sx_event_history_forget(&history, &left));
+    cr_expect_eq(left, 0);
+    cr_expect_lt(history.bytes, all);
+    cr_expect_gt(history.bytes, all / 4);
+    left = SIZE_MAX;
+    cr_expect(sx_event_history_forget(&history, &left));
+    cr_expect_eq(SIZE_MAX - left, MANY / 2 + 1, "each once, and the log's own part");
+    cr_expect_eq(job.held_count, 1);
+    cr_expect_eq(other.held_count, 1);
     end();
 }
