@@ -73,7 +73,7 @@ def read_sources(source):
 def entries_called(source):
     """Return: the entries of the host's module that the server calls."""
     with open(os.path.join(source, "src", "server", "port", "upcall.c"), encoding="utf-8") as handle:
-        return set(re.findall(r"= ROW\((\w+),", handle.read()))
+        return set(re.findall(r"= (?:ROW|NOTICE)\((\w+),", handle.read()))
 
 
 def keys_used(words):
