@@ -736,7 +736,7 @@ static int case_bounds(void)
     const pid_t longs = asks(geteuid(), JOB, 1, "long", "");
     const pid_t wrong = asks(geteuid(), JOB, 2, "wrong", "");
 
-    CHECK(fault_log_lines(FAULT_SELF, "256 paths of 65536 bytes") == 2, "not once a rank");
+    CHECK(fault_log_lines(FAULT_SELF, "256 paths, 65536 bytes in all") == 2, "not once a rank");
     CHECK(fault_log_lines(wrong, "256 paths of 65536 bytes") == 1, "not told");
     CHECK(fault_log_lines(wrong, "begin it with '/'") == 1, "not told");
     CHECK(fault_log_lines(wrong, "cannot be removed") == 1, "not told");
