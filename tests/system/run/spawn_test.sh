@@ -280,9 +280,9 @@ wait "$launcher" 2>/dev/null
 
 # 15.6 MB each: two fit into what the tools may have of 48 MiB, and a third when one of them is over.
 word=$(printf '%0120000d' 0)
-"$SHMIX" run sh -c 'touch "$1/there"; while [ ! -e "$1/over" ]; do sleep 0.02; done' - "$work" >"$work/job.out" 2>"$work/job.err" &
+"$SHMIX" run sh -c 'touch "$1/serves"; while [ ! -e "$1/over" ]; do sleep 0.02; done' - "$work" >"$work/job.out" 2>"$work/job.err" &
 launcher=$!
-await "the server" [ -e "$work/there" ]
+await "the server" [ -e "$work/serves" ]
 # large NAME: a spawn of 13 ranks, until the file NAME is there
 large() {
     PMIX_SERVER_PIDINFO=$launcher "$SPAWNER" -a 13 pmix.nohup -- sh -c 'while [ ! -e "$0" ]; do sleep 0.2; done' "$work/$1" \
