@@ -285,25 +285,35 @@ static void lane_append(struct sx_server *server, struct sx_client *client)
     sx_lane_detach(&producer);
 }
 
+#define LANES 3u
+
+/* A job whose ranks are connected and whose lanes @consumer takes. */
+static void ranks_begin(struct sx_server *server, const struct sx_consumer *consumer,
+                        struct sx_client *ranks[LANES])
+{
+    static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
+
+    bare_init(server);
+    bare_loop(server);
+    server->consumer = consumer;
+    server->port.lane_buffer = buffer;
+    struct sx_nspace *const job = bare_job(server, "job", LANES, LANES);
+
+    for (uint32_t rank = 0; rank < LANES; rank++) {
+        ranks[rank] = bare_connect(server, job, rank);
+        sx_share_begin(server, ranks[rank]);
+    }
+}
+
 /* Two Gets wait for the lane of a rank that goes; what the first finds in the next lane ends
  * both. */
 Test(gets, of_anybody_go_on_to_a_lane_whose_message_ends_them)
 {
     static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane_ends_looker };
-    static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
     static struct sx_server server;
-    struct sx_client *ranks[3];
+    struct sx_client *ranks[LANES];
 
-    bare_init(&server);
-    bare_loop(&server);
-    server.consumer = &consumer;
-    server.port.lane_buffer = buffer;
-    struct sx_nspace *const job = bare_job(&server, "job", 3, 3);
-
-    for (uint32_t rank = 0; rank < 3; rank++) {
-        ranks[rank] = bare_connect(&server, job, rank);
-        sx_share_begin(&server, ranks[rank]);
-    }
+    ranks_begin(&server, &consumer, ranks);
     looker = ranks[0];
     lane_append(&server, ranks[1]);
     sx_share_charge(&server, ranks[1], 2 * SX_TURN_UNITS); /* so it is left where it is */
@@ -329,20 +339,10 @@ Test(gets, that_wait_for_one_message_are_answered_a_thousand_a_turn)
 {
     enum { EACH = 700, ALL = 2 * EACH };
     static const struct sx_consumer consumer = { .lane_cost = lane_cost, .lane = lane_takes };
-    static _Alignas(8) uint8_t buffer[SX_LANE_MESSAGE_MAX];
     static struct sx_server server;
-    struct sx_client *ranks[3];
+    struct sx_client *ranks[LANES];
 
-    bare_init(&server);
-    bare_loop(&server);
-    server.consumer = &consumer;
-    server.port.lane_buffer = buffer;
-    struct sx_nspace *const job = bare_job(&server, "job", 3, 3);
-
-    for (uint32_t rank = 0; rank < 3; rank++) {
-        ranks[rank] = bare_connect(&server, job, rank);
-        sx_share_begin(&server, ranks[rank]);
-    }
+    ranks_begin(&server, &consumer, ranks);
     lane_append(&server, ranks[1]);
     sx_share_charge(&server, ranks[1], 2 * SX_TURN_UNITS); /* so it is left where it is */
     for (uint32_t i = 0; i < EACH; i++) {
