@@ -9,6 +9,7 @@
 #include "cli/verbs.h"
 #include "launch/common/options.h"
 #include "launch/common/say.h"
+#include "launch/common/segments_of_others.h"
 #include "shmem/segment.h"
 
 struct wish {
@@ -116,14 +117,6 @@ static bool board_take(void *arg, pid_t pid, struct sx_board *board)
     return false;
 }
 
-static bool nothing_take(void *arg, pid_t pid, int fd)
-{
-    (void)arg;
-    (void)pid;
-    (void)fd;
-    return true;
-}
-
 /* Return: false, with a message, when process @pid is not a server that can be looked at.  A server
  * of another layout is one, and the checks say so. */
 static bool is_server(pid_t pid)
@@ -133,7 +126,7 @@ static bool is_server(pid_t pid)
     const bool all = pid == 0 || sx_cli_boards_each(pid, board_take, &is_there);
 
     if (!is_there) {
-        (void)sx_outside_each(pid, "board:", nothing_take, NULL, &left);
+        (void)sx_outside_each(pid, "board:", sx_cli_outside_nothing, NULL, &left);
     }
     for (unsigned i = 0; i < left.count; i++) {
         is_there = is_there || left.at[i].layout != 0;

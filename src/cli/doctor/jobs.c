@@ -289,19 +289,11 @@ static bool board_take(void *arg, pid_t pid, struct sx_board *board)
     return true;
 }
 
-static bool nothing_take(void *arg, pid_t pid, int fd)
-{
-    (void)arg;
-    (void)pid;
-    (void)fd;
-    return true;
-}
-
 static void layouts_look(struct sx_doctor *doctor)
 {
     struct sx_outside_left left = { .count = 0 };
 
-    (void)sx_outside_each(doctor->server, "board:", nothing_take, NULL, &left);
+    (void)sx_outside_each(doctor->server, "board:", sx_cli_outside_nothing, NULL, &left);
     for (unsigned i = 0; i < left.count; i++) {
         if (left.at[i].layout != 0) {
             sx_doctor_find(doctor, SX_DOCTOR_LAYOUT,

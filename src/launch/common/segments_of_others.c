@@ -132,7 +132,7 @@ bool sx_cli_outside_say(pid_t pid)
     return other;
 }
 
-static bool nothing_take(void *arg, pid_t pid, int fd)
+bool sx_cli_outside_nothing(void *arg, pid_t pid, int fd)
 {
     (void)arg;
     (void)pid;
@@ -142,7 +142,7 @@ static bool nothing_take(void *arg, pid_t pid, int fd)
 
 bool sx_cli_outside_say_layout(pid_t pid)
 {
-    (void)sx_cli_outside_each(pid, "board:", nothing_take, NULL);
+    (void)sx_cli_outside_each(pid, "board:", sx_cli_outside_nothing, NULL);
     return sx_cli_outside_say(pid);
 }
 

@@ -14,6 +14,8 @@
 /* As sx_outside_each; the segments that it leaves out are kept for the functions below. */
 bool sx_cli_outside_each(pid_t pid, const char *kind, bool (*each)(void *arg, pid_t pid, int fd),
                          void *arg);
+/* For those that want only the segments that are left out.  Return: true, to go on. */
+bool sx_cli_outside_nothing(void *arg, pid_t pid, int fd);
 
 /* From now on the library does not log damaged segments (except at level debug), but remembers
  * them.  Not for a process that is a server. */
