@@ -97,7 +97,7 @@ static void on_left(size_t id, pmix_status_t code, const pmix_proc_t *source, pm
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void hear(pmix_status_t code, pmix_notification_fn_t handler)
+static void receive(pmix_status_t code, pmix_notification_fn_t handler)
 {
     must(PMIx_Register_event_handler(&code, 1, NULL, 0, handler, NULL, NULL),
          "PMIx_Register_event_handler");
@@ -110,8 +110,8 @@ int main(void)
     size_t count;
 
     must(PMIx_Init(&me, NULL, 0), "PMIx_Init");
-    hear(PMIX_GROUP_INVITED, on_invited);
-    hear(PMIX_GROUP_LEFT, on_left);
+    receive(PMIX_GROUP_INVITED, on_invited);
+    receive(PMIX_GROUP_LEFT, on_left);
 
     if (me.rank == 0) {
         PMIX_LOAD_PROCID(&all, me.nspace, PMIX_RANK_WILDCARD);

@@ -22,7 +22,7 @@ static void need(pmix_status_t rc, const char *what)
 }
 
 /* As often as you like: a read is a few loads.  It is one generation until we ask for another. */
-static shmix_group_facts_t tell(const shmix_group_t *group)
+static shmix_group_facts_t facts(const shmix_group_t *group)
 {
     shmix_group_facts_t info;
     pmix_proc_t proc;
@@ -58,10 +58,10 @@ int main(void)
     need(shmix_group_open(name, &group), "shmix_group_open");
     need(shmix_group_rank(group, NULL, &rank), "shmix_group_rank");
     if (rank == 0) {
-        info = tell(group);
+        info = facts(group);
         while (info.member_count > 1) {
             need(shmix_group_wait(group, info.generation, SHMIX_FOREVER), "shmix_group_wait");
-            info = tell(group);
+            info = facts(group);
         }
     }
     need(shmix_group_close(group), "shmix_group_close");

@@ -18,7 +18,7 @@
 
 static pmix_proc_t me;
 static size_t rounds;
-static _Atomic size_t heard;
+static _Atomic size_t received;
 
 static double server_ns(void)
 {
@@ -111,7 +111,7 @@ static void event(size_t round)
 
         must(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, "notify");
     } else {
-        while (atomic_load(&heard) <= round) {
+        while (atomic_load(&received) <= round) {
             usleep(200);
         }
     }
@@ -123,7 +123,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
-    atomic_fetch_add(&heard, 1);
+    atomic_fetch_add(&received, 1);
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 

@@ -67,7 +67,7 @@ static void put(char letter)
 }
 
 /* For the counter: where the marks and the segments are. */
-static void tell(uint32_t size)
+static void notify(uint32_t size)
 {
     const int maps = open("/proc/self/maps", O_RDONLY);
     char buffer[4096];
@@ -96,7 +96,7 @@ int main(void)
     fence(true);
     get(0); /* now everything is looked at once that all Gets look at */
     if (me.rank == 0) {
-        tell(count);
+        notify(count);
     }
     mark(NOTHING);
     mark(GET_AGAIN);

@@ -409,8 +409,8 @@ enum sx_group_word { SX_GROUP_SAYS_NOTHING, SX_GROUP_GOES_ON, SX_GROUP_LEADS, SX
 struct sx_group_invite {
     uint64_t timeout_ns; /* 0: none */
     uint32_t proc_count;
-    uint32_t flags; /* SX_GROUP_* */
-    uint32_t hears; /* SX_HEARS_* */
+    uint32_t flags;    /* SX_GROUP_* */
+    uint32_t receives; /* SX_HEARS_* */
     uint32_t info_size;
     char group[256];
 };
@@ -422,7 +422,7 @@ struct sx_group_join {
     uint64_t timeout_ns; /* 0: none */
     uint32_t accepts;    /* 0: it declines */
     uint32_t leader_rank;
-    uint32_t hears; /* SX_HEARS_* */
+    uint32_t receives; /* SX_HEARS_* */
     uint32_t info_size;
     char group[256];
     char leader_nspace[256]; /* the sender of the invitation; empty: any */

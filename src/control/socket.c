@@ -335,7 +335,7 @@ pmix_status_t sx_oneway_open(int *ret_server, int *ret_reader)
     return PMIX_SUCCESS;
 }
 
-enum sx_oneway_said sx_oneway_hear(int fd)
+enum sx_oneway_said sx_oneway_receive(int fd)
 {
     struct pollfd said = { .fd = fd, .events = POLLIN | POLLRDHUP };
 

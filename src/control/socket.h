@@ -90,7 +90,7 @@ enum sx_oneway_said {
 /* Both ends, close-on-exec.  Return: PMIX_SUCCESS; as sx_status_from_errno. */
 pmix_status_t sx_oneway_open(int *ret_server, int *ret_reader);
 /* The state of the reader of the server's end @fd.  Never waits. */
-enum sx_oneway_said sx_oneway_hear(int fd);
+enum sx_oneway_said sx_oneway_receive(int fd);
 /* One message.  Never waits.  Return: 0 or an errno value. */
 int sx_oneway_send(int fd, const struct iovec *iov, size_t iov_count);
 /* Close the server's end.  Sent messages can still be read.  Never waits. */

@@ -169,8 +169,8 @@ pmix_status_t sx_board_slot_claim(struct sx_board *board, uint32_t *ret_index)
     return PMIX_SUCCESS;
 }
 
-void sx_board_slot_tell(struct sx_board *board, uint32_t index,
-                        const struct sx_board_client *client)
+void sx_board_slot_notify(struct sx_board *board, uint32_t index,
+                          const struct sx_board_client *client)
 {
     struct sx_board_slot *const slot = &board->slots[index];
 
@@ -196,7 +196,7 @@ bool sx_board_slot_client(const struct sx_board *board, uint32_t index, struct s
     /* A1 <- R1 (sx_board_slot_claim) */
     const uint32_t claims = atomic_load_explicit(&slot->claims, memory_order_acquire);
 
-    /* A2 <- R2 (sx_board_slot_tell) */
+    /* A2 <- R2 (sx_board_slot_notify) */
     ret->pid = atomic_load_explicit(&slot->pid, memory_order_acquire);
     /* acquire: the load of the state stays behind them. */
     ret->uid = atomic_load_explicit(&slot->uid, memory_order_acquire);
@@ -340,7 +340,7 @@ bool sx_board_server_lives(const struct sx_board *board)
     if (sx_life_word_lives(word)) {
         return true;
     }
-    sx_life_tell(board->life_word);
+    sx_life_notify(board->life_word);
     return false;
 }
 

@@ -110,8 +110,8 @@ struct sx_board_client {
     uint32_t pid, uid, rank, role;
     uint32_t library; /* below 1 << 24 */
 };
-void sx_board_slot_tell(struct sx_board *board, uint32_t index,
-                        const struct sx_board_client *client);
+void sx_board_slot_notify(struct sx_board *board, uint32_t index,
+                          const struct sx_board_client *client);
 /* The client is gone; its slot may be reused. */
 void sx_board_slot_abandon(struct sx_board *board, uint32_t index);
 /* A process waits (or no longer waits) for this client's data: the client rings after its next

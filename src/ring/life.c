@@ -84,11 +84,11 @@ bool sx_life_release(pthread_mutex_t *life)
         }
     }
     /* The C library has stored 0 and woken one. */
-    sx_life_tell(sx_life_word(life));
+    sx_life_notify(sx_life_word(life));
     return true;
 }
 
-void sx_life_tell(const _Atomic uint32_t *word)
+void sx_life_notify(const _Atomic uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -67,6 +67,6 @@ pmix_status_t sx_life_hold(pthread_mutex_t *life);
 bool sx_life_release(pthread_mutex_t *life);
 
 /* Wake all who sleep on a life word; possible through a read-only mapping. */
-void sx_life_tell(const _Atomic uint32_t *word);
+void sx_life_notify(const _Atomic uint32_t *word);
 
 #endif

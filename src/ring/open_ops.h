@@ -48,7 +48,7 @@ struct sx_open_missing {
 #define SX_OPEN_WITH_HOST 1u /* all members here have arrived, and the host was asked */
 /* The callers have their answer.  The host's answer is still to come; or, where the host was not
  * asked, missing members get the same answer when they call. */
-#define SX_OPEN_TOLD 2u
+#define SX_OPEN_NOTIFIED 2u
 /* All members here have arrived, and a namespace in its list is still to be registered. */
 #define SX_OPEN_UNREGISTERED 4u
 

@@ -167,9 +167,9 @@ static pmix_status_t sx_segment_seal(const struct sx_segment *seg, bool client_w
         if (fcntl(seg->fd, F_ADD_SEALS, seals | F_SEAL_FUTURE_WRITE) == 0) {
             return PMIX_SUCCESS;
         }
-        static atomic_bool told;
+        static atomic_bool notified;
         /* relaxed: only one of several threads is to log it. */
-        if (!atomic_exchange_explicit(&told, true, memory_order_relaxed)) {
+        if (!atomic_exchange_explicit(&notified, true, memory_order_relaxed)) {
             sx_log(SX_LOG_INFO, "this kernel (before 5.1) cannot seal memory against writing: "
                                 "segments are protected by their file mode only");
         }

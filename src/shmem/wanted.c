@@ -123,13 +123,13 @@ bool sx_session_row(const struct sx_site *site, uint32_t id, uint32_t *ret_row)
 {
     uint32_t free_row = SX_SESSION_COUNT_MAX, has;
     uint32_t job_has = 0;
-    const bool told = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_SESSION_ID, SX_ID_END,
-                                     &job_has);
+    const bool notified = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_SESSION_ID, SX_ID_END,
+                                         &job_has);
 
     for (uint32_t row = 0; row < SX_SESSION_COUNT_MAX; row++) {
         bool known = sx_site_number(site, SX_REALM_SESSION, row, PMIX_SESSION_ID, SX_ID_END, &has);
 
-        if (!known && row == 0 && told) { /* the job's own value names its session */
+        if (!known && row == 0 && notified) { /* the job's own value names its session */
             known = true;
             has = job_has;
         }

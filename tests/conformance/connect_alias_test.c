@@ -201,7 +201,7 @@ static int meets(int rank)
 }
 
 /* CN25: a custom range reaches the members and nobody else. */
-static int hears(int rank)
+static int receives(int rank)
 {
     const pmix_proc_t procs[2] = { proc_of(SECOND, 1), proc_of(JOB_NSPACE, 0) };
     pmix_proc_t each[4];
@@ -342,7 +342,7 @@ static int goes_on_without(int rank)
 
 static const struct job_case cases[] = {
     { "reads", 2, reads, host_of_two },     { "meets", 2, meets, host_of_two },
-    { "hears", 2, hears, host_of_two },     { "in_two", 3, in_two },
+    { "hears", 2, receives, host_of_two },  { "in_two", 3, in_two },
     { "is_gone", 2, is_gone, host_of_two }, { "goes_on_without", 3, goes_on_without },
 };
 

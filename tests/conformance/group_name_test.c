@@ -216,7 +216,7 @@ static int reads(int rank)
 }
 
 /* GR46: a custom range reaches exactly the members, or the one that is meant. */
-static int hears(int rank)
+static int receives(int rank)
 {
     group_begin(rank, NULL);
     (void)receive_one(CODE);
@@ -483,7 +483,7 @@ static const struct job_case cases[] = {
     { "unknown", 2, unknown, host_of_two },
     { "connects", 2, connects, host_of_two },
     { "reads", 2, reads, host_of_two },
-    { "hears", 2, hears, host_of_two },
+    { "hears", 2, receives, host_of_two },
     { "aborts", 2, aborts, host_of_abort },
     { "leaves", 2, leaves, host_of_two },
     { "connect_breaks", 2, connect_breaks, host_of_two },

@@ -318,8 +318,8 @@ static void disconnected(enum ending ending)
 static const struct state {
     const char *name;
     void (*play)(enum ending ending);
-    bool is_told; /* the others hear of an end without disconnect */
-    bool host;    /* it has entries for connect and disconnect */
+    bool is_notified; /* the others hear of an end without disconnect */
+    bool host;        /* it has entries for connect and disconnect */
 } states[] = {
     { "before its call", before_its_call, false, false },
     { "alone", alone, false, false },
@@ -344,7 +344,7 @@ static int case_of(void)
         fault_module.disconnect = state->host ? host_disconnects : NULL;
         obedient_begin();
         state->play(ending);
-        obedient_finish(state->is_told && is_over(ending) ? 1 : 0, PMIX_ERR_PROC_TERM_WO_SYNC);
+        obedient_finish(state->is_notified && is_over(ending) ? 1 : 0, PMIX_ERR_PROC_TERM_WO_SYNC);
     }
     return 0;
 }

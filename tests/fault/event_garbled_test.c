@@ -208,13 +208,13 @@ static int role_witness(const char *arg)
 
 /* ---- the case -------------------------------------------------------------------------------- */
 
-static _Atomic unsigned host_heard;
+static _Atomic unsigned host_received;
 
 static pmix_status_t host_notify(pmix_status_t code, const pmix_proc_t *source,
                                  pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                  pmix_op_cbfunc_t cbfunc, void *cbdata)
 {
-    atomic_fetch_add(&host_heard, 1);
+    atomic_fetch_add(&host_received, 1);
     return PMIX_OPERATION_SUCCEEDED;
 }
 
@@ -249,7 +249,7 @@ static int case_link(void)
         fault_say("ok   %s", rows[i].name);
     }
     fault_server_stop();
-    CHECK(atomic_load(&host_heard) == 0, "the host has heard of it");
+    CHECK(atomic_load(&host_received) == 0, "the host has heard of it");
     return 0;
 }
 

@@ -92,7 +92,7 @@ static bool still_there(struct attacker *attacker)
     return true;
 }
 
-static uint64_t heard(void)
+static uint64_t received(void)
 {
     return atomic_load(&fault_shared->event_count[LISTENER]);
 }
@@ -103,7 +103,7 @@ enum verdict { DROPPED, REFUSED, TAKEN, TAKEN_BY_NOBODY };
 
 static void verdict_is(const char *name, const struct draft *draft, enum verdict verdict)
 {
-    const uint64_t before = heard();
+    const uint64_t before = received();
     struct attacker attacker;
     struct draft good;
 
@@ -117,10 +117,10 @@ static void verdict_is(const char *name, const struct draft *draft, enum verdict
     if (there) { /* one more, which everybody hears behind the one in question */
         draft_make(&good, true);
         submit(&attacker, good.bytes, good.size);
-        WAIT_FOR(heard() >= before + 1 + (verdict == TAKEN), name);
+        WAIT_FOR(received() >= before + 1 + (verdict == TAKEN), name);
     }
-    CHECK(heard() == before + there + (verdict == TAKEN), "%s: %llu events were heard", name,
-          (unsigned long long)(heard() - before));
+    CHECK(received() == before + there + (verdict == TAKEN), "%s: %llu events were heard", name,
+          (unsigned long long)(received() - before));
     attack_detach(&attacker);
     attack_end();
 }

@@ -59,7 +59,7 @@ static bool receive(int fd, void *bytes, size_t size)
     return good;
 }
 
-static void hears_the_end(int fd, const char *what)
+static void receives_the_end(int fd, const char *what)
 {
     char byte;
 
@@ -297,7 +297,7 @@ static int case_server_of_root(void)
         const int fd = dial();
 
         (void)transmit(fd, hello, hello_make(hello, JOB, 2));
-        hears_the_end(fd, "root");
+        receives_the_end(fd, "root");
     }
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD, "the host has children");
     fault_job_end(JOB);
@@ -408,7 +408,7 @@ static int case_strangers(void)
         const int fd = dial();
 
         (void)transmit(fd, headers[i], sizeof(headers[i]));
-        hears_the_end(fd, "a header");
+        receives_the_end(fd, "a header");
     }
     size = hello_make(hello, JOB, 1);
     for (size_t cut = 0; cut < size; cut += 5) { /* the end comes in the middle */
@@ -416,7 +416,7 @@ static int case_strangers(void)
 
         (void)transmit(fd, hello, cut);
         shutdown(fd, SHUT_WR);
-        hears_the_end(fd, "a cut handshake");
+        receives_the_end(fd, "a cut handshake");
     }
     for (size_t at = 16; at < size; at++) { /* each byte is wrong once */
         const int fd = dial();
@@ -433,7 +433,7 @@ static int case_strangers(void)
     }
     const int silent = dial(); /* its time ends */
 
-    hears_the_end(silent, "no handshake");
+    receives_the_end(silent, "no handshake");
     end();
     return 0;
 }
@@ -463,7 +463,7 @@ static void is_lost(const char *what, int fd)
     static unsigned lost;
 
     if (fd >= 0) {
-        hears_the_end(fd, what);
+        receives_the_end(fd, what);
     }
     lost++;
     WAIT_FOR(atomic_load(&fault_shared->lost) >= lost, what);

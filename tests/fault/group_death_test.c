@@ -12,8 +12,8 @@
 
 enum {
     CONSTRUCT = 1,
-    CONSTRUCT_TELLING,  /* the others hear of the end of a member */
-    CONSTRUCT_GOING_ON, /* what they do together goes on without it */
+    CONSTRUCT_NOTIFYING, /* the others hear of the end of a member */
+    CONSTRUCT_GOING_ON,  /* what they do together goes on without it */
     FENCE,
     FENCE_WITHOUT_THE_DEAD,
     FENCE_BRIEFLY, /* with a time limit */
@@ -35,7 +35,7 @@ static const struct {
     const char *key; /* of the one directive; NULL: there is none */
     int number;      /* PMIX_INT, if it is not a flag */
 } said[] = {
-    [CONSTRUCT_TELLING] = { PMIX_GROUP_NOTIFY_TERMINATION, 0 },
+    [CONSTRUCT_NOTIFYING] = { PMIX_GROUP_NOTIFY_TERMINATION, 0 },
     [CONSTRUCT_GOING_ON] = { PMIX_GROUP_FT_COLLECTIVE, 0 },
     [FENCE_WITHOUT_THE_DEAD] = { PMIX_GROUP_FT_COLLECTIVE, 0 },
     [FENCE_BRIEFLY] = { PMIX_TIMEOUT, LIMIT_SECONDS },
@@ -157,9 +157,9 @@ static void idle(enum ending ending)
     idle_after(CONSTRUCT, ending);
 }
 
-static void idle_and_telling(enum ending ending)
+static void idle_and_notifying(enum ending ending)
 {
-    idle_after(CONSTRUCT_TELLING, ending);
+    idle_after(CONSTRUCT_NOTIFYING, ending);
 }
 
 /* One waits for the victim in a fence, which ends with @want when the victim does. */
@@ -199,7 +199,7 @@ static void in_a_fence(enum ending ending)
 
 static void in_a_fence_without_the_dead(enum ending ending)
 {
-    all_do(CONSTRUCT_TELLING);
+    all_do(CONSTRUCT_NOTIFYING);
     waited_for(FENCE_WITHOUT_THE_DEAD, PMIX_SUCCESS, ending);
     finish_group(ending);
 }
@@ -262,15 +262,15 @@ static void half_destructed(enum ending ending)
     half_destructed_after(CONSTRUCT, ending == LEAVES ? PMIX_SUCCESS : status_of(ending), ending);
 }
 
-static void half_destructed_and_telling(enum ending ending)
+static void half_destructed_and_notifying(enum ending ending)
 {
-    half_destructed_after(CONSTRUCT_TELLING, PMIX_SUCCESS, ending);
+    half_destructed_after(CONSTRUCT_NOTIFYING, PMIX_SUCCESS, ending);
 }
 
 /* It has called destruct, the others have not. */
 static void destructing(enum ending ending)
 {
-    all_do(CONSTRUCT_TELLING);
+    all_do(CONSTRUCT_NOTIFYING);
     order(VICTIM, DESTRUCT);
     if (ending != LEAVES) {
         end_member(ending);
@@ -286,7 +286,7 @@ static void destructing(enum ending ending)
 
 static void destructed(enum ending ending)
 {
-    all_do(CONSTRUCT_TELLING);
+    all_do(CONSTRUCT_NOTIFYING);
     all_do(DESTRUCT);
     if (ending == LEAVES) {
         order(VICTIM, LEAVE_GROUP);
@@ -302,17 +302,17 @@ static void destructed(enum ending ending)
 static const struct state {
     const char *name;
     void (*play)(enum ending ending);
-    bool has_left; /* the others hear of a leave, unless it came too late ... */
-    bool is_told;  /* ... and of the end of a member */
+    bool has_left;    /* the others hear of a leave, unless it came too late ... */
+    bool is_notified; /* ... and of the end of a member */
 } states[] = {
     { "idle", idle, true, false },
-    { "idle, in a group that tells", idle_and_telling, true, true },
+    { "idle, in a group that tells", idle_and_notifying, true, true },
     { "one in a fence", in_a_fence, true, false },
     { "one in a fence without the dead", in_a_fence_without_the_dead, true, true },
     { "one in a fence of a group that goes on", in_a_fence_of_a_group_that_goes_on, true, false },
     { "itself in a fence", fencing_itself, true, false },
     { "one in destruct", half_destructed, true, false },
-    { "one in destruct, in a group that tells", half_destructed_and_telling, true, true },
+    { "one in destruct, in a group that tells", half_destructed_and_notifying, true, true },
     { "itself in destruct", destructing, false, false },
     { "destructed", destructed, false, false },
 };
@@ -323,12 +323,13 @@ static int case_of(void)
 
     for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
         const bool leaves = ending == LEAVES;
-        const bool told = leaves ? states[i].has_left : states[i].is_told && is_over(ending);
+        const bool notified = leaves ? states[i].has_left
+                                     : states[i].is_notified && is_over(ending);
 
         fault_say("%s", states[i].name);
         obedient_begin();
         states[i].play(ending);
-        obedient_finish(told ? 1 : 0, leaves ? PMIX_GROUP_LEFT : PMIX_GROUP_MEMBER_FAILED);
+        obedient_finish(notified ? 1 : 0, leaves ? PMIX_GROUP_LEFT : PMIX_GROUP_MEMBER_FAILED);
     }
     return 0;
 }

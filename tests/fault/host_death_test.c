@@ -18,7 +18,7 @@
 
 #define SURVIVOR_SECONDS 120
 #define SIZE 5
-enum { READY = 1, TOLD = 2 };
+enum { READY = 1, NOTIFIED = 2 };
 enum { IN_FENCE, IN_GET, IN_FENCE_NB, IN_INIT, ABSENT }; /* ranks of the job */
 static const char *const doing[] = { "in a fence", "in a Get", "in Fence_nb", "in PMIx_Init" };
 
@@ -63,11 +63,11 @@ static void ready(int rank)
     atomic_store(&fault_shared->state[rank], READY);
 }
 
-static int told(int rank, pmix_status_t status)
+static int notified(int rank, pmix_status_t status)
 {
     atomic_store(&fault_shared->time_ns[rank], fault_now_ns());
     atomic_store(&fault_shared->status[rank], status);
-    atomic_store(&fault_shared->state[rank], TOLD);
+    atomic_store(&fault_shared->state[rank], NOTIFIED);
     CHECK(status != PMIX_SUCCESS, "it has succeeded");
     return 0;
 }
@@ -93,7 +93,7 @@ static int role_fence(const char *arg)
 
     CHECK_STATUS(PMIx_Init(&self, NULL, 0), PMIX_SUCCESS);
     ready(IN_FENCE);
-    (void)told(IN_FENCE, PMIx_Fence(NULL, 0, NULL, 0));
+    (void)notified(IN_FENCE, PMIx_Fence(NULL, 0, NULL, 0));
     after_the_end(&self);
     return 0;
 }
@@ -107,7 +107,7 @@ static int role_get(const char *arg)
     other = self;
     other.rank = ABSENT;
     ready(IN_GET);
-    (void)told(IN_GET, PMIx_Get(&other, "never.put", NULL, 0, &value));
+    (void)notified(IN_GET, PMIx_Get(&other, "never.put", NULL, 0, &value));
     after_the_end(&self);
     return 0;
 }
@@ -116,7 +116,7 @@ static _Atomic uint32_t nb_done;
 
 static void nb_ended(pmix_status_t status, void *cbdata)
 {
-    (void)told(IN_FENCE_NB, status);
+    (void)notified(IN_FENCE_NB, status);
     atomic_store(&nb_done, 1);
 }
 
@@ -142,7 +142,7 @@ static int role_init(const char *arg)
     setenv("SHMIX_SERVER_URI", fault_shared->text, 1);
     atomic_store(&fault_shared->round[IN_INIT], fault_fd_count(getpid()));
     ready(IN_INIT);
-    (void)told(IN_INIT, PMIx_Init(NULL, NULL, 0));
+    (void)notified(IN_INIT, PMIx_Init(NULL, NULL, 0));
     CHECK(PMIx_Initialized() == 0, "initialized");
     return 0;
 }

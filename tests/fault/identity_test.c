@@ -19,7 +19,7 @@
 #include "fault.h"
 
 #define NOBODY 65534
-#define TOLD 64       /* refusals of other users that the server tells of */
+#define NOTIFIED 64   /* refusals of other users that the server tells of */
 #define TRIES 70      /* more than these */
 #define SOCKET_FD 230 /* an O_PATH descriptor of the server's socket, inherited */
 
@@ -129,7 +129,7 @@ static void end(void)
 }
 
 /* The server refuses first and writes its line then. */
-static void told_once(void)
+static void notified_once(void)
 {
     WAIT_FOR(fault_log_lines(FAULT_SELF, "another user") == 1, "the server's line");
     CHECK(fault_log_lines(FAULT_SELF, NULL) == 1, "%u lines", fault_log_lines(FAULT_SELF, NULL));
@@ -190,11 +190,13 @@ static int case_hello_of_another_uid(void)
     begin("abstract");
     fault_wait_ok(fault_start_as(NOBODY, "mine.job", 0, "stranger", ""), "another user");
     end();
-    const unsigned told = fault_log_lines(FAULT_SELF, "another user than the rank it wants to be");
+    const unsigned notified = fault_log_lines(FAULT_SELF,
+                                              "another user than the rank it wants to be");
     const unsigned long left_out = fault_log_sum(FAULT_SELF,
                                                  "lines that user 65534 caused were left out");
 
-    CHECK(told >= TOLD && told + left_out == TRIES, "%u lines, %lu left out", told, left_out);
+    CHECK(notified >= NOTIFIED && notified + left_out == TRIES, "%u lines, %lu left out", notified,
+          left_out);
     return 0;
 }
 
@@ -208,7 +210,7 @@ static int case_rank_of_another_uid(void)
     CHECK_STATUS(PMIx_server_register_client(&proc, geteuid() + 1, getegid(), NULL, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
     fault_wait_ok(fault_start(proc.nspace, 0, "wrong_rank", ""), "the wrong user");
-    told_once();
+    notified_once();
     fault_job_end(proc.nspace);
     end();
     return 0;

@@ -208,8 +208,8 @@ static void arrival_dropped(const char *name, const struct arrival *arrival, uin
 }
 
 /* The server logs @lines more. */
-static void arrival_answered_telling(const char *name, const struct arrival *arrival, uint32_t size,
-                                     pmix_status_t status, uint32_t lines)
+static void arrival_answered_notifying(const char *name, const struct arrival *arrival,
+                                       uint32_t size, pmix_status_t status, uint32_t lines)
 {
     struct attacker attacker;
     uint32_t op;
@@ -228,7 +228,7 @@ static void arrival_answered_telling(const char *name, const struct arrival *arr
 static void arrival_answered(const char *name, const struct arrival *arrival, uint32_t size,
                              pmix_status_t status)
 {
-    arrival_answered_telling(name, arrival, size, status, 0);
+    arrival_answered_notifying(name, arrival, size, status, 0);
 }
 
 static void arrivals_of_nonsense(void)
@@ -278,7 +278,7 @@ static void arrivals_refused(void)
     arrival.procs[0].rank = 0;
     arrival_answered("a fence of others", &arrival, one, PMIX_ERR_NOT_A_MEMBER);
     arrival.procs[0].rank = UINT32_MAX;
-    arrival_answered_telling("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_FOUND, 1);
+    arrival_answered_notifying("a fence of rank 2^32 - 1", &arrival, one, PMIX_ERR_NOT_FOUND, 1);
     arrival_make(&arrival, 1);
     arrival.arrive.kind = 77;
     arrival_answered("an operation of kind 77", &arrival, one, PMIX_ERR_NOT_SUPPORTED);
@@ -752,7 +752,7 @@ static void holes_and_life(void)
         set_tail(&attacker, write_message(&attacker, 0, SX_LANE_COMMIT_END, 0, ""));
         CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
         atomic_store(&attacker.lane.line->life_word, words[i]);
-        sx_life_tell(&attacker.lane.line->life_word);
+        sx_life_notify(&attacker.lane.line->life_word);
         for (int more = 0; more < 20; more++) {
             CHECK_STATUS(newest_result(&attacker, &op), PMIX_SUCCESS);
         }

@@ -190,9 +190,9 @@ void obedient_begin(void)
     }
 }
 
-void obedient_finish(uint64_t told, pmix_status_t code)
+void obedient_finish(uint64_t notified, pmix_status_t code)
 {
-    for (int i = 0; i < SURVIVORS && told != 0; i++) {
+    for (int i = 0; i < SURVIVORS && notified != 0; i++) {
         WAIT_FOR(atomic_load(&fault_shared->event_lost[i]) != 0, "the event of the end");
         CHECK(atomic_load(&fault_shared->event_last[i]) == (uint64_t) - (int64_t)code,
               "it is -%llu", (unsigned long long)atomic_load(&fault_shared->event_last[i]));
@@ -207,7 +207,8 @@ void obedient_finish(uint64_t told, pmix_status_t code)
         }
     }
     for (int i = 0; i < SURVIVORS; i++) {
-        CHECK(atomic_load(&fault_shared->event_lost[i]) == told, "process %d heard of %llu ends", i,
+        CHECK(atomic_load(&fault_shared->event_lost[i]) == notified,
+              "process %d heard of %llu ends", i,
               (unsigned long long)atomic_load(&fault_shared->event_lost[i]));
     }
     fault_server_stop();

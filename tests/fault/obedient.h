@@ -36,7 +36,7 @@ enum ending { KILL, FINALIZES, STOP, STOP_AND_LIMIT, LEAVES };
 void obedient_begin(void);
 /* All leave.  By then each survivor has had @told events of the victim's end, the last with @code,
  * and each of them one answer to each of its calls. */
-void obedient_finish(uint64_t told, pmix_status_t code);
+void obedient_finish(uint64_t notified, pmix_status_t code);
 
 /* Tell @who to do @what, and wait until it has made the call. */
 void order(int who, uint32_t what);

@@ -662,15 +662,15 @@ static int role_reader(const char *arg)
 
 /* ---- lists of processes ------------------------------------------------------------------------ */
 
-static unsigned sets_told; /* of events of sets that others than the host have made */
+static unsigned sets_notified; /* of events of sets that others than the host have made */
 
 static void on_set(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                    size_t ninfo, pmix_info_t *results, size_t nresults,
                    pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     for (size_t i = 0; i < ninfo; i++) {
-        sets_told += PMIx_Check_key(info[i].key, PMIX_PSET_NAME) &&
-                     strcmp(info[i].value.data.string, "hosts") != 0;
+        sets_notified += PMIx_Check_key(info[i].key, PMIX_PSET_NAME) &&
+                         strcmp(info[i].value.data.string, "hosts") != 0;
     }
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -741,7 +741,7 @@ static int role_setter(const char *arg)
     expect_member("mine", whos[who].job);
     expect_member("hosts", VICTIM_JOB);
     expect_names("hosts,mine");
-    CHECK(sets_told <= 1, "told of %u sets", sets_told);
+    CHECK(sets_notified <= 1, "told of %u sets", sets_notified);
     CHECK_STATUS(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     return 0;
 }

@@ -287,7 +287,7 @@ static struct {
     char text[64];
 } box = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
 
-static void box_tell(pmix_status_t status, const char *text)
+static void box_notify(pmix_status_t status, const char *text)
 {
     pthread_mutex_lock(&box.lock);
     box.done++;
@@ -310,13 +310,13 @@ static void box_wait(int done)
 static void on_op(pmix_status_t status, void *cbdata)
 {
     CHECK(cbdata == &box);
-    box_tell(status, "");
+    box_notify(status, "");
 }
 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
     CHECK(cbdata == &box);
-    box_tell(status, value != NULL && value->type == PMIX_STRING ? value->data.string : "");
+    box_notify(status, value != NULL && value->type == PMIX_STRING ? value->data.string : "");
 }
 
 static int nonblocking(int rank)
@@ -377,7 +377,7 @@ static void on_registered(pmix_status_t status, size_t id, void *cbdata)
 
     CHECK(cbdata == &box);
     snprintf(text, sizeof(text), "%zu", id);
-    box_tell(status, text);
+    box_notify(status, text);
 }
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
@@ -387,7 +387,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     char text[64];
 
     snprintf(text, sizeof(text), "handler %zu code %d results %zu", id, status, nresults);
-    box_tell(status, text);
+    box_notify(status, text);
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
 

@@ -519,7 +519,7 @@ static int an_idle_rank_sleeps(int rank)
 #define EVENTS 400
 #define EVENT_LOCKS_MAX 5 /* of this library, for one event */
 
-static sem_t all_published, all_heard;
+static sem_t all_published, all_received;
 static unsigned long received;
 
 static void on_counted(size_t id, pmix_status_t status, const pmix_proc_t *source,
@@ -531,7 +531,7 @@ static void on_counted(size_t id, pmix_status_t status, const pmix_proc_t *sourc
     while (received == 0 && sem_wait(&all_published) != 0) {
     }
     if (++received == EVENTS) {
-        sem_post(&all_heard);
+        sem_post(&all_received);
     }
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
 }
@@ -562,7 +562,7 @@ static void register_counted(void)
 static int receive_events(int rank, bool late)
 {
     sem_init(&all_published, 0, 0);
-    sem_init(&all_heard, 0, 0);
+    sem_init(&all_received, 0, 0);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     if (rank == 1 && !late) {
         register_counted();
@@ -581,7 +581,7 @@ static int receive_events(int rank, bool late)
             register_counted();
         }
         sem_post(&all_published);
-        job_sem_wait(&all_heard);
+        job_sem_wait(&all_received);
         const unsigned long allocated = allocations - allocations_before;
         const unsigned long locked = locks - locks_before;
 
@@ -609,7 +609,7 @@ static int work_come_late(int rank)
     pmix_status_t other = EVENT - 1;
 
     sem_init(&all_published, 0, 1);
-    sem_init(&all_heard, 0, 0);
+    sem_init(&all_received, 0, 0);
     CHECK_STATUS(PMIx_Init(&me, NULL, 0), PMIX_SUCCESS);
     CHECK(PMIx_Register_event_handler(&other, 1, NULL, 0, on_event, NULL, NULL) > 0);
     CHECK_STATUS(PMIx_Fence(NULL, 0, NULL, 0), PMIX_SUCCESS);
@@ -624,7 +624,7 @@ static int work_come_late(int rank)
         CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_counted, NULL, NULL) > 0);
     }
     traced_mark();
-    while (rank == 1 && sem_wait(&all_heard) != 0) {
+    while (rank == 1 && sem_wait(&all_received) != 0) {
     }
     return rank_end();
 }

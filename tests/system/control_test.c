@@ -111,7 +111,7 @@ static int asks(pmix_status_t want)
     return rank_end();
 }
 
-static int rank_hears(int rank)
+static int rank_receives(int rank)
 {
     return asks(PMIX_SUCCESS);
 }
@@ -184,8 +184,8 @@ int main(int argc, char **argv)
         struct job_case it;
         int mode;
     } cases[] = {
-        { { "answers", 1, rank_hears }, ANSWERS },
-        { { "twice", 1, rank_hears }, TWICE },
+        { { "answers", 1, rank_receives }, ANSWERS },
+        { { "twice", 1, rank_receives }, TWICE },
         { { "refuses", 1, rank_is_refused }, REFUSES },
         { { "no_entry", 1, rank_cannot }, NO_ENTRY },
         { { "late", 1, rank_leaves, host_late }, LATE },

@@ -74,9 +74,9 @@ static void job_begin(struct job *job, const void *ranks, pmix_data_type_t type)
 
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_ready, NULL, NULL) >= 0);
     CHECK_STATUS(PMIx_Info_load(&info, PMIX_DEBUG_STOP_IN_INIT, ranks, type), PMIX_SUCCESS);
-    job_told = &info;
+    job_notified = &info;
     job_add(job, NSPACE, 2);
-    job_told = NULL;
+    job_notified = NULL;
     PMIx_Info_destruct(&info);
 }
 

@@ -129,7 +129,7 @@ static void asked_forget(void)
 
 /* ---- ranks --------------------------------------------------------------------------------- */
 
-static void tell_host(pmix_status_t code, pmix_data_range_t range)
+static void notify_host(pmix_status_t code, pmix_data_range_t range)
 {
     /* X6: hosts name the resource manager by NULL or by an empty namespace. */
     const pmix_proc_t manager = { .nspace = "", .rank = 0 };
@@ -168,7 +168,7 @@ static size_t acknowledged_id;
 static void acknowledge(pmix_status_t status, size_t id, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
-    tell_host(-2054, PMIX_RANGE_LOCAL);
+    notify_host(-2054, PMIX_RANGE_LOCAL);
     received_wait(-2054, 1); /* the loop has gone round */
     CHECK(received_by(id) == 0);
     pthread_mutex_lock(&received_lock);
@@ -264,10 +264,10 @@ static int host_of_environment(struct job *job)
     const size_t own = receive_codes(&code, 1, PMIX_EVENT_ENVIRO_LEVEL);
     const size_t plain = receive_codes(&code, 1, PMIX_EVENT_JOB_LEVEL);
 
-    tell_host(CODE_ENV, PMIX_RANGE_SESSION);
+    notify_host(CODE_ENV, PMIX_RANGE_SESSION);
     received_wait(CODE_ENV, 1);
     CHECK(received_by(plain) == 0 && received_by(own) == 1);
-    tell_host(CODE_END, PMIX_RANGE_SESSION);
+    notify_host(CODE_END, PMIX_RANGE_SESSION);
     for (int i = 0; i < job->size; i++) {
         job_token_get(0);
     }
@@ -278,7 +278,7 @@ static int host_of_environment(struct job *job)
     for (int i = 0; i < job->size; i++) {
         job_wait(job, i);
     }
-    tell_host(CODE_ENV, PMIX_RANGE_SESSION); /* EV25: the host itself still wants it */
+    notify_host(CODE_ENV, PMIX_RANGE_SESSION); /* EV25: the host itself still wants it */
     received_wait(CODE_ENV, 2);
     check_asked(CODE_ENV, 1, 0);
     CHECK_STATUS(PMIx_Deregister_event_handler(own, NULL, NULL), PMIX_SUCCESS);
@@ -313,9 +313,9 @@ static int host_of_named(struct job *job)
     for (int i = 0; i < job->size; i++) {
         job_token_get(0);
     }
-    tell_host(CODE_ENV, PMIX_RANGE_SESSION);
+    notify_host(CODE_ENV, PMIX_RANGE_SESSION);
     received_wait(CODE_ENV, 1);
-    tell_host(CODE_END, PMIX_RANGE_SESSION);
+    notify_host(CODE_END, PMIX_RANGE_SESSION);
     check_asked(CODE_ENV, 1, 0);
     for (int i = 0; i < job->size; i++) {
         job_token_get(0);
@@ -357,7 +357,7 @@ static int host_of_levels(struct job *job)
 {
     job_token_get(0);
     check_asked(CODE_ENV, 1, 0);
-    tell_host(CODE_ENV, PMIX_RANGE_SESSION);
+    notify_host(CODE_ENV, PMIX_RANGE_SESSION);
     job_token_put(1);
     job_token_get(0);
     check_asked(CODE_ENV, 1, 1);
@@ -447,7 +447,7 @@ static int host_of_sets(struct job *job)
     job_token_put(1);
     job_token_get(0);
     CHECK_STATUS(PMIx_server_delete_process_set(name), PMIX_SUCCESS);
-    tell_host(CODE_END, PMIX_RANGE_LOCAL);
+    notify_host(CODE_END, PMIX_RANGE_LOCAL);
     return 0;
 }
 

@@ -72,7 +72,7 @@ static void check_rows(void)
 
 static pmix_status_t outcome = 1; /* under heard_lock */
 
-static void tell_status(pmix_status_t status, void *cbdata)
+static void notify_status(pmix_status_t status, void *cbdata)
 {
     pthread_mutex_lock(&received_lock);
     outcome = status;
@@ -83,7 +83,7 @@ static void tell_status(pmix_status_t status, void *cbdata)
 /* The same by callback: the call itself has done what it can. */
 static void check_callback(void)
 {
-    CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_GLOBAL, NULL, 0, tell_status, NULL),
+    CHECK_STATUS(PMIx_Notify_event(CODE_A, NULL, PMIX_RANGE_GLOBAL, NULL, 0, notify_status, NULL),
                  PMIX_SUCCESS);
     pthread_mutex_lock(&received_lock);
     while (outcome == 1) {

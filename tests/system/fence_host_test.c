@@ -157,7 +157,7 @@ static pmix_status_t fence_with(const pmix_info_t *info, size_t ninfo)
 }
 
 /* Rank 1 alone has a wish; then it leaves. */
-static int rank_of_telling(int rank)
+static int rank_of_notifying(int rank)
 {
     pmix_info_t info;
 
@@ -174,7 +174,7 @@ static int rank_of_telling(int rank)
     return 0;
 }
 
-static void expect_told(pmix_status_t local, const char *wish)
+static void expect_notified(pmix_status_t local, const char *wish)
 {
     pthread_mutex_lock(&host.lock);
     CHECK_STATUS(host.local, local);
@@ -182,17 +182,17 @@ static void expect_told(pmix_status_t local, const char *wish)
     pthread_mutex_unlock(&host.lock);
 }
 
-static int host_of_telling(struct job *job)
+static int host_of_notifying(struct job *job)
 {
     unsigned asked;
 
     host_answers();
     job_token_get(0);
     job_token_get(1);
-    expect_told(PMIX_SUCCESS, "rank 1's");
+    expect_notified(PMIX_SUCCESS, "rank 1's");
     job_token_put(2);
     host_is_done(job, &asked);
-    expect_told(PMIX_ERR_PARTIAL_SUCCESS, "");
+    expect_notified(PMIX_ERR_PARTIAL_SUCCESS, "");
     return 0;
 }
 
@@ -303,7 +303,7 @@ int main(int argc, char **argv)
     static const struct job_case cases[] = {
         { "several_at_once", SIZE, rank_of_several, host_of_several },
         { "an_answer_too_late", SIZE, rank_of_late, host_of_late },
-        { "what_it_is_told", SIZE, rank_of_telling, host_of_telling },
+        { "what_it_is_told", SIZE, rank_of_notifying, host_of_notifying },
         { "bringing_too_much", SIZE, rank_of_too_much, host_of_too_much },
         { "a_host_that_never_answers", SIZE, rank_of_silence, host_of_silence },
     };

@@ -493,7 +493,7 @@ static int child_reads(int from_parent, int to_parent)
     return 0;
 }
 
-static int a_forked_child_is_told_that_it_cannot(int rank)
+static int a_forked_child_is_notified_that_it_cannot(int rank)
 {
     int to_child[2], to_parent[2], status;
     char token;
@@ -624,7 +624,7 @@ static const struct job_case cases[] = {
     { "what_is_pointed_at_stays", 2, what_is_pointed_at_stays },
     { "handles_hold_what_was_pointed_at", 2, handles_hold_what_was_pointed_at },
     { "a_get_says_that_it_cannot_have_the_newest", 2, a_get_says_that_it_cannot_have_the_newest },
-    { "a_forked_child_is_told_that_it_cannot", 2, a_forked_child_is_told_that_it_cannot },
+    { "a_forked_child_is_told_that_it_cannot", 2, a_forked_child_is_notified_that_it_cannot },
     { "a_namespace_that_comes_again_is_the_new_one", 1, a_namespace_that_comes_again_is_the_new_one,
       host_of_a_namespace_that_comes_again },
 };

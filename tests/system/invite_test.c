@@ -241,7 +241,7 @@ static void on_group(size_t id, pmix_status_t code, const pmix_proc_t *source, p
 /* What a guest does when it is invited. */
 static pmix_status_t joined; /* what a call in the handler returned */
 static struct made joined_made;
-static enum { NOTES, ACCEPTS, ACCEPTS_UNTOLD, ACCEPTS_AND_WAITS, DECLINES } manners;
+static enum { NOTES, ACCEPTS, ACCEPTS_UNNOTIFIED, ACCEPTS_AND_WAITS, DECLINES } manners;
 
 static void on_invited(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
                        size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -255,7 +255,7 @@ static void on_invited(size_t id, pmix_status_t code, const pmix_proc_t *source,
     case ACCEPTS:
         joined = PMIx_Group_join_nb(name, source, PMIX_GROUP_ACCEPT, NULL, 0, on_end, NULL);
         break;
-    case ACCEPTS_UNTOLD:
+    case ACCEPTS_UNNOTIFIED:
         joined = PMIx_Group_join_nb(name, source, PMIX_GROUP_ACCEPT, NULL, 0, NULL, NULL);
         break;
     case ACCEPTS_AND_WAITS:
@@ -349,12 +349,12 @@ static int rank_of_accept(int rank)
 }
 
 /* Nobody has a callback: PMIX_GROUP_CONSTRUCT_COMPLETE tells the inviter and the guests. */
-static int rank_of_untold(int rank)
+static int rank_of_unnotified(int rank)
 {
     static const pmix_rank_t members[] = { 0, 2, 1 };
     const pmix_proc_t procs[2] = { proc_of(JOB_NSPACE, 2), proc_of(JOB_NSPACE, 1) };
 
-    begin(ACCEPTS_UNTOLD);
+    begin(ACCEPTS_UNNOTIFIED);
     if (rank == 0) {
         CHECK_STATUS(PMIx_Group_invite_nb(TEA, procs, 2, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     } else {
@@ -1075,7 +1075,7 @@ static int host_of_elsewhere(struct job *job)
 
 static const struct job_case cases[] = {
     { .name = "accept", .size = 3, .rank = rank_of_accept },
-    { .name = "untold", .size = 3, .rank = rank_of_untold },
+    { .name = "untold", .size = 3, .rank = rank_of_unnotified },
     { .name = "places", .size = 3, .rank = rank_of_places },
     { .name = "late", .size = 2, .rank = rank_of_late },
     { .name = "thread", .size = 3, .rank = rank_of_thread },

@@ -171,7 +171,7 @@ static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *s
     received[channel].size += payload->size;
 }
 
-static bool is_heard(pmix_iof_channel_t channel, const char *text)
+static bool is_received(pmix_iof_channel_t channel, const char *text)
 {
     return received[channel].size == strlen(text) &&
            memcmp(received[channel].bytes, text, strlen(text)) == 0;
@@ -197,14 +197,14 @@ static int rank_pulls(int rank)
     job_token_put(0);
     job_sem_wait(&ended);
     job_sem_wait(&ended);
-    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
-    CHECK(is_heard(PMIX_FWD_STDERR_CHANNEL, "oops\n"));
+    CHECK(is_received(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
+    CHECK(is_received(PMIX_FWD_STDERR_CHANNEL, "oops\n"));
     CHECK(received[PMIX_FWD_STDDIAG_CHANNEL].size == 0);
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_IOF_deregister(number, NULL, 0, NULL, NULL), PMIX_ERR_NOT_FOUND);
     job_token_put(0);
     job_token_get(1);
-    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
+    CHECK(is_received(PMIX_FWD_STDOUT_CHANNEL, "one\ntwo\n"));
     return rank_end();
 }
 
@@ -238,7 +238,7 @@ static void on_deregistered(pmix_status_t status, void *cbdata)
 {
     CHECK(status == PMIX_SUCCESS && cbdata == &deregistered);
     /* What was on its way has come. */
-    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "before"));
+    CHECK(is_received(PMIX_FWD_STDOUT_CHANNEL, "before"));
     sem_post(&deregistered);
 }
 
@@ -466,7 +466,7 @@ static int rank_comes_late(int rank)
     job_token_get(1);
     (void)pull(0, PULLED, on_output);
     job_sem_wait(&ended);
-    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "early\n"));
+    CHECK(is_received(PMIX_FWD_STDOUT_CHANNEL, "early\n"));
     return rank_end();
 }
 
@@ -507,7 +507,7 @@ static int rank_pulls_again(int rank)
     job_token_get(1);
     (void)pull_line();
     job_sem_wait(&ended);
-    CHECK(is_heard(PMIX_FWD_STDOUT_CHANNEL, "for the next pull"));
+    CHECK(is_received(PMIX_FWD_STDOUT_CHANNEL, "for the next pull"));
     return rank_end();
 }
 
@@ -685,7 +685,7 @@ static void pull_marked(const char *key, const char *want)
     job_token_put(0);
     job_sem_wait(&ended);
     CHECK_STATUS(PMIx_IOF_deregister((size_t)number, NULL, 0, NULL, NULL), PMIX_SUCCESS);
-    if (want != NULL && !is_heard(PMIX_FWD_STDOUT_CHANNEL, want)) {
+    if (want != NULL && !is_received(PMIX_FWD_STDOUT_CHANNEL, want)) {
         fprintf(stderr, "%s: %.*s\n", key, (int)received[PMIX_FWD_STDOUT_CHANNEL].size,
                 received[PMIX_FWD_STDOUT_CHANNEL].bytes);
         exit(1);
@@ -1001,13 +1001,13 @@ static int ends_of(struct job *job)
     return atomic_exchange(&ends, 0);
 }
 
-static int host_hears_one_end(struct job *job)
+static int host_receives_one_end(struct job *job)
 {
     CHECK(ends_of(job) == 1);
     return 0;
 }
 
-static int host_hears_no_end(struct job *job)
+static int host_receives_no_end(struct job *job)
 {
     CHECK(ends_of(job) == 0);
     return 0;
@@ -1216,9 +1216,9 @@ static const struct job_case cases[] = {
     { "gathers", 1, rank_gathers, host_delivers_bits },
     { "marks", 1, rank_marks, host_delivers_parts },
     { "pushes", 1, rank_pushes, host_is_pushed_to },
-    { "pushes_own", 1, rank_pushes_own, host_hears_one_end },
-    { "leaves_its_input", 1, rank_leaves_its_input, host_hears_one_end },
-    { "leaves_a_word", 1, rank_leaves_a_word, host_hears_no_end },
+    { "pushes_own", 1, rank_pushes_own, host_receives_one_end },
+    { "leaves_its_input", 1, rank_leaves_its_input, host_receives_one_end },
+    { "leaves_a_word", 1, rank_leaves_a_word, host_receives_no_end },
     { "stopped", 1, rank_is_stopped, host_stops },
     { "dropped", 2, rank_waits_to_push, host_drops_who_waits },
     { "ends_in_ends", 2, rank_is_dropped, host_drops_who_pulls },

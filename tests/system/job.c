@@ -17,7 +17,7 @@ pmix_server_module_t job_module;
 int job_session = -1;
 int job_elsewhere = 0;
 int job_life;
-const pmix_info_t *job_told;
+const pmix_info_t *job_notified;
 
 static const char *self_path;
 static int cases_run, cases_skipped;
@@ -106,8 +106,8 @@ static void register_job(const char *name, int size)
     if (job_session >= 0) {
         load_u32(&infos[n++], PMIX_SESSION_ID, (uint32_t)job_session);
     }
-    if (job_told != NULL) {
-        CHECK_STATUS(PMIx_Info_xfer(&infos[n++], job_told), PMIX_SUCCESS);
+    if (job_notified != NULL) {
+        CHECK_STATUS(PMIx_Info_xfer(&infos[n++], job_notified), PMIX_SUCCESS);
     }
     for (int i = 0; i < size; i++) {
         load_rank(&infos[n++], i);

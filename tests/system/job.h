@@ -86,7 +86,7 @@ extern int job_session;
 /* How many processes the jobs registered from here on have on other nodes. */
 extern int job_elsewhere;
 /* One more thing that the jobs registered from here on are told; NULL: nothing. */
-extern const pmix_info_t *job_told;
+extern const pmix_info_t *job_notified;
 
 /* In a host function: register another namespace and start @count ranks of it; in their processes
  * the case's rank function gets the numbers behind those that are there. */

@@ -154,7 +154,7 @@ static int what_is_for_others_is_not_shown(int rank)
 
 /* ---- where a reader begins ------------------------------------------------------------------ */
 
-static int a_reader_begins_where_it_is_told(int rank)
+static int a_reader_begins_where_it_is_notified(int rank)
 {
     const pmix_status_t fourth = CODE(4);
     shmix_events_t *events;
@@ -536,7 +536,7 @@ static int an_event_that_is_there_costs_no_call(int rank)
 static const struct job_case cases[] = {
     { "a_reader_sees_all_that_an_event_says", 2, a_reader_sees_all_that_an_event_says },
     { "what_is_for_others_is_not_shown", 3, what_is_for_others_is_not_shown },
-    { "a_reader_begins_where_it_is_told", 2, a_reader_begins_where_it_is_told },
+    { "a_reader_begins_where_it_is_told", 2, a_reader_begins_where_it_is_notified },
     { "what_nobody_keeps_is_counted", 2, what_nobody_keeps_is_counted },
     { "what_the_ring_has_overwritten_comes_from_the_server", 2,
       what_the_ring_has_overwritten_comes_from_the_server },

@@ -223,7 +223,7 @@ static void *wait_for_the_end(void *arg)
     return NULL;
 }
 
-static int a_waiter_hears_of_the_end(int rank)
+static int a_waiter_receives_of_the_end(int rank)
 {
     struct waiter waiter = { .status = PMIX_ERROR };
     shmix_group_facts_t info;
@@ -323,7 +323,7 @@ static const struct job_case cases[] = {
     { .name = "arguments", .size = 1, .rank = bad_arguments_are_refused },
     { .name = "no_call", .size = 2, .rank = a_read_makes_no_call_and_no_allocation },
     { .name = "no_message", .size = 2, .rank = what_follows_from_a_list_is_asked_of_nobody },
-    { .name = "wait", .size = 3, .rank = a_waiter_hears_of_the_end },
+    { .name = "wait", .size = 3, .rank = a_waiter_receives_of_the_end },
     { .name = "leave", .size = 1 + LEAVERS, .rank = it_is_whole_while_members_leave },
 };
 

@@ -19,7 +19,7 @@ static void begin(void)
     sem_init(&outcome, 0, 0);
 }
 
-static void wait_told(void)
+static void wait_notified(void)
 {
     while (sem_wait(&outcome) != 0) {
     }
@@ -211,7 +211,7 @@ static int rank_answers(int rank)
 
 /* ---- answers that come late, or never ---------------------------------------------------------------- */
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_notified(pmix_status_t status, void *cbdata)
 {
     CHECK_STATUS(status, PMIX_SUCCESS);
     sem_post(cbdata);
@@ -228,7 +228,7 @@ static int rank_late(int rank)
 
     begin();
     if (rank == 0) {
-        CHECK_STATUS(PMIx_Unpublish_nb(keys, NULL, 0, on_told, &outcome), PMIX_SUCCESS);
+        CHECK_STATUS(PMIx_Unpublish_nb(keys, NULL, 0, on_notified, &outcome), PMIX_SUCCESS);
         /* One connection is read in order: with this answer the host has seen the call before it. The
          * fence alone does not say so, because it is not a message. */
         CHECK_STATUS(lookup("behind"), PMIX_ERR_PARTIAL_SUCCESS);
@@ -238,7 +238,7 @@ static int rank_late(int rank)
         CHECK_STATUS(unpublish("now"), PMIX_SUCCESS); /* behind it the host answers the other */
         CHECK_STATUS(PMIx_Lookup_nb(never, NULL, 0, on_never, NULL), PMIX_SUCCESS);
     } else {
-        wait_told();
+        wait_notified();
     }
     return rank_end();
 }

@@ -221,7 +221,7 @@ static void on_done(pmix_status_t status, void *cbdata)
     sem_post(cbdata);
 }
 
-static void wait_told(void)
+static void wait_notified(void)
 {
     job_sem_wait(&outcome);
 }
@@ -238,7 +238,7 @@ static void look_again(void)
 
     CHECK_STATUS(publish("text", "a text", NOTHING, NOTHING), PMIX_SUCCESS);
     CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup_again, &outcome), PMIX_SUCCESS);
-    wait_told();
+    wait_notified();
     for (size_t i = 0; i < AGAIN; i++) {
         PMIx_Pdata_construct(&data[i]);
         PMIx_Load_key(data[i].key, keys[i]);
@@ -270,9 +270,9 @@ static int rank_many(int rank)
     PMIx_Info_load(&info[0], "one", &numbers[0], PMIX_UINT32);
     PMIx_Info_load(&info[1], "two", &numbers[1], PMIX_UINT32);
     CHECK_STATUS(PMIx_Publish_nb(info, 2, on_done, &outcome), PMIX_SUCCESS);
-    wait_told();
+    wait_notified();
     CHECK_STATUS(PMIx_Lookup_nb(keys, NULL, 0, on_lookup, &outcome), PMIX_SUCCESS);
-    wait_told();
+    wait_notified();
     for (size_t i = 0; i < 3; i++) {
         PMIx_Pdata_construct(&data[i]);
         PMIx_Load_key(data[i].key, keys[i]);
@@ -288,7 +288,7 @@ static int rank_many(int rank)
     CHECK_STATUS(PMIx_Publish(info, 2), PMIX_ERR_DUPLICATE_KEY);
     CHECK_STATUS(lookup("three", "", 0), PMIX_ERR_NOT_FOUND);
     CHECK_STATUS(PMIx_Unpublish_nb(both, NULL, 0, on_done, &outcome), PMIX_SUCCESS);
-    wait_told();
+    wait_notified();
     CHECK_STATUS(PMIx_Unpublish(both, NULL, 0), PMIX_ERR_NOT_FOUND);
     return rank_end();
 }
@@ -447,7 +447,7 @@ static int rank_death(int rank)
     }
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_death, NULL, NULL) >= 0);
     job_token_put(0);
-    wait_told();
+    wait_notified();
     CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
     CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
     return rank_end();
@@ -509,7 +509,7 @@ static int rank_crowd(int rank)
                 job_token_get(1); /* rank 0 has been served */
             }
         }
-        wait_told();
+        wait_notified();
         raise(SIGKILL);
     }
     CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_death, NULL, NULL) >= 0);
@@ -520,7 +520,7 @@ static int rank_crowd(int rank)
         CHECK_STATUS(unpublish("mine", NOTHING), PMIX_SUCCESS);
     }
     job_token_put(1);
-    wait_told();
+    wait_notified();
     CHECK_STATUS(publish("once", "x", NOTHING, PMIX_PERSIST_FIRST_READ), PMIX_SUCCESS);
     CHECK_STATUS(lookup("once", "x", 0), PMIX_SUCCESS);
     return rank_end();
@@ -562,7 +562,7 @@ static int rank_large(int rank)
     PMIx_Info_load(&info, "large", &object, PMIX_BYTE_OBJECT);
     CHECK_STATUS(PMIx_Publish(&info, 1), PMIX_SUCCESS);
     for (size_t i = 0; i < LARGE_LOOKUPS; i++) {
-        wait_told();
+        wait_notified();
     }
     CHECK(large_found > 0 && large_found + large_refused == LARGE_LOOKUPS);
     data = PMIx_Pdata_create(100);

@@ -36,7 +36,7 @@ static const pmix_value_t *find(const pmix_info_t info[], size_t ninfo, const ch
     return found;
 }
 
-static void is_told_who_asks(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo)
+static void is_notified_who_asks(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo)
 {
     const pmix_value_t *const parent = find(info, ninfo, PMIX_PARENT_ID);
 
@@ -64,7 +64,7 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
     pmix_nspace_t other = "other";
     const char *const how = apps[0].cmd;
 
-    is_told_who_asks(proc, info, ninfo);
+    is_notified_who_asks(proc, info, ninfo);
     memset(endless, 'e', sizeof(endless));
     if (strcmp(how, "late") == 0 || strcmp(how, "job") == 0) {
         CHECK(strcmp(how, "late") == 0 || apps[0].maxprocs == CHILDREN);

@@ -210,7 +210,7 @@ static pmix_status_t listen_with(pmix_notification_fn_t fn)
 }
 
 /* Wait until @handler has heard so many of both. */
-static void expect_heard(unsigned handler, unsigned of_a, unsigned of_b)
+static void expect_received(unsigned handler, unsigned of_a, unsigned of_b)
 {
     pthread_mutex_lock(&lock);
     while (received[handler].of_a < of_a || received[handler].of_b < of_b) {
@@ -287,27 +287,27 @@ static void events(void)
     begin(&a);
     CHECK(listen_with(on_event) > 0);
     server_publish(&a);
-    expect_heard(0, 1, 0);
+    expect_received(0, 1, 0);
     CHECK_STATUS(attach(&b, false, NULL), PMIX_SUCCESS);
-    expect_heard(0, 1, 1);
+    expect_received(0, 1, 1);
     for (unsigned i = 0; i < 20; i++) {
         server_publish(&b);
         server_publish(&a);
         server_publish(&b);
     }
-    expect_heard(0, 21, 41);
+    expect_received(0, 21, 41);
     const pmix_status_t late = listen_with(on_event_too);
     CHECK(late > 0);
-    expect_heard(1, 21, 41);
+    expect_received(1, 21, 41);
     CHECK_STATUS(PMIx_Deregister_event_handler((size_t)late, NULL, NULL), PMIX_SUCCESS);
     server_publish(&a);
     server_publish(&b);
-    expect_heard(0, 22, 42);
-    expect_heard(1, 21, 41);
+    expect_received(0, 22, 42);
+    expect_received(1, 21, 41);
     CHECK_STATUS(PMIx_tool_disconnect(&a.name), PMIX_SUCCESS);
     server_publish(&a);
     server_publish(&b);
-    expect_heard(0, 22, 43);
+    expect_received(0, 22, 43);
     CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
 }
 
@@ -318,7 +318,7 @@ static void loss(void)
     attach_both(&a, &b);
     CHECK(listen_with(on_event) > 0);
     server_publish(&b);
-    expect_heard(0, 0, 1);
+    expect_received(0, 0, 1);
     CHECK(kill(b.pid, SIGKILL) == 0 && waitpid(b.pid, NULL, 0) == b.pid);
     pthread_mutex_lock(&lock);
     while (received[0].lost_of_b == 0) {
@@ -327,7 +327,7 @@ static void loss(void)
     pthread_mutex_unlock(&lock);
     expect_servers(&a, NULL);
     server_publish(&a);
-    expect_heard(0, 1, 1);
+    expect_received(0, 1, 1);
     expect_asked(&a);
     CHECK_STATUS(PMIx_tool_set_server(&b.name, NULL, 0), PMIX_ERR_UNREACH);
     CHECK_STATUS(PMIx_tool_disconnect(&b.name), PMIX_ERR_NOT_FOUND);
@@ -414,7 +414,7 @@ static void forked(void)
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     expect_servers(&a, &b);
     server_publish(&b);
-    expect_heard(0, 0, 1);
+    expect_received(0, 0, 1);
     CHECK_STATUS(PMIx_tool_finalize(), PMIX_SUCCESS);
 }
 

@@ -962,7 +962,7 @@ static pmix_rank_t tool_elsewhere(bool is_killed)
 }
 
 /* One that hears, puts and gets, until it is told to go.  Return: its process; it is there. */
-static pid_t tool_that_hears(void)
+static pid_t tool_that_receives(void)
 {
     const pid_t pid = fork();
     pmix_status_t code = CODE;
@@ -994,7 +994,7 @@ static void as_clients(void)
 
     answers(UNNAMED);
     const pid_t pid = server_of_tools("a.server");
-    const pid_t hears = tool_that_hears();
+    const pid_t receives = tool_that_receives();
     CHECK(tool_elsewhere(false) == 1 && sem_wait(&shared->gone) == 0);
     for (int i = 0; i < MANY; i++) {
         (void)tool_elsewhere(i % 2 == 0);
@@ -1005,7 +1005,7 @@ static void as_clients(void)
     }
     CHECK(sem_wait(&shared->gone) == 0 && sem_trywait(&shared->gone) != 0);
     sem_post(&shared->go);
-    CHECK(waitpid(hears, &status, 0) == hears && status == 0);
+    CHECK(waitpid(receives, &status, 0) == receives && status == 0);
     server_kill(pid);
     files_remove();
 }

@@ -201,9 +201,9 @@ static int rank_of_devices(int rank)
 
 static sem_t outcome;
 
-static void on_told(size_t id, pmix_status_t code, const pmix_proc_t *source, pmix_info_t info[],
-                    size_t ninfo, pmix_info_t *before, size_t nbefore,
-                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
+static void on_notified(size_t id, pmix_status_t code, const pmix_proc_t *source,
+                        pmix_info_t info[], size_t ninfo, pmix_info_t *before, size_t nbefore,
+                        pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     bool named = false;
 
@@ -226,7 +226,7 @@ static int rank_of_rate(int rank)
 
     rank_begin(&me);
     sem_init(&outcome, 0, 0);
-    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_told, NULL, NULL) >= 0);
+    CHECK(PMIx_Register_event_handler(&code, 1, NULL, 0, on_notified, NULL, NULL) >= 0);
     rank_fence();
     if (rank == 0) {
         directives[0] = target(0);

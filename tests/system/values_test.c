@@ -422,7 +422,7 @@ static int a_get_waits_for_a_qualified_value(int rank)
 }
 
 /* A key of the library's that is not there is not waited for, unless one says that it will come. */
-static int a_get_waits_for_a_reserved_key_when_told_to(int rank)
+static int a_get_waits_for_a_reserved_key_when_notified_to(int rank)
 {
     const pmix_proc_t proc = { .nspace = JOB_NSPACE, .rank = 1 };
     const bool yes = true;
@@ -485,7 +485,7 @@ static const struct job_case cases[] = {
       qualifiers_that_a_committed_peer_does_not_have_are_not_found },
     { "a_get_waits_for_a_qualified_value", 2, a_get_waits_for_a_qualified_value },
     { "a_get_waits_for_a_reserved_key_when_told_to", 2,
-      a_get_waits_for_a_reserved_key_when_told_to },
+      a_get_waits_for_a_reserved_key_when_notified_to },
     { "a_peer_is_named_and_near", 2, a_peer_is_named_and_near },
 };
 

@@ -126,7 +126,7 @@ static const struct sx_directive of_connect[] = {
     ROW(PMIX_CONNECT_EARLY_TERM_ALLOWED, FLAG, collective, pardons, .arg = SX_PARDON_AFTER),
     ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
     ROW(PMIX_CONNECT_XCHG_ONLY, FLAG, collective, connect, .arg = SX_CONNECT_EXCHANGES),
-    ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_TELLS),
+    ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_NOTIFIES),
     ROW(PMIX_CONNECT_NOTIFY_REQ, FLAG, collective, connect, .arg = SX_CONNECT_ASKS),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
@@ -136,7 +136,7 @@ static const struct sx_directive of_disconnect[] = {
     ROW(PMIX_TIMEOUT, SECONDS, collective, timeout_ns),
     ROW(PMIX_CONNECT_ID, STRING, collective, id, .arg = PMIX_MAX_NSLEN),
     ROW(PMIX_GROUP_FT_COLLECTIVE, FLAG, collective, pardons, .arg = SX_PARDON_BEFORE),
-    ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_TELLS),
+    ROW(PMIX_CONNECT_NOTIFY_EACH, FLAG, collective, connect, .arg = SX_CONNECT_NOTIFIES),
     ROW(PMIX_COLLECTIVE_ALGO, INFO, collective, algorithm),
     ROW(PMIX_COLLECTIVE_ALGO_REQD, BOOL, collective, algorithm_required),
 };

@@ -144,7 +144,7 @@ struct sx_get_options {
 
 /* Options of a connect, by any of its callers. */
 #define SX_CONNECT_EXCHANGES 0x01u /* no new namespace */
-#define SX_CONNECT_TELLS 0x02u     /* the others receive each caller's name */
+#define SX_CONNECT_NOTIFIES 0x02u  /* the others receive each caller's name */
 #define SX_CONNECT_ASKS 0x04u      /* and missing members are asked to call */
 
 /* Options of a group and its construction, by any of its callers. */

@@ -166,14 +166,15 @@ static unsigned bit_of(pmix_status_t code)
     return (code == PMIX_ERR_LOST_CONNECTION ? PMIX_ERR_LOST_CONNECTION_TO_SERVER : code) & 63;
 }
 
-static void heard_add(struct sx_handlers *handlers, const struct sx_handler *handler)
+static void received_add(struct sx_handlers *handlers, const struct sx_handler *handler)
 {
     uint64_t bits = handler->code_count == 0 ? UINT64_MAX : 0;
 
     for (size_t i = 0; i < handler->code_count; i++) {
         bits |= UINT64_C(1) << bit_of(handler->codes[i]);
     }
-    atomic_fetch_or_explicit(&handlers->heard, bits, memory_order_relaxed); /* sx_handlers_hear */
+    atomic_fetch_or_explicit(&handlers->received, bits,
+                             memory_order_relaxed); /* sx_handlers_receive */
 }
 
 /* In its place already: give it an id, and let it be found. */
@@ -181,7 +182,7 @@ static void index_add(struct sx_handlers *handlers, struct sx_handler *handler)
 {
     handler->id = handlers->next_id++;
     handlers->count++;
-    heard_add(handlers, handler);
+    received_add(handlers, handler);
     sx_list_append(&handlers->by_id[handler->id % SX_HANDLER_BUCKETS], &handler->by_id);
     if (handler->name != NULL) {
         sx_list_append(bucket_of_name(handlers, handler->name), &handler->by_name);
@@ -637,12 +638,12 @@ size_t sx_handlers_next(struct sx_handlers *handlers)
     return next;
 }
 
-bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code)
+bool sx_handlers_receive(const struct sx_handlers *handlers, pmix_status_t code)
 {
     /* relaxed: a handler that must be found was registered before, under another lock. */
-    const uint64_t heard = atomic_load_explicit(&handlers->heard, memory_order_relaxed);
+    const uint64_t received = atomic_load_explicit(&handlers->received, memory_order_relaxed);
 
-    return (heard >> bit_of(code) & 1) != 0;
+    return (received >> bit_of(code) & 1) != 0;
 }
 
 static bool wants(const struct sx_handler *handler, const struct sx_event_facts *event)

@@ -60,7 +60,7 @@ struct sx_handlers {
     size_t next_id, count;
     struct sx_list calls; /* of struct sx_handler_call, the newest last */
     uint64_t call_last;
-    _Atomic uint64_t heard; /* a bit per code, modulo 64, that some handler has asked for */
+    _Atomic uint64_t received; /* a bit per code, modulo 64, that some handler has asked for */
     void (*spent)(size_t id);
 };
 
@@ -155,7 +155,7 @@ void sx_matches_deinit(struct sx_matches *matches);
 size_t sx_handlers_next(struct sx_handlers *handlers);
 
 /* False when no handler has ever asked for @code: it spares the work of a match. */
-bool sx_handlers_hear(const struct sx_handlers *handlers, pmix_status_t code);
+bool sx_handlers_receive(const struct sx_handlers *handlers, pmix_status_t code);
 
 /* Fill the arguments of @handler for @event, and mark the handler as running until
  * sx_handlers_returned_locked, which also releases it.  Under the lock, both.  Return: false when

@@ -51,13 +51,13 @@ struct sx_lane_arrive {
 };
 static_assert(sizeof(struct sx_lane_arrive) == 16, "fixed by layout 1");
 /* Of a group: its caller can answer PMIX_GROUP_MEMBER_FAILED, _LEADER_FAILED ... */
-#define SX_HEARS_MEMBERS 0x02u
-#define SX_HEARS_LEADERS 0x04u
-#define SX_ARRIVE_HEARS (SX_HEARS_MEMBERS | SX_HEARS_LEADERS)
+#define SX_RECEIVES_MEMBERS 0x02u
+#define SX_RECEIVES_LEADERS 0x04u
+#define SX_ARRIVE_RECEIVES (SX_RECEIVES_MEMBERS | SX_RECEIVES_LEADERS)
 /* ... and the outcome of an invitation: PMIX_GROUP_INVITE_ACCEPTED, _DECLINED, _FAILED. */
-#define SX_HEARS_ACCEPTED 0x08u
-#define SX_HEARS_DECLINED 0x10u
-#define SX_HEARS_LOST 0x20u
+#define SX_RECEIVES_ACCEPTED 0x08u
+#define SX_RECEIVES_DECLINED 0x10u
+#define SX_RECEIVES_LOST 0x20u
 #define SX_ARRIVE_COLLECT 0x01u /* as PMIX_COLLECT_DATA, which need not be an info then */
 #define SX_ARRIVE_INFOS_MAX (16u << 10)
 #define SX_ARRIVE_HEAP_MAX (UINT64_C(64) << 10)

@@ -208,10 +208,10 @@ bool sx_process_has_started_at(pid_t pid, uint64_t ticks)
         return errno != ESRCH;
     }
     const int number = number_in_proc(pidfd);
-    const uint64_t told = number != 0 ? start_ticks_of(number) : 0;
+    const uint64_t notified = number != 0 ? start_ticks_of(number) : 0;
 
     close(pidfd);
-    return told == 0 || told == ticks;
+    return notified == 0 || notified == ticks;
 }
 
 uint64_t sx_process_start_ticks(void)

@@ -160,7 +160,7 @@ static void op_look(struct look *look, const struct sx_open_op *op)
     const char *const name = known != NULL ? known : "an operation";
     const uint64_t now_ns = sx_now_ns();
 
-    if (!is_of_job(look, op) || (op->flags & SX_OPEN_TOLD) != 0) {
+    if (!is_of_job(look, op) || (op->flags & SX_OPEN_NOTIFIED) != 0) {
         return;
     }
     if (op->missing_listed > 0) {

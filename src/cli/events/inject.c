@@ -312,7 +312,7 @@ static pmix_status_t publish(const struct wish *wish, int fd, const char *nspace
     return rc;
 }
 
-static int tell(pmix_status_t rc, const char *nspace, pid_t pid)
+static int notify(pmix_status_t rc, const char *nspace, pid_t pid)
 {
     switch (rc) {
     case PMIX_SUCCESS:
@@ -385,7 +385,7 @@ static int inject(struct wish *wish, const struct sx_events_job *job)
     }
     rc = sx_rendezvous_connect_process(job->server_pid, &fd);
     if (rc == PMIX_SUCCESS) {
-        rc = tell(publish(wish, fd, nspace, bytes, size, &number), nspace, job->server_pid);
+        rc = notify(publish(wish, fd, nspace, bytes, size, &number), nspace, job->server_pid);
         if (rc == 0 || number != 0) {
             number_print(wish, nspace, number);
         }

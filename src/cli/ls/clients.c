@@ -63,12 +63,12 @@ static void store_take(void *arg, pid_t pid, const char *nspace, const struct sx
     (void)pid;
     for (size_t i = 0; i < list->count; i++) {
         struct client *const client = &list->clients[i];
-        uint32_t told;
+        uint32_t notified;
 
         if (client->nspace == NULL &&
             sx_site_number(&site, SX_REALM_JOB, client->shown.rank, PMIX_PROC_PID, INT32_MAX,
-                           &told) &&
-            told == client->shown.pid) {
+                           &notified) &&
+            notified == client->shown.pid) {
             client->nspace = sx_cli_strdup(nspace);
         }
     }

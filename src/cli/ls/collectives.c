@@ -179,7 +179,7 @@ static void waiting_print(const struct sx_open_op *op)
 {
     const bool with_host = (op->flags & SX_OPEN_WITH_HOST) != 0;
 
-    if ((op->flags & SX_OPEN_TOLD) != 0) {
+    if ((op->flags & SX_OPEN_NOTIFIED) != 0) {
         printf("  its callers have their answer; %s\n",
                with_host ? "the host has not given its own"
                          : "those missing get it when they call");
@@ -283,7 +283,7 @@ static void item_json(const struct item *item, uint64_t now_ns)
     printf("],\"expected\":%" PRIu32 ",\"arrived\":%" PRIu32 ",\"with_host\":%s,\"told\":%s,"
            "\"missing\":[",
            op->expected, op->arrived, (op->flags & SX_OPEN_WITH_HOST) != 0 ? "true" : "false",
-           (op->flags & SX_OPEN_TOLD) != 0 ? "true" : "false");
+           (op->flags & SX_OPEN_NOTIFIED) != 0 ? "true" : "false");
     for (size_t i = 0; i < op->missing_listed; i++) {
         printf(i == 0 ? "" : ",");
         missing_json(item, &op->missing[i]);

@@ -78,10 +78,11 @@ static void processes_look(struct list *list, pid_t server, const char *nspace,
 
 bool sx_ls_job_user(const struct sx_site *site, pid_t server, uid_t *ret)
 {
-    uint32_t told;
-    const bool has = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_USERID, UINT32_MAX, &told);
+    uint32_t notified;
+    const bool has = sx_site_number(site, SX_REALM_JOB, SX_ROW_JOB, PMIX_USERID, UINT32_MAX,
+                                    &notified);
 
-    *ret = has ? told : 0;
+    *ret = has ? notified : 0;
     return has || sx_proc_user(server, ret);
 }
 

@@ -208,10 +208,11 @@ static const char *state_of(const struct sx_site *site, uint32_t rank, pid_t pid
                             char text[STATE_TEXT_MAX])
 {
     const char *const how = sx_proc_state_name(pid);
-    uint32_t state, told;
+    uint32_t state, notified;
     const bool has_state = sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_STATE_STATUS,
                                           UINT8_MAX, &state);
-    const bool has_pid = sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX, &told);
+    const bool has_pid = sx_site_number(site, SX_REALM_JOB, rank, PMIX_PROC_PID, INT32_MAX,
+                                        &notified);
 
     if (has_state && (state >= PMIX_PROC_STATE_TERMINATED || (!has_pid && pid == 0))) {
         return state_text(state, text);

@@ -124,7 +124,7 @@ static pmix_status_t start(struct sx_op *op, enum sx_collective_kind kind,
     if (kind == SX_COLLECTIVE_GROUP_CONSTRUCT) { /* their order is the ranks in the group */
         const bool waits = !sx_callback_is_given(&op->callback);
 
-        return write_and_start(op, kind, sx_group_hears(waits) & SX_ARRIVE_HEARS, &sorted);
+        return write_and_start(op, kind, sx_group_receives(waits) & SX_ARRIVE_RECEIVES, &sorted);
     }
     sorted.procs = sx_wire_procs_sorted(arriving->procs, &sorted.nprocs, &copy);
     if (sorted.procs == NULL) {

@@ -169,7 +169,7 @@ static bool read_stored(struct sx_lookup *lookup, char *ret, size_t size)
     return true;
 }
 
-static bool is_told(char *ret, size_t size)
+static bool is_notified(char *ret, size_t size)
 {
     struct sx_lookup lookup;
 
@@ -178,10 +178,10 @@ static bool is_told(char *ret, size_t size)
         return false;
     }
     const struct sx_grace grace = sx_grace_enter();
-    const bool told = read_stored(&lookup, ret, size);
+    const bool notified = read_stored(&lookup, ret, size);
 
     sx_grace_exit(&grace);
-    return told;
+    return notified;
 }
 
 void sx_hostname(char *ret, size_t size)
@@ -190,7 +190,7 @@ void sx_hostname(char *ret, size_t size)
 
     if (server != NULL) {
         server->hostname(ret, size);
-    } else if (!is_told(ret, size)) {
+    } else if (!is_notified(ret, size)) {
         snprintf(ret, size, "localhost");
         (void)gethostname(ret, size - 1);
         ret[size - 1] = '\0';

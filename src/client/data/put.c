@@ -224,7 +224,7 @@ pmix_status_t sx_puts_gather_locked(struct sx_process *p)
 
 /* Whether a put is for others, and there are any.  data_lock is held: under it a singleton that
  * joins a server collects the puts that no server has received. */
-static bool told_locked(pmix_scope_t scope)
+static bool notified_locked(pmix_scope_t scope)
 {
     /* relaxed: a link lost meanwhile makes the commit fail instead. */
     return scope != PMIX_INTERNAL && scope != PMIX_DEL_INTERNAL &&
@@ -233,7 +233,7 @@ static bool told_locked(pmix_scope_t scope)
 
 /* Put into the private store, and into the list if it is for others; data_lock is held. */
 static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
-                                const pmix_value_t *value, bool told)
+                                const pmix_value_t *value, bool notified)
 {
     const size_t before = p->puts.used_bytes;
     struct sx_box *box = NULL;
@@ -246,10 +246,10 @@ static pmix_status_t put_locked(struct sx_process *p, struct sx_view_put *put,
     if (rc == PMIX_SUCCESS) {
         rc = sx_view_put_locked(p->own, put, &box);
     }
-    if (rc != PMIX_SUCCESS || box != NULL || !told) {
+    if (rc != PMIX_SUCCESS || box != NULL || !notified) {
         p->puts.used_bytes = before;
     }
-    return rc == PMIX_SUCCESS && box != NULL && told && !box->pending
+    return rc == PMIX_SUCCESS && box != NULL && notified && !box->pending
                ? puts_append_box(&p->puts, box)
                : rc;
 }
@@ -281,14 +281,14 @@ static pmix_status_t qualified_size_judge(const struct sx_cell *cell, const void
 /* The message has the whole value; the private store has the parts.  data_lock is held. */
 static pmix_status_t put_qualified_locked(struct sx_process *p, const struct sx_view_put *put,
                                           const struct sx_qualified *qualified,
-                                          const pmix_value_t *value, bool told)
+                                          const pmix_value_t *value, bool notified)
 {
     const size_t before = p->puts.used_bytes;
     struct sx_cell cell;
     const void *body;
     pmix_status_t rc = PMIX_SUCCESS;
 
-    if (told) {
+    if (notified) {
         rc = sx_puts_append(&p->puts, put->scope, put->key, put->key_len, value, &cell, &body);
         rc = rc == PMIX_SUCCESS ? qualified_size_judge(&cell, body) : rc;
     }
@@ -339,7 +339,7 @@ static pmix_status_t put_taken(struct sx_process *p, struct sx_view_put *put)
     const pmix_scope_t scope = put->scope;
     pthread_mutex_lock(&p->data_lock);
     pmix_status_t rc = sx_view_withdraw_locked(p->own, put, &box);
-    if (rc == PMIX_SUCCESS && box != NULL && told_locked(scope) && !box->pending) {
+    if (rc == PMIX_SUCCESS && box != NULL && notified_locked(scope) && !box->pending) {
         rc = puts_append_box(&p->puts, box);
     }
     pthread_mutex_unlock(&p->data_lock);
@@ -370,9 +370,9 @@ pmix_status_t PMIx_Put(pmix_scope_t scope, const char *key, pmix_value_t *val)
         return rc;
     }
     pthread_mutex_lock(&p->data_lock);
-    const bool told = told_locked(scope);
-    rc = is_qualified ? put_qualified_locked(p, &put, &qualified, val, told)
-                      : put_locked(p, &put, val, told);
+    const bool notified = notified_locked(scope);
+    rc = is_qualified ? put_qualified_locked(p, &put, &qualified, val, notified)
+                      : put_locked(p, &put, val, notified);
     pthread_mutex_unlock(&p->data_lock);
     return rc;
 }

@@ -279,12 +279,13 @@ static pmix_status_t peers_of_node(struct peers *peers, const struct place *plac
 /* The server may use another name for this node than the machine does. */
 static const char *own_node(struct peers *peers, const struct place *place)
 {
-    const char *const told = sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB, PMIX_HOSTNAME);
+    const char *const notified = sx_site_text(&place->site, SX_REALM_JOB, SX_ROW_JOB,
+                                              PMIX_HOSTNAME);
 
-    if (told == NULL && peers->own[0] == '\0') {
+    if (notified == NULL && peers->own[0] == '\0') {
         sx_hostname(peers->own, sizeof(peers->own));
     }
-    return told != NULL ? told : peers->own;
+    return notified != NULL ? notified : peers->own;
 }
 
 static pmix_status_t peers_visit(void *arg, const struct place *place)

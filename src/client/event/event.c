@@ -530,7 +530,7 @@ static struct registered *registered_take(size_t id)
     return found;
 }
 
-static void servers_tell(uint16_t kind, const struct iovec *body)
+static void servers_notify(uint16_t kind, const struct iovec *body)
 {
     struct sx_process *const p = &sx_process;
     struct sx_link *links[SX_LINKS_EVER_MAX];
@@ -557,7 +557,7 @@ static pmix_status_t handler_deregister(size_t id)
 
         if (request_write(SX_MSG_EVENT_DEREGISTER, head, kept->environment, kept->codes,
                           kept->code_count, &body) == PMIX_SUCCESS) {
-            servers_tell(SX_MSG_EVENT_DEREGISTER, &body);
+            servers_notify(SX_MSG_EVENT_DEREGISTER, &body);
             free(body.iov_base);
         }
         free(kept);

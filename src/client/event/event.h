@@ -156,7 +156,7 @@ bool sx_group_code_asks(pmix_status_t code);
 
 /* SX_HEARS_*, by the handlers that exist now.  No handler answers while the caller waits (@waits)
  * in the thread that would run the handler. */
-uint8_t sx_group_hears(bool waits);
+uint8_t sx_group_receives(bool waits);
 
 /* Return: enum sx_group_word. */
 uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults);

@@ -305,7 +305,7 @@ static void item_deliver(struct sx_event_item *item)
     pmix_status_t rc;
 
     memcpy(&event, item->bytes, sizeof(event));
-    if (!sx_handlers_hear(handlers, event.code)) {
+    if (!sx_handlers_receive(handlers, event.code)) {
         if (sx_group_code_asks(event.code)) {
             item_answer(item); /* its handler was deregistered meanwhile */
         } else {

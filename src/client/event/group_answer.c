@@ -18,13 +18,13 @@
 
 static const struct {
     pmix_status_t code;
-    uint8_t hears; /* SX_HEARS_* */
+    uint8_t receives; /* SX_HEARS_* */
 } asking[] = {
-    { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
-    { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
-    { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
-    { PMIX_GROUP_LEADER_FAILED, SX_HEARS_LEADERS },
-    { PMIX_GROUP_MEMBER_FAILED, SX_HEARS_MEMBERS },
+    { PMIX_GROUP_INVITE_ACCEPTED, SX_RECEIVES_ACCEPTED },
+    { PMIX_GROUP_INVITE_DECLINED, SX_RECEIVES_DECLINED },
+    { PMIX_GROUP_INVITE_FAILED, SX_RECEIVES_LOST },
+    { PMIX_GROUP_LEADER_FAILED, SX_RECEIVES_LEADERS },
+    { PMIX_GROUP_MEMBER_FAILED, SX_RECEIVES_MEMBERS },
 };
 static_assert(PMIX_GROUP_MEMBER_FAILED < PMIX_GROUP_INVITE_ACCEPTED, "the last and the first");
 
@@ -41,17 +41,18 @@ bool sx_group_code_asks(pmix_status_t code)
     return i < SX_COUNT(asking);
 }
 
-uint8_t sx_group_hears(bool waits)
+uint8_t sx_group_receives(bool waits)
 {
-    uint8_t hears = 0;
+    uint8_t receives = 0;
 
     if (waits && (sx_process.external || sx_progress_is_own_thread())) {
         return 0;
     }
     for (size_t i = 0; i < SX_COUNT(asking); i++) {
-        hears |= sx_handlers_hear(sx_event_handlers(), asking[i].code) ? asking[i].hears : 0;
+        receives |= sx_handlers_receive(sx_event_handlers(), asking[i].code) ? asking[i].receives
+                                                                             : 0;
     }
-    return hears;
+    return receives;
 }
 
 uint8_t sx_group_word(pmix_status_t status, const pmix_info_t results[], size_t nresults)

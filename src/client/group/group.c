@@ -403,7 +403,7 @@ static pmix_status_t invite(struct group_op *op, const struct said *said)
     }
     head.timeout_ns = options.timeout_ns;
     head.flags = options.group;
-    head.hears = sx_group_hears(!sx_callback_is_given(&op->op.callback));
+    head.receives = sx_group_receives(!sx_callback_is_given(&op->op.callback));
     memcpy(head.group, said->group, strlen(said->group));
     return ask(op, said, &draft, SX_INVITE_INFOS);
 }
@@ -460,7 +460,7 @@ static pmix_status_t join(struct group_op *op, const struct said *said)
         head.leader_rank = leader->rank;
     }
     head.timeout_ns = options.timeout_ns;
-    head.hears = sx_group_hears(!sx_callback_is_given(&op->op.callback));
+    head.receives = sx_group_receives(!sx_callback_is_given(&op->op.callback));
     memcpy(head.group, said->group, strlen(said->group));
     return ask(op, said, &draft, SX_JOIN_INFOS);
 }

@@ -499,7 +499,7 @@ pmix_status_t sx_life_attach_rank(struct sx_process *p)
     if (rc == PMIX_SUCCESS) {
         rc = attach(p, NULL, &handlers);
         if (rc == PMIX_ERR_UNREACH) {
-            sx_foreign_server_tell(&p->self);
+            sx_foreign_server_notify(&p->self);
         }
     }
     return rc;
@@ -513,7 +513,7 @@ static pmix_status_t process_open(struct sx_process *p)
     pmix_status_t rc = sx_life_attach_rank(p);
     if (rc == PMIX_ERR_UNREACH) {
         if (!is_named) {
-            sx_foreign_parent_tell();
+            sx_foreign_parent_notify();
         }
         process_close(p);
         const pmix_status_t alone = sx_singleton_open(p, &(pmix_proc_t){ .nspace = "" });
@@ -598,24 +598,25 @@ static void library_note(const pmix_info_t *info)
 static void model_declare(const struct sx_init_options *options, const pmix_info_t *info,
                           size_t ninfo)
 {
-    pmix_info_t *const told = options->model != NULL ? malloc((ninfo + 1) * sizeof(*told)) : NULL;
+    pmix_info_t *const notified = options->model != NULL ? malloc((ninfo + 1) * sizeof(*notified))
+                                                         : NULL;
     size_t count = 0, size;
 
-    if (told == NULL) {
+    if (notified == NULL) {
         return;
     }
     for (size_t i = 0; i < ninfo; i++) {
         if (sx_flat_size(&info[i].value, &size) == PMIX_SUCCESS) {
             library_note(&info[i]);
-            told[count++] = info[i];
+            notified[count++] = info[i];
         }
     }
-    memset(&told[count], 0, sizeof(*told));
-    memcpy(told[count].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
-    told[count].value.type = PMIX_BOOL;
-    told[count++].value.data.flag = true;
-    (void)sx_event_declare(PMIX_MODEL_DECLARED, told, count); /* else no handler receives it */
-    free(told);
+    memset(&notified[count], 0, sizeof(*notified));
+    memcpy(notified[count].key, PMIX_EVENT_NON_DEFAULT, sizeof(PMIX_EVENT_NON_DEFAULT));
+    notified[count].value.type = PMIX_BOOL;
+    notified[count++].value.data.flag = true;
+    (void)sx_event_declare(PMIX_MODEL_DECLARED, notified, count); /* else no handler receives it */
+    free(notified);
 }
 
 /* May the process, which is a singleton, join a server? */

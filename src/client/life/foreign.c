@@ -44,7 +44,7 @@ static const char *advice_for(const char *nspace)
                  "the lines, also for several machines)";
 }
 
-void sx_foreign_server_tell(const pmix_proc_t *self)
+void sx_foreign_server_notify(const pmix_proc_t *self)
 {
     const char *const version = getenv("PMIX_VERSION");
     Dl_info library = { .dli_fname = NULL };
@@ -95,7 +95,7 @@ static bool is_server(pid_t pid)
     return found;
 }
 
-void sx_foreign_parent_tell(void)
+void sx_foreign_parent_notify(void)
 {
     const pid_t parent = getppid();
 

@@ -31,7 +31,7 @@ static int pipe_fd = -1, stop_fd = -1;
 
 /* The affected process has the name of the variable: so a handler can distinguish this from a job's
  * end. */
-static void tell(void)
+static void notify(void)
 {
     pmix_proc_t affected;
     pmix_info_t infos[2];
@@ -74,7 +74,7 @@ static void *watch(void *arg)
             break;
         }
         if (fds[1].revents != 0 && !pipe_drain()) {
-            tell();
+            notify();
             break;
         }
     }

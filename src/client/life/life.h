@@ -147,9 +147,9 @@ pmix_status_t sx_debug_stop(const pmix_proc_t *self);
 
 /* For a process with a name but without a server of this library in its environment.  Log which two
  * libraries are in use and what to set, or which function the host must call. */
-void sx_foreign_server_tell(const pmix_proc_t *self);
+void sx_foreign_server_notify(const pmix_proc_t *self);
 
 /* For a process without a name: the same if its parent has a server. */
-void sx_foreign_parent_tell(void);
+void sx_foreign_parent_notify(void);
 
 #endif

@@ -31,7 +31,7 @@ struct search {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-tell(struct search *search, const char *format, ...)
+report(struct search *search, const char *format, ...)
 {
     const size_t used = strlen(search->why);
     va_list args;
@@ -67,15 +67,15 @@ static pmix_status_t by_path(struct search *search, const char *what, const char
     const pmix_status_t rc = sx_contact_read(AT_FDCWD, path, &search->found, &why);
 
     if (rc == PMIX_SUCCESS && sx_contact_is_stale(&search->found)) {
-        tell(search, "%s: '%s' is of process %d, a server that has ended", what, path,
-             (int)search->found.pid);
+        report(search, "%s: '%s' is of process %d, a server that has ended", what, path,
+               (int)search->found.pid);
         return PMIX_ERR_UNREACH;
     }
     if (rc != PMIX_SUCCESS) {
-        tell(search, "%s: '%s' %s", what, path, why);
+        report(search, "%s: '%s' %s", what, path, why);
         return rc == PMIX_ERR_NOT_FOUND ? PMIX_ERR_UNREACH : rc;
     }
-    tell(search, "%s: '%s' leads to nobody who answers", what, path);
+    report(search, "%s: '%s' leads to nobody who answers", what, path);
     return contact_connect(path, &search->found, ret_fd);
 }
 
@@ -86,10 +86,10 @@ static pmix_status_t by_uri(struct search *search, const char *uri, int *ret_fd)
     if (strncmp(uri, "file:", 5) == 0) {
         return by_path(search, "the server of PMIX_SERVER_URI", uri + 5, ret_fd);
     }
-    tell(search, "no server at '%s'", uri);
+    report(search, "no server at '%s'", uri);
     if (address == NULL) {
-        tell(search, ": it is none of this library, whose servers are at "
-                     "\"NSPACE.RANK;unix:...\"");
+        report(search, ": it is none of this library, whose servers are at "
+                       "\"NSPACE.RANK;unix:...\"");
         return PMIX_ERR_NOT_SUPPORTED;
     }
     return sx_rendezvous_connect_uri(PMIX_SERVER_URI, address, ret_fd);
@@ -123,14 +123,14 @@ static pmix_status_t by_order(struct search *search, const char *order, int *ret
             role++;
         }
         if (role == SX_CONTACT_ROLES) {
-            tell(search, "PMIX_CONNECTION_ORDER '%s': it may list \"%s\", \"%s\" and \"%s\"", order,
-                 keys[0], keys[1], keys[2]);
+            report(search, "PMIX_CONNECTION_ORDER '%s': it may list \"%s\", \"%s\" and \"%s\"",
+                   order, keys[0], keys[1], keys[2]);
             return PMIX_ERR_BAD_PARAM;
         }
         rc = by_role(search, (enum sx_contact_role)role, ret_fd);
         at += len + (at[len] == ',');
         if (rc == PMIX_ERR_UNREACH && *at != '\0') {
-            tell(search, "; ");
+            report(search, "; ");
         }
     }
     return rc;
@@ -153,11 +153,11 @@ static void file_look(struct search *search, int dir_fd, const char *name)
         search->others_count++;
     } else if (rc != PMIX_SUCCESS) {
         search->status = rc;
-        tell(search, " '%s' %s;", name, why);
+        report(search, " '%s' %s;", name, why);
     } else if (sx_contact_is_stale(&contact)) {
-        tell(search, " '%s' is of a server that has ended;", name);
+        report(search, " '%s' is of a server that has ended;", name);
     } else {
-        tell(search, " process %d, %s;", (int)contact.pid, contact.uri);
+        report(search, " process %d, %s;", (int)contact.pid, contact.uri);
         search->found = search->found_count++ == 0 ? contact : search->found;
     }
 }
@@ -202,7 +202,7 @@ static void sessions_look(struct search *search)
     const int why = sx_contact_dirs_each(session_dir(search), directory_look, search);
 
     if (why != 0) {
-        tell(search, " %s;", strerror(why));
+        report(search, " %s;", strerror(why));
     }
 }
 
@@ -210,11 +210,11 @@ static void sessions_look(struct search *search)
 static pmix_status_t by_name(struct search *search, const char *what, const char *of, int *ret_fd)
 {
     sx_contact_tool_name(search->name, search->host, of);
-    tell(search, "no server of %s '%s': looked for '%s' in '%s':", what, of, search->name,
-         session_dir(search));
+    report(search, "no server of %s '%s': looked for '%s' in '%s':", what, of, search->name,
+           session_dir(search));
     sessions_look(search);
     if (search->found_count == 0) {
-        tell(search, " none");
+        report(search, " none");
         return search->status;
     }
     return contact_connect(search->name, &search->found, ret_fd);
@@ -236,26 +236,26 @@ static pmix_status_t by_process(struct search *search, uint32_t pid, int *ret_fd
     return tried == PMIX_SUCCESS || tried == PMIX_ERR_NO_PERMISSIONS ? tried : rc;
 }
 
-static void others_tell(struct search *search)
+static void others_notify(struct search *search)
 {
     if (search->others_count > 0) {
-        tell(search, " and %u of other users;", search->others_count);
+        report(search, " and %u of other users;", search->others_count);
     }
 }
 
 static pmix_status_t by_session(struct search *search, int *ret_fd)
 {
     search->name[0] = '\0';
-    tell(search, "; servers of sessions in '%s':", session_dir(search));
+    report(search, "; servers of sessions in '%s':", session_dir(search));
     sessions_look(search);
     if (search->found_count > 1) {
-        others_tell(search);
-        tell(search, " " SX_TOOL_WHY_SEVERAL ", by PMIX_SERVER_PIDINFO for example");
+        others_notify(search);
+        report(search, " " SX_TOOL_WHY_SEVERAL ", by PMIX_SERVER_PIDINFO for example");
         return PMIX_ERR_UNREACH;
     }
     if (search->found_count == 0) {
-        tell(search, " none");
-        others_tell(search);
+        report(search, " none");
+        others_notify(search);
         return search->status;
     }
     return contact_connect("the session's server", &search->found, ret_fd);
@@ -316,7 +316,7 @@ pmix_status_t sx_tool_search(const struct sx_tool_options *options, int *ret_fd,
 
     ret_why[0] = '\0';
     if (options->uri != NULL && options->tcp_uri != NULL) {
-        tell(&search, "PMIX_SERVER_URI and PMIX_TCP_URI are given: one server can be meant");
+        report(&search, "PMIX_SERVER_URI and PMIX_TCP_URI are given: one server can be meant");
         return PMIX_ERR_BAD_PARAM;
     }
     (void)gethostname(search.host, sizeof(search.host) - 1);

@@ -124,7 +124,7 @@ void sx_link_lost_locked(struct sx_link *link, const char *why)
     }
     if (atomic_load(&p->state) == SX_PROCESS_READY) {
         loss_log(p, link, why);
-        SX_INTAKES_TELL(link_lost, link);
+        SX_INTAKES_NOTIFY(link_lost, link);
     }
 }
 
@@ -166,8 +166,8 @@ static void record_done(struct sx_link *link, const void *body, size_t size)
 
     if (size < sizeof(*done) || done->count > SX_RECORD_DONE_ENTRIES ||
         size < sizeof(*done) + done->count * sizeof(struct sx_record_done_entry)) {
-        SX_INTAKES_TELL(garbled, link,
-                        "the end of a collective operation, in a record that is none");
+        SX_INTAKES_NOTIFY(garbled, link,
+                          "the end of a collective operation, in a record that is none");
         return;
     }
     const struct sx_record_done_entry *const entry = done_find((const void *)(done + 1),
@@ -199,8 +199,8 @@ static void results_answered(struct sx_op *op, const struct sx_frame *frame)
     }
     if (frame->body_size < sizeof(*body) ||
         body->count > (frame->body_size - sizeof(*body)) / sizeof(body->ends[0])) {
-        SX_INTAKES_TELL(garbled, link,
-                        "a list of ended collective operations that contradicts itself");
+        SX_INTAKES_NOTIFY(garbled, link,
+                          "a list of ended collective operations that contradicts itself");
         return;
     }
     for (uint32_t i = 0; i < body->count; i++) {
@@ -246,7 +246,7 @@ static void pump_ring(struct sx_link *link)
     const uint32_t classes = 1u << SX_CLASS_COLLECTIVE | link->classes;
     uint64_t lost_count;
 
-    SX_INTAKES_TELL(ring_begin, link);
+    SX_INTAKES_NOTIFY(ring_begin, link);
     for (;;) {
         const pmix_status_t rc = sx_ring_next(&link->cursor, classes, sx_process.record,
                                               &lost_count);
@@ -256,13 +256,13 @@ static void pump_ring(struct sx_link *link)
         } else if (rc == PMIX_SUCCESS) {
             record_hand_out(link, header);
         } else if (rc == SX_RING_LOST) {
-            SX_INTAKES_TELL(ring_lapped, link);
+            SX_INTAKES_NOTIFY(ring_lapped, link);
             results_ask(link);
         } else if (rc == PMIX_ERR_NOT_FOUND) {
-            SX_INTAKES_TELL(ring_end, link);
+            SX_INTAKES_NOTIFY(ring_end, link);
             return;
         } else {
-            SX_INTAKES_TELL(garbled, link, "a ring that contradicts itself");
+            SX_INTAKES_NOTIFY(garbled, link, "a ring that contradicts itself");
             sx_link_lost_locked(link, "its ring contradicts itself");
             return;
         }
@@ -277,7 +277,7 @@ static void frame_take(struct sx_link *link, struct sx_frame *frame)
     struct sx_op *const op = sx_op_find(&link->requests, frame->header.id);
 
     if (frame->header.kind != SX_MSG_REPLY) {
-        SX_INTAKES_TELL(garbled, link, "a message that a server does not send");
+        SX_INTAKES_NOTIFY(garbled, link, "a message that a server does not send");
     } else if (op != NULL && (frame->header.flags & SX_FRAME_MORE) != 0) {
         if (op->windowed) { /* its body has been read */
             op->windowed = false;
@@ -326,7 +326,7 @@ static void pump_socket(struct sx_link *link)
             continue;
         }
         if (rc != PMIX_SUCCESS) {
-            SX_INTAKES_TELL(garbled, link, "a message that could not be received");
+            SX_INTAKES_NOTIFY(garbled, link, "a message that could not be received");
             sx_link_lost_locked(link, "its message could not be received");
             return;
         }
@@ -339,7 +339,7 @@ static void pump_socket(struct sx_link *link)
 
 void sx_link_pump_locked(struct sx_link *link)
 {
-    SX_INTAKES_TELL(look);
+    SX_INTAKES_NOTIFY(look);
     if (!sx_link_is_live(link)) {
         return;
     }
@@ -352,8 +352,8 @@ void sx_link_pump_locked(struct sx_link *link)
     pump_ring(link);
     pump_socket(link);
     if (!dropped) { /* relaxed: a count */
-        SX_INTAKES_TELL(server_lost, link,
-                        atomic_load_explicit(&link->slot->events_lost, memory_order_relaxed));
+        SX_INTAKES_NOTIFY(server_lost, link,
+                          atomic_load_explicit(&link->slot->events_lost, memory_order_relaxed));
     }
     if (!lives || dropped) {
         sx_link_lost_locked(link, NULL);

@@ -346,7 +346,7 @@ struct sx_intake {
 };
 
 /* Call @stage of all rows of the process; the rest are its arguments. */
-#define SX_INTAKES_TELL(stage, ...)                                                             \
+#define SX_INTAKES_NOTIFY(stage, ...)                                                           \
     do {                                                                                        \
         for (const struct sx_intake *const *row_ = sx_process.intakes; *row_ != NULL; row_++) { \
             if ((*row_)->stage != NULL) {                                                       \

@@ -277,7 +277,7 @@ void sx_local_ring_locked(void)
         const struct sx_ring_header *const ring = p->links[i]->ring.header;
 
         if (ring != NULL) {
-            sx_life_tell(sx_door_watch(&ring->any).word);
+            sx_life_notify(sx_door_watch(&ring->any).word);
         }
     }
 }

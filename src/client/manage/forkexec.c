@@ -76,7 +76,7 @@ static void job_free(struct job *job)
 }
 
 /* Queue an event for the handlers of this process alone.  @code: NULL, if it is not known. */
-static void tell(const struct job *job, pmix_rank_t rank, pmix_status_t status, const int *code)
+static void notify(const struct job *job, pmix_rank_t rank, pmix_status_t status, const int *code)
 {
     const bool yes = true;
     pmix_info_t infos[5];
@@ -131,7 +131,7 @@ static void child_ended(struct job *job, size_t index)
         job->fate = by_signal ? PMIX_ERR_JOB_ABORTED_BY_SIG : PMIX_ERR_JOB_NON_ZERO_TERM;
         job->code = code;
     }
-    tell(job, (pmix_rank_t)index, PMIX_EVENT_PROC_TERMINATED, code < 0 ? NULL : &code);
+    notify(job, (pmix_rank_t)index, PMIX_EVENT_PROC_TERMINATED, code < 0 ? NULL : &code);
 }
 
 /* Return: whether the child, which runs, is another user's, and the thread need not wait for it any
@@ -181,7 +181,7 @@ static void *job_wait(void *arg)
     if (job->registered) {
         PMIx_server_deregister_nspace(job->nspace, NULL, NULL);
     }
-    tell(job, PMIX_RANK_WILDCARD, PMIX_EVENT_JOB_END, &job->code);
+    notify(job, PMIX_RANK_WILDCARD, PMIX_EVENT_JOB_END, &job->code);
     pthread_mutex_lock(&lock);
     job->over = true;
     pthread_cond_broadcast(&changed);

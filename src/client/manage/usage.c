@@ -89,7 +89,7 @@ static pmix_status_t others_add(const struct usage *usage, const char *nspace,
 }
 
 /* Whether there is a server whose process ids are valid in this process's pid namespace. */
-static bool pids_are_told(void)
+static bool pids_are_notified(void)
 {
     return sx_role_server_get() != NULL ||
            (sx_link_is_live(sx_primary()) && sx_link_pids_are_ours(sx_primary()));
@@ -110,7 +110,7 @@ static pmix_status_t processes_add(const struct usage *usage, const struct sx_us
         while (!PMIx_Check_nspace(usage->targets[first].nspace, nspace)) {
             first++;
         }
-        if (first == i && pids_are_told()) {
+        if (first == i && pids_are_notified()) {
             rc = others_add(usage, nspace, wanted, list);
         }
     }
@@ -220,7 +220,7 @@ pmix_status_t sx_usage_report(const char *key, const pmix_proc_t *target, sx_que
 }
 
 /* Queue the report as an event for this process's handlers of the code. */
-static void report_tell(const struct usage *usage, const pmix_info_t report[], size_t count)
+static void report_notify(const struct usage *usage, const pmix_info_t report[], size_t count)
 {
     const bool yes = true;
     pmix_info_t *const info = calloc(count + 2, sizeof(*info));
@@ -250,7 +250,7 @@ static void usage_run(struct sx_periodic *periodic)
 
     if (op == NULL) {
         if (rc == PMIX_SUCCESS) {
-            report_tell(usage, info, ninfo);
+            report_notify(usage, info, ninfo);
         }
         PMIx_Info_free(info, ninfo);
         return;

@@ -400,8 +400,8 @@ static pmix_status_t event_view(const uint8_t *bytes, size_t size, shmix_event_t
 /* ---- the next one --------------------------------------------------------------------------- */
 
 /* Report that @count of the events before @next are lost. */
-static pmix_status_t gap_tell(shmix_events_t *reader, uint64_t next, uint64_t count,
-                              shmix_event_t *ret_event)
+static pmix_status_t gap_notify(shmix_events_t *reader, uint64_t next, uint64_t count,
+                                shmix_event_t *ret_event)
 {
     memset(ret_event, 0, sizeof(*ret_event));
     ret_event->code = SHMIX_ERR_EVENTS_LOST;
@@ -437,7 +437,7 @@ static pmix_status_t gap_ask(shmix_events_t *reader, uint64_t last, shmix_event_
 
     return rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_OUT_OF_RESOURCE
                ? rc
-               : gap_tell(reader, last + 1, last + 1 - reader->expected, ret_event);
+               : gap_notify(reader, last + 1, last + 1 - reader->expected, ret_event);
 }
 
 /* The list has no more events, or is invalid. */
@@ -448,7 +448,7 @@ static pmix_status_t kept_end(shmix_events_t *reader, bool good, shmix_event_t *
 
     sx_event_batch_free(&reader->kept);
     if (lost != 0 && !(good && reader->oldest_kept)) {
-        return gap_tell(reader, next, lost, ret_event);
+        return gap_notify(reader, next, lost, ret_event);
     }
     reader->expected = next;
     return PMIX_ERR_NOT_FOUND;
@@ -468,7 +468,7 @@ static pmix_status_t kept_show(shmix_events_t *reader, shmix_event_t *ret_event)
     }
     if (listed.lost != 0 && listed.number > reader->expected && !reader->oldest_kept) {
         reader->kept.rest = before; /* the event itself is shown by the next call */
-        return gap_tell(reader, listed.number, listed.lost, ret_event);
+        return gap_notify(reader, listed.number, listed.lost, ret_event);
     }
     reader->oldest_kept = false;
     reader->expected = listed.number + 1;
@@ -484,7 +484,7 @@ static pmix_status_t rest_ask(shmix_events_t *reader, uint64_t number, shmix_eve
     const pmix_status_t rc = kept_ask(reader, number);
 
     if (rc == PMIX_ERR_OUT_OF_RESOURCE) {
-        return gap_tell(reader, number + 1, 1, ret_event);
+        return gap_notify(reader, number + 1, 1, ret_event);
     }
     reader->expected = rc == PMIX_ERR_NOT_FOUND ? number : number + 1;
     return rc;

@@ -109,7 +109,7 @@ static void directories_take(struct servers *servers)
 }
 
 /* The parts of an answer are infos that PMIx_tool_init accepts. */
-static pmix_status_t server_tell(const struct server *server, pmix_info_t *ret)
+static pmix_status_t server_report(const struct server *server, pmix_info_t *ret)
 {
     const struct sx_contact *const contact = &server->contact;
     const uint32_t uid = contact->uid, gid = contact->gid;
@@ -139,14 +139,14 @@ static pmix_status_t server_tell(const struct server *server, pmix_info_t *ret)
     return rc;
 }
 
-static pmix_status_t servers_tell(const struct servers *servers, pmix_value_t *ret)
+static pmix_status_t servers_report(const struct servers *servers, pmix_value_t *ret)
 {
     pmix_data_array_t *const array = PMIx_Data_array_create(servers->count, PMIX_INFO);
     pmix_status_t rc = array != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 
     *ret = (pmix_value_t){ .type = PMIX_DATA_ARRAY, .data.darray = array };
     for (size_t i = 0; i < servers->count && rc == PMIX_SUCCESS; i++) {
-        rc = server_tell(&servers->all[i], (pmix_info_t *)array->array + i);
+        rc = server_report(&servers->all[i], (pmix_info_t *)array->array + i);
     }
     if (rc != PMIX_SUCCESS && array != NULL) {
         sx_value_destruct(ret);
@@ -164,7 +164,7 @@ pmix_status_t sx_query_servers(pmix_value_t *ret)
     if (servers.out_of_memory) {
         rc = PMIX_ERR_OUT_OF_RESOURCE;
     } else if (servers.count > 0) {
-        rc = servers_tell(&servers, ret);
+        rc = servers_report(&servers, ret);
     }
     free(servers.all);
     return rc;

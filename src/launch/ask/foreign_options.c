@@ -41,7 +41,7 @@
     {                                                      \
         .words = (words_), .meant = (meant_), .same = true \
     }
-#define TOLD(words_, meant_)                 \
+#define NOTIFIED(words_, meant_)             \
     {                                        \
         .words = (words_), .meant = (meant_) \
     }
@@ -77,53 +77,65 @@ const struct sx_habit sx_run_habits[] = {
     TAKEN("--bind-to-none", "--bind-to none"),
     TAKEN("--pernode", "--npernode 1"),
     TAKEN("--set-env --set-envar", "--env"),
-    TOLD("-t --time --time-limit", "counts minutes elsewhere: the limit here is --timeout SECONDS"),
-    TOLD("--spawn-timeout",
-         "is a limit for the start alone: --timeout SECONDS is one for the whole job"),
-    TOLD("-W --wait", "is a time after the first rank's good end: --timeout SECONDS is one for the "
-                      "whole job, and a rank that fails ends it at once (--on-failure)"),
-    TOLD("--input -i", "is the shell's here: shmix run ... < FILE, which rank 0 reads, or with "
-                       "--stdin all every rank"),
-    TOLD("-o",
-         "is the shell's here: shmix run ... > FILE; a file for each rank: --output file=NAME"),
-    TOLD("-e --error", "is the shell's here: shmix run ... 2> FILE; a file for each rank: --output "
-                       "file=NAME"),
-    TOLD("--mem --mem-per-cpu --mem-per-gpu",
-         "is Slurm's: a limit of memory here is 'ulimit -v KIB' before, or 'systemd-run --scope -p "
-         "MemoryMax=1G shmix run ...'"),
-    TOLD("--gpus-per-task --gpus -G --gres --gpus-per-node --gpu-bind --gpus-per-socket",
-         "is Slurm's: a rank chooses by its number, as sh -c "
-         "'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK exec PROGRAM'"),
-    TOLD("-J --job-name -A --account -p --partition --qos -q -C --constraint --exclusive", QUEUE),
-    TOLD("--nolocal", "keeps ranks off this node, and 'shmix run' has no other one: leave it out"),
-    TOLD("--forward-signals", "is not needed: SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGCONT, "
-                              "SIGUSR1 and SIGUSR2 are passed on in any case"),
-    TOLD("-genvnone -envnone", "is env(1)'s here: env -i PATH=\"$PATH\" shmix run ..."),
-    TOLD("-rf --rankfile",
-         "is a place for each rank: here each is a program, -n 1 taskset -c CPUS PROGRAM : -n 1 "
-         "taskset -c CPUS PROGRAM; all ranks on some CPUs: --cpu-list CPUS"),
-    TOLD("--slot-list", "is --cpu-list CPUS here"),
-    TOLD("--npersocket", "is a number for each package: give that of all ranks, -n N --map-by "
-                         "package, which deals them out in turn"),
-    TOLD("--ompi-server",
-         "names a server by which several mpiruns publish and look up: here programs that do that "
-         "are jobs of one command, shmix run --separate-jobs -n 2 ONE : -n 2 OTHER"),
-    TOLD("--stream-buffering",
-         "is not needed: each line of the ranks is written when it is there; -u is for output that "
-         "goes to a file"),
-    TOLD("-configfile --configfile --multi-prog", "--app"),
-    TOLD("--default-hostfile --add-host --add-hostfile", "--host"),
-    TOLD("--preload-binary", FILES),
-    TOLD("--preload-files -s --set-cwd-to-session-dir --prefix --path --xterm", FILES),
-    TOLD("--launch-agent --noprefix --no-prefix --dvm --novm --hnp --launcher -launcher", DAEMONS),
-    TOLD("--overlap --exact --no-kill -k --hint --threads-per-core --cpu-freq",
-         "is for a step of Slurm, and 'shmix run' starts ranks itself: leave it out"),
-    TOLD("--leave-session-attached --debug-daemons --debug-daemons-file --personality", DAEMONS),
-    TOLD("--use-regexp --tmpdir", DAEMONS),
-    TOLD("--prtemca --pmixmca", PRRTE),
-    TOLD("--tune --am", SETTINGS),
-    TOLD("-d --debug --debug-devel --tv --gdb", DEBUG),
-    TOLD(NULL, NULL),
+    NOTIFIED("-t --time --time-limit",
+             "counts minutes elsewhere: the limit here is --timeout SECONDS"),
+    NOTIFIED("--spawn-timeout",
+             "is a limit for the start alone: --timeout SECONDS is one for the whole job"),
+    NOTIFIED("-W --wait",
+             "is a time after the first rank's good end: --timeout SECONDS is one for the "
+             "whole job, and a rank that fails ends it at once (--on-failure)"),
+    NOTIFIED("--input -i", "is the shell's here: shmix run ... < FILE, which rank 0 reads, or with "
+                           "--stdin all every rank"),
+    NOTIFIED("-o",
+             "is the shell's here: shmix run ... > FILE; a file for each rank: --output file=NAME"),
+    NOTIFIED("-e --error",
+             "is the shell's here: shmix run ... 2> FILE; a file for each rank: --output "
+             "file=NAME"),
+    NOTIFIED(
+        "--mem --mem-per-cpu --mem-per-gpu",
+        "is Slurm's: a limit of memory here is 'ulimit -v KIB' before, or 'systemd-run --scope -p "
+        "MemoryMax=1G shmix run ...'"),
+    NOTIFIED("--gpus-per-task --gpus -G --gres --gpus-per-node --gpu-bind --gpus-per-socket",
+             "is Slurm's: a rank chooses by its number, as sh -c "
+             "'CUDA_VISIBLE_DEVICES=$OMPI_COMM_WORLD_LOCAL_RANK exec PROGRAM'"),
+    NOTIFIED("-J --job-name -A --account -p --partition --qos -q -C --constraint --exclusive",
+             QUEUE),
+    NOTIFIED("--nolocal",
+             "keeps ranks off this node, and 'shmix run' has no other one: leave it out"),
+    NOTIFIED("--forward-signals",
+             "is not needed: SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGCONT, "
+             "SIGUSR1 and SIGUSR2 are passed on in any case"),
+    NOTIFIED("-genvnone -envnone", "is env(1)'s here: env -i PATH=\"$PATH\" shmix run ..."),
+    NOTIFIED(
+        "-rf --rankfile",
+        "is a place for each rank: here each is a program, -n 1 taskset -c CPUS PROGRAM : -n 1 "
+        "taskset -c CPUS PROGRAM; all ranks on some CPUs: --cpu-list CPUS"),
+    NOTIFIED("--slot-list", "is --cpu-list CPUS here"),
+    NOTIFIED("--npersocket", "is a number for each package: give that of all ranks, -n N --map-by "
+                             "package, which deals them out in turn"),
+    NOTIFIED(
+        "--ompi-server",
+        "names a server by which several mpiruns publish and look up: here programs that do that "
+        "are jobs of one command, shmix run --separate-jobs -n 2 ONE : -n 2 OTHER"),
+    NOTIFIED(
+        "--stream-buffering",
+        "is not needed: each line of the ranks is written when it is there; -u is for output that "
+        "goes to a file"),
+    NOTIFIED("-configfile --configfile --multi-prog", "--app"),
+    NOTIFIED("--default-hostfile --add-host --add-hostfile", "--host"),
+    NOTIFIED("--preload-binary", FILES),
+    NOTIFIED("--preload-files -s --set-cwd-to-session-dir --prefix --path --xterm", FILES),
+    NOTIFIED("--launch-agent --noprefix --no-prefix --dvm --novm --hnp --launcher -launcher",
+             DAEMONS),
+    NOTIFIED("--overlap --exact --no-kill -k --hint --threads-per-core --cpu-freq",
+             "is for a step of Slurm, and 'shmix run' starts ranks itself: leave it out"),
+    NOTIFIED("--leave-session-attached --debug-daemons --debug-daemons-file --personality",
+             DAEMONS),
+    NOTIFIED("--use-regexp --tmpdir", DAEMONS),
+    NOTIFIED("--prtemca --pmixmca", PRRTE),
+    NOTIFIED("--tune --am", SETTINGS),
+    NOTIFIED("-d --debug --debug-devel --tv --gdb", DEBUG),
+    NOTIFIED(NULL, NULL),
 };
 
 /* ---- values of their own --------------------------------------------------------------------- */

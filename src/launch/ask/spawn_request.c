@@ -310,7 +310,7 @@ pmix_status_t sx_run_request_unpack(struct sx_run_request **ret_request, pmix_da
 /* ---- two requests of one spawn --------------------------------------------------------------- */
 
 /* The callback of the other request: the spawn's caller gets one answer only. */
-static void nobody_hears(pmix_status_t status, pmix_nspace_t nspace, void *arg)
+static void nobody_receives(pmix_status_t status, pmix_nspace_t nspace, void *arg)
 {
     (void)status;
     (void)nspace;
@@ -351,7 +351,7 @@ struct sx_run_request *sx_run_request_part(struct sx_run_request *request)
                            &request->apps[stay], all - stay) != PMIX_SUCCESS) {
         return NULL;
     }
-    apart->fn = nobody_hears;
+    apart->fn = nobody_receives;
     sx_spawn_share_part(&request->share,
                         sx_spawn_bytes(apart->info, apart->ninfo, apart->apps, apart->napps),
                         &apart->share);

@@ -33,23 +33,23 @@ struct sx_launch_options {
     const char *map, *bind, *ppr, *personality, *cpus, *mapper, *rank;
     struct sx_output_options output;
     struct sx_display_options display;
-    bool dry;                         /* it is not started */
-    bool progress;                    /* of its start is reported */
-    bool separate;                    /* it outlives a parent that fails */
-    bool goes_on;                     /* when a rank fails */
-    uint8_t ends_nonzero;             /* enum sx_said: when one exits with another code than 0 */
-    bool code_apart;                  /* the launcher's exit code does not depend on it */
-    bool silent_end;                  /* tell_end, but not of a good one */
-    bool not_here;                    /* but on other nodes */
-    bool tell_end;                    /* its parent by an event, and of ... */
-    bool tell_start;                  /* ... its begin, too */
-    bool tell_launch;                 /* of that all are started */
-    bool tell_ranks, tell_failures;   /* of the end of each, of the bad ones */
-    bool log_events, log_end;         /* the same, logged ... */
-    bool log_ranks, log_failures;     /* ... to ... */
-    const pmix_info_t *channel;       /* ... one of these at least */
-    bool report_state, report_stacks; /* of its ranks, when their time is over */
-    bool session_cwd;                 /* wdir: the launcher's directory */
+    bool dry;                           /* it is not started */
+    bool progress;                      /* of its start is reported */
+    bool separate;                      /* it outlives a parent that fails */
+    bool goes_on;                       /* when a rank fails */
+    uint8_t ends_nonzero;               /* enum sx_said: when one exits with another code than 0 */
+    bool code_apart;                    /* the launcher's exit code does not depend on it */
+    bool silent_end;                    /* notify_end, but not of a good one */
+    bool not_here;                      /* but on other nodes */
+    bool notify_end;                    /* its parent by an event, and of ... */
+    bool notify_start;                  /* ... its begin, too */
+    bool notify_launch;                 /* of that all are started */
+    bool notify_ranks, notify_failures; /* of the end of each, of the bad ones */
+    bool log_events, log_end;           /* the same, logged ... */
+    bool log_ranks, log_failures;       /* ... to ... */
+    const pmix_info_t *channel;         /* ... one of these at least */
+    bool report_state, report_stacks;   /* of its ranks, when their time is over */
+    bool session_cwd;                   /* wdir: the launcher's directory */
     const pmix_info_t *input_to, *input_for; /* which ranks have one: the first counts */
     bool not_over;                           /* subscribed: no more ranks than CPUs */
     const pmix_info_t *stop_on_exec, *stop_in_init, *stop_in_app; /* which ranks: the caller's */

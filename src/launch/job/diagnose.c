@@ -563,10 +563,10 @@ void sx_run_debuggers_end(struct sx_run_state *run, bool at_once)
     struct sx_run_debuggers *const debuggers = &run->debuggers;
 
     for (uint32_t i = 0; i < debuggers->count; i++) {
-        kill(-debuggers->all[i].pid, at_once || debuggers->told ? SIGKILL : SIGTERM);
+        kill(-debuggers->all[i].pid, at_once || debuggers->notified ? SIGKILL : SIGTERM);
         kill(-debuggers->all[i].pid, SIGCONT);
     }
-    debuggers->told = true;
+    debuggers->notified = true;
 }
 
 void sx_run_debuggers_deinit(struct sx_run_state *run)

@@ -89,8 +89,8 @@ struct sx_run_debugger {
 struct sx_run_debuggers {
     struct sx_run_debugger *all; /* the debuggers that live */
     uint32_t count, room;
-    pid_t front; /* the debugger that has the terminal; 0: none */
-    bool told;   /* the debuggers have been asked to end */
+    pid_t front;   /* the debugger that has the terminal; 0: none */
+    bool notified; /* the debuggers have been asked to end */
 };
 
 /* Whether the command is for @rank of @job. */

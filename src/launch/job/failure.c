@@ -122,7 +122,8 @@ static bool goes_on_after(const struct sx_run_job *job, const struct verdict *ve
 }
 
 /* Report the failure to the ranks that continue. */
-static void tell_failure(const struct sx_run_job *job, uint32_t rank, const struct verdict *verdict)
+static void notify_failure(const struct sx_run_job *job, uint32_t rank,
+                           const struct verdict *verdict)
 {
     sx_run_host_rank_failed(job, rank, verdict->event, verdict->code);
     if (sx_run_host_is_client(job, rank) && verdict->event == PMIX_ERR_EXIT_NONZERO_TERM) {
@@ -135,11 +136,11 @@ static void tell_failure(const struct sx_run_job *job, uint32_t rank, const stru
 static void restart_say(struct sx_run_job *job, uint32_t rank, const char *why, uint32_t max)
 {
     char more[64] = "";
-    uint32_t untold;
+    uint32_t unnotified;
 
-    if (sx_run_again_has_line(job, &untold)) {
-        if (untold > 0) {
-            snprintf(more, sizeof(more), "; %u restarts before it have no line", untold);
+    if (sx_run_again_has_line(job, &unnotified)) {
+        if (unnotified > 0) {
+            snprintf(more, sizeof(more), "; %u restarts before it have no line", unnotified);
         }
         sx_run_say_of(job, "%s %s; it is started again (restart %u of %u)%s", who(job, rank).text,
                       why, job->ranks[rank].restarts + 1, max, more);
@@ -154,7 +155,7 @@ static bool comes_again(struct sx_run_job *job, uint32_t rank, struct verdict *v
 
     if (sx_run_again_note(job, rank)) {
         restart_say(job, rank, verdict->text, restarts_max);
-        tell_failure(job, rank, verdict);
+        notify_failure(job, rank, verdict);
         return true;
     }
     if (restarts_max > 0) {
@@ -185,18 +186,19 @@ static void rank_failed(struct sx_run_job *job, uint32_t rank, const siginfo_t *
     sx_run_end_fate(job, verdict.fate);
     if (!goes_on_after(job, &verdict)) {
         sx_run_host_rank_failed(job, rank, verdict.event, verdict.code);
-        sx_run_end_told(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text, verdict.text,
-                        verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
-                            ? "; the others cannot do without it"
-                            : "",
-                        others ? "; ending " : "", others ? job->name : "");
+        sx_run_end_notified(job, verdict.code, rank, "%s %s%s%s%s", who(job, rank).text,
+                            verdict.text,
+                            verdict.event == PMIX_ERR_PROC_TERM_WO_SYNC
+                                ? "; the others cannot do without it"
+                                : "",
+                            others ? "; ending " : "", others ? job->name : "");
         return;
     }
     sx_run_code(job, verdict.code);
     sx_run_say_of(job, "%s %s%s%s%s", who(job, rank).text, verdict.text, others ? "; " : "",
                   others ? job->name : "", others ? " goes on without it" : "");
     sx_run_host_rank_gone(job, rank);
-    tell_failure(job, rank, &verdict);
+    notify_failure(job, rank, &verdict);
 }
 
 /* The state that the table of processes shows. */
@@ -213,8 +215,8 @@ static void end_note(struct sx_run_job *job, struct sx_run_rank *rank, const sig
     sx_log(SX_LOG_DEBUG, "rank %u of %s has ended: pid %ld, %s, code %d",
            (uint32_t)(rank - job->ranks), job->nspace, (long)rank->pid,
            PMIx_Proc_state_string(rank->state), rank->exit_code);
-    rank->untold = true;
-    job->untold++;
+    rank->unnotified = true;
+    job->unnotified++;
 }
 
 /* ---- aborts ---------------------------------------------------------------------------------- */
@@ -253,8 +255,9 @@ static void abort_all(struct sx_run_job *job, const struct sx_run_abort *abort)
         job->failed_code = code_of(abort);
     }
     sx_run_end_fate(job, PMIX_ERR_JOB_ABORTED);
-    sx_run_end_told(job, code_of(abort), UINT32_MAX, "%s called abort with status %s; ending %s",
-                    who(abort->job, abort->rank).text, status_of(abort, "").text, job->name);
+    sx_run_end_notified(job, code_of(abort), UINT32_MAX,
+                        "%s called abort with status %s; ending %s",
+                        who(abort->job, abort->rank).text, status_of(abort, "").text, job->name);
 }
 
 static bool is_gone(const struct sx_run_job *job, uint32_t rank)
@@ -322,8 +325,8 @@ static void rank_spared(struct sx_run_job *job, uint32_t rank, int number)
 
     its->state = PMIX_PROC_STATE_KILLED_BY_CMD;
     its->exit_code = SX_RUN_EXIT_SIGNAL + number;
-    its->untold = true;
-    job->untold++;
+    its->unnotified = true;
+    job->unnotified++;
     sx_log(SX_LOG_DEBUG, "rank %u of %s will not be started: its end was asked for before", rank,
            job->nspace);
     sx_run_child_rank_ended(job, rank);
@@ -507,11 +510,12 @@ static void lost_due(void *arg, uint64_t now_ns)
             sx_run_after(&job->run->loop, &job->lost, LOST_GRACE_NS, lost_due, job);
             continue;
         }
-        sx_run_end_told(job, SX_EXIT_FAILURE, UINT32_MAX,
-                        "%srank %u on %s has lost its PMIx client, which ended or closed the "
-                        "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
-                        "started for it, lives on; ending %s",
-                        job->prefix, i, job->run->host, (long)rank->pid, job->name);
+        sx_run_end_notified(
+            job, SX_EXIT_FAILURE, UINT32_MAX,
+            "%srank %u on %s has lost its PMIx client, which ended or closed the "
+            "connection without PMIx_Finalize (MPI_Finalize), while pid %ld, which was "
+            "started for it, lives on; ending %s",
+            job->prefix, i, job->run->host, (long)rank->pid, job->name);
     }
 }
 
@@ -562,7 +566,7 @@ static void take_lost(struct sx_run_state *run, struct sx_run_news *news)
 {
     (void)run;
     rank_lost(news->job, news->rank);
-    sx_run_end_loss_heard(news->job, news->rank);
+    sx_run_end_loss_received(news->job, news->rank);
 }
 
 static void take_ready(struct sx_run_state *run, struct sx_run_news *news)

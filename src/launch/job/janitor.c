@@ -93,7 +93,7 @@ static size_t size_of(const struct message *message)
     return offsetof(struct message, text) + message->text_size_bytes;
 }
 
-static void tell(const struct sx_janitor *janitor, const struct message *message)
+static void notify(const struct sx_janitor *janitor, const struct message *message)
 {
     const size_t size = size_of(message);
 
@@ -135,8 +135,8 @@ static void keep(struct sx_janitor *janitor, const struct message *message)
     }
 }
 
-static void tell_words(struct sx_janitor *janitor, enum kind kind, const char *const *words,
-                       size_t count)
+static void notify_words(struct sx_janitor *janitor, enum kind kind, const char *const *words,
+                         size_t count)
 {
     struct message message = { .kind = kind };
 
@@ -152,7 +152,7 @@ static void tell_words(struct sx_janitor *janitor, enum kind kind, const char *c
     if (janitor->said.next != NULL) {
         keep(janitor, &message);
     }
-    tell(janitor, &message);
+    notify(janitor, &message);
 }
 
 /* The place of a group is the first free one, counted from the group's number on. */
@@ -189,21 +189,21 @@ void sx_janitor_group_remove(const struct sx_janitor *janitor, pid_t group)
 
 void sx_janitor_nspace_add(struct sx_janitor *janitor, const char *nspace)
 {
-    tell_words(janitor, KIND_NSPACE, &nspace, 1);
+    notify_words(janitor, KIND_NSPACE, &nspace, 1);
 }
 
 void sx_janitor_tree_add(struct sx_janitor *janitor, const char *parent, const char *name)
 {
     const char *const words[] = { parent, name };
 
-    tell_words(janitor, KIND_TREE, words, SX_COUNT(words));
+    notify_words(janitor, KIND_TREE, words, SX_COUNT(words));
 }
 
 void sx_janitor_contact_add(struct sx_janitor *janitor, const char *dir, const char *name)
 {
     const char *const words[] = { dir, name };
 
-    tell_words(janitor, KIND_CONTACT, words, SX_COUNT(words));
+    notify_words(janitor, KIND_CONTACT, words, SX_COUNT(words));
 }
 
 void sx_janitor_files_add(struct sx_janitor *janitor, const char *dir, const char *prefix,
@@ -211,7 +211,7 @@ void sx_janitor_files_add(struct sx_janitor *janitor, const char *dir, const cha
 {
     const char *const words[] = { dir, prefix, part };
 
-    tell_words(janitor, KIND_FILES, words, SX_COUNT(words));
+    notify_words(janitor, KIND_FILES, words, SX_COUNT(words));
 }
 
 void sx_janitor_files_forget(struct sx_janitor *janitor, const char *dir, const char *prefix,
@@ -219,13 +219,13 @@ void sx_janitor_files_forget(struct sx_janitor *janitor, const char *dir, const 
 {
     const char *const words[] = { dir, prefix, part };
 
-    tell_words(janitor, KIND_FORGET, words, SX_COUNT(words));
+    notify_words(janitor, KIND_FORGET, words, SX_COUNT(words));
 }
 
 void sx_janitor_deinit(struct sx_janitor *janitor)
 {
     if (janitor->pid > 0) {
-        tell_words(janitor, KIND_GOODBYE, NULL, 0);
+        notify_words(janitor, KIND_GOODBYE, NULL, 0);
         close(janitor->fd);
         while (waitpid(janitor->pid, NULL, 0) < 0 && errno == EINTR) {
         }
@@ -637,7 +637,7 @@ int sx_janitor_replace(struct sx_janitor *janitor)
 
     if (why == 0) {
         SX_LIST_EACH(it, &janitor->said) {
-            tell(janitor, &SX_LIST_ENTRY(it, struct said, link)->message);
+            notify(janitor, &SX_LIST_ENTRY(it, struct said, link)->message);
         }
     }
     return why;

@@ -18,7 +18,7 @@
  * the verbs:
  *
  *     start      launch/job/start.c (sx_run_job_started); launch/job/life.c gives start_rank
- *     end        sx_run_end, sx_run_end_told, sx_run_end_all, sx_run_end_hurry
+ *     end        sx_run_end, sx_run_end_notified, sx_run_end_all, sx_run_end_hurry
  *     restart    launch/job/failure.c (sx_run_again_note), then timers
  *     over       launch/job/life.c (sx_run_job_over), once launch/job/orphans.c has left no process
  *     removal    launch/job/orphans.c (sx_run_past_remove) */
@@ -69,10 +69,10 @@ void sx_run_job_stop(struct sx_run_job *job)
 /* Report how many restarts have had no line since. */
 static void restarts_over(struct sx_run_job *job)
 {
-    if (job->restarts_untold > 0) {
+    if (job->restarts_unnotified > 0) {
         sx_run_say_of(job, "%s: %u more restarts have had no line, %u have been in all", job->name,
-                      job->restarts_untold, job->restarts);
-        job->restarts_untold = 0;
+                      job->restarts_unnotified, job->restarts);
+        job->restarts_unnotified = 0;
     }
 }
 
@@ -285,8 +285,8 @@ static bool is_bereft(const struct sx_run_job *job, const struct sx_run_job *oth
 
 static void bereft_end(struct sx_run_job *job, const struct sx_run_job *other)
 {
-    sx_run_end_told(job, failure_code(other), UINT32_MAX,
-                    "%s goes with %s, with which it is connected", job->name, other->name);
+    sx_run_end_notified(job, failure_code(other), UINT32_MAX,
+                        "%s goes with %s, with which it is connected", job->name, other->name);
 }
 
 /* End the jobs that @of has spawned, and those that depend on its dead ranks. */
@@ -400,7 +400,7 @@ static void term_due(void *arg, uint64_t now_ns)
     end_signal(arg, SIGTERM, SX_RUN_GRACE_NS);
 }
 
-void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
+void sx_run_end_notified(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
 {
     const uint64_t grace_ns = job->options->event_grace_ns;
     va_list args;
@@ -419,16 +419,16 @@ void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char
         return;
     }
     sx_run_after(&job->run->loop, &job->term, grace_ns, term_due, job);
-    if (rank != UINT32_MAX && !job->ranks[rank].loss_heard && sx_run_host_is_client(job, rank)) {
+    if (rank != UINT32_MAX && !job->ranks[rank].loss_received && sx_run_host_is_client(job, rank)) {
         job->loss_awaited = rank; /* the server sees the end too, a moment before or after */
     } else {
         end_ask(job);
     }
 }
 
-void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank)
+void sx_run_end_loss_received(struct sx_run_job *job, uint32_t rank)
 {
-    job->ranks[rank].loss_heard = true;
+    job->ranks[rank].loss_received = true;
     sx_run_again_look(job, 0);
     if (sx_run_is_awaited(&job->term) && job->loss_awaited == rank) {
         end_ask(job);
@@ -488,13 +488,13 @@ uint64_t sx_run_again_pause_ns(uint32_t restarts, uint64_t pause_ns, uint64_t li
     return pause_ns < SX_RUN_AGAIN_PAUSE_MAX_NS / 2 ? 2 * pause_ns : SX_RUN_AGAIN_PAUSE_MAX_NS;
 }
 
-bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_untold)
+bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_unnotified)
 {
     const uint32_t count = ++job->restarts;
     const bool has = count <= SX_RUN_AGAIN_LINES || (count & (count - 1)) == 0;
 
-    *ret_untold = job->restarts_untold;
-    job->restarts_untold = has ? 0 : job->restarts_untold + 1;
+    *ret_unnotified = job->restarts_unnotified;
+    job->restarts_unnotified = has ? 0 : job->restarts_unnotified + 1;
     return has;
 }
 
@@ -541,7 +541,7 @@ static bool stream_end(struct sx_run_stream *stream)
 /* The server has ended all open operations of the rank, and is ready for another process. */
 static bool is_known_to_be_gone(const struct sx_run_job *job, uint32_t rank)
 {
-    return job->ranks[rank].loss_heard || !sx_run_host_is_client(job, rank);
+    return job->ranks[rank].loss_received || !sx_run_host_is_client(job, rank);
 }
 
 static void begin(struct sx_run_job *job, uint32_t rank)
@@ -550,8 +550,8 @@ static void begin(struct sx_run_job *job, uint32_t rank)
 
     sx_run_stream_deinit(&its->streams[0]);
     sx_run_stream_deinit(&its->streams[1]);
-    job->untold -= its->untold;
-    its->untold = its->lost = its->loss_heard = false;
+    job->unnotified -= its->unnotified;
+    its->unnotified = its->lost = its->loss_received = false;
     its->restarts++;
     its->begun_ns = sx_run_now_ns(&job->run->loop);
     sx_run_host_rank_again(job, rank);

@@ -47,9 +47,9 @@ struct sx_run_rank {
     bool stops;              /* it is to stop before its first instruction, and has not yet */
     bool unwanted;           /* an abort names it: its end is no failure */
     bool lost;               /* its client has gone, and the process that was started lives */
-    bool loss_heard;         /* its client has gone, and the loss has been published */
+    bool loss_received;      /* its client has gone, and the loss has been published */
     bool aborts;             /* it has called PMIx_Abort */
-    bool untold;             /* it has ended, and the server has not been given the status */
+    bool unnotified;         /* it has ended, and the server has not been given the status */
     bool again;              /* it has failed and is to be started again: launch/job/job.c */
     uint32_t restarts;       /* how often the rank has been restarted */
     uint64_t again_ns;       /* if again: when the restart is given up */
@@ -95,16 +95,16 @@ struct sx_run_job {
     struct sx_run_clients *clients; /* launch/pmi/upcall.c; NULL: the job receives no upcalls */
     struct sx_run_rank *ranks;
     struct sx_run_pmi1 *pmi1; /* launch/pmi/pmi1.c; NULL before the first rank starts */
-    uint32_t spawned, alive, untold, again; /* how many ranks */
-    uint32_t pids_told;                     /* the server has the pids of lower ranks */
-    uint32_t restarts, restarts_untold;     /* of all ranks; since the last line about them */
-    enum sx_run_job_state state;            /* launch/job/job.c alone changes it */
-    bool caused;                            /* there is a cause for its end; also once it is over */
+    uint32_t spawned, alive, unnotified, again; /* how many ranks */
+    uint32_t pids_notified;                     /* the server has the pids of lower ranks */
+    uint32_t restarts, restarts_unnotified;     /* of all ranks; since the last line about them */
+    enum sx_run_job_state state;                /* launch/job/job.c alone changes it */
+    bool caused; /* there is a cause for its end; also once it is over */
     bool killed;
     struct sx_poll reports;      /* of ranks that could not execute their program */
     uint32_t stops;              /* ranks that have not stopped yet */
     bool held;                   /* until it is known whether the one beside it can start */
-    bool started_untold;         /* ... which acts->started waits for */
+    bool started_unnotified;     /* ... which acts->started waits for */
     int report_fd;               /* writing end of reports, while ranks start; -1: none */
     uint64_t begun_ns, ended_ns; /* job made, last rank ended; 0: not yet */
     pmix_status_t fate;          /* why the job ended: the first cause decides */

@@ -120,7 +120,7 @@ static void rank_reap(struct sx_run_rank *its, const siginfo_t *info)
 {
     struct rusage usage = { 0 };
 
-    sx_run_pmi1_hear_last(its->job, (uint32_t)(its - its->job->ranks));
+    sx_run_pmi1_receive_last(its->job, (uint32_t)(its - its->job->ranks));
     kill(-info->si_pid, SIGKILL);
     sx_janitor_group_remove(its->job->run->setup->janitor, info->si_pid);
     wait4(info->si_pid, NULL, 0, &usage);
@@ -152,7 +152,7 @@ static void rank_leave(struct sx_run_rank *its, const struct sx_proc_hang *hang)
 /* The tracer keeps the process, a zombie, which holds the number of its group. */
 static void rank_kept(struct sx_run_rank *its, const siginfo_t *info)
 {
-    sx_run_pmi1_hear_last(its->job, (uint32_t)(its - its->job->ranks));
+    sx_run_pmi1_receive_last(its->job, (uint32_t)(its - its->job->ranks));
     kill(-its->pid, SIGKILL);
     sx_janitor_group_remove(its->job->run->setup->janitor, its->pid);
     sx_run_left_add(its->job->run, its->pid);
@@ -217,7 +217,7 @@ static void reap(struct sx_run_state *run)
         }
     }
     for (uint32_t i = 0; i < run->jobs->count; i++) {
-        sx_run_host_tell_ends(run->jobs->at[i]);
+        sx_run_host_notify_ends(run->jobs->at[i]);
     }
 }
 

@@ -309,7 +309,7 @@ void sx_run_past_close(struct sx_run_job *job)
 }
 
 /* Whether a process that the ranks have left may still write to the streams. */
-static bool is_heard(const struct sx_run_job *job)
+static bool is_received(const struct sx_run_job *job)
 {
     for (uint32_t i = 0; i < job->spawned; i++) {
         if (job->ranks[i].streams[0].watch.fd >= 0 || job->ranks[i].streams[1].watch.fd >= 0) {
@@ -322,7 +322,7 @@ static bool is_heard(const struct sx_run_job *job)
 static bool can_go(struct sx_run_job *job)
 {
     return job->state == SX_RUN_OVER && job->request != NULL && job->aborts == NULL &&
-           !is_heard(job) && sx_run_start_is_done(job) && sx_run_upcall_remove(job);
+           !is_received(job) && sx_run_start_is_done(job) && sx_run_upcall_remove(job);
 }
 
 static void job_go(struct sx_run_state *run, struct sx_run_job *job)

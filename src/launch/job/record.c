@@ -510,9 +510,9 @@ void sx_run_say_of(const struct sx_run_job *job, const char *fmt, ...)
 
 static uint64_t steps_begin_ns; /* 0: steps are not wanted */
 
-void sx_run_steps_begin(bool told)
+void sx_run_steps_begin(bool notified)
 {
-    steps_begin_ns = told ? sx_now_ns() : 0;
+    steps_begin_ns = notified ? sx_now_ns() : 0;
 }
 
 void sx_run_step(struct sx_run_state *run, const char *fmt, ...)

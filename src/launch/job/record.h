@@ -92,7 +92,7 @@ struct sx_run_caused {
 };
 
 /* From now on print each step with the time since this call, if wanted. */
-void sx_run_steps_begin(bool told);
+void sx_run_steps_begin(bool notified);
 
 /* A step is done.  @run: its queue keeps the output in order; NULL: it has not begun. */
 void sx_run_step(struct sx_run_state *run, const char *fmt, ...)

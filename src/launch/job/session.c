@@ -66,7 +66,7 @@ static pid_t launcher_of(const char *name, uid_t uid)
 }
 
 /* Call the session's function for each job whose directory is in the directory @name. */
-static void jobs_tell(const struct sx_session *session, int parent_fd, const char *name)
+static void jobs_notify(const struct sx_session *session, int parent_fd, const char *name)
 {
     const int fd = session->job_deserted == NULL ? -1 : open_dir(parent_fd, name);
     DIR *const dir = fd < 0 ? NULL : fdopendir(fd);
@@ -95,7 +95,7 @@ static bool remove_if_deserted(void *arg, int parent_fd, const char *name, pid_t
     const int fd = open_dir(parent_fd, name);
 
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0) {
-        jobs_tell(arg, parent_fd, name);
+        jobs_notify(arg, parent_fd, name);
         sx_session_remove_tree(parent_fd, name, geteuid());
     }
     if (fd >= 0) {

@@ -366,14 +366,14 @@ void sx_run_child_acts(struct sx_run_job *job)
     words_follow(job);
     sx_run_note(job, PMIX_EVENT_JOB_START, PMIX_RANK_WILDCARD);
     sx_run_note(job, PMIX_LAUNCH_COMPLETE, PMIX_RANK_WILDCARD);
-    if (request->said.tell_start) {
-        sx_run_host_tell_parent(job, PMIX_EVENT_JOB_START);
+    if (request->said.notify_start) {
+        sx_run_host_notify_parent(job, PMIX_EVENT_JOB_START);
     }
     if (request->said.stop_on_exec != NULL) {
-        sx_run_host_tell_parent(job, PMIX_READY_FOR_DEBUG);
+        sx_run_host_notify_parent(job, PMIX_READY_FOR_DEBUG);
     }
-    if (request->said.tell_start || request->said.tell_launch) {
-        sx_run_host_tell_parent(job, PMIX_LAUNCH_COMPLETE);
+    if (request->said.notify_start || request->said.notify_launch) {
+        sx_run_host_notify_parent(job, PMIX_LAUNCH_COMPLETE);
     }
     sx_run_request_answer(request, PMIX_SUCCESS, job->nspace);
 }
@@ -398,8 +398,9 @@ void sx_run_child_rank_ended(const struct sx_run_job *job, uint32_t rank)
     const bool good = job->ranks[rank].state == PMIX_PROC_STATE_TERMINATED;
 
     sx_run_note(job, PMIX_EVENT_PROC_TERMINATED, rank);
-    if (request != NULL && (request->said.tell_ranks || (request->said.tell_failures && !good))) {
-        sx_run_host_tell_parent_rank(job, rank);
+    if (request != NULL &&
+        (request->said.notify_ranks || (request->said.notify_failures && !good))) {
+        sx_run_host_notify_parent_rank(job, rank);
     }
 }
 
@@ -422,10 +423,11 @@ static void parent_let_go(const struct sx_run_job *job)
     if (!job->request->over_pmi1) {
         sx_run_host_spawn_failed(job);
     } else if (leaves_parent_waiting(job) && parent != NULL && parent->state != SX_RUN_OVER) {
-        sx_run_end_told(parent, job->failed_code, UINT32_MAX,
-                        "%s ends: rank %u of %s, which it has spawned, has failed before it called "
-                        "PMI_Init (MPI_Init)",
-                        parent->name, job->failed_rank, job->name);
+        sx_run_end_notified(
+            parent, job->failed_code, UINT32_MAX,
+            "%s ends: rank %u of %s, which it has spawned, has failed before it called "
+            "PMI_Init (MPI_Init)",
+            parent->name, job->failed_rank, job->name);
     }
 }
 
@@ -441,9 +443,9 @@ void sx_run_child_over(struct sx_run_job *job)
     if (job->spawned > 0) {
         sx_run_note(job, PMIX_EVENT_JOB_END, PMIX_RANK_WILDCARD);
     }
-    if (job->spawned > 0 && (request->said.tell_end || request->said.tell_start) &&
+    if (job->spawned > 0 && (request->said.notify_end || request->said.notify_start) &&
         !(request->said.silent_end && job->fate == PMIX_SUCCESS)) {
-        sx_run_host_tell_parent(job, PMIX_EVENT_JOB_END);
+        sx_run_host_notify_parent(job, PMIX_EVENT_JOB_END);
     }
 }
 

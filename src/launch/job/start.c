@@ -462,8 +462,8 @@ void sx_run_start_stops(struct sx_run_job *job)
             job->stops--;
         }
     }
-    if (job->stops == 0 && job->started_untold) {
-        job->started_untold = false;
+    if (job->stops == 0 && job->started_unnotified) {
+        job->started_unnotified = false;
         job->run->acts->started(job);
     }
 }
@@ -578,8 +578,8 @@ void sx_run_start_some(struct sx_run_state *run)
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         sx_run_job_started(run->jobs->at[i]);
         reports_end(run->jobs->at[i]);
-        sx_run_host_tell_pids(run->jobs->at[i]);
-        sx_run_host_tell_ends(run->jobs->at[i]); /* of ranks that it leaves out */
+        sx_run_host_notify_pids(run->jobs->at[i]);
+        sx_run_host_notify_ends(run->jobs->at[i]); /* of ranks that it leaves out */
     }
     if (job == NULL && !run->input_begun) {
         run->input_begun = true;
@@ -627,7 +627,7 @@ static void reports_read(struct sx_run_job *job)
     if (got == 0) {
         sx_run_unwatch(&job->reports);
         close(fd);
-        job->started_untold = true;
+        job->started_unnotified = true;
         sx_run_start_stops(job);
     }
 }

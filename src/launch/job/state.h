@@ -315,10 +315,10 @@ void sx_run_end_hurry(struct sx_run_job *job);
 /* As sx_run_end, but the job ends only after the handlers of the events that report the cause have
  * been called, or --event-grace is over.  @rank: the loss of its client is one of these events
  * (UINT32_MAX: no rank's is). */
-void sx_run_end_told(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
+void sx_run_end_notified(struct sx_run_job *job, int code, uint32_t rank, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* @rank's client is lost, and the loss has been published. */
-void sx_run_end_loss_heard(struct sx_run_job *job, uint32_t rank);
+void sx_run_end_loss_received(struct sx_run_job *job, uint32_t rank);
 /* Ranks of @job depend on a rank of one of @dead, and that rank has died.  If that job ends, @job
  * ends with it. */
 void sx_run_end_bereft(struct sx_run_job *job, const struct sx_run_job *dead);
@@ -414,9 +414,9 @@ void sx_run_failure_rank_ended(struct sx_run_job *job, uint32_t rank, const sigi
 uint64_t sx_run_again_pause_ns(uint32_t restarts, uint64_t pause_ns, uint64_t lived_ns);
 
 /* The first restarts of a job have a line each, and then the 64th, the 128th and so on.  Return:
- * whether the next restart has a line; *ret_untold: how many before it have none. */
+ * whether the next restart has a line; *ret_unnotified: how many before it have none. */
 #define SX_RUN_AGAIN_LINES 32u
-bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_untold);
+bool sx_run_again_has_line(struct sx_run_job *job, uint32_t *ret_unnotified);
 /* @rank has failed.  Return: whether it will be restarted. */
 bool sx_run_again_note(struct sx_run_job *job, uint32_t rank);
 

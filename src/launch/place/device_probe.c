@@ -29,9 +29,9 @@
 #define IDLE_MS 10 /* the time after all starts; then the probe begins, even if nobody asks */
 
 /* Values that are added to asked_fd, a semaphore.  The process takes 1 at the first event, and then
- * waits for more.  After TOLD_ASKED there is more already, so this wait ends at once. */
-#define TOLD_STARTED UINT64_C(1)
-#define TOLD_ASKED UINT64_C(2)
+ * waits for more.  After NOTIFIED_ASKED there is more already, so this wait ends at once. */
+#define NOTIFIED_STARTED UINT64_C(1)
+#define NOTIFIED_ASKED UINT64_C(2)
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
@@ -171,7 +171,7 @@ static void known(struct sx_run_look *look)
     look->machine->is_looked_at = false;
     for (uint32_t i = 0; i < run->jobs->count; i++) {
         if (run->jobs->at[i]->state != SX_RUN_OVER) {
-            sx_run_host_tell_topology(run->jobs->at[i], look->machine);
+            sx_run_host_notify_topology(run->jobs->at[i], look->machine);
         }
     }
     if (launcher != 0) {
@@ -215,14 +215,14 @@ static void readable(void *arg, uint32_t revents, uint64_t now_ns)
     }
 }
 
-static void tell(const struct sx_run_look *look, uint64_t what)
+static void notify(const struct sx_run_look *look, uint64_t what)
 {
     (void)!write(look->asked_fd, &what, sizeof(what));
 }
 
 void sx_run_look_started(const struct sx_run_look *look)
 {
-    tell(look, TOLD_STARTED);
+    notify(look, NOTIFIED_STARTED);
 }
 
 void sx_run_look_await(struct sx_run_look *look)
@@ -230,7 +230,7 @@ void sx_run_look_await(struct sx_run_look *look)
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
     struct pollfd poll_fd = { .events = POLLIN };
 
-    tell(look, TOLD_ASKED);
+    notify(look, NOTIFIED_ASKED);
     while ((poll_fd.fd = look->watch.fd) >= 0) {
         const uint64_t now_ns = sx_now_ns();
 
@@ -246,7 +246,7 @@ void sx_run_look_await(struct sx_run_look *look)
 int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run)
 {
     look->run = run;
-    sx_run_upcall_tell_come(look->asked_fd, TOLD_ASKED, run->setup->options->rank_count);
+    sx_run_upcall_notify_come(look->asked_fd, NOTIFIED_ASKED, run->setup->options->rank_count);
     look->watch.fn = readable;
     look->watch.arg = look;
     if (look->watch.fd < 0) {

@@ -454,25 +454,25 @@ void sx_run_host_rank_again(const struct sx_run_job *job, uint32_t rank)
 }
 
 /* The infos that a registration adds to a job. */
-struct told {
+struct notified {
     size_t count;
     pmix_info_t all[];
 };
 
-static void told_free(pmix_status_t status, void *arg)
+static void notified_free(pmix_status_t status, void *arg)
 {
-    struct told *const told = arg;
+    struct notified *const notified = arg;
 
     (void)status;
-    sx_elements_destruct(told->all, told->count, PMIX_INFO);
-    free(told);
+    sx_elements_destruct(notified->all, notified->count, PMIX_INFO);
+    free(notified);
 }
 
-static void news_register(const struct sx_run_job *job, struct told *news)
+static void news_register(const struct sx_run_job *job, struct notified *news)
 {
     if (PMIx_server_register_nspace(job->nspace, (int)job->rank_count, news->all, news->count,
-                                    told_free, news) != PMIX_SUCCESS) {
-        told_free(PMIX_SUCCESS, news); /* the callback is not called then */
+                                    notified_free, news) != PMIX_SUCCESS) {
+        notified_free(PMIX_SUCCESS, news); /* the callback is not called then */
     }
 }
 
@@ -487,10 +487,10 @@ static void end_load(pmix_info_t *info, pmix_rank_t number, const struct sx_run_
     PMIx_Info_load(info, PMIX_PROC_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
 }
 
-void sx_run_host_tell_pids(struct sx_run_job *job)
+void sx_run_host_notify_pids(struct sx_run_job *job)
 {
-    const uint32_t first = job->pids_told;
-    struct told *told;
+    const uint32_t first = job->pids_notified;
+    struct notified *notified;
 
     if (sx_run_job_is_starting(job)) {
         return; /* all at once is cheaper */
@@ -498,8 +498,9 @@ void sx_run_host_tell_pids(struct sx_run_job *job)
     if (first == job->spawned || job->alive == 0) {
         return;
     }
-    job->pids_told = job->spawned;
-    told = sx_cli_calloc(1, sizeof(*told) + (job->spawned - first) * sizeof(told->all[0]));
+    job->pids_notified = job->spawned;
+    notified = sx_cli_calloc(1,
+                             sizeof(*notified) + (job->spawned - first) * sizeof(notified->all[0]));
     for (pmix_rank_t rank = first; rank < job->spawned; rank++) {
         pmix_info_t its[2];
         pmix_data_array_t array = { .type = PMIX_INFO, .size = SX_COUNT(its), .array = its };
@@ -507,42 +508,42 @@ void sx_run_host_tell_pids(struct sx_run_job *job)
         if (job->ranks[rank].alive) {
             PMIx_Info_load(&its[0], PMIX_RANK, &rank, PMIX_PROC_RANK);
             PMIx_Info_load(&its[1], SX_STARTED_PID, &job->ranks[rank].pid, PMIX_PID);
-            PMIx_Info_load(&told->all[told->count++], PMIX_PROC_INFO_ARRAY, &array,
+            PMIx_Info_load(&notified->all[notified->count++], PMIX_PROC_INFO_ARRAY, &array,
                            PMIX_DATA_ARRAY);
         }
     }
-    if (told->count > 0) {
-        news_register(job, told);
+    if (notified->count > 0) {
+        news_register(job, notified);
     } else {
-        free(told);
+        free(notified);
     }
 }
 
 /* One registration reports many ends, as many end at once.  The last ends are not reported: the job
  * ends with them. */
-void sx_run_host_tell_ends(struct sx_run_job *job)
+void sx_run_host_notify_ends(struct sx_run_job *job)
 {
-    struct told *told;
+    struct notified *notified;
 
-    if (job->untold == 0 || job->alive == 0) {
+    if (job->unnotified == 0 || job->alive == 0) {
         return;
     }
-    told = sx_cli_calloc(1, sizeof(*told) + job->untold * sizeof(told->all[0]));
+    notified = sx_cli_calloc(1, sizeof(*notified) + job->unnotified * sizeof(notified->all[0]));
     for (uint32_t rank = 0; rank < job->rank_count; rank++) {
-        if (job->ranks[rank].untold) {
-            end_load(&told->all[told->count++], rank, &job->ranks[rank]);
-            job->ranks[rank].untold = false;
+        if (job->ranks[rank].unnotified) {
+            end_load(&notified->all[notified->count++], rank, &job->ranks[rank]);
+            job->ranks[rank].unnotified = false;
         }
     }
-    job->untold = 0;
-    news_register(job, told);
+    job->unnotified = 0;
+    news_register(job, notified);
 }
 
-void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run_machine *machine)
+void sx_run_host_notify_topology(const struct sx_run_job *job, const struct sx_run_machine *machine)
 {
     const bool no = false;
-    struct told *const news = sx_cli_calloc(1, sizeof(*news) + (SX_TOPOLOGY_KEY_COUNT + 2) *
-                                                                   sizeof(news->all[0]));
+    struct notified *const news = sx_cli_calloc(1, sizeof(*news) + (SX_TOPOLOGY_KEY_COUNT + 2) *
+                                                                       sizeof(news->all[0]));
 
     for (size_t i = 0; machine->xml != NULL && i < SX_TOPOLOGY_KEY_COUNT; i++) {
         PMIx_Info_load(&news->all[news->count++], sx_topology_keys[i], machine->xml, PMIX_STRING);
@@ -635,7 +636,7 @@ static size_t rank_end_say(const struct sx_run_rank *rank, pmix_info_t *info)
 }
 
 /* About @rank of @job, or about all of its ranks. */
-static void tell_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_status_t code)
+static void notify_parent(const struct sx_run_job *job, pmix_rank_t rank, pmix_status_t code)
 {
     const bool yes = true;
     size_t count = 0;
@@ -664,12 +665,12 @@ void sx_run_host_spawn_failed(const struct sx_run_job *job)
     (void)sx_publish_spawn_failed(&job->request->parent, job->nspace, job->fate);
 }
 
-void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code)
+void sx_run_host_notify_parent(const struct sx_run_job *job, pmix_status_t code)
 {
-    tell_parent(job, PMIX_RANK_WILDCARD, code);
+    notify_parent(job, PMIX_RANK_WILDCARD, code);
 }
 
-void sx_run_host_tell_parent_rank(const struct sx_run_job *job, uint32_t rank)
+void sx_run_host_notify_parent_rank(const struct sx_run_job *job, uint32_t rank)
 {
-    tell_parent(job, rank, PMIX_EVENT_PROC_TERMINATED);
+    notify_parent(job, rank, PMIX_EVENT_PROC_TERMINATED);
 }

@@ -105,15 +105,16 @@ void sx_run_host_rank_left(const struct sx_run_job *job, uint32_t rank);
 
 /* Give the server the ends of ranks that it has not received yet, for clients that query the table
  * of processes. */
-void sx_run_host_tell_ends(struct sx_run_job *job);
+void sx_run_host_notify_ends(struct sx_run_job *job);
 
 /* Give the server the processes of the ranks started since the last call.  Queries then also show
  * ranks that do not call PMIx_Init. */
-void sx_run_host_tell_pids(struct sx_run_job *job);
+void sx_run_host_notify_pids(struct sx_run_job *job);
 
 /* Publish the topology of @machine to @job, or that there is none.  The job's processes wait for
  * one or the other. */
-void sx_run_host_tell_topology(const struct sx_run_job *job, const struct sx_run_machine *machine);
+void sx_run_host_notify_topology(const struct sx_run_job *job,
+                                 const struct sx_run_machine *machine);
 
 /* The last rank of @job has ended: deregister its namespace. */
 void sx_run_host_job_over(struct sx_run_job *job);
@@ -125,10 +126,10 @@ bool sx_run_host_await_handlers(struct sx_run_job *job);
 /* Send the parent of @job, which was spawned, the event @code: PMIX_EVENT_JOB_START,
  * PMIX_LAUNCH_COMPLETE, PMIX_READY_FOR_DEBUG (its ranks have stopped before their first
  * instruction), or PMIX_EVENT_JOB_END with the job's status. */
-void sx_run_host_tell_parent(const struct sx_run_job *job, pmix_status_t code);
+void sx_run_host_notify_parent(const struct sx_run_job *job, pmix_status_t code);
 
 /* The same for PMIX_EVENT_PROC_TERMINATED: @rank has ended. */
-void sx_run_host_tell_parent_rank(const struct sx_run_job *job, uint32_t rank);
+void sx_run_host_notify_parent_rank(const struct sx_run_job *job, uint32_t rank);
 
 /* @job, which was spawned, has failed: its parent stops waiting for data that the job would have
  * published (server/publish/publish.h). */

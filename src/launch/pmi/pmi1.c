@@ -72,7 +72,7 @@ struct ask {
     char more[ANSWER_MAX];
 };
 
-static void hear(void *arg, uint32_t revents, uint64_t now_ns);
+static void receive(void *arg, uint32_t revents, uint64_t now_ns);
 
 static uint32_t number_of(const struct rank *rank)
 {
@@ -115,7 +115,7 @@ int sx_run_pmi1_connect(struct sx_run_job *job, uint32_t rank, char ***env, int 
     }
     its->state = NEW;
     its->aborted = false;
-    its->watch = (struct sx_poll){ .fd = pair[0], .fn = hear, .arg = its };
+    its->watch = (struct sx_poll){ .fd = pair[0], .fn = receive, .arg = its };
     why = sx_run_watch(&job->run->loop, &its->watch, POLLIN);
     if (why != 0) {
         close(pair[0]);
@@ -734,14 +734,14 @@ static bool read_some(struct rank *rank)
     return true;
 }
 
-static void hear(void *arg, uint32_t revents, uint64_t now_ns)
+static void receive(void *arg, uint32_t revents, uint64_t now_ns)
 {
     (void)revents;
     (void)now_ns;
     read_some(arg);
 }
 
-void sx_run_pmi1_hear_last(struct sx_run_job *job, uint32_t rank)
+void sx_run_pmi1_receive_last(struct sx_run_job *job, uint32_t rank)
 {
     struct rank *const its = &pmi1_of(job)->ranks[rank];
     int reads = 0;

@@ -27,7 +27,7 @@ void sx_run_pmi1_deinit(struct sx_run_job *job); /* safe on a job without connec
 bool sx_run_pmi1_is_client(const struct sx_run_job *job, uint32_t rank);
 
 /* @rank's process has ended: read the rest of its messages. */
-void sx_run_pmi1_hear_last(struct sx_run_job *job, uint32_t rank);
+void sx_run_pmi1_receive_last(struct sx_run_job *job, uint32_t rank);
 /* @rank has ended or will not be started, and its job continues: barriers fail from now on, also
  * those in which ranks are waiting. */
 void sx_run_pmi1_rank_gone(struct sx_run_job *job, uint32_t rank);

@@ -69,7 +69,7 @@ static struct sx_run_job *job_of(const pmix_proc_t *proc)
 }
 
 /* Under the mutex. */
-static void come_tell(void)
+static void come_notify(void)
 {
     if (upcall.come_fd > 0) {
         (void)!write(upcall.come_fd, &upcall.come_number, sizeof(upcall.come_number));
@@ -77,7 +77,7 @@ static void come_tell(void)
     }
 }
 
-void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks)
+void sx_run_upcall_notify_come(int fd, uint64_t number, uint32_t ranks)
 {
     pthread_mutex_lock(&upcall.mutex);
     upcall.come_fd = fd;
@@ -96,7 +96,7 @@ static bool count_locked(struct sx_run_clients *clients, uint32_t rank)
     clients->ranks[rank].counted = true;
     upcall.connected += !before;
     if (upcall.connected >= upcall.come_ranks) {
-        come_tell();
+        come_notify();
     }
     return !before && (upcall.each_awaited || upcall.connected == upcall.awaited);
 }
@@ -443,7 +443,7 @@ static void tool_connected(pmix_info_t *info, size_t ninfo, pmix_tool_connection
         }
     }
     pthread_mutex_lock(&upcall.mutex);
-    come_tell();
+    come_notify();
     pthread_mutex_unlock(&upcall.mutex);
     cbfunc(is_ours ? PMIX_SUCCESS : PMIX_ERR_NO_PERMISSIONS, &proc, cbdata);
 }
@@ -463,7 +463,7 @@ pmix_server_module_t sx_run_upcall_module = {
 /* ---- events ---------------------------------------------------------------------------------- */
 
 /* @job was held for this news. */
-static void tell(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t rank)
+static void notify(enum sx_run_news_kind kind, struct sx_run_job *job, uint32_t rank)
 {
     struct sx_run_news *const news = sx_cli_calloc(1, sizeof(*news));
 
@@ -497,7 +497,7 @@ void sx_run_upcall_event(size_t id, pmix_status_t status, const pmix_proc_t *sou
     (void)results;
     (void)nresults;
     if (job != NULL && source->rank < job->rank_count && (lost || count_ready(job, source->rank))) {
-        tell(lost ? SX_RUN_NEWS_LOST : SX_RUN_NEWS_READY, job, source->rank);
+        notify(lost ? SX_RUN_NEWS_LOST : SX_RUN_NEWS_READY, job, source->rank);
     } else {
         sx_run_job_drop(job);
     }
@@ -533,7 +533,7 @@ void sx_run_upcall_gone(pmix_status_t status, void *arg)
 void sx_run_upcall_handled(pmix_status_t status, void *arg)
 {
     (void)status;
-    tell(SX_RUN_NEWS_HANDLED, arg, 0);
+    notify(SX_RUN_NEWS_HANDLED, arg, 0);
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */

@@ -56,7 +56,7 @@ bool sx_run_upcall_any_counted(const struct sx_run_job *job);
 void sx_run_upcall_forget(const struct sx_run_job *job, uint32_t rank);
 
 /* Write @number to @fd, an eventfd, once: when @ranks ranks have connected, or a tool has. */
-void sx_run_upcall_tell_come(int fd, uint64_t number, uint32_t ranks);
+void sx_run_upcall_notify_come(int fd, uint64_t number, uint32_t ranks);
 
 /* How many ranks have become clients.  Await: the mailbox wakes as well when they are @awaited,
  * or with @each for every rank. */

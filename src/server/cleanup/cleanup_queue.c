@@ -136,7 +136,7 @@ struct sx_cleanup_queue_path *sx_cleanup_queue_path_new(struct sx_server *server
 
 /* ---- the life of the process --------------------------------------------------------------- */
 
-static void told_end(struct sx_server *server)
+static void notified_end(struct sx_server *server)
 {
     struct sx_cleanup_queues *brooms = &server->brooms;
 
@@ -241,8 +241,8 @@ static void broom_reap(struct sx_cleanup_queue *broom)
     broom->ending = broom->full = broom->logged = false;
 }
 
-static void report_tell(struct sx_cleanup_queue *broom,
-                        const struct sx_cleanup_unlink_report *report)
+static void report_notify(struct sx_cleanup_queue *broom,
+                          const struct sx_cleanup_unlink_report *report)
 {
     /* Log once per process, so that many paths left behind do not fill the log. */
     sx_log(broom->logged ? SX_LOG_INFO : SX_LOG_WARN,
@@ -269,7 +269,7 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 
     while ((size = recv(broom->fd, &report, sizeof(report), MSG_DONTWAIT)) > 0) {
         if (size == (ssize_t)sizeof(report)) {
-            report_tell(broom, &report);
+            report_notify(broom, &report);
         }
     }
     if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -284,7 +284,7 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
             sx_timer_add(server->loop, &broom->linger, now_ns + SX_CLEANUP_QUEUE_RETRY_NS);
         }
         broom_free_unused(broom);
-        told_end(server);
+        notified_end(server);
     } else if ((revents & POLLOUT) != 0) {
         broom_flush(broom);
     }
@@ -499,7 +499,7 @@ static void deadline_over(void *arg, uint64_t now_ns)
         brooms->killed = true;
         sx_timer_add(server->loop, &brooms->deadline, now_ns + SX_CLEANUP_QUEUE_KILL_NS);
     }
-    told_end(server);
+    notified_end(server);
 }
 
 void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_server *server))
@@ -512,5 +512,5 @@ void sx_cleanup_queues_end(struct sx_server *server, void (*ended)(struct sx_ser
     brooms->deadline.arg = server;
     sx_timer_add(server->loop, &brooms->deadline, sx_now_ns() + SX_CLEANUP_QUEUE_END_NS);
     sx_cleanup_queues_go(server);
-    told_end(server);
+    notified_end(server);
 }

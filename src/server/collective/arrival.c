@@ -57,9 +57,9 @@ pmix_status_t sx_arrival_read(struct sx_arrival *ret, const struct sx_opened *bo
                                 .op = head->op,
                                 .open = head->open,
                                 .options.collect = (head->flags & SX_ARRIVE_COLLECT) != 0,
-                                .hears = head->flags & SX_ARRIVE_HEARS,
+                                .receives = head->flags & SX_ARRIVE_RECEIVES,
                                 .proc_count = head->proc_count };
-    pmix_status_t rc = (head->flags & ~(SX_ARRIVE_COLLECT | SX_ARRIVE_HEARS)) != 0
+    pmix_status_t rc = (head->flags & ~(SX_ARRIVE_COLLECT | SX_ARRIVE_RECEIVES)) != 0
                            ? PMIX_ERR_BAD_PARAM
                            : sx_part_procs(&body->parts[SX_ARRIVE_PROCS], &ret->procs);
 

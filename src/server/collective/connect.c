@@ -100,7 +100,7 @@ void sx_connect_arrived(struct sx_collective *collective, struct sx_client *clie
     const uint8_t said = collective->connect | connect;
     struct sx_proc_list to;
 
-    if ((said & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
+    if ((said & SX_CONNECT_NOTIFIES) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
         sx_event_to(collective->members.server, PMIX_PROC_HAS_CONNECTED, client, to.all, to.count,
                     NULL, 0);
         sx_proc_list_clear(&to);
@@ -312,7 +312,7 @@ void sx_disconnect_arrived(struct sx_collective *collective, struct sx_client *c
 {
     struct sx_proc_list to;
 
-    if ((connect & SX_CONNECT_TELLS) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
+    if ((connect & SX_CONNECT_NOTIFIES) != 0 && procs_of(collective, THE_OTHERS, client, &to)) {
         sx_event_to(collective->members.server, PMIX_PROC_HAS_DISCONNECTED, client, to.all,
                     to.count, NULL, 0);
         sx_proc_list_clear(&to);
@@ -398,8 +398,8 @@ static void member_gone(struct sx_server *server, struct sx_membership_entry *en
 }
 
 /* Call the watcher once for each other job. */
-static void watcher_tell(struct sx_server *server, const struct sx_membership_entry *entry,
-                         const pmix_proc_t *lost)
+static void watcher_notify(struct sx_server *server, const struct sx_membership_entry *entry,
+                           const pmix_proc_t *lost)
 {
     struct sx_proc_list left = { .all = NULL };
     const char *last = lost->nspace;
@@ -422,7 +422,7 @@ static void member_lost(struct sx_server *server, struct sx_membership_entry *en
 
     if (server->collective.connect_lost != NULL && !entry->parted && !early &&
         !has_called(server, entry, leaver->client)) {
-        watcher_tell(server, entry, &leaver->proc);
+        watcher_notify(server, entry, &leaver->proc);
     }
     member_gone(server, entry, leaver);
 }

@@ -48,7 +48,7 @@ static pmix_status_t nspace_fill(struct sx_server *server, struct sx_nspace *nsp
     nspace->job_size = head->job_size;
     nspace->uid = server->client_uid;
     nspace->session = sx_jobinfo_session(info, ninfo);
-    sx_publish_session_told(server, nspace);
+    sx_publish_session_notified(server, nspace);
     rc = sx_nspace_open(server, nspace);
     if (rc == PMIX_SUCCESS) {
         rc = sx_jobinfo_store(server, nspace, info, ninfo);

@@ -34,8 +34,8 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
     sx_memberships_remove(server, entry);
 }
 
-static void collectives_tell(struct sx_server *server, const struct sx_membership_entry *entry,
-                             struct sx_client *client, uint8_t pardons)
+static void collectives_notify(struct sx_server *server, const struct sx_membership_entry *entry,
+                               struct sx_client *client, uint8_t pardons)
 {
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
@@ -139,7 +139,7 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
     struct sx_client *const known = leaver->client->nspace != NULL ? leaver->client : NULL;
     struct sx_proc_list left = { .all = NULL };
 
-    collectives_tell(server, entry, leaver->client, gone->pardons);
+    collectives_notify(server, entry, leaver->client, gone->pardons);
     if (sx_membership_leave(server, entry, &leaver->proc, &left) != PMIX_SUCCESS) {
         sx_membership_end(server, entry); /* memory is out: better no list than a wrong one */
     } else if (gone->code != PMIX_SUCCESS && !gone->is_quiet) {

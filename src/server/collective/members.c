@@ -527,10 +527,10 @@ static void nspace_release(struct sx_members *members, struct sx_nspace *nspace,
     if (count == 0) {
         return;
     }
-    const size_t told = count;
+    const size_t notified = count;
 
     entries_publish(nspace, done, entries, count);
-    if (2 * told >= nspace->reader_count) {
+    if (2 * notified >= nspace->reader_count) {
         sx_ring_wake(&nspace->ring, 1u << SX_CLASS_COLLECTIVE, (uint32_t)nspace->reader_count,
                      server->bitset_sleepers > 0);
         sx_wake_all(server, nspace, 1u << SX_CLASS_COLLECTIVE);

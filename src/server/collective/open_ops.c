@@ -126,7 +126,7 @@ static struct sx_open_op op_of(const struct sx_collective *collective)
         .deadline_ns = has_deadline ? collective->deadline.deadline_ns : 0,
         .kind = (uint16_t)collective->kind->number,
         .flags = (uint16_t)((collective->with_host ? SX_OPEN_WITH_HOST : 0) |
-                            (collective->is_over ? SX_OPEN_TOLD : 0)),
+                            (collective->is_over ? SX_OPEN_NOTIFIED : 0)),
         .expected = (uint32_t)members->count,
         .arrived = (uint32_t)members->arrived_count,
         .text_bytes = 1,

@@ -35,7 +35,7 @@ struct sx_arrival {
     struct sx_client *client; /* set by the caller of sx_arrival_read */
     uint32_t kind, op;
     uint64_t space;                       /* as of a signature: set by its kind's aim, or later */
-    uint8_t hears;                        /* SX_HEARS_* */
+    uint8_t receives;                     /* SX_HEARS_* */
     uint32_t open;                        /* open operations of the client, this one included */
     struct sx_collective_options options; /* completed by the caller, from the kind's table */
     pmix_proc_t *procs;                   /* in the order of sx_proc_order, each once ...; a kind
@@ -125,7 +125,7 @@ struct sx_member {
     struct sx_client *client; /* retained */
     uint32_t op;              /* the client's own number for the call */
     bool arrived;
-    uint8_t hears;      /* SX_HEARS_* */
+    uint8_t receives;   /* SX_HEARS_* */
     size_t bytes;       /* size of what it has sent, for its client's quota */
     uint64_t news_sent; /* how many of all bytes of its news the host has received */
 };

@@ -219,7 +219,7 @@ static void part_fail(struct sx_round_part *part, pmix_status_t status)
 /* Return: whether the servers that could read the answer to the last round go on with @part. */
 static bool is_refused_here(struct sx_round_part *part)
 {
-    return part->is_named && !part->is_told && part->step == SX_ROUND_READY &&
+    return part->is_named && !part->is_notified && part->step == SX_ROUND_READY &&
            collective_of(part)->kind->commits;
 }
 
@@ -248,8 +248,8 @@ static pmix_status_t part_name(struct sx_round_part *part, struct sx_blob *blob)
     if (!collective->is_failed && (part->step == SX_ROUND_COMMIT || !kind->commits)) {
         entry.status = kind->contribute(collective, &contribution);
     }
-    part->is_told = entry.status != PMIX_SUCCESS;
-    if (!part->is_told && !kind->commits && collective->members.incomplete &&
+    part->is_notified = entry.status != PMIX_SUCCESS;
+    if (!part->is_notified && !kind->commits && collective->members.incomplete &&
         (collective->pardons & SX_PARDON_BEFORE) == 0) {
         entry.status = PMIX_ERR_PARTIAL_SUCCESS;
     }
@@ -481,7 +481,7 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     } else if (by_all && !collective->is_over) {
         part->step = SX_ROUND_COMMIT;
     }
-    return by_all || (collective->is_failed && !part->is_told);
+    return by_all || (collective->is_failed && !part->is_notified);
 }
 
 /* The host has answered, and has no round any more. */
@@ -500,7 +500,7 @@ static void rounds_answered(struct sx_rounds *rounds, const struct sx_host_answe
         struct sx_round_part *const part = part_of(it);
 
         part->named_count = part->commit_count = part->named_last = 0;
-        part->status = part->is_told ? collective_of(part)->ended : PMIX_SUCCESS;
+        part->status = part->is_notified ? collective_of(part)->ended : PMIX_SUCCESS;
     }
     if (rc == PMIX_SUCCESS) {
         rc = sx_blob_align(&bytes, answer->size, &copy);

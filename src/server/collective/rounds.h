@@ -110,9 +110,9 @@ struct sx_round_part {
     struct sx_rounds *rounds; /* NULL: it takes no part */
     sx_answered_fn answered;
     enum sx_round_step step;
-    bool is_named; /* in the round that the host has ... */
-    bool is_alone; /* ... which is this fence, and not a round */
-    bool is_told;  /* it was named as failed, in the last round that named it */
+    bool is_named;    /* in the round that the host has ... */
+    bool is_alone;    /* ... which is this fence, and not a round */
+    bool is_notified; /* it was named as failed, in the last round that named it */
 
     /* used while an answer is read */
     uint32_t named_count, commit_count; /* by how many servers */

@@ -43,7 +43,7 @@ struct put {
     struct sx_cell cell;
     const void *body;
     char name[SX_QUALIFIED_NAME_LEN + 1]; /* of a qualified value, once it is stored */
-    bool is_told;                         /* other nodes receive it already */
+    bool is_notified;                     /* other nodes receive it already */
 };
 
 /* A put of an array of values with qualifiers becomes a value under its qualifiers. */
@@ -83,7 +83,7 @@ static pmix_status_t put_read(const struct sx_opened *body, struct put *ret)
     memcpy(ret->key, body->parts[SX_PUT_KEY].at, head->key_len);
     ret->key[head->key_len] = '\0';
     ret->name[0] = '\0';
-    ret->is_told = false;
+    ret->is_notified = false;
     ret->body = body->parts[SX_PUT_VALUE].at;
     ret->cell = head->cell;
     return PMIX_SUCCESS;
@@ -331,7 +331,7 @@ static pmix_status_t put_end(struct sx_server *server, struct sx_client *client,
     if (rc == PMIX_SUCCESS && client->waiter_count > 0 && !sx_scope_takes(put->head->scope)) {
         put_is_found(server, client, put);
     }
-    if (rc == PMIX_SUCCESS && !put->is_told && is_news(client->nspace, put->head->scope)) {
+    if (rc == PMIX_SUCCESS && !put->is_notified && is_news(client->nspace, put->head->scope)) {
         rc = put->cell.len > SX_STORE_LONG_BYTES && put->name[0] == '\0'
                  ? sx_news_refer(client, put->key)
                  : sx_blob_message(&client->news, put->head, size);
@@ -544,7 +544,7 @@ static pmix_status_t long_put_qualified(struct sx_server *server, struct sx_clie
 
     if (rc == PMIX_SUCCESS && is_news(client->nspace, put->head->scope)) {
         rc = sx_blob_message(&client->news, put->head, draft->size);
-        put->is_told = true;
+        put->is_notified = true;
     }
     if (rc == PMIX_SUCCESS) {
         draft->value.realm = SX_REALM_QUALIFIED;
@@ -682,7 +682,7 @@ pmix_status_t sx_modex_commit(struct sx_server *server, struct sx_client *client
     if (client->values_lost > 0) {
         losses_report(server, client);
     }
-    SX_FAMILIES_TELL_OF(server, client_committed, client, first);
+    SX_FAMILIES_NOTIFY_OF(server, client_committed, client, first);
     return PMIX_SUCCESS;
 }
 

@@ -276,7 +276,7 @@ static void client_show(struct sx_server *server, const struct sx_client *client
         .library = client->connection->library,
     };
 
-    sx_board_slot_tell(&server->board, client->slot, &shown);
+    sx_board_slot_notify(&server->board, client->slot, &shown);
 }
 
 #define RANK_BYTES 12 /* a dot, the digits of a rank, and the NUL */
@@ -360,7 +360,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     }
     if (client->state == SX_CLIENT_DEAD) { /* the host has started the process again */
         client->state = SX_CLIENT_REGISTERED;
-        SX_FAMILIES_TELL_OF(server, client_expected, client);
+        SX_FAMILIES_NOTIFY_OF(server, client_expected, client);
     }
     rc = client_equip(server, client, connection->channel.peer.pid);
     if (rc == PMIX_SUCCESS) {
@@ -390,7 +390,7 @@ pmix_status_t sx_connection_welcome(struct sx_server *server, struct sx_client *
     client->nspace->connected_count++;
     client->home->reader_count++;
     sx_client_retain(client); /* the connection's */
-    SX_FAMILIES_TELL_OF(server, client_connected, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_connected, client);
     client_welcome(server, client, id, fds);
     return PMIX_SUCCESS;
 }
@@ -405,7 +405,7 @@ void sx_connection_close(struct sx_server *server, struct sx_client *client)
         sx_wake_client(server, client);
     }
     long_frame_free(client);
-    SX_FAMILIES_TELL_OF(server, client_closed, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_closed, client);
     struct sx_connection *const connection = client->connection; /* if no callback closed it */
 
     sx_share_end(client);

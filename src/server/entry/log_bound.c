@@ -28,7 +28,7 @@ static void user_close(struct sx_log_bound *bound, struct sx_log_user *user)
     if (left_out == 0) {
         return;
     }
-    bound->is_telling = true;
+    bound->is_notifying = true;
     if (is_others) {
         sx_log(SX_LOG_WARN, "%llu lines about no user in particular were left out",
                (unsigned long long)left_out);
@@ -36,7 +36,7 @@ static void user_close(struct sx_log_bound *bound, struct sx_log_user *user)
         sx_log(SX_LOG_WARN, "%llu lines that user %u caused were left out",
                (unsigned long long)left_out, (unsigned)uid);
     }
-    bound->is_telling = false;
+    bound->is_notifying = false;
 }
 
 /* Return: the row of the user who is served, new if need be. */
@@ -99,7 +99,7 @@ static void timer_start(struct sx_server *server, uint64_t at_ns)
 /* The first line of @user that is left out: @max have been written. */
 static void bound_log(struct sx_log_bound *bound, const struct sx_log_user *user, uint64_t max)
 {
-    bound->is_telling = true;
+    bound->is_notifying = true;
     if (user == others_of(bound)) {
         sx_log(SX_LOG_WARN, "too many lines in %u s about no user in particular: more are counted",
                (unsigned)PERIOD_SECONDS);
@@ -108,7 +108,7 @@ static void bound_log(struct sx_log_bound *bound, const struct sx_log_user *user
                "user %u has caused %llu lines in %u s: more are counted (SHMIX_LOG_LINES)",
                (unsigned)user->uid, (unsigned long long)max, (unsigned)PERIOD_SECONDS);
     }
-    bound->is_telling = false;
+    bound->is_notifying = false;
 }
 
 static bool line_take(struct sx_server *server, enum sx_log_level level)
@@ -143,7 +143,7 @@ static bool may_write(enum sx_log_level level)
     struct sx_server *const server = sx_server_or_parents();
 
     if (server == NULL || !sx_loop_is_own_thread(server->loop) ||
-        server->entry.log_bound.is_telling) {
+        server->entry.log_bound.is_notifying) {
         return true;
     }
     return line_take(server, level);

@@ -48,7 +48,7 @@ void sx_reaper_client_departed(struct sx_server *server, struct sx_client *clien
     sx_client_retain(client);
     sx_reaper_await_nobody(server, client);
     client->departed = true;
-    SX_FAMILIES_TELL_OF(server, client_departed, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_departed, client);
     sx_client_release(client);
 }
 
@@ -81,7 +81,7 @@ static void client_left(struct sx_server *server, struct sx_client *client)
         };
         sx_poll_add(server->loop, &client->exit);
     }
-    SX_FAMILIES_TELL_OF(server, client_ended, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_ended, client);
     if (client->is_tool) {
         sx_reaper_client_departed(server, client);
         sx_tool_forget(server, client);
@@ -201,8 +201,8 @@ void sx_reaper_client_lost(struct sx_server *server, struct sx_client *client)
     sx_client_retain(client);
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    SX_FAMILIES_TELL_OF(server, client_gone, client);
-    SX_FAMILIES_TELL_OF(server, client_lost, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_gone, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_lost, client);
     sx_tool_forget(server, client);
     sx_client_release(client);
 }
@@ -274,7 +274,7 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
 {
     client->state = SX_CLIENT_FINALIZED;
     client->left = true;
-    SX_FAMILIES_TELL_OF(server, client_left, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_left, client);
     if (!sx_membership_answers_later(server, client, id)) {
         good_bye_begin(server, client, id);
     }

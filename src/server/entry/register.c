@@ -153,7 +153,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     }
     if (nspace->session >= SX_SESSION_NONE) {
         nspace->session = sx_jobinfo_session(registration->info, registration->ninfo);
-        sx_publish_session_told(server, nspace);
+        sx_publish_session_notified(server, nspace);
     }
     rc = nspace_open(server, nspace, is_new, registration);
     if (rc != PMIX_SUCCESS) {
@@ -165,7 +165,7 @@ static pmix_status_t nspace_register(struct sx_server *server, void *arg)
     }
     nspace->registered = true;
     sx_event_confine(server);
-    SX_FAMILIES_TELL(server, nspace_registered, server, nspace);
+    SX_FAMILIES_NOTIFY(server, nspace_registered, server, nspace);
     return PMIX_SUCCESS;
 }
 
@@ -214,7 +214,7 @@ static void client_take_away(struct sx_server *server, struct sx_client *client)
     client->died = false;
     client->state = SX_CLIENT_DEAD;
     sx_connection_close(server, client);
-    SX_FAMILIES_TELL_OF(server, client_gone, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_gone, client);
     sx_client_release(client);
 }
 
@@ -308,9 +308,9 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
     client->gid = registration->gid;
     client->server_object = registration->server_object;
     if (is_new) {
-        SX_FAMILIES_TELL_OF(server, client_added, client);
+        SX_FAMILIES_NOTIFY_OF(server, client_added, client);
     } else {
-        SX_FAMILIES_TELL_OF(server, client_expected, client);
+        SX_FAMILIES_NOTIFY_OF(server, client_expected, client);
     }
     rc = nspace->has_store ? sx_nspace_open(server, nspace) : PMIX_SUCCESS;
     return rc == PMIX_SUCCESS && nspace->registered && nspace->has_data

@@ -389,16 +389,16 @@ static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
     server->port.host.ending = true;
-    SX_FAMILIES_TELL(server, finish, server);
+    SX_FAMILIES_NOTIFY(server, finish, server);
     sx_strangers_end(server);
     sx_connection_end_all(server);
     calls_make(server); /* clients that have gone */
     sx_upcall_forget_all(server);
-    SX_FAMILIES_TELL(server, stop, server);
+    SX_FAMILIES_NOTIFY(server, stop, server);
     calls_make(server); /* the host's own requests */
     sx_registry_deinit(server);
     sx_memberships_deinit(server);
-    SX_FAMILIES_TELL(server, end, server);
+    SX_FAMILIES_NOTIFY(server, end, server);
     calls_make(server);
     sx_cleanup_queues_end(server, loop_stop);
     return PMIX_SUCCESS;

@@ -143,7 +143,7 @@ static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *ns
         client->uid = peer->uid;
         client->gid = peer->gid;
         client->home = home == NULL ? nspace : home;
-        SX_FAMILIES_TELL_OF(server, client_added, client);
+        SX_FAMILIES_NOTIFY_OF(server, client_added, client);
         sx_log(SX_LOG_DEBUG, "pid %d uid %u is tool %s.%u", (int)peer->pid, (unsigned)peer->uid,
                nspace->name, client->rank);
     }

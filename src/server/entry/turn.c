@@ -134,7 +134,7 @@ static void turn(void *arg, uint64_t now_ns)
     sx_eventhandled_check(server);
     sx_host_calls_make(server);
     sx_event_wake(server);
-    sx_memberships_tell(server);
+    sx_memberships_notify(server);
     sx_shown_turn(server, now_ns);
     sx_board_work(&server->board, server->turn.units, 0);
     server->turn.units = 0;

@@ -282,15 +282,15 @@ static void client_loses(struct sx_server *server, struct sx_client *client, con
                           atomic_load_explicit(&slot->events_lost, memory_order_relaxed) + 1,
                           memory_order_relaxed);
     sx_wake_client(server, client);
-    if (!client->event_lost_told) {
-        client->event_lost_told = true; /* one line per client, as a client could cause many */
+    if (!client->event_lost_notified) {
+        client->event_lost_notified = true; /* one line per client, as a client could cause many */
         sx_log(SX_LOG_WARN, "an event of client %s.%u is lost: %s", client->nspace->name,
                client->rank, why);
     }
 }
 
 /* The id of the answer is not 0 if the event was meant for a process on another node. */
-static void host_told(struct sx_asker *asker, const struct sx_host_answer *answer)
+static void host_notified(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     (void)asker;
     if (answer->status == PMIX_SUCCESS) {
@@ -306,14 +306,14 @@ static void host_told(struct sx_asker *asker, const struct sx_host_answer *answe
 
 /* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS if the event was also for other nodes and reaches
  * none of them. */
-static pmix_status_t host_tell(struct sx_server *server, struct sx_client *client,
-                               const struct sx_event_block *block, struct sx_event_route *route)
+static pmix_status_t host_notify(struct sx_server *server, struct sx_client *client,
+                                 const struct sx_event_block *block, struct sx_event_route *route)
 {
     const bool leaves = route->way == SX_EVENT_LEAVES;
     const pmix_status_t rc = route->way == SX_EVENT_STAYS
                                  ? PMIX_SUCCESS
                                  : sx_event_relay(server, client, block, &route->source, leaves,
-                                                  host_told);
+                                                  host_notified);
 
     if (rc != PMIX_SUCCESS && rc != PMIX_ERR_NOT_SUPPORTED) {
         sx_log(SX_LOG_INFO, "the host does not take an event: status %d", rc);
@@ -401,7 +401,7 @@ pmix_status_t sx_event_publish(struct sx_server *server, struct sx_event_block *
         block->for_host = route.is_for_host;
         sx_hostevent_deliver(server, block);
     }
-    const pmix_status_t rc = host_tell(server, client, block, &route);
+    const pmix_status_t rc = host_notify(server, client, block, &route);
 
     /* Only for a CUSTOM range is a refused namespace an error: there the publisher has named it. */
     return is_permitted || sx_event_block_head(block)->range != PMIX_RANGE_CUSTOM
@@ -446,7 +446,7 @@ pmix_status_t sx_event_client_publish(struct sx_server *server, struct sx_client
                       ? client->home->events.newest
                       : 0;
     if (sx_event_block_head(block)->code == PMIX_GROUP_CONSTRUCT_ABORT) {
-        SX_FAMILIES_TELL(server, group_aborted, server, client, block);
+        SX_FAMILIES_NOTIFY(server, group_aborted, server, client, block);
     }
     return rc;
 }
@@ -494,7 +494,7 @@ static void notice_publish(void *arg, uint64_t now_ns)
 
     (void)now_ns;
     if (notice->is_relayed) {
-        SX_FAMILIES_TELL(notice->server, event_relayed, notice->server, notice->block);
+        SX_FAMILIES_NOTIFY(notice->server, event_relayed, notice->server, notice->block);
     }
     if (sx_event_unalias(notice->server, NULL, &notice->block) == PMIX_SUCCESS) {
         (void)sx_event_publish(notice->server, notice->block, SX_EVENT_FROM_HOST, NULL);

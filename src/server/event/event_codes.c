@@ -133,7 +133,7 @@ static pmix_status_t server_wants(struct sx_server *server, pmix_status_t code, 
     return PMIX_SUCCESS;
 }
 
-static void told_of_dropping(pmix_status_t code, pmix_status_t status)
+static void notified_of_dropping(pmix_status_t code, pmix_status_t status)
 {
     if (status != PMIX_SUCCESS && status != PMIX_ERR_NOT_SUPPORTED) {
         sx_log(SX_LOG_INFO, "the host does not drop code %d: status %d", code, status);
@@ -143,7 +143,7 @@ static void told_of_dropping(pmix_status_t code, pmix_status_t status)
 static void code_dropped(struct sx_asker *asker, const struct sx_host_answer *answer)
 {
     (void)asker;
-    told_of_dropping((pmix_status_t)answer->id, answer->status);
+    notified_of_dropping((pmix_status_t)answer->id, answer->status);
 }
 
 /* A client of @owner, or (NULL) the host itself, no longer wants the code. */
@@ -159,7 +159,7 @@ static void server_wants_less(struct sx_server *server, const struct sx_quota_ow
                                       .ncodes = 1,
                                       .owner = owner };
 
-        told_of_dropping(code, sx_upcall(server, SX_UPCALL_DEREGISTER_EVENTS, &up));
+        notified_of_dropping(code, sx_upcall(server, SX_UPCALL_DEREGISTER_EVENTS, &up));
     }
 }
 

@@ -114,7 +114,7 @@ static void deliver(const struct sx_event_block *block, uint64_t number, const s
     if (!block->for_host && !atomic_load(&any_codes)) {
         return;
     }
-    if (!sx_handlers_hear(&table, event->code)) {
+    if (!sx_handlers_receive(&table, event->code)) {
         return; /* true for most events: they need not be decoded */
     }
     sx_event_block_source(block, &source);

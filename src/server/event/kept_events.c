@@ -536,7 +536,7 @@ bool sx_event_on_replay(struct sx_server *server, struct sx_client *client, stru
     }
     sx_event_answer_send(server, client, frame->header.id, rc, &answer);
     if (replayed.lost > 0) {
-        SX_FAMILIES_TELL_OF(server, events_missed, client, wanted->first, replayed.next);
+        SX_FAMILIES_NOTIFY_OF(server, events_missed, client, wanted->first, replayed.next);
     }
     return true;
 }

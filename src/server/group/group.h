@@ -155,8 +155,8 @@ pmix_status_t sx_group_construct_lost(struct sx_collective *collective, struct s
                                       pmix_status_t end);
 
 /* @client answers with @said: the construct may be gone afterwards. */
-void sx_group_construct_hear(struct sx_collective *collective, struct sx_client *client,
-                             const struct sx_group_said *said);
+void sx_group_construct_receive(struct sx_collective *collective, struct sx_client *client,
+                                const struct sx_group_said *said);
 
 /* struct sx_family's events_missed: questions that @client has lost are sent to it again. */
 void sx_group_construct_missed(struct sx_server *server, struct sx_client *client, uint64_t first,
@@ -220,8 +220,8 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
 
 /* @client answers with @said: @invitation may be gone afterwards.  An answer to a question that
  * @client was not asked is ignored. */
-void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
-                    struct sx_client *client, const struct sx_group_said *said);
+void sx_invite_receive(struct sx_server *server, struct sx_invitation *invitation,
+                       struct sx_client *client, const struct sx_group_said *said);
 
 /* As struct sx_family requires: ends the invitation of @client to the group that @block names. */
 void sx_invite_aborted(struct sx_server *server, struct sx_client *client,

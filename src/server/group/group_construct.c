@@ -548,7 +548,7 @@ static void *member_next(void *owner, void *at, struct sx_group_builder *ret)
     }
     *ret = (struct sx_group_builder){ .client = member->client,
                                       .has_called = member->arrived,
-                                      .hears = member->hears };
+                                      .receives = member->receives };
     return member;
 }
 
@@ -600,7 +600,7 @@ pmix_status_t sx_group_construct_join(struct sx_collective *collective, struct s
         }
         lead->leader = client;
     }
-    sx_members_find(&collective->members, client)->hears = arrival->hears;
+    sx_members_find(&collective->members, client)->receives = arrival->receives;
     return PMIX_SUCCESS;
 }
 
@@ -623,11 +623,11 @@ pmix_status_t sx_group_construct_lost(struct sx_collective *collective, struct s
     return rc;
 }
 
-void sx_group_construct_hear(struct sx_collective *collective, struct sx_client *client,
-                             const struct sx_group_said *said)
+void sx_group_construct_receive(struct sx_collective *collective, struct sx_client *client,
+                                const struct sx_group_said *said)
 {
-    const struct sx_group_verdict verdict = sx_group_lead_hear(&collective->plan->lead, client,
-                                                               said);
+    const struct sx_group_verdict verdict = sx_group_lead_receive(&collective->plan->lead, client,
+                                                                  said);
 
     if (verdict.is_over || verdict.lost != NULL) {
         act(collective, &verdict);
@@ -661,9 +661,9 @@ bool sx_group_on_said(struct sx_server *server, struct sx_client *client, struct
         return false;
     }
     if (construct != NULL && construct->plan != NULL) {
-        sx_group_construct_hear(construct, client, said);
+        sx_group_construct_receive(construct, client, said);
     } else if (invitation != NULL) {
-        sx_invite_hear(server, invitation, client, said);
+        sx_invite_receive(server, invitation, client, said);
     }
     return true;
 }

@@ -47,13 +47,13 @@ struct sx_guest {
     struct sx_invitation *invitation;
     struct sx_client *client; /* retained */
     enum sx_guest_state state;
-    bool is_new;   /* set by invite.c: the event that invites it is still to be sent */
-    bool is_lost;  /* set by invite.c: its process has ended, which is not acted on yet */
-    uint8_t hears; /* SX_HEARS_*: questions that it can answer, once it has accepted */
+    bool is_new;      /* set by invite.c: the event that invites it is still to be sent */
+    bool is_lost;     /* set by invite.c: its process has ended, which is not acted on yet */
+    uint8_t receives; /* SX_HEARS_*: questions that it can answer, once it has accepted */
     /* A question about this guest that the inviter has been asked, and not answered. */
     struct sx_list asked; /* invitation.asked; in no list: no question */
     uint64_t question;
-    uint64_t told; /* number of that event, among those of the inviter's home */
+    uint64_t notified; /* number of that event, among those of the inviter's home */
     bool is_awaited;
     pmix_info_t *gifts; /* data that it gives to the other members */
     size_t gift_count;
@@ -65,7 +65,7 @@ struct sx_invitation {
     size_t counts[SX_GUEST_STATES]; /* number of guests per state */
     struct sx_list asked;           /* guests with an open question, the oldest question first */
     size_t awaited;                 /* how many of them are awaited */
-    uint8_t hears;                  /* SX_HEARS_*: questions that the inviter can answer */
+    uint8_t receives;               /* SX_HEARS_*: questions that the inviter can answer */
     struct sx_list calls;           /* of invite.c: calls that wait for the end */
     struct sx_client *inviter;      /* retained */
     struct sx_proc_list leaders;    /* process of the inviter, last; before it those of earlier
@@ -180,7 +180,7 @@ void sx_invite_named_clear(struct sx_invite_named *named);
  * no inviter, the next one will receive it. */
 void sx_invite_ask(struct sx_server *server, struct sx_guest *guest);
 /* Send the new guests the event that invites them. */
-void sx_invite_tell(struct sx_server *server, struct sx_invitation *invitation);
+void sx_invite_notify(struct sx_server *server, struct sx_invitation *invitation);
 
 /* ---- calls that wait ------------------------------------------------------------------------- */
 
@@ -227,7 +227,7 @@ void sx_invite_lead_seek(struct sx_server *server, struct sx_invitation *invitat
 /* The guest @client is lost, whether a leader is sought or not. */
 void sx_invite_lead_forget(struct sx_invitation *invitation, const struct sx_client *client);
 /* A leader is sought, and @client answers with @said: @invitation may be gone afterwards. */
-void sx_invite_lead_hear(struct sx_invitation *invitation, struct sx_client *client,
-                         const struct sx_group_said *said);
+void sx_invite_lead_receive(struct sx_invitation *invitation, struct sx_client *client,
+                            const struct sx_group_said *said);
 
 #endif

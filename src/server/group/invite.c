@@ -142,9 +142,9 @@ static pmix_status_t obtain(struct sx_server *server, struct sx_client *client, 
 }
 
 /* If the inviter can answer no question, do not wait for its answers. */
-static void hears(struct sx_invitation *invitation, uint8_t what)
+static void receives(struct sx_invitation *invitation, uint8_t what)
 {
-    invitation->hears = what;
+    invitation->receives = what;
     if (what != 0) {
         return;
     }
@@ -163,7 +163,7 @@ static void invite(struct sx_server *server, struct sx_invitation *invitation,
         return;
     }
     guests_look(server, invitation);
-    sx_invite_tell(server, invitation);
+    sx_invite_notify(server, invitation);
     sx_invite_judge(server, invitation);
 }
 
@@ -178,7 +178,7 @@ static void call_begin(struct sx_server *server, struct sx_invite_call *call)
 
     if (rc == PMIX_SUCCESS) {
         invitation->group |= (uint8_t)named.head.flags;
-        hears(invitation, (uint8_t)named.head.hears);
+        receives(invitation, (uint8_t)named.head.receives);
         sx_invite_call_join(call, invitation);
         invite(server, invitation, &named);
     } else {
@@ -369,7 +369,7 @@ static pmix_status_t accept(struct sx_server *server, struct sx_guest *guest,
     if (rc == PMIX_SUCCESS && !sx_invite_gifts_take(guest, gifts)) {
         sx_pending_answer(&call->pending, PMIX_ERR_OUT_OF_RESOURCE);
     } else if (rc == PMIX_SUCCESS) {
-        guest->hears = (uint8_t)join->hears;
+        guest->receives = (uint8_t)join->receives;
         sx_guest_answer(guest, true);
         sx_invite_call_limit(call, join->timeout_ns, now_ns);
         sx_invite_call_join(call, guest->invitation);
@@ -412,14 +412,14 @@ bool sx_invite_on_join(struct sx_server *server, struct sx_client *client, struc
 
 /* ---- answers of the inviter ------------------------------------------------------------------ */
 
-void sx_invite_hear(struct sx_server *server, struct sx_invitation *invitation,
-                    struct sx_client *client, const struct sx_group_said *said)
+void sx_invite_receive(struct sx_server *server, struct sx_invitation *invitation,
+                       struct sx_client *client, const struct sx_group_said *said)
 {
     struct sx_guest *guest = NULL;
     size_t looks = 0;
 
     if (invitation->lead != NULL) {
-        sx_invite_lead_hear(invitation, client, said);
+        sx_invite_lead_receive(invitation, client, said);
         return;
     }
     if (client == invitation->inviter) {
@@ -441,9 +441,9 @@ static size_t missed_list(const struct sx_invitation *invitation, uint64_t first
     size_t looks = 0;
 
     SX_LIST_EACH(it, &invitation->asked) {
-        const uint64_t told = SX_LIST_ENTRY(it, struct sx_guest, asked)->told;
+        const uint64_t notified = SX_LIST_ENTRY(it, struct sx_guest, asked)->notified;
 
-        if (told >= first && told < next) {
+        if (notified >= first && notified < next) {
             sx_list_remove(it);
             sx_list_append(ret, it);
         }

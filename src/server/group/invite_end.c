@@ -24,11 +24,11 @@ void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
 {
     static const struct {
         pmix_status_t code;
-        uint8_t hears;
+        uint8_t receives;
     } news[SX_GUEST_STATES] = {
-        [SX_GUEST_ACCEPTED] = { PMIX_GROUP_INVITE_ACCEPTED, SX_HEARS_ACCEPTED },
-        [SX_GUEST_DECLINED] = { PMIX_GROUP_INVITE_DECLINED, SX_HEARS_DECLINED },
-        [SX_GUEST_LOST] = { PMIX_GROUP_INVITE_FAILED, SX_HEARS_LOST },
+        [SX_GUEST_ACCEPTED] = { PMIX_GROUP_INVITE_ACCEPTED, SX_RECEIVES_ACCEPTED },
+        [SX_GUEST_DECLINED] = { PMIX_GROUP_INVITE_DECLINED, SX_RECEIVES_DECLINED },
+        [SX_GUEST_LOST] = { PMIX_GROUP_INVITE_FAILED, SX_RECEIVES_LOST },
     };
     const struct sx_invitation *const invitation = guest->invitation;
     const struct sx_client *const inviter = invitation->inviter;
@@ -43,8 +43,8 @@ void sx_invite_ask(struct sx_server *server, struct sx_guest *guest)
         const pmix_proc_t to = sx_nspace_proc(inviter->nspace, inviter->rank);
 
         sx_guest_ask(guest, server->group.question_last,
-                     (invitation->hears & news[guest->state].hears) != 0);
-        guest->told = inviter->home->events.newest + 1;
+                     (invitation->receives & news[guest->state].receives) != 0);
+        guest->notified = inviter->home->events.newest + 1;
         sx_event_to(server, news[guest->state].code, guest->client, &to, 1, notes, SX_COUNT(notes));
     }
 }
@@ -84,20 +84,20 @@ static bool guests_list(const struct sx_invitation *invitation, unsigned which,
 }
 
 /* Send @to an event about the inviter. */
-static void guests_tell(struct sx_server *server, const struct sx_invitation *invitation,
-                        pmix_status_t code, const struct sx_proc_list *to,
-                        const struct sx_event_note notes[], size_t count)
+static void guests_notify(struct sx_server *server, const struct sx_invitation *invitation,
+                          pmix_status_t code, const struct sx_proc_list *to,
+                          const struct sx_event_note notes[], size_t count)
 {
     sx_event_of_proc(server, code, sx_invitation_leader(invitation), to, notes, count);
 }
 
-void sx_invite_tell(struct sx_server *server, struct sx_invitation *invitation)
+void sx_invite_notify(struct sx_server *server, struct sx_invitation *invitation)
 {
     const struct sx_event_note note = { .key = PMIX_GROUP_ID, .text = invitation->name };
     struct sx_proc_list to;
 
     if (guests_list(invitation, GUESTS(SX_GUEST_ASKED) | GUESTS_NEW, &to)) {
-        guests_tell(server, invitation, PMIX_GROUP_INVITED, &to, &note, 1);
+        guests_notify(server, invitation, PMIX_GROUP_INVITED, &to, &note, 1);
     }
     sx_proc_list_clear(&to);
     SX_LIST_EACH(it, &invitation->guests) {
@@ -196,8 +196,8 @@ static struct endpoints endpoints_list(const struct sx_invitation *invitation)
     return ret;
 }
 
-static void made_tell(struct sx_server *server, const struct sx_invitation *invitation,
-                      uint64_t context_id, const struct sx_proc_list *members)
+static void made_notify(struct sx_server *server, const struct sx_invitation *invitation,
+                        uint64_t context_id, const struct sx_proc_list *members)
 {
     struct endpoints endpoints = endpoints_list(invitation);
     struct sx_event_note notes[SX_EVENT_NOTES_MAX] = {
@@ -208,7 +208,7 @@ static void made_tell(struct sx_server *server, const struct sx_invitation *invi
 
     if (context_id != 0) {
         count = 2;
-        guests_tell(server, invitation, PMIX_GROUP_CONTEXT_ID_ASSIGNED, members, notes, count);
+        guests_notify(server, invitation, PMIX_GROUP_CONTEXT_ID_ASSIGNED, members, notes, count);
     }
     notes[count++] = (struct sx_event_note){ .key = PMIX_GROUP_MEMBERSHIP,
                                              .procs = members->all,
@@ -217,7 +217,7 @@ static void made_tell(struct sx_server *server, const struct sx_invitation *invi
         notes[count++] = (struct sx_event_note){ .infos = endpoints.all,
                                                  .info_count = endpoints.count };
     }
-    guests_tell(server, invitation, PMIX_GROUP_CONSTRUCT_COMPLETE, members, notes, count);
+    guests_notify(server, invitation, PMIX_GROUP_CONSTRUCT_COMPLETE, members, notes, count);
     free(endpoints.all);
     free(endpoints.procs);
 }
@@ -260,7 +260,7 @@ static pmix_status_t make(struct sx_server *server, struct sx_invitation *invita
     }
     if (rc == PMIX_SUCCESS) {
         sx_invite_calls_answer(invitation, PMIX_SUCCESS, group->published.head.subject);
-        made_tell(server, invitation, context_id, &members);
+        made_notify(server, invitation, context_id, &members);
     }
     sx_proc_list_clear(&members);
     return rc;
@@ -303,7 +303,7 @@ static void fail(struct sx_server *server, struct sx_invitation *invitation, pmi
         if (block != NULL) {
             reached_drop(server, block, &to);
         }
-        guests_tell(server, invitation, code, &to, &note, 1);
+        guests_notify(server, invitation, code, &to, &note, 1);
     }
     sx_proc_list_clear(&to);
 }
@@ -442,7 +442,7 @@ static void *guest_next(void *owner, void *at, struct sx_group_builder *ret)
         if (guest->client->nspace != NULL && (has_accepted || guest->state == SX_GUEST_ASKED)) {
             *ret = (struct sx_group_builder){ .client = guest->client,
                                               .has_called = has_accepted,
-                                              .hears = guest->hears };
+                                              .receives = guest->receives };
             return link;
         }
     }
@@ -470,7 +470,7 @@ static void follow(struct sx_server *server, struct sx_invitation *invitation,
 
     sx_guest_settle(guest);
     sx_invite_lead_end(invitation);
-    invitation->hears = guest->hears;
+    invitation->receives = guest->receives;
     if (!sx_invitation_lead(invitation, leader)) {
         sx_invite_end(server, invitation, PMIX_ERR_OUT_OF_RESOURCE);
         return;
@@ -524,8 +524,8 @@ void sx_invite_lead_forget(struct sx_invitation *invitation, const struct sx_cli
     }
 }
 
-void sx_invite_lead_hear(struct sx_invitation *invitation, struct sx_client *client,
-                         const struct sx_group_said *said)
+void sx_invite_lead_receive(struct sx_invitation *invitation, struct sx_client *client,
+                            const struct sx_group_said *said)
 {
     struct sx_server *const server = invitation->lead->server;
     const struct sx_guest *const guest = sx_invitation_guest(server, invitation, client);
@@ -533,7 +533,7 @@ void sx_invite_lead_hear(struct sx_invitation *invitation, struct sx_client *cli
     if (guest == NULL || guest->state != SX_GUEST_ACCEPTED) {
         return; /* a guest that has not accepted has no vote */
     }
-    const struct sx_group_verdict verdict = sx_group_lead_hear(invitation->lead, client, said);
+    const struct sx_group_verdict verdict = sx_group_lead_receive(invitation->lead, client, said);
 
     if (verdict.is_over || verdict.lost != NULL) {
         act(invitation, &verdict);

@@ -30,7 +30,7 @@ void sx_group_lead_clear(struct sx_group_lead *lead)
     free(lead->questions);
     lead->questions = NULL;
     lead->count = 0;
-    sx_timer_remove(&lead->tell);
+    sx_timer_remove(&lead->notify);
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
@@ -66,13 +66,14 @@ static bool is_for(const struct sx_group_lead *lead, pmix_status_t code,
 static size_t asked_list(const struct sx_group_lead *lead, pmix_status_t code,
                          struct sx_group_asked ret[])
 {
-    const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_HEARS_LEADERS : SX_HEARS_MEMBERS;
+    const uint8_t needed = code == PMIX_GROUP_LEADER_FAILED ? SX_RECEIVES_LEADERS
+                                                            : SX_RECEIVES_MEMBERS;
     struct sx_group_builder builder;
     void *at = NULL;
     size_t count = 0;
 
     while ((at = lead->building->next(lead->owner, at, &builder)) != NULL) {
-        if (builder.has_called && (builder.hears & needed) != 0 &&
+        if (builder.has_called && (builder.receives & needed) != 0 &&
             is_for(lead, code, builder.client) && question_find(lead, builder.client) == NULL) {
             if (ret != NULL) {
                 ret[count].client = builder.client;
@@ -89,7 +90,7 @@ static void question_ask(const struct sx_group_lead *lead, struct sx_group_quest
     const size_t count = asked_list(lead, question->code, NULL);
 
     free(question->asked);
-    question->is_told = false;
+    question->is_notified = false;
     question->asked = calloc(count + 1, sizeof(*question->asked));
     question->asked_count = question->asked != NULL
                                 ? asked_list(lead, question->code, question->asked)
@@ -133,13 +134,13 @@ static const struct sx_group_question *question_silent(const struct sx_group_lea
 
 /* ---- events --------------------------------------------------------------------------------- */
 
-static void tell(void *arg, uint64_t now_ns);
+static void notify(void *arg, uint64_t now_ns);
 
-static void tell_soon(struct sx_group_lead *lead)
+static void notify_soon(struct sx_group_lead *lead)
 {
-    sx_timer_remove(&lead->tell);
-    lead->tell = (struct sx_timer){ .fn = tell, .arg = lead };
-    sx_timer_add(lead->server->loop, &lead->tell, sx_now_ns());
+    sx_timer_remove(&lead->notify);
+    lead->notify = (struct sx_timer){ .fn = notify, .arg = lead };
+    sx_timer_add(lead->server->loop, &lead->notify, sx_now_ns());
 }
 
 void sx_group_lead_hearers(const struct sx_group_lead *lead, pmix_status_t code,
@@ -170,12 +171,12 @@ static struct sx_group_verdict silence(const struct sx_group_question *silent)
 }
 
 /* Return: whether an awaited builder has still to get the event, for the first time or again. */
-static bool is_to_tell(const struct sx_group_question *question)
+static bool is_to_notify(const struct sx_group_question *question)
 {
-    bool is = !question->is_told;
+    bool is = !question->is_notified;
 
     for (size_t i = 0; i < question->asked_count; i++) {
-        is |= question->asked[i].told == 0;
+        is |= question->asked[i].notified == 0;
     }
     return is;
 }
@@ -184,22 +185,22 @@ static bool is_to_tell(const struct sx_group_question *question)
 static void listeners(const struct sx_group_lead *lead, struct sx_group_question *question,
                       struct sx_proc_list *ret)
 {
-    if (!question->is_told) {
+    if (!question->is_notified) {
         sx_group_lead_hearers(lead, question->code, NULL, ret);
     }
     for (size_t i = 0; i < question->asked_count; i++) {
         struct sx_group_asked *const asked = &question->asked[i];
         const struct sx_client *const client = asked->client;
 
-        if (question->is_told && asked->told == 0) {
+        if (question->is_notified && asked->notified == 0) {
             (void)sx_proc_list_add(ret, client->nspace->name, client->rank);
         }
-        asked->told = asked->told == 0 ? client->home->events.newest + 1 : asked->told;
+        asked->notified = asked->notified == 0 ? client->home->events.newest + 1 : asked->notified;
     }
-    question->is_told = true;
+    question->is_notified = true;
 }
 
-static void question_tell(struct sx_group_lead *lead, struct sx_group_question *question)
+static void question_notify(struct sx_group_lead *lead, struct sx_group_question *question)
 {
     struct sx_server *const server = lead->server;
     const pmix_proc_t lost = question->proc;
@@ -213,23 +214,23 @@ static void question_tell(struct sx_group_lead *lead, struct sx_group_question *
 
     snprintf(name, sizeof(name), "%s", lead->name);
     listeners(lead, question, &to);
-    tell_soon(lead);
+    notify_soon(lead);
     sx_event_of_proc(server, code, &lost, &to, notes, SX_COUNT(notes));
     sx_proc_list_clear(&to);
 }
 
 /* Send one event that is due.  If there is none, check that a builder is left that can answer. */
-static void tell(void *arg, uint64_t now_ns)
+static void notify(void *arg, uint64_t now_ns)
 {
     struct sx_group_lead *const lead = arg;
     size_t i = 0;
 
     (void)now_ns;
-    while (i < lead->count && !is_to_tell(&lead->questions[i])) {
+    while (i < lead->count && !is_to_notify(&lead->questions[i])) {
         i++;
     }
     if (i < lead->count) {
-        question_tell(lead, &lead->questions[i]);
+        question_notify(lead, &lead->questions[i]);
         return;
     }
     const struct sx_group_question *const silent = question_silent(lead);
@@ -248,9 +249,9 @@ void sx_group_lead_missed(struct sx_group_lead *lead, const struct sx_client *cl
         for (size_t n = 0; n < lead->questions[i].asked_count; n++) {
             struct sx_group_asked *const asked = &lead->questions[i].asked[n];
 
-            if (asked->client == client && asked->told >= first && asked->told < next) {
-                asked->told = 0;
-                tell_soon(lead);
+            if (asked->client == client && asked->notified >= first && asked->notified < next) {
+                asked->notified = 0;
+                notify_soon(lead);
             }
         }
     }
@@ -296,7 +297,7 @@ void sx_group_lead_forget(struct sx_group_lead *lead, const struct sx_client *cl
         question_forget(&lead->questions[i], client);
     }
     if (lead->count > 0) {
-        tell_soon(lead);
+        notify_soon(lead);
     }
 }
 
@@ -324,7 +325,7 @@ pmix_status_t sx_group_lead_lose(struct sx_group_lead *lead, struct sx_client *c
     if (question_silent(lead) != NULL && !is_sought) {
         return end;
     }
-    tell_soon(lead); /* builders that seek a leader learn that there is none */
+    notify_soon(lead); /* builders that seek a leader learn that there is none */
     return PMIX_SUCCESS;
 }
 
@@ -347,7 +348,7 @@ static struct sx_group_verdict lead_from_now_on(struct sx_group_lead *lead,
     for (size_t i = 0; i < lead->count; i++) {
         question_ask(lead, &lead->questions[i]);
     }
-    tell_soon(lead);
+    notify_soon(lead);
     return verdict;
 }
 
@@ -374,8 +375,8 @@ static bool builds(const struct sx_group_lead *lead, const struct sx_client *cli
     return at != NULL && question_find(lead, client) == NULL;
 }
 
-struct sx_group_verdict sx_group_lead_hear(struct sx_group_lead *lead, struct sx_client *client,
-                                           const struct sx_group_said *said)
+struct sx_group_verdict sx_group_lead_receive(struct sx_group_lead *lead, struct sx_client *client,
+                                              const struct sx_group_said *said)
 {
     struct sx_group_question *const question = question_meant(lead, said);
 

@@ -37,7 +37,7 @@ struct sx_server;
 struct sx_group_builder {
     struct sx_client *client;
     bool has_called;
-    uint8_t hears; /* SX_HEARS_* */
+    uint8_t receives; /* SX_HEARS_* */
 };
 
 /* The verdict on a building; zeroed: no change. */
@@ -62,7 +62,8 @@ struct sx_group_building {
 /* A builder whose answer is awaited. */
 struct sx_group_asked {
     struct sx_client *client; /* a builder */
-    uint64_t told; /* number of its event, among those of its home; 0: the event is not sent yet, or
+    uint64_t
+        notified; /* number of its event, among those of its home; 0: the event is not sent yet, or
                     * was lost */
 };
 
@@ -73,7 +74,7 @@ struct sx_group_question {
     pmix_proc_t proc;       /* ... and its process */
     pmix_status_t end;      /* status with which this end would end the building */
     pmix_status_t code;     /* PMIX_GROUP_MEMBER_FAILED, PMIX_GROUP_LEADER_FAILED */
-    bool is_told;
+    bool is_notified;
     struct sx_group_asked *asked;
     size_t asked_count;
 };
@@ -86,7 +87,7 @@ struct sx_group_lead {
     struct sx_client *leader; /* a builder; NULL: none */
     struct sx_group_question *questions;
     size_t count;
-    struct sx_timer tell; /* sends events in the loop's next turn: other processes may be ending
+    struct sx_timer notify; /* sends events in the loop's next turn: other processes may be ending
                            * now */
 };
 
@@ -108,8 +109,8 @@ void sx_group_lead_missed(struct sx_group_lead *lead, const struct sx_client *cl
                           uint64_t first, uint64_t next);
 
 /* @client answers with @said.  An answer to a question that @client was not asked is ignored. */
-struct sx_group_verdict sx_group_lead_hear(struct sx_group_lead *lead, struct sx_client *client,
-                                           const struct sx_group_said *said);
+struct sx_group_verdict sx_group_lead_receive(struct sx_group_lead *lead, struct sx_client *client,
+                                              const struct sx_group_said *said);
 
 /* List the builders that get events of @code, sorted and without @but (NULL: all).  @ret is empty
  * before, and the caller clears it. */

@@ -181,7 +181,7 @@ void sx_output_release(struct sx_output *output)
     }
 }
 
-static void tell(void *arg, uint64_t now_ns)
+static void notify(void *arg, uint64_t now_ns)
 {
     struct sx_output *const output = arg;
     const pmix_op_cbfunc_t taken = output->taken;
@@ -194,13 +194,13 @@ static void tell(void *arg, uint64_t now_ns)
 
 void sx_output_settle(struct sx_output *output)
 {
-    if (output->taken == NULL || output->hold_count > 0 || output->post.fn == tell) {
+    if (output->taken == NULL || output->hold_count > 0 || output->post.fn == notify) {
         return;
     }
     /* The callback runs in a later turn: it may end the pull that is releasing this output now. */
     output->reference_count++;
-    output->post = (struct sx_loop_post){ .fn = tell, .arg = output };
+    output->post = (struct sx_loop_post){ .fn = notify, .arg = output };
     if (sx_loop_post(output->server->loop, &output->post) != PMIX_SUCCESS) {
-        tell(output, 0);
+        notify(output, 0);
     }
 }

@@ -364,9 +364,9 @@ void sx_pull_send_soon(struct sx_pull *pull)
     (void)sx_poll_modify(&pull->socket, POLLIN | POLLOUT);
 }
 
-static void pull_heard(struct sx_pull *pull)
+static void pull_received(struct sx_pull *pull)
 {
-    switch (sx_oneway_hear(pull->socket.fd)) {
+    switch (sx_oneway_receive(pull->socket.fd)) {
     case SX_ONEWAY_NOTHING:
         go_on(pull);
         break;
@@ -390,7 +390,7 @@ static void socket_ready(void *arg, uint32_t revents, uint64_t now_ns)
 
     (void)now_ns;
     if ((revents & (POLLIN | POLLHUP | POLLERR)) != 0 && !pull->ending) {
-        pull_heard(pull);
+        pull_received(pull);
     } else if (pull->writable != NULL) {
         writable_forget(pull);
         pull->writable(pull);

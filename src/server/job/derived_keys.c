@@ -477,8 +477,8 @@ uint32_t sx_apps_of(const struct sx_nspace *nspace, uint32_t rank)
 }
 
 /* All members of one application. */
-static pmix_status_t app_tell(struct sx_nspace *nspace, const struct member *members, size_t count,
-                              bool is_one_of_several, bool nodes_known)
+static pmix_status_t app_report(struct sx_nspace *nspace, const struct member *members,
+                                size_t count, bool is_one_of_several, bool nodes_known)
 {
     const struct cell cell = { .nspace = nspace, .realm = SX_REALM_APP, .row = members[0].app };
     pmix_rank_t leader = members[0].rank;
@@ -528,7 +528,7 @@ pmix_status_t sx_apps_derive(struct sx_nspace *nspace, const struct sx_nodemap *
     for (size_t first = 0, end; first < count && rc == PMIX_SUCCESS; first = end) {
         for (end = first + 1; end < count && members[end].app == members[first].app; end++) {
         }
-        rc = app_tell(nspace, members + first, end - first, several, map->rank_count > 0);
+        rc = app_report(nspace, members + first, end - first, several, map->rank_count > 0);
     }
     if (several) {
         *ret_count = members[count - 1].app + 1;

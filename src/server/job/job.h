@@ -234,9 +234,9 @@ struct sx_pset_definition {
     const char *name;
     const pmix_proc_t *members;
     size_t count;
-    unsigned done;            /* steps */
-    uint64_t subject;         /* set when the list exists */
-    struct sx_proc_list told; /* the members as named; the set takes them, if it is to get more
+    unsigned done;                /* steps */
+    uint64_t subject;             /* set when the list exists */
+    struct sx_proc_list notified; /* the members as named; the set takes them, if it is to get more
                                * later */
 };
 

@@ -88,15 +88,15 @@ static bool meant_add(const struct sx_nspace *nspace, const pmix_proc_t *proc,
 /* Add to @ret the processes named in the sorted list that a set of @owner may have.  The result is
  * sorted, without duplicates.  Return: false when memory is out. */
 static bool meant_list(struct sx_server *server, const uid_t *owner,
-                       const struct sx_proc_list *told, struct sx_proc_list *ret)
+                       const struct sx_proc_list *notified, struct sx_proc_list *ret)
 {
     const struct sx_nspace *nspace = NULL;
     bool added = true, may = true;
 
-    for (size_t i = 0; added && i < told->count; i++) {
-        const pmix_proc_t *const proc = &told->all[i];
+    for (size_t i = 0; added && i < notified->count; i++) {
+        const pmix_proc_t *const proc = &notified->all[i];
 
-        if (i == 0 || strcmp(told->all[i - 1].nspace, proc->nspace) != 0) {
+        if (i == 0 || strcmp(notified->all[i - 1].nspace, proc->nspace) != 0) {
             nspace = sx_nspace_find(server, proc->nspace);
             may = true;
             if (nspace != NULL && owner != NULL) {
@@ -112,20 +112,20 @@ static bool meant_list(struct sx_server *server, const uid_t *owner,
 }
 
 /* Whether a set of @owner has exactly the processes that are named. */
-static bool are_as_told(struct sx_server *server, const uid_t *owner,
-                        const struct sx_proc_list *told)
+static bool are_as_stated(struct sx_server *server, const uid_t *owner,
+                          const struct sx_proc_list *notified)
 {
     bool are = true;
 
-    for (size_t i = 0; are && i < told->count; i++) {
-        const char *const name = told->all[i].nspace;
-        const struct sx_nspace *const nspace = owner != NULL &&
-                                                       (i == 0 ||
-                                                        strcmp(told->all[i - 1].nspace, name) != 0)
+    for (size_t i = 0; are && i < notified->count; i++) {
+        const char *const name = notified->all[i].nspace;
+        const struct sx_nspace *const nspace = owner != NULL && (i == 0 ||
+                                                                 strcmp(notified->all[i - 1].nspace,
+                                                                        name) != 0)
                                                    ? sx_nspace_find(server, name)
                                                    : NULL;
 
-        are = told->all[i].rank != PMIX_RANK_WILDCARD;
+        are = notified->all[i].rank != PMIX_RANK_WILDCARD;
         if (are && nspace != NULL) {
             const struct whose whose = whose_are(nspace);
 
@@ -177,7 +177,7 @@ static pmix_status_t set_complete(struct sx_server *server, struct sx_membership
     struct sx_proc_list meant = { .all = NULL }, next = { .all = NULL };
     const uint32_t size = sx_membership_size(now);
     uid_t uid;
-    bool added = meant_list(server, owner_of(entry, &uid), &entry->told, &meant) &&
+    bool added = meant_list(server, owner_of(entry, &uid), &entry->notified, &meant) &&
                  members_copy(now, "", &next);
     pmix_status_t rc = PMIX_SUCCESS;
 
@@ -197,15 +197,16 @@ static pmix_status_t set_complete(struct sx_server *server, struct sx_membership
     return rc;
 }
 
-static bool means_all_of(const struct sx_proc_list *told, const char *nspace)
+static bool means_all_of(const struct sx_proc_list *notified, const char *nspace)
 {
     size_t i = 0;
 
-    while (i < told->count && (told->all[i].rank != PMIX_RANK_WILDCARD ||
-                               (nspace != NULL && strcmp(told->all[i].nspace, nspace) != 0))) {
+    while (i < notified->count &&
+           (notified->all[i].rank != PMIX_RANK_WILDCARD ||
+            (nspace != NULL && strcmp(notified->all[i].nspace, nspace) != 0))) {
         i++;
     }
-    return i < told->count;
+    return i < notified->count;
 }
 
 /* A client's set does not keep a namespace or process from being registered, so an error is not
@@ -216,7 +217,7 @@ static void clients_set_judge(struct sx_server *server, struct sx_membership_ent
     uid_t uid;
 
     if (may_have(owner_of(entry, &uid), whose)) {
-        if (means_all_of(&entry->told, nspace->name)) {
+        if (means_all_of(&entry->notified, nspace->name)) {
             (void)set_complete(server, entry);
         }
     } else if (!whose->is_open && sx_membership_count_of(&entry->published, nspace->name) > 0) {
@@ -239,7 +240,7 @@ pmix_status_t sx_pset_nspace_added(struct sx_server *server, struct sx_nspace *n
         next = sx_memberships_next(server, entry);
         if (is_clients_set(entry)) {
             clients_set_judge(server, entry, nspace, &whose);
-        } else if (means_all_of(&entry->told, nspace->name)) {
+        } else if (means_all_of(&entry->notified, nspace->name)) {
             rc = set_complete(server, entry);
         }
     }
@@ -271,14 +272,14 @@ static pmix_status_t set_add(struct sx_server *server, const struct sx_pset_defi
     const struct sx_client *const client = definition->client;
     const struct sx_quota_owner owner = client != NULL ? sx_quota_owner_of(client)
                                                        : (struct sx_quota_owner){ .uid = 0 };
-    const bool is_kept = means_all_of(&definition->told, NULL);
+    const bool is_kept = means_all_of(&definition->notified, NULL);
     const struct sx_membership_options options = {
         .name = definition->name,
         .kind = SX_MEMBERSHIP_PSET,
         .procs = meant->all,
         .proc_count = meant->count,
         .owner = client != NULL ? &owner : NULL,
-        .told_count = is_kept ? definition->told.count : 0,
+        .notified_count = is_kept ? definition->notified.count : 0,
     };
 
     return sx_memberships_add(server, &options, ret);
@@ -289,7 +290,7 @@ static struct sx_list *sets_of(struct sx_server *server,
                                const struct sx_pset_definition *definition)
 {
     struct sx_nspace *const job = definition->client->is_tool
-                                      ? sx_nspace_find(server, definition->told.all[0].nspace)
+                                      ? sx_nspace_find(server, definition->notified.all[0].nspace)
                                       : NULL;
 
     return job != NULL ? &job->tool_sets : &definition->client->sets;
@@ -330,7 +331,7 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
                         "PMIX_QUERY_PSET_NAMES returns; use another letter",
                         definition->name);
     }
-    return sx_proc_list_append(&definition->told, definition->members, count)
+    return sx_proc_list_append(&definition->notified, definition->members, count)
                ? PMIX_SUCCESS
                : PMIX_ERR_OUT_OF_RESOURCE;
 }
@@ -339,15 +340,15 @@ static pmix_status_t definition_read(struct sx_pset_definition *definition)
 static pmix_status_t set_delete(struct sx_server *server, struct sx_membership_entry *entry)
 {
     pmix_proc_t *const members = sx_memberships_procs(entry);
-    const bool is_told = entry->told.count > 0;
+    const bool is_notified = entry->notified.count > 0;
     uid_t uid;
 
     if (members == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
     sx_event_pset(server, false, sx_membership_name(&entry->published), owner_of(entry, &uid),
-                  is_told ? entry->told.all : members,
-                  is_told ? entry->told.count : sx_membership_size(&entry->published));
+                  is_notified ? entry->notified.all : members,
+                  is_notified ? entry->notified.count : sx_membership_size(&entry->published));
     free(members);
     sx_memberships_remove(server, entry);
     return PMIX_SUCCESS;
@@ -379,9 +380,9 @@ static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_def
     if (owner == NULL) {
         name_take(server, definition->name);
     }
-    if (are_as_told(server, owner, &definition->told)) { /* they are used without a copy */
-        rc = set_add(server, definition, &definition->told, &entry);
-    } else if (meant_list(server, owner, &definition->told, &meant)) {
+    if (are_as_stated(server, owner, &definition->notified)) { /* they are used without a copy */
+        rc = set_add(server, definition, &definition->notified, &entry);
+    } else if (meant_list(server, owner, &definition->notified, &meant)) {
         rc = set_add(server, definition, &meant, &entry);
     }
     if (definition->client != NULL) {
@@ -395,26 +396,27 @@ static pmix_status_t definition_add(struct sx_server *server, struct sx_pset_def
     if (definition->client != NULL) {
         sx_list_append(sets_of(server, definition), &entry->owned);
     }
-    if (means_all_of(&definition->told, NULL)) {
-        entry->told = definition->told;
-        definition->told = (struct sx_proc_list){ .all = NULL };
+    if (means_all_of(&definition->notified, NULL)) {
+        entry->notified = definition->notified;
+        definition->notified = (struct sx_proc_list){ .all = NULL };
     }
     return PMIX_SUCCESS;
 }
 
 /* Publish the event of the definition, unless the set has been deleted meanwhile. */
-static void definition_tell(struct sx_server *server, const struct sx_pset_definition *definition)
+static void definition_notify(struct sx_server *server, const struct sx_pset_definition *definition)
 {
     const struct sx_membership_entry *const entry = sx_memberships_of(server, definition->subject);
 
     if (entry != NULL) {
-        const struct sx_proc_list *const told = entry->told.count > 0 ? &entry->told
-                                                                      : &definition->told;
+        const struct sx_proc_list *const notified = entry->notified.count > 0
+                                                        ? &entry->notified
+                                                        : &definition->notified;
 
         uid_t uid;
 
-        sx_event_pset(server, true, definition->name, owner_of(entry, &uid), told->all,
-                      told->count);
+        sx_event_pset(server, true, definition->name, owner_of(entry, &uid), notified->all,
+                      notified->count);
     }
 }
 
@@ -430,13 +432,13 @@ pmix_status_t sx_pset_define_step(struct sx_server *server, struct sx_pset_defin
         rc = definition_read(definition);
         break;
     case 1:
-        sx_proc_list_sort(&definition->told);
+        sx_proc_list_sort(&definition->notified);
         break;
     case 2:
         rc = definition_add(server, definition);
         break;
     default:
-        definition_tell(server, definition);
+        definition_notify(server, definition);
         return PMIX_SUCCESS;
     }
     return rc == PMIX_SUCCESS ? PMIX_ERR_WOULD_BLOCK : rc;
@@ -465,7 +467,7 @@ pmix_status_t sx_pset_define(struct sx_server *server, struct sx_client *client,
 
 void sx_pset_definition_clear(struct sx_pset_definition *definition)
 {
-    sx_proc_list_clear(&definition->told);
+    sx_proc_list_clear(&definition->notified);
 }
 
 pmix_status_t PMIx_server_define_process_set(const pmix_proc_t *members, size_t nmembers,
@@ -495,7 +497,7 @@ static void ownerless_remove(void *arg, uint64_t now_ns)
         struct sx_membership_entry *const entry = SX_LIST_ENTRY(it, struct sx_membership_entry,
                                                                 owned);
 
-        const size_t size = sx_membership_size(&entry->published) + entry->told.count;
+        const size_t size = sx_membership_size(&entry->published) + entry->notified.count;
 
         members += size;
         sx_memberships_charge_owner(server, entry, 1 + size / SX_MEMBERS_PER_UNIT);

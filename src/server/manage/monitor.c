@@ -32,7 +32,7 @@ bool sx_monitor_look(struct sx_monitor *monitor, uint32_t beats)
 }
 
 /* The namespace of the process receives the event: a program that wants to react is there. */
-static void silence_tell(const struct sx_monitor *monitor)
+static void silence_notify(const struct sx_monitor *monitor)
 {
     struct sx_client *const client = monitor->client;
     const pmix_proc_t job = sx_nspace_proc(client->nspace, PMIX_RANK_WILDCARD);
@@ -61,11 +61,11 @@ static uint32_t beats_of(const struct sx_monitor *monitor)
 static void period_over(void *arg, uint64_t now_ns)
 {
     struct sx_monitor *const monitor = arg;
-    const bool is_told = sx_monitor_look(monitor, beats_of(monitor));
+    const bool is_notified = sx_monitor_look(monitor, beats_of(monitor));
 
     sx_timer_add(monitor->server->loop, &monitor->timer, now_ns + monitor->period_ns);
-    if (is_told) {
-        silence_tell(monitor);
+    if (is_notified) {
+        silence_notify(monitor);
     }
 }
 

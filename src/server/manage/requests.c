@@ -109,7 +109,7 @@ bool sx_ask_on_ask_host(struct sx_server *server, struct sx_client *client, stru
  * Each of the last three has one of the client's turns. */
 
 #define BEGUN_PROCS_PER_UNIT 5u /* share.h */
-#define TOLD_PROCS_PER_UNIT 8u
+#define NOTIFIED_PROCS_PER_UNIT 8u
 #define ASKED_PROCS_PER_UNIT 5u
 
 struct abort {
@@ -120,7 +120,7 @@ struct abort {
     struct sx_alias_list real;
     struct sx_upcall up;
     struct sx_event_end event;
-    enum { ABORT_READ, ABORT_BEGUN, ABORT_TOLD } state;
+    enum { ABORT_READ, ABORT_BEGUN, ABORT_NOTIFIED } state;
 };
 
 static void abort_free(struct abort *abort)
@@ -176,12 +176,12 @@ static void abort_step(struct sx_share_work *work)
         abort->state = ABORT_BEGUN;
         return;
     case ABORT_BEGUN:
-        sx_share_charge(server, pending->client, abort->event.part_count / TOLD_PROCS_PER_UNIT);
+        sx_share_charge(server, pending->client, abort->event.part_count / NOTIFIED_PROCS_PER_UNIT);
         if (!sx_event_abort_publish(server, &abort->event)) {
-            abort->state = ABORT_TOLD;
+            abort->state = ABORT_NOTIFIED;
         }
         return;
-    case ABORT_TOLD:
+    case ABORT_NOTIFIED:
         sx_share_charge(server, pending->client, up->nprocs / ASKED_PROCS_PER_UNIT);
         sx_pending_pass_to_host(pending, SX_UPCALL_ABORT, up);
         return;

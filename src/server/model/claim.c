@@ -148,6 +148,6 @@ void sx_claim_by_host(struct sx_server *server, const char *name)
     const struct sx_nspace *const nspace = sx_nspace_find(server, name);
 
     if (nspace == NULL || !sx_claim_is_hosts(nspace)) {
-        SX_FAMILIES_TELL(server, name_claimed, server, name);
+        SX_FAMILIES_NOTIFY(server, name_claimed, server, name);
     }
 }

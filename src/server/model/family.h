@@ -63,7 +63,7 @@ struct sx_family {
 
 /* Call @stage of each row, as long as @fact holds; the rest are its arguments.  The last row has no
  * name. */
-#define SX_FAMILIES_TELL_WHILE(fact, server, stage, ...)                                  \
+#define SX_FAMILIES_NOTIFY_WHILE(fact, server, stage, ...)                                \
     do {                                                                                  \
         for (const struct sx_family *family_ = (server)->families; family_->name != NULL; \
              family_++) {                                                                 \
@@ -72,14 +72,14 @@ struct sx_family {
             }                                                                             \
         }                                                                                 \
     } while (0)
-#define SX_FAMILIES_TELL(server, stage, ...) \
-    SX_FAMILIES_TELL_WHILE(true, server, stage, __VA_ARGS__)
+#define SX_FAMILIES_NOTIFY(server, stage, ...) \
+    SX_FAMILIES_NOTIFY_WHILE(true, server, stage, __VA_ARGS__)
 
 /* The same for a stage of @client, which the caller has retained.  A callee may call the host,
  * which may end the job inside.  The other rows were then called for that end, so the loop
  * stops. */
-#define SX_FAMILIES_TELL_OF(server, stage, client, ...) \
-    SX_FAMILIES_TELL_WHILE((client)->nspace != NULL, server, stage, server, client, ##__VA_ARGS__)
+#define SX_FAMILIES_NOTIFY_OF(server, stage, client, ...) \
+    SX_FAMILIES_NOTIFY_WHILE((client)->nspace != NULL, server, stage, server, client, ##__VA_ARGS__)
 
 /* lifecycle.c */
 extern const struct sx_family sx_families[];

@@ -67,10 +67,10 @@ void sx_memberships_init(struct sx_memberships *all, uint64_t seed)
 }
 
 /* Return: the bytes that a list of @members with a record of @record_size takes. */
-static uint64_t bytes_of(size_t record_size, size_t members, size_t told_count)
+static uint64_t bytes_of(size_t record_size, size_t members, size_t notified_count)
 {
     return sizeof(struct sx_membership_entry) + COPIES * (uint64_t)record_size +
-           members * sizeof(struct sx_belonging) + told_count * sizeof(pmix_proc_t);
+           members * sizeof(struct sx_belonging) + notified_count * sizeof(pmix_proc_t);
 }
 
 static void entry_free(struct sx_membership_entry *entry)
@@ -81,7 +81,7 @@ static void entry_free(struct sx_membership_entry *entry)
         free(entry->record);
         free(entry->alias);
         free(entry->id);
-        sx_proc_list_clear(&entry->told);
+        sx_proc_list_clear(&entry->notified);
         sx_users_clear(&entry->users);
         sx_list_remove(&entry->owned);
         free(entry);
@@ -193,7 +193,8 @@ static pmix_status_t entry_update(struct sx_memberships *all, struct sx_membersh
     if (rc != PMIX_SUCCESS) {
         return SX_RAISE(rc, "the %zu members of %s", options->proc_count, options->name);
     }
-    rc = entry_count(all, entry, owner, bytes_of(size, options->proc_count, options->told_count));
+    rc = entry_count(all, entry, owner,
+                     bytes_of(size, options->proc_count, options->notified_count));
     if (rc != PMIX_SUCCESS) {
         free(record);
         return rc;
@@ -303,7 +304,7 @@ pmix_status_t sx_memberships_change(struct sx_server *server, struct sx_membersh
     const struct sx_membership_options options = { .name = sx_membership_name(&entry->published),
                                                    .procs = procs,
                                                    .proc_count = proc_count,
-                                                   .told_count = entry->told.count };
+                                                   .notified_count = entry->notified.count };
     struct sx_membership_head head = entry->published.head;
     struct sx_belongings next;
 
@@ -416,7 +417,7 @@ void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry 
     all->has_news = true;
 }
 
-void sx_memberships_tell(struct sx_server *server)
+void sx_memberships_notify(struct sx_server *server)
 {
     if (server->memberships.has_news) {
         server->memberships.has_news = false;

@@ -98,9 +98,9 @@ struct sx_membership_entry {
     struct sx_belongings belongings;
     /* Of a connected namespace: collective/connect.c. */
     struct sx_table_node written;
-    struct sx_proc_list unsaid; /* jobs of which a member here has ended without a disconnect */
-    bool parted;                /* all have fenced since: no member depends on another */
-    struct sx_proc_list told;   /* of a set: as the host named them, if by wildcards */
+    struct sx_proc_list unsaid;   /* jobs of which a member here has ended without a disconnect */
+    bool parted;                  /* all have fenced since: no member depends on another */
+    struct sx_proc_list notified; /* of a set: as the host named them, if by wildcards */
 };
 
 /* A row of the column SX_MEMBERSHIP_ROWS. */
@@ -123,7 +123,7 @@ struct sx_memberships {
     struct sx_list views;         /* membership_store.c: what each user sees of them */
     struct sx_store_writer store; /* the node's */
     bool has_store;
-    bool has_news; /* since the last sx_memberships_tell */
+    bool has_news; /* since the last sx_memberships_notify */
 };
 
 void sx_memberships_init(struct sx_memberships *all, uint64_t seed);
@@ -139,7 +139,7 @@ struct sx_membership_options {
     const pmix_proc_t *procs; /* no wildcard, each once, in the order of their ranks in it */
     size_t proc_count;
     const struct sx_quota_owner *owner; /* NULL: a set is the host's, another the first client's */
-    size_t told_count;                  /* processes that its entry is to keep beside its members */
+    size_t notified_count;              /* processes that its entry is to keep beside its members */
 };
 /* Make a list and show it to all.  Return: PMIX_SUCCESS; PMIX_ERR_EXISTS when another list has the
  * name; PMIX_ERR_BAD_PARAM, as sx_membership_encode; PMIX_ERR_OUT_OF_RESOURCE, logged, and then
@@ -227,7 +227,7 @@ void sx_memberships_charge_owner(struct sx_server *server, const struct sx_membe
 void sx_memberships_remove(struct sx_server *server, struct sx_membership_entry *entry);
 
 /* At the end of a turn: wake the waiters for a change, if there was one. */
-void sx_memberships_tell(struct sx_server *server);
+void sx_memberships_notify(struct sx_server *server);
 
 /* The members in the order of their ranks, gaps as PMIX_RANK_INVALID.  Return: malloc'ed, as many
  * as sx_membership_size says; NULL when memory is out. */

@@ -124,7 +124,7 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     sx_list_init(&nspace->group_values);
     sx_list_init(&nspace->kept);
     sx_list_init(&nspace->awaited);
-    SX_FAMILIES_TELL(server, nspace_added, server, nspace);
+    SX_FAMILIES_NOTIFY(server, nspace_added, server, nspace);
     sx_list_append(&server->registry.nspaces, &nspace->link);
     return nspace;
 }
@@ -160,7 +160,7 @@ pmix_status_t sx_nspace_open(struct sx_server *server, struct sx_nspace *nspace)
 
         rc = sx_ring_create(&nspace->ring, nspace->name, 0, &placement);
         if (rc == PMIX_SUCCESS) {
-            SX_FAMILIES_TELL(server, nspace_opened, server, nspace);
+            SX_FAMILIES_NOTIFY(server, nspace_opened, server, nspace);
         }
     }
     return rc;
@@ -220,7 +220,7 @@ void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
 
 static void client_forget(struct sx_server *server, struct sx_client *client)
 {
-    SX_FAMILIES_TELL_OF(server, client_removed, client);
+    SX_FAMILIES_NOTIFY_OF(server, client_removed, client);
     client->nspace = client->home = NULL;
     sx_client_release(client);
 }
@@ -228,7 +228,7 @@ static void client_forget(struct sx_server *server, struct sx_client *client)
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
 {
     nspace->is_ending = true;
-    SX_FAMILIES_TELL(server, nspace_gone, server, nspace);
+    SX_FAMILIES_NOTIFY(server, nspace_gone, server, nspace);
     sx_list_remove(&nspace->link);
     sx_table_remove(&server->registry.names, &nspace->node);
     for (size_t i = 0; i < nspace->client_count; i++) {

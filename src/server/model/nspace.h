@@ -182,7 +182,7 @@ struct sx_client {
     uint64_t event_seq;                /* of its ring: up to here it has surely read */
     bool has_handlers;                 /* of events, or has had some */
     bool event_left;                   /* it has gone: no event is kept for it */
-    bool event_lost_told;
+    bool event_lost_notified;
     bool pid_stored; /* derived_keys.c: PMIX_PROC_PID is ours, not the host's */
 };
 

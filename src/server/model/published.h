@@ -209,7 +209,7 @@ pmix_status_t sx_published_share(struct sx_published *all, const struct sx_numa 
                                  const struct sx_publish_who *asker, int *ret_fd);
 
 /* @nspace belongs to @session now; there is no such namespace any more. */
-void sx_published_session_told(struct sx_published *all, const char *nspace, uint64_t session);
+void sx_published_session_notified(struct sx_published *all, const char *nspace, uint64_t session);
 void sx_published_session_over(struct sx_published *all, const char *nspace);
 
 /* All readers have gone.  Called before sx_published_deinit. */

@@ -48,17 +48,17 @@ static void key_show(struct sx_published *all, struct user *user, const char *ke
 {
     struct sx_published_shown shown[SX_PUBLISHED_ENTRIES_MAX];
     struct sx_published_row *row = NULL;
-    bool is_told = true; /* by the record: it has all that this user's processes may see */
+    bool is_notified = true; /* by the record: it has all that this user's processes may see */
     size_t count = 0;
 
-    while (is_told && (row = sx_published_next(all, key, row)) != NULL) {
+    while (is_notified && (row = sx_published_next(all, key, row)) != NULL) {
         if (row->publisher->party.uid == user->uid) {
-            is_told = is_plain(row) && shown_add(shown, &count, row);
+            is_notified = is_plain(row) && shown_add(shown, &count, row);
         } else {
-            is_told = !sx_published_is_open(row);
+            is_notified = !sx_published_is_open(row);
         }
     }
-    const pmix_status_t rc = sx_published_show(&user->store, key, shown, is_told ? count : 0);
+    const pmix_status_t rc = sx_published_show(&user->store, key, shown, is_notified ? count : 0);
 
     if (rc != PMIX_SUCCESS) {
         sx_log(SX_LOG_INFO, "no room to show what is published as \"%.64s\": who looks it up asks",
@@ -139,7 +139,7 @@ pmix_status_t sx_published_share(struct sx_published *all, const struct sx_numa 
     return rc == PMIX_SUCCESS ? sx_segment_share(&user->store.view.seg, ret_fd) : rc;
 }
 
-void sx_published_session_told(struct sx_published *all, const char *nspace, uint64_t session)
+void sx_published_session_notified(struct sx_published *all, const char *nspace, uint64_t session)
 {
     SX_LIST_EACH(it, &all->users) {
         (void)sx_published_session_show(&SX_LIST_ENTRY(it, struct user, link)->store, nspace,

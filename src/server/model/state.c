@@ -15,7 +15,7 @@
 
 static _Atomic(struct sx_server *) running;
 static struct sx_server *parents; /* in a forked child of the host: the server as it was then */
-static atomic_bool told;
+static atomic_bool notified;
 
 /* In the child of a fork: the thread that would answer does not exist there. */
 static void forked(void)
@@ -26,7 +26,7 @@ static void forked(void)
         parents = server;
         atomic_store_explicit(&running, NULL, memory_order_relaxed);
     }
-    atomic_store(&told, false);
+    atomic_store(&notified, false);
 }
 
 struct sx_server *sx_server_get(void)
@@ -34,7 +34,7 @@ struct sx_server *sx_server_get(void)
     /* A0 <- R0 (sx_server_set): a reader that sees the pointer sees the server behind it. */
     struct sx_server *const server = atomic_load_explicit(&running, memory_order_acquire);
 
-    if (server == NULL && parents != NULL && !atomic_exchange(&told, true)) {
+    if (server == NULL && parents != NULL && !atomic_exchange(&notified, true)) {
         sx_log(SX_LOG_ERROR,
                "this process is a forked child of a PMIx server's host: calls to the server are "
                "refused here. Make them in process %d, or execute a program here",

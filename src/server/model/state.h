@@ -142,7 +142,7 @@ struct sx_log_user {
 };
 struct sx_log_bound {
     struct sx_log_cause cause;
-    bool is_telling; /* of what is left out: that is not counted */
+    bool is_notifying; /* of what is left out: that is not counted */
     uint64_t lines_max;
     struct sx_log_user users[SX_LOG_USERS_MAX + 1]; /* the last: of no user, or of one more */
     struct sx_timer timer;                          /* added while lines are left out */

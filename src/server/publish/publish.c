@@ -344,9 +344,9 @@ pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *clien
     return rc;
 }
 
-void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace)
+void sx_publish_session_notified(struct sx_server *server, const struct sx_nspace *nspace)
 {
-    sx_published_session_told(&server->publish.published, nspace->name, nspace->session);
+    sx_published_session_notified(&server->publish.published, nspace->name, nspace->session);
 }
 
 /* ---- clients and jobs that leave ------------------------------------------------------------- */

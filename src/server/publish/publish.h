@@ -55,7 +55,7 @@ pmix_status_t sx_publish_by_host(const struct sx_role_publish *call, pmix_info_t
 pmix_status_t sx_publish_share(struct sx_server *server, struct sx_client *client, int *ret_fd);
 
 /* The session of @nspace has become known. */
-void sx_publish_session_told(struct sx_server *server, const struct sx_nspace *nspace);
+void sx_publish_session_notified(struct sx_server *server, const struct sx_nspace *nspace);
 
 /* The job @nspace, which @spawner has spawned, has failed with @status.  An MPI library waits in a
  * lookup for a value of its child, which will not be published.  So the waiting lookups of @spawner

@@ -123,7 +123,7 @@ static const struct sx_nspace *nspace_meant(struct question *question)
 }
 
 /* The name of the namespace, and the command that started it if that is set. */
-static bool nspace_tell(const struct sx_nspace *nspace, pmix_info_t *ret)
+static bool nspace_report(const struct sx_nspace *nspace, pmix_info_t *ret)
 {
     const struct sx_site site = { .shared = nspace->has_store ? &nspace->store.view : NULL };
     const char *const command = sx_site_text(&site, SX_REALM_JOB, SX_ROW_JOB, PMIX_CMD_LINE);
@@ -136,7 +136,7 @@ static bool nspace_tell(const struct sx_nspace *nspace, pmix_info_t *ret)
             PMIx_Info_load(&infos[1], PMIX_CMD_LINE, command, PMIX_STRING) == PMIX_SUCCESS);
 }
 
-static bool is_told(struct question *question, const struct sx_nspace *nspace)
+static bool is_notified(struct question *question, const struct sx_nspace *nspace)
 {
     const char *const only = question->asked.options->nspace;
 
@@ -151,7 +151,7 @@ static pmix_status_t namespace_info_answer(struct question *question, pmix_value
     size_t count = 0, rows = 0;
 
     SX_LIST_EACH(it, nspaces) {
-        count += is_told(question, SX_LIST_ENTRY(it, struct sx_nspace, link));
+        count += is_notified(question, SX_LIST_ENTRY(it, struct sx_nspace, link));
         rows++;
     }
     cost(question, rows / ROWS_PER_UNIT);
@@ -159,19 +159,19 @@ static pmix_status_t namespace_info_answer(struct question *question, pmix_value
         return PMIX_ERR_NOT_FOUND;
     }
     pmix_info_t *info = infos_make(count, ret);
-    bool told = info != NULL;
+    bool notified = info != NULL;
 
     SX_LIST_EACH(it, nspaces) {
         const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, link);
 
-        if (told && is_told(question, nspace)) {
-            told = nspace_tell(nspace, info++);
+        if (notified && is_notified(question, nspace)) {
+            notified = nspace_report(nspace, info++);
         }
     }
-    if (!told) {
+    if (!notified) {
         sx_value_destruct(ret);
     }
-    return told ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
+    return notified ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
 /* As this server sees it, from this node. */

@@ -19,7 +19,7 @@
 
 static pmix_proc_t me;
 static atomic_int news_count;
-static sem_t last_is_here, is_told;
+static sem_t last_is_here, is_notified;
 
 static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
                      size_t ninfo, pmix_info_t results[], size_t nresults,
@@ -47,28 +47,28 @@ static void must(pmix_status_t rc, const char *what)
     }
 }
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_notified(pmix_status_t status, void *cbdata)
 {
     *(pmix_status_t *)cbdata = status;
-    sem_post(&is_told);
+    sem_post(&is_notified);
 }
 
 /* With a callback: without one OpenPMIx does not wait for its server's answer. */
-static pmix_status_t tell(pmix_status_t code)
+static pmix_status_t notify(pmix_status_t code)
 {
     pmix_status_t status;
-    const pmix_status_t rc = PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, NULL, 0, on_told,
-                                               &status);
+    const pmix_status_t rc = PMIx_Notify_event(code, &me, PMIX_RANGE_NAMESPACE, NULL, 0,
+                                               on_notified, &status);
 
     if (rc != PMIX_SUCCESS) {
         return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
     }
-    sem_wait(&is_told);
+    sem_wait(&is_notified);
     return status;
 }
 
 /* Rank 0's word on how far its events went, told by a value. */
-static pmix_status_t reach_tell(pmix_status_t reach)
+static pmix_status_t reach_notify(pmix_status_t reach)
 {
     pmix_value_t value, *got = NULL;
     pmix_proc_t first = me;
@@ -114,18 +114,18 @@ int main(void)
     struct timespec until;
 
     sem_init(&last_is_here, 0, 0);
-    sem_init(&is_told, 0, 0);
+    sem_init(&is_notified, 0, 0);
     must(PMIx_Init(&me, NULL, 0), "init");
     if (PMIx_Register_event_handler(codes, 2, NULL, 0, on_event, NULL, NULL) < 0) {
         must(PMIX_ERROR, "a handler");
     }
     must(PMIx_Fence(NULL, 0, NULL, 0), "fence");
     if (me.rank == 0) {
-        reach = tell(NEWS);
-        const pmix_status_t rc = tell(LAST);
+        reach = notify(NEWS);
+        const pmix_status_t rc = notify(LAST);
         reach = reach == PMIX_SUCCESS ? rc : reach;
     }
-    reach = reach_tell(reach);
+    reach = reach_notify(reach);
     if (reach != PMIX_ERR_PARTIAL_SUCCESS) {
         must(reach, "notify");
     }

@@ -257,7 +257,7 @@ static void data(void)
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static atomic_int code_count, default_count, late_count;
-static char heard[64];
+static char received[64];
 
 static void reply(pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
@@ -271,7 +271,8 @@ static void on_code(size_t id, pmix_status_t status, const pmix_proc_t *source, 
     (void)id, (void)results, (void)nresults;
     for (size_t i = 0; i < ninfo; i++) {
         if (strcmp(info[i].key, "test.text") == 0) {
-            snprintf(heard, sizeof(heard), "%s of %u", info[i].value.data.string, source->rank);
+            snprintf(received, sizeof(received), "%s of %u", info[i].value.data.string,
+                     source->rank);
         }
     }
     atomic_fetch_add(status == CODE ? &code_count : &late_count, 1);
@@ -352,7 +353,7 @@ static void events(void)
         notify(CODE);
     }
     await(&code_count, 1);
-    CHECK(strcmp(heard, "hello of 0") == 0);
+    CHECK(strcmp(received, "hello of 0") == 0);
     CHECK(atomic_load(&default_count) == 0);
     fence(false);
     if (me.rank == 1) {

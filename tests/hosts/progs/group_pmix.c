@@ -191,7 +191,7 @@ static void on_left(size_t id, pmix_status_t status, const pmix_proc_t *source, 
     cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static bool hears_of_leaving(void)
+static bool receives_of_leaving(void)
 {
     struct timespec until;
 
@@ -207,7 +207,8 @@ static void leave_and_end(void)
         must(PMIx_Group_leave("all", NULL, 0), PMIX_SUCCESS, "leave");
         must(meet("all"), -66 /* PMIX_ERR_NOT_A_MEMBER */, "meet, as no member");
     } else {
-        must(hears_of_leaving() ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT, PMIX_SUCCESS, "hear of the end");
+        must(receives_of_leaving() ? PMIX_SUCCESS : PMIX_ERR_TIMEOUT, PMIX_SUCCESS,
+             "hear of the end");
         must(meet("all"), PMIX_SUCCESS, "meet those who are left");
         must(PMIx_Group_destruct("all", NULL, 0), PMIX_SUCCESS, "destruct");
         must(PMIx_Group_destruct("all", NULL, 0), PMIX_ERR_NOT_FOUND, "destruct again");

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 static pmix_proc_t me;
-static sem_t heard;
+static sem_t received;
 
 static void must(pmix_status_t rc, const char *what)
 {
@@ -38,7 +38,7 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
                    size_t ninfo, pmix_info_t results[], size_t nresults,
                    pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
-    sem_post(&heard);
+    sem_post(&received);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
@@ -120,7 +120,7 @@ __attribute__((noreturn)) static void be_parent_of_two(char **argv)
     pmix_info_t info[2];
     pmix_proc_t some[2];
 
-    sem_init(&heard, 0, 0);
+    sem_init(&received, 0, 0);
     PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, NULL, NULL);
     PMIX_INFO_LOAD(&info[0], PMIX_JOB_RECOVERABLE, NULL, PMIX_BOOL);
     PMIX_INFO_LOAD(&info[1], PMIX_NOTIFY_PROC_ABNORMAL_TERMINATION, NULL, PMIX_BOOL);
@@ -129,7 +129,7 @@ __attribute__((noreturn)) static void be_parent_of_two(char **argv)
         spawn(argv, info, 2, children[i]);
         PMIX_LOAD_PROCID(&some[1], children[i], 0);
         must(PMIx_Connect(some, 2, NULL, 0), "PMIx_Connect");
-        sem_wait(&heard);
+        sem_wait(&received);
     }
     ask_for_end(children[0]);
     for (;;) {
@@ -145,7 +145,7 @@ static void be_parent(char **argv)
     pmix_nspace_t child;
     pmix_info_t info[3];
 
-    sem_init(&heard, 0, 0);
+    sem_init(&received, 0, 0);
     must(PMIx_Register_event_handler(&code, 1, NULL, 0, on_end, NULL, NULL) < 0 ? PMIX_ERROR
                                                                                 : PMIX_SUCCESS,
          "a handler");
@@ -157,7 +157,7 @@ static void be_parent(char **argv)
     while (waits(argv[1])) {
         pause();
     }
-    sem_wait(&heard);
+    sem_wait(&received);
     if (strcmp(argv[1], "part") == 0) {
         look_up();
     }

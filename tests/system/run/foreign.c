@@ -359,7 +359,7 @@ static void fabric(void)
 #define CODE_END (-3003)
 #define EVENTS 20 /* of the first two, in turns */
 
-static unsigned heard[3]; /* by handler */
+static unsigned received[3]; /* by handler */
 
 static void publish(pmix_status_t code)
 {
@@ -409,7 +409,7 @@ static void late(void)
                             size_t nresults, pmix_event_notification_cbfunc_fn_t answer, \
                             void *cbdata)                                                \
     {                                                                                    \
-        heard[number]++;                                                                 \
+        received[number]++;                                                              \
         answer(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);                 \
         if (code == CODE_END) {                                                          \
             sem_post(&done);                                                             \
@@ -449,7 +449,7 @@ static void recode(void)
         publish(CODE_END);
     } else {
         await("events");
-        check(heard[0] == 0 && heard[1] == 1 && heard[2] == 2 ? PMIX_SUCCESS : PMIX_ERROR,
+        check(received[0] == 0 && received[1] == 1 && received[2] == 2 ? PMIX_SUCCESS : PMIX_ERROR,
               "who has got what");
     }
     fence();

@@ -334,11 +334,11 @@ static int devices(void)
 /* ---- failures -------------------------------------------------------------------------------- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t heard = PTHREAD_COND_INITIALIZER;
-static bool lost;             /* of rank 1: the connection is lost */
-static pmix_status_t told[2]; /* how it ended */
-static int told_count;
-static int told_exit = -1;
+static pthread_cond_t received = PTHREAD_COND_INITIALIZER;
+static bool lost;                 /* of rank 1: the connection is lost */
+static pmix_status_t notified[2]; /* how it ended */
+static int notified_count;
+static int notified_exit = -1;
 static bool hangs; /* handlers do not return */
 
 static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *source,
@@ -353,15 +353,15 @@ static void on_failure(size_t id, pmix_status_t status, const pmix_proc_t *sourc
             of_rank_1 = info[i].value.type == PMIX_PROC && info[i].value.data.proc->rank == 1 &&
                         strcmp(info[i].value.data.proc->nspace, me.nspace) == 0;
         } else if (strcmp(info[i].key, PMIX_EXIT_CODE) == 0) {
-            told_exit = info[i].value.data.integer;
+            notified_exit = info[i].value.data.integer;
         }
     }
     if (of_rank_1 && status == PMIX_ERR_LOST_CONNECTION) {
         lost = true;
-    } else if (of_rank_1 && told_count < 2) {
-        told[told_count++] = status;
+    } else if (of_rank_1 && notified_count < 2) {
+        notified[notified_count++] = status;
     }
-    pthread_cond_broadcast(&heard);
+    pthread_cond_broadcast(&received);
     pthread_mutex_unlock(&lock);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -420,8 +420,8 @@ static int survive(const char *how)
         _exit(strcmp(how, "exit") == 0 ? 5 : 0);
     }
     pthread_mutex_lock(&lock);
-    while (!lost || told_count < (strcmp(how, "exit") == 0 ? 2 : 1)) {
-        pthread_cond_wait(&heard, &lock);
+    while (!lost || notified_count < (strcmp(how, "exit") == 0 ? 2 : 1)) {
+        pthread_cond_wait(&received, &lock);
     }
     pthread_mutex_unlock(&lock);
     if (PMIx_Fence(NULL, 0, NULL, 0) != PMIX_ERR_LOST_CONNECTION) {
@@ -429,8 +429,9 @@ static int survive(const char *how)
         return 1;
     }
     fence_without(rank_1);
-    for (int i = 0; i < told_count; i++) {
-        printf("rank %u: heard %s, exit code %d\n", me.rank, PMIx_Error_string(told[i]), told_exit);
+    for (int i = 0; i < notified_count; i++) {
+        printf("rank %u: heard %s, exit code %d\n", me.rank, PMIx_Error_string(notified[i]),
+               notified_exit);
     }
     return 0;
 }
@@ -514,7 +515,7 @@ static void on_end(size_t id, pmix_status_t status, const pmix_proc_t *source, p
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static int hear(const char *how, bool listens)
+static int receive(const char *how, bool listens)
 {
     pmix_status_t codes[] = { PMIX_ERR_LOST_CONNECTION, PMIX_ERR_PROC_ABORTED_BY_SIG,
                               PMIX_ERR_EXIT_NONZERO_TERM, PMIX_ERR_PROC_TERM_WO_SYNC,
@@ -1042,7 +1043,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "hear") == 0 || strcmp(what, "hang") == 0 ||
                strcmp(what, "deaf") == 0) {
         hangs = strcmp(what, "hang") == 0;
-        code = hear(argc > 2 ? argv[2] : "", strcmp(what, "deaf") != 0);
+        code = receive(argc > 2 ? argv[2] : "", strcmp(what, "deaf") != 0);
     } else if (strcmp(what, "devices") == 0) {
         code = devices();
     } else if (strcmp(what, "load") == 0) {

@@ -50,7 +50,7 @@ static struct {
         unsigned long long next;   /* number of a line */
         unsigned long count, ends; /* of this pull */
     } of[RANKS];
-} heard = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+} received = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...)
 {
@@ -116,15 +116,15 @@ static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *s
 {
     const unsigned rank = source->rank;
 
-    pthread_mutex_lock(&heard.lock);
-    heard.number = heard.number == 0 ? handler : heard.number;
-    if (!heard.open || handler != heard.number) {
+    pthread_mutex_lock(&received.lock);
+    received.number = received.number == 0 ? handler : received.number;
+    if (!received.open || handler != received.number) {
         die("pull %zu gets output, although there is no such pull", handler);
     }
     if (channel != PMIX_FWD_STDOUT_CHANNEL || rank >= RANKS || ninfo > 0) {
         die("output of channel %u of rank %u with %zu infos", channel, rank, ninfo);
     }
-    struct stream *const stream = &heard.of[rank];
+    struct stream *const stream = &received.of[rank];
 
     if (stream->ends > 0) {
         die("%zu bytes of rank %u behind its end", payload->size, rank);
@@ -137,34 +137,34 @@ static void on_output(size_t handler, pmix_iof_channel_t channel, pmix_proc_t *s
             stream->line_used = 0;
         }
     }
-    pthread_cond_broadcast(&heard.changed);
-    pthread_mutex_unlock(&heard.lock);
+    pthread_cond_broadcast(&received.changed);
+    pthread_mutex_unlock(&received.lock);
 }
 
 /* Under the lock. */
 static bool is_answered(void)
 {
-    return heard.answered;
+    return received.answered;
 }
 static bool flows(void)
 {
     bool all = true;
 
     for (unsigned rank = 0; rank < FLOWING; rank++) {
-        all &= heard.of[rank].count >= ENOUGH;
+        all &= received.of[rank].count >= ENOUGH;
     }
     return all;
 }
 static bool has_last_end(void)
 {
-    return heard.of[RANKS - 1].ends > 0;
+    return received.of[RANKS - 1].ends > 0;
 }
 static bool has_ends(void)
 {
     bool all = true;
 
     for (unsigned rank = 0; rank < RANKS; rank++) {
-        all &= heard.of[rank].ends > 0;
+        all &= received.of[rank].ends > 0;
     }
     return all;
 }
@@ -175,24 +175,24 @@ static void await(const char *what, bool (*is_so)(void))
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += PATIENCE_S;
-    pthread_mutex_lock(&heard.lock);
+    pthread_mutex_lock(&received.lock);
     while (!is_so()) {
-        if (pthread_cond_timedwait(&heard.changed, &heard.lock, &until) != 0) {
+        if (pthread_cond_timedwait(&received.changed, &received.lock, &until) != 0) {
             die("waited in vain: %s", what);
         }
     }
-    pthread_mutex_unlock(&heard.lock);
+    pthread_mutex_unlock(&received.lock);
 }
 
 /* ---- a pull ---------------------------------------------------------------------------------- */
 
 static void answer(pmix_status_t status)
 {
-    pthread_mutex_lock(&heard.lock);
-    heard.answered = true;
-    heard.status = status;
-    pthread_cond_broadcast(&heard.changed);
-    pthread_mutex_unlock(&heard.lock);
+    pthread_mutex_lock(&received.lock);
+    received.answered = true;
+    received.status = status;
+    pthread_cond_broadcast(&received.changed);
+    pthread_mutex_unlock(&received.lock);
 }
 
 static void on_registered(pmix_status_t status, size_t number, void *cbdata)
@@ -213,33 +213,33 @@ static void pull(const char *nspace, pmix_rank_t rank, bool later)
     size_t number = 0;
 
     PMIX_LOAD_PROCID(&proc, nspace, rank);
-    pthread_mutex_lock(&heard.lock);
-    heard.open = true;
-    heard.number = 0;
-    heard.answered = false;
+    pthread_mutex_lock(&received.lock);
+    received.open = true;
+    received.number = 0;
+    received.answered = false;
     for (unsigned i = 0; i < RANKS; i++) {
-        heard.of[i].count = heard.of[i].ends = 0;
+        received.of[i].count = received.of[i].ends = 0;
     }
-    pthread_mutex_unlock(&heard.lock);
+    pthread_mutex_unlock(&received.lock);
     pmix_status_t rc = PMIx_IOF_pull(&proc, 1, NULL, 0, PMIX_FWD_STDOUT_CHANNEL, on_output,
                                      later ? on_registered : NULL, &number);
 
     if (later && rc == PMIX_SUCCESS) {
         await("the pull is made", is_answered);
-        rc = heard.status;
+        rc = received.status;
     } else if (!later && rc > 0) {
         number = (size_t)rc;
         rc = PMIX_SUCCESS;
     }
-    pthread_mutex_lock(&heard.lock);
+    pthread_mutex_lock(&received.lock);
     if (rc != PMIX_SUCCESS) {
         die("PMIx_IOF_pull: %s", PMIx_Error_string(rc));
     }
-    if (heard.number != 0 && heard.number != number) {
-        die("pull %zu is made, and there comes output of pull %zu", number, heard.number);
+    if (received.number != 0 && received.number != number) {
+        die("pull %zu is made, and there comes output of pull %zu", number, received.number);
     }
-    heard.number = number;
-    pthread_mutex_unlock(&heard.lock);
+    received.number = number;
+    pthread_mutex_unlock(&received.lock);
 }
 
 static void refused(const char *what, size_t number)
@@ -253,25 +253,25 @@ static void refused(const char *what, size_t number)
 
 static void take_back(bool later)
 {
-    heard.answered = false;
-    pmix_status_t rc = PMIx_IOF_deregister(heard.number, NULL, 0, later ? on_deregistered : NULL,
+    received.answered = false;
+    pmix_status_t rc = PMIx_IOF_deregister(received.number, NULL, 0, later ? on_deregistered : NULL,
                                            NULL);
 
     if (later && rc == PMIX_SUCCESS) {
         await("the pull is taken back", is_answered);
-        rc = heard.status;
+        rc = received.status;
     }
-    pthread_mutex_lock(&heard.lock);
-    heard.open = false; /* so that what comes now is too late */
+    pthread_mutex_lock(&received.lock);
+    received.open = false; /* so that what comes now is too late */
     for (unsigned rank = 0; rank < RANKS; rank++) {
-        if (rc != PMIX_SUCCESS || heard.of[rank].line_used > 0) {
+        if (rc != PMIX_SUCCESS || received.of[rank].line_used > 0) {
             die("PMIx_IOF_deregister: %s, with %zu bytes of a line of rank %u",
-                PMIx_Error_string(rc), heard.of[rank].line_used, rank);
+                PMIx_Error_string(rc), received.of[rank].line_used, rank);
         }
     }
-    pthread_mutex_unlock(&heard.lock);
-    refused("a pull that was taken back", heard.number);
-    refused("a pull that never was", heard.number + 1);
+    pthread_mutex_unlock(&received.lock);
+    refused("a pull that was taken back", received.number);
+    refused("a pull that never was", received.number + 1);
     refused("a pull that never was", 0);
 }
 
@@ -283,9 +283,9 @@ static void rounds(const char *nspace, int count)
         pull(nspace, PMIX_RANK_WILDCARD, i % 2 != 0);
         await("lines come", flows);
         take_back(i % 4 > 1);
-        if (heard.of[RANKS - 1].ends != 1 || heard.of[RANKS - 1].count > 0) {
-            die("of a rank that has ended: %lu lines, %lu ends", heard.of[RANKS - 1].count,
-                heard.of[RANKS - 1].ends);
+        if (received.of[RANKS - 1].ends != 1 || received.of[RANKS - 1].count > 0) {
+            die("of a rank that has ended: %lu lines, %lu ends", received.of[RANKS - 1].count,
+                received.of[RANKS - 1].ends);
         }
     }
 }
@@ -303,7 +303,7 @@ static void steady(const char *nspace, const char *path)
     fflush(file);
     await("all ranks end", has_ends);
     for (unsigned rank = 0; rank < FLOWING; rank++) {
-        fprintf(file, "%02u %llu\n", rank, heard.of[rank].next);
+        fprintf(file, "%02u %llu\n", rank, received.of[rank].next);
     }
     fclose(file);
 }
@@ -324,8 +324,8 @@ static void ended(const char *nspace)
         pull(nspace, RANKS - 1, i > 0);
         await("a rank that has ended: its end", has_last_end);
         take_back(false);
-        if (heard.of[RANKS - 1].count > 0) {
-            die("of a rank that has ended: %lu lines", heard.of[RANKS - 1].count);
+        if (received.of[RANKS - 1].count > 0) {
+            die("of a rank that has ended: %lu lines", received.of[RANKS - 1].count);
         }
     }
 }

@@ -75,7 +75,7 @@ static pmix_status_t ask(const char *key, const char *nspace, pmix_info_t **info
     return rc;
 }
 
-static void ask_and_tell(const char *what, const char *key, const char *nspace)
+static void ask_and_notify(const char *what, const char *key, const char *nspace)
 {
     pmix_info_t *info;
     size_t ninfo;
@@ -85,7 +85,7 @@ static void ask_and_tell(const char *what, const char *key, const char *nspace)
     PMIX_INFO_FREE(info, ninfo);
 }
 
-static void table_tell(const char *nspace)
+static void table_notify(const char *nspace)
 {
     char host[256] = "";
     pmix_info_t *info;
@@ -110,7 +110,7 @@ static void table_tell(const char *nspace)
 }
 
 /* Of the one namespace that is asked about. */
-static void namespace_tell(const char *nspace)
+static void namespace_notify(const char *nspace)
 {
     pmix_info_t *info;
     size_t ninfo;
@@ -131,7 +131,7 @@ static void namespace_tell(const char *nspace)
     PMIX_INFO_FREE(info, ninfo);
 }
 
-static void peers_tell(const char *nspace)
+static void peers_notify(const char *nspace)
 {
     pmix_value_t *size = NULL;
     pmix_proc_t *procs = NULL, job;
@@ -150,7 +150,7 @@ static void peers_tell(const char *nspace)
     }
 }
 
-static void jobs_tell(void)
+static void jobs_notify(void)
 {
     pmix_info_t *info;
     size_t ninfo;
@@ -161,10 +161,10 @@ static void jobs_tell(void)
 
         while ((nspace = strsep(&rest, ",")) != NULL) {
             printf("job: %s\n", nspace);
-            ask_and_tell("status", PMIX_QUERY_JOB_STATUS, nspace);
-            namespace_tell(nspace);
-            table_tell(nspace);
-            peers_tell(nspace);
+            ask_and_notify("status", PMIX_QUERY_JOB_STATUS, nspace);
+            namespace_notify(nspace);
+            table_notify(nspace);
+            peers_notify(nspace);
         }
     }
     PMIX_INFO_FREE(info, ninfo);
@@ -176,21 +176,21 @@ int main(int argc, char **argv)
     size_t count;
 
     nonblocking = argc > 1;
-    ask_and_tell("abi before", PMIX_QUERY_STABLE_ABI_VERSION, NULL);
-    ask_and_tell("namespaces before", PMIX_QUERY_NAMESPACES, NULL);
+    ask_and_notify("abi before", PMIX_QUERY_STABLE_ABI_VERSION, NULL);
+    ask_and_notify("namespaces before", PMIX_QUERY_NAMESPACES, NULL);
     if (PMIx_tool_init(&me, NULL, 0) != PMIX_SUCCESS || !PMIx_tool_is_connected()) {
         return 1;
     }
-    jobs_tell();
-    ask_and_tell("servers", PMIX_QUERY_AVAIL_SERVERS, NULL);
-    ask_and_tell("status of nobody", PMIX_QUERY_JOB_STATUS, NULL);
-    ask_and_tell("nonsense", "no.such.key", NULL);
+    jobs_notify();
+    ask_and_notify("servers", PMIX_QUERY_AVAIL_SERVERS, NULL);
+    ask_and_notify("status of nobody", PMIX_QUERY_JOB_STATUS, NULL);
+    ask_and_notify("nonsense", "no.such.key", NULL);
     if (PMIx_tool_get_servers(&servers, &count) != PMIX_SUCCESS || count != 1 ||
         PMIx_tool_disconnect(servers) != PMIX_SUCCESS) {
         return 1;
     }
     PMIX_PROC_FREE(servers, count);
     printf("connected: %d\n", PMIx_tool_is_connected());
-    ask_and_tell("after", PMIX_QUERY_PROC_TABLE, "nobody");
+    ask_and_notify("after", PMIX_QUERY_PROC_TABLE, "nobody");
     return PMIx_tool_finalize() == PMIX_SUCCESS ? 0 : 1;
 }

@@ -18,7 +18,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static bool heard;
+static bool received;
 
 static struct {
     void *handle;
@@ -66,7 +66,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      pmix_event_notification_cbfunc_fn_t done, void *cbdata)
 {
     pthread_mutex_lock(&lock);
-    heard = true;
+    received = true;
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&lock);
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
         must(dlclose(pmix.handle) == 0, "dlclose");
         must(close(open(argv[2], O_CREAT | O_WRONLY, 0600)) == 0, "the file");
         pthread_mutex_lock(&lock);
-        while (!heard) {
+        while (!received) {
             pthread_cond_wait(&changed, &lock);
         }
         pthread_mutex_unlock(&lock);

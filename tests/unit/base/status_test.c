@@ -80,7 +80,7 @@ Test(status, lines_of_a_detailed_log_have_a_time_and_a_speaker)
               "%s", text);
 }
 
-Test(status, raise_is_silent_when_told_so)
+Test(status, raise_is_silent_when_notified_so)
 {
     char text[2048];
 

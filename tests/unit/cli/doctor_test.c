@@ -378,7 +378,7 @@ Test(doctor, finds_who_is_missing)
     expect_has(text, "{\"kind\":\"member-missing\",\"level\":\"problem\",");
     expect_has(text, ") has called PMIx_Finalize\"");
     free(text);
-    op.flags = SX_OPEN_TOLD; /* nobody waits */
+    op.flags = SX_OPEN_NOTIFIED; /* nobody waits */
     text = look_at_op(&op);
     expect_lacks(text, "member-");
     free(text);
@@ -398,7 +398,7 @@ Test(doctor, finds_a_lane_that_is_not_read)
     uint32_t index;
 
     cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
-    sx_board_slot_tell(&board, index, &shown);
+    sx_board_slot_notify(&board, index, &shown);
     cr_assert_eq(sx_lane_create(&reader, "job.7.3", &board, index, NULL), PMIX_SUCCESS);
     char *text = jobs_look(false);
 

@@ -132,7 +132,7 @@ Test(ls, says_why_an_operation_of_which_nobody_is_missing_stays_open)
         { SX_OPEN_UNREGISTERED, "  everybody here has arrived: it waits until the host has "
                                 "registered a namespace that it names\n" },
         { SX_OPEN_WITH_HOST, "  everybody here has arrived: the host has not answered\n" },
-        { SX_OPEN_WITH_HOST | SX_OPEN_TOLD,
+        { SX_OPEN_WITH_HOST | SX_OPEN_NOTIFIED,
           "  its callers have their answer; the host has not given its own\n" },
     };
 
@@ -218,7 +218,7 @@ Test(ls, lists_the_clients_of_a_board)
     cr_assert_eq(sx_board_create(&board, "server", NULL), PMIX_SUCCESS);
     for (size_t i = 0; i < SX_COUNT(shown); i++) {
         cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
-        sx_board_slot_tell(&board, index, &shown[i]);
+        sx_board_slot_notify(&board, index, &shown[i]);
     }
     cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS); /* not told of */
     char *text = test_ls_thing("clients", NULL);

@@ -128,7 +128,7 @@ static unsigned long test_pages(const char *at)
     return sum;
 }
 
-Test(mem, tells_on_which_nodes_the_pages_lie)
+Test(mem, notifies_on_which_nodes_the_pages_lie)
 {
     static char blob[5 << 20]; /* more pages than one call asks about */
     const pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { blob, sizeof(blob) } };
@@ -428,7 +428,7 @@ Test(mem, dumps_open_operations)
         .since_ns = 12,
         .deadline_ns = 34,
         .kind = SX_COLLECTIVE_CONNECT,
-        .flags = SX_OPEN_WITH_HOST | SX_OPEN_TOLD,
+        .flags = SX_OPEN_WITH_HOST | SX_OPEN_NOTIFIED,
         .expected = 5,
         .arrived = 3,
         .proc_count = 2,

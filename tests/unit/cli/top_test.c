@@ -51,7 +51,7 @@ static void served_make(struct served *served)
 
     cr_assert_eq(sx_board_create(&served->board, "server", NULL), PMIX_SUCCESS);
     cr_assert_eq(sx_board_slot_claim(&served->board, &slot), PMIX_SUCCESS);
-    sx_board_slot_tell(&served->board, slot, &shown);
+    sx_board_slot_notify(&served->board, slot, &shown);
     cr_assert_eq(sx_lane_create(&served->lane, "job.7.0", &served->board, slot, NULL),
                  PMIX_SUCCESS);
     cr_assert_eq(sx_store_create(&served->store, &options), PMIX_SUCCESS);

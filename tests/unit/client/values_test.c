@@ -251,7 +251,7 @@ static pmix_status_t get_qualified(const char *key, uint32_t number, bool two, c
     return rc;
 }
 
-Test(values, qualifiers_tell_the_values_of_a_key_apart)
+Test(values, qualifiers_notify_the_values_of_a_key_apart)
 {
     pmix_value_t *value;
     char text[64];

@@ -364,7 +364,7 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
     const int before = test_count_fds();
     struct sx_frame frame;
     uint32_t next = 0;
-    int told = 0;
+    int notified = 0;
 
     server->channel.on_sent = on_sent;
     for (uint32_t id = 0; id < COUNT; id++) {
@@ -378,8 +378,8 @@ EACH_ENGINE(channel, queues_for_a_slow_client_in_order)
 
         if (rc == PMIX_ERR_WOULD_BLOCK) {
             test_loop_settle(&server->bench);
-            cr_assert_gt(server->sent_count, told, "who sleeps is told of more");
-            told = server->sent_count;
+            cr_assert_gt(server->sent_count, notified, "who sleeps is told of more");
+            notified = server->sent_count;
             continue;
         }
         cr_assert_eq(rc, PMIX_SUCCESS);

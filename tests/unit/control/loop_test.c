@@ -1081,7 +1081,7 @@ EACH_ENGINE(loop, freeing_the_loop_drops_sources_that_are_still_added)
 
 /* ---- deaths and words --------------------------------------------------------------------- */
 
-EACH_ENGINE(loop, a_pidfd_tells_a_death)
+EACH_ENGINE(loop, a_pidfd_notifies_a_death)
 {
     struct reading reading = { .stop_at = 1 };
 
@@ -1143,7 +1143,7 @@ static void *change_word(void *arg)
     return NULL;
 }
 
-EACH_ENGINE(loop, a_word_that_changes_is_told_once)
+EACH_ENGINE(loop, a_word_that_changes_is_notified_once)
 {
     struct wording wording = { .calls = 0 };
     pthread_t thread;

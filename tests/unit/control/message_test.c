@@ -69,7 +69,7 @@ Test(message, every_request_has_a_cost)
 }
 
 /* The sender hears of it before the receiver has to refuse it. */
-Test(message, what_is_too_large_is_told_to_its_sender)
+Test(message, what_is_too_large_is_notified_to_its_sender)
 {
     for (uint16_t kind = SX_MSG_HELLO; kind < SX_MSG_SPEC_MAX; kind++) {
         const struct sx_message_spec *spec = sx_message_spec(kind);

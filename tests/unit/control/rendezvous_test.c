@@ -544,7 +544,7 @@ Test(rendezvous, a_shortage_of_descriptors_at_any_step_is_named_and_leaves_nothi
     cr_expect_eq(rc, 50, "in the end there are enough");
 }
 
-Test(rendezvous, a_client_without_a_server_is_told, .init = make_base, .fini = remove_base)
+Test(rendezvous, a_client_without_a_server_is_notified, .init = make_base, .fini = remove_base)
 {
     const int log_fd = test_capture_stderr();
     char uri[512];

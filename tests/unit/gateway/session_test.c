@@ -424,7 +424,7 @@ static const struct {
 #undef ROW
 };
 
-Test(session, a_constructed_group_is_told_as_the_release_expects)
+Test(session, a_constructed_group_is_notified_as_the_release_expects)
 {
     pmix_proc_t member = { "j", 2 };
     pmix_data_array_t members = { .type = PMIX_PROC, .size = 1, .array = &member };

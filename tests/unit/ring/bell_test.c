@@ -60,7 +60,7 @@ Test(bell, returns_at_once_when_a_word_differs_bitset, .timeout = 60)
     returns_at_once_when_a_word_differs();
 }
 
-static void tells_the_deadline(void)
+static void notifies_the_deadline(void)
 {
     static _Atomic uint32_t word;
     const struct sx_bell_watch watch = { &word, 0 };
@@ -76,16 +76,16 @@ static void tells_the_deadline(void)
     cr_expect_geq(sx_now_ns(), begin_ns + 5 * SX_NS_PER_MS);
 }
 
-Test(bell, tells_the_deadline_waitv, .timeout = 60)
+Test(bell, notifies_the_deadline_waitv, .timeout = 60)
 {
     want_waitv(true);
-    tells_the_deadline();
+    notifies_the_deadline();
 }
 
-Test(bell, tells_the_deadline_bitset, .timeout = 60)
+Test(bell, notifies_the_deadline_bitset, .timeout = 60)
 {
     want_waitv(false);
-    tells_the_deadline();
+    notifies_the_deadline();
 }
 
 Test(bell, without_waitv_a_sleep_ends_by_itself_so_that_the_caller_looks_again, .timeout = 60)
@@ -151,7 +151,7 @@ struct sleepers {
     const struct sx_door *door_view; /* the sleepers' */
     uint32_t masks[SLEEPERS];
     _Atomic pid_t tids[SLEEPERS];
-    _Atomic uint32_t rings_heard[SLEEPERS];
+    _Atomic uint32_t rings_received[SLEEPERS];
     _Atomic bool over;
     _Atomic unsigned next;
 };
@@ -174,7 +174,7 @@ static void *sleep_and_count(void *arg)
         epoch = sx_door_epoch(all->door_view);
         if (epoch != seen) {
             seen = epoch;
-            atomic_store(&all->rings_heard[me], epoch);
+            atomic_store(&all->rings_received[me], epoch);
         }
     }
     return NULL;
@@ -192,10 +192,10 @@ static bool all_asleep(struct sleepers *all, unsigned count)
     return true;
 }
 
-static bool all_heard(struct sleepers *all, unsigned count, uint32_t ring)
+static bool all_received(struct sleepers *all, unsigned count, uint32_t ring)
 {
     for (unsigned i = 0; i < count; i++) {
-        if (atomic_load(&all->rings_heard[i]) != ring) {
+        if (atomic_load(&all->rings_received[i]) != ring) {
             return false;
         }
     }
@@ -245,7 +245,7 @@ static void one_ring_wakes_all(unsigned count, unsigned woken_max)
         woken = sx_door_ring(all.door, SX_BELL_ALL, count);
         cr_expect_leq(woken, woken_max);
         woken_most = woken > woken_most ? woken : woken_most;
-        TEST_UNTIL(all_heard(&all, count, ring));
+        TEST_UNTIL(all_received(&all, count, ring));
     }
     cr_expect_gt(woken_most, 0);
     end(&all, threads, count);
@@ -289,7 +289,7 @@ Test(bell, a_ring_wakes_only_sleepers_of_its_mask, .timeout = 120)
     end(&all, threads, SX_COUNT(threads));
 }
 
-Test(bell, passing_on_ends_once_everybody_has_heard, .timeout = 60)
+Test(bell, passing_on_ends_once_everybody_has_received, .timeout = 60)
 {
     static struct sx_door door;
 
@@ -310,7 +310,7 @@ Test(bell, no_ring_is_slept_through, .timeout = 120)
     for (uint32_t ring = 1; ring <= 20000; ring++) {
         sx_door_ring(all.door, SX_BELL_ALL, 0);
         if (ring % 4 == 0) {
-            TEST_UNTIL(all_heard(&all, SX_COUNT(threads), ring));
+            TEST_UNTIL(all_received(&all, SX_COUNT(threads), ring));
         }
     }
     end(&all, threads, SX_COUNT(threads));

@@ -56,7 +56,7 @@ Test(board, a_claimed_slot_is_live_fresh_and_backed)
 }
 
 /* Who had the slot before is told of no more. */
-Test(board, a_slot_tells_who_its_client_is)
+Test(board, a_slot_notifies_who_its_client_is)
 {
     const struct sx_board_client first = { .pid = 4711, .uid = 1000, .rank = 3, .role = 1 };
     struct sx_board board = board_new(), view = board_view(&board);
@@ -66,7 +66,7 @@ Test(board, a_slot_tells_who_its_client_is)
     cr_expect_not(sx_board_slot_client(&view, 0, &shown), "never given");
     cr_assert_eq(sx_board_slot_claim(&board, &index), PMIX_SUCCESS);
     cr_expect_not(sx_board_slot_client(&view, index, &shown), "not told");
-    sx_board_slot_tell(&board, index, &first);
+    sx_board_slot_notify(&board, index, &first);
     cr_assert(sx_board_slot_client(&view, index, &shown));
     cr_expect_eq(memcmp(&shown, &first, sizeof(shown)), 0);
     sx_board_slot_abandon(&board, index);
@@ -370,7 +370,7 @@ static void be_sleepers(const struct sx_board *view, int sock)
     _exit(0);
 }
 
-static void sleepers_hear_of(bool killed, bool waitv)
+static void sleepers_receive_of(bool killed, bool waitv)
 {
     setenv("SHMIX_WAITV", waitv ? "1" : "0", 1);
     for (unsigned round = 0; round < 5; round++) {
@@ -404,17 +404,17 @@ static void sleepers_hear_of(bool killed, bool waitv)
     }
 }
 
-Test(board, sleepers_hear_that_the_server_was_killed_waitv, .timeout = 120)
+Test(board, sleepers_receive_that_the_server_was_killed_waitv, .timeout = 120)
 {
-    sleepers_hear_of(true, true);
+    sleepers_receive_of(true, true);
 }
 
-Test(board, sleepers_hear_that_the_server_was_killed_bitset, .timeout = 120)
+Test(board, sleepers_receive_that_the_server_was_killed_bitset, .timeout = 120)
 {
-    sleepers_hear_of(true, false);
+    sleepers_receive_of(true, false);
 }
 
-Test(board, sleepers_hear_of_the_orderly_end, .timeout = 120)
+Test(board, sleepers_receive_of_the_orderly_end, .timeout = 120)
 {
-    sleepers_hear_of(false, true);
+    sleepers_receive_of(false, true);
 }

@@ -563,7 +563,7 @@ Test(lane, a_client_process_and_the_server_meet_bitset, .timeout = 240)
 }
 
 /* Sleep on the client's life word until it says that the holder is gone. */
-static void hear_death(const struct sx_lane_reader *reader)
+static void receive_death(const struct sx_lane_reader *reader)
 {
     const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), TEST_PATIENCE_NS);
     uint32_t word;
@@ -593,7 +593,7 @@ Test(lane, a_killed_producer_leaves_whole_messages_and_the_news, .timeout = 240)
         done = consume(&p, kill_after);
         cr_assert(done.right);
         cr_assert_eq(kill(pid, SIGKILL), 0);
-        hear_death(&p.reader);
+        receive_death(&p.reader);
         cr_assert_eq(test_wait(pid), 128 + SIGKILL);
         while ((rc = sx_lane_take(&p.reader, p.buf, &kind, &len)) == PMIX_SUCCESS) {
             cr_assert(message_is_number(done.taken, p.buf, kind, len));

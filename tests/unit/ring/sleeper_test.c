@@ -174,7 +174,7 @@ Test(sleeper, a_full_socket_and_a_closed_one_are_answers)
     cr_expect(ring(1));
 }
 
-Test(sleeper, the_end_of_the_socket_is_told)
+Test(sleeper, the_end_of_the_socket_is_notified)
 {
     cr_assert_eq(go_to_sleep(), SX_SLEEP_BEGUN);
     sx_sleeper_classes(&line, 1);

@@ -68,7 +68,7 @@ static unsigned asked_count, answered_count;
 
 /* ---- words for a failure -------------------------------------------------------------------- */
 
-static const char *order_told(void)
+static const char *order_notified(void)
 {
     static const char *const acts[] = { "arrives", "dies", "leaves", "departs" };
     static char text[512];
@@ -87,11 +87,11 @@ static const char *order_told(void)
     return text;
 }
 
-#define MUST(condition)                                         \
-    do {                                                        \
-        if (!(condition)) {                                     \
-            cr_assert_fail("%s: %s", #condition, order_told()); \
-        }                                                       \
+#define MUST(condition)                                             \
+    do {                                                            \
+        if (!(condition)) {                                         \
+            cr_assert_fail("%s: %s", #condition, order_notified()); \
+        }                                                           \
     } while (0)
 
 /* ---- the host ------------------------------------------------------------------------------- */
@@ -693,7 +693,7 @@ Test(collective_orders, end_as_their_kind_says)
                                           : actor->statuses[calls[c].op];
 
             cr_expect_eq(got, endings[i].want[c], "%s: %s: call %u ends with %d, not %d",
-                         endings[i].why, order_told(), c, got, endings[i].want[c]);
+                         endings[i].why, order_notified(), c, got, endings[i].want[c]);
         }
         all_end();
     }

@@ -34,7 +34,7 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-static void hears(struct node *node, const void *arg)
+static void receives(struct node *node, const void *arg)
 {
     (void)arg;
     sx_group_event_relayed(&node->server, carried.block);
@@ -45,7 +45,7 @@ static void event_arrives(void)
 {
     cr_assert_not_null(carried.block);
     for (unsigned i = 1; i < node_count; i++) {
-        node_run(&nodes[i], hears, NULL);
+        node_run(&nodes[i], receives, NULL);
     }
     carried.block = sx_event_block_release(carried.block);
 }
@@ -93,7 +93,7 @@ static void group_begin(unsigned count, const struct group_call *call)
 }
 
 static const struct group_call plain = { .name = "group" };
-static const struct group_call telling = { .name = "group", .notifies = true };
+static const struct group_call notifying = { .name = "group", .notifies = true };
 static const struct group_call lasting = { .name = "group", .goes_on = true };
 static const struct group_call meeting = { .name = "group", .fences = true };
 
@@ -112,13 +112,13 @@ static const struct {
     const struct group_call *made;
     enum ending ending;
     pmix_status_t want_code;
-    bool want_heard; /* by the members */
+    bool want_received; /* by the members */
 } ends[] = {
     { "leaves", &plain, LEAVES, PMIX_GROUP_LEFT, true },
     { "dies", &plain, DIES, PMIX_GROUP_MEMBER_FAILED, false },
     { "finalizes", &plain, FINALIZES, PMIX_GROUP_MEMBER_FAILED, false },
-    { "dies, which is told", &telling, DIES, PMIX_GROUP_MEMBER_FAILED, true },
-    { "finalizes, which is told", &telling, FINALIZES, PMIX_GROUP_MEMBER_FAILED, true },
+    { "dies, which is told", &notifying, DIES, PMIX_GROUP_MEMBER_FAILED, true },
+    { "finalizes, which is told", &notifying, FINALIZES, PMIX_GROUP_MEMBER_FAILED, true },
 };
 
 Test(group_apart, one_that_goes_is_a_member_nowhere)
@@ -128,7 +128,7 @@ Test(group_apart, one_that_goes_is_a_member_nowhere)
         first_goes(ends[i].ending);
         cr_assert_eq(carried.count, 1, "%s", ends[i].why);
         cr_expect_eq(carried.code, ends[i].want_code, "%s", ends[i].why);
-        cr_expect_eq(carried.range, ends[i].want_heard ? PMIX_RANGE_CUSTOM : PMIX_RANGE_RM, "%s",
+        cr_expect_eq(carried.range, ends[i].want_received ? PMIX_RANGE_CUSTOM : PMIX_RANGE_RM, "%s",
                      ends[i].why);
         cr_expect(is_member(1, 0) && is_member(2, 0), "%s: nobody knows yet", ends[i].why);
         event_arrives();
@@ -143,7 +143,7 @@ Test(group_apart, one_that_goes_is_a_member_nowhere)
 
 /* ---- what they do together ------------------------------------------------------------------- */
 
-Test(group_apart, GR54_who_waits_for_one_that_ends_is_told)
+Test(group_apart, GR54_who_waits_for_one_that_ends_is_notified)
 {
     unsigned asked[3] = { 0 };
 

@@ -64,7 +64,7 @@ static inline void peer_stop(void *arg, uint32_t revents, uint64_t now_ns)
 }
 
 /* Let the server work until it says something, or ends the connection: then false. */
-static inline bool peer_hear(struct peer *peer)
+static inline bool peer_receive(struct peer *peer)
 {
     struct sx_poll poll = {
         .fd = peer->fd, .events = POLLIN, .fn = peer_stop, .arg = peer->server->loop
@@ -84,7 +84,7 @@ static inline bool peer_hear(struct peer *peer)
 static inline const struct sx_welcome *peer_hello(struct peer *peer, const struct sx_hello *hello)
 {
     peer_say(peer, SX_MSG_HELLO, hello, sizeof(*hello));
-    cr_assert(peer_hear(peer));
+    cr_assert(peer_receive(peer));
     cr_assert_eq(peer->frame.header.kind, SX_MSG_WELCOME);
     cr_assert_eq(peer->frame.header.id, 7);
     return peer->frame.body;

@@ -66,7 +66,7 @@ static void expect_one(const struct sx_store *store, const char *key, const char
     PMIx_Value_destruct(&value);
 }
 
-Test(places, are_told_by_kind)
+Test(places, are_notified_by_kind)
 {
     struct sx_store_writer writer;
     pmix_value_t value;

@@ -51,7 +51,7 @@ Test(api_data, every_type_is_packed_unpacked_copied_and_printed)
     }
 }
 
-Test(api_data, bad_arguments_are_told)
+Test(api_data, bad_arguments_are_notified)
 {
     pmix_data_buffer_t b = { .base_ptr = NULL }, unsound = { .bytes_used = 1 };
     pmix_byte_object_t none = { .bytes = NULL }, lying = { .size = 4 };

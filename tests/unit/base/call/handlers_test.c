@@ -96,13 +96,13 @@ static struct sx_matches match(struct sx_handlers *table, const struct sx_event_
 static struct sx_handler_call call(struct sx_handlers *table, struct sx_handler *handler,
                                    const struct sx_event_facts *facts)
 {
-    struct sx_handler_call told;
+    struct sx_handler_call notified;
 
     pthread_mutex_lock(&sx_handlers_lock);
-    cr_assert(sx_handlers_call_locked(table, handler, facts, &told));
-    sx_handlers_returned_locked(table, &told);
+    cr_assert(sx_handlers_call_locked(table, handler, facts, &notified));
+    sx_handlers_returned_locked(table, &notified);
     pthread_mutex_unlock(&sx_handlers_lock);
-    return told;
+    return notified;
 }
 
 static size_t match_count(struct sx_handlers *table, const struct sx_event_facts *facts)
@@ -361,7 +361,7 @@ Test(handlers, an_event_may_be_for_those_alone_that_there_were)
     sx_handlers_deinit(&table);
 }
 
-Test(handlers, a_late_one_hears_of_newer_numbers_only)
+Test(handlers, a_late_one_receives_of_newer_numbers_only)
 {
     const pmix_proc_t source = { .nspace = "job", .rank = 1 };
     struct sx_event_facts facts = { .code = CODE_A, .source = &source, .number = 7 };
@@ -388,10 +388,10 @@ enum { ASIDE = -1 }; /* the key is not given */
 static const struct {
     const char *why;
     int job, environment; /* what the two keys say */
-    bool hears_job, hears_environment,
-        hears_own_code; /* the last: the manager's, of a user's code */
+    bool receives_job, receives_environment,
+        receives_own_code; /* the last: the manager's, of a user's code */
     pmix_status_t want;
-    bool hears_named; /* the environment's, when the handler names the code */
+    bool receives_named; /* the environment's, when the handler names the code */
 } levels[] = {
     { "EV12, X30 plain", ASIDE, ASIDE, true, false, true, PMIX_SUCCESS, true },
     { "EV11 the job's alone", 1, ASIDE, true, false, true, PMIX_SUCCESS, false },
@@ -402,7 +402,7 @@ static const struct {
     { "nothing at all", 0, ASIDE, false, false, false, PMIX_ERR_BAD_PARAM, false },
 };
 
-static bool hears(struct sx_handlers *table, pmix_status_t code, bool environment)
+static bool receives(struct sx_handlers *table, pmix_status_t code, bool environment)
 {
     const pmix_proc_t source = { .nspace = "", .rank = PMIX_RANK_UNDEF };
     const struct sx_event_facts facts = { .code = code,
@@ -412,7 +412,7 @@ static bool hears(struct sx_handlers *table, pmix_status_t code, bool environmen
 }
 
 /* EV11, EV12, EV13: with codes and without. */
-Test(handlers, hear_of_the_level_they_ask_for)
+Test(handlers, receive_of_the_level_they_ask_for)
 {
     const pmix_status_t codes[2] = { PMIX_EVENT_NODE_DOWN, 42 };
 
@@ -435,12 +435,13 @@ Test(handlers, hear_of_the_level_they_ask_for)
         sx_handlers_init(&table);
         cr_expect_eq(handlers_add(&table, codes, ncodes, info, ninfo, nobody, &id),
                      levels[row].want, "%s", levels[row].why);
-        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, false), levels[row].hears_job, "%s",
+        cr_expect_eq(receives(&table, PMIX_EVENT_NODE_DOWN, false), levels[row].receives_job, "%s",
                      levels[row].why);
-        cr_expect_eq(hears(&table, PMIX_EVENT_NODE_DOWN, true),
-                     ncodes != 0 ? levels[row].hears_named : levels[row].hears_environment, "%s",
+        cr_expect_eq(receives(&table, PMIX_EVENT_NODE_DOWN, true),
+                     ncodes != 0 ? levels[row].receives_named : levels[row].receives_environment,
+                     "%s", levels[row].why);
+        cr_expect_eq(receives(&table, 42, true), levels[row].receives_own_code, "%s",
                      levels[row].why);
-        cr_expect_eq(hears(&table, 42, true), levels[row].hears_own_code, "%s", levels[row].why);
         sx_handlers_deinit(&table);
     }
 }
@@ -528,12 +529,12 @@ Test(handlers, threads_may_register_at_once)
     struct sx_matches matches = match(&shared, &facts);
     cr_assert_eq(matches.count, MANY);
     for (size_t i = 0; i < matches.count; i++) {
-        const struct sx_handler_call told = call(&shared, matches.all[i], &facts);
+        const struct sx_handler_call notified = call(&shared, matches.all[i], &facts);
         size_t thread, number;
 
-        cr_assert(told.id >= 1 && told.id <= MANY && !seen[told.id - 1]);
-        seen[told.id - 1] = true;
-        cr_assert_eq(sscanf(told.name, "t%zu.%zu", &thread, &number), 2);
+        cr_assert(notified.id >= 1 && notified.id <= MANY && !seen[notified.id - 1]);
+        seen[notified.id - 1] = true;
+        cr_assert_eq(sscanf(notified.name, "t%zu.%zu", &thread, &number), 2);
         cr_expect_eq(number, next[thread]++);
     }
     sx_matches_deinit(&matches);

@@ -248,7 +248,7 @@ Test(flat_encode, a_value_that_changed_since_it_was_measured_is_refused)
     cr_assert_eq(sx_flat_encode(&value, &cell, body, size), PMIX_ERR_BAD_PARAM);
 }
 
-Test(flat_encode, has_body_tells_what_a_cell_cannot_hold)
+Test(flat_encode, has_body_notifies_what_a_cell_cannot_hold)
 {
     cr_assert(sx_flat_has_body(PMIX_STRING));
     cr_assert(sx_flat_has_body(PMIX_TIMEVAL));

@@ -155,7 +155,7 @@ static struct {
     uint32_t number;
 } box = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
 
-static void box_tell(pmix_status_t status, uint32_t number)
+static void box_notify(pmix_status_t status, uint32_t number)
 {
     pthread_mutex_lock(&box.lock);
     box.count++;
@@ -177,13 +177,13 @@ static void box_wait(unsigned count)
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
     (void)cbdata;
-    box_tell(status, value != NULL ? value->data.uint32 : 0);
+    box_notify(status, value != NULL ? value->data.uint32 : 0);
 }
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
     (void)cbdata;
-    box_tell(status, 0);
+    box_notify(status, 0);
 }
 
 Test(singleton, callbacks_come_from_another_thread, .timeout = 60)
@@ -214,7 +214,7 @@ static void on_op_finalize(pmix_status_t status, void *cbdata)
 {
     (void)cbdata;
     (void)status;
-    box_tell(PMIx_Finalize(NULL, 0), 0);
+    box_notify(PMIx_Finalize(NULL, 0), 0);
 }
 
 Test(singleton, finalize_inside_a_callback_works, .timeout = 60)

@@ -453,7 +453,7 @@ Test(topology, the_callback_has_the_distances_on_another_thread, .timeout = 60)
     cr_expect_eq(answer.calls, 1);
 }
 
-Test(topology, bad_arguments_are_told_at_once_and_not_by_callback)
+Test(topology, bad_arguments_are_notified_at_once_and_not_by_callback)
 {
     struct answer answer = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
 

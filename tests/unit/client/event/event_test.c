@@ -120,7 +120,7 @@ Test(event, an_unknown_directive_is_refused_when_required)
                  PMIX_ERR_NOT_SUPPORTED);
 }
 
-Test(event, handlers_are_told_in_their_order)
+Test(event, handlers_are_notified_in_their_order)
 {
     pmix_status_t one[] = { PMIX_ERR_LOST_CONNECTION };
     pmix_status_t two[] = { PMIX_ERR_TIMEOUT, -101 };

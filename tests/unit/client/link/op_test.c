@@ -8,14 +8,14 @@
 #include "client/link/link.h"
 #include "client/link/op.h"
 
-static unsigned called, told, finished, steps;
-static pmix_status_t heard;
-static size_t heard_number;
+static unsigned called, notified, finished, steps;
+static pmix_status_t received;
+static size_t received_number;
 
 static void on_op(pmix_status_t status, void *cbdata)
 {
-    heard = status;
-    heard_number = *(size_t *)cbdata;
+    received = status;
+    received_number = *(size_t *)cbdata;
     called++;
 }
 
@@ -31,13 +31,13 @@ static void on_info(pmix_status_t status, pmix_info_t *info, size_t ninfo, void 
 static void on_value(pmix_status_t status, pmix_value_t *value, void *cbdata)
 {
     on_op(status, cbdata);
-    heard_number = value->data.size;
+    received_number = value->data.size;
 }
 
 static void on_handler(pmix_status_t status, size_t handler, void *cbdata)
 {
     on_op(status, cbdata);
-    heard_number = handler;
+    received_number = handler;
 }
 
 static bool finish(struct sx_op *op)
@@ -47,15 +47,15 @@ static bool finish(struct sx_op *op)
     return finished > steps;
 }
 
-static void on_told(struct sx_op *op)
+static void on_notified(struct sx_op *op)
 {
     (void)op;
-    told++;
+    notified++;
 }
 
 static const struct sx_op_kind kind = { .size = sizeof(struct sx_op),
                                         .finish = finish,
-                                        .release = on_told };
+                                        .release = on_notified };
 
 /* As if it was sent. */
 static struct sx_op *op_new(struct sx_callback callback)
@@ -106,14 +106,14 @@ Test(op, calls_back_in_the_shape_it_was_given)
         cr_expect_eq(called, i, "not under lock");
         cr_assert(task_run());
         cr_expect_eq(called, i + 1);
-        cr_expect_eq(heard, PMIX_ERR_NOT_FOUND);
-        cr_expect_eq(heard_number, rows[i].want, "row %zu", i);
-        cr_expect_eq(told, i + 1, "and its answer is given back");
+        cr_expect_eq(received, PMIX_ERR_NOT_FOUND);
+        cr_expect_eq(received_number, rows[i].want, "row %zu", i);
+        cr_expect_eq(notified, i + 1, "and its answer is given back");
         cr_expect_not(task_run());
     }
 }
 
-Test(op, that_is_being_started_is_not_told_of)
+Test(op, that_is_being_started_is_not_notified_of)
 {
     size_t cbdata = 0;
     struct sx_op *const op = op_new(

@@ -116,7 +116,7 @@ Test(init_directives, that_are_required_and_unknown_are_refused)
 
 /* ---- a programming model ------------------------------------------------------------------ */
 
-static char told[256]; /* the strings among the infos, in their order */
+static char notified[256]; /* the strings among the infos, in their order */
 static unsigned model_events, default_events;
 
 static void on_model(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t *info,
@@ -131,7 +131,7 @@ static void on_model(size_t id, pmix_status_t status, const pmix_proc_t *source,
     }
     for (size_t i = 0; i < ninfo; i++) {
         if (info[i].value.type == PMIX_STRING) {
-            strcat(strcat(strcat(told, info[i].key), "="), info[i].value.data.string);
+            strcat(strcat(strcat(notified, info[i].key), "="), info[i].value.data.string);
         }
     }
     cbfunc(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, cbdata);
@@ -169,7 +169,7 @@ static pmix_status_t declare(const char *model)
 }
 
 /* A late handler hears of each model once, whenever that was declared, and however often. */
-Test(model, that_any_init_declared_is_told_to_those_who_ask_late)
+Test(model, that_any_init_declared_is_notified_to_those_who_ask_late)
 {
     pmix_status_t code = PMIX_MODEL_DECLARED;
 
@@ -183,12 +183,12 @@ Test(model, that_any_init_declared_is_told_to_those_who_ask_late)
         PMIx_Progress();
         cr_expect_eq(model_events, 3 * i, "%u", model_events);
     }
-    cr_expect_str_eq(told, "pmix.pgm.model=firstpmix.threads=posix"
-                           "pmix.pgm.model=secondpmix.threads=posix"
-                           "pmix.pgm.model=thirdpmix.threads=posix"
-                           "pmix.pgm.model=firstpmix.threads=posix"
-                           "pmix.pgm.model=secondpmix.threads=posix"
-                           "pmix.pgm.model=thirdpmix.threads=posix");
+    cr_expect_str_eq(notified, "pmix.pgm.model=firstpmix.threads=posix"
+                               "pmix.pgm.model=secondpmix.threads=posix"
+                               "pmix.pgm.model=thirdpmix.threads=posix"
+                               "pmix.pgm.model=firstpmix.threads=posix"
+                               "pmix.pgm.model=secondpmix.threads=posix"
+                               "pmix.pgm.model=thirdpmix.threads=posix");
     cr_expect_eq(default_events, 0u);
     while (PMIx_Initialized()) {
         cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
@@ -201,7 +201,7 @@ Test(model, that_any_init_declared_is_told_to_those_who_ask_late)
     cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
 }
 
-Test(model, that_a_later_init_declares_is_told_to_those_who_asked)
+Test(model, that_a_later_init_declares_is_notified_to_those_who_asked)
 {
     pmix_status_t code = PMIX_MODEL_DECLARED;
 
@@ -214,8 +214,8 @@ Test(model, that_a_later_init_declares_is_told_to_those_who_asked)
     PMIx_Progress();
     cr_expect_eq(model_events, 2u);
     cr_expect_eq(default_events, 0u);
-    cr_expect_str_eq(told, "pmix.pgm.model=OpenMPpmix.threads=posix"
-                           "pmix.pgm.model=MPIpmix.threads=posix");
+    cr_expect_str_eq(notified, "pmix.pgm.model=OpenMPpmix.threads=posix"
+                               "pmix.pgm.model=MPIpmix.threads=posix");
     while (PMIx_Initialized()) {
         cr_assert_eq(PMIx_Finalize(NULL, 0), PMIX_SUCCESS);
     }

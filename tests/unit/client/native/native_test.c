@@ -508,7 +508,7 @@ Test(native, a_value_that_changes_leaves_the_old_view)
     cr_expect_eq(len, 10);
 }
 
-Test(native, a_job_moves_when_it_is_told_to)
+Test(native, a_job_moves_when_it_is_notified_to)
 {
     enum { BYTES = 100000 };
     const shmix_key_t *const key = find("text"), *const blob = find("blob"), *late;

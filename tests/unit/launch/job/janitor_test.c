@@ -46,7 +46,7 @@ static void note_send(int fd, int kind, pid_t pid)
 }
 
 /* A rank with a child of its own; both hold the life pipe until they die. */
-static void start_rank(const struct sx_janitor *janitor, int told_fd, bool take_back)
+static void start_rank(const struct sx_janitor *janitor, int notified_fd, bool take_back)
 {
     if (fork() == 0) {
         setpgid(0, 0);
@@ -56,7 +56,7 @@ static void start_rank(const struct sx_janitor *janitor, int told_fd, bool take_
         }
         close(janitor->fd);
         if (fork() > 0) {
-            note_send(told_fd, NOTE_RANK, getpid());
+            note_send(notified_fd, NOTE_RANK, getpid());
         }
         for (;;) {
             pause();
@@ -73,7 +73,7 @@ struct launcher {
     int go_fd;         /* close it: the launcher goes on */
 };
 
-__attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, int go_fd,
+__attribute__((noreturn)) static void launcher_main(int notified_fd, int life_fd, int go_fd,
                                                     bool take_back)
 {
     struct sx_janitor janitor;
@@ -96,10 +96,10 @@ __attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, in
     }
     sx_janitor_files_add(&janitor, dir, "vader_segment.", ".1ab2.");
     for (int i = 0; i < RANKS; i++) {
-        start_rank(&janitor, told_fd, take_back);
+        start_rank(&janitor, notified_fd, take_back);
     }
     close(life_fd);
-    note_send(told_fd, NOTE_JANITOR, janitor.pid);
+    note_send(notified_fd, NOTE_JANITOR, janitor.pid);
     (void)!read(go_fd, &byte, 1);
     sx_janitor_deinit(&janitor);
     _exit(0);
@@ -108,21 +108,21 @@ __attribute__((noreturn)) static void launcher_main(int told_fd, int life_fd, in
 /* A process that sets a job up as shmix run does, and waits to be killed or to be let go. */
 static void launcher_start(struct launcher *launcher, bool take_back)
 {
-    int told[2], life[2], go[2], ranks = 0;
+    int notified[2], life[2], go[2], ranks = 0;
 
-    cr_assert(pipe2(told, O_CLOEXEC) == 0 && pipe2(life, O_CLOEXEC) == 0 &&
+    cr_assert(pipe2(notified, O_CLOEXEC) == 0 && pipe2(life, O_CLOEXEC) == 0 &&
               pipe2(go, O_CLOEXEC) == 0);
     launcher->pid = fork();
     if (launcher->pid == 0) {
         close(go[1]);
-        launcher_main(told[1], life[1], go[0], take_back);
+        launcher_main(notified[1], life[1], go[0], take_back);
     }
     close(life[1]);
-    close(told[1]);
+    close(notified[1]);
     for (int i = 0; i < RANKS + 1; i++) {
         struct note note;
 
-        cr_assert_eq(read(told[0], &note, sizeof(note)), sizeof(note));
+        cr_assert_eq(read(notified[0], &note, sizeof(note)), sizeof(note));
         if (note.kind == NOTE_JANITOR) {
             launcher->janitor = note.pid;
         } else {
@@ -203,7 +203,7 @@ Test(janitor, forgets_a_group_that_is_taken_back, .init = setup, .fini = directo
 #define END_MS 100 /* longer than a janitor that waits for nothing takes */
 
 /* It ends slowly: its socket first, and then itself. */
-__attribute__((noreturn)) static void slow_launcher_main(int told_fd)
+__attribute__((noreturn)) static void slow_launcher_main(int notified_fd)
 {
     const struct sx_rendezvous_options options = { .dir = dir, .uid = geteuid(), .gid = getegid() };
     struct sx_rendezvous server = { .listen_fd = -1 };
@@ -224,7 +224,7 @@ __attribute__((noreturn)) static void slow_launcher_main(int told_fd)
         _exit(1);
     }
     sx_janitor_contact_add(&janitor, dir, "pmix.sys.box");
-    note_send(told_fd, NOTE_JANITOR, janitor.pid);
+    note_send(notified_fd, NOTE_JANITOR, janitor.pid);
     close(janitor.fd);
     poll(NULL, 0, END_MS);
     _exit(0);
@@ -234,16 +234,16 @@ Test(janitor, waits_until_the_launcher_itself_has_ended, .init = setup, .fini = 
      .timeout = 120)
 {
     struct note note;
-    int told[2];
+    int notified[2];
 
-    cr_assert_eq(pipe2(told, O_CLOEXEC), 0);
+    cr_assert_eq(pipe2(notified, O_CLOEXEC), 0);
     const pid_t pid = fork();
 
     if (pid == 0) {
-        slow_launcher_main(told[1]);
+        slow_launcher_main(notified[1]);
     }
-    close(told[1]);
-    cr_assert_eq(read(told[0], &note, sizeof(note)), sizeof(note));
+    close(notified[1]);
+    cr_assert_eq(read(notified[0], &note, sizeof(note)), sizeof(note));
     const int janitor_pidfd = (int)syscall(SYS_pidfd_open, note.pid, 0);
 
     waitpid(pid, NULL, 0);

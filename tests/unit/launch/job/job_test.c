@@ -36,10 +36,10 @@ enum act {
     SIGNAL,
     NO_FINALIZE, /* it was a client, and exits with 0 */
     ABORT,
-    LOSS_HEARD, /* the server has noticed the end of that client */
-    SPAWN,      /* the first job spawns the second one */
-    DEPEND,     /* ranks of the job depend on a rank of the other one, which has died */
-    LIMIT,      /* the time of the first job is over */
+    LOSS_RECEIVED, /* the server has noticed the end of that client */
+    SPAWN,         /* the first job spawns the second one */
+    DEPEND,        /* ranks of the job depend on a rank of the other one, which has died */
+    LIMIT,         /* the time of the first job is over */
     CTRL_C,
     ACTS
 };
@@ -193,11 +193,11 @@ static void rank_end(struct sx_run_job *job, uint32_t rank, int how, int status)
     sx_run_failure_rank_ended(job, rank, &info, good);
 }
 
-static uint32_t not_heard(const struct sx_run_job *job)
+static uint32_t not_received(const struct sx_run_job *job)
 {
     uint32_t rank = 0;
 
-    while (rank < job->spawned && (job->ranks[rank].alive || job->ranks[rank].loss_heard ||
+    while (rank < job->spawned && (job->ranks[rank].alive || job->ranks[rank].loss_received ||
                                    !sx_run_upcall_is_client(job, rank))) {
         rank++;
     }
@@ -256,8 +256,8 @@ static bool is_possible(enum act act, uint32_t index)
     switch (act) {
     case START:
         return sx_run_job_is_starting(job);
-    case LOSS_HEARD:
-        return not_heard(job) < job->spawned;
+    case LOSS_RECEIVED:
+        return not_received(job) < job->spawned;
     case DEPEND:
         return !depends[index] && job_at(1 - index) != NULL && any_dead(job_at(1 - index));
     case LIMIT:
@@ -289,7 +289,7 @@ static int code_of(enum act act, const struct sx_run_job *job)
 /* Whether a rank is to be started again whose end the server has not noticed. */
 static bool restart_waits(const struct sx_run_job *job)
 {
-    return job != NULL && sx_run_again_any(job) && not_heard(job) < job->spawned;
+    return job != NULL && sx_run_again_any(job) && not_received(job) < job->spawned;
 }
 
 /* The first cause of any job decides.  When the time passes, a restart that waits is given up. */
@@ -336,8 +336,8 @@ static void apply(const struct step *step)
     case ABORT:
         sx_run_failure_abort(job, rank, ABORT_CODE, "why");
         break;
-    case LOSS_HEARD:
-        sx_run_end_loss_heard(job, not_heard(job));
+    case LOSS_RECEIVED:
+        sx_run_end_loss_received(job, not_received(job));
         break;
     case SPAWN:
         spawn();
@@ -391,8 +391,8 @@ static void rest_end(void)
         while (sx_run_job_is_starting(job)) {
             apply(&(struct step){ .act = START, .job = i });
         }
-        while (not_heard(job) < job->spawned) {
-            apply(&(struct step){ .act = LOSS_HEARD, .job = i });
+        while (not_received(job) < job->spawned) {
+            apply(&(struct step){ .act = LOSS_RECEIVED, .job = i });
         }
         for (uint32_t rank = 0; rank < job->spawned && !job->caused; rank++) {
             if (job->ranks[rank].alive) {

@@ -36,16 +36,16 @@ Test(run_again, a_rank_with_short_lives_pauses_twice_as_long_each_time)
 Test(run_again, a_million_restarts_have_some_fifty_lines)
 {
     struct sx_run_job job = { .restarts = 0 };
-    uint32_t lines = 0, untold = 0, before;
+    uint32_t lines = 0, unnotified = 0, before;
 
     for (uint32_t i = 0; i < 1000000; i++) {
         if (sx_run_again_has_line(&job, &before)) {
             lines++;
-            untold += before;
+            unnotified += before;
         }
     }
     cr_expect_eq(lines, SX_RUN_AGAIN_LINES + 14, "%u lines", lines);
-    cr_expect_eq(lines + untold + job.restarts_untold, 1000000);
+    cr_expect_eq(lines + unnotified + job.restarts_unnotified, 1000000);
 }
 
 Test(run_again, a_check_of_ranks_is_planned_only_while_some_are_to_be_started_again)

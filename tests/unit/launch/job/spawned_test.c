@@ -117,7 +117,7 @@ Test(run_child, a_job_of_the_command_line_leaves_the_last_tenth_of_the_jobs_to_o
     run.jobs = NULL;
 }
 
-Test(run_child, how_far_it_is_is_told_once_a_period)
+Test(run_child, how_far_it_is_is_notified_once_a_period)
 {
     char name[] = "job 1";
     struct sx_run_request request = { .said.progress = true };

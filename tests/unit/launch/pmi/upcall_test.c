@@ -25,7 +25,7 @@ static void begin(void)
     sx_run_jobs_name(&jobs, "shmix-1-2", "/t/s");
     sx_mailbox_init(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     sx_run_upcall_add(jobs.at[0]);
-    sx_run_upcall_tell_come(come_fd, NUMBER, jobs.at[0]->rank_count);
+    sx_run_upcall_notify_come(come_fd, NUMBER, jobs.at[0]->rank_count);
 }
 
 static void end(void)

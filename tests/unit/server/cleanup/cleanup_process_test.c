@@ -86,7 +86,7 @@ static void make(const char *name)
     fclose(file);
 }
 
-Test(sweeper, does_what_a_packet_says_and_tells_what_stays)
+Test(sweeper, does_what_a_packet_says_and_notifies_what_stays)
 {
     static _Alignas(8) char packet[SX_CLEANUP_UNLINK_PACKET_MAX];
     struct sx_cleanup_unlink_report report;
@@ -393,7 +393,7 @@ Test(sweep, what_belongs_to_others_stays_and_is_counted, .init = make_base, .fin
     cr_expect(there("a/theirs") && there("a/b/theirs/ours"));
 }
 
-Test(sweep, what_is_nested_too_deep_stays_and_is_told, .init = make_base, .fini = remove_base)
+Test(sweep, what_is_nested_too_deep_stays_and_is_notified, .init = make_base, .fini = remove_base)
 {
     char path[4096] = "top";
 

@@ -322,7 +322,7 @@ EACH_ENGINE(broom, a_process_that_hangs_keeps_its_queue_which_is_bounded)
     end();
 }
 
-EACH_ENGINE(broom, one_that_cannot_start_is_told)
+EACH_ENGINE(broom, one_that_cannot_start_is_notified)
 {
     struct rlimit limit, none;
 
@@ -346,7 +346,7 @@ EACH_ENGINE(broom, one_that_cannot_start_is_told)
     end();
 }
 
-static bool is_told(void)
+static bool is_notified(void)
 {
     return test_count_lines(log_fd, "it is not that user's, or not to be removed") == 1;
 }
@@ -361,7 +361,7 @@ EACH_ENGINE(broom, a_server_without_the_right_leaves_what_is_another_users)
     }
     sx_cleanup_queue_sweep(path_for(NOBODY - 1, "first"));
     sx_cleanup_queues_go(&server);
-    run_until(is_told, "the line");
+    run_until(is_notified, "the line");
     cr_expect(there("first"));
     end();
 }

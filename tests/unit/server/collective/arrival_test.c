@@ -53,7 +53,7 @@ Test(arrival, says_by_a_flag_that_it_collects)
     } rows[] = {
         { 0, PMIX_SUCCESS, false },
         { SX_ARRIVE_COLLECT, PMIX_SUCCESS, true },
-        { SX_HEARS_LEADERS << 1, PMIX_ERR_BAD_PARAM, false },
+        { SX_RECEIVES_LEADERS << 1, PMIX_ERR_BAD_PARAM, false },
         { 0x80, PMIX_ERR_BAD_PARAM, false },
     };
     struct sx_arrival arrival;

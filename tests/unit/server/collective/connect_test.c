@@ -207,7 +207,7 @@ Test(connect, members_that_go_leave_gaps_and_the_last_takes_it_away)
 static const struct call connect_both = { .kind = SX_COLLECTIVE_CONNECT };
 
 /* What a host says of a job. */
-static void job_told(struct node *node, uint32_t nodes_of_it)
+static void job_notified(struct node *node, uint32_t nodes_of_it)
 {
     pmix_info_t info[4];
 
@@ -227,8 +227,8 @@ static void host_begin(void)
     jobs[0] = LEFT;
     jobs[1] = RIGHT;
     nodes_begin(2);
-    job_told(&nodes[0], 10);
-    job_told(&nodes[1], 20);
+    job_notified(&nodes[0], 10);
+    job_notified(&nodes[1], 20);
 }
 
 TestSuite(connect_host, .init = host_begin, .fini = nodes_end);
@@ -354,7 +354,7 @@ static struct {
     pmix_status_t returns;
     pmix_op_cbfunc_t cbfunc;
     void *cbdata;
-    char told[512];
+    char notified[512];
     pmix_status_t local;
 } entry[2];
 
@@ -366,9 +366,10 @@ static pmix_status_t on_connect(const pmix_proc_t procs[], size_t nprocs, const 
     cr_expect_eq(nprocs, 2);
     cr_expect_str_eq(procs[1].nspace, RIGHT);
     for (size_t i = 0; i < ninfo; i++) {
-        const size_t used = strlen(entry[node].told);
+        const size_t used = strlen(entry[node].notified);
 
-        snprintf(entry[node].told + used, sizeof(entry[node].told) - used, "%s ", info[i].key);
+        snprintf(entry[node].notified + used, sizeof(entry[node].notified) - used, "%s ",
+                 info[i].key);
         if (PMIx_Check_key(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS)) {
             entry[node].local = info[i].value.data.status;
         }
@@ -414,8 +415,8 @@ Test(connect_host, CN11_CN12_CN13_asks_the_entry_once_and_agrees_behind_it)
     member_calls(0, &call);
     member_calls(1, &call);
     cr_expect_eq(nodes[0].asked_count, 0, "not before it has answered");
-    cr_expect_str_eq(entry[0].told, PMIX_LOCAL_COLLECTIVE_STATUS " " PMIX_SORTED_PROC_ARRAY
-                                                                 " pmix.cnt.id " PMIX_TIMEOUT " ");
+    cr_expect_str_eq(entry[0].notified, PMIX_LOCAL_COLLECTIVE_STATUS
+                     " " PMIX_SORTED_PROC_ARRAY " pmix.cnt.id " PMIX_TIMEOUT " ");
     node_run(&nodes[0], entry_said, &well);
     node_run(&nodes[1], entry_said, &well);
     node_run(&nodes[1], entry_said, &well); /* twice */
@@ -523,7 +524,7 @@ Test(connect_host, CN14_without_a_way_to_the_others_cannot)
 
 /* Two disconnects of the same processes are under way at once, and reach the nodes in another order
  * each: each ends its own namespace, on both. */
-Test(connect_host, disconnects_of_the_same_processes_are_told_apart)
+Test(connect_host, disconnects_of_the_same_processes_are_notified_apart)
 {
     static const struct call connects[] = { { .kind = SX_COLLECTIVE_CONNECT, .id = "one" },
                                             { .kind = SX_COLLECTIVE_CONNECT, .id = "two" } };

@@ -53,8 +53,8 @@ static struct {
     void *cbdata;
     char *bytes;
     size_t size;
-    char told[256]; /* the keys of the infos, and the values of strings */
-    char whom[256]; /* the processes */
+    char notified[256]; /* the keys of the infos, and the values of strings */
+    char whom[256];     /* the processes */
     pmix_status_t local;
 } asked[ASKED_MAX];
 static unsigned asked_count;
@@ -62,7 +62,7 @@ static unsigned asked_count;
 static bool ends_job; /* inside the upcall */
 static pmix_status_t returns;
 
-static void told_write(char *text, size_t size, const pmix_info_t info[], size_t ninfo)
+static void notified_write(char *text, size_t size, const pmix_info_t info[], size_t ninfo)
 {
     for (size_t i = 0; i < ninfo; i++) {
         const bool is_string = info[i].value.type == PMIX_STRING;
@@ -90,7 +90,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
 {
     cr_assert_lt(asked_count, ASKED_MAX);
     whom_write(asked[asked_count].whom, sizeof(asked[0].whom), procs, nprocs);
-    told_write(asked[asked_count].told, sizeof(asked[0].told), info, ninfo);
+    notified_write(asked[asked_count].notified, sizeof(asked[0].notified), info, ninfo);
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIx_Check_key(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS)) {
             asked[asked_count].local = info[i].value.data.status;
@@ -136,11 +136,11 @@ static struct sx_client *client_of(struct sx_server *server, uint32_t rank)
 /* What a rank does in a fence. */
 struct act {
     uint32_t rank;
-    const char *put;  /* a key, before it arrives; NULL: nothing */
-    const char *with; /* a namespace beside its own; NULL: none */
-    const char *by;   /* a name that stands for all who take part; NULL: its namespace's */
-    uint32_t seconds; /* a time limit; 0: none */
-    const char *tell; /* the keys of infos for the host, a letter each, with @value; NULL: none */
+    const char *put;    /* a key, before it arrives; NULL: nothing */
+    const char *with;   /* a namespace beside its own; NULL: none */
+    const char *by;     /* a name that stands for all who take part; NULL: its namespace's */
+    uint32_t seconds;   /* a time limit; 0: none */
+    const char *notify; /* the keys of infos for the host, a letter each, with @value; NULL: none */
     const char *value;
     long allocations; /* so many until there are no more, from 1; 0: without end */
 };
@@ -177,7 +177,7 @@ static size_t infos_write(char *at, const struct act *act)
     if (act->seconds != 0) {
         PMIx_Info_load(&info[ninfo++], PMIX_TIMEOUT, &act->seconds, PMIX_UINT32);
     }
-    for (const char *key = act->tell; key != NULL && *key != '\0'; key++) {
+    for (const char *key = act->notify; key != NULL && *key != '\0'; key++) {
         const char name[] = { *key, '\0' };
 
         cr_assert_lt(ninfo, INFOS_MAX);
@@ -671,25 +671,25 @@ Test(fence, news_of_one_that_has_failed_come_with_the_next)
 
 #define OF_THE_SERVER PMIX_COLLECT_DATA " " PMIX_LOCAL_COLLECTIVE_STATUS " " PMIX_SORTED_PROC_ARRAY
 
-Test(fence, the_host_hears_each_key_of_the_members_once)
+Test(fence, the_host_receives_each_key_of_the_members_once)
 {
     fence((struct act){ 0 });
-    cr_expect_str_eq(asked[0].told, OF_THE_SERVER);
+    cr_expect_str_eq(asked[0].notified, OF_THE_SERVER);
     answer(0, PMIX_SUCCESS, NULL);
-    act((struct act){ .rank = 1, .tell = "bab", .value = "one" });
-    act((struct act){ .rank = 0, .tell = "ca", .value = "zero", .seconds = 50 });
+    act((struct act){ .rank = 1, .notify = "bab", .value = "one" });
+    act((struct act){ .rank = 0, .notify = "ca", .value = "zero", .seconds = 50 });
     cr_assert_eq(asked_count, 2u);
-    cr_expect_str_eq(asked[1].told, OF_THE_SERVER " b=one a=one " PMIX_TIMEOUT " c=zero");
+    cr_expect_str_eq(asked[1].notified, OF_THE_SERVER " b=one a=one " PMIX_TIMEOUT " c=zero");
     answer(1, PMIX_SUCCESS, NULL);
     fence((struct act){ 0 });
-    cr_expect_str_eq(asked[2].told, OF_THE_SERVER, "nothing of the one before");
+    cr_expect_str_eq(asked[2].notified, OF_THE_SERVER, "nothing of the one before");
     answer(2, PMIX_SUCCESS, NULL);
 }
 
 Test(fence, more_than_16_kib_of_infos_are_no_arrival)
 {
     static char value[SX_ARRIVE_INFOS_MAX];
-    struct act large = { .tell = "a", .value = value };
+    struct act large = { .notify = "a", .value = value };
 
     memset(value, 'x', sizeof(value) - 1);
     cr_expect_eq(sx_server_call(sx_server_get(), perform, &large), PMIX_ERR_BAD_PARAM);

@@ -423,7 +423,7 @@ static struct sx_members gather(uint32_t arrived)
 
 static struct sx_record_done_entry entries[SX_RECORD_DONE_ENTRIES];
 
-Test(members_release, tells_those_who_have_arrived_in_the_order_of_their_slots)
+Test(members_release, notifies_those_who_have_arrived_in_the_order_of_their_slots)
 {
     struct sx_record_done done;
 
@@ -496,7 +496,7 @@ Test(members_release, of_many_takes_several_records)
     bare_deinit(&server);
 }
 
-Test(members_release, nobody_is_told_where_nobody_waits)
+Test(members_release, nobody_is_notified_where_nobody_waits)
 {
     struct sx_record_done done;
 
@@ -510,7 +510,7 @@ Test(members_release, nobody_is_told_where_nobody_waits)
     bare_deinit(&server);
 }
 
-Test(members_release, one_that_is_refused_hears_it_alone_and_its_last_results_are_kept)
+Test(members_release, one_that_is_refused_receives_it_alone_and_its_last_results_are_kept)
 {
     struct sx_record_done done;
 

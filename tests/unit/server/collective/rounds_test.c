@@ -32,7 +32,7 @@ static struct step steps[STEPS_MAX];
 static unsigned step_count, order_count, rounds_max;
 static unsigned pauses_max; /* that end while something else could happen */
 
-static const char *order_told(void)
+static const char *order_notified(void)
 {
     static char text[512];
     int used = 0;
@@ -60,7 +60,7 @@ static bool may_call(unsigned node)
 
 static void play(struct step step)
 {
-    cr_assert_lt(step_count, STEPS_MAX, "%s", order_told());
+    cr_assert_lt(step_count, STEPS_MAX, "%s", order_notified());
     steps[step_count++] = step;
     switch ((enum act)step.act) {
     case CALL:
@@ -125,13 +125,13 @@ static void look(void)
     for (unsigned i = 0; i < node_count; i++) {
         for (unsigned op = 1; op <= OPS; op++) {
             cr_assert_eq(nodes[i].answers[op], 1, "node %u call %u has %u answers: %s", i, op,
-                         nodes[i].answers[op], order_told());
+                         nodes[i].answers[op], order_notified());
             cr_assert_eq(nodes[i].statuses[op], PMIX_SUCCESS, "node %u call %u: %d: %s", i, op,
-                         nodes[i].statuses[op], order_told());
+                         nodes[i].statuses[op], order_notified());
         }
-        cr_assert(sx_list_empty(&nodes[i].server.collective.all), "%s", order_told());
-        cr_assert_eq(nodes[i].server.collective.rounds.count, 0, "%s", order_told());
-        cr_assert_null(nodes[i].cbfunc, "%s", order_told());
+        cr_assert(sx_list_empty(&nodes[i].server.collective.all), "%s", order_notified());
+        cr_assert_eq(nodes[i].server.collective.rounds.count, 0, "%s", order_notified());
+        cr_assert_null(nodes[i].cbfunc, "%s", order_notified());
         for (unsigned op = 0; op < OPS; op++) {
             if (ops[op].kind == SX_COLLECTIVE_CONNECT) {
                 expect_same(0, call_of(0, op), i, call_of(i, op));
@@ -437,7 +437,7 @@ Test(rounds, that_the_host_never_answers_end_by_their_limits)
     nodes_end();
 }
 
-Test(rounds, tell_once_that_a_member_has_died)
+Test(rounds, notify_once_that_a_member_has_died)
 {
     nodes_begin(2);
     both_call(&connects[0]);
@@ -490,7 +490,7 @@ static void expect_no_rounds(void)
 }
 
 /* Whoever comes first: the members elsewhere, or the failure. */
-Test(rounds, tell_that_a_member_has_died_before_all_had_called)
+Test(rounds, notify_that_a_member_has_died_before_all_had_called)
 {
     static const struct call *const all[] = { &fence, &connects[0], &connects[1] };
 
@@ -520,7 +520,7 @@ Test(rounds, tell_that_a_member_has_died_before_all_had_called)
 /* Ranks 0, 2 and 3 are on the first node, and rank 3 dies: before a fence of all, or in one.  The
  * fences of the others are told one by one, whichever of them calls first, and whether the host has
  * answered then. */
-Test(rounds, tell_the_fences_of_all_that_a_dead_member_does_not_call)
+Test(rounds, notify_the_fences_of_all_that_a_dead_member_does_not_call)
 {
     for (unsigned i = 0; i < 8; i++) {
         const bool dies_first = (i & 1) != 0, answered = (i & 2) != 0, twice_first = (i & 4) != 0;
@@ -650,7 +650,7 @@ Test(rounds, keep_fences_in_step_behind_a_time_limit)
 }
 
 /* The host has one of them at a time. */
-Test(rounds, tell_several_failures_in_their_order)
+Test(rounds, notify_several_failures_in_their_order)
 {
     nodes_begin_with_absent(2);
     for (unsigned i = 0; i < 2; i++) {
@@ -713,7 +713,7 @@ Test(rounds, with_a_failure_and_something_else_have_not_failed)
 
 /* The third node has a connect first: the second does not wait for it, and it gets the failure when
  * it calls. */
-Test(rounds, tell_a_failure_until_all_have_it)
+Test(rounds, notify_a_failure_until_all_have_it)
 {
     nodes_begin_with_absent(3);
     member_calls(0, &(struct call){ .kind = SX_COLLECTIVE_FENCE, .seconds = 1 });
@@ -758,7 +758,7 @@ Test(rounds, give_others_a_fence_that_was_complete_when_its_limit_passed)
 }
 
 /* X21: they keep waiting, for its retry. */
-Test(rounds, do_not_tell_that_a_limit_of_a_connect_has_passed)
+Test(rounds, do_not_notify_that_a_limit_of_a_connect_has_passed)
 {
     nodes_begin_with_absent(2);
     member_calls(0, &CONNECT(1));
@@ -769,7 +769,7 @@ Test(rounds, do_not_tell_that_a_limit_of_a_connect_has_passed)
     nodes_end();
 }
 
-Test(rounds, do_not_tell_that_a_job_ends_that_the_host_ends)
+Test(rounds, do_not_notify_that_a_job_ends_that_the_host_ends)
 {
     nodes_begin_with_absent(2);
     member_calls(0, &fence);
@@ -874,7 +874,7 @@ Test(rounds, of_a_failure_that_all_have_end_with_its_callers)
 }
 
 /* The second of two fences has a limit, which passes while the first one waits. */
-Test(rounds, tell_a_failure_behind_the_fences_before_it)
+Test(rounds, notify_a_failure_behind_the_fences_before_it)
 {
     nodes_begin_with_absent(2);
     member_calls(0, &fence);
@@ -903,7 +903,7 @@ static void absent_is_lost(struct node *node, const void *arg)
 }
 
 /* The second node gets no event of the death.  The retry succeeds without the dead one. */
-Test(rounds, tell_that_a_disconnect_has_failed_by_a_death)
+Test(rounds, notify_that_a_disconnect_has_failed_by_a_death)
 {
     static const struct call disconnect = { .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" };
 
@@ -1053,7 +1053,7 @@ Test(rounds, that_the_host_fails_and_ends_inside_the_next_call)
     nodes_end();
 }
 
-static unsigned told_count;
+static unsigned notified_count;
 
 /* That one has ended; so do the others. */
 static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
@@ -1062,7 +1062,7 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
 {
     (void)source, (void)range, (void)info, (void)ninfo, (void)cbfunc, (void)cbdata;
     cr_expect_eq(code, PMIX_ERR_PROC_TERM_WO_SYNC);
-    told_count++;
+    notified_count++;
     for (size_t i = 0; i < current->job->client_count; i++) {
         struct sx_client *const client = current->job->by_rank[i];
 
@@ -1076,12 +1076,12 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
 }
 
 /* Ranks 0 and 2 are on the first node, and rank 0 dies in the second round. */
-Test(rounds, in_commit_a_member_dies_and_the_host_ends_the_others_as_it_hears_so)
+Test(rounds, in_commit_a_member_dies_and_the_host_ends_the_others_as_it_receives_so)
 {
     struct sx_client *first;
 
     nodes_begin(2);
-    told_count = 0;
+    notified_count = 0;
     nodes[0].server.module.notify_event = on_notify;
     first = nodes[0].member;
     nodes[0].job->job_size = nodes[1].job->job_size = 3;
@@ -1094,7 +1094,7 @@ Test(rounds, in_commit_a_member_dies_and_the_host_ends_the_others_as_it_hears_so
     host_answers(PMIX_SUCCESS);
     member_dies(0);
     answer_all();
-    cr_expect_eq(told_count, 2);
+    cr_expect_eq(notified_count, 2);
     expect(1, 1, 1, PMIX_SUCCESS);
     cr_expect(sx_list_empty(&nodes[0].server.collective.all));
     nodes_end();

@@ -251,35 +251,35 @@ static void end(void)
 
 TestSuite(dmodex, .init = dmodex_begin, .fini = end);
 
-struct told {
+struct notified {
     unsigned count;
     pmix_status_t status;
     size_t size;
 };
 
-static void on_told(pmix_status_t status, char *bytes, size_t size, void *cbdata)
+static void on_notified(pmix_status_t status, char *bytes, size_t size, void *cbdata)
 {
-    struct told *const told = cbdata;
+    struct notified *const notified = cbdata;
 
     cr_expect_eq(bytes != NULL, status == PMIX_SUCCESS);
-    told->count++;
-    told->status = status;
-    told->size = size;
+    notified->count++;
+    notified->status = status;
+    notified->size = size;
 }
 
 static pmix_proc_t asked;
 
-static void ask_now(void *told, uint64_t now_ns)
+static void ask_now(void *notified, uint64_t now_ns)
 {
     (void)now_ns;
-    cr_assert_eq(PMIx_server_dmodex_request(&asked, on_told, told), PMIX_SUCCESS);
+    cr_assert_eq(PMIx_server_dmodex_request(&asked, on_notified, notified), PMIX_SUCCESS);
 }
 
-static void ask(struct told *told, const char *name, uint32_t rank)
+static void ask(struct notified *notified, const char *name, uint32_t rank)
 {
-    *told = (struct told){ 0 };
+    *notified = (struct notified){ 0 };
     PMIx_Load_procid(&asked, name, rank);
-    bare_call(&server, ask_now, told);
+    bare_call(&server, ask_now, notified);
 }
 
 static bool data_is_wanted(void)
@@ -292,99 +292,99 @@ static bool data_is_wanted(void)
 
 Test(dmodex, waits_for_the_first_commit)
 {
-    struct told told;
+    struct notified notified;
 
-    ask(&told, "job", 0);
-    cr_expect_eq(told.count, 0);
+    ask(&notified, "job", 0);
+    cr_expect_eq(notified.count, 0);
     cr_expect(data_is_wanted(), "the client is to ring");
     append();
     sx_lane_take_one(&server, client);
     sx_host_calls_make(&server);
-    cr_expect_eq(told.count, 1);
-    cr_expect_eq(told.status, PMIX_SUCCESS);
-    cr_expect_gt(told.size, 0, "bytes, even if nothing was put");
+    cr_expect_eq(notified.count, 1);
+    cr_expect_eq(notified.status, PMIX_SUCCESS);
+    cr_expect_gt(notified.size, 0, "bytes, even if nothing was put");
     cr_expect_not(data_is_wanted());
     sx_dmodex_committed(&server, client, false);
     sx_host_calls_make(&server);
-    cr_expect_eq(told.count, 1, "once");
+    cr_expect_eq(notified.count, 1, "once");
 }
 
 Test(dmodex, of_one_who_has_committed_is_answered_at_once)
 {
-    struct told told;
+    struct notified notified;
 
     client->has_committed = true;
-    ask(&told, "job", 0);
-    cr_expect_eq(told.count, 1);
+    ask(&notified, "job", 0);
+    cr_expect_eq(notified.count, 1);
     sx_client_find(client->nspace, 1)->has_committed = true;
-    ask(&told, "job", 1);
-    cr_expect_eq(told.count, 1, "also when it is not connected any more");
+    ask(&notified, "job", 1);
+    cr_expect_eq(notified.count, 1, "also when it is not connected any more");
 }
 
 /* What the rank had sent when it was asked for belongs to the answer. */
 Test(dmodex, takes_in_what_is_in_the_lane_first)
 {
-    struct told told;
+    struct notified notified;
 
     append();
     append();
-    ask(&told, "job", 0);
-    cr_expect_eq(told.count, 0, "it has committed, but there is more");
+    ask(&notified, "job", 0);
+    cr_expect_eq(notified.count, 0, "it has committed, but there is more");
     cr_expect(client->has_committed);
     sx_lane_take_one(&server, client);
     sx_host_calls_make(&server);
-    cr_expect_eq(told.count, 1);
+    cr_expect_eq(notified.count, 1);
 }
 
 Test(dmodex, of_one_who_goes_or_is_not_there_is_not_found)
 {
-    struct told told, other;
+    struct notified notified, other;
 
-    ask(&told, "job", 0);
+    ask(&notified, "job", 0);
     ask(&other, "job", 1);
     sx_dmodex_client_gone(&server, client);
     sx_host_calls_make(&server);
-    cr_expect_eq(told.count, 1);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(notified.count, 1);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND);
     cr_expect_eq(other.count, 0);
     sx_dmodex_client_gone(&server, sx_client_find(client->nspace, 1));
     sx_host_calls_make(&server);
     cr_expect_eq(other.status, PMIX_ERR_NOT_FOUND);
-    ask(&told, "job", 2);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
-    ask(&told, "unknown", 0);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
+    ask(&notified, "job", 2);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND);
+    ask(&notified, "unknown", 0);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND);
     client->state = SX_CLIENT_DEAD;
-    ask(&told, "job", 0);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
+    ask(&notified, "job", 0);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND);
     client->state = SX_CLIENT_CONNECTED;
 }
 
-Test(dmodex, wants_to_know_of_whom_and_whom_to_tell)
+Test(dmodex, wants_to_know_of_whom_and_whom_to_notify)
 {
     pmix_proc_t proc;
 
     PMIx_Load_procid(&proc, "job", 0);
-    cr_expect_eq(PMIx_server_dmodex_request(NULL, on_told, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_dmodex_request(NULL, on_notified, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_dmodex_request(&proc, NULL, NULL), PMIX_ERR_BAD_PARAM);
     memset(proc.nspace, 'n', sizeof(proc.nspace));
-    cr_expect_eq(PMIx_server_dmodex_request(&proc, on_told, NULL), PMIX_ERR_BAD_PARAM);
+    cr_expect_eq(PMIx_server_dmodex_request(&proc, on_notified, NULL), PMIX_ERR_BAD_PARAM);
     sx_server_set(NULL);
-    cr_expect_eq(PMIx_server_dmodex_request(&proc, on_told, NULL), PMIX_ERR_INIT);
+    cr_expect_eq(PMIx_server_dmodex_request(&proc, on_notified, NULL), PMIX_ERR_INIT);
 }
 
 Test(dmodex, of_a_member_of_connected_ones_is_of_the_process_itself)
 {
     const pmix_proc_t procs[] = { { "elsewhere", 3 }, { "job", 0 } };
-    struct told told;
+    struct notified notified;
 
     bare_connected(&server, "both", procs, 2);
     client->has_committed = true;
-    ask(&told, "both", 1);
-    cr_expect_eq(told.count, 1);
-    cr_expect_eq(told.status, PMIX_SUCCESS);
-    ask(&told, "both", 0);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND, "it is not here");
-    ask(&told, "both", 2);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND, "there is none");
+    ask(&notified, "both", 1);
+    cr_expect_eq(notified.count, 1);
+    cr_expect_eq(notified.status, PMIX_SUCCESS);
+    ask(&notified, "both", 0);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND, "it is not here");
+    ask(&notified, "both", 2);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND, "there is none");
 }

@@ -141,7 +141,7 @@ static const struct {
 };
 
 /* @tells: with the text; else that there is none after all. */
-static void announced(bool tells)
+static void announced(bool notifies)
 {
     static struct sx_server server;
     static struct answers answers;
@@ -166,7 +166,7 @@ static void announced(bool tells)
     sx_gets_nspace_filled(job); /* a registration that says nothing of it */
     sx_gets_nspace_coming(&server, job, SX_SAID_NOTHING);
     cr_expect_eq(client->pending_counts[SX_PENDING_GET], SX_COUNT(asked), "not all wait on");
-    if (tells) {
+    if (notifies) {
         for (size_t i = 0; i < SX_TOPOLOGY_KEY_COUNT; i++) {
             cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, SX_ROW_JOB, sx_topology_keys[i],
                                       PMIX_GLOBAL, &text),
@@ -181,7 +181,7 @@ static void announced(bool tells)
     cr_expect_eq(sx_store_find(&job->store.view, SX_REALM_JOB, SX_ROW_JOB, SX_NSPACE_COMING, &item),
                  PMIX_ERR_NOT_FOUND);
     ask_for(&server, client, 9, PMIX_RANK_WILDCARD, PMIX_LOCAL_TOPO, 0);
-    cr_expect_eq(answers_next(&answers, 9), tells ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(answers_next(&answers, 9), notifies ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND);
     answers_end(&answers, client);
     bare_deinit(&server);
 }

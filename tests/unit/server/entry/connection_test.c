@@ -19,24 +19,24 @@ static struct peer peer;
 /* ---- who is told
  * ------------------------------------------------------------------------------ */
 
-static char told[64];
+static char notified[64];
 
-static void tell(const char *what)
+static void notify(const char *what)
 {
-    strncat(told, what, sizeof(told) - strlen(told) - 1);
+    strncat(notified, what, sizeof(notified) - strlen(notified) - 1);
 }
 
 static void on_connected(struct sx_server *which, struct sx_client *of)
 {
     (void)which;
     cr_expect_eq(of->state, SX_CLIENT_CONNECTED);
-    tell("connected ");
+    notify("connected ");
 }
 
 static void on_closed(struct sx_server *which, struct sx_client *of)
 {
     (void)which, (void)of;
-    tell("closed ");
+    notify("closed ");
 }
 
 static const struct sx_family families[] = {
@@ -49,18 +49,18 @@ static void on_frame(struct sx_server *which, struct sx_client *of, struct sx_fr
 {
     (void)of, (void)now_ns;
     if (frame->header.kind == SX_MSG_JOB_CONTROL) {
-        tell(frame->procs != NULL ? "list " : "unread ");
+        notify(frame->procs != NULL ? "list " : "unread ");
         return;
     }
     cr_expect_eq(frame->header.kind, SX_MSG_RESULTS_GET);
-    tell("frame ");
+    notify("frame ");
     sx_loop_stop(which->loop);
 }
 
 static void on_ended(struct sx_server *which, struct sx_client *of, const char *why)
 {
     cr_expect_null(why);
-    tell("ended ");
+    notify("ended ");
     sx_connection_close(which, of);
     sx_loop_stop(which->loop);
 }
@@ -135,7 +135,7 @@ Test(connection, gives_a_client_all_that_it_needs)
     cr_expect_str_eq(sx_segment_header(&ring.seg)->nspace, "job");
     sx_ring_deinit(&ring);
     sx_board_deinit(&board);
-    cr_expect_str_eq(told, "connected ");
+    cr_expect_str_eq(notified, "connected ");
     cr_expect_eq(client->state, SX_CLIENT_CONNECTED);
     cr_expect_eq(client->lane.seg.fd, -1, "nobody else gets its lane");
     cr_expect_eq(job->connected_count, 1);
@@ -152,8 +152,8 @@ Test(connection, takes_all_of_it_back)
     const uint32_t slot = client->slot;
 
     sx_connection_close(&server, client);
-    cr_expect_not(peer_hear(&peer));
-    cr_expect_str_eq(told, "connected closed ");
+    cr_expect_not(peer_receive(&peer));
+    cr_expect_str_eq(notified, "connected closed ");
     cr_expect_eq(client->state, SX_CLIENT_REGISTERED);
     cr_expect_eq(client->reference_count, 1);
     cr_expect_eq(client->slot, SX_BOARD_SLOT_MAX);
@@ -174,7 +174,7 @@ Test(connection, is_none_when_the_host_refuses)
     host_returns = PMIX_ERR_NO_PERMISSIONS;
     cr_expect_eq(peer_hello(&peer, &hello)->status, PMIX_ERR_NO_PERMISSIONS);
     cr_expect_eq(peer.frame.fd_count, 0);
-    cr_expect_not(peer_hear(&peer));
+    cr_expect_not(peer_receive(&peer));
     cr_expect_eq(client->state, SX_CLIENT_REGISTERED);
     cr_expect_eq(client->slot, SX_BOARD_SLOT_MAX);
     cr_expect_eq(job->connected_count, 0);
@@ -204,22 +204,22 @@ Test(connection, hands_on_what_a_client_sends_until_its_good_bye)
     cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
     peer_say(&peer, SX_MSG_RESULTS_GET, NULL, 0);
     sx_loop_run(server.loop); /* until it is told */
-    cr_expect_str_eq(told, "connected frame ");
+    cr_expect_str_eq(notified, "connected frame ");
     client->state = SX_CLIENT_FINALIZED;
     peer_say(&peer, SX_MSG_RESULTS_GET, NULL, 0);
-    cr_assert(peer_hear(&peer));
+    cr_assert(peer_receive(&peer));
     cr_expect_eq(((const struct sx_reply *)peer.frame.body)->status, PMIX_ERR_NOT_AVAILABLE);
-    cr_expect_str_eq(told, "connected frame ", "nothing is done for it");
+    cr_expect_str_eq(notified, "connected frame ", "nothing is done for it");
 }
 
-Test(connection, that_ends_is_told_of_once)
+Test(connection, that_ends_is_notified_of_once)
 {
     cr_assert_eq(peer_hello(&peer, &hello)->status, PMIX_SUCCESS);
     shutdown(peer.fd, SHUT_RDWR);
     sx_loop_run(server.loop); /* until it is told */
-    cr_expect_str_eq(told, "connected ended closed ");
+    cr_expect_str_eq(notified, "connected ended closed ");
     sx_connection_end_all(&server);
-    cr_expect_str_eq(told, "connected ended closed ");
+    cr_expect_str_eq(notified, "connected ended closed ");
 }
 
 /* ---- long lists of processes ----------------------------------------------------------------- */
@@ -261,16 +261,16 @@ Test(connection, a_long_list_is_read_in_a_turn_before_its_message_is_taken)
     for (unsigned step = 0; step < 3; step++) {
         const uint32_t before = server.turn.units;
 
-        cr_expect_str_eq(told, "connected ", "before step %u", step);
+        cr_expect_str_eq(notified, "connected ", "before step %u", step);
         sx_share_work_step(client);
         cr_expect_geq(server.turn.units - before, step == 0 ? 1 : many / 16, "step %u", step);
     }
-    cr_expect_str_eq(told, "connected list ");
+    cr_expect_str_eq(notified, "connected list ");
     cr_expect(sx_list_empty(&client->share.works));
     frame = control_frame(SX_FRAME_PROCS_AT_ONCE_MAX);
     client->channel->on_frame(client, &frame, NULL, 0);
     sx_share_work_step(client);
-    cr_expect_str_eq(told, "connected list unread ", "a shorter one is taken at once");
+    cr_expect_str_eq(notified, "connected list unread ", "a shorter one is taken at once");
 }
 
 Test(connection, leaves_nothing_of_a_long_list_of_one_that_goes)
@@ -284,5 +284,5 @@ Test(connection, leaves_nothing_of_a_long_list_of_one_that_goes)
     cr_assert_not_null(client->judged);
     sx_connection_close(&server, client);
     cr_expect_null(client->judged);
-    cr_expect_str_eq(told, "connected closed ");
+    cr_expect_str_eq(notified, "connected closed ");
 }

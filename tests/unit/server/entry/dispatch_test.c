@@ -99,7 +99,7 @@ Test(dispatch, gives_the_nodes_store_to_who_asks_for_no_namespace)
     cr_expect_eq(answers_next(&answers, 2), PMIX_ERR_NOT_FOUND, "it has none");
 }
 
-Test(dispatch, tells_the_last_results_the_oldest_first)
+Test(dispatch, notifies_the_last_results_the_oldest_first)
 {
     struct {
         struct sx_reply reply;

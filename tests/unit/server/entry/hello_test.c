@@ -68,7 +68,7 @@ static void expect_refused(const struct sx_hello *hello, pmix_status_t status, c
     cr_expect_eq(server.entry.strangers.count, 1, "%s", why);
     cr_expect_eq(peer_hello(&peer, hello)->status, status, "%s", why);
     cr_expect_eq(peer.frame.fd_count, 0, "%s", why);
-    cr_expect_not(peer_hear(&peer), "%s", why);
+    cr_expect_not(peer_receive(&peer), "%s", why);
     cr_expect_eq(server.entry.strangers.count, 0, "%s", why);
     peer_leave(&peer);
 }
@@ -92,7 +92,7 @@ Test(stranger, is_welcomed_once)
 }
 
 /* Its fences would wait without a word. */
-Test(stranger, of_a_job_that_the_host_has_not_registered_is_told_of_once)
+Test(stranger, of_a_job_that_the_host_has_not_registered_is_notified_of_once)
 {
     const int log_fd = test_capture_stderr();
     struct peer peers[2];
@@ -273,7 +273,7 @@ Test(stranger, that_wants_to_be_a_rank_about_which_the_host_is_asked_is_refused)
         peer_say(&peers[i], SX_MSG_HELLO, &hello, sizeof(hello));
     }
     for (size_t i = 2; i-- > 0;) {
-        cr_assert(peer_hear(&peers[i]));
+        cr_assert(peer_receive(&peers[i]));
         cr_expect_eq(((const struct sx_welcome *)peers[i].frame.body)->status,
                      i == 0 ? PMIX_SUCCESS : PMIX_EXISTS, "%zu", i);
     }
@@ -330,7 +330,7 @@ Test(stranger, about_whom_the_host_is_asked_goes_when_the_server_ends)
     host.inside = server_ends;
     peer_connect(&peer, &server);
     peer_say(&peer, SX_MSG_HELLO, &hello, sizeof(hello));
-    cr_expect_not(peer_hear(&peer), "no answer, but an end");
+    cr_expect_not(peer_receive(&peer), "no answer, but an end");
     cr_expect_eq(host.called, 1);
     bare_call(&server, NULL, NULL);
     cr_expect_eq(sx_client_find(job, 3)->reference_count, 1);
@@ -338,14 +338,14 @@ Test(stranger, about_whom_the_host_is_asked_goes_when_the_server_ends)
     peer_leave(&peer);
 }
 
-Test(stranger, that_begins_with_anything_else_hears_nothing)
+Test(stranger, that_begins_with_anything_else_receives_nothing)
 {
     const struct sx_get get = { .nspace = "job" };
     struct peer peer;
 
     peer_connect(&peer, &server);
     peer_say(&peer, SX_MSG_GET, &get, sizeof(get));
-    cr_expect_not(peer_hear(&peer));
+    cr_expect_not(peer_receive(&peer));
     cr_expect_eq(server.entry.strangers.count, 0);
     peer_leave(&peer);
 }
@@ -376,13 +376,13 @@ Test(stranger, who_is_silent_makes_room_for_others)
     for (size_t i = 0; i < SX_COUNT(peers); i++) {
         peer_connect(&peers[i], &server);
     }
-    cr_expect_not(peer_hear(&peers[0]), "the oldest goes");
+    cr_expect_not(peer_receive(&peers[0]), "the oldest goes");
     cr_expect_eq(server.entry.strangers.count, 16);
     cr_expect_eq(test_count_lines(log_fd, "do not say who they are"), 1);
     sx_strangers_end(&server);
     cr_expect_eq(server.entry.strangers.count, 0);
     for (size_t i = 1; i < SX_COUNT(peers); i++) {
-        cr_expect_not(peer_hear(&peers[i]));
+        cr_expect_not(peer_receive(&peers[i]));
         peer_leave(&peers[i]);
     }
     peer_leave(&peers[0]);

@@ -28,7 +28,7 @@ Test(families, each_has_one_name)
 }
 
 /* What a death ends is answered before others hear of the death. */
-Test(families, collectives_and_gets_end_before_the_events_and_the_host_hears_last)
+Test(families, collectives_and_gets_end_before_the_events_and_the_host_receives_last)
 {
     const size_t event = row_of("event"), host = row_of("host");
 
@@ -41,7 +41,7 @@ Test(families, collectives_and_gets_end_before_the_events_and_the_host_hears_las
 }
 
 /* Who waits for a namespace, or for one of its clients, has to be answered when it goes. */
-Test(families, whoever_keeps_waiters_hears_of_their_end)
+Test(families, whoever_keeps_waiters_receives_of_their_end)
 {
     static const char *const keepers[] = { "collective", "gets" };
 
@@ -53,23 +53,23 @@ Test(families, whoever_keeps_waiters_hears_of_their_end)
     cr_expect_not_null(sx_families[row_of("event handled")].nspace_gone);
 }
 
-static char told[8];
+static char notified[8];
 
 static void a(struct sx_server *server, struct sx_client *client)
 {
     (void)server;
     (void)client;
-    strcat(told, "a");
+    strcat(notified, "a");
 }
 
 static void b(struct sx_server *server, struct sx_client *client)
 {
     (void)server;
     (void)client;
-    strcat(told, "b");
+    strcat(notified, "b");
 }
 
-Test(families, are_told_in_the_order_of_their_rows)
+Test(families, are_notified_in_the_order_of_their_rows)
 {
     static const struct sx_family rows[] = { { .name = "b", .client_left = b },
                                              { .name = "none" },
@@ -77,6 +77,6 @@ Test(families, are_told_in_the_order_of_their_rows)
                                              { .name = NULL, .client_left = b } };
     struct sx_server server = { .families = rows };
 
-    SX_FAMILIES_TELL(&server, client_left, &server, NULL);
-    cr_expect_str_eq(told, "ba");
+    SX_FAMILIES_NOTIFY(&server, client_left, &server, NULL);
+    cr_expect_str_eq(notified, "ba");
 }

@@ -16,30 +16,30 @@ static struct answers answers;
 /* ---- who is told
  * ------------------------------------------------------------------------------ */
 
-static char told[64];
+static char notified[64];
 
-static void tell(const char *what)
+static void notify(const char *what)
 {
-    strncat(told, what, sizeof(told) - strlen(told) - 1);
+    strncat(notified, what, sizeof(notified) - strlen(notified) - 1);
 }
 
-#define TELLS(stage)                                                      \
+#define NOTIFIES(stage)                                                   \
     static void on_##stage(struct sx_server *which, struct sx_client *of) \
     {                                                                     \
         cr_expect_eq(which, &server);                                     \
         cr_expect_eq(of, client);                                         \
-        tell(#stage " ");                                                 \
+        notify(#stage " ");                                               \
     }
-TELLS(left)
-TELLS(closed)
-TELLS(ended)
-TELLS(gone)
-TELLS(lost)
+NOTIFIES(left)
+NOTIFIES(closed)
+NOTIFIES(ended)
+NOTIFIES(gone)
+NOTIFIES(lost)
 
 static void on_departed(struct sx_server *which, struct sx_client *of)
 {
     cr_expect_eq(of, client);
-    tell("departed ");
+    notify("departed ");
     sx_loop_stop(which->loop);
 }
 
@@ -62,7 +62,7 @@ static pmix_status_t lane(struct sx_server *which, struct sx_client *of, uint32_
                           const void *body, size_t size)
 {
     (void)which, (void)of, (void)kind, (void)body, (void)size;
-    tell("message ");
+    notify("message ");
     return PMIX_SUCCESS;
 }
 
@@ -105,16 +105,16 @@ TestSuite(reaper, .init = begin, .fini = end, .timeout = 60);
 /* ---- tests
  * ------------------------------------------------------------------------------------ */
 
-Test(reaper, a_death_counts_what_was_submitted_and_is_told_once)
+Test(reaper, a_death_counts_what_was_submitted_and_is_notified_once)
 {
     sx_reaper_socket_ended(&server, client, NULL);
-    cr_expect_str_eq(told, "message closed gone lost ");
+    cr_expect_str_eq(notified, "message closed gone lost ");
     cr_expect_eq(client->state, SX_CLIENT_DEAD);
     cr_expect_eq(client->slot, SX_BOARD_SLOT_MAX);
     cr_expect_null(client->lane.seg.base);
     sx_reaper_client_lost(&server, client);
     sx_reaper_socket_ended(&server, client, NULL);
-    cr_expect_str_eq(told, "message closed gone lost ", "once");
+    cr_expect_str_eq(notified, "message closed gone lost ", "once");
     cr_expect_eq(client->reference_count, 1);
 }
 
@@ -123,7 +123,7 @@ Test(reaper, a_breach_believes_nothing_more)
     const int log_fd = test_capture_stderr();
 
     sx_reaper_client_breaks(&server, client, "it lies");
-    cr_expect_str_eq(told, "closed gone lost ");
+    cr_expect_str_eq(notified, "closed gone lost ");
     cr_expect_eq(test_count_lines(log_fd, "client job.0"), 1);
     cr_expect_eq(test_count_lines(log_fd, "is dropped: it lies"), 1);
     cr_expect_not(client->died, "its process may live on");
@@ -132,20 +132,20 @@ Test(reaper, a_breach_believes_nothing_more)
 Test(reaper, a_channel_that_ends_for_a_reason_is_a_breach)
 {
     sx_reaper_socket_ended(&server, client, "too long");
-    cr_expect_str_eq(told, "closed gone lost ");
+    cr_expect_str_eq(notified, "closed gone lost ");
     cr_expect_not(client->died);
 }
 
 Test(reaper, a_good_bye_is_answered_and_its_end_is_no_death)
 {
     sx_reaper_client_finalized(&server, client, 6);
-    cr_expect_str_eq(told, "left ");
+    cr_expect_str_eq(notified, "left ");
     cr_expect_eq(client->state, SX_CLIENT_FINALIZED);
     cr_expect(answers_none(&answers), "the host is notified first");
     sx_host_calls_make(&server);
     cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
     sx_reaper_socket_ended(&server, client, NULL);
-    cr_expect_str_eq(told, "left closed ended ");
+    cr_expect_str_eq(notified, "left closed ended ");
     cr_expect_eq(client->state, SX_CLIENT_REGISTERED, "it may come again");
     cr_expect(client->left);
     cr_expect_not(client->departed);
@@ -168,7 +168,7 @@ Test(reaper, a_good_bye_is_answered_when_all_lists_are_left)
     }
     sx_membership_each_of(&server, client, SX_MEMBERSHIP_CONNECTED, take_out);
     sx_reaper_client_finalized(&server, client, 6);
-    cr_expect_str_eq(told, "left ");
+    cr_expect_str_eq(notified, "left ");
     cr_expect(answers_none(&answers));
     bare_leave(&server);
     cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
@@ -179,7 +179,7 @@ Test(reaper, a_departure_is_for_good_until_it_is_expected_again)
 {
     client->left = true;
     sx_reaper_client_departed(&server, client);
-    cr_expect_str_eq(told, "departed ");
+    cr_expect_str_eq(notified, "departed ");
     cr_expect(client->departed);
     cr_expect_not(client->left);
     sx_reaper_await_nobody(&server, client);
@@ -203,7 +203,7 @@ Test(reaper, one_who_said_good_bye_departs_when_its_process_has_exited)
     sx_loop_run(server.loop); /* until it is told */
     cr_expect(client->departed);
     cr_expect_eq(client->exit_fd, -1);
-    cr_expect_str_eq(told, "left closed ended departed ");
+    cr_expect_str_eq(notified, "left closed ended departed ");
     close(process[0]);
     answers.channel.peer.pidfd = -1;
 }

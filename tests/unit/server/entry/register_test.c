@@ -106,7 +106,7 @@ Test(register, forgets_what_is_taken_back_and_what_never_was)
 }
 
 /* A host may register clients first: then there is no size to compare with. */
-Test(register, tells_once_of_ranks_beyond_the_size_of_their_job)
+Test(register, notifies_once_of_ranks_beyond_the_size_of_their_job)
 {
     const int log_fd = test_capture_stderr();
     const uint32_t size = 2;

@@ -136,7 +136,7 @@ Test(event_codes, from_inside_are_passed_over)
     }
 }
 
-Test(event_codes, ask_the_host_once_and_tell_it_when_the_last_has_gone)
+Test(event_codes, ask_the_host_once_and_notify_it_when_the_last_has_gone)
 {
     struct sx_client *const first = sx_client_find(job, 0), *const second = sx_client_find(job, 1);
 

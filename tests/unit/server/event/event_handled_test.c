@@ -39,23 +39,23 @@ static void handles(uint32_t rank, uint64_t seq)
     sx_host_calls_make(&server);
 }
 
-struct told {
+struct notified {
     unsigned count;
     pmix_status_t status;
 };
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_notified(pmix_status_t status, void *cbdata)
 {
-    struct told *const told = cbdata;
+    struct notified *const notified = cbdata;
 
-    told->count++;
-    told->status = status;
+    notified->count++;
+    notified->status = status;
 }
 
 /* The question is asked on the loop's thread, where it is answered. */
 struct question {
     const char *nspace;
-    struct told *told;
+    struct notified *notified;
     pmix_status_t rc;
 };
 
@@ -64,12 +64,12 @@ static void ask_now(void *arg, uint64_t now_ns)
     struct question *const question = arg;
 
     (void)now_ns;
-    question->rc = sx_eventhandled_ask(question->nspace, on_told, question->told);
+    question->rc = sx_eventhandled_ask(question->nspace, on_notified, question->notified);
 }
 
-static pmix_status_t ask(const char *nspace, struct told *told)
+static pmix_status_t ask(const char *nspace, struct notified *notified)
 {
-    struct question question = { .nspace = nspace, .told = told };
+    struct question question = { .nspace = nspace, .notified = notified };
 
     bare_call(&server, ask_now, &question);
     return question.rc;
@@ -77,57 +77,57 @@ static pmix_status_t ask(const char *nspace, struct told *told)
 
 Test(event_handled, when_every_process_with_handlers_says_so)
 {
-    struct told told = { 0 };
+    struct notified notified = { 0 };
 
-    cr_assert_eq(ask("job", &told), PMIX_SUCCESS);
+    cr_assert_eq(ask("job", &notified), PMIX_SUCCESS);
     cr_expect_eq(atomic_load(&job->ring.header->handled_wanted), 10, "they are told what is asked");
     handles(0, 10);
     handles(1, 9);
-    cr_expect_eq(told.count, 0);
+    cr_expect_eq(notified.count, 0);
     job->event_seq_last = 12; /* what comes later is not waited for */
     handles(1, 10);
     handles(1, 11);
-    cr_expect_eq(told.count, 1);
-    cr_expect_eq(told.status, PMIX_SUCCESS);
+    cr_expect_eq(notified.count, 1);
+    cr_expect_eq(notified.status, PMIX_SUCCESS);
 }
 
 Test(event_handled, at_once_when_nobody_has_anything_to_do)
 {
-    struct told told = { 0 };
+    struct notified notified = { 0 };
 
     handles(0, 10);
     sx_client_find(job, 1)->has_handlers = false;
-    cr_assert_eq(ask("job", &told), PMIX_SUCCESS);
-    cr_expect_eq(told.count, 1);
+    cr_assert_eq(ask("job", &notified), PMIX_SUCCESS);
+    cr_expect_eq(notified.count, 1);
 }
 
 Test(event_handled, without_those_who_leave)
 {
-    struct told told = { 0 };
+    struct notified notified = { 0 };
 
-    cr_assert_eq(ask("job", &told), PMIX_SUCCESS);
+    cr_assert_eq(ask("job", &notified), PMIX_SUCCESS);
     handles(0, 10);
-    cr_expect_eq(told.count, 0);
+    cr_expect_eq(notified.count, 0);
     sx_client_find(job, 1)->event_left = true;
     sx_eventhandled_check(&server);
     sx_host_calls_make(&server);
-    cr_expect_eq(told.count, 1);
+    cr_expect_eq(notified.count, 1);
 }
 
 Test(event_handled, not_any_more_when_the_namespace_goes)
 {
-    struct told told = { 0 }, other = { 0 };
+    struct notified notified = { 0 }, other = { 0 };
     struct sx_nspace *const kept = bare_job(&server, "kept", 1, 1);
 
     sx_list_init(&kept->events_dirty);
     bare_connect(&server, kept, 0)->has_handlers = true;
     kept->event_seq_last = 1;
-    cr_assert_eq(ask("job", &told), PMIX_SUCCESS);
+    cr_assert_eq(ask("job", &notified), PMIX_SUCCESS);
     cr_assert_eq(ask("kept", &other), PMIX_SUCCESS);
     sx_eventhandled_nspace_gone(&server, job);
     sx_host_calls_make(&server);
-    cr_expect_eq(told.count, 1);
-    cr_expect_eq(told.status, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(notified.count, 1);
+    cr_expect_eq(notified.status, PMIX_ERR_NOT_FOUND);
     cr_expect_eq(other.count, 0);
     sx_eventhandled_nspace_gone(&server, kept);
     sx_host_calls_make(&server);
@@ -136,10 +136,10 @@ Test(event_handled, not_any_more_when_the_namespace_goes)
 
 Test(event_handled, is_not_asked_of_what_is_not_there)
 {
-    struct told told = { 0 };
+    struct notified notified = { 0 };
 
-    cr_expect_eq(ask("unknown", &told), PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(ask("unknown", &notified), PMIX_ERR_NOT_FOUND);
     sx_server_set(NULL);
-    cr_expect_eq(ask("job", &told), PMIX_ERR_INIT);
-    cr_expect_eq(told.count, 0);
+    cr_expect_eq(ask("job", &notified), PMIX_ERR_INIT);
+    cr_expect_eq(notified.count, 0);
 }

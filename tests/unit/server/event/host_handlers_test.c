@@ -32,7 +32,7 @@ TestSuite(host_event, .init = begin, .fini = end, .timeout = 60);
 /* ---- the handler
  * ------------------------------------------------------------------------------ */
 
-static unsigned heard;
+static unsigned received;
 static pmix_status_t last;
 
 static void handler(size_t which, pmix_status_t status, const pmix_proc_t *source,
@@ -41,7 +41,7 @@ static void handler(size_t which, pmix_status_t status, const pmix_proc_t *sourc
 {
     (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
     cr_expect_eq(which, id);
-    heard++;
+    received++;
     last = status;
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -121,33 +121,33 @@ static void step(struct step step)
 /* ---- tests
  * ------------------------------------------------------------------------------------ */
 
-Test(host_event, hears_of_its_codes_once_it_is_activated)
+Test(host_event, receives_of_its_codes_once_it_is_activated)
 {
     const pmix_status_t code = CODE;
 
     register_for(&code);
     step((struct step){ .code = CODE });
-    cr_expect_eq(heard, 0, "not before");
+    cr_expect_eq(received, 0, "not before");
     step((struct step){ .activate = true });
-    cr_expect_eq(heard, 1, "what was kept");
+    cr_expect_eq(received, 1, "what was kept");
     step((struct step){ .code = CODE });
     step((struct step){ .code = CODE - 1 });
-    cr_expect_eq(heard, 2);
+    cr_expect_eq(received, 2);
     cr_expect_eq(last, CODE);
     step((struct step){ .deregister = true });
     step((struct step){ .code = CODE });
-    cr_expect_eq(heard, 2, "nor any more");
+    cr_expect_eq(received, 2, "nor any more");
 }
 
 /* Some hosts end the job at whatever reaches such a handler. */
-Test(host_event, without_codes_hears_only_what_is_for_the_host)
+Test(host_event, without_codes_receives_only_what_is_for_the_host)
 {
     register_for(NULL);
     step((struct step){ .activate = true });
     step((struct step){ .code = CODE });
-    cr_expect_eq(heard, 0);
+    cr_expect_eq(received, 0);
     step((struct step){ .code = CODE - 1, .for_host = true });
-    cr_expect_eq(heard, 1);
+    cr_expect_eq(received, 1);
     cr_expect_eq(last, CODE - 1);
 }
 

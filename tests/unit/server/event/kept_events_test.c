@@ -81,7 +81,7 @@ static size_t write_body(const struct sx_event_register *wanted, const int32_t c
     return sizeof(*wanted) + wanted->code_count * sizeof(*codes);
 }
 
-static void tell(const struct sx_event_register *wanted, const int32_t codes[])
+static void notify(const struct sx_event_register *wanted, const int32_t codes[])
 {
     struct sx_frame frame = opened_frame(SX_MSG_EVENT_REGISTER, 3, body, write_body(wanted, codes));
 
@@ -137,7 +137,7 @@ static size_t ask(const struct sx_event_register *wanted, const int32_t codes[],
 {
     struct sx_event_list list;
 
-    tell(wanted, codes);
+    notify(wanted, codes);
     return answer_read(&list, ret_numbers);
 }
 
@@ -201,7 +201,7 @@ Test(event_register, gets_many_in_several_answers_and_each_once)
     do {
         struct sx_event_list list;
 
-        tell(&wanted, &code);
+        notify(&wanted, &code);
         const size_t count = answer_read(&list, numbers);
         for (size_t i = 0; i < count; i++) {
             cr_assert_eq(numbers[i], expected);
@@ -228,7 +228,7 @@ Test(event_register, sends_small_events_in_frames_while_the_socket_takes_them)
     for (uint64_t i = 0; i < EVENTS; i++) {
         publish(CODE, PMIX_RANK_WILDCARD, NULL);
     }
-    tell(&wanted, &code);
+    notify(&wanted, &code);
     do {
         const size_t count = frame_read(&list, numbers);
 
@@ -258,7 +258,7 @@ Test(event_register, sends_in_one_piece_what_the_socket_does_not_take)
     for (uint64_t i = 0; i < EVENTS; i++) {
         publish(CODE, PMIX_RANK_WILDCARD, NULL);
     }
-    tell(&wanted, &code);
+    notify(&wanted, &code);
     cr_expect_gt(answers.channel.queue_bytes, 0, "the socket cannot have taken all");
     cr_assert_eq(answer_read(&list, numbers), EVENTS);
     cr_expect_neq(answers.frame.header.flags & SX_FRAME_BULK, 0);
@@ -618,7 +618,7 @@ Test(event_register, gets_a_long_event_byte_for_byte)
         if (replays) {
             cr_assert(sx_event_on_replay(&server, client, &frame, 0));
         } else {
-            tell(&wanted, &code);
+            notify(&wanted, &code);
         }
         cr_assert_eq(answers_next(&answers, 3), PMIX_SUCCESS);
         sx_event_list_open(&rest, (const char *)answers.frame.body + sizeof(struct sx_reply),

@@ -70,7 +70,7 @@ static void lose(void *arg, uint64_t now_ns)
     sx_event_client_lost(&server, client);
 }
 
-Test(event_made, tells_of_a_process_that_is_lost)
+Test(event_made, notifies_of_a_process_that_is_lost)
 {
     bare_call(&server, lose, NULL);
     expect(PMIX_ERR_LOST_CONNECTION, 2, 1);
@@ -104,7 +104,7 @@ static void abort_now(void *row, uint64_t now_ns)
     aborts_publish(procs, aborts[*(size_t *)row].count);
 }
 
-Test(event_made, tells_of_an_abort_and_whom_it_ends)
+Test(event_made, notifies_of_an_abort_and_whom_it_ends)
 {
     for (size_t i = 0; i < SX_COUNT(aborts); i++) {
         bare_call(&server, abort_now, &i);
@@ -184,7 +184,7 @@ Test(event_made, of_an_abort_names_all_processes_if_need_be_in_several)
     }
 }
 
-static void tell_many(void *note, uint64_t now_ns)
+static void notify_many(void *note, uint64_t now_ns)
 {
     pmix_proc_t *const procs = many_new(MANY_MAX);
 
@@ -201,7 +201,7 @@ Test(event_made, to_many_receivers_is_several_and_each_gets_one)
 {
     bool in_note = false;
 
-    bare_call(&server, tell_many, &in_note);
+    bare_call(&server, notify_many, &in_note);
     cr_expect_eq(named_count(PMIX_GROUP_LEFT, SX_EVENT_TARGETS, named, MANY_MAX), MANY_MAX);
 }
 
@@ -213,7 +213,7 @@ Test(event_made, says_that_an_event_is_too_large)
     int ends[2];
 
     cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
-    bare_call(&server, tell_many, &in_note);
+    bare_call(&server, notify_many, &in_note);
     cr_assert(dup2(kept, STDERR_FILENO) >= 0);
     close(ends[1]);
     cr_assert_gt(read(ends[0], line, sizeof(line) - 1), 0);
@@ -270,7 +270,7 @@ Test(event_made, of_a_set_with_too_many_members_has_its_name_alone)
     }
 }
 
-Test(event_made, tells_all_of_process_sets_in_the_managers_name)
+Test(event_made, notifies_all_of_process_sets_in_the_managers_name)
 {
     for (int i = 0; i < 2; i++) {
         bool defined = i == 0;

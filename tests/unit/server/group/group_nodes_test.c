@@ -21,12 +21,12 @@ static struct {
     pmix_status_t local, returns;
     size_t context_id; /* that it gives; 0: none */
     unsigned released;
-} heard;
+} received;
 
 static void release(void *cbdata)
 {
-    cr_expect_eq(cbdata, &heard);
-    heard.released++;
+    cr_expect_eq(cbdata, &received);
+    received.released++;
 }
 
 static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
@@ -35,34 +35,34 @@ static pmix_status_t on_group(pmix_group_operation_t operation, char *name,
 {
     static pmix_info_t result;
 
-    heard.count++;
-    heard.operation = operation;
-    heard.nprocs = nprocs;
-    heard.rank = procs[0].rank;
-    heard.local = PMIX_ERROR;
-    PMIx_Load_nspace(heard.name, name);
+    received.count++;
+    received.operation = operation;
+    received.nprocs = nprocs;
+    received.rank = procs[0].rank;
+    received.local = PMIX_ERROR;
+    PMIx_Load_nspace(received.name, name);
     for (size_t i = 0; i < nprocs; i++) {
         cr_expect_str_eq(procs[i].nspace, JOB, "it knows of no group");
     }
     for (size_t i = 0; i < ninfo; i++) {
         if (PMIx_Check_key(info[i].key, PMIX_LOCAL_COLLECTIVE_STATUS)) {
-            heard.local = info[i].value.data.status;
+            received.local = info[i].value.data.status;
         }
     }
-    if (heard.returns == PMIX_SUCCESS) {
-        PMIx_Info_load(&result, PMIX_GROUP_CONTEXT_ID, &heard.context_id, PMIX_SIZE);
-        cbfunc(PMIX_SUCCESS, &result, heard.context_id != 0, cbdata, release, &heard);
+    if (received.returns == PMIX_SUCCESS) {
+        PMIx_Info_load(&result, PMIX_GROUP_CONTEXT_ID, &received.context_id, PMIX_SIZE);
+        cbfunc(PMIX_SUCCESS, &result, received.context_id != 0, cbdata, release, &received);
     }
-    return heard.returns;
+    return received.returns;
 }
 
 /* A host with the entry. */
 static void hosts_begin(unsigned count, size_t context_id, pmix_status_t returns)
 {
     nodes_begin(count);
-    memset(&heard, 0, sizeof(heard));
-    heard.context_id = context_id;
-    heard.returns = returns;
+    memset(&received, 0, sizeof(received));
+    received.context_id = context_id;
+    received.returns = returns;
     for (unsigned i = 0; i < count; i++) {
         nodes[i].server.module.group = on_group;
     }
@@ -149,7 +149,7 @@ Test(group_host, is_refused_where_a_fence_ends_without_the_others)
 }
 
 /* Two groups of the same processes are built, and ended, in another order on each node. */
-Test(group_host, GR5_GR82_groups_of_the_same_processes_are_told_apart)
+Test(group_host, GR5_GR82_groups_of_the_same_processes_are_notified_apart)
 {
     static const struct group_call one = { .name = "one" }, two = { .name = "two" },
                                    end_one = { .name = "one", .destructs = true },
@@ -205,13 +205,13 @@ Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
     hosts_begin(2, 77, PMIX_SUCCESS);
     calls(0, &(struct group_call){ .name = "group", .wants_context = true });
     calls(1, &(struct group_call){ .name = "group", .wants_context = true });
-    cr_expect_eq(heard.count, 2, "once a node");
-    cr_expect_eq((int)heard.operation, PMIX_GROUP_CONSTRUCT);
-    cr_expect_str_eq(heard.name, "group");
-    cr_expect_eq(heard.nprocs, 1, "all of the job");
-    cr_expect_eq(heard.rank, PMIX_RANK_WILDCARD);
-    cr_expect_eq(heard.local, PMIX_SUCCESS);
-    cr_expect_eq(heard.released, 2);
+    cr_expect_eq(received.count, 2, "once a node");
+    cr_expect_eq((int)received.operation, PMIX_GROUP_CONSTRUCT);
+    cr_expect_str_eq(received.name, "group");
+    cr_expect_eq(received.nprocs, 1, "all of the job");
+    cr_expect_eq(received.rank, PMIX_RANK_WILDCARD);
+    cr_expect_eq(received.local, PMIX_SUCCESS);
+    cr_expect_eq(received.released, 2);
     rounds_end();
     for (unsigned i = 0; i < 2; i++) {
         cr_assert_eq(nodes[i].statuses[1], PMIX_SUCCESS);
@@ -219,9 +219,9 @@ Test(group_host, GR26_asks_the_entry_first_and_takes_its_context_id)
     }
     calls(0, &(struct group_call){ .name = "group", .destructs = true });
     calls(1, &(struct group_call){ .name = "group", .destructs = true });
-    cr_expect_eq(heard.count, 4);
-    cr_expect_eq((int)heard.operation, PMIX_GROUP_DESTRUCT);
-    cr_expect_str_eq(heard.name, "group");
+    cr_expect_eq(received.count, 4);
+    cr_expect_eq((int)received.operation, PMIX_GROUP_DESTRUCT);
+    cr_expect_str_eq(received.name, "group");
     rounds_end();
     for (unsigned i = 0; i < 2; i++) {
         cr_expect_eq(nodes[i].statuses[2], PMIX_SUCCESS);
@@ -258,8 +258,8 @@ Test(group_host, that_a_member_dies_before_fails_for_everybody)
         bare_connect(&nodes[0].server, nodes[0].job, 2);
         calls(0, &call);
         node_run(&nodes[0], rank_2_dies, NULL);
-        cr_expect_eq(heard.count, with_entry);
-        cr_expect_eq(with_entry == 1 ? heard.local : PMIX_ERR_LOST_CONNECTION,
+        cr_expect_eq(received.count, with_entry);
+        cr_expect_eq(with_entry == 1 ? received.local : PMIX_ERR_LOST_CONNECTION,
                      PMIX_ERR_LOST_CONNECTION);
         calls(1, &call);
         rounds_end();
@@ -277,8 +277,8 @@ Test(group_host, names_some_of_a_job_one_by_one)
     for (unsigned i = 0; i < 2; i++) {
         nodes[i].job->job_size = 3;
         calls(i, &(struct group_call){ .name = "group" });
-        cr_expect_eq(heard.nprocs, 2);
-        cr_expect_eq(heard.rank, 0);
+        cr_expect_eq(received.nprocs, 2);
+        cr_expect_eq(received.rank, 0);
     }
     rounds_end();
     cr_expect_eq(nodes[0].statuses[1], PMIX_SUCCESS);
@@ -300,10 +300,10 @@ Test(group_host, GR15_of_members_here_is_asked_for_a_context_id_alone)
     hosts_begin(1, 0, PMIX_SUCCESS);
     calls(0, &(struct group_call){ .name = "plain" });
     cr_expect_eq(nodes[0].statuses[1], PMIX_SUCCESS);
-    cr_expect_eq(heard.count, 0);
+    cr_expect_eq(received.count, 0);
     calls(0, &(struct group_call){ .name = "with id", .wants_context = true });
     cr_expect_eq(nodes[0].statuses[2], PMIX_SUCCESS);
-    cr_expect_eq(heard.count, 1);
+    cr_expect_eq(received.count, 1);
     cr_expect_neq(made_by(0, 2)->head.context_id, 0, "ours, as the host gave none");
 }
 

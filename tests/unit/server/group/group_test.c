@@ -252,7 +252,7 @@ static void expect_event(pmix_status_t code)
 
 /* ---- leaving -------------------------------------------------------------------------------- */
 
-Test(group_leave, takes_the_member_out_and_tells_the_others_once)
+Test(group_leave, takes_the_member_out_and_notifies_the_others_once)
 {
     struct sx_membership_entry *const group = group_make(false, false);
     pmix_proc_t proc;
@@ -553,7 +553,7 @@ static void end_victim(void)
 }
 
 /* What @rank has heard, from its first call on. */
-static void expect_heard(uint32_t rank, size_t count, const pmix_status_t want[])
+static void expect_received(uint32_t rank, size_t count, const pmix_status_t want[])
 {
     const struct sx_results *const results = &clients[rank]->results;
 
@@ -582,16 +582,16 @@ Test(group_leave, breaks_the_same_calls_of_those_who_come_later)
     arrive(FIRST, &plain);
     arrive(FIRST, &plain);
     end_victim();
-    expect_heard(FIRST, 2, want);
+    expect_received(FIRST, 2, want);
     arrive(FIRST, &plain); /* its third, for which it waits */
     for (size_t calls = 1; calls <= 2; calls++) {
         arrive(OTHER, &plain);
-        expect_heard(OTHER, calls, want);
-        expect_heard(FIRST, 2, want);
+        expect_received(OTHER, calls, want);
+        expect_received(FIRST, 2, want);
     }
     arrive(OTHER, &plain);
-    expect_heard(OTHER, 3, want);
-    expect_heard(FIRST, 3, want);
+    expect_received(OTHER, 3, want);
+    expect_received(FIRST, 3, want);
     expect_nothing_open();
 }
 
@@ -604,14 +604,14 @@ Test(group_leave, breaks_no_call_that_it_had_made)
     arrive(FIRST, &plain);
     arrive(FIRST, &plain);
     end_victim();
-    expect_heard(FIRST, 1, &want[1]); /* the second ends first */
+    expect_received(FIRST, 1, &want[1]); /* the second ends first */
     arrive(OTHER, &plain);
-    expect_heard(OTHER, 1, want);
+    expect_received(OTHER, 1, want);
     arrive(OTHER, &plain);
-    expect_heard(OTHER, 2, want);
+    expect_received(OTHER, 2, want);
     arrive(FIRST, &plain);
     arrive(OTHER, &plain);
-    expect_heard(OTHER, 3, want);
+    expect_received(OTHER, 3, want);
     expect_nothing_open();
 }
 

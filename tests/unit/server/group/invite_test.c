@@ -60,15 +60,15 @@ TestSuite(invite, .init = begin, .fini = end);
  * ------------------------------------------------------------------------ */
 
 static uint32_t id_last;
-static uint32_t inviter_hears, guests_hear; /* SX_HEARS_* */
-static uint64_t limit_ns = 1;               /* of the inviter */
+static uint32_t inviter_receives, guests_receive; /* SX_HEARS_* */
+static uint64_t limit_ns = 1;                     /* of the inviter */
 
 static void send_invite(uint32_t by, const char *group, const uint32_t ranks[], uint32_t count)
 {
     _Alignas(8) uint8_t bytes[sizeof(struct sx_group_invite) + PROCS * 16] = { 0 };
     const struct sx_group_invite head = { .timeout_ns = limit_ns,
                                           .proc_count = count,
-                                          .hears = inviter_hears };
+                                          .receives = inviter_receives };
     size_t size = sizeof(head);
 
     memcpy(bytes, &head, sizeof(head));
@@ -88,9 +88,10 @@ static void send_invite(uint32_t by, const char *group, const uint32_t ranks[], 
 
 static void send_join(uint32_t by, const char *group, bool accepts, uint32_t leader)
 {
-    struct sx_group_join join = {
-        .accepts = accepts, .hears = guests_hear, .leader_rank = leader, .leader_nspace = "job"
-    };
+    struct sx_group_join join = { .accepts = accepts,
+                                  .receives = guests_receive,
+                                  .leader_rank = leader,
+                                  .leader_nspace = "job" };
 
     snprintf(join.group, sizeof(join.group), "%s", group);
     struct sx_frame frame = opened_frame(SX_MSG_GROUP_JOIN, ++id_last, &join, sizeof(join));
@@ -104,7 +105,7 @@ static void send_word(uint32_t by, const char *group, uint64_t question, uint32_
     struct sx_invitation *const invitation = sx_invitation_next(&server, group, NULL);
 
     if (invitation != NULL) {
-        sx_invite_hear(&server, invitation, clients[by], &said);
+        sx_invite_receive(&server, invitation, clients[by], &said);
     }
 }
 
@@ -201,7 +202,7 @@ static void model_answer(struct model *model, uint32_t guest, bool accepts)
         return;
     }
     model->guests[guest] = accepts ? SX_GUEST_ACCEPTED : SX_GUEST_DECLINED;
-    model->asked[guest] = inviter_hears != 0;
+    model->asked[guest] = inviter_receives != 0;
     if (accepts) {
         model_wait(model, guest);
     } else {
@@ -222,7 +223,7 @@ static void model_seek(struct model *model)
 static void model_lose_leader(struct model *model)
 {
     for (size_t i = 0; i < GUESTS; i++) {
-        model->may_lead[i] = guests_hear != 0 && model->guests[i] == SX_GUEST_ACCEPTED;
+        model->may_lead[i] = guests_receive != 0 && model->guests[i] == SX_GUEST_ACCEPTED;
     }
     model_seek(model);
 }
@@ -235,7 +236,7 @@ static void model_die(struct model *model, uint32_t guest)
         model_lose_leader(model);
     } else if (model->is_open && model->guests[guest] != SX_GUEST_DECLINED) {
         if (model->guests[guest] != SX_GUEST_LOST) {
-            model->asked[guest] = inviter_hears != 0;
+            model->asked[guest] = inviter_receives != 0;
         }
         model->guests[guest] = SX_GUEST_LOST;
         model->may_lead[guest] = false;
@@ -489,7 +490,7 @@ static void run_all(const struct plan *plan)
     }
 }
 
-#define HEARS_NEWS (SX_HEARS_ACCEPTED | SX_HEARS_DECLINED | SX_HEARS_LOST)
+#define RECEIVES_NEWS (SX_RECEIVES_ACCEPTED | SX_RECEIVES_DECLINED | SX_RECEIVES_LOST)
 
 Test(invite, ends_as_the_model_says_whatever_happens, .timeout = 120)
 {
@@ -498,14 +499,14 @@ Test(invite, ends_as_the_model_says_whatever_happens, .timeout = 120)
 
 Test(invite, waits_for_what_the_inviter_says, .timeout = 120)
 {
-    inviter_hears = HEARS_NEWS;
+    inviter_receives = RECEIVES_NEWS;
     run_all(&(struct plan){ .base = HAPPENINGS_LED, .depth = DEPTH });
 }
 
 Test(invite, has_another_leader_if_a_guest_says_so, .timeout = 120)
 {
-    inviter_hears = HEARS_NEWS;
-    guests_hear = HEARS_NEWS | SX_HEARS_LEADERS;
+    inviter_receives = RECEIVES_NEWS;
+    guests_receive = RECEIVES_NEWS | SX_RECEIVES_LEADERS;
     limit_ns = UINT64_MAX / 4; /* its time comes with TIME alone */
     run_all(&(struct plan){
         .base = HAPPENINGS, .depth = 3, .first = { ACCEPT, LEADER_DEATH }, .first_count = 2 });
@@ -517,14 +518,14 @@ Test(invite, has_another_leader_if_a_guest_says_so, .timeout = 120)
 
 Test(invite, waits_for_nothing_that_its_inviter_cannot_say)
 {
-    inviter_hears = SX_HEARS_DECLINED;
+    inviter_receives = SX_RECEIVES_DECLINED;
     send_invite(INVITER, "one", both, 2);
     const uint32_t first = id_last;
 
     send_join(0, "one", false, INVITER);
     send_join(1, "one", true, INVITER);
     cr_expect_not_null(sx_invitation_next(&server, "one", NULL));
-    inviter_hears = 0; /* it waits inside the handler */
+    inviter_receives = 0; /* it waits inside the handler */
     send_invite(INVITER, "one", both, 2);
     send_join(0, "one", false, INVITER);
     cr_expect_eq(answers_next(&answers[INVITER], first), PMIX_SUCCESS);
@@ -536,7 +537,7 @@ Test(invite, asks_its_inviter_again_what_it_has_lost)
 {
     const struct sx_eventlog *const events = &clients[0]->nspace->events;
 
-    inviter_hears = SX_HEARS_DECLINED;
+    inviter_receives = SX_RECEIVES_DECLINED;
     send_invite(INVITER, "one", both, 2);
     const uint32_t first = id_last;
 

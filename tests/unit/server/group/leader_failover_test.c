@@ -14,7 +14,7 @@
 
 #define SIZE 3u
 #define STEPS 3u
-#define HEARS_ALL (SX_HEARS_MEMBERS | SX_HEARS_LEADERS)
+#define RECEIVES_ALL (SX_RECEIVES_MEMBERS | SX_RECEIVES_LEADERS)
 #define END PMIX_ERR_LOST_CONNECTION
 
 static struct sx_server server;
@@ -45,7 +45,7 @@ TestSuite(group_lead, .init = begin, .fini = end);
 static struct sx_collective built;
 static struct sx_group_plan *plan;
 static struct sx_group_building building;
-static bool is_over, is_told; /* is_told: that nobody leads */
+static bool is_over, is_notified; /* is_notified: that nobody leads */
 static pmix_status_t ended;
 
 static int by_address(const void *a, const void *b)
@@ -66,7 +66,7 @@ static void open_construct(uint8_t group)
         built.members.all[rank].client = sx_client_retain(clients[rank]);
     }
     qsort(built.members.all, SIZE, sizeof(struct sx_member), by_address);
-    is_over = is_told = false;
+    is_over = is_notified = false;
 }
 
 static void over(pmix_status_t status)
@@ -81,7 +81,7 @@ static void decide(void *owner, const struct sx_group_verdict *verdict)
     cr_assert_eq(owner, &built);
     cr_assert(verdict->is_over && verdict->lost == NULL);
     cr_assert_eq(verdict->leader.rank, PMIX_RANK_INVALID);
-    is_told = verdict->is_choice;
+    is_notified = verdict->is_choice;
     over(verdict->status);
 }
 
@@ -91,9 +91,9 @@ static void close_construct(void)
     sx_members_clear(&built.members);
 }
 
-static pmix_status_t arrive(uint32_t rank, uint8_t hears, bool leads)
+static pmix_status_t arrive(uint32_t rank, uint8_t receives, bool leads)
 {
-    const struct sx_arrival arrival = { .hears = hears,
+    const struct sx_arrival arrival = { .receives = receives,
                                         .options.group = leads ? SX_GROUP_LEADER : 0 };
     struct sx_member *const member = sx_members_find(&built.members, clients[rank]);
     pmix_status_t rc = PMIX_SUCCESS;
@@ -138,7 +138,8 @@ static uint64_t number_of(pmix_status_t code, uint32_t about)
 static struct sx_group_verdict say_to(uint64_t number, uint32_t rank, uint32_t word)
 {
     const struct sx_group_said said = { .group = "group", .question = number, .word = word };
-    const struct sx_group_verdict verdict = sx_group_lead_hear(&plan->lead, clients[rank], &said);
+    const struct sx_group_verdict verdict = sx_group_lead_receive(&plan->lead, clients[rank],
+                                                                  &said);
 
     if (verdict.is_over) {
         over(verdict.status);
@@ -215,7 +216,7 @@ static void step(uint32_t choice)
         die(choice);
     } else if (choice < DEATHS + COMES) {
         if (!is_lost(clients[choice - DEATHS])) {
-            (void)arrive(choice - DEATHS, HEARS_ALL, false);
+            (void)arrive(choice - DEATHS, RECEIVES_ALL, false);
         }
     } else {
         const uint32_t word = choice - DEATHS - COMES;
@@ -232,13 +233,13 @@ static void step(uint32_t choice)
 static void play(uint8_t group, bool led, uint32_t order)
 {
     open_construct(group);
-    (void)arrive(0, HEARS_ALL, led);
-    (void)arrive(1, HEARS_ALL, false);
+    (void)arrive(0, RECEIVES_ALL, led);
+    (void)arrive(1, RECEIVES_ALL, false);
     for (uint32_t i = 0; i < STEPS && !is_over; i++, order /= CHOICES) {
         step(order % CHOICES);
         if (!is_over && is_silent()) {
             bare_much_later(&server);
-            cr_assert(is_over && is_told);
+            cr_assert(is_over && is_notified);
         }
         if (is_over) {
             cr_assert(ended == END || ended == PMIX_GROUP_CONSTRUCT_ABORT);
@@ -286,8 +287,8 @@ Test(group_lead, goes_on_or_ends_as_the_first_answer_says)
 
     for (size_t i = 0; i < SX_COUNT(rows); i++) {
         open_construct(SX_GROUP_NOTIFY);
-        cr_assert_eq(arrive(0, HEARS_ALL, rows[i].led), PMIX_SUCCESS);
-        cr_assert_eq(arrive(1, HEARS_ALL, false), PMIX_SUCCESS);
+        cr_assert_eq(arrive(0, RECEIVES_ALL, rows[i].led), PMIX_SUCCESS);
+        cr_assert_eq(arrive(1, RECEIVES_ALL, false), PMIX_SUCCESS);
         die(rows[i].dies);
         die(rows[i].dies); /* a good-bye, and then the end */
         cr_assert_not(is_over);
@@ -314,7 +315,7 @@ Test(group_lead, ends_at_once_when_nobody_can_say_anything)
     cr_expect(is_over && ended == END, "no handler");
     close_construct();
     open_construct(0);
-    (void)arrive(0, HEARS_ALL, false);
+    (void)arrive(0, RECEIVES_ALL, false);
     die(2);
     cr_expect(is_over && ended == END, "nobody wants to be asked");
     close_construct();
@@ -335,8 +336,8 @@ static const struct sx_event_block *newest(void)
 Test(group_lead, asks_only_those_again_who_have_lost_the_question)
 {
     open_construct(SX_GROUP_NOTIFY);
-    (void)arrive(0, HEARS_ALL, false);
-    (void)arrive(1, HEARS_ALL, false);
+    (void)arrive(0, RECEIVES_ALL, false);
+    (void)arrive(1, RECEIVES_ALL, false);
     die(2);
     bare_much_later(&server);
     cr_assert_eq(job->events.newest, 1);
@@ -357,28 +358,28 @@ Test(group_lead, asks_only_those_again_who_have_lost_the_question)
     close_construct();
 }
 
-Test(group_lead, tells_all_when_the_last_one_asked_has_ended)
+Test(group_lead, notifies_all_when_the_last_one_asked_has_ended)
 {
     open_construct(0);
-    (void)arrive(0, HEARS_ALL, true);
-    (void)arrive(1, HEARS_ALL, false);
+    (void)arrive(0, RECEIVES_ALL, true);
+    (void)arrive(1, RECEIVES_ALL, false);
     (void)arrive(2, 0, false);
     die(0);
     die(1);
     cr_expect_not(is_over);
     bare_much_later(&server);
-    cr_expect(is_over && is_told && ended == END);
+    cr_expect(is_over && is_notified && ended == END);
     close_construct();
 }
 
-Test(group_lead, hears_no_answer_to_a_question_of_an_earlier_one)
+Test(group_lead, receives_no_answer_to_a_question_of_an_earlier_one)
 {
     uint64_t old = 0;
 
     for (int i = 0; i < 2; i++) {
         open_construct(SX_GROUP_NOTIFY);
-        (void)arrive(0, HEARS_ALL, false);
-        (void)arrive(1, HEARS_ALL, false);
+        (void)arrive(0, RECEIVES_ALL, false);
+        (void)arrive(1, RECEIVES_ALL, false);
         die(2);
         (void)say_to(old, 0, SX_GROUP_ABORTS);
         cr_expect_not(is_over);
@@ -391,8 +392,8 @@ Test(group_lead, hears_no_answer_to_a_question_of_an_earlier_one)
 Test(group_lead, has_one_leader)
 {
     open_construct(0);
-    cr_expect_eq(arrive(0, HEARS_ALL, true), PMIX_SUCCESS);
-    cr_expect_eq(arrive(1, HEARS_ALL, true), PMIX_ERR_EXISTS);
-    cr_expect_eq(arrive(1, HEARS_ALL, false), PMIX_SUCCESS);
+    cr_expect_eq(arrive(0, RECEIVES_ALL, true), PMIX_SUCCESS);
+    cr_expect_eq(arrive(1, RECEIVES_ALL, true), PMIX_ERR_EXISTS);
+    cr_expect_eq(arrive(1, RECEIVES_ALL, false), PMIX_SUCCESS);
     close_construct();
 }

@@ -76,7 +76,7 @@ static void expect_text(enum sx_realm realm, uint32_t row, const char *key, cons
 /* ---- tests
  * ------------------------------------------------------------------------------------ */
 
-Test(derive, tells_nodes_peers_and_ranks_from_both_maps)
+Test(derive, notifies_nodes_peers_and_ranks_from_both_maps)
 {
     make(0, 2, 0, "n1,n2", "0,2;1,3,4");
     cr_assert_eq(sx_derive(&server, job, &map, 2), PMIX_SUCCESS);
@@ -107,7 +107,7 @@ Test(derive, takes_all_ranks_for_local_when_their_numbers_agree)
     cr_expect_eq(number(SX_REALM_JOB, 2, PMIX_LOCAL_RANK), 2);
 }
 
-Test(derive, knows_of_others_only_what_the_clients_tell)
+Test(derive, knows_of_others_only_what_the_clients_notify)
 {
     make(9, 2, 1, NULL, NULL);
     cr_assert_eq(sx_derive(&server, job, &map, 0), PMIX_SUCCESS);
@@ -165,7 +165,7 @@ Test(derive, finds_its_own_node)
     }
 }
 
-Test(derive, tells_a_process_that_is_there_and_believes_the_host)
+Test(derive, notifies_a_process_that_is_there_and_believes_the_host)
 {
     struct answers answers;
 
@@ -211,7 +211,7 @@ static void apps_put(enum sx_realm realm, uint32_t row, const char *key, uint32_
     cr_assert_eq(sx_store_put(&job->store, realm, row, key, PMIX_GLOBAL, &value), PMIX_SUCCESS);
 }
 
-static uint64_t told(uint32_t app, const char *key)
+static uint64_t notified(uint32_t app, const char *key)
 {
     struct sx_item item;
 
@@ -231,25 +231,25 @@ static uint32_t derive(void)
 Test(apps, of_a_job_that_names_none_are_one)
 {
     cr_expect_eq(derive(), 1);
-    cr_expect_eq(told(0, PMIX_APP_SIZE), RANKS);
-    cr_expect_eq(told(0, PMIX_APPLDR), 0);
-    cr_expect_eq(told(0, PMIX_MAX_PROCS), NONE, "the job says it");
-    cr_expect_eq(told(0, PMIX_NUM_NODES), NONE, "the job says it");
+    cr_expect_eq(notified(0, PMIX_APP_SIZE), RANKS);
+    cr_expect_eq(notified(0, PMIX_APPLDR), 0);
+    cr_expect_eq(notified(0, PMIX_MAX_PROCS), NONE, "the job says it");
+    cr_expect_eq(notified(0, PMIX_NUM_NODES), NONE, "the job says it");
 }
 
-Test(apps, of_several_are_told_apart)
+Test(apps, of_several_are_notified_apart)
 {
     apps_put(SX_REALM_JOB, 0, PMIX_APPNUM, 2); /* ranks 0 and 3, on both nodes; 1 and 2 on one */
     apps_put(SX_REALM_JOB, 3, PMIX_APPNUM, 2);
     cr_expect_eq(derive(), 3, "by the highest number");
-    cr_expect_eq(told(0, PMIX_APP_SIZE), 2);
-    cr_expect_eq(told(0, PMIX_APPLDR), 1);
-    cr_expect_eq(told(0, PMIX_NUM_NODES), 1);
-    cr_expect_eq(told(1, PMIX_APP_SIZE), NONE);
-    cr_expect_eq(told(2, PMIX_APP_SIZE), 2);
-    cr_expect_eq(told(2, PMIX_APPLDR), 0);
-    cr_expect_eq(told(2, PMIX_NUM_NODES), 2);
-    cr_expect_eq(told(2, PMIX_MAX_PROCS), 2);
+    cr_expect_eq(notified(0, PMIX_APP_SIZE), 2);
+    cr_expect_eq(notified(0, PMIX_APPLDR), 1);
+    cr_expect_eq(notified(0, PMIX_NUM_NODES), 1);
+    cr_expect_eq(notified(1, PMIX_APP_SIZE), NONE);
+    cr_expect_eq(notified(2, PMIX_APP_SIZE), 2);
+    cr_expect_eq(notified(2, PMIX_APPLDR), 0);
+    cr_expect_eq(notified(2, PMIX_NUM_NODES), 2);
+    cr_expect_eq(notified(2, PMIX_MAX_PROCS), 2);
 }
 
 Test(apps, are_what_the_job_says_where_a_rank_says_nothing)
@@ -257,9 +257,9 @@ Test(apps, are_what_the_job_says_where_a_rank_says_nothing)
     apps_put(SX_REALM_JOB, SX_ROW_JOB, PMIX_APPNUM, 1);
     apps_put(SX_REALM_JOB, 2, PMIX_APPNUM, 0);
     cr_expect_eq(derive(), 2);
-    cr_expect_eq(told(0, PMIX_APP_SIZE), 1);
-    cr_expect_eq(told(0, PMIX_APPLDR), 2);
-    cr_expect_eq(told(1, PMIX_APP_SIZE), 3);
+    cr_expect_eq(notified(0, PMIX_APP_SIZE), 1);
+    cr_expect_eq(notified(0, PMIX_APPLDR), 2);
+    cr_expect_eq(notified(1, PMIX_APP_SIZE), 3);
 }
 
 Test(apps, are_over_with_the_last_of_their_processes)
@@ -286,8 +286,8 @@ Test(apps, keep_the_hosts_words)
 {
     apps_put(SX_REALM_APP, 0, PMIX_APP_SIZE, 77);
     (void)derive();
-    cr_expect_eq(told(0, PMIX_APP_SIZE), 77);
-    cr_expect_eq(told(0, PMIX_APPLDR), 0);
+    cr_expect_eq(notified(0, PMIX_APP_SIZE), 77);
+    cr_expect_eq(notified(0, PMIX_APPLDR), 0);
 }
 
 Test(apps, have_no_nodes_where_nobody_knows_them)
@@ -295,13 +295,13 @@ Test(apps, have_no_nodes_where_nobody_knows_them)
     sx_nodemap_clear(&map);
     apps_put(SX_REALM_JOB, 0, PMIX_APPNUM, 1);
     cr_expect_eq(derive(), 2);
-    cr_expect_eq(told(0, PMIX_APP_SIZE), 3);
-    cr_expect_eq(told(0, PMIX_NUM_NODES), NONE);
+    cr_expect_eq(notified(0, PMIX_APP_SIZE), 3);
+    cr_expect_eq(notified(0, PMIX_NUM_NODES), NONE);
 }
 
-Test(apps, of_a_job_of_no_size_are_not_told)
+Test(apps, of_a_job_of_no_size_are_not_notified)
 {
     job->job_size = 0;
     cr_expect_eq(derive(), 1);
-    cr_expect_eq(told(0, PMIX_APP_SIZE), NONE);
+    cr_expect_eq(notified(0, PMIX_APP_SIZE), NONE);
 }

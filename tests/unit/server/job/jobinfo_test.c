@@ -457,7 +457,7 @@ Test(jobinfo, for_the_whole_job_holds_for_its_one_application_and_node)
     expect_of("one", PMIX_SESSION_INFO, PMIX_UNIV_SIZE, U32(3));
 }
 
-Test(jobinfo, counts_the_ranks_it_is_told_of)
+Test(jobinfo, counts_the_ranks_it_is_notified_of)
 {
     struct list list = { .count = 0 }, rank = { .count = 0 };
 
@@ -680,7 +680,7 @@ Test(jobinfo, of_another_type_than_it_must_have_is_refused)
 
 /* A size that the map contradicts is said once; one that it does not, or that is derived, is
  * not. */
-Test(jobinfo, with_two_sizes_is_told_of)
+Test(jobinfo, with_two_sizes_is_notified_of)
 {
     static const struct {
         const char *name;
@@ -709,7 +709,7 @@ Test(jobinfo, with_two_sizes_is_told_of)
 }
 
 /* So is a number of processes here.  A job of which none is here may have a map of other nodes. */
-Test(jobinfo, with_two_numbers_of_local_processes_is_told_of)
+Test(jobinfo, with_two_numbers_of_local_processes_is_notified_of)
 {
     static const struct {
         const char *name;
@@ -733,7 +733,7 @@ Test(jobinfo, with_two_numbers_of_local_processes_is_told_of)
 }
 
 /* Lists of ranks have no nodes then. */
-Test(jobinfo, with_one_map_alone_is_told_of)
+Test(jobinfo, with_one_map_alone_is_notified_of)
 {
     static const struct {
         const char *name, *nodes, *ranks;

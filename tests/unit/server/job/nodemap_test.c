@@ -28,7 +28,7 @@ static const struct {
     { "a", "3-3", 1, 4, { NOWHERE, NOWHERE, NOWHERE, 0 } },
 };
 
-Test(nodemap, tells_each_ranks_node)
+Test(nodemap, notifies_each_ranks_node)
 {
     for (size_t i = 0; i < SX_COUNT(good); i++) {
         struct sx_nodemap map;

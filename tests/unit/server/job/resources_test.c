@@ -283,7 +283,7 @@ static void on_delivered(pmix_status_t status, void *cbdata)
 }
 
 /* What a job's store says of the node that is called @host under @key; NULL: nothing. */
-static const char *told(const char *host, const char *key)
+static const char *notified(const char *host, const char *key)
 {
     pmix_info_t info[2];
     pmix_proc_t proc;
@@ -390,8 +390,8 @@ Test(inventory, what_is_collected_can_be_packed_and_delivered)
                  PMIX_SUCCESS);
     sem_wait(&done);
     gethostname(name, sizeof(name));
-    cr_assert_not_null(told(name, PMIX_HWLOC_XML_V2));
-    cr_expect_eq(strncmp(told(name, PMIX_HWLOC_XML_V2), "<?xml", 5), 0);
+    cr_assert_not_null(notified(name, PMIX_HWLOC_XML_V2));
+    cr_expect_eq(strncmp(notified(name, PMIX_HWLOC_XML_V2), "<?xml", 5), 0);
     PMIx_Info_destruct(&got);
 }
 
@@ -405,21 +405,21 @@ Test(inventory, what_is_delivered_is_in_jobs_that_are_there_and_in_those_that_co
     cr_assert_eq(PMIx_server_deliver_inventory(info, 1, NULL, 0, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
     inventory_job("job");
-    cr_expect_str_eq(told("far", "color"), "red");
-    cr_expect_null(told("near", "color"));
+    cr_expect_str_eq(notified("far", "color"), "red");
+    cr_expect_null(notified("near", "color"));
     node_load(&near, "near", "green", 1); /* no node of this job */
     cr_assert_eq(PMIx_server_deliver_inventory(&near, 1, NULL, 0, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
-    cr_expect_null(told("near", "color"));
+    cr_expect_null(notified("near", "color"));
     PMIx_Info_destruct(&near);
     cr_assert_eq(PMIx_server_deliver_inventory(&info[1], 2, NULL, 0, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);
-    cr_expect_str_eq(told("far", "color"), "blue");
+    cr_expect_str_eq(notified("far", "color"), "blue");
     for (int i = 0; i < 100; i++) { /* again and again takes no more room than once */
         cr_assert_eq(PMIx_server_deliver_inventory(info, 2, NULL, 0, NULL, NULL),
                      PMIX_OPERATION_SUCCEEDED);
     }
-    cr_expect_str_eq(told("far", "color"), "blue");
+    cr_expect_str_eq(notified("far", "color"), "blue");
     cr_expect_eq(PMIx_server_deliver_inventory(NULL, 1, NULL, 0, NULL, NULL), PMIX_ERR_BAD_PARAM);
     cr_expect_eq(PMIx_server_deliver_inventory(NULL, 0, NULL, 0, NULL, NULL),
                  PMIX_OPERATION_SUCCEEDED);

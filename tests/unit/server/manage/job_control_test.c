@@ -23,22 +23,23 @@ static struct sx_client *client;
 static struct answers answers;
 static struct proc_list body;
 static unsigned asked;
-static char heard[512];
+static char received[512];
 
 /* It refuses, so that the answer comes at once. */
 static pmix_status_t on_control(const pmix_proc_t *proc, const pmix_proc_t targets[],
                                 size_t ntargets, const pmix_info_t info[], size_t ninfo,
                                 pmix_info_cbfunc_t cbfunc, void *cbdata)
 {
-    size_t used = (size_t)snprintf(heard, sizeof(heard), "%.20s.%u:", proc->nspace, proc->rank);
+    size_t used = (size_t)snprintf(received, sizeof(received), "%.20s.%u:", proc->nspace,
+                                   proc->rank);
 
     (void)cbfunc, (void)cbdata;
     for (size_t i = 0; i < ntargets && i < 4; i++) {
-        used += (size_t)snprintf(heard + used, sizeof(heard) - used, " %.20s.%d", targets[i].nspace,
-                                 (int)targets[i].rank);
+        used += (size_t)snprintf(received + used, sizeof(received) - used, " %.20s.%d",
+                                 targets[i].nspace, (int)targets[i].rank);
     }
     for (size_t i = 0; i < ninfo; i++) {
-        used += (size_t)snprintf(heard + used, sizeof(heard) - used, " %.30s", info[i].key);
+        used += (size_t)snprintf(received + used, sizeof(received) - used, " %.30s", info[i].key);
     }
     asked++;
     return PMIX_ERR_NOT_AVAILABLE;
@@ -126,7 +127,7 @@ Test(control, is_for_the_host_with_who_asks)
     const pmix_info_t infos[] = { text(PMIX_REGISTER_CLEANUP, "/a"), yes(PMIX_JOB_CTRL_PAUSE) };
 
     cr_expect_eq(ask("job", 0, infos, 2), PMIX_ERR_NOT_AVAILABLE);
-    cr_expect_str_eq(heard, "job.0: job.0 " PMIX_JOB_CTRL_PAUSE " " PMIX_USERID " " PMIX_GRPID);
+    cr_expect_str_eq(received, "job.0: job.0 " PMIX_JOB_CTRL_PAUSE " " PMIX_USERID " " PMIX_GRPID);
     cr_expect(!sx_list_empty(&client->cleanups), "what is ours is done");
 }
 

@@ -9,15 +9,15 @@
 /* Look @periods times at the same count.  Return: how often silence was to be told. */
 static int look(struct sx_monitor *monitor, uint32_t beats, int periods)
 {
-    int told = 0;
+    int notified = 0;
 
     for (int i = 0; i < periods; i++) {
-        told += sx_monitor_look(monitor, beats);
+        notified += sx_monitor_look(monitor, beats);
     }
-    return told;
+    return notified;
 }
 
-Test(monitor, silence_is_told_once)
+Test(monitor, silence_is_notified_once)
 {
     struct sx_monitor monitor = { .pardoned = 0 };
 

@@ -206,7 +206,7 @@ static void abort_many(uint32_t count)
 
 /* The event about many processes has its memory in one turn, is published in the next, and the host
  * is asked in the one after: each is charged, and none is as long as all of the message may be. */
-Test(abort, of_many_is_told_and_asked_in_three_turns)
+Test(abort, of_many_is_notified_and_asked_in_three_turns)
 {
     enum { MANY = 12000 };
 
@@ -233,7 +233,7 @@ Test(abort, of_many_is_told_and_asked_in_three_turns)
 }
 
 /* Four events name them, each in a turn of its own, and the host is asked once. */
-Test(abort, of_more_than_an_event_holds_is_told_in_parts)
+Test(abort, of_more_than_an_event_holds_is_notified_in_parts)
 {
     const unsigned parts = 4;
     unsigned steps = 0;

@@ -191,7 +191,7 @@ static const struct {
     { "a message that would wrap around", 44, UINT32_MAX },
 };
 
-Test(blob, with_a_word_that_cannot_be_is_refused_and_told_with_its_size)
+Test(blob, with_a_word_that_cannot_be_is_refused_and_notified_with_its_size)
 {
     const int log_fd = test_capture_stderr();
 

@@ -328,7 +328,7 @@ Test(eventlog, is_bounded_in_bytes)
     end();
 }
 
-Test(eventlog, keeps_nothing_when_told_so)
+Test(eventlog, keeps_nothing_when_notified_so)
 {
     uint64_t oldest, newest;
 

@@ -171,7 +171,7 @@ Test(nspace, that_comes_again_goes_on_counting_its_store)
     cr_expect_gt(nspace->store.generation, generation);
 }
 
-Test(nspace, is_told_what_its_host_has_not_said_and_nothing_else)
+Test(nspace, is_notified_what_its_host_has_not_said_and_nothing_else)
 {
     struct sx_nspace *const nspace = bare_job(&server, "job", 1, 1);
     const pmix_value_t first = { .type = PMIX_UINT32, .data.uint32 = 1 };
@@ -187,40 +187,40 @@ Test(nspace, is_told_what_its_host_has_not_said_and_nothing_else)
 
 /* ---- families -------------------------------------------------------------------------------- */
 
-static char told[64];
+static char notified[64];
 
-static void tell(const char *what)
+static void notify(const char *what)
 {
-    strncat(told, what, sizeof(told) - strlen(told) - 1);
+    strncat(notified, what, sizeof(notified) - strlen(notified) - 1);
 }
 
 static void on_added(struct sx_server *which, struct sx_nspace *nspace)
 {
     cr_expect_null(sx_nspace_find(which, nspace->name), "it is not found yet");
-    tell("added ");
+    notify("added ");
 }
 
 static void on_opened(struct sx_server *which, struct sx_nspace *nspace)
 {
     (void)which;
     cr_expect(sx_nspace_has_ring(nspace));
-    tell("opened ");
+    notify("opened ");
 }
 
 static void on_gone(struct sx_server *which, struct sx_nspace *nspace)
 {
     cr_expect_eq(sx_nspace_find(which, nspace->name), nspace, "it is still found");
-    tell("gone ");
+    notify("gone ");
 }
 
 static void on_removed(struct sx_server *which, struct sx_client *client)
 {
     (void)which;
     cr_expect_not_null(client->nspace);
-    tell("removed ");
+    notify("removed ");
 }
 
-Test(nspace, tells_the_families_of_its_life)
+Test(nspace, notifies_the_families_of_its_life)
 {
     static const struct sx_family families[] = { { .name = "silent" },
                                                  { .name = "all",
@@ -236,7 +236,7 @@ Test(nspace, tells_the_families_of_its_life)
     cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
     cr_assert_eq(sx_nspace_open(&server, nspace), PMIX_SUCCESS);
     sx_nspace_end(&server, nspace);
-    cr_expect_str_eq(told, "added opened gone removed ");
+    cr_expect_str_eq(notified, "added opened gone removed ");
 }
 
 /* ---- the newest ends of a client's collectives ----------------------------------------------- */

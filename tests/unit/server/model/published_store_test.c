@@ -86,8 +86,8 @@ static const char *read_plain(const struct sx_party *asker, const char *key,
     return rc == PMIX_SUCCESS ? whose : NULL;
 }
 
-static const char *told(const struct sx_party *asker, const char *key,
-                        const struct sx_lookup_options *options)
+static const char *notified(const struct sx_party *asker, const char *key,
+                            const struct sx_lookup_options *options)
 {
     const struct sx_published_row *const row = sx_published_find(&all, key, asker, options);
 
@@ -110,7 +110,7 @@ static void end(void)
 TestSuite(published_shown, .init = begin, .fini = end);
 
 /* Whatever is published and taken back, in whichever order: who can read reads what it is told. */
-Test(published_shown, is_what_the_server_would_tell)
+Test(published_shown, is_what_the_server_would_notify)
 {
     const struct sx_party parties[] = { party("a", 0, 1, 7), party("b", 0, 1, 7),
                                         party("c", 0, 2, 7), party("d", 0, SX_SESSION_UNKNOWN, 7),
@@ -142,7 +142,7 @@ Test(published_shown, is_what_the_server_would_tell)
             const pmix_data_range_t within = ranges[(unsigned)rand_r(&seed) % SX_COUNT(ranges)];
             const struct sx_lookup_options options = { .range = within };
             const char *const mine = read_plain(&parties[i], "key", &options);
-            const char *const its = told(&parties[i], "key", &options);
+            const char *const its = notified(&parties[i], "key", &options);
 
             if (mine != NULL) {
                 cr_assert_not_null(its, "round %d", round);
@@ -218,5 +218,5 @@ Test(published_shown, stays_with_the_user_who_has_published)
     cr_assert_eq(add(&new, "more", PMIX_RANGE_GLOBAL, PMIX_PERSIST_INDEF, 0), PMIX_SUCCESS);
     cr_expect_str_eq(read_plain(&old, "key", &options), "job");
     cr_expect_null(read_plain(&new, "key", &options));
-    cr_expect_null(told(&new, "key", &options));
+    cr_expect_null(notified(&new, "key", &options));
 }

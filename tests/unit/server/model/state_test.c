@@ -87,13 +87,13 @@ Test(state, who_gives_no_callback_waits_and_success_has_another_name)
     cr_expect_eq(released, 1);
 }
 
-static _Atomic int told;
+static _Atomic int notified;
 
-static void on_told(pmix_status_t status, void *cbdata)
+static void on_notified(pmix_status_t status, void *cbdata)
 {
     cr_expect_eq(cbdata, &server);
     cr_expect_eq(released, 1, "released before");
-    told = status;
+    notified = status;
 }
 
 static pmix_status_t nothing(struct sx_server *which, void *arg)
@@ -107,10 +107,10 @@ Test(state, a_callback_gets_the_status_once_the_argument_is_released)
 {
     pmix_status_t status = PMIX_ERR_NOT_FOUND;
 
-    cr_assert_eq(sx_server_submit(&server, on_loop, &status, release, on_told, &server),
+    cr_assert_eq(sx_server_submit(&server, on_loop, &status, release, on_notified, &server),
                  PMIX_SUCCESS);
     cr_assert_eq(sx_server_call(&server, nothing, NULL), PMIX_SUCCESS); /* in order behind it */
-    cr_expect_eq(told, PMIX_ERR_NOT_FOUND);
+    cr_expect_eq(notified, PMIX_ERR_NOT_FOUND);
 }
 
 Test(state, a_loop_that_has_stopped_takes_nothing)
@@ -120,7 +120,7 @@ Test(state, a_loop_that_has_stopped_takes_nothing)
     stop();
     stopped = true;
     cr_expect_eq(sx_server_call(&server, on_loop, &status), PMIX_ERR_NOT_AVAILABLE);
-    cr_expect_eq(sx_server_submit(&server, on_loop, &status, release, on_told, &server),
+    cr_expect_eq(sx_server_submit(&server, on_loop, &status, release, on_notified, &server),
                  PMIX_ERR_NOT_AVAILABLE);
     cr_expect_eq(released, 1);
 }

@@ -63,7 +63,7 @@ static void host_answers(pmix_status_t status)
     }
 }
 
-static pmix_status_t heard(pmix_op_cbfunc_t op, pmix_modex_cbfunc_t modex, void *cbdata)
+static pmix_status_t received(pmix_op_cbfunc_t op, pmix_modex_cbfunc_t modex, void *cbdata)
 {
     host.called++;
     host.op = op;
@@ -81,7 +81,7 @@ static pmix_status_t on_client(const pmix_proc_t *proc, void *object, pmix_op_cb
 {
     cr_expect_eq(object, &host);
     host.proc = proc;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_client2(const pmix_proc_t *proc, void *object, pmix_info_t *info,
@@ -101,7 +101,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     host.proc = proc;
     host.text = msg;
     host.procs = procs;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_fence(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
@@ -114,7 +114,7 @@ static pmix_status_t on_fence(const pmix_proc_t *procs, size_t nprocs, const pmi
     free(data);
     host.procs = procs;
     host.info = info;
-    return heard(NULL, cbfunc, cbdata);
+    return received(NULL, cbfunc, cbdata);
 }
 
 static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t *info, size_t ninfo,
@@ -123,7 +123,7 @@ static pmix_status_t on_modex(const pmix_proc_t *proc, const pmix_info_t *info, 
     cr_expect_eq(ninfo, 1);
     host.proc = proc;
     host.info = info;
-    return heard(NULL, cbfunc, cbdata);
+    return received(NULL, cbfunc, cbdata);
 }
 
 static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_cbfunc_t cbfunc,
@@ -131,7 +131,7 @@ static pmix_status_t on_deregister(pmix_status_t *codes, size_t ncodes, pmix_op_
 {
     cr_expect_eq(ncodes, CODES);
     host.codes = codes;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_register(pmix_status_t *codes, size_t ncodes, const pmix_info_t *info,
@@ -151,7 +151,7 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     cr_expect_eq(ninfo, 1);
     host.proc = source;
     host.info = info;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_notify_unread(pmix_status_t code, const pmix_proc_t *source,
@@ -169,7 +169,7 @@ static pmix_status_t on_connect(const pmix_proc_t *procs, size_t nprocs, const p
     cr_expect_eq(ninfo, 1);
     host.procs = procs;
     host.info = info;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_info_cbfunc_t answer_info;
@@ -197,7 +197,7 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t *queries, size_t n
     cr_expect_str_eq(queries[0].keys[0], "key");
     answer_info = cbfunc;
     host.proc = proc;
-    return heard(info_answers, NULL, cbdata);
+    return received(info_answers, NULL, cbdata);
 }
 
 static pmix_status_t on_monitor(const pmix_proc_t *proc, const pmix_info_t *monitor,
@@ -207,7 +207,7 @@ static pmix_status_t on_monitor(const pmix_proc_t *proc, const pmix_info_t *moni
     (void)monitor, (void)error, (void)directives, (void)ndirs;
     answer_info = cbfunc;
     host.proc = proc;
-    return heard(info_answers, NULL, cbdata);
+    return received(info_answers, NULL, cbdata);
 }
 
 static pmix_status_t on_allocate(const pmix_proc_t *proc, pmix_alloc_directive_t directive,
@@ -219,7 +219,7 @@ static pmix_status_t on_allocate(const pmix_proc_t *proc, pmix_alloc_directive_t
     answer_info = cbfunc;
     host.proc = proc;
     host.info = info;
-    return heard(info_answers, NULL, cbdata);
+    return received(info_answers, NULL, cbdata);
 }
 
 static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t operation,
@@ -231,7 +231,7 @@ static pmix_status_t on_fabric(const pmix_proc_t *proc, pmix_fabric_operation_t 
     answer_info = cbfunc;
     host.proc = proc;
     host.info = info;
-    return heard(info_answers, NULL, cbdata);
+    return received(info_answers, NULL, cbdata);
 }
 
 static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
@@ -240,7 +240,7 @@ static pmix_status_t on_publish(const pmix_proc_t *proc, const pmix_info_t info[
     cr_expect_eq(ninfo, 1);
     host.proc = proc;
     host.info = info;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_unpublish(const pmix_proc_t *proc, char **keys, const pmix_info_t info[],
@@ -283,7 +283,7 @@ static pmix_status_t on_spawn(const pmix_proc_t *proc, const pmix_info_t info[],
     answer_spawn = cbfunc;
     host.proc = proc;
     host.info = info;
-    return heard(spawn_answers, NULL, cbdata);
+    return received(spawn_answers, NULL, cbdata);
 }
 
 static pmix_status_t on_pull(const pmix_proc_t *procs, size_t nprocs, const pmix_info_t *info,
@@ -295,7 +295,7 @@ static pmix_status_t on_pull(const pmix_proc_t *procs, size_t nprocs, const pmix
     cr_expect_eq(ninfo, 1);
     host.procs = procs;
     host.info = info;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_status_t on_push(const pmix_proc_t *proc, const pmix_proc_t *procs, size_t nprocs,
@@ -308,7 +308,7 @@ static pmix_status_t on_push(const pmix_proc_t *proc, const pmix_proc_t *procs, 
     host.proc = proc;
     host.procs = procs;
     host.info = info - 1;
-    return heard(cbfunc, NULL, cbdata);
+    return received(cbfunc, NULL, cbdata);
 }
 
 static pmix_credential_cbfunc_t answer_credential;
@@ -327,7 +327,7 @@ static pmix_status_t on_get_credential(const pmix_proc_t *proc, const pmix_info_
     answer_credential = cbfunc;
     host.proc = proc;
     host.info = info;
-    return heard(credential_answers, NULL, cbdata);
+    return received(credential_answers, NULL, cbdata);
 }
 
 static pmix_validation_cbfunc_t answer_validation;
@@ -345,7 +345,7 @@ static pmix_status_t on_validate(const pmix_proc_t *proc, const pmix_byte_object
     cr_expect_eq(ninfo, 0, "the first of them is the credential");
     answer_validation = cbfunc;
     host.proc = proc;
-    return heard(validation_answers, NULL, cbdata);
+    return received(validation_answers, NULL, cbdata);
 }
 
 static pmix_info_cbfunc_t answer_control;
@@ -374,7 +374,7 @@ static void on_log(const pmix_proc_t *proc, const pmix_info_t data[], size_t nda
     cr_expect_eq(data, directives);
     host.proc = proc;
     host.info = directives;
-    (void)heard(cbfunc, NULL, cbdata);
+    (void)received(cbfunc, NULL, cbdata);
 }
 
 static pmix_tool_connection_cbfunc_t answer_tool;
@@ -391,7 +391,7 @@ static void on_tool(pmix_info_t *info, size_t ninfo, pmix_tool_connection_cbfunc
     cr_expect_eq(ninfo, 1);
     answer_tool = cbfunc;
     host.info = info;
-    (void)heard(tool_answers, NULL, cbdata);
+    (void)received(tool_answers, NULL, cbdata);
 }
 
 static const pmix_server_module_t all_entries = {
@@ -453,9 +453,9 @@ static struct {
     unsigned count;
     pmix_status_t status;
     bool refused, with_asker;
-} told;
+} notified;
 
-static void on_told(struct sx_asker *of, const struct sx_host_answer *answer)
+static void on_notified(struct sx_asker *of, const struct sx_host_answer *answer)
 {
     cr_expect_eq(answer->server, &server);
     cr_expect_eq(answer->id, ID);
@@ -463,14 +463,14 @@ static void on_told(struct sx_asker *of, const struct sx_host_answer *answer)
     cr_expect(of == NULL || of == &asker);
     cr_expect_eq(host.released, 0, "not before it has been looked at");
     cr_expect(answer->size == 0 || strcmp(answer->bytes, "bytes") == 0);
-    told.count++;
-    told.status = answer->status;
-    told.refused = answer->refused;
-    told.with_asker = of != NULL;
+    notified.count++;
+    notified.status = answer->status;
+    notified.refused = answer->refused;
+    notified.with_asker = of != NULL;
 }
 
 static enum sx_upcall_kind kind;
-static sx_answered_fn tell;
+static sx_answered_fn notify;
 static bool by_return;
 static pmix_status_t asked;
 
@@ -483,7 +483,7 @@ static void ask_now(void *arg, uint64_t now_ns)
     pmix_info_t info;
     pmix_query_t query;
     struct sx_upcall up = {
-        .answered = tell,
+        .answered = notify,
         .by_return = by_return,
         .asker = &asker,
         .id = ID,
@@ -514,7 +514,7 @@ static void ask_now(void *arg, uint64_t now_ns)
     asked = sx_upcall(&server, kind, &up);
     memset(text, 'x', sizeof(text) - 1); /* nobody may look at the caller's any more */
     memset(procs, 'x', sizeof(procs));
-    cr_expect_eq(told.count, 0, "never inside");
+    cr_expect_eq(notified.count, 0, "never inside");
 }
 
 /* ---- ways to answer
@@ -572,7 +572,7 @@ static const struct {
     bool inside;
     sx_loop_fn then[3];
     bool refused;
-    unsigned told, released;
+    unsigned notified, released;
     pmix_status_t status;
 } ways[] = {
     { "later", OK, false, { answer_now }, false, 1, 1, LATER },
@@ -595,11 +595,11 @@ static const struct {
 static void go_one_way(size_t i)
 {
     memset(&host, 0, sizeof(host));
-    memset(&told, 0, sizeof(told));
+    memset(&notified, 0, sizeof(notified));
     server.port.host.forgotten = false;
     client->state = SX_CLIENT_CONNECTED;
     sx_asker_init(&asker);
-    tell = on_told;
+    notify = on_notified;
     host.returns = ways[i].returns;
     host.inside = ways[i].inside;
     bare_call(&server, ask_now, NULL);
@@ -612,11 +612,13 @@ static void go_one_way(size_t i)
     }
     sx_callbacks_wait(); /* for what a late answer releases */
     cr_expect_eq(host.called, 1, "kind %d %s", kind, ways[i].why);
-    cr_expect_eq(told.count, ways[i].told, "kind %d %s: %u", kind, ways[i].why, told.count);
-    cr_expect_eq(told.status, ways[i].status, "kind %d %s: %d", kind, ways[i].why, told.status);
-    cr_expect_eq(told.refused, ways[i].refused, "kind %d %s", kind, ways[i].why);
-    cr_expect_eq(told.with_asker, told.count > 0 && ways[i].then[0] != asker_goes, "kind %d %s",
-                 kind, ways[i].why);
+    cr_expect_eq(notified.count, ways[i].notified, "kind %d %s: %u", kind, ways[i].why,
+                 notified.count);
+    cr_expect_eq(notified.status, ways[i].status, "kind %d %s: %d", kind, ways[i].why,
+                 notified.status);
+    cr_expect_eq(notified.refused, ways[i].refused, "kind %d %s", kind, ways[i].why);
+    cr_expect_eq(notified.with_asker, notified.count > 0 && ways[i].then[0] != asker_goes,
+                 "kind %d %s", kind, ways[i].why);
     cr_expect_eq(host.released, host.modex == NULL ? 0 : ways[i].released, "kind %d %s", kind,
                  ways[i].why);
     cr_expect_eq(client->reference_count, 1, "kind %d %s", kind, ways[i].why);
@@ -641,12 +643,12 @@ Test(upcall, of_each_kind_is_answered_once_in_each_way)
 Test(upcall, without_an_entry_cannot)
 {
     sx_asker_init(&asker);
-    tell = on_told;
+    notify = on_notified;
     for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
         bare_call(&server, ask_now, NULL);
         cr_expect_eq(asked, PMIX_ERR_NOT_SUPPORTED, "kind %d", kind);
     }
-    cr_expect_eq(told.count, 0);
+    cr_expect_eq(notified.count, 0);
 }
 
 Test(upcall, is_not_made_when_the_server_ends)
@@ -654,7 +656,7 @@ Test(upcall, is_not_made_when_the_server_ends)
     server.module = all_entries;
     sx_asker_init(&asker);
     sx_upcall_forget_all(&server);
-    tell = on_told;
+    notify = on_notified;
     for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
         bare_call(&server, ask_now, NULL);
         cr_expect_eq(asked, PMIX_ERR_OUT_OF_RESOURCE, "kind %d", kind);
@@ -678,24 +680,24 @@ static void answer_and_forget(void *arg, uint64_t now_ns)
     answer_info(PMIX_SUCCESS, &result, 1, host.cbdata, NULL, NULL); /* dropped, and not looked at */
 }
 
-static void on_told_infos(struct sx_asker *of, const struct sx_host_answer *answer)
+static void on_notified_infos(struct sx_asker *of, const struct sx_host_answer *answer)
 {
     cr_expect_eq(of, &asker);
     cr_assert_eq(answer->ninfo, 1);
     cr_expect_str_eq(answer->info[0].key, "key");
     cr_expect_str_eq(answer->info[0].value.data.string, "result");
-    told.count++;
+    notified.count++;
 }
 
 Test(upcall, keeps_the_infos_that_a_host_answers_with_and_forgets)
 {
     server.module = all_entries;
     sx_asker_init(&asker);
-    tell = on_told_infos;
+    notify = on_notified_infos;
     kind = SX_UPCALL_QUERY;
     bare_call(&server, ask_now, NULL);
     bare_call(&server, answer_and_forget, NULL);
-    cr_expect_eq(told.count, 1);
+    cr_expect_eq(notified.count, 1);
 }
 
 /* ---- notices
@@ -707,7 +709,7 @@ static const pmix_status_t notice_returns[] = { PMIX_SUCCESS, PMIX_OPERATION_SUC
 Test(upcall, that_nobody_waits_for_leaves_nothing)
 {
     server.module = all_entries;
-    tell = NULL;
+    notify = NULL;
     sx_asker_init(&asker);
     for (kind = SX_UPCALL_CLIENT_CONNECTED; kind <= SX_UPCALL_CLIENT_FINALIZED; kind++) {
         for (size_t i = 0; i < SX_COUNT(notice_returns); i++) {
@@ -727,7 +729,7 @@ Test(upcall, that_nobody_waits_for_leaves_nothing)
         cr_expect_eq(host.called, 1);
         cr_expect_eq(client->reference_count, 1);
     }
-    cr_expect_eq(told.count, 0);
+    cr_expect_eq(notified.count, 0);
 }
 
 /* ---- entries whose return value is the answer
@@ -745,19 +747,19 @@ Test(upcall, may_have_no_callback_but_what_the_entry_returns)
 {
     server.module = all_entries;
     by_return = true;
-    tell = on_told;
+    notify = on_notified;
     for (kind = SX_UPCALL_CLIENT_CONNECTED; kind <= SX_UPCALL_CLIENT_CONNECTED2; kind++) {
         for (size_t i = 0; i < SX_COUNT(by_returns); i++) {
             memset(&host, 0, sizeof(host));
-            memset(&told, 0, sizeof(told));
+            memset(&notified, 0, sizeof(notified));
             sx_asker_init(&asker);
             host.returns = by_returns[i].returns;
             bare_call(&server, ask_now, NULL);
             cr_expect_eq(host.called, 1, "kind %d row %zu", kind, i);
             cr_expect_null(host.op, "kind %d row %zu", kind, i);
-            cr_expect_eq(told.count, 1, "kind %d row %zu", kind, i);
-            cr_expect_eq(told.status, by_returns[i].status, "kind %d row %zu", kind, i);
-            cr_expect_eq(told.refused, by_returns[i].refused, "kind %d row %zu", kind, i);
+            cr_expect_eq(notified.count, 1, "kind %d row %zu", kind, i);
+            cr_expect_eq(notified.status, by_returns[i].status, "kind %d row %zu", kind, i);
+            cr_expect_eq(notified.refused, by_returns[i].refused, "kind %d row %zu", kind, i);
             cr_expect_eq(server.port.host.owed[kind].count, 0);
             cr_expect_eq(client->reference_count, 1);
         }
@@ -776,16 +778,16 @@ static void ask_and_asker_goes(void *arg, uint64_t now_ns)
 Test(upcall, is_made_for_an_asker_that_went_before_it)
 {
     server.module = all_entries;
-    tell = on_told;
+    notify = on_notified;
     for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
         memset(&host, 0, sizeof(host));
-        memset(&told, 0, sizeof(told));
+        memset(&notified, 0, sizeof(notified));
         sx_asker_init(&asker);
         bare_call(&server, ask_and_asker_goes, NULL);
         cr_expect_eq(host.called, 1, "kind %d", kind);
         bare_call(&server, answer_now, NULL);
-        cr_expect_eq(told.count, 1, "kind %d", kind);
-        cr_expect_not(told.with_asker, "kind %d", kind);
+        cr_expect_eq(notified.count, 1, "kind %d", kind);
+        cr_expect_not(notified.with_asker, "kind %d", kind);
         cr_expect_eq(client->reference_count, 1, "kind %d", kind);
     }
 }
@@ -801,7 +803,7 @@ static void ask_and_end(void *arg, uint64_t now_ns)
 Test(upcall, is_not_made_when_the_server_ends_before_it)
 {
     server.module = all_entries;
-    tell = on_told;
+    notify = on_notified;
     for (kind = 0; kind < SX_UPCALL_KINDS; kind++) {
         memset(&host, 0, sizeof(host));
         sx_asker_init(&asker);
@@ -809,7 +811,7 @@ Test(upcall, is_not_made_when_the_server_ends_before_it)
         bare_call(&server, ask_and_end, NULL);
         cr_expect_eq(asked, PMIX_SUCCESS, "kind %d", kind);
         cr_expect_eq(host.called, 0, "kind %d", kind);
-        cr_expect_eq(told.count, 0, "kind %d", kind);
+        cr_expect_eq(notified.count, 0, "kind %d", kind);
         cr_expect(sx_list_empty(&asker.questions), "kind %d", kind);
         cr_expect_eq(server.port.host.owed[kind].count, 0, "kind %d", kind);
         cr_expect_eq(client->reference_count, 1, "kind %d", kind);
@@ -823,7 +825,7 @@ Test(upcall, is_not_made_when_the_server_ends_before_it)
 static unsigned count_until_full(void)
 {
     pmix_status_t codes[CODES] = { -4000, -4001, -4002 };
-    const struct sx_upcall up = { .answered = on_told, .codes = codes, .ncodes = CODES };
+    const struct sx_upcall up = { .answered = on_notified, .codes = codes, .ncodes = CODES };
     unsigned count = 0;
 
     while (count < 10000 && sx_upcall(&server, SX_UPCALL_DEREGISTER_EVENTS, &up) == PMIX_SUCCESS) {
@@ -847,7 +849,7 @@ Test(upcall, is_not_made_while_the_host_owes_too_many_answers)
 
 Test(upcall, is_not_made_while_the_host_keeps_too_much)
 {
-    const struct sx_upcall up = { .answered = on_told, .info_bytes = (size_t)20 << 20 };
+    const struct sx_upcall up = { .answered = on_notified, .info_bytes = (size_t)20 << 20 };
     unsigned count = 0;
 
     server.module = all_entries;
@@ -864,7 +866,7 @@ Test(upcall, is_not_made_while_the_host_keeps_too_much)
 
 static void ask_large(void *arg, uint64_t now_ns)
 {
-    const struct sx_upcall up = { .answered = on_told,
+    const struct sx_upcall up = { .answered = on_notified,
                                   .client = client,
                                   .procs = &(pmix_proc_t){ "job", 1 },
                                   .nprocs = 1,
@@ -917,7 +919,7 @@ Test(upcall, leaves_a_bounded_number_of_bytes_at_the_end)
 /* Ask for @by until it may not.  Return: how often it was asked. */
 static unsigned flood(struct sx_client *by, size_t bytes)
 {
-    const struct sx_upcall up = { .answered = on_told, .client = by, .info_bytes = bytes };
+    const struct sx_upcall up = { .answered = on_notified, .client = by, .info_bytes = bytes };
     unsigned count = 0;
 
     while (count < 10000 && sx_upcall(&server, SX_UPCALL_NOTIFY_EVENT, &up) == PMIX_SUCCESS) {
