@@ -260,7 +260,7 @@ PMIX_EXPORT pmix_status_t shmix_read_value(const shmix_key_t *key, pmix_rank_t r
  * PMIX_ERR_OUT_OF_RESOURCE as well.  Only handlers that name the code receive it, once per commit.
  *
  * SHMIX_VALUES_LOST_COUNT  PMIX_SIZE: how many values of the commit are lost */
-#define SHMIX_ERR_VALUES_LOST (PMIX_EXTERNAL_ERR_BASE - 5002)
+#define SHMIX_ERR_VALUES_LOST (PMIX_EXTERNAL_ERR_BASE - 5003)
 #define SHMIX_VALUES_LOST_COUNT "shmix.vallost"
 
 /* uint64, an info of the callback of PMIx_IOF_pull: so many bytes of output are lost since the last

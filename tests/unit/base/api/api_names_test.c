@@ -13,6 +13,8 @@ Test(api_names, codes_are_called_by_their_constants)
     cr_expect_str_eq(PMIx_Error_string(PMIX_SUCCESS), "PMIX_SUCCESS");
     cr_expect_str_eq(PMIx_Error_string(PMIX_ERR_TIMEOUT), "PMIX_ERR_TIMEOUT");
     cr_expect_str_eq(PMIx_Error_string(SHMIX_ERR_EVENTS_LOST), "SHMIX_ERR_EVENTS_LOST");
+    cr_expect_str_eq(PMIx_Error_string(SHMIX_ERR_VALUES_LOST), "SHMIX_ERR_VALUES_LOST");
+    cr_expect_str_eq(PMIx_Error_string(PMIX_PROC_HAS_DISCONNECTED), "PMIX_PROC_HAS_DISCONNECTED");
     cr_expect_eq(PMIx_Error_code("SHMIX_ERR_EVENTS_LOST"), SHMIX_ERR_EVENTS_LOST);
     cr_expect_str_eq(PMIx_Error_string(-400), "PMIX_ERR_PROC_KILLED_BY_CMD");
     cr_expect_str_eq(PMIx_Proc_state_string(PMIX_PROC_STATE_ABORTED), "PMIX_PROC_STATE_ABORTED");

@@ -110,6 +110,8 @@ static const struct {
     { PMIX_ERR_NODE_DOWN, false, true },
     { PMIX_EXTERNAL_ERR_BASE, false, false },
     { SHMIX_ERR_EVENTS_LOST, false, false },
+    { SHMIX_ERR_VALUES_LOST, false, false },
+    { PMIX_PROC_HAS_DISCONNECTED, true, true },
 };
 
 static bool asks(struct sx_client *client, pmix_status_t code, bool environment)
