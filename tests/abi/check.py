@@ -8,11 +8,15 @@
   check.py library    --lib FILE [--level L] [--foreign]    name, exported functions, nothing else
   check.py usages     --output FILE.c [--level L]           write a program that uses every macro
   check.py selftest   --include DIR [--cc CC]               spoil one fact of each kind: it is found
+  check.py native     --include DIR --lib FILE [--cc CC]    the same for <shmix.h>, by facts/shmix
 
 Everything about headers is decided by the compiler: each fact becomes one static assertion on a
 line of its own, and a diagnostic is traced back to its fact by that line.  A fact has a level,
 the release that brought it; --level takes the facts up to that one (default: all).  --foreign
 is for a library of somebody else, which may export more than ours does.
+
+The facts of <shmix.h> are our own promise: a row that was released stays as it is, a new name gets
+a new row.  So each name that the header defines has a row, and no two events have one number.
 
 Return: 0 all facts hold, 1 some do not (one line each), 77 the check cannot be made here.
 """
@@ -25,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 
+NATIVE = "shmix"
 LEVELS = ("4.2.2", "4.2.9", "5.0", "6.1", "7.0")
 HEADERS = ("pmix.h", "pmix_common.h", "pmix_deprecated.h", "pmix_inline.h", "pmix_server.h",
            "pmix_tool.h", "pmix_version.h", "shmix.h")
@@ -32,7 +37,8 @@ SONAME = "libpmix.so.2"
 # pmix_framework_names is data that libopen-pal 5 refers to.
 OURS = re.compile(r"(PMIx_|shmix_)\w+$|pmix_framework_names$")
 HERE = os.path.dirname(os.path.realpath(__file__))
-PRELUDE = "#include <pmix.h>\n#include <pmix_server.h>\n#include <pmix_tool.h>\n"
+PRELUDE = ("#include <pmix.h>\n#include <pmix_server.h>\n#include <pmix_tool.h>\n"
+           "#if __has_include(<shmix.h>)\n#include <shmix.h>\n#endif\n")
 SKIP = 77
 
 
@@ -40,13 +46,22 @@ class CannotRun(Exception):
     """What is missing for the check, in words for the log."""
 
 
+def table(name):
+    """All rows of facts/NAME.tsv, as dictionaries; no such file: no rows."""
+    path = os.path.join(HERE, "facts", name + ".tsv")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as lines:
+        head = lines.readline().rstrip("\n").split("\t")
+        return [dict(zip(head, line.rstrip("\n").split("\t"))) for line in lines]
+
+
 def facts(name, level=LEVELS[-1]):
-    """The rows of facts/NAME.tsv up to a level, as dictionaries."""
+    """The rows of a table up to a level; those of <shmix.h> for the level NATIVE."""
+    if level == NATIVE:
+        return table(os.path.join("shmix", name))
     known = LEVELS[:LEVELS.index(level) + 1]
-    with open(os.path.join(HERE, "facts", name + ".tsv"), encoding="utf-8") as table:
-        head = table.readline().rstrip("\n").split("\t")
-        rows = [dict(zip(head, line.rstrip("\n").split("\t"))) for line in table]
-    return [row for row in rows if row["since"] in known]
+    return [row for row in table(name) if row["since"] in known]
 
 
 def need(tool):
@@ -129,7 +144,7 @@ def usage_line(row):
 
 
 def usage_facts(level):
-    known = LEVELS[:LEVELS.index(level) + 1]
+    known = LEVELS[:LEVELS.index(level) + 1] if level in LEVELS else ()
     for row in facts("macros", level):
         if row["usage_since"] in known:
             yield "use of " + row["name"], usage_line(row)
@@ -306,6 +321,51 @@ def check_library(options):
     return report(len(names) + 1, wrong)
 
 
+# ---- <shmix.h>: each name is recorded -----------------------------------------------------------
+
+def names_in(include):
+    """The names that shmix.h itself defines: functions, macros, enumerators and finished types."""
+    with open(os.path.join(include, "shmix.h"), encoding="utf-8") as header:
+        text = re.sub(r"/\*.*?\*/", "", header.read(), flags=re.S)
+    names = set(re.findall(r"\b(shmix_\w+)\(", text))
+    names |= set(re.findall(r"^#define (\w+) ", text, re.M))
+    names |= set(re.findall(r"\b(SHMIX_\w+) = ", text))
+    names |= set(re.findall(r"^\} (shmix_\w+);", text, re.M))
+    names |= set(re.findall(r"\(\*(shmix_\w+)\)\(", text))
+    return names
+
+
+def native_wrong(include, lib):
+    """Return: {label: complaint} of names without a row, rows without a symbol, shared numbers."""
+    rows = {kind: facts(kind, NATIVE) for kind in (
+        "functions", "constants", "keys", "callbacks", "typedefs")}
+    recorded = {row["name"] for kind in rows.values() for row in kind}
+    recorded |= {row["struct"] for row in facts("members", NATIVE)}
+    wrong = {"name " + name: "no row of facts/shmix names it"
+             for name in names_in(include) - recorded}
+    exported = {name for name in dynamic_symbols(lib, "--defined-only") if name.startswith("shmix_")}
+    functions = {row["name"] for row in rows["functions"]}
+    wrong.update({"symbol " + name: "exported or recorded, not both"
+                  for name in exported ^ functions})
+    numbers = {}
+    for row in facts("constants") + rows["constants"]:
+        value = int(row["value"])
+        if value < -1000 and row["name"] not in numbers.setdefault(value, {row["name"]}):
+            wrong["constant " + row["name"]] = "has the number of " + ", ".join(numbers[value])
+    return wrong
+
+
+def check_native(options):
+    compiler = need(options.cc)
+    if options.lib is None:
+        raise SystemExit("native needs --lib")
+    items = [item for kind in KINDS.values() for item in kind(NATIVE)]
+    with tempfile.TemporaryDirectory(prefix="shmix-abi-") as work:
+        wrong = diagnose(items, compiler, options.include, work)
+    wrong.update(native_wrong(options.include, options.lib))
+    return report(len(items), wrong)
+
+
 # ---- a program that uses every macro ------------------------------------------------------------
 
 def write_usages(options):
@@ -334,7 +394,8 @@ def series_judge(include, level):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("headers", "standalone", "library", "usages", "selftest"))
+    parser.add_argument("what", choices=("headers", "standalone", "library", "usages", "selftest",
+                                         "native"))
     parser.add_argument("--include")
     parser.add_argument("--lib")
     parser.add_argument("--level", choices=LEVELS, default=LEVELS[-1])
@@ -347,7 +408,7 @@ def main():
     if getattr(options, given) is None:
         parser.error("%s needs --%s" % (options.what, given))
     action = {"headers": check_headers, "standalone": check_standalone, "library": check_library,
-              "usages": write_usages, "selftest": check_selftest}[options.what]
+              "usages": write_usages, "selftest": check_selftest, "native": check_native}[options.what]
     try:
         if given == "include" and not os.path.exists(os.path.join(options.include, "pmix.h")):
             raise CannotRun("no pmix.h in %s" % options.include)
