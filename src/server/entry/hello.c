@@ -14,6 +14,7 @@
 #include "server/entry/entry.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,12 +200,17 @@ static void hello_take(struct sx_connection *connection, const struct sx_hello *
     struct sx_client *client = NULL;
     pmix_status_t status = PMIX_ERR_BAD_PARAM;
     const char *why = "is neither client nor tool";
+    char versions[160];
 
     connection->pid = hello->pid;
     connection->library = hello->library;
     if (hello->protocol != SX_PROTOCOL_VERSION) {
         status = PMIX_ERR_NOT_SUPPORTED;
-        why = "is of another version of shmix: give both the same libpmix.so.2";
+        why = versions;
+        snprintf(versions, sizeof(versions),
+                 "has a libpmix.so.2 of shmix with protocol %" PRIu32
+                 ", and this server (shmix %s) has protocol %u: give both the same libpmix.so.2",
+                 hello->protocol, SHMIX_VERSION, SX_PROTOCOL_VERSION);
     } else if (hello->role == SX_PEER_CLIENT) {
         client = client_judge(server, hello, peer, &status, &why);
         status = client == NULL ? status : sx_client_ask(connection, hello, id, client, decided);

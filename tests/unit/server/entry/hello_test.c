@@ -91,6 +91,25 @@ Test(stranger, is_welcomed_once)
     peer_leave(&peer);
 }
 
+/* Who reads the refusal learns both numbers. */
+Test(stranger, of_another_protocol_receives_both_versions)
+{
+    struct sx_hello hello = hello_of("job", 3);
+    struct peer peer;
+    char want[64];
+
+    hello.protocol = SX_PROTOCOL_VERSION + 1;
+    peer_connect(&peer, &server);
+    const struct sx_welcome *const refusal = peer_hello(&peer, &hello);
+
+    snprintf(want, sizeof(want), "protocol %u, and this server (shmix " SHMIX_VERSION ")",
+             hello.protocol);
+    cr_expect(strstr(refusal->nspace, want) != NULL, "%s", refusal->nspace);
+    snprintf(want, sizeof(want), "has protocol %u:", SX_PROTOCOL_VERSION);
+    cr_expect(strstr(refusal->nspace, want) != NULL, "%s", refusal->nspace);
+    peer_leave(&peer);
+}
+
 /* Its fences would wait without a word. */
 Test(stranger, of_a_job_that_the_host_has_not_registered_is_notified_of_once)
 {
