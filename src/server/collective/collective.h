@@ -59,8 +59,11 @@ void sx_collective_client_gone(struct sx_server *server, struct sx_client *clien
  * for it.  They have @pardons (SX_PARDON_*) from now on. */
 void sx_collective_client_withdrew(struct sx_server *server, struct sx_client *client,
                                    uint8_t pardons);
-/* Mark the operations that name @list, which may end in the next step. */
-void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list);
+/* Mark the operations that name @list, which may end in the next step.  A fence that ends so keeps
+ * its processes, by which the other nodes get its failure.  @died and @pardons are those of
+ * sx_collective_member_elsewhere_gone. */
+void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list,
+                             bool died, uint8_t pardons);
 /* A member of the list on another node has left it, or (@died) ended.  Which operations it had
  * called is not known here.  The marked operations continue without it, or end, as if it had not
  * called.  They have @pardons (SX_PARDON_*) from now on. */

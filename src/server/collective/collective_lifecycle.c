@@ -267,18 +267,21 @@ static void one_elsewhere_gone(struct sx_collective *collective, bool died, uint
     if (end == PMIX_ERR_PARTIAL_SUCCESS) {
         go_on_without_one_elsewhere(collective);
     } else if (end != PMIX_SUCCESS) {
-        collective->by_list = !collective->kind->known_by_list;
+        collective->by_list = !collective->kind->known_by_list && !collective->is_kept;
         sx_collective_end_soon(collective, end);
     }
 }
 
-void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list)
+void sx_collective_list_mark(struct sx_server *server, const struct sx_membership_entry *list,
+                             bool died, uint8_t pardons)
 {
     SX_LIST_EACH(it, &server->collective.all) {
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         collective->has_left = !collective->is_over &&
                                sx_members_have_list(&collective->members, list);
+        collective->is_kept |= collective->has_left && died && !collective->kind->commits &&
+                               ((collective->pardons | pardons) & SX_PARDON_BEFORE) == 0;
     }
 }
 

@@ -81,6 +81,9 @@ void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
 /* @client does not call any more, or has got its status.  The failed operation is kept while others
  * are awaited. */
 void sx_failed_leave(struct sx_collective *collective, struct sx_client *client);
+/* The list by which @collective was named has ended while the host has the failure: no call is for
+ * it any more. */
+void sx_failed_forget(struct sx_collective *collective);
 /* The other nodes have the failure of @collective. */
 void sx_failed_passed(struct sx_collective *collective);
 /* Return: the failed operation of @meeting whose status @client must get before it joins @next

@@ -68,9 +68,10 @@ void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
     if (!member->arrived) {
         sx_members_leave(&collective->members, member);
     }
-    /* All nodes name the end of a list alike.  The processes of other operations, which the host
-     * gets, are not the same on all nodes while a member leaves. */
-    if (collective->kind->known_by_list && sx_collective_fail(collective, status)) {
+    /* All nodes name the end of a list, and a fence that keeps its processes, alike.  The processes
+     * of other operations are not the same on all nodes while a member leaves. */
+    if ((collective->kind->known_by_list || collective->is_kept) &&
+        sx_collective_fail(collective, status)) {
         return;
     }
     sx_collective_release(collective, status);
@@ -91,6 +92,17 @@ void sx_failed_leave(struct sx_collective *collective, struct sx_client *client)
     }
     if (!collective->with_host && !is_kept(collective)) {
         sx_collective_close(collective);
+    }
+}
+
+void sx_failed_forget(struct sx_collective *collective)
+{
+    struct sx_members *const members = &collective->members;
+
+    for (size_t i = members->count; i > 0; i--) {
+        if (!members->all[i - 1].arrived) {
+            sx_members_leave(members, &members->all[i - 1]);
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
 /* member_left.c - operations are found by the names in their signatures. */
-#include "server/collective/collective.h"
+#include "server/collective/engine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,8 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
             sx_members_have_list(&collective->members, entry)) {
             collective->by_list = true;
             sx_collective_end_soon(collective, PMIX_ERR_NOT_FOUND);
+        } else if (collective->is_failed && sx_members_have_list(&collective->members, entry)) {
+            sx_failed_forget(collective);
         }
     }
     sx_connect_nodes_end(server, name);
@@ -32,6 +34,19 @@ void sx_membership_end(struct sx_server *server, struct sx_membership_entry *ent
         sx_table_remove(&server->collective.connects, &entry->written);
     }
     sx_memberships_remove(server, entry);
+}
+
+/* Return: whether the end of @client, which is about to leave the list, fails @collective.  The
+ * host gets that failure with the processes with which the members have called, as on the other
+ * nodes.  Kinds that the servers agree on are known by their list, or end with the event. */
+static bool is_failed_by(const struct sx_collective *collective, struct sx_client *client)
+{
+    const struct sx_member *const member = sx_members_find(&collective->members, client);
+    const struct sx_member_ends ends = sx_collective_ends(collective, member->arrived);
+    const pmix_status_t end = sx_member_end(&ends, client);
+
+    return !collective->kind->commits && !collective->is_over && !collective->with_host &&
+           end != PMIX_SUCCESS && end != PMIX_ERR_PARTIAL_SUCCESS;
 }
 
 static void collectives_notify(struct sx_server *server, const struct sx_membership_entry *entry,
@@ -44,6 +59,7 @@ static void collectives_notify(struct sx_server *server, const struct sx_members
             sx_members_find(&collective->members, client) != NULL) {
             collective->is_bound = true;
             collective->pardons |= pardons;
+            collective->is_kept |= is_failed_by(collective, client);
         }
     }
 }
@@ -96,7 +112,7 @@ static void collectives_mean_anew(struct sx_server *server, const struct sx_memb
         struct sx_collective *const collective = SX_LIST_ENTRY(it, struct sx_collective, link);
 
         if (sx_members_have_list(&collective->members, list) && !collective->is_over &&
-            !collective->with_host) {
+            !collective->with_host && !collective->is_kept) {
             const pmix_status_t rc = sx_members_mean_anew(&collective->members);
 
             if (rc != PMIX_SUCCESS) {

@@ -312,7 +312,8 @@ struct sx_collective {
     bool is_over;              /* its members have been released ... */
     bool is_owed;    /* ... those that had arrived; others get the status when they call */
     bool is_failed;  /* ... with an error that the other nodes have still to get, in its turn */
-    bool is_bound;   /* a member has left the list by which it is named */
+    bool is_bound;   /* a member has left the list by which it is named ... */
+    bool is_kept;    /* ... which fails it: other nodes get that with the processes before */
     bool by_list;    /* it ends by a change of that list, which other nodes get without it */
     bool collect;    /* a caller asked for the data */
     bool is_late;    /* its time limit has passed, and it may not end yet */

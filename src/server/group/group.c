@@ -290,7 +290,7 @@ static void member_elsewhere_gone(struct sx_server *server, struct sx_membership
     const uint8_t pardons = sx_group_pardons(group);
     struct sx_proc_list left = { .all = NULL };
 
-    sx_collective_list_mark(server, group);
+    sx_collective_list_mark(server, group, died, pardons);
     if (sx_membership_leave(server, group, member, &left) == PMIX_SUCCESS) {
         sx_collective_member_elsewhere_gone(server, died, pardons);
     }

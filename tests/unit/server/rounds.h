@@ -241,20 +241,30 @@ struct call {
     const char *id;
     uint32_t seconds; /* a limit; 0: none */
     bool asks;        /* the others to come */
+    const char *list; /* names the processes; NULL: the jobs */
 };
+
+/* Append all processes of @nspace to a message.  Return: its new end. */
+static char *nspace_add(char *at, const char *nspace)
+{
+    const uint32_t proc[2] = { PMIX_RANK_WILDCARD, (uint32_t)strlen(nspace) };
+    const size_t padded = (strlen(nspace) + 7) / 8 * 8;
+
+    memcpy(at, proc, sizeof(proc));
+    memset(at + sizeof(proc), 0, padded);
+    memcpy(at + sizeof(proc), nspace, strlen(nspace));
+    return at + sizeof(proc) + padded;
+}
 
 static void member_arrives(struct node *node, const void *arg)
 {
     const struct call *const call = arg;
     struct {
         struct sx_lane_arrive head;
-        struct {
-            uint32_t rank, len;
-            char name[8];
-        } procs[NODES_MAX];
+        char procs[NODES_MAX * (PMIX_MAX_NSLEN + 9)];
         char infos[1024];
     } message = { .head = { .kind = call->kind, .op = ++node->calls } };
-    char *at = (char *)message.procs;
+    char *at = message.procs;
     pmix_info_t info[3];
     size_t ninfo = 0, size = 0;
 
@@ -274,13 +284,9 @@ static void member_arrives(struct node *node, const void *arg)
     for (size_t i = 0; i < ninfo; i++) {
         PMIx_Info_destruct(&info[i]);
     }
-    for (unsigned i = 0; i < node_count; i++) {
+    for (unsigned i = 0; i < (call->list != NULL ? 1 : node_count); i++) {
         if (i == 0 || jobs[i] != jobs[i - 1]) {
-            const uint32_t proc[2] = { PMIX_RANK_WILDCARD, (uint32_t)strlen(jobs[i]) };
-
-            memcpy(at, proc, sizeof(proc));
-            memcpy(at + sizeof(proc), jobs[i], strlen(jobs[i]));
-            at += sizeof(message.procs[0]);
+            at = nspace_add(at, call->list != NULL ? call->list : jobs[i]);
             message.head.proc_count++;
         }
     }

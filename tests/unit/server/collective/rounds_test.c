@@ -472,13 +472,18 @@ static void absent_dies(struct node *node, const void *arg)
     sx_collective_client_gone(&node->server, absent);
 }
 
+static void member_calls_as(unsigned node, struct sx_client *member, const struct call *call)
+{
+    struct sx_client *const first = nodes[node].member;
+
+    nodes[node].member = member;
+    member_calls(node, call);
+    nodes[node].member = first;
+}
+
 static void absent_calls(const struct call *call)
 {
-    struct sx_client *const first = nodes[0].member;
-
-    nodes[0].member = absent;
-    member_calls(0, call);
-    nodes[0].member = first;
+    member_calls_as(0, absent, call);
 }
 
 static void expect_no_rounds(void)
@@ -928,6 +933,102 @@ Test(rounds, notify_that_a_disconnect_has_failed_by_a_death)
         expect_no_rounds();
         nodes_end();
     }
+}
+
+/* The absent member has ended on another node, whose event this node gets. */
+static void absent_ends_elsewhere(struct node *node, const void *arg)
+{
+    const pmix_proc_t proc = { JOB, 2 };
+    struct sx_membership_entry *const list = sx_memberships_find_of(&node->server, 0, arg);
+    struct sx_proc_list left = { .all = NULL };
+
+    cr_assert_not_null(list);
+    sx_collective_list_mark(&node->server, list, true, 0);
+    cr_assert_eq(sx_membership_leave(&node->server, list, &proc, &left), PMIX_SUCCESS);
+    sx_collective_member_elsewhere_gone(&node->server, true, 0);
+    sx_proc_list_clear(&left);
+}
+
+/* Two members on each node, which are connected as @name.  Return: the second one of node 1. */
+static struct sx_client *nodes_begin_with_list(char name[PMIX_MAX_NSLEN + 1])
+{
+    nodes_begin_with_absent(2);
+    struct sx_client *const other = sx_client_add(nodes[1].job, 3);
+
+    nodes[0].job->job_size = nodes[1].job->job_size = 4;
+    nodes[1].job->local_count = 2;
+    bare_connect(&nodes[1].server, nodes[1].job, 3);
+    absent_calls(&connects[0]);
+    member_calls(0, &connects[0]);
+    member_calls_as(1, other, &connects[0]);
+    member_calls(1, &connects[0]);
+    answer_all();
+    expect(1, 1, 1, PMIX_SUCCESS);
+    snprintf(name, PMIX_MAX_NSLEN + 1, "%s", sx_membership_name(made_by(1, 1)));
+    return other;
+}
+
+/* A fence by the name of a list, one of whose members on the first node dies.  The second node has
+ * another member that has not called, or has no more, and gets the event of the death, or none. */
+static void play_a_list_that_loses_one(bool is_complete, bool gets_event)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    const struct call listed = { .kind = SX_COLLECTIVE_FENCE, .list = name };
+    struct sx_client *const other = nodes_begin_with_list(name);
+
+    member_calls(0, &listed);
+    member_calls(1, &listed);
+    if (is_complete) {
+        member_calls_as(1, other, &listed);
+    }
+    node_run(&nodes[0], absent_is_lost, NULL);
+    expect(0, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    if (gets_event) {
+        node_run(&nodes[1], absent_ends_elsewhere, name);
+        seconds_pass(1, 1); /* it ends in the next turn */
+        expect(1, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    }
+    if (!is_complete) {
+        cr_expect_eq(host_can_answer(), gets_event);
+        member_calls_as(1, other, &listed);
+    }
+    cr_assert(host_can_answer(), "complete: %d, event: %d", is_complete, gets_event);
+    answer_all();
+    expect(1, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    expect(1, 4, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    nodes_end();
+}
+
+Test(rounds, notify_that_a_fence_by_the_name_of_a_list_has_failed_by_a_death)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        play_a_list_that_loses_one((i & 1) != 0, (i & 2) != 0);
+    }
+}
+
+static void list_ends(struct node *node, const void *arg)
+{
+    sx_membership_end(&node->server, sx_memberships_find_of(&node->server, 0, arg));
+}
+
+/* Nobody can call by that name any more: a later list of the name has nothing to do with it. */
+Test(rounds, of_a_failure_by_the_name_of_a_list_end_with_the_list)
+{
+    char name[PMIX_MAX_NSLEN + 1];
+    const struct call listed = { .kind = SX_COLLECTIVE_FENCE, .list = name };
+
+    (void)nodes_begin_with_list(name);
+    member_calls(0, &listed);
+    member_calls(1, &listed);
+    node_run(&nodes[0], absent_is_lost, NULL);
+    node_run(&nodes[1], absent_ends_elsewhere, name);
+    seconds_pass(1, 1);
+    node_run(&nodes[1], list_ends, name);
+    answer_all();
+    expect(1, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    expect_no_rounds();
+    nodes_end();
 }
 
 static void absent_departs(struct node *node, const void *arg)
