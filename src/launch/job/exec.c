@@ -7,20 +7,25 @@
  * thousands of ranks would cost more than all other steps.  The child runs on a stack of its own.
  * A handled signal cannot reach the child: the launcher has no handlers, only blocked signals.  A
  * sanitizer keeps its own state in the memory that would be shared, so a build with one uses a
- * plain fork.  So do ranks of a spawn: it named their folder and program, whose file system may
- * hang, and the launcher does not hang with it. */
-#include "launch/job/state.h"
+ * plain fork.  A spawn has named the folder and the program of its ranks, whose file system may
+ * hang: a thread of its own waits with such a rank, which has copies of its words
+ * (launch/job/starter.h).  Where there is no such thread, it begins by a plain fork. */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "launch/common/say.h"
+#include "launch/job/starter.h"
+#include "launch/job/state.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BORROW_MEMORY 0
@@ -128,16 +133,84 @@ static pid_t begin_borrowing(struct start *start)
 
     return clone(become_on_stack, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, start);
 }
+
+/* All that a start refers to and its caller frees before the exec. */
+struct start_copy {
+    struct start start;
+    struct sx_run_spawn spawn;
+    struct sx_run_spawn_rank rank;
+    int fds[3];
+    char *words[]; /* of the rank and of its environment, both with a NULL; then their bytes */
+};
+
+static size_t words_count(char *const *words, size_t *bytes)
+{
+    size_t count = 0;
+
+    for (; words[count] != NULL; count++) {
+        *bytes += strlen(words[count]) + 1;
+    }
+    return count + 1;
+}
+
+/* Return: behind the bytes that were copied to @at. */
+static char *words_copy(char **ret, char *const *words, char *at)
+{
+    for (; *words != NULL; words++) {
+        *ret++ = at;
+        at = stpcpy(at, *words) + 1;
+    }
+    *ret = NULL;
+    return at;
+}
+
+static struct start_copy *start_copy(const struct start *start)
+{
+    const struct sx_run_spawn_rank *const rank = start->rank;
+    size_t bytes = 0;
+    const size_t own = words_count(rank->argv, &bytes), all = own + words_count(rank->env, &bytes);
+    struct start_copy *const copy = sx_cli_calloc(1, sizeof(*copy) + all * sizeof(char *) + bytes);
+
+    copy->start = (struct start){ .spawn = &copy->spawn, .rank = &copy->rank };
+    copy->spawn = *start->spawn;
+    copy->rank = *rank;
+    memcpy(copy->fds, rank->fds, sizeof(copy->fds));
+    copy->rank.fds = copy->fds;
+    copy->rank.argv = copy->words;
+    copy->rank.env = copy->words + own;
+    words_copy(copy->rank.env, rank->env,
+               words_copy(copy->rank.argv, rank->argv, (char *)(copy->words + all)));
+    return copy;
+}
+
+/* Return: as sx_run_starter_begin. */
+static pid_t begin_apart(const struct start *start)
+{
+    struct start_copy *const copy = start_copy(start);
+    const pid_t pid = sx_run_starter_begin(become_on_stack, &copy->start);
+
+    if (pid < 0) {
+        free(copy);
+    }
+    return pid;
+}
 #endif
 
 static pid_t begin(struct start *start)
 {
+    pid_t pid = -1;
+
 #if BORROW_MEMORY
     if (!start->rank->apart) {
         return begin_borrowing(start);
     }
+    if (!start->rank->stops) { /* else its tracer is to be the launcher's thread */
+        pid = begin_apart(start);
+    }
 #endif
-    const pid_t pid = fork();
+    if (pid < 0) {
+        pid = fork();
+    }
 
     if (pid == 0) {
         become(start);

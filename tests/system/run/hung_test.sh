@@ -35,6 +35,21 @@ grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a folder that hangs late
 grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a folder that hangs later: the other job has not spawned"
 expect_clean "a folder that hangs later"
 
+# ---- so do more of them than the launcher has threads that start ranks ----
+
+launch --oversubscribe --separate-jobs --on-failure notify -n 1 "$SPAWNER" -n 12 -t 2 pmix.timeout "pmix.wdir=$work/later" -- true : \
+    -n 1 "$SPAWNER" -n 4 -- true
+grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "twelve ranks that hang: not ended"
+grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "twelve ranks that hang: the other job has not spawned"
+expect_clean "twelve ranks that hang"
+
+# ---- as many ranks as it has such threads begin without a fork of the launcher ----
+
+FORKS=$work/forks launch --oversubscribe -n 1 true
+FORKS=$work/forks_spawn launch --oversubscribe -n 1 "$SPAWNER" -n 8 -- true
+grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "eight ranks: not spawned"
+cmp "$work/forks" "$work/forks_spawn" || fail "the launcher forks for the ranks of a spawn"
+
 # ---- the launcher's own time goes on ----
 
 launch --timeout 1 -n 1 "$SPAWNER" "pmix.wdir=$work/hangs" -- true

@@ -42,4 +42,19 @@ expect_code 0 "a look-up that SIGKILL does not end"
 grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a look-up that SIGKILL does not end: not refused"
 grep -q 'SIGKILL does not end process [0-9]* of this launcher, which looks for the programs and folders of a spawn, and is in state D' \
     "$work/out" || fail "a look-up that SIGKILL does not end: its line"
+
+# So is a rank of a spawn, which has not executed its program yet and has the launcher's memory.
+if ldd "$SHMIX" "$(dirname "$SHMIX")/../lib/libpmix.so.2" 2>/dev/null | grep -q 'lib[atu]b\{0,1\}san'; then
+    echo "the rank of a spawn is left out: a preloaded library makes it hang, which a sanitizer does not let be the first"
+    finish
+fi
+mkdir "$work/later"
+LD_PRELOAD=$HANGS LATER=$work/folder/x timeout -k 1 60 "$UNANSWERED" "$work/folder" "$work/none" "$SHMIX" run --separate-jobs \
+    --on-failure notify -n 1 "$SPAWNER" -t 1 pmix.timeout "pmix.wdir=$work/later" -- true : -n 1 "$SPAWNER" -- true >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "a rank of a spawn that SIGKILL does not end"
+grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a rank of a spawn that SIGKILL does not end: not ended"
+grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a rank of a spawn that SIGKILL does not end: the other job has not spawned"
+expect_err 'SIGKILL does not end .*rank 0 (pid [0-9]*), which is in state D' "a rank of a spawn that SIGKILL does not end"
+expect_clean "a rank of a spawn that SIGKILL does not end"
 finish
