@@ -44,7 +44,9 @@ static bool is_out_of_files(int err)
 
 static const char *advice(int err)
 {
-    return is_out_of_files(err) ? " (raise the limit of open files: ulimit -n)" : "";
+    return is_out_of_files(err)            ? " (raise the limit of open files: ulimit -n)"
+           : err == EPERM || err == ENOSYS ? "; a filter of system calls (seccomp) has to allow it"
+                                           : "";
 }
 
 static int is_valgrinds(struct dl_phdr_info *info, size_t size, void *arg)
@@ -214,7 +216,7 @@ pmix_status_t sx_loop_new(struct sx_loop **ret_loop)
         const int err = loop->wake.fd < 0 ? errno : ENOMEM;
 
         sx_loop_free(loop);
-        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "cannot set up the loop's eventfd: %s%s",
+        return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "eventfd2: %s: a loop cannot be woken%s",
                         strerror(err), advice(err));
     }
     *ret_loop = loop;

@@ -50,8 +50,6 @@ CALL(-ENOSYS, int, io_uring_queue_init_params,
      (unsigned count, ring_t *ring, struct io_uring_params *params), (count, ring, params))
 CALL_VOID(io_uring_queue_exit, (ring_t * ring), (ring))
 CALL(-ENOSYS, int, io_uring_ring_dontfork, (ring_t * ring), (ring))
-CALL(NULL, struct io_uring_probe *, io_uring_get_probe_ring, (ring_t * ring), (ring))
-CALL_VOID(io_uring_free_probe, (struct io_uring_probe * probe), (probe))
 CALL(-ENOSYS, int, io_uring_submit, (ring_t * ring), (ring))
 CALL(-ENOSYS, int, io_uring_submit_and_wait, (ring_t * ring, unsigned count), (ring, count))
 CALL(-ENOSYS, int, io_uring_submit_and_wait_timeout,
@@ -123,6 +121,26 @@ static int make_ring(struct io_uring *ring)
     return 0;
 }
 
+/* The operations that the kernel has. */
+union probe {
+    struct io_uring_probe head;
+    char bytes[sizeof(struct io_uring_probe) + UINT8_MAX * sizeof(struct io_uring_probe_op)];
+};
+
+/* A filter of system calls may let io_uring_setup pass and refuse one of the others.  A ring that
+ * is not enabled yet answers io_uring_enter with EBADFD.  Return: 0 or errno. */
+static int calls_try(const struct io_uring *ring, union probe *ret_probe)
+{
+    memset(ret_probe, 0, sizeof(*ret_probe));
+    if (syscall(SYS_io_uring_register, ring->ring_fd, IORING_REGISTER_PROBE, ret_probe,
+                UINT8_MAX) != 0) {
+        return errno;
+    }
+    return syscall(SYS_io_uring_enter, ring->ring_fd, 0, 0, 0, NULL, 0) >= 0 || errno == EBADFD
+               ? 0
+               : errno;
+}
+
 static int uring_open(struct sx_loop *loop)
 {
     struct uring_state *state = calloc(1, sizeof(*state));
@@ -130,19 +148,20 @@ static int uring_open(struct sx_loop *loop)
     if (state == NULL) {
         return ENOMEM;
     }
+    union probe probe;
     int err = sx_library_try(SHMIX_LIBURING);
 
     if (err == 0) {
         err = make_ring(&state->ring);
     }
+    if (err == 0 && (err = calls_try(&state->ring, &probe)) != 0) {
+        io_uring_queue_exit(&state->ring);
+    }
     if (err != 0) {
         free(state);
         return err;
     }
-    struct io_uring_probe *probe = io_uring_get_probe_ring(&state->ring);
-
-    state->has_futex = probe != NULL && io_uring_opcode_supported(probe, OP_FUTEX_WAIT) != 0;
-    io_uring_free_probe(probe);
+    state->has_futex = io_uring_opcode_supported(&probe.head, OP_FUTEX_WAIT) != 0;
     sx_list_init(&state->ops);
     sx_list_init(&state->queue);
     loop->state = state;

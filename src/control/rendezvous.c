@@ -432,8 +432,15 @@ pmix_status_t sx_rendezvous_open(struct sx_rendezvous *rendezvous,
                                  const struct sx_rendezvous_options *options)
 {
     const char *doing;
+    uint8_t random;
 
     *rendezvous = SX_RENDEZVOUS_NULL;
+    if (getrandom(&random, 0, 0) != 0) {
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
+                        "getrandom: %s: the server's socket gets no name; a filter of system calls "
+                        "(seccomp) has to allow it",
+                        strerror(errno));
+    }
     rendezvous->creator_pid = getpid();
     const int err = open_steps(rendezvous, options, &doing);
 

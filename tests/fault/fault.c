@@ -692,7 +692,11 @@ static unsigned log_count(pid_t pid, const char *text, unsigned long *ret_sum)
     unsigned count = 0;
 
     *ret_sum = 0;
-    snprintf(prefix, sizeof(prefix), "shmix[%d", pid == FAULT_SELF ? (int)getpid() : (int)pid);
+    if (pid == FAULT_LAUNCHER) {
+        snprintf(prefix, sizeof(prefix), "shmix run:");
+    } else {
+        snprintf(prefix, sizeof(prefix), "shmix[%d", pid == FAULT_SELF ? (int)getpid() : (int)pid);
+    }
     for (char *line = strtok_r(all, "\n", &save); line != NULL;
          line = strtok_r(NULL, "\n", &save)) {
         const char *const said = strstr(line, ": ");

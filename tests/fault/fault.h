@@ -190,7 +190,8 @@ void fault_files_limit(unsigned limit);
 
 /* From now on stderr goes into memory; it is shown when the case fails. */
 void fault_log_begin(void);
-/* Lines of process @pid that contain @text (NULL: all). */
+/* Lines of process @pid, or of launchers, that contain @text (NULL: all). */
+#define FAULT_LAUNCHER ((pid_t)-2)
 unsigned fault_log_lines(pid_t pid, const char *text);
 /* The sum of the numbers that these lines begin with. */
 unsigned long fault_log_sum(pid_t pid, const char *text);

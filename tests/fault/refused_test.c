@@ -19,6 +19,8 @@
 
 /* The same on every architecture. */
 #define NR_IO_URING_SETUP 425
+#define NR_IO_URING_ENTER 426
+#define NR_IO_URING_REGISTER 427
 #define NR_FUTEX_WAITV 449
 
 /* From now on the kernel answers system call @number with @err, here and in children. */
@@ -40,16 +42,19 @@ static bool refuse(unsigned number, unsigned err)
 
 /* ---- io_uring ------------------------------------------------------------------------------- */
 
-/* A host whose io_uring_setup is answered with that error; "forced": SHMIX_LOOP=uring. */
+/* A host whose system call of that number is answered with that error; "-" behind them:
+ * SHMIX_LOOP=uring. */
 static int role_without_uring(const char *arg)
 {
     static pmix_server_module_t module;
-    const bool forced = strcmp(arg, "forced") == 0;
+    unsigned number = 0, err = 0;
+    char forced = '\0';
 
-    if (!refuse(NR_IO_URING_SETUP, forced ? EPERM : (unsigned)atoi(arg))) {
+    CHECK(sscanf(arg, "%u:%u%c", &number, &err, &forced) >= 2, "%s", arg);
+    if (!refuse(number, err)) {
         return FAULT_SKIP;
     }
-    if (forced) {
+    if (forced != '\0') {
         setenv("SHMIX_LOOP", "uring", 1);
         CHECK_STATUS(PMIx_server_init(&module, NULL, 0), PMIX_ERR_NOT_SUPPORTED);
         return 0;
@@ -63,29 +68,39 @@ static int role_without_uring(const char *arg)
 
 static int case_uring(void)
 {
-    static const unsigned errs[] = { EPERM, ENOSYS, EACCES, ENOMEM };
-    char arg[16];
+    static const struct {
+        unsigned number, err;
+    } rows[] = {
+        { NR_IO_URING_SETUP, EPERM },    { NR_IO_URING_SETUP, ENOSYS },
+        { NR_IO_URING_SETUP, EACCES },   { NR_IO_URING_SETUP, ENOMEM },
+        { NR_IO_URING_ENTER, EPERM },    { NR_IO_URING_ENTER, ENOSYS },
+        { NR_IO_URING_REGISTER, EPERM }, { NR_IO_URING_REGISTER, ENOSYS },
+    };
+    char arg[32];
 
     fault_log_begin();
-    setenv("SHMIX_LOG", "debug", 1);
-    for (size_t i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
-        snprintf(arg, sizeof(arg), "%u", errs[i]);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        setenv("SHMIX_LOG", "debug", 1);
+        snprintf(arg, sizeof(arg), "%u:%u", rows[i].number, rows[i].err);
         const pid_t pid = fault_start(NULL, 0, "without_uring", arg);
         const int status = fault_wait(pid);
 
         if (WIFEXITED(status) && WEXITSTATUS(status) == FAULT_SKIP) {
             return fault_skip("no seccomp filter can be installed here");
         }
-        CHECK(status == 0, "io_uring_setup answered with %s: %#x", strerror((int)errs[i]),
-              (unsigned)status);
+        CHECK(status == 0, "system call %u answered with %s: %#x", rows[i].number,
+              strerror((int)rows[i].err), (unsigned)status);
         CHECK(fault_log_lines(pid, "using epoll") == 1, "it does not use epoll");
-    }
-    setenv("SHMIX_LOG", "warn", 1);
-    const pid_t pid = fault_start(NULL, 0, "without_uring", "forced");
 
-    fault_wait_ok(pid, "a host that insists on io_uring");
-    CHECK(fault_log_lines(pid, NULL) == 1 && fault_log_lines(pid, "unset SHMIX_LOOP") == 1,
-          "not one line that says what to do");
+        setenv("SHMIX_LOG", "warn", 1);
+        snprintf(arg, sizeof(arg), "%u:%u-", rows[i].number, rows[i].err);
+        const pid_t forced = fault_start(NULL, 0, "without_uring", arg);
+
+        fault_wait_ok(forced, "a host that insists on io_uring");
+        CHECK(fault_log_lines(forced, NULL) == 1 &&
+                  fault_log_lines(forced, "unset SHMIX_LOOP") == 1,
+              "not one line that says what to do");
+    }
     return 0;
 }
 
@@ -197,7 +212,11 @@ static int case_needed(void)
     static const struct {
         long number;
         const char *name;
-    } calls[] = { { SYS_sched_getaffinity, "sched_getaffinity: " }, { SYS_accept4, "accept4: " } };
+        bool by_launcher; /* otherwise by the library */
+    } calls[] = { { SYS_sched_getaffinity, "sched_getaffinity: ", false },
+                  { SYS_accept4, "accept4: ", false },
+                  { SYS_eventfd2, "eventfd2: ", true },
+                  { SYS_getrandom, "getrandom: ", false } };
     char arg[16];
 
     fault_log_begin();
@@ -211,7 +230,10 @@ static int case_needed(void)
         }
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1, "%s%#x", calls[i].name,
               (unsigned)status);
-        CHECK(fault_log_lines(pid, calls[i].name) == 1, "%sno line", calls[i].name);
+        const pid_t by = calls[i].by_launcher ? FAULT_LAUNCHER : pid;
+
+        CHECK(fault_log_lines(by, calls[i].name) == 1, "%sno line", calls[i].name);
+        CHECK(fault_log_lines(by, "(seccomp) has to allow it") == 1, "%sno advice", calls[i].name);
     }
     return 0;
 }

@@ -365,13 +365,13 @@ static void make_environments(const struct run *run, const struct sx_run_job *jo
 
 static bool open_log(const struct run *run)
 {
-    const int why = sx_run_log_init(&run->options);
+    char message[SX_RUN_MESSAGE_MAX];
+    const bool is_open = sx_run_log_init(&run->options, message);
 
-    if (why != 0) {
-        sx_say("cannot open '%.200s' for --log: %s", run->options.log,
-               why == ENXIO ? "no process reads this pipe" : strerror(why));
+    if (!is_open) {
+        sx_say("%s", message);
     }
-    return why == 0;
+    return is_open;
 }
 
 static void give_places(struct run *run)

@@ -375,7 +375,24 @@ void sx_run_log(const pmix_proc_t *client, const pmix_info_t data[], size_t ndat
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-int sx_run_log_init(const struct sx_run_options *options)
+/* Without a file there is nothing more to do.  Return: as sx_run_log_init. */
+static bool file_open(const char *path, char *message)
+{
+    logs.file_error = 0;
+    logs.path = path;
+    if (path == NULL) {
+        return true;
+    }
+    /* Do not wait for a pipe without a reader. */
+    logs.file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
+    if (logs.file < 0) {
+        snprintf(message, SX_RUN_MESSAGE_MAX, "cannot open '%.200s' for --log: %s", path,
+                 errno == ENXIO ? "no process reads this pipe" : strerror(errno));
+    }
+    return logs.file >= 0;
+}
+
+bool sx_run_log_init(const struct sx_run_options *options, char message[SX_RUN_MESSAGE_MAX])
 {
     logs.tag_output = options->output.marks.tag;
     for (size_t i = 0; i < OUTLETS; i++) {
@@ -388,17 +405,14 @@ int sx_run_log_init(const struct sx_run_options *options)
         }
         logs.event_fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (logs.event_fds[i] < 0) {
-            return errno;
+            snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd2: %s: the launcher cannot be woken; %s",
+                     strerror(errno),
+                     errno == EMFILE ? "raise the limit of open files (ulimit -n)"
+                                     : "a filter of system calls (seccomp) has to allow it");
+            return false;
         }
     }
-    logs.file_error = 0;
-    logs.path = options->log;
-    if (options->log != NULL) {
-        /* Do not wait for a pipe without a reader. */
-        logs.file = open(options->log,
-                         O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
-    }
-    return options->log != NULL && logs.file < 0 ? errno : 0;
+    return file_open(options->log, message);
 }
 
 int sx_run_log_open(struct sx_run_state *run)

@@ -20,8 +20,8 @@
 
 struct sx_run_state;
 
-/* Open the file that @options name.  Return: 0 or errno. */
-int sx_run_log_init(const struct sx_run_options *options);
+/* Open the file that @options name.  Return: false with one line in @message. */
+bool sx_run_log_init(const struct sx_run_options *options, char message[SX_RUN_MESSAGE_MAX]);
 void sx_run_log_deinit(void);
 
 /* The entry of the host's module; each process has one of these. */
