@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -376,4 +378,27 @@ bool sx_proc_is_exiting(pid_t pid)
         close(pidfd);
     }
     return exiting;
+}
+
+bool sx_proc_kill(pid_t pid, uint64_t limit_ns)
+{
+    const uint64_t until_ns = sx_deadline_ns(sx_now_ns(), limit_ns);
+    const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd end = { .fd = pidfd, .events = POLLIN };
+    uint64_t now_ns = sx_now_ns();
+    pid_t reaped;
+
+    kill(pid, SIGKILL);
+    while ((reaped = waitpid(pid, NULL, WNOHANG)) == 0 && now_ns < until_ns) {
+        const uint64_t left_ms = (until_ns - now_ns) / SX_NS_PER_MS + 1;
+
+        if (poll(&end, 1, end.fd < 0 ? 1 : (int)left_ms) > 0) {
+            end.fd = -1; /* reaped, unless a tracer has it: each millisecond, as without a pidfd */
+        }
+        now_ns = sx_now_ns();
+    }
+    if (pidfd >= 0) {
+        close(pidfd);
+    }
+    return reaped != 0;
 }

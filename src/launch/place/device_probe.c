@@ -16,7 +16,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/system/process.h"
 #include "base/system/topology.h"
+#include "launch/common/proc.h"
 #include "launch/common/say.h"
 #include "launch/job/record.h"
 #include "launch/job/state.h"
@@ -26,6 +28,7 @@
 #define ROOM_FIRST 65536u
 #define TEXT_BYTES_MAX (64u << 20)
 #define AWAIT_NS (2 * SX_NS_PER_SEC)
+#define END_NS SX_NS_PER_SEC /* for a process that has been killed */
 #define IDLE_MS 10 /* the time after all starts; then the probe begins, even if nobody asks */
 
 /* Values that are added to asked_fd, a semaphore.  The process takes 1 at the first event, and then
@@ -62,6 +65,27 @@ static void await_askers(int asked_fd)
     }
 }
 
+#define TEXT_FD (STDERR_FILENO + 1)
+#define ASKED_FD (TEXT_FD + 1)
+
+/* Keep two descriptors under these numbers, and nothing else: a device that hangs holds the
+ * launcher's streams no longer than the launcher lives.  Return: false if that is not possible. */
+static bool descriptors_keep(int fd, int asked_fd)
+{
+    const int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    /* Above the numbers that are overwritten. */
+    const int text = fcntl(fd, F_DUPFD_CLOEXEC, ASKED_FD + 1);
+    const int asked = fcntl(asked_fd, F_DUPFD_CLOEXEC, ASKED_FD + 1);
+    bool good = null_fd >= 0 && text >= 0 && dup2(text, TEXT_FD) >= 0;
+
+    for (int i = 0; i <= STDERR_FILENO && good; i++) {
+        good = dup2(null_fd, i) >= 0;
+    }
+    sx_descriptors_close_from(good && asked >= 0 && dup2(asked, ASKED_FD) >= 0 ? ASKED_FD + 1
+                                                                               : ASKED_FD);
+    return good;
+}
+
 __attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t launcher,
                                                 const struct sx_session *session)
 {
@@ -73,7 +97,10 @@ __attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t laun
     if (getppid() != launcher) {
         _exit(SX_EXIT_FAILURE); /* the launcher died before PR_SET_PDEATHSIG */
     }
-    await_askers(asked_fd);
+    if (!descriptors_keep(fd, asked_fd)) {
+        _exit(SX_EXIT_FAILURE);
+    }
+    await_askers(asked_fd < 0 ? -1 : ASKED_FD);
     const char *const sign = sx_run_known_sign();
 
     (void)sx_run_plugins_spare();
@@ -84,7 +111,7 @@ __attribute__((noreturn)) static void look_main(int fd, int asked_fd, pid_t laun
     const char *const all = sx_cli_printf("%ld %s\n%s", (long)from, sign != NULL ? sign : "", xml);
 
     for (const size_t size = strlen(all) + 1; done < size;) { /* the NUL marks a whole text */
-        const ssize_t wrote = write(fd, all + done, size - done);
+        const ssize_t wrote = write(TEXT_FD, all + done, size - done);
 
         if (wrote < 0 && errno != EINTR) {
             break;
@@ -123,12 +150,21 @@ void sx_run_look_begin(struct sx_run_look *look, struct sx_run_machine *machine,
     look->watch.fd = pair[0];
 }
 
+static void left_say(pid_t pid)
+{
+    struct sx_proc_hang hang;
+
+    (void)sx_proc_works(pid, &hang);
+    sx_say("SIGKILL does not end process %ld of this launcher, which looks for the machine's "
+           "devices, and is in state %c%s%s%s: nobody waits for it any more",
+           (long)pid, hang.state == '\0' ? '?' : hang.state, hang.where[0] != '\0' ? " (" : "",
+           hang.where, hang.where[0] != '\0' ? ")" : "");
+}
+
 void sx_run_look_deinit(struct sx_run_look *look)
 {
-    if (look->pid > 0) {
-        kill(look->pid, SIGKILL);
-        while (waitpid(look->pid, NULL, 0) < 0 && errno == EINTR) {
-        }
+    if (look->pid > 0 && !sx_proc_kill(look->pid, END_NS)) {
+        left_say(look->pid);
     }
     if (look->watch.fd >= 0) {
         close(look->watch.fd);
@@ -181,6 +217,15 @@ static void known(struct sx_run_look *look)
     }
 }
 
+static void text_end(struct sx_run_look *look)
+{
+    const int fd = look->watch.fd;
+
+    sx_run_unwatch(&look->watch);
+    close(fd);
+    known(look);
+}
+
 /* Return: false when there is nothing more to read now. */
 static bool text_read(struct sx_run_look *look)
 {
@@ -197,11 +242,7 @@ static bool text_read(struct sx_run_look *look)
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
         return false;
     }
-    const int fd = look->watch.fd;
-
-    sx_run_unwatch(&look->watch);
-    close(fd);
-    known(look);
+    text_end(look);
     return false;
 }
 
@@ -227,18 +268,24 @@ void sx_run_look_started(const struct sx_run_look *look)
 
 void sx_run_look_await(struct sx_run_look *look)
 {
-    const uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
+    uint64_t deadline_ns = sx_deadline_ns(sx_now_ns(), AWAIT_NS);
     struct pollfd poll_fd = { .events = POLLIN };
+    bool is_killed = false;
 
     notify(look, NOTIFIED_ASKED);
     while ((poll_fd.fd = look->watch.fd) >= 0) {
         const uint64_t now_ns = sx_now_ns();
 
-        if (now_ns >= deadline_ns && look->pid > 0) {
-            kill(look->pid, SIGKILL); /* ends the pipe too */
+        if (now_ns >= deadline_ns && (is_killed || look->pid == 0)) {
+            text_end(look); /* the kernel keeps the process */
+            return;
         }
-        (void)poll(&poll_fd, 1,
-                   now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1 : -1);
+        if (now_ns >= deadline_ns) {
+            is_killed = true;
+            kill(look->pid, SIGKILL); /* ends the pipe too */
+            deadline_ns = sx_deadline_ns(now_ns, END_NS);
+        }
+        (void)poll(&poll_fd, 1, (int)((deadline_ns - now_ns) / SX_NS_PER_MS) + 1);
         readable(look, 0, now_ns);
     }
 }

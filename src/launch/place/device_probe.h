@@ -51,7 +51,7 @@ int sx_run_look_open(struct sx_run_look *look, struct sx_run_state *run);
 void sx_run_look_started(const struct sx_run_look *look);
 
 /* For a rank that asks the launcher itself for the text (launch/pmi/pmi1.h): wait for the text, two
- * seconds at most.  The process is ended after that. */
+ * seconds at most.  The process is ended after that, which may take one second more. */
 void sx_run_look_await(struct sx_run_look *look);
 
 /* ---- probe cache ----------------------------------------------------------------------------- */

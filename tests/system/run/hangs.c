@@ -3,11 +3,13 @@
 /* hangs.c - a preloaded library that makes a file system which does not answer.
  *
  * Whoever names a path with "/hangs" waits for ever.  With "/later" only the execution of a program
- * does so: entering its folder; with LATER, which names a path, in the kernel.  Entering one with "/gate" takes until it has a file "open".  Each
- * opening of a path with "/counted" adds a byte to the file that COUNTED names.  The environment of
- * the process that the file STUCK has the number of cannot be read, either.  With FORKLESS the
- * launcher's process for look-ups cannot fork.  The file that FORKS names gets a byte for each fork
- * of the launcher itself. */
+ * does so: entering its folder; with LATER, which names a path, in the kernel.  Entering one with
+ * "/gate" takes until it has a file "open".  Each opening of a path with "/counted" adds a byte to
+ * the file that COUNTED names.  The environment of the process that the file STUCK has the number
+ * of cannot be read, either.  With DEVICES, which names a path, whoever opens a folder of /sys by
+ * its name waits in the kernel.  With FORKLESS the launcher's process for look-ups cannot fork.
+ * The file that FORKS names gets a byte for each fork of the launcher itself. */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -104,6 +106,17 @@ int fstatat(int folder, const char *path, struct stat *st, int flags)
 
     touch(path);
     return next(folder, path, st, flags);
+}
+
+DIR *opendir(const char *path)
+{
+    DIR *(*const next)(const char *) = (DIR * (*)(const char *)) dlsym(RTLD_NEXT, "opendir");
+    struct stat st;
+
+    if (getenv("DEVICES") != NULL && strncmp(path, "/sys/", 5) == 0) {
+        (void)stat(getenv("DEVICES"), &st);
+    }
+    return next(path);
 }
 
 pid_t fork(void)

@@ -57,4 +57,17 @@ grep -qx 'spawn: PMIX_ERR_TIMEOUT' "$work/out" || fail "a rank of a spawn that S
 grep -qx 'spawn: PMIX_SUCCESS' "$work/out" || fail "a rank of a spawn that SIGKILL does not end: the other job has not spawned"
 expect_err 'SIGKILL does not end .*rank 0 (pid [0-9]*), which is in state D' "a rank of a spawn that SIGKILL does not end"
 expect_clean "a rank of a spawn that SIGKILL does not end"
+
+# So is the process that looks for the machine's devices, which holds none of the launcher's streams either.
+cat >"$work/devices" <<'END'
+"$SHMIX" run -n 1 sh -c 'while [ ! -e "$0" ]; do sleep 0.02; done' "$1/began" 2>&1 | cat
+END
+rm -f "$work/began"
+LD_PRELOAD=$HANGS DEVICES=$work/folder/x timeout -k 1 60 "$UNANSWERED" "$work/folder" "$work/began" sh "$work/devices" "$work" \
+    >"$work/out" 2>"$work/err"
+code=$?
+expect_code 0 "the process that looks for devices"
+grep -q 'SIGKILL does not end process [0-9]* of this launcher, which looks for the machine.s devices, and is in state D' "$work/out" ||
+    fail "the process that looks for devices: its line"
+expect_clean "the process that looks for devices"
 finish
