@@ -281,6 +281,91 @@ static int case_refusals(void)
     return 0;
 }
 
+/* ---- the end of a job ------------------------------------------------------------------------ */
+
+#define ENDING_RANKS 160u
+#define ENDING_RANKS_MAX 150u /* of one turn, in which two steps may fall */
+
+struct ending {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    size_t live, most;
+    unsigned turns, called;
+    _Atomic bool over;
+};
+
+static void ending_turn_is_over(void *arg, uint64_t now_ns)
+{
+    struct ending *ending = arg;
+    const size_t gone = ending->live - ending->server->live_count;
+
+    ending->turns++;
+    ending->live -= gone;
+    ending->most = gone > ending->most ? gone : ending->most;
+    if (ending->live > 0) {
+        CHECK_STATUS(sx_loop_post(ending->server->loop, &ending->post), PMIX_SUCCESS);
+    } else {
+        atomic_store(&ending->over, true);
+    }
+}
+
+static void job_has_ended(pmix_status_t status, void *cbdata)
+{
+    struct ending *ending = cbdata;
+
+    CHECK_STATUS(status, PMIX_SUCCESS);
+    ending->called++;
+}
+
+static pmix_status_t end_and_watch(struct sx_server *server, void *arg)
+{
+    struct ending *ending = arg;
+
+    ending->server = server;
+    ending->live = server->live_count;
+    ending->post = (struct sx_loop_post){ .fn = ending_turn_is_over, .arg = ending };
+    PMIx_server_deregister_nspace(ATTACK_JOB, job_has_ended, ending);
+    return sx_loop_post(server->loop, &ending->post);
+}
+
+/* All ranks of the job at once. */
+static int role_all_ranks(const char *arg)
+{
+    static struct attacker all[ENDING_RANKS];
+
+    for (uint32_t rank = 0; rank < ENDING_RANKS; rank++) {
+        CHECK_STATUS(attack_attach_as(&all[rank], rank), PMIX_SUCCESS);
+        for (size_t i = 0; i < SX_COUNT(all[rank].fds); i++) {
+            close(all[rank].fds[i]);
+        }
+    }
+    atomic_store(&fault_shared->state[0], 1);
+    for (uint32_t rank = 0; rank < ENDING_RANKS; rank++) {
+        attack_expect_end(all[rank].socket_fd);
+    }
+    return 0;
+}
+
+static int case_job_ends(void)
+{
+    static struct ending ending;
+
+    fault_log_begin();
+    fault_server_start();
+    fault_job_start(ATTACK_JOB, ENDING_RANKS);
+    const pid_t pid = fault_start(ATTACK_JOB, 0, "all_ranks", "");
+    WAIT_FOR(atomic_load(&fault_shared->state[0]) == 1, "all ranks to connect");
+    CHECK_STATUS(sx_server_call(sx_server_get(), end_and_watch, &ending), PMIX_SUCCESS);
+    WAIT_FOR(atomic_load(&ending.over), "the end of the job");
+    fault_wait_ok(pid, "the ranks");
+    fault_job_whole(ATTACK_JOB, 2, 3); /* its name is free */
+    fault_say("at most %zu ranks in a turn, %u turns", ending.most, ending.turns);
+    CHECK(ending.most <= ENDING_RANKS_MAX, "%zu ranks in one turn", ending.most);
+    CHECK(ending.called == 1, "the host was called %u times", ending.called);
+    fault_server_stop();
+    return 0;
+}
+
 /* ---- long values ----------------------------------------------------------------------------- */
 
 #define LONG_VALUE_BYTES (24u << 20)
@@ -851,6 +936,7 @@ static const struct fault_case cases[] = {
     { "lane_share", case_lane_share },
     { "rest", case_rest },
     { "refusals", case_refusals },
+    { "job_ends", case_job_ends },
     { "gets_bound", case_gets_bound },
     { "dies_waiting", case_dies_waiting },
     { "dies_waiting_forked", case_dies_waiting_forked },
@@ -864,6 +950,7 @@ static const struct fault_role roles[] = {
     { "long_value_taken", role_long_value_taken },
     { "many_elements", role_many_elements },
     { "intruder", role_intruder },
+    { "all_ranks", role_all_ranks },
     { "gets", role_gets },
     { "survivor", role_survivor },
     { "victim", role_victim },

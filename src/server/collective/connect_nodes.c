@@ -104,7 +104,8 @@ void sx_connect_nodes_take_back(struct sx_server *server, struct sx_brought *bro
     for (size_t i = 0; i < brought->count; i++) {
         struct sx_nspace *const nspace = sx_nspace_find(server, brought->names[i]);
 
-        if (nspace != NULL && nspace->brought_count > 0 && --nspace->brought_count == 0) {
+        if (nspace != NULL && nspace->brought_count > 0 && --nspace->brought_count == 0 &&
+            !nspace->is_ending) {
             sx_nspace_end(server, nspace);
             sx_event_confine(server);
         }

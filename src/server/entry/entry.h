@@ -5,7 +5,7 @@
  *     a peer connects: STRANGER --HELLO--> client, or tool --good-bye, or death--> ended
  *                         hello.c        connection.c  tool.c       reaper.c
  *     its frames and messages: turn.c serves each client its share --dispatch.c--> a chapter
- *     the host's calls: server.c, register.c, setup.c, host_get.c
+ *     the host's calls: server.c, register.c, ending.c, setup.c, host_get.c
  *
  * lifecycle.c has a row per chapter, which is called at each of these steps.  All of it happens on
  * the loop thread, except the host's calls, which send their work there. */
@@ -213,6 +213,20 @@ extern const struct sx_role_server sx_hostget_role;
 
 /* The server has ended: forget what the host stored. */
 void sx_hostget_clear(void);
+
+/* ---- ending: what the host takes away -------------------------------------------------------- */
+
+void sx_endings_init(struct sx_server *server);
+/* The host has deregistered @client, which need not be connected. */
+void sx_client_take_away(struct sx_server *server, struct sx_client *client);
+/* The host has deregistered @nspace, which is not ending yet: it goes in steps, of which some may
+ * be done on return, or all. */
+void sx_ending_begin(struct sx_server *server, struct sx_nspace *nspace);
+/* A call of the host names @name.  Return: true when the namespace of that name is just ending, and
+ * the call will be made again; false when there is none, or none any more. */
+bool sx_ending_is_awaited(struct sx_server *server, const char *name);
+/* The server ends: nothing is left for later. */
+void sx_endings_finish(struct sx_server *server);
 
 /* ---- contact: files for tools ---------------------------------------------------------------- */
 

@@ -116,7 +116,9 @@ static struct sx_client *client_judge(struct sx_server *server, const struct sx_
                                       const char **ret_why)
 {
     struct sx_nspace *nspace = sx_nspace_find(server, hello->nspace);
-    struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, hello->rank);
+    struct sx_client *client = nspace == NULL || nspace->is_ending
+                                   ? NULL
+                                   : sx_client_find(nspace, hello->rank);
 
     *ret_status = PMIX_ERR_NOT_FOUND;
     *ret_why = "wants to be a rank that the host has not registered here";

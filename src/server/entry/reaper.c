@@ -54,9 +54,15 @@ void sx_reaper_client_departed(struct sx_server *server, struct sx_client *clien
 
 static void exit_fired(void *arg, uint32_t revents, uint64_t now_ns)
 {
+    struct sx_client *const client = arg;
+
     (void)revents;
     (void)now_ns;
-    sx_reaper_client_departed(sx_server_get(), arg);
+    if (client->nspace->is_ending) { /* the host takes it away */
+        sx_poll_remove(&client->exit);
+    } else {
+        sx_reaper_client_departed(sx_server_get(), client);
+    }
 }
 
 /* The client has sent its good-bye, and its socket or its process has ended. */
@@ -100,7 +106,9 @@ static void lane_was_taken(struct sx_lane_mark *mark)
  * count.  Nothing else from the client is read meanwhile. */
 static void client_died(struct sx_server *server, struct sx_client *client)
 {
-    if (client->state == SX_CLIENT_FINALIZED) {
+    if (client->nspace->is_ending) { /* the host takes it away */
+        sx_reaper_unwatch(server, client);
+    } else if (client->state == SX_CLIENT_FINALIZED) {
         client_left(server, client);
     } else if (client->state == SX_CLIENT_CONNECTED && client->share.ending.reached == NULL) {
         client->died = sx_process_is_exiting(sx_client_peer(client)->pidfd);

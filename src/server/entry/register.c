@@ -135,8 +135,12 @@ static pmix_status_t nspace_open(struct sx_server *server, struct sx_nspace *nsp
 static pmix_status_t nspace_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
-    const bool is_new = sx_nspace_find(server, registration->nspace) == NULL;
     struct sx_nspace *nspace;
+
+    if (sx_ending_is_awaited(server, registration->nspace)) {
+        return PMIX_SUCCESS;
+    }
+    const bool is_new = sx_nspace_find(server, registration->nspace) == NULL;
     pmix_status_t rc = nspace_check(server, registration);
 
     if (rc == PMIX_SUCCESS) {
@@ -202,53 +206,18 @@ pmix_status_t PMIx_server_register_nspace(const char *nspace, int nlocalprocs, p
     return sx_server_submit(sx_server_get(), nspace_register, registration, free, cbfunc, cbdata);
 }
 
-static void client_take_away(struct sx_server *server, struct sx_client *client)
-{
-    if (client->is_tool && client->state != SX_CLIENT_DEAD) { /* else it is just ending */
-        sx_reaper_client_lost(server, client);
-        return;
-    }
-    sx_client_retain(client);
-    client->removals++;
-    client->departed |= client->left;
-    client->died = false;
-    client->state = SX_CLIENT_DEAD;
-    sx_connection_close(server, client);
-    SX_FAMILIES_NOTIFY_OF(server, client_gone, client);
-    sx_client_release(client);
-}
-
-/* Tools have this name, or their home there, which may be theirs alone.  A tool that is just
- * ending, and for whose end the host is called, is not connected from here on.  Return: the
- * namespace; NULL when nothing is left of it. */
-static struct sx_nspace *tools_take_away(struct sx_server *server, const char *name)
-{
-    struct sx_client *tool;
-    struct sx_nspace *nspace;
-
-    while ((nspace = sx_nspace_find(server, name)) != NULL &&
-           (tool = sx_tool_of(server, nspace)) != NULL) {
-        if (tool->state == SX_CLIENT_DEAD) {
-            sx_connection_close(server, tool);
-        } else {
-            sx_reaper_client_lost(server, tool);
-        }
-    }
-    return nspace;
-}
-
 static pmix_status_t nspace_deregister(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
-    struct sx_nspace *const nspace = tools_take_away(server, registration->nspace);
+    struct sx_nspace *nspace;
 
+    if (sx_ending_is_awaited(server, registration->nspace)) {
+        return PMIX_SUCCESS;
+    }
+    nspace = sx_nspace_find(server, registration->nspace);
     if (nspace != NULL && !nspace->is_ending) { /* else the host deregisters it twice */
-        nspace->is_ending = true;
-        for (size_t i = 0; i < nspace->client_count; i++) {
-            client_take_away(server, nspace->by_rank[i]);
-        }
-        sx_nspace_end(server, nspace);
-        sx_event_confine(server);
+        sx_ending_begin(server, nspace);
+        (void)sx_ending_is_awaited(server, registration->nspace);
     }
     return PMIX_SUCCESS;
 }
@@ -285,6 +254,10 @@ static pmix_status_t client_register(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
     struct sx_nspace *nspace;
+
+    if (sx_ending_is_awaited(server, registration->nspace)) {
+        return PMIX_SUCCESS;
+    }
     pmix_status_t rc = nspace_obtain(server, registration->nspace, &nspace);
 
     if (rc != PMIX_SUCCESS) {
@@ -342,11 +315,15 @@ pmix_status_t PMIx_server_register_client(const pmix_proc_t *proc, uid_t uid, gi
 static pmix_status_t client_deregister(struct sx_server *server, void *arg)
 {
     const struct registration *registration = arg;
+
+    if (sx_ending_is_awaited(server, registration->nspace)) {
+        return PMIX_SUCCESS;
+    }
     struct sx_nspace *nspace = sx_nspace_find(server, registration->nspace);
     struct sx_client *client = nspace == NULL ? NULL : sx_client_find(nspace, registration->rank);
 
     if (client != NULL) {
-        client_take_away(server, client);
+        sx_client_take_away(server, client);
     }
     return PMIX_SUCCESS;
 }

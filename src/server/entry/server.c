@@ -248,6 +248,7 @@ static void server_clear(struct sx_server *server, const pmix_server_module_t *m
     sx_registry_init(&server->registry);
     sx_cleanup_queues_init(&server->brooms);
     sx_turn_init(&server->turn);
+    sx_endings_init(server);
 }
 
 static pmix_status_t server_build(struct sx_server *server, const pmix_server_module_t *module,
@@ -388,6 +389,8 @@ static void calls_make(struct sx_server *server)
 static pmix_status_t server_empty(struct sx_server *server, void *arg)
 {
     (void)arg;
+    sx_endings_finish(server);
+    calls_make(server); /* those that waited for that */
     server->port.host.ending = true;
     SX_FAMILIES_NOTIFY(server, finish, server);
     sx_strangers_end(server);

@@ -119,7 +119,7 @@ static uint32_t rank_free(const struct sx_nspace *nspace)
 /* A namespace of tools is removed with its last tool. */
 static void nspace_forget(struct sx_server *server, struct sx_nspace *nspace)
 {
-    if (nspace->client_count == 0 && !sx_claim_is_hosts(nspace)) {
+    if (nspace->client_count == 0 && !nspace->is_ending && !sx_claim_is_hosts(nspace)) {
         sx_nspace_end(server, nspace);
     }
 }
@@ -130,10 +130,13 @@ static struct sx_client *tool_add(struct sx_server *server, struct sx_nspace *ns
                                   struct sx_nspace *home, const struct sx_peer *peer,
                                   pmix_status_t *ret_status, const char **ret_why)
 {
-    struct sx_client *const client = nspace == NULL ? NULL : sx_client_add(nspace, rank);
+    const bool is_ending = nspace != NULL && nspace->is_ending;
+    struct sx_client *const client = nspace == NULL || is_ending ? NULL
+                                                                 : sx_client_add(nspace, rank);
 
     *ret_status = PMIX_ERR_OUT_OF_RESOURCE;
-    *ret_why = "is a tool for which memory is short";
+    *ret_why = is_ending ? "is a tool, and the host deregisters the namespace of tools just now"
+                         : "is a tool for which memory is short";
     if (client == NULL && nspace != NULL) {
         nspace_forget(server, nspace);
     }
@@ -169,7 +172,7 @@ struct sx_client *sx_tool_admit(struct sx_server *server, const struct sx_hello 
     }
     *ret_status = PMIX_ERR_NOT_FOUND;
     *ret_why = "is a tool that wants to read what a job has that is not here";
-    if (hello->home[0] != '\0' && (home == NULL || !sx_nspace_has_ring(home))) {
+    if (hello->home[0] != '\0' && (home == NULL || home->is_ending || !sx_nspace_has_ring(home))) {
         return NULL;
     }
     *ret_status = sx_tool_judge_room(server, peer->uid, ret_why);
@@ -431,17 +434,18 @@ static void rank_answered(struct sx_asker *asker, const struct sx_host_answer *a
     const char *why = "is refused by the host";
     const uint32_t flags = asked->hello.flags, id = asked->id;
     const sx_tool_decided_fn decided = asked->decided;
+    const bool is_over = client->nspace == NULL || client->nspace->is_ending;
     pmix_status_t status = answer->status == PMIX_ERR_NOT_SUPPORTED ? PMIX_SUCCESS : answer->status;
 
     asked_free(asked);
     if (connection == NULL) {
-        if (status == PMIX_SUCCESS && client->state == SX_CLIENT_REGISTERED) {
+        if (status == PMIX_SUCCESS && !is_over && client->state == SX_CLIENT_REGISTERED) {
             client->died = died;
             decided(NULL, client, flags, id, PMIX_ERR_LOST_CONNECTION, NULL);
         }
         return;
     }
-    if (status == PMIX_SUCCESS && (client->state == SX_CLIENT_DEAD && !client->died)) {
+    if (status == PMIX_SUCCESS && (is_over || (client->state == SX_CLIENT_DEAD && !client->died))) {
         status = PMIX_ERR_NOT_FOUND;
         why = "wants to be a rank that the host has removed meanwhile";
     } else if (status == PMIX_SUCCESS && connection->channel.peer.uid != client->uid) {

@@ -20,9 +20,11 @@ static bool has_lane_work(const struct sx_client *client)
     return client->state == SX_CLIENT_CONNECTED && sx_lane_pending(&client->lane);
 }
 
+/* A client of a namespace that ends is taken away soon: ending.c. */
 static bool is_busy(const struct sx_client *client)
 {
-    return (client->share.frame || has_lane_work(client) || !sx_list_empty(&client->share.due) ||
+    return !client->nspace->is_ending &&
+           (client->share.frame || has_lane_work(client) || !sx_list_empty(&client->share.due) ||
             !sx_list_empty(&client->share.works)) &&
            !sx_share_rests(client);
 }

@@ -119,6 +119,8 @@ struct sx_nspace *sx_nspace_obtain(struct sx_server *server, const char *name)
     nspace->ring = SX_RING_NULL;
     nspace->session = SX_SESSION_UNKNOWN;
     sx_list_init(&nspace->link);
+    sx_list_init(&nspace->ending.link);
+    sx_list_init(&nspace->ending.calls);
     sx_list_init(&nspace->pollers);
     sx_list_init(&nspace->tool_sets);
     sx_list_init(&nspace->group_values);
@@ -211,13 +213,6 @@ void sx_nspace_yield(struct sx_server *server, struct sx_nspace *nspace)
     }
 }
 
-void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
-{
-    nspace_store_end(server, nspace);
-    sx_name_ended(server, nspace->name);
-    sx_nspace_remove(server, nspace);
-}
-
 static void client_forget(struct sx_server *server, struct sx_client *client)
 {
     SX_FAMILIES_NOTIFY_OF(server, client_removed, client);
@@ -225,15 +220,17 @@ static void client_forget(struct sx_server *server, struct sx_client *client)
     sx_client_release(client);
 }
 
-void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
+/* Nobody finds it any more, and its clients are still there. */
+static void nspace_unlink(struct sx_server *server, struct sx_nspace *nspace)
 {
     nspace->is_ending = true;
     SX_FAMILIES_NOTIFY(server, nspace_gone, server, nspace);
     sx_list_remove(&nspace->link);
     sx_table_remove(&server->registry.names, &nspace->node);
-    for (size_t i = 0; i < nspace->client_count; i++) {
-        client_forget(server, nspace->by_rank[i]);
-    }
+}
+
+static void nspace_free(struct sx_nspace *nspace)
+{
     free(nspace->by_rank);
     if (nspace->has_store) {
         sx_store_destroy(&nspace->store);
@@ -243,6 +240,37 @@ void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
         sx_store_destroy(&nspace->remote);
     }
     free(nspace);
+}
+
+void sx_nspace_end_begin(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace_store_end(server, nspace);
+    sx_name_ended(server, nspace->name);
+    nspace_unlink(server, nspace);
+}
+
+bool sx_nspace_end_step(struct sx_server *server, struct sx_nspace *nspace)
+{
+    if (nspace->client_count == 0) {
+        nspace_free(nspace);
+        return false;
+    }
+    client_forget(server, nspace->by_rank[--nspace->client_count]);
+    return true;
+}
+
+void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace_store_end(server, nspace);
+    sx_name_ended(server, nspace->name);
+    sx_nspace_remove(server, nspace);
+}
+
+void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace)
+{
+    nspace_unlink(server, nspace);
+    while (sx_nspace_end_step(server, nspace)) {
+    }
 }
 
 /* Return: where @rank is, or would be inserted, in by_rank. */
@@ -268,6 +296,13 @@ struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank)
     const size_t i = client_index(nspace, rank);
 
     return i < nspace->client_count && nspace->by_rank[i]->rank == rank ? nspace->by_rank[i] : NULL;
+}
+
+struct sx_client *sx_client_from(const struct sx_nspace *nspace, uint32_t rank)
+{
+    const size_t i = client_index(nspace, rank);
+
+    return i < nspace->client_count ? nspace->by_rank[i] : NULL;
 }
 
 struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank)

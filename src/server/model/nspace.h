@@ -186,6 +186,15 @@ struct sx_client {
     bool pid_stored; /* derived_keys.c: PMIX_PROC_PID is ours, not the host's */
 };
 
+/* entry/ending.c: how far a namespace is that the host has deregistered. */
+enum sx_ending_stage { SX_ENDING_TOOLS, SX_ENDING_CLIENTS, SX_ENDING_NSPACE, SX_ENDING_GONE };
+struct sx_ending {
+    struct sx_list link; /* entry.endings.all */
+    enum sx_ending_stage stage;
+    uint32_t next_rank;   /* the lowest that may be the next one's */
+    struct sx_list calls; /* of the host, which wait until the namespace has gone */
+};
+
 struct sx_nspace {
     struct sx_list link;       /* registry.nspaces */
     struct sx_table_node node; /* registry.names */
@@ -195,9 +204,10 @@ struct sx_nspace {
     bool here_logged, rank_logged;         /* ... in the numbers of processes, too ... */
     bool map_logged;                       /* ... and ranks without the nodes that they are on */
     bool has_store;
-    bool has_data;        /* was registered with job info */
-    bool is_coming;       /* the host will store the topology later: waiting_gets.c */
-    bool is_ending;       /* its clients are being taken away */
+    bool has_data;  /* was registered with job info */
+    bool is_coming; /* the host will store the topology later: waiting_gets.c */
+    bool is_ending; /* its clients are being taken away */
+    struct sx_ending ending;
     bool was_connected;   /* processes of it have been members of a connect */
     uid_t uid;            /* the job's user while none of its processes is here */
     uint32_t local_count; /* local processes the host announced */
@@ -295,12 +305,19 @@ pmix_status_t sx_nspace_fill(struct sx_nspace *nspace, enum sx_realm realm, uint
 void sx_nspace_remove(struct sx_server *server, struct sx_nspace *nspace);
 /* The same when @nspace has ended for all: readers ask the server again before they read on. */
 void sx_nspace_end(struct sx_server *server, struct sx_nspace *nspace);
+/* sx_nspace_end in pieces.  First: it has ended for all, and no name leads to it any more; its
+ * clients, which are not connected, are still there. */
+void sx_nspace_end_begin(struct sx_server *server, struct sx_nspace *nspace);
+/* Then, as long as this returns true, one client goes; false: it was @nspace itself. */
+bool sx_nspace_end_step(struct sx_server *server, struct sx_nspace *nspace);
 
 /* Return: the new client, NULL when memory is out.  @rank must not be there yet. */
 struct sx_client *sx_client_add(struct sx_nspace *nspace, uint32_t rank);
 /* Remove @client, which has no connection. */
 void sx_client_remove(struct sx_server *server, struct sx_client *client);
 struct sx_client *sx_client_find(const struct sx_nspace *nspace, uint32_t rank);
+/* Return: the client of the lowest rank that is not below @rank; NULL: there is none. */
+struct sx_client *sx_client_from(const struct sx_nspace *nspace, uint32_t rank);
 /* Whether @rank, which is not a client, can be a process of this node that the host has not
  * registered yet. */
 bool sx_client_may_come(const struct sx_nspace *nspace, uint32_t rank);

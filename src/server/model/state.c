@@ -100,8 +100,9 @@ void sx_host_calls_make(struct sx_server *server)
 /* ---- work for the loop thread -------------------------------------------------------------- */
 
 /* One call on its way into the loop: either a thread waits, or a callback gets the status. */
-struct call {
+struct sx_server_call {
     struct sx_loop_post post;
+    struct sx_list link; /* while it waits: sx_server_call_waits */
     struct sx_server *server;
     sx_server_fn fn;
     void *arg;
@@ -109,6 +110,8 @@ struct call {
     pmix_op_cbfunc_t cbfunc; /* NULL: a thread waits */
     void *cbdata;
     struct sx_waiter waiter;
+    struct sx_host_call notice; /* of the end of one that has waited ... */
+    pmix_status_t status;       /* ... which was this */
 };
 
 static pmix_status_t work(struct sx_server *server, sx_server_fn fn, void *arg)
@@ -120,31 +123,95 @@ static pmix_status_t work(struct sx_server *server, sx_server_fn fn, void *arg)
     return status;
 }
 
+/* Return: whether it is done; else it waits. */
+static bool call_do(struct sx_server_call *call)
+{
+    struct sx_server *const server = call->server;
+
+    server->port.call = call;
+    call->status = work(server, call->fn, call->arg);
+    const bool is_done = server->port.call != NULL;
+
+    server->port.call = NULL;
+    return is_done;
+}
+
+static void call_notify(struct sx_server_call *call)
+{
+    if (call->release != NULL) {
+        call->release(call->arg);
+    }
+    call->cbfunc(call->status, call->cbdata);
+    free(call);
+}
+
 static void call_run(void *arg, uint64_t now_ns)
 {
-    struct call *call = arg;
+    struct sx_server_call *call = arg;
 
     (void)now_ns;
     sx_host_calls_make(call->server); /* the host gets what came before its own call */
-    const pmix_status_t status = work(call->server, call->fn, call->arg);
-
-    if (call->cbfunc != NULL) {
-        if (call->release != NULL) {
-            call->release(call->arg);
-        }
-        call->cbfunc(status, call->cbdata);
-        free(call);
+    if (!call_do(call)) {
         return;
     }
-    sx_waiter_wake(&call->waiter, status);
+    if (call->cbfunc != NULL) {
+        call_notify(call);
+    } else {
+        sx_waiter_wake(&call->waiter, call->status);
+    }
+}
+
+bool sx_server_call_waits(struct sx_server *server, struct sx_list *list)
+{
+    struct sx_server_call *const call = server->port.call;
+
+    if (call == NULL) {
+        return false;
+    }
+    server->port.call = NULL;
+    sx_list_append(list, &call->link);
+    return true;
+}
+
+static void again_notify(struct sx_host_call *notice)
+{
+    call_notify(SX_CONTAINER(notice, struct sx_server_call, notice));
+}
+
+void sx_server_calls_again(struct sx_server *server, struct sx_list *list)
+{
+    struct sx_server_call *const before = server->port.call;
+    struct sx_list *node;
+
+    while ((node = sx_list_pop(list)) != NULL) {
+        struct sx_server_call *const call = SX_LIST_ENTRY(node, struct sx_server_call, link);
+
+        if (!call_do(call)) {
+            continue;
+        }
+        if (call->cbfunc != NULL) {
+            sx_host_call_append(server, &call->notice, again_notify);
+        } else {
+            sx_waiter_wake(&call->waiter, call->status);
+        }
+    }
+    server->port.call = before;
 }
 
 pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *arg)
 {
     if (sx_loop_is_own_thread(server->loop)) {
-        return work(server, fn, arg);
+        struct sx_server_call *const before = server->port.call;
+
+        server->port.call = NULL;
+        const pmix_status_t status = work(server, fn, arg);
+
+        server->port.call = before;
+        return status;
     }
-    struct call call = { .server = server, .fn = fn, .arg = arg, .waiter = SX_WAITER_INIT };
+    struct sx_server_call call = {
+        .server = server, .fn = fn, .arg = arg, .waiter = SX_WAITER_INIT
+    };
 
     call.post = (struct sx_loop_post){ .fn = call_run, .arg = &call };
     const pmix_status_t rc = sx_loop_post(server->loop, &call.post);
@@ -164,7 +231,7 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
         return rc == PMIX_SUCCESS ? PMIX_OPERATION_SUCCEEDED : rc; /* done, without a callback */
     }
     const bool is_over = sx_loop_is_own_thread(server->loop) && server->port.host.ending;
-    struct call *const call = is_over ? NULL : calloc(1, sizeof(*call));
+    struct sx_server_call *const call = is_over ? NULL : calloc(1, sizeof(*call));
 
     if (call == NULL) {
         if (release != NULL) {
@@ -172,12 +239,12 @@ pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *
         }
         return is_over ? PMIX_ERR_NOT_AVAILABLE : PMIX_ERR_OUT_OF_RESOURCE;
     }
-    *call = (struct call){ .server = server,
-                           .fn = fn,
-                           .arg = arg,
-                           .release = release,
-                           .cbfunc = cbfunc,
-                           .cbdata = cbdata };
+    *call = (struct sx_server_call){ .server = server,
+                                     .fn = fn,
+                                     .arg = arg,
+                                     .release = release,
+                                     .cbfunc = cbfunc,
+                                     .cbdata = cbdata };
     call->post = (struct sx_loop_post){ .fn = call_run, .arg = call };
     const pmix_status_t rc = sx_loop_post(server->loop, &call->post);
 

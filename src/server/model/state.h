@@ -173,8 +173,15 @@ struct sx_gateway_state {
     unsigned lives;              /* gateways that were started */
 };
 
+/* ending.c: namespaces that the host has deregistered. */
+struct sx_endings {
+    struct sx_list all;    /* struct sx_ending, the first one first */
+    struct sx_steps steps; /* takes the next pieces of it */
+};
+
 struct sx_entry_state {
     struct sx_gateway_state gateway;
+    struct sx_endings endings;
     struct sx_strangers strangers;
     struct sx_log_bound log_bound;
     struct sx_contact_file contacts[SX_CONTACT_USES]; /* constant between init and finalize */
@@ -229,7 +236,8 @@ struct sx_host {
 
 struct sx_port_state {
     struct sx_host host;
-    struct sx_table pendings; /* pending.c */
+    struct sx_server_call *call; /* state.c: the one of the host that is being done */
+    struct sx_table pendings;    /* pending.c */
     unsigned pending_max[SX_PENDING_QUOTAS];
     bool lanes_active;    /* something was taken since the last sleep */
     uint8_t *lane_buffer; /* SX_LANE_MESSAGE_MAX bytes, 8-aligned */
@@ -407,6 +415,14 @@ pmix_status_t sx_server_call(struct sx_server *server, sx_server_fn fn, void *ar
  * PMIX_OPERATION_SUCCEEDED, or the error of @fn. */
 pmix_status_t sx_server_submit(struct sx_server *server, sx_server_fn fn, void *arg,
                                void (*release)(void *arg), pmix_op_cbfunc_t cbfunc, void *cbdata);
+
+/* Inside such a @fn: it is called again, with the same arguments, when sx_server_calls_again gets
+ * @list; its result now counts for nothing.  Return: false when that cannot be, since the loop's
+ * own thread waits for the result. */
+bool sx_server_call_waits(struct sx_server *server, struct sx_list *list);
+/* Call all of @list again, in their order; a call may wait once more, in another list.  The host's
+ * callbacks are called at the end of the turn. */
+void sx_server_calls_again(struct sx_server *server, struct sx_list *list);
 
 /* ---- calls into the host ---------------------------------------------------------------------
  * Engines append what they want to call: entries of the module (port/upcall.c), and completion

@@ -28,6 +28,7 @@ static inline void peer_server(struct sx_server *server, const struct sx_consume
 
     bare_init(server);
     bare_loop(server);
+    sx_endings_init(server);
     sx_list_init(&server->entry.strangers.silent);
     sx_list_init(&server->entry.strangers.asked);
     sx_list_init(&server->entry.strangers.joining);

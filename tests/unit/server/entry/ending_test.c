@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* ending_test.c - a namespace that the host deregisters goes in steps, and what the host says of its
+ * name meanwhile is done behind them. */
+#include "server/entry/entry.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "../../control/engines.h"
+#include "../hosted.h"
+
+TestSuite(ending, .init = hosted_begin, .fini = hosted_end, .timeout = 60);
+
+#define JOB "job"
+#define CLIENTS 20000u
+/* Clients that go in one turn, in which two steps may fall. */
+#define AWAY_MAX 3000u
+#define FORGOTTEN_MAX (4 * AWAY_MAX)
+
+static pmix_status_t job_fill(struct sx_server *server, void *arg)
+{
+    struct sx_nspace *const nspace = sx_nspace_obtain(server, JOB);
+
+    (void)arg;
+    for (uint32_t rank = 0; rank < CLIENTS; rank++) {
+        cr_assert_not_null(sx_client_add(nspace, rank));
+    }
+    return PMIX_SUCCESS;
+}
+
+static void job_make(void)
+{
+    hosted_job(JOB, CLIENTS, CLIENTS);
+    hosted_call(job_fill, NULL);
+}
+
+/* ---- the host's calls, and the order in which they end --------------------------------------- */
+
+enum call { DEREGISTER, AGAIN, DROP, REGISTER, ADD, CALLS };
+
+static struct {
+    enum call order[CALLS];
+    pmix_status_t status[CALLS];
+    _Atomic unsigned count;
+} ended;
+
+static enum call marks[CALLS] = { DEREGISTER, AGAIN, DROP, REGISTER, ADD };
+
+static void on_end(pmix_status_t status, void *cbdata)
+{
+    const enum call call = *(enum call *)cbdata;
+    const unsigned at = atomic_load(&ended.count);
+
+    ended.order[at] = call;
+    ended.status[call] = status;
+    atomic_store(&ended.count, at + 1);
+}
+
+static void wait_for(unsigned count)
+{
+    while (atomic_load(&ended.count) < count) { /* bounded by hosted_begin */
+        hosted_call(hosted_nothing, NULL);
+    }
+}
+
+static void deregister(enum call call)
+{
+    PMIx_server_deregister_nspace(JOB, on_end, &marks[call]);
+}
+
+/* All are in the loop before it does the first. */
+static pmix_status_t calls_make(struct sx_server *server, void *arg)
+{
+    pmix_proc_t proc;
+
+    (void)server, (void)arg;
+    PMIx_Load_procid(&proc, JOB, CLIENTS - 1);
+    deregister(DEREGISTER);
+    deregister(AGAIN);
+    PMIx_server_deregister_client(&proc, on_end, &marks[DROP]);
+    cr_expect_eq(PMIx_server_register_nspace(JOB, 1, NULL, 0, on_end, &marks[REGISTER]),
+                 PMIX_SUCCESS);
+    proc.rank = 0;
+    cr_expect_eq(PMIx_server_register_client(&proc, getuid(), getgid(), NULL, on_end, &marks[ADD]),
+                 PMIX_SUCCESS);
+    return PMIX_SUCCESS;
+}
+
+static pmix_status_t count_clients(struct sx_server *server, void *arg)
+{
+    const struct sx_nspace *const nspace = sx_nspace_find(server, JOB);
+
+    cr_expect(sx_list_empty(&server->entry.endings.all));
+    *(size_t *)arg = nspace == NULL ? SIZE_MAX : nspace->client_count;
+    return PMIX_SUCCESS;
+}
+
+static size_t clients(void)
+{
+    size_t count = 0;
+
+    hosted_call(count_clients, &count);
+    return count;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* What is left of the job at the end of each turn. */
+struct watch {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    size_t living, known; /* not taken away; not forgotten */
+    unsigned turns;
+};
+
+static void turn_is_over(void *arg, uint64_t now_ns)
+{
+    struct watch *const watch = arg;
+    struct sx_list *const all = &watch->server->entry.endings.all;
+    size_t living = 0, known = 0;
+
+    (void)now_ns;
+    SX_LIST_EACH(it, all) {
+        const struct sx_nspace *const nspace = SX_LIST_ENTRY(it, struct sx_nspace, ending.link);
+
+        known = nspace->client_count;
+        for (size_t i = 0; i < known; i++) {
+            living += nspace->by_rank[i]->state != SX_CLIENT_DEAD;
+        }
+    }
+    cr_expect_leq(watch->living - living, AWAY_MAX, "turn %u", watch->turns);
+    cr_expect_leq(watch->known - known, FORGOTTEN_MAX, "turn %u", watch->turns);
+    watch->living = living;
+    watch->known = known;
+    watch->turns++;
+    if (!sx_list_empty(all)) {
+        cr_expect_eq(atomic_load(&ended.count), 0);
+        cr_assert_eq(sx_loop_post(watch->server->loop, &watch->post), PMIX_SUCCESS);
+    }
+}
+
+static pmix_status_t watch_begin(struct sx_server *server, void *arg)
+{
+    struct watch *const watch = arg;
+
+    *watch = (struct watch){ .server = server, .living = CLIENTS, .known = CLIENTS };
+    watch->post = (struct sx_loop_post){ .fn = turn_is_over, .arg = watch };
+    deregister(DEREGISTER);
+    return sx_loop_post(server->loop, &watch->post);
+}
+
+Test(ending, takes_the_clients_away_in_steps)
+{
+    static struct watch watch;
+
+    job_make();
+    hosted_call(watch_begin, &watch);
+    wait_for(1);
+    cr_expect_eq(ended.status[DEREGISTER], PMIX_SUCCESS);
+    cr_expect_eq(clients(), SIZE_MAX);
+    cr_expect_geq(watch.turns, CLIENTS / AWAY_MAX + CLIENTS / FORGOTTEN_MAX);
+}
+
+/* ---- the name meanwhile ---------------------------------------------------------------------- */
+
+Test(ending, lets_calls_that_name_it_wait_and_keeps_their_order)
+{
+    job_make();
+    hosted_call(calls_make, NULL);
+    wait_for(CALLS);
+    for (unsigned call = 0; call < CALLS; call++) {
+        cr_expect_eq(ended.order[call], call);
+        cr_expect_eq(ended.status[call], PMIX_SUCCESS, "call %u", call);
+    }
+    cr_expect_eq(clients(), 1, "another job of that name");
+}
+
+static pmix_status_t register_at_once(struct sx_server *server, void *arg)
+{
+    (void)arg;
+    sx_ending_begin(server, sx_nspace_find(server, JOB));
+    cr_expect_not(sx_list_empty(&server->entry.endings.all));
+    cr_expect_eq(PMIx_server_register_nspace(JOB, 1, NULL, 0, NULL, NULL),
+                 PMIX_OPERATION_SUCCEEDED);
+    return count_clients(server, arg);
+}
+
+Test(ending, is_done_before_a_call_of_the_loops_thread_that_cannot_wait)
+{
+    size_t count = SIZE_MAX;
+
+    job_make();
+    hosted_call(register_at_once, &count);
+    cr_expect_eq(count, 0);
+}
+
+Test(ending, blocks_who_gives_no_callback)
+{
+    size_t count = 0;
+
+    job_make();
+    PMIx_server_deregister_nspace(JOB, NULL, NULL);
+    cr_assert_eq(sx_server_call(sx_server_get(), count_clients, &count), PMIX_SUCCESS);
+    cr_expect_eq(count, SIZE_MAX);
+}
+
+/* No process becomes a client of it, and no tool reads what it has. */
+static pmix_status_t refuse(struct sx_server *server, void *arg)
+{
+    const struct sx_peer peer = { .pid = getpid(), .uid = getuid(), .gid = getgid() };
+    struct sx_hello hello = { .home = JOB };
+    pmix_status_t status = PMIX_SUCCESS;
+    const char *why = NULL;
+
+    (void)arg;
+    sx_ending_begin(server, sx_nspace_find(server, JOB));
+    cr_expect_null(sx_tool_admit(server, &hello, &peer, &status, &why));
+    cr_expect_eq(status, PMIX_ERR_NOT_FOUND);
+    return PMIX_SUCCESS;
+}
+
+Test(ending, lets_no_tool_in)
+{
+    job_make();
+    hosted_call(refuse, NULL);
+}
+
+Test(ending, is_done_before_the_server_ends, .fini = NULL)
+{
+    job_make();
+    deregister(DEREGISTER);
+    hosted_end();
+    cr_expect_eq(atomic_load(&ended.count), 1);
+    cr_expect_eq(ended.status[DEREGISTER], PMIX_SUCCESS);
+}
