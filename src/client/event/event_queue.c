@@ -436,6 +436,7 @@ void sx_event_locals_wait(void)
     pthread_mutex_lock(&p->lock);
     const uint64_t upto = sx_events.locals_posted;
     pthread_mutex_unlock(&p->lock);
+    sx_progress_watch();
     for (;;) {
         const struct sx_bell_watch watch = sx_door_watch(&p->local);
 
@@ -445,7 +446,7 @@ void sx_event_locals_wait(void)
         sx_events.locals_awaited = !over;
         pthread_mutex_unlock(&p->lock);
         if (over) {
-            return;
+            break;
         }
         if (runs) {
             sx_progress_run();
@@ -453,6 +454,7 @@ void sx_event_locals_wait(void)
             (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
         }
     }
+    sx_progress_unwatch();
 }
 
 /* Take out the next event, as a task that hands it to its handlers.  Return: NULL when nothing

@@ -456,15 +456,17 @@ static void end_wait_external(size_t number)
 {
     struct sx_process *const p = &sx_process;
 
+    sx_progress_watch();
     for (;;) {
         const struct sx_bell_watch watch = sx_door_watch(&p->local);
 
         sx_progress_run();
         if (is_over(number)) {
-            return;
+            break;
         }
         (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
     }
+    sx_progress_unwatch();
 }
 
 pmix_status_t sx_pull_end_wait(size_t number)

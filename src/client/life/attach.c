@@ -109,6 +109,7 @@ static void fork_child(void)
     sx_keepalive_forked();
     p->waiter_count = 0;
     p->thread_running = p->progressing = false;
+    p->progress_watchers = 0;
     p->thread_generation++;
     if (atomic_load(&p->state) == SX_PROCESS_ENDING) {
         atomic_store(&p->state, SX_PROCESS_NONE); /* its ending thread is not here */

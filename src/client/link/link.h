@@ -259,7 +259,7 @@ struct sx_process {
     pthread_mutex_t life_lock;
     pthread_cond_t life_cond; /* ENDING is over */
     unsigned init_count;
-    bool is_tool; /* by PMIx_tool_init; constant while READY */
+    bool is_tool;    /* by PMIx_tool_init; constant while READY */
 
     pthread_mutex_t view_lock;
 
@@ -269,7 +269,9 @@ struct sx_process {
     struct sx_list tasks; /* struct sx_task, for the progress thread, or for PMIx_Progress */
     bool external;        /* no thread: the program calls PMIx_Progress; constant while READY */
     bool progressing;     /* external: a call of PMIx_Progress runs callbacks, on `thread` */
-    bool thread_running;  /* a thread runs the tasks */
+    unsigned
+        progress_watchers; /* external: threads that wait at `local` for the end of that call */
+    bool thread_running;   /* a thread runs the tasks */
     bool thread_stop;
     struct sx_spin event_spin, wait_spin; /* of the progress thread; of waiting threads */
     uint64_t thread_generation;           /* a thread of an older one ends */

@@ -417,15 +417,38 @@ void sx_progress_run(void)
         } while (task != NULL);
         pthread_mutex_lock(&p->lock);
         p->progressing = false;
-        sx_local_ring_locked(); /* the stopping thread waits for this */
+        if (p->progress_watchers != 0) {
+            sx_local_ring_locked();
+        } else {
+            sx_wakefd_write_locked();
+        }
         pthread_mutex_unlock(&p->lock);
     }
+}
+
+void sx_progress_watch(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    p->progress_watchers++;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void sx_progress_unwatch(void)
+{
+    struct sx_process *const p = &sx_process;
+
+    pthread_mutex_lock(&p->lock);
+    p->progress_watchers--;
+    pthread_mutex_unlock(&p->lock);
 }
 
 /* Another thread may be in a callback: this waits for it, as for the end of the thread. */
 static void external_stop(struct sx_process *p)
 {
     if (!sx_progress_is_own_thread()) {
+        sx_progress_watch();
         for (;;) {
             const struct sx_bell_watch watch = sx_door_watch(&p->local);
 
@@ -438,6 +461,7 @@ static void external_stop(struct sx_process *p)
             }
             (void)sx_bell_wait(&watch, 1, SX_BELL_ALL, SX_DEADLINE_NEVER);
         }
+        sx_progress_unwatch();
     } else {
         run_queued(p);
     }

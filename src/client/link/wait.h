@@ -45,6 +45,11 @@ void sx_progress_stop(void);
  * another thread does or a task calls this. */
 void sx_progress_run(void);
 
+/* A thread waits at the local door until another one leaves sx_progress_run, whose end rings from
+ * the first of these calls to the second. */
+void sx_progress_watch(void);
+void sx_progress_unwatch(void);
+
 /* True on the thread that runs callbacks. */
 bool sx_progress_is_own_thread(void);
 
