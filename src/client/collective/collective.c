@@ -165,6 +165,14 @@ struct fence {
     bool collects; /* the data of all members must be at hand afterwards */
 };
 
+/* Get what was collected mapped before it is read. */
+static void fence_warm(const struct fence *fence)
+{
+    if (fence->collects && fence->op.status == PMIX_SUCCESS) {
+        sx_view_warm(sx_process.own);
+    }
+}
+
 /* Check the arguments; an empty list means the whole namespace. */
 static pmix_status_t fence_check(struct sx_arriving *arriving, pmix_proc_t *whole,
                                  struct sx_collective_options *options)
@@ -189,10 +197,8 @@ static pmix_status_t fence_check(struct sx_arriving *arriving, pmix_proc_t *whol
 
 static bool fence_finish(struct sx_op *op)
 {
-    const struct fence *const fence = SX_CONTAINER(op, struct fence, op);
-
-    if (fence->collects && op->status == PMIX_SUCCESS) {
-        sx_view_warm(sx_process.own);
+    if (!sx_callback_is_given(&op->callback)) {
+        fence_warm(SX_CONTAINER(op, struct fence, op));
     }
     if (op->status == PMIX_SUCCESS && sx_link_is_live(op->link)) {
         op->status = sx_link_values_judge(op->link);
@@ -200,8 +206,15 @@ static bool fence_finish(struct sx_op *op)
     return true;
 }
 
+/* After the callback, which may be waited for. */
+static void fence_release(struct sx_op *op)
+{
+    fence_warm(SX_CONTAINER(op, struct fence, op));
+}
+
 static const struct sx_op_kind fence_kind = { .size = sizeof(struct fence),
-                                              .finish = fence_finish };
+                                              .finish = fence_finish,
+                                              .release = fence_release };
 
 static pmix_status_t fence(struct sx_arriving arriving, struct sx_callback callback)
 {
