@@ -573,8 +573,9 @@ static pmix_status_t commit_all(struct sx_link *link)
     const pmix_status_t rc = commit_send(link, &puts);
     link->committed = link->committed || rc == PMIX_SUCCESS;
     /* Pairs with waiting_gets.c: either this process sees that a Get waits, or the server sees what
-     * was appended: it sets that mark before it reads the lane. */
-    if (sx_link_is_live(link) && sx_lane_data_wanted(&link->lane)) {
+     * was appended: it sets that mark before it reads the lane.  A gateway wakes the server in any
+     * case: when the rank's next message comes, the values are in the store. */
+    if (sx_link_is_live(link) && (sx_lane_data_wanted(&link->lane) || sx_process.is_gateway)) {
         sx_lane_doorbell(&link->lane);
     }
     puts_give_back(&sx_process, &puts);

@@ -821,6 +821,7 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
     if (rc == PMIX_SUCCESS && p->init_count == 0) {
         as_client.pid = (uint32_t)options.stands_for.number;
         as_client.library = (uint32_t)options.library.number;
+        p->is_gateway = options.stands_for.given;
         rc = process_open(p);
     }
     rc = server_choose(p, options.server_uri, rc, &before);

@@ -260,6 +260,7 @@ struct sx_process {
     pthread_cond_t life_cond; /* ENDING is over */
     unsigned init_count;
     bool is_tool;    /* by PMIx_tool_init; constant while READY */
+    bool is_gateway; /* of a rank with another library; constant while READY */
 
     pthread_mutex_t view_lock;
 
