@@ -2,15 +2,16 @@
 /* Copyright (c) 2026 The shmix authors */
 /* prefetch.c - values of a rank that go with the answer to a Get, before they are asked for.
  *
- *     known keys:   | A | B | C | D |      in the order in which they were seen
- *     sent of rank: | a | - |   | d |      prints of values; -: it had put nothing
- *                             ^next        the next answer goes on here; D was asked for
+ *     known keys:   | A | B | C | D | E |      in the order in which they were seen
+ *     sent of rank: | a |   | c | - | e |      prints of values; -: it has put nothing
+ *                             ^asked  ^further
  *
  * The other library keeps each value that it gets, so a rank that reads many keys of a peer asks
  * seldom.  But keeping a value takes it longer than finding one takes us, and the rank waits for
- * all of them.  So an answer has at most VALUES_MAX further values, and the next answer about the
- * same rank goes on from there.  A value that is not sent is asked for.  A value that was sent and
- * has changed is sent again with the next answer.
+ * all of them.  So the first answer about a rank has few further values, those of the keys that
+ * follow.  The next answer about the same rank has twice as many, until all are sent.  A value that
+ * is not sent is asked for.  A value that was sent and has changed is sent again with the next
+ * answer.
  *
  * Ranks of a job put the same keys, so those of the own rank are known from its commits.  All keys
  * of the namespace are listed when one is asked for that is not known. */
@@ -23,9 +24,13 @@
 #include "base/util.h"
 #include "gateway/request.h"
 
-#define VALUES_MAX 16u                     /* in one answer ... */
-#define BYTES_MAX ((size_t)8192)           /* ... in each of them, and in all but the last */
-#define KEYS_MAX 1024u                     /* that are known */
+#define WIDTH_MIN 4u             /* values in the first answer about a rank, at first ... */
+#define WIDTH_BEGIN_MAX 8u       /* ... and at most, where ranks have asked for more */
+#define WIDTH_MAX 128u           /* in any answer */
+#define VISITS_MAX 256u          /* known keys that are looked at for one answer */
+#define BYTES_MAX ((size_t)8192) /* in each value */
+#define BYTES_A_VALUE 512u       /* in all of an answer, on average */
+#define KEYS_MAX 1024u           /* that are known */
 #define SENT_BYTES_MAX ((size_t)256 << 10) /* of the account of what was sent */
 
 struct sx_known_key {
@@ -40,7 +45,7 @@ struct sx_sent {
     struct sx_table_node node; /* of the session's; the hash is the rank */
     uint64_t *prints;          /* by known key; 0: its value was not sent */
     size_t room;               /* for prints */
-    size_t next;               /* the first known key that was not visited */
+    unsigned width;            /* values in the last answer, at most; 0: all have been sent */
 };
 
 /* ---- known keys ------------------------------------------------------------------------------ */
@@ -175,18 +180,24 @@ struct further {
     const struct sx_known_key *asked;
     pmix_rank_t rank;
     uint64_t generation;
-    size_t begin; /* of the values, in @w */
     unsigned count;
 };
 
-static bool has_room(const struct further *further)
+/* Twice as many as in the answer before.  A rank that asks for many values of one other will
+ * probably do so of the next, too, whose first answer is wider then. */
+static unsigned width_next(struct sx_prefetch *prefetch, const struct sx_sent *sent)
 {
-    return further->count < VALUES_MAX && further->w->size - further->begin < BYTES_MAX;
+    if (sent->width == 0) {
+        return prefetch->width_begin > 0 ? prefetch->width_begin : WIDTH_MIN;
+    }
+    prefetch->width_begin = WIDTH_BEGIN_MAX;
+    return 2 * sent->width < WIDTH_MAX ? 2 * sent->width : WIDTH_MAX;
 }
 
-/* The value of a known key, unless the rank has not put it, it was sent as it is, it is long, or
- * it has no view.  The asked value is in the answer already. */
-static void value_put(struct further *further, const struct sx_known_key *key, uint64_t *print)
+/* The value of a known key, unless the rank has not put it, it was sent as it is, it is longer than
+ * @bytes_max, or it has no view.  The asked value is in the answer already. */
+static void value_put(struct further *further, const struct sx_known_key *key, uint64_t *print,
+                      size_t bytes_max)
 {
     shmix_value_t view;
 
@@ -197,11 +208,45 @@ static void value_put(struct further *further, const struct sx_known_key *key, u
 
     if (key == further->asked) {
         *print = now;
-    } else if (now != *print && view.count <= BYTES_MAX) {
+    } else if (now != *print && view.count <= bytes_max) {
         sx_gateway_view_put(further->w, key->name, &view);
         further->count++;
         *print = now;
     }
+}
+
+/* Values that were sent before, and have changed. */
+static void changed_put(struct further *further, const struct sx_prefetch *prefetch,
+                        struct sx_sent *sent)
+{
+    for (size_t i = 0; i < prefetch->count; i++) {
+        if (sent->prints[i] != 0) {
+            value_put(further, prefetch->keys[i], &sent->prints[i], BYTES_MAX);
+        }
+    }
+}
+
+/* Up to @sent->width values of the keys that follow the asked one.  Return: false when there are no
+ * others. */
+static bool following_put(struct further *further, const struct sx_prefetch *prefetch,
+                          struct sx_sent *sent)
+{
+    const size_t begin = further->w->size, room = (size_t)sent->width * BYTES_A_VALUE;
+    const unsigned count_max = further->count + sent->width;
+
+    for (size_t i = 1; i < prefetch->count; i++) {
+        const size_t at = (further->asked->index + i) % prefetch->count;
+        const size_t used = further->w->size - begin;
+
+        if (further->count == count_max || used >= room || i == VISITS_MAX) {
+            return true;
+        }
+        if (sent->prints[at] == 0) {
+            value_put(further, prefetch->keys[at], &sent->prints[at],
+                      room - used < BYTES_MAX ? room - used : BYTES_MAX);
+        }
+    }
+    return false;
 }
 
 static pmix_status_t generation_take(struct sx_session *session, uint64_t *ret_generation)
@@ -218,7 +263,7 @@ void sx_gateway_prefetch_put(struct sx_session *session, struct sx_wire_writer *
                              const char *asked)
 {
     struct sx_prefetch *const prefetch = &session->prefetch;
-    struct further further = { .w = w, .rank = rank, .begin = w->size };
+    struct further further = { .w = w, .rank = rank };
 
     if (generation_take(session, &further.generation) != PMIX_SUCCESS) {
         return;
@@ -229,17 +274,11 @@ void sx_gateway_prefetch_put(struct sx_session *session, struct sx_wire_writer *
     if (sent == NULL) {
         return;
     }
-    for (size_t i = 0; i < prefetch->count; i++) {
-        if (sent->prints[i] != 0) {
-            value_put(&further, prefetch->keys[i], &sent->prints[i]);
-        }
-    }
-    value_put(&further, further.asked, &sent->prints[further.asked->index]);
-    while (sent->next < prefetch->count && has_room(&further)) {
-        if (sent->prints[sent->next] == 0) {
-            value_put(&further, prefetch->keys[sent->next], &sent->prints[sent->next]);
-        }
-        sent->next++;
+    changed_put(&further, prefetch, sent);
+    value_put(&further, further.asked, &sent->prints[further.asked->index], BYTES_MAX);
+    sent->width = width_next(prefetch, sent);
+    if (!following_put(&further, prefetch, sent)) {
+        sent->width = 0;
     }
 }
 

@@ -37,6 +37,7 @@ struct sx_prefetch {
     struct sx_table by_name; /* the same */
     struct sx_table sent;    /* what was sent, by rank */
     size_t sent_bytes;       /* that it takes */
+    unsigned width_begin;    /* values in a first answer, once that was learned; else 0 */
 };
 
 struct sx_session {
