@@ -92,6 +92,8 @@ grep -q "\"pid\":$(pid_of 0),.*\"library\":\"OpenPMIx [0-9.]* by a gateway\"" "$
 "$SHMIX" ls procs "$job" | grep -q "^ *0  *$(pid_of 0) " || fail "ls procs"
 [ "$(serving | wc -w)" -eq 1 ] || fail "a gateway for a rank of ours"
 [ "$(readlink "/proc/$(accepting)/fd/0")" = /dev/null ] || fail "the gateway keeps the launcher's input"
+memory=$(awk '/^Private_Dirty:/ { print $2 }' "/proc/$(serving | tr -d " ")/smaps_rollup")
+[ "$memory" -le 512 ] || fail "a gateway has $memory KiB of its own"
 echo "$(accepting) $(serving)" >"$work/pids"
 
 # ---- kill -9 -----------------------------------------------------------------------------------
