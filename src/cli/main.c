@@ -27,6 +27,7 @@ static const struct sx_option rows[] = {
     { .name = "mem", .help = "print the shared memory of running jobs" },
     { .name = "top", .help = "watch servers, jobs and ranks, as top(1) does processes" },
     { .name = "doctor", .help = "tell what is wrong or slow here, why it matters, what to do" },
+    { .name = "stack", .help = "show in which functions the threads of ranks are" },
     { .name = "ps, jobs, list, kill",
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
     { .name = "gateway",
@@ -41,13 +42,14 @@ static const struct sx_option rows[] = {
 static int completion(char **words);
 
 static const struct sx_cli_verb verbs[] = {
-    { &sx_run_verb, sx_launch },          { &sx_events_verb, sx_cli_events },
-    { &sx_ls_verb, sx_cli_ls },           { &sx_get_verb, sx_cli_get },
-    { &sx_query_verb, sx_cli_query },     { &sx_ctl_verb, sx_cli_ctl },
-    { &sx_log_verb, sx_cli_log },         { &sx_mem_verb, sx_cli_mem },
-    { &sx_top_verb, sx_cli_top },         { &sx_doctor_verb, sx_cli_doctor },
-    { &sx_gateway_verb, sx_cli_gateway }, { &sx_wrap_verb, sx_cli_wrap },
-    { &sx_bench_verb, sx_cli_bench },     { &sx_completion_verb, completion },
+    { &sx_run_verb, sx_launch },         { &sx_events_verb, sx_cli_events },
+    { &sx_ls_verb, sx_cli_ls },          { &sx_get_verb, sx_cli_get },
+    { &sx_query_verb, sx_cli_query },    { &sx_ctl_verb, sx_cli_ctl },
+    { &sx_log_verb, sx_cli_log },        { &sx_mem_verb, sx_cli_mem },
+    { &sx_top_verb, sx_cli_top },        { &sx_doctor_verb, sx_cli_doctor },
+    { &sx_stack_verb, sx_cli_stack },    { &sx_gateway_verb, sx_cli_gateway },
+    { &sx_wrap_verb, sx_cli_wrap },      { &sx_bench_verb, sx_cli_bench },
+    { &sx_completion_verb, completion },
 };
 
 static int completion(char **words)
@@ -79,9 +81,8 @@ static bool is_signal(const char *word)
 static const struct sx_habit habits[] = {
     { "squeue status show", "is 'shmix ls' here, and of processes 'shmix ls procs'", false },
     { "scancel stop end", "is 'shmix kill NAMESPACE | PID' here; 'shmix ls' has both", false },
-    { "stack stacks",
-      "is 'shmix run --timeout SECONDS --get-stack-traces'; of a job that runs "
-      "already, 'shmix ls procs' has the processes for gdb -p",
+    { "stacks pstack gstack bt",
+      "is 'shmix stack' here; at a time limit 'shmix run --timeout SECONDS --get-stack-traces'",
       false },
     { "exec srun mpirun mpiexec", "is 'shmix run' here", false },
     { NULL, NULL, false },

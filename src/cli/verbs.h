@@ -3,8 +3,8 @@
 /* verbs.h - the verbs of the command: for each its table of options, and the function that runs it.
  *
  * The words of a function follow the verb, and end with NULL.  It returns the exit code of the
- * command.  `ls`, `top`, `get`, `mem` and `doctor` send no request to a server, so they work on one
- * that hangs or is stopped.  The kernel decides which memory the caller may read. */
+ * command.  `ls`, `top`, `get`, `mem`, `stack` and `doctor` send no request to a server, so they
+ * work on one that hangs or is stopped.  The kernel decides which memory the caller may read. */
 #ifndef SX_CLI_VERBS_H
 #define SX_CLI_VERBS_H
 
@@ -30,6 +30,10 @@ int sx_cli_top(char **words);
  * and 2 with problems. */
 extern const struct sx_verb sx_doctor_verb;
 int sx_cli_doctor(char **words);
+
+/* `shmix stack`: the functions in which the threads of ranks are. */
+extern const struct sx_verb sx_stack_verb;
+int sx_cli_stack(char **words);
 
 /* `shmix events`: follow the events of a running job. */
 extern const struct sx_verb sx_events_verb;

@@ -303,7 +303,7 @@ static int print_all(struct list *list, bool denied)
     }
     if (list->count == 0) {
         sx_say("no collective operation has been open for longer than %d ms%s; ranks that hang may "
-               "wait in MPI, where 'shmix run --timeout 60 --get-stack-traces' shows it",
+               "wait in MPI, where 'shmix stack' shows it",
                (int)(SX_OPEN_DELAY_NS / SX_NS_PER_MS),
                denied ? " in your servers (root sees all)" : "");
         return 0;

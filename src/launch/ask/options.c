@@ -516,8 +516,8 @@ static const struct sx_option rows[] = {
       "which collective operation",
       sx_option_flag, OF_JOB(report_state) },
     { "--get-stack-traces", NULL, NULL, "--get-stack-traces --timeout 60", NULL,
-      "at the end of --timeout, show (stderr) the stacks of the first 64 ranks, by eu-stack, "
-      "gstack, pstack or gdb",
+      "at the end of --timeout, show (stderr) in which functions the threads of all ranks are, as "
+      "'shmix stack' does",
       sx_option_flag, OF_JOB(report_stacks) },
     { "--stop-on-exec", NULL, NULL, NULL, NULL,
       "stop each rank before the first instruction of its program; lines on stderr show how to "

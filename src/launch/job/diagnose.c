@@ -25,7 +25,7 @@
 #include "launch/pmi/upcall.h"
 
 #define TRACES_NS (10 * SX_NS_PER_SEC)
-#define TRACES_MAX 64u /* the first ranks only */
+#define TRACES_MAX 1024u /* the first ranks only, as many as 'shmix stack' looks at */
 
 extern char **environ;
 
@@ -70,33 +70,17 @@ static void states_say(struct sx_run_job *job)
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* $1 and $2: the command, and the server whose open collectives are listed; "": not wanted.  A name
- * and a process for each rank follow. */
-static char script[] = "[ -z \"$1\" ] || \"$1\" ls collectives \"$2\"\n"
+/* $1: the command; $2: the server whose open collectives are listed, empty if they are not wanted.
+ * The processes whose stacks are wanted follow. */
+static char script[] = "command=$1\n"
+                       "[ -z \"$2\" ] || \"$command\" ls collectives \"$2\"\n"
                        "shift 2\n"
-                       "for tool in eu-stack gstack pstack gdb none; do\n"
-                       "    command -v $tool >/dev/null 2>&1 && break\n"
-                       "done\n"
-                       "[ $# = 0 ] || [ $tool != none ] || echo 'shmix run: no stack traces:"
-                       " install eu-stack (elfutils), gstack, pstack or gdb'\n"
-                       "[ $tool != none ] || exit 0\n"
-                       "while [ $# -gt 1 ]; do\n"
-                       "    pid=$2\n"
-                       "    echo \"stack of $1, process $pid ($tool):\"\n"
-                       "    shift 2\n"
-                       "    case $tool in\n"
-                       "    eu-stack) eu-stack -p $pid ;;\n"
-                       "    gdb) gdb -nx -batch -p $pid -ex 'thread apply all bt' </dev/null ;;\n"
-                       "    *) $tool $pid ;;\n"
-                       "    esac ||\n"
-                       "        echo 'no stack: may processes be traced here?"
-                       " (/proc/sys/kernel/yama/ptrace_scope)'\n"
-                       "done\n";
+                       "[ $# = 0 ] || exec \"$command\" stack --timeout 8 --within 8 \"$@\"\n";
 
 #define WORDS_FIXED 6 /* sh, -c, the script, its name, the command, the server */
 
 struct words {
-    char *all[WORDS_FIXED + 2 * TRACES_MAX + 1];
+    char *all[WORDS_FIXED + TRACES_MAX + 1];
     uint32_t count;
 };
 
@@ -104,19 +88,18 @@ struct words {
 static void words_begin(struct words *words, bool collectives)
 {
     static char shell[] = "sh", command[] = "-c";
-    char *const exe = collectives ? sx_proc_exe() : NULL;
+    char *const exe = sx_proc_exe();
+    char *const server = collectives ? sx_cli_printf("%ld", (long)getpid()) : sx_cli_strdup("");
 
     *words = (struct words){ .all = { shell, command, script, shell,
-                                      exe == NULL ? sx_cli_strdup("") : exe,
-                                      sx_cli_printf("%ld", (long)getpid()) },
+                                      exe == NULL ? sx_cli_strdup("shmix") : exe, server },
                              .count = WORDS_FIXED };
 }
 
 static void words_add(struct words *words, const struct sx_run_job *job)
 {
     for (uint32_t rank = 0; rank < job->spawned; rank++) {
-        if (job->ranks[rank].alive && words->count < WORDS_FIXED + 2 * TRACES_MAX) {
-            words->all[words->count++] = sx_cli_printf("%srank %u", job->prefix, rank);
+        if (job->ranks[rank].alive && words->count < WORDS_FIXED + TRACES_MAX) {
             words->all[words->count++] = sx_cli_printf("%ld", (long)sx_run_host_pid(job, rank));
         }
     }

@@ -9,8 +9,8 @@
  *   the time is over --states shown, more wanted--> TRACING --no more, or 10 s--> the job ends
  *          \-- no more --------------------------------------------------------------^
  *
- * A separate process lists the open collectives, and the stacks with eu-stack, gstack, pstack or
- * gdb, whichever is installed. */
+ * A separate process lists the open collectives ('shmix ls collectives'), and the stacks
+ * ('shmix stack'). */
 #ifndef SX_LAUNCH_JOB_DIAGNOSE_H
 #define SX_LAUNCH_JOB_DIAGNOSE_H
 

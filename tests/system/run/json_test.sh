@@ -65,6 +65,12 @@ expect_fields "shmix ctl" 1 ctl --json pause "$job"
 expect_fields "shmix ctl" 1 ctl --json resume "$job"
 expect_fields "shmix log" 1 log --json text "$job"
 expect_fields "shmix wrap" 1 wrap --json -- podman run image true
+if command -v gdb >/dev/null || command -v eu-stack >/dev/null; then
+    expect_fields "shmix stack" 1 stack --json "$job"
+    expect_fields "shmix stack" 1 stack --json --servers --frames 1 "$job.2"
+else
+    echo "not tested: shmix stack, for want of gdb or eu-stack"
+fi
 expect_fields "shmix doctor" 5 doctor --json --kinds
 expect_fields "shmix doctor" 0 doctor --json "$job"
 

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 mkdir "$work/bin"
-printf '#!/bin/sh\necho "of $*" >&2\n' >"$work/bin/eu-stack"
+printf '#!/bin/sh\nprintf "PID $2 - process\\nTID $2:\\n#0  0x01 of_$2 - /bin/x\\n"\n' >"$work/bin/eu-stack"
 chmod +x "$work/bin/eu-stack"
 
 # Rank 0 waits in a fence for rank 1, which has not called PMIx_Init.
@@ -20,8 +20,8 @@ expect_err '^shmix run: state: rank 1 (pid [0-9]*): [a-z]*, has not called PMIx_
 expect_err '^  missing: shmix-[0-9]*-[0-9a-f]*\.1, process [0-9]*, which has not called PMIx_Init$' "who is missing in the fence"
 for rank in 0 1; do
     pid=$(sed -n "s/^shmix run: state: rank $rank (pid \([0-9]*\)).*/\1/p" "$work/err")
-    expect_err "^stack of rank $rank, process $pid (eu-stack):\$" "the stack of rank $rank"
-    expect_err "^of -p $pid\$" "the stack of rank $rank"
+    expect_err "^rank $rank of shmix-[0-9a-f-]* (process $pid), main thread:\$" "the stack of rank $rank"
+    expect_err "^  #0   of_$pid from /bin/x\$" "the stack of rank $rank"
 done
 expect_err '^shmix run: not ended within 1 s (--timeout); ending the job$' "a job that hangs"
 [ -s "$work/out" ] && fail "the report is on stdout"
@@ -53,17 +53,17 @@ fi
 run -n 2 --timeout 0.5 --report-state-on-timeout sleep 1000
 expect_code 124 "the states alone"
 expect_err 'state: rank 1 (pid ' "the states alone"
-expect_err 'no collective operation has been open .* ranks that hang may wait in MPI, .*--get-stack-traces' \
+expect_err 'no collective operation has been open .* ranks that hang may wait in MPI, where .shmix stack. shows it' \
     "no collective operation"
-grep -q '^stack of' "$work/err" && fail "stacks that nobody wants"
+grep -q 'main thread' "$work/err" && fail "stacks that nobody wants"
 PATH=$work/bin:$PATH run -n 2 --timeout 0.5 --get-stack-traces sleep 1000
-expect_err '^stack of rank 1, ' "the stacks alone"
+expect_err '^rank 1 of shmix-[0-9a-f-]* (process [0-9]*), main thread:$' "the stacks alone"
 grep -q 'state:' "$work/err" && fail "states that nobody wants"
 
 # Without a tool it says what to install; without a limit, what to add.
 PATH=/nowhere run -n 1 --timeout 0.5 --get-stack-traces "$(command -v sleep)" 1000
 expect_code 124 "no tool"
-expect_err 'no stack traces: install eu-stack' "no tool"
+expect_err 'no stack traces: neither eu-stack nor gdb is in PATH; install elfutils' "no tool"
 run -n 1 --get-stack-traces true
 expect_code 2 "no limit"
 expect_err 'add --timeout SECONDS' "no limit"
