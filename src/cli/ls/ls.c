@@ -40,6 +40,15 @@ static bool watch_set(void *at, const char *value)
     return value == NULL || (sx_cli_seconds(at, value) && *watch_ns > 0);
 }
 
+static bool metrics_set(void *at, const char *value)
+{
+    struct sx_ls_wish *const wish = at;
+
+    wish->metrics = true;
+    wish->metrics_path = value;
+    return value == NULL || value[0] != '\0';
+}
+
 static bool count_set(void *at, const char *value)
 {
     return sx_cli_number(value, 1, INT64_MAX, at);
@@ -66,6 +75,11 @@ static const struct sx_option rows[] = {
     SX_WHOSE_WORD_ROW(struct sx_ls_wish, whose),
     SX_WHOSE_ROWS(struct sx_ls_wish, whose),
     { "--json", NULL, NULL, NULL, NULL, "one JSON object a line", sx_option_flag, OF(json) },
+    { "--metrics", NULL, "[FILE]", "--metrics", "the name of a file",
+      "figures of all servers and jobs as OpenMetrics text, as Prometheus reads it; FILE is "
+      "replaced "
+      "when all is written",
+      metrics_set, 0, false },
     { "--watch", NULL, "[SECONDS]", "--watch", "a number of seconds",
       "list again every second, or SECONDS, until the server or the job ends; of the groups and "
       "sets of one server: a line for each change",
@@ -93,7 +107,8 @@ static const char more[] =
     "  shmix ls collectives 4711       the same, of the server 4711\n"
     "  shmix ls collectives --json | jq .missing\n"
     "  shmix ls groups                 who is in which group\n"
-    "  shmix ls groups --watch         and who joins and leaves from now on\n";
+    "  shmix ls groups --watch         and who joins and leaves from now on\n"
+    "  shmix ls --metrics=/var/lib/prometheus/node-exporter/shmix.prom\n";
 
 static const struct sx_habit habits[] = {
     { "processes ranks tasks", "are called procs here: 'shmix ls procs'", false },
@@ -203,6 +218,12 @@ static int list(struct sx_ls_wish *wish, size_t thing)
     return code;
 }
 
+static bool target_take(struct sx_ls_wish *wish)
+{
+    return wish->whose.pid == 0 && wish->whose.nspace == NULL &&
+           sx_whose_set(&wish->whose, wish->thing);
+}
+
 /* A number, or a job, in the place of a thing is a target whose jobs are listed.  Names of things
  * have no digits, and namespaces usually have one. */
 static bool is_target(struct sx_ls_wish *wish)
@@ -213,8 +234,7 @@ static bool is_target(struct sx_ls_wish *wish)
     if (!has_digit) {
         sx_whose_find(SX_WHOSE_JOB, wish->thing, &found);
     }
-    return (has_digit || found.count > 0) && wish->whose.pid == 0 && wish->whose.nspace == NULL &&
-           sx_whose_set(&wish->whose, wish->thing);
+    return (has_digit || found.count > 0) && target_take(wish);
 }
 
 static int unknown_refuse(const struct sx_ls_wish *wish)
@@ -223,6 +243,34 @@ static int unknown_refuse(const struct sx_ls_wish *wish)
 
     verb.try_end = ""; /* the target is in the place of an option */
     return sx_options_refuse_unknown(&verb, "thing or job", wish->thing, strlen(wish->thing));
+}
+
+static bool is_thing(const char *word)
+{
+    size_t i = 0;
+
+    while (i < SX_COUNT(things) && strcmp(word, things[i].name) != 0) {
+        i++;
+    }
+    return i < SX_COUNT(things);
+}
+
+static int metrics(struct sx_ls_wish *wish)
+{
+    struct sx_verb verb = sx_ls_verb;
+
+    verb.try_end = ""; /* no thing follows it */
+    if (wish->json || wish->watch_ns != 0) {
+        return sx_options_refuse(&verb, "--metrics",
+                                 "--metrics is a form of its own, of one look: leave %s out",
+                                 wish->json ? "--json" : "--watch");
+    }
+    if (wish->thing != things[0].name && (is_thing(wish->thing) || !target_take(wish))) {
+        return sx_options_refuse(&verb, "--metrics",
+                                 "--metrics is of all things: leave '%.80s' out", wish->thing);
+    }
+    return !sx_proc_check() || !sx_whose_server(&wish->whose, &wish->server) ? SX_EXIT_FAILURE
+                                                                             : sx_ls_metrics(wish);
 }
 
 int sx_cli_ls(char **words)
@@ -235,6 +283,9 @@ int sx_cli_ls(char **words)
     }
     if (wish.watch_ns == 0 && (wish.count != 0 || wish.timeout_ns != 0)) {
         return sx_options_refuse(&sx_ls_verb, "--watch", "--count and --timeout are for --watch");
+    }
+    if (wish.metrics) {
+        return metrics(&wish);
     }
     for (size_t i = 0; i < SX_COUNT(things); i++) {
         if (strcmp(wish.thing, things[i].name) == 0) {

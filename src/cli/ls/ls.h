@@ -18,12 +18,14 @@ struct sx_ls_wish {
     struct sx_whose whose;
     pid_t server; /* the target; 0: every server */
     bool json;
-    uint64_t watch_ns;   /* the pause between lists; 0: list once */
-    uint64_t timeout_ns; /* then end */
-    int64_t count;       /* or after so many lists, or changes; 0: no end */
-    bool pages;          /* each time all is listed again, not only the changes */
-    bool again;          /* not the first list: an empty one is not an error */
-    bool sets_only;      /* of groups */
+    bool metrics;             /* all things as OpenMetrics text ... */
+    const char *metrics_path; /* ... in this file; NULL: on stdout */
+    uint64_t watch_ns;        /* the pause between lists; 0: list once */
+    uint64_t timeout_ns;      /* then end */
+    int64_t count;            /* or after so many lists, or changes; 0: no end */
+    bool pages;               /* each time all is listed again, not only the changes */
+    bool again;               /* not the first list: an empty one is not an error */
+    bool sets_only;           /* of groups */
 };
 
 /* The things.  Return: the exit code of the command. */
@@ -42,6 +44,10 @@ int sx_ls_collectives(const struct sx_ls_wish *wish);
 int sx_ls_groups(const struct sx_ls_wish *wish);
 /* The same, only for process sets. */
 int sx_ls_sets(const struct sx_ls_wish *wish);
+
+/* Write the figures of all servers and jobs that match as OpenMetrics text.  Return: the exit code
+ * of the command. */
+int sx_ls_metrics(const struct sx_ls_wish *wish);
 
 /* The message when no server matches; @denied: some processes could not be examined.  Return: the
  * exit code. */

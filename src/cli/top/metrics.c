@@ -6,10 +6,15 @@
  * for each process that ever ran. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "base/message/payloads.h"
 #include "base/util.h"
 #include "cli/top/top.h"
+#include "launch/common/say.h"
+#include "ring/open_ops.h"
 
 /* A family of samples: its values are read at @off of the servers, or jobs, as @kind. */
 enum kind { U32, U64, NS, UINT };
@@ -51,17 +56,26 @@ static const struct family of_jobs[] = {
       JOB(events_held) },
 };
 
-/* The text of a label: a backslash, a quote and a line's end are escaped. */
+/* The text of a label: a backslash, a quote and a line's end are escaped.  Another control
+ * character becomes '?', and a byte that belongs to no character of UTF-8 U+FFFD. */
 static void label_print(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "%s=\"", name);
-    for (; *text != '\0'; text++) {
-        if (*text == '\\' || *text == '"') {
-            fprintf(out, "\\%c", *text);
-        } else if (*text == '\n') {
+    for (size_t left = strlen(text), len; left > 0; text += len, left -= len) {
+        uint32_t code = 0;
+        const size_t size = sx_utf8_read((const unsigned char *)text, left, &code);
+
+        len = size == 0 ? 1 : size;
+        if (size == 0) {
+            fputs("\xef\xbf\xbd", out);
+        } else if (code == '\\' || code == '"') {
+            fprintf(out, "\\%c", (char)code);
+        } else if (code == '\n') {
             fputs("\\n", out);
+        } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
+            fputc('?', out);
         } else {
-            fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+            fwrite(text, 1, size, out);
         }
     }
     fputc('"', out);
@@ -130,8 +144,87 @@ static void jobs_print(const struct sx_top_sample *sample, FILE *out)
     }
 }
 
+static void connected_print(const struct sx_top_sample *sample, FILE *out)
+{
+    static const struct family family = { "shmix_job_ranks_connected", "gauge",
+                                          "Ranks here between PMIx_Init and PMIx_Finalize.", UINT,
+                                          0 };
+    unsigned *const counts = sx_cli_calloc(sample->job_count + 1, sizeof(*counts));
+
+    for (size_t i = 0; i < sample->rank_count; i++) {
+        counts[sample->ranks[i].job] += sample->ranks[i].connected;
+    }
+    family_begin(out, &family);
+    for (size_t i = 0; i < sample->job_count; i++) {
+        const struct sx_top_job *const job = &sample->jobs[i];
+
+        name_print(out, &family);
+        label_print(out, "nspace", job->name);
+        fprintf(out, ",server=\"%d\",uid=\"%u\"}", (int)job->server, (unsigned)job->uid);
+        value_print(out, &family, &counts[i]);
+    }
+    free(counts);
+}
+
+/* ---- open operations ------------------------------------------------------------------------- */
+
+static bool is_alike(const struct sx_top_op *a, const struct sx_top_op *b)
+{
+    return a->server == b->server && a->op.kind == b->op.kind;
+}
+
+/* A line for the kind of operation number @first and its server, unless an earlier one has it. */
+static void kind_print(const struct sx_top_sample *sample, size_t first,
+                       const struct family *family, bool missing, FILE *out)
+{
+    const struct sx_top_op *const op = &sample->ops[first];
+    const char *const kind = sx_collective_name(op->op.kind);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < sample->op_count; i++) {
+        const struct sx_open_op *const other = &sample->ops[i].op;
+
+        if (is_alike(op, &sample->ops[i])) {
+            if (i < first) {
+                return;
+            }
+            sum += !missing                           ? 1
+                   : other->expected > other->arrived ? other->expected - other->arrived
+                                                      : 0;
+        }
+    }
+    name_print(out, family);
+    fprintf(out, "server=\"%d\",kind=\"", (int)op->server);
+    if (kind != NULL) {
+        fputs(kind, out);
+    } else {
+        fprintf(out, "%" PRIu16, op->op.kind);
+    }
+    fputs("\"}", out);
+    value_print(out, family, &sum);
+}
+
+static void kinds_print(const struct sx_top_sample *sample, FILE *out)
+{
+    static const struct family families[] = {
+        { "shmix_server_open_collectives", "gauge",
+          "Collective operations that some member has not reached, by kind.", U64, 0 },
+        { "shmix_server_missing_members", "gauge",
+          "Members here that have not called yet what others wait in.", U64, 0 },
+    };
+
+    for (size_t i = 0; i < SX_COUNT(families); i++) {
+        family_begin(out, &families[i]);
+        for (size_t k = 0; k < sample->op_count; k++) {
+            kind_print(sample, k, &families[i], i > 0, out);
+        }
+    }
+}
+
 void sx_top_metrics(const struct sx_top_sample *sample, FILE *out)
 {
+    static const struct family build = { "shmix_build_info", "gauge",
+                                         "The version of the command that wrote this.", U64, 0 };
     static const struct family open = { "shmix_open_collectives", "gauge",
                                         "Collective operations that some member has not reached.",
                                         U64, 0 };
@@ -140,8 +233,12 @@ void sx_top_metrics(const struct sx_top_sample *sample, FILE *out)
     const uint64_t now_ns = sx_now_ns();
     const uint64_t since_ns = sample->op_count > 0 ? sample->ops[0].op.since_ns : now_ns;
 
+    family_begin(out, &build);
+    fprintf(out, "%s{version=\"" SHMIX_VERSION "\"} 1\n", build.name);
     servers_print(sample, out);
     jobs_print(sample, out);
+    connected_print(sample, out);
+    kinds_print(sample, out);
     family_begin(out, &open);
     fprintf(out, "%s %zu\n", open.name, sample->op_count);
     family_begin(out, &oldest);

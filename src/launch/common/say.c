@@ -122,9 +122,7 @@ char *sx_cli_printf(const char *fmt, ...)
 
 /* JSON is UTF-8, but texts that a process has published need not be. */
 
-/* Decode the character at @text, of @left bytes.  Return: how many bytes it has; 0: it is not a
- * character. */
-static size_t character_read(const unsigned char *text, size_t left, uint32_t *ret)
+size_t sx_utf8_read(const unsigned char *text, size_t left, uint32_t *ret)
 {
     static const uint32_t first_of[] = { 0, 0, 0x80, 0x800,
                                          0x10000 }; /* by length: no shorter form */
@@ -153,7 +151,7 @@ void sx_json_string_to(FILE *out, const char *text, size_t len)
     putc('"', out);
     for (size_t at = 0; at < len;) {
         uint32_t code = 0xfffd;
-        const size_t size = character_read((const unsigned char *)text + at, len - at, &code);
+        const size_t size = sx_utf8_read((const unsigned char *)text + at, len - at, &code);
 
         if (size == 1 && (code == '"' || code == '\\')) {
             fprintf(out, "\\%c", (char)code);

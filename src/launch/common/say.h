@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define SX_EXIT_FAILURE 1
@@ -39,6 +40,10 @@ char *sx_cli_vprintf(const char *fmt, va_list args) __attribute__((format(printf
 /* ---- json ------------------------------------------------------------------------------------ */
 
 /* Print texts of other processes as JSON. */
+
+/* The character of UTF-8 at @text, of @left bytes, into @ret.  Return: how many bytes it has; 0: it
+ * is not a character. */
+size_t sx_utf8_read(const unsigned char *text, size_t left, uint32_t *ret);
 
 /* Print @len bytes as a string of JSON.  UTF-8 stays as it is; control characters are escaped, and
  * a byte that belongs to no character becomes U+FFFD. */
