@@ -58,15 +58,31 @@ static bool become(uid_t uid, gid_t gid)
            capabilities_drop();
 }
 
+static struct sx_cleanup_process_done *own; /* NULL: this is not the process */
+
+/* Something has been done, or is begun. */
+static void step(void)
+{
+    if (own != NULL) {
+        atomic_fetch_add_explicit(&own->steps, 1, memory_order_relaxed); /* it orders nothing */
+    }
+}
+
 static void packet_do(const char *packet, size_t size, uid_t uid, bool allowed,
                       struct sx_cleanup_process_done *done)
 {
     struct sx_cleanup_unlink_report report = { .left_count = 0 };
 
+    own = done;
     for (size_t at = 0; at < size;) {
         const struct sx_cleanup_unlink *sweep =
             (const struct sx_cleanup_unlink *)(const void *)(packet + at);
 
+        /* relaxed: it decides alone who removes what is next. */
+        if ((atomic_fetch_add_explicit(&done->begun, 1, memory_order_relaxed) &
+             SX_CLEANUP_PROCESS_REVOKED) != 0) {
+            break; /* the server has closed its end */
+        }
         if (allowed) {
             sx_cleanup_unlink_do(sweep, uid, &report);
         } else {
@@ -114,8 +130,6 @@ pid_t sx_cleanup_process_start(uid_t uid, gid_t gid, struct sx_cleanup_process_d
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
         return -1;
     }
-    /* relaxed: the clone follows it. */
-    atomic_store_explicit(&done->count, 0, memory_order_relaxed);
     /* As fork, but without a signal at its end and without fork handlers. */
     const pid_t pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
 
@@ -346,6 +360,7 @@ static void remove_entry(const struct work *work, int dir_fd, const char *name, 
 {
     mode_t mode;
 
+    step();
     if (is_kept(work, name) || !is_own(work, dir_fd, name, &mode)) {
         return;
     }

@@ -8,7 +8,11 @@
  *
  *     killed --at most LOST_MAX times without a path done--> another one at once
  *         --then--> after SX_CLEANUP_QUEUE_RETRY_NS, at the next path, or at the server's end
- *         --LOST_LAST times--> the path that it died of is left */
+ *         --LOST_LAST times--> the path that it died of is left
+ *
+ * A process that makes no step is in a file system that does not answer, or is slow.  It keeps the
+ * path that it is at, and may begin no further one.  Other paths of the same file system are held
+ * until it ends.  All else is another process's. */
 #include "server/cleanup/cleanup_queue.h"
 
 #include <errno.h>
@@ -32,6 +36,19 @@
 #define LOST_MAX 3u
 #define LOST_LAST (2 * LOST_MAX)
 
+struct stalled {
+    struct sx_list link; /* broom.stalled */
+    struct sx_cleanup_queue *broom;
+    struct sx_cleanup_queue_path *path; /* that it is at; NULL: it has just done it */
+    char *realm;                        /* what lies here is held */
+    struct sx_list held;
+    struct sx_cleanup_process_done *done;
+    uint64_t done_known;
+    pid_t pid;
+    int fd;
+    struct sx_poll poll;
+};
+
 struct sx_cleanup_queue {
     struct sx_list link; /* brooms.list */
     struct sx_server *server;
@@ -39,10 +56,14 @@ struct sx_cleanup_queue {
     gid_t gid;
     size_t registered;    /* paths that are not removed yet */
     struct sx_list queue; /* to be sent */
-    size_t queue_bytes;
+    size_t queue_bytes;   /* with those that are held */
+    struct sx_list stalled;
+    size_t stalled_count;
     struct sx_list sent; /* but not done as far as counted; bounded by the socket */
-    struct sx_cleanup_process_done *done; /* NULL before the first process */
+    struct sx_cleanup_process_done *done; /* the process's; NULL: no process */
     uint64_t done_known;                  /* the count in it when last read */
+    uint64_t steps_known;                 /* of all kinds, likewise */
+    struct sx_timer pace;                 /* while something is sent */
     unsigned lost;                        /* processes killed in a row with nothing done */
     size_t dropped_count;                 /* paths dropped from the queue since it was full */
     pid_t pid;                            /* 0: no process */
@@ -55,6 +76,7 @@ struct sx_cleanup_queue {
 };
 
 static void broom_flush(struct sx_cleanup_queue *broom);
+static void pace_begin(struct sx_cleanup_queue *broom);
 
 void sx_cleanup_queues_init(struct sx_cleanup_queues *brooms)
 {
@@ -81,24 +103,32 @@ static struct sx_cleanup_queue *broom_obtain(struct sx_server *server, uid_t uid
         broom->fd = -1;
         sx_list_init(&broom->queue);
         sx_list_init(&broom->sent);
+        sx_list_init(&broom->stalled);
         sx_list_append(&server->brooms.list, &broom->link);
     }
     return broom;
 }
 
+static void done_free(struct sx_cleanup_process_done *done)
+{
+    if (done != NULL) {
+        munmap(done, sizeof(*done));
+    }
+}
+
 static void broom_free(struct sx_cleanup_queue *broom)
 {
-    if (broom->done != NULL) {
-        munmap(broom->done, sizeof(*broom->done));
-    }
+    done_free(broom->done);
     sx_timer_remove(&broom->linger);
+    sx_timer_remove(&broom->pace);
     sx_list_remove(&broom->link);
     free(broom);
 }
 
 static void broom_free_unused(struct sx_cleanup_queue *broom)
 {
-    if (broom->pid == 0 && broom->registered == 0 && sx_list_empty(&broom->queue)) {
+    if (broom->pid == 0 && broom->registered == 0 && sx_list_empty(&broom->queue) &&
+        sx_list_empty(&broom->stalled)) {
         broom_free(broom);
     }
 }
@@ -217,12 +247,22 @@ static void linger_over(void *arg, uint64_t now_ns)
     broom_dismiss(arg);
 }
 
+/* It has no process any more. */
+static void broom_reset(struct sx_cleanup_queue *broom)
+{
+    sx_timer_remove(&broom->linger);
+    sx_timer_remove(&broom->pace);
+    broom->done = NULL;
+    broom->fd = -1;
+    broom->pid = 0;
+    broom->ending = broom->full = broom->logged = false;
+}
+
 /* The process has closed its end, so it is about to exit. */
 static void broom_reap(struct sx_cleanup_queue *broom)
 {
     int status = 0;
 
-    sx_timer_remove(&broom->linger);
     sx_poll_remove(&broom->poll);
     close(broom->fd);
     while (waitpid(broom->pid, &status, __WALL) < 0 && errno == EINTR) {
@@ -236,9 +276,8 @@ static void broom_reap(struct sx_cleanup_queue *broom)
         sent_return(broom);
     }
     sx_assert(sx_list_empty(&broom->sent));
-    broom->fd = -1;
-    broom->pid = 0;
-    broom->ending = broom->full = broom->logged = false;
+    done_free(broom->done);
+    broom_reset(broom);
 }
 
 static void report_notify(struct sx_cleanup_queue *broom,
@@ -293,19 +332,19 @@ static void broom_woken(void *arg, uint32_t revents, uint64_t now_ns)
 static bool broom_start(struct sx_cleanup_queue *broom)
 {
     sx_timer_remove(&broom->linger);
-    if (broom->done == NULL) {
-        void *const at = mmap(NULL, sizeof(*broom->done), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *const at = mmap(NULL, sizeof(*broom->done), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-        broom->done = at == MAP_FAILED ? NULL : at;
-    }
+    broom->done = at == MAP_FAILED ? NULL : at;
     const pid_t pid = broom->done == NULL ? -1
                                           : sx_cleanup_process_start(broom->uid, broom->gid,
                                                                      broom->done, &broom->fd);
 
-    broom->done_known = 0;
+    broom->done_known = broom->steps_known = 0;
     if (pid < 0) {
         queue_drop(broom, strerror(errno));
+        done_free(broom->done);
+        broom->done = NULL;
         return false;
     }
     broom->pid = pid;
@@ -319,6 +358,184 @@ static bool broom_start(struct sx_cleanup_queue *broom)
         return false;
     }
     return true;
+}
+
+/* ---- processes that stall ------------------------------------------------------------------ */
+
+static void stalled_free(struct stalled *stalled)
+{
+    sx_poll_remove(&stalled->poll);
+    close(stalled->fd);
+    done_free(stalled->done);
+    sx_list_remove(&stalled->link);
+    stalled->broom->stalled_count--;
+    free(stalled->path);
+    free(stalled->realm);
+    free(stalled);
+}
+
+/* It has ended: what it held goes on, and its path if it was killed. */
+static void stalled_end(struct stalled *stalled)
+{
+    struct sx_cleanup_queue *const broom = stalled->broom;
+    int status = 0;
+
+    while (waitpid(stalled->pid, &status, __WALL) < 0 && errno == EINTR) {
+    }
+    /* A0 <- R0 (cleanup_process.c) */
+    if (stalled->path != NULL && !broom->server->brooms.killed &&
+        atomic_load_explicit(&stalled->done->count, memory_order_acquire) == stalled->done_known) {
+        broom->queue_bytes += stalled->path->sweep.size_bytes;
+        sx_list_append(&broom->queue, &stalled->path->link);
+        stalled->path = NULL;
+    }
+    while (!sx_list_empty(&stalled->held)) {
+        sx_list_append(&broom->queue, sx_list_pop(&stalled->held));
+    }
+    stalled_free(stalled);
+}
+
+static void stalled_woken(void *arg, uint32_t revents, uint64_t now_ns)
+{
+    struct stalled *const stalled = arg;
+    struct sx_cleanup_queue *const broom = stalled->broom;
+    struct sx_server *const server = broom->server;
+    struct sx_cleanup_unlink_report report;
+    ssize_t size;
+
+    (void)revents;
+    (void)now_ns;
+    while ((size = recv(stalled->fd, &report, sizeof(report), MSG_DONTWAIT)) > 0) {
+        if (size == (ssize_t)sizeof(report)) {
+            report_notify(broom, &report);
+        }
+    }
+    if (size == 0 || (errno != EAGAIN && errno != EINTR)) {
+        stalled_end(stalled);
+        broom_flush(broom);
+        broom_free_unused(broom);
+        notified_end(server);
+    }
+}
+
+/* Take what lies in the same file system out of the queue. */
+static void queue_hold(struct sx_cleanup_queue *broom, struct stalled *stalled)
+{
+    SX_LIST_EACH(it, &broom->queue) {
+        struct sx_cleanup_queue_path *const path = SX_LIST_ENTRY(it, struct sx_cleanup_queue_path,
+                                                                 link);
+
+        if (sx_cleanup_unlink_is_below(path->sweep.path, stalled->realm)) {
+            sx_list_remove(&path->link);
+            sx_list_append(&stalled->held, &path->link);
+        }
+    }
+}
+
+/* The list that @path waits in. */
+static struct sx_list *list_of(struct sx_cleanup_queue *broom,
+                               const struct sx_cleanup_queue_path *path)
+{
+    SX_LIST_EACH(it, &broom->stalled) {
+        struct stalled *const stalled = SX_LIST_ENTRY(it, struct stalled, link);
+
+        if (sx_cleanup_unlink_is_below(path->sweep.path, stalled->realm)) {
+            return &stalled->held;
+        }
+    }
+    return &broom->queue;
+}
+
+/* Return: NULL when memory is out, or it cannot be watched. */
+static struct stalled *stalled_new(struct sx_cleanup_queue *broom)
+{
+    const struct sx_cleanup_queue_path *const at = SX_LIST_ENTRY(broom->sent.next,
+                                                                 struct sx_cleanup_queue_path,
+                                                                 link);
+    struct stalled *const made = calloc(1, sizeof(*made));
+
+    if (made == NULL || (made->realm = sx_cleanup_unlink_realm(at->sweep.path)) == NULL) {
+        free(made);
+        return NULL;
+    }
+    sx_list_init(&made->held);
+    made->broom = broom;
+    made->done = broom->done;
+    made->pid = broom->pid;
+    made->fd = broom->fd;
+    made->poll = (struct sx_poll){
+        .fd = broom->fd, .events = POLLIN, .fn = stalled_woken, .arg = made
+    };
+    return made;
+}
+
+/* Let the process do no more than the path that it is at, and give the rest to another one. */
+static void broom_split(struct sx_cleanup_queue *broom)
+{
+    struct stalled *const stalled = stalled_new(broom);
+
+    if (stalled == NULL) {
+        return;
+    }
+    sx_poll_remove(&broom->poll);
+    if (sx_poll_add(broom->server->loop, &stalled->poll) != PMIX_SUCCESS) {
+        sx_log(SX_LOG_WARN, "cleanup for uid %u: its process is not watched", (unsigned)broom->uid);
+    }
+    /* relaxed: as in the process. */
+    const uint64_t begun = atomic_fetch_or_explicit(&stalled->done->begun,
+                                                    SX_CLEANUP_PROCESS_REVOKED,
+                                                    memory_order_relaxed);
+
+    sent_settle(broom);
+    shutdown(stalled->fd, SHUT_WR);
+    stalled->done_known = broom->done_known;
+    if (begun > broom->done_known && !sx_list_empty(&broom->sent)) {
+        stalled->path = SX_LIST_ENTRY(sx_list_pop(&broom->sent), struct sx_cleanup_queue_path,
+                                      link);
+        sx_log(SX_LOG_INFO, "cleanup for uid %u: '%.255s' does not answer; other paths go on",
+               (unsigned)broom->uid, stalled->path->sweep.path);
+    }
+    sent_return(broom);
+    broom->lost = 0;
+    sx_list_append(&broom->stalled, &stalled->link);
+    broom->stalled_count++;
+    broom_reset(broom);
+    queue_hold(broom, stalled);
+    broom_flush(broom);
+}
+
+static void pace_look(void *arg, uint64_t now_ns)
+{
+    struct sx_cleanup_queue *const broom = arg;
+    const struct sx_cleanup_process_done *const done = broom->done;
+
+    (void)now_ns;
+    sent_settle(broom);
+    /* relaxed: whether they change is all that matters. */
+    const uint64_t begun = atomic_load_explicit(&done->begun, memory_order_relaxed);
+    const uint64_t steps = begun + atomic_load_explicit(&done->steps, memory_order_relaxed);
+    const bool stalls = steps == broom->steps_known && begun > broom->done_known;
+
+    broom->steps_known = steps;
+    if (sx_list_empty(&broom->sent)) {
+        return;
+    }
+    if (stalls && broom->stalled_count < SX_CLEANUP_QUEUE_STALLED_MAX) {
+        broom_split(broom);
+    }
+    if (broom->pid > 0) {
+        pace_begin(broom);
+    }
+}
+
+/* Look at the process from time to time, until it has done what it was sent. */
+static void pace_begin(struct sx_cleanup_queue *broom)
+{
+    if (broom->pace.source.loop == NULL && !sx_list_empty(&broom->sent)) {
+        broom->pace.fn = pace_look;
+        broom->pace.arg = broom;
+        sx_timer_add(broom->server->loop, &broom->pace, sx_now_ns() + SX_CLEANUP_QUEUE_STALL_NS);
+    }
 }
 
 /* ---- work ---------------------------------------------------------------------------------- */
@@ -363,6 +580,7 @@ static bool packet_send(struct sx_cleanup_queue *broom)
     }
     sent_settle(broom);
     broom->queue_bytes -= size;
+    pace_begin(broom);
     return true;
 }
 
@@ -438,7 +656,7 @@ void sx_cleanup_queue_sweep(struct sx_cleanup_queue_path *path)
         return;
     }
     broom->queue_bytes += path->sweep.size_bytes;
-    sx_list_append(&broom->queue, &path->link);
+    sx_list_append(list_of(broom, path), &path->link);
 }
 
 struct sx_cleanup_queue_path *sx_cleanup_queue_path_free(struct sx_cleanup_queue_path *path)
@@ -470,10 +688,47 @@ void sx_cleanup_queues_go(struct sx_server *server)
  * it. */
 static void broom_abandon(struct sx_cleanup_queue *broom)
 {
-    sx_poll_remove(&broom->poll);
-    close(broom->fd);
-    (void)waitpid(broom->pid, NULL, __WALL | WNOHANG);
+    SX_LIST_EACH(it, &broom->stalled) {
+        struct stalled *const stalled = SX_LIST_ENTRY(it, struct stalled, link);
+
+        (void)waitpid(stalled->pid, NULL, __WALL | WNOHANG);
+        stalled_free(stalled);
+    }
+    if (broom->pid > 0) {
+        sx_poll_remove(&broom->poll);
+        close(broom->fd);
+        (void)waitpid(broom->pid, NULL, __WALL | WNOHANG);
+    }
     broom_free(broom);
+}
+
+/* Its path is left, with what is held behind it. */
+static void stalled_leave(struct stalled *stalled)
+{
+    const size_t held = paths_free(&stalled->held);
+
+    if (stalled->path != NULL) {
+        sx_log(SX_LOG_WARN,
+               "cleanup for uid %u: '%.255s' is left, with %zu more in '%.255s': the file system "
+               "does not answer",
+               (unsigned)stalled->broom->uid, stalled->path->sweep.path, held, stalled->realm);
+    }
+    kill(stalled->pid, SIGKILL);
+}
+
+/* The time of the server's end is over. */
+static void broom_leave(struct sx_cleanup_queue *broom)
+{
+    SX_LIST_EACH(it, &broom->stalled) {
+        stalled_leave(SX_LIST_ENTRY(it, struct stalled, link));
+    }
+    if (broom->pid > 0) {
+        sx_log(SX_LOG_WARN,
+               "cleanup for uid %u has not ended %u s after the server: the rest is left",
+               (unsigned)broom->uid, (unsigned)(SX_CLEANUP_QUEUE_END_NS / SX_NS_PER_SEC));
+        queue_drop(broom, "the server ends");
+        kill(broom->pid, SIGKILL);
+    }
 }
 
 static void deadline_over(void *arg, uint64_t now_ns)
@@ -486,14 +741,9 @@ static void deadline_over(void *arg, uint64_t now_ns)
 
         if (brooms->killed) {
             broom_abandon(broom);
-            continue;
+        } else {
+            broom_leave(broom);
         }
-        sx_log(SX_LOG_WARN,
-               "cleanup for uid %u has not ended %u s after the server: the rest is left",
-               (unsigned)broom->uid, (unsigned)(SX_CLEANUP_QUEUE_END_NS / SX_NS_PER_SEC));
-        queue_drop(broom, "the server ends");
-        sx_assert(broom->pid > 0); /* else it was freed already, see broom_free_unused */
-        kill(broom->pid, SIGKILL);
     }
     if (!brooms->killed) {
         brooms->killed = true;

@@ -4,8 +4,10 @@
  *
  *   IDLE --first path to remove--> BUSY --nothing more for a while, or the server ends-->
  *        ENDING --its end--> IDLE, or gone when no path of its user is registered
+ *   BUSY --no step from one look to the next--> STALLED, and another process takes the rest
  *
- * A file system that hangs delays its user's other removals and nothing else.  The queue is bounded
+ * A file system that hangs keeps its own paths and nothing else, as long as no more than
+ * SX_CLEANUP_QUEUE_STALLED_MAX of them hang for one user.  The queue is bounded
  * (SX_CLEANUP_QUEUE_QUEUE_MAX bytes a user), and at the server's end the processes have
  * SX_CLEANUP_QUEUE_END_NS. The process has a copy-on-write image of the server's private memory
  * from the time of its start.
@@ -29,6 +31,8 @@
 #define SX_CLEANUP_QUEUE_LINGER_NS \
     UINT64_C(10000000000) /* long, so that short-lived ranks start few processes */
 #define SX_CLEANUP_QUEUE_RETRY_NS UINT64_C(1000000000) /* between processes that are killed */
+#define SX_CLEANUP_QUEUE_STALL_NS UINT64_C(250000000)  /* between two looks at a process */
+#define SX_CLEANUP_QUEUE_STALLED_MAX 4u                /* processes of one user */
 
 /* ---- one removal -----------------------------------------------------------------------------
  *
@@ -71,6 +75,14 @@ void sx_cleanup_unlink_do(const struct sx_cleanup_unlink *sweep, uid_t uid,
 /* Count @sweep as left because of @error. */
 void sx_cleanup_unlink_leave(const struct sx_cleanup_unlink *sweep, int error,
                              struct sx_cleanup_unlink_report *report);
+
+/* The folder that probably hangs when the removal of @path does, by the mounts of this process:
+ * where the file system of @path begins; or @path itself, where another one is mounted below it.
+ * No file system but /proc is asked.  Return: malloc'ed; NULL when memory is out. */
+char *sx_cleanup_unlink_realm(const char *path);
+
+/* Whether @path is @folder, or below it. */
+bool sx_cleanup_unlink_is_below(const char *path, const char *folder);
 
 /* Return: the meaning of @error here, for a message. */
 const char *sx_cleanup_unlink_reason(int error);
@@ -121,15 +133,17 @@ void sx_cleanup_queues_go(struct sx_server *server);
 #define SX_CLEANUP_UNLINK_PACKET_MAX \
     16384u /* the longest path, with all that a job wants to keep */
 
-/* In memory shared by the server and the cleanup processes; one process after the other writes
- * it. */
+/* In memory shared by the server and one cleanup process. */
+#define SX_CLEANUP_PROCESS_REVOKED (UINT64_C(1) << 63)
 struct sx_cleanup_process_done {
-    _Atomic uint64_t count; /* of struct sx_cleanup_unlink done, since this process began */
+    _Atomic uint64_t begun; /* struct sx_cleanup_unlink; with REVOKED: it begins no further one */
+    _Atomic uint64_t count; /* of those that are done */
+    _Atomic uint64_t steps; /* entries of directories among them; only that it changes matters */
 };
 
-/* Start it, with @done, which the caller owns, at 0.  Return: its process id and the server's end
- * of the socket, close-on-exec; -1 and errno.  Cost: as fork, 0.1 ms and 30 us a MiB of private
- * memory. */
+/* Start it, with @done, which the caller owns and has zeroed.  Return: its process id and the
+ * server's end of the socket, close-on-exec; -1 and errno.  Cost: as fork, 0.1 ms and 30 us a MiB
+ * of private memory. */
 pid_t sx_cleanup_process_start(uid_t uid, gid_t gid, struct sx_cleanup_process_done *done,
                                int *ret_fd);
 

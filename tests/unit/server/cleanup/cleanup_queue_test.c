@@ -156,6 +156,13 @@ static bool second_is_gone(void)
     return !there("second");
 }
 
+static char elsewhere[64];
+
+static bool elsewhere_is_gone(void)
+{
+    return access(elsewhere, F_OK) != 0;
+}
+
 static bool no_broom(void)
 {
     return sx_list_empty(&server.brooms.list);
@@ -281,6 +288,56 @@ EACH_ENGINE(broom, a_path_that_kills_each_process_is_left)
     cr_expect_not(there("second"), "what was behind it");
     cr_expect_eq(test_count_lines(log_fd, "kills' is left: 6 processes were killed over it"), 1);
     cr_expect(there("kills"));
+    end();
+}
+
+/* A path that is stopped hangs, with all of its folder: nothing else is known of a file system that
+ * is mounted at the root, or has all of them. */
+EACH_ENGINE(broom, a_process_that_hangs_keeps_its_file_system_and_nothing_else)
+{
+    struct stat here, there_st;
+
+    begin(engine);
+    if (stat("/dev/shm", &there_st) != 0 || stat(base, &here) != 0 ||
+        here.st_dev == there_st.st_dev) {
+        end();
+        cr_skip("there is no second file system at /dev/shm");
+    }
+    make("stops");
+    make("second");
+    snprintf(elsewhere, sizeof(elsewhere), "/dev/shm/sxtest-%ld", (long)getpid());
+    close(open(elsewhere, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    sweep("stops");
+    const pid_t pid = waitpid(-1, NULL, __WALL | WUNTRACED);
+
+    cr_assert_gt(pid, 0, "%s", strerror(errno));
+    sweep("second");
+    sx_cleanup_queue_sweep(
+        sx_cleanup_queue_path_new(&server, geteuid(), getegid(), elsewhere, strlen(elsewhere), 0));
+    sx_cleanup_queues_go(&server);
+    run_until(elsewhere_is_gone, "what lies in another file system");
+    cr_expect(there("stops") && there("second"));
+    cr_assert_eq(kill(pid, SIGCONT), 0);
+    run_until(second_is_gone, "what was held");
+    cr_expect_not(there("stops"));
+    cr_expect_eq(test_count_lines(log_fd, ""), 0);
+    end();
+}
+
+/* The server ends: what is left is named. */
+EACH_ENGINE(broom, a_path_that_hangs_is_named_at_the_end)
+{
+    begin(engine);
+    make("stops");
+    make("second");
+    sweep("stops");
+    cr_assert_gt(waitpid(-1, NULL, __WALL | WUNTRACED), 0, "%s", strerror(errno));
+    sweep("second");
+    sx_cleanup_queues_end(&server, on_ended);
+    run_until(has_ended, "the end");
+    cr_expect_eq(test_count_lines(log_fd, "/stops' is left, with 1 more in '"), 1);
+    cr_expect_eq(test_count_lines(log_fd, ""), 1);
+    ended = false;
     end();
 }
 
