@@ -269,8 +269,6 @@ struct sx_leaver {
     /* For a client whose lists take several turns: */
     struct sx_list link;  /* collective.leavers */
     struct sx_list lists; /* of struct sx_belonging: lists that it has still to leave */
-    bool owes;            /* a reply is due ... */
-    uint32_t id;          /* ... to this frame */
 };
 
 /* Effects of a member's end on the others. */
@@ -292,10 +290,8 @@ void sx_membership_member_gone(struct sx_server *server, struct sx_membership_en
  * others.  The rest is left in later turns, as many in each, no matter what happens to @client. */
 void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
                            enum sx_membership_kind kind, sx_leaver_fn fn);
-/* Frame @id of @client is answered with PMIX_SUCCESS when @client has left all of its lists, if it
- * is finalized and connected then.  Return: false when it has left them already. */
-bool sx_membership_answers_later(struct sx_server *server, const struct sx_client *client,
-                                 uint32_t id);
+/* Return: whether @client has still to leave some of its lists. */
+bool sx_membership_is_leaving(const struct sx_server *server, const struct sx_client *client);
 /* Free all clients that are leaving lists step by step; the lists that remain are not left. */
 void sx_membership_leavers_deinit(struct sx_server *server);
 

@@ -281,12 +281,8 @@ static void leavers_step(void *arg, uint64_t now_ns)
         return;
     }
     struct sx_leaver *const leaver = SX_LIST_ENTRY(all->leavers.next, struct sx_leaver, link);
-    struct sx_client *const client = leaver->client;
 
     if (lists_leave(server, leaver, &leaver->lists, SX_LEAVE_MAX)) {
-        if (leaver->owes && client->state == SX_CLIENT_FINALIZED && client->channel != NULL) {
-            sx_reply(server, client, leaver->id, PMIX_SUCCESS, -1);
-        }
         leaver_free(leaver);
     }
     if (!sx_list_empty(&all->leavers)) {
@@ -332,24 +328,14 @@ void sx_membership_each_of(struct sx_server *server, struct sx_client *client,
     }
 }
 
-bool sx_membership_answers_later(struct sx_server *server, const struct sx_client *client,
-                                 uint32_t id)
+bool sx_membership_is_leaving(const struct sx_server *server, const struct sx_client *client)
 {
-    struct sx_leaver *last = NULL;
-
     SX_LIST_EACH(it, &server->collective.leavers) {
-        struct sx_leaver *const leaver = SX_LIST_ENTRY(it, struct sx_leaver, link);
-
-        if (leaver->client == client) {
-            leaver->owes = false; /* the reply was for the process before */
-            last = leaver;
+        if (SX_LIST_ENTRY(it, struct sx_leaver, link)->client == client) {
+            return true;
         }
     }
-    if (last != NULL) {
-        last->owes = true;
-        last->id = id;
-    }
-    return last != NULL;
+    return false;
 }
 
 void sx_membership_leavers_deinit(struct sx_server *server)

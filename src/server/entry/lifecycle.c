@@ -125,7 +125,7 @@ const struct sx_family sx_families[] = {
     },
     {
         .name = "pending",
-        .client_left = sx_pending_client_gone,
+        .client_left = sx_pending_client_left,
         .client_closed = sx_pending_client_gone,
         .client_gone = sx_pending_client_gone,
         .end = sx_pendings_deinit,

@@ -249,6 +249,12 @@ void sx_reaper_socket_ended(struct sx_server *server, struct sx_client *client, 
     }
 }
 
+/* ---- PMIx_Finalize ------------------------------------------------------------------------- */
+
+/*     FINALIZE --client_finalized has returned--> WAITS --nothing of the client is left--> answered
+ *
+ * A host takes an exit before client_finalized for a failure.  The end of the client is acted on in
+ * steps, and has answers for its own calls too: those are sent before. */
 struct good_bye {
     struct sx_host_call call;
     struct sx_server *server;
@@ -256,16 +262,48 @@ struct good_bye {
     uint32_t id;
 };
 
+static void good_bye_look(void *arg, uint64_t now_ns)
+{
+    struct sx_pending *const pending = arg;
+    const struct sx_client *const client = pending->client;
+
+    if (client->guests_lost > 0 || sx_membership_is_leaving(pending->server, client)) {
+        sx_pending_limit(pending, good_bye_look, now_ns); /* in the next turn */
+    } else {
+        sx_pending_answer_last(pending);
+    }
+}
+
+/* Return: false for a client that has gone meanwhile, and when memory is out. */
+static bool good_bye_wait(const struct good_bye *good_bye)
+{
+    static const struct sx_pending_kind kind = { .quota = SX_PENDING_FINALIZE };
+    struct sx_client *const client = good_bye->client;
+    struct sx_pending *const pending = client->state == SX_CLIENT_FINALIZED &&
+                                               client->channel != NULL
+                                           ? calloc(1, sizeof(*pending))
+                                           : NULL;
+
+    if (pending == NULL ||
+        sx_pending_begin(good_bye->server, client, good_bye->id, &kind, pending) != PMIX_SUCCESS) {
+        free(pending);
+        return false;
+    }
+    good_bye_look(pending, 0);
+    return true;
+}
+
 static void good_bye_reply(struct sx_host_call *call)
 {
     struct good_bye *const good_bye = SX_CONTAINER(call, struct good_bye, call);
 
-    sx_reply(good_bye->server, good_bye->client, good_bye->id, PMIX_SUCCESS, -1);
+    if (!good_bye_wait(good_bye)) {
+        sx_reply(good_bye->server, good_bye->client, good_bye->id, PMIX_SUCCESS, -1);
+    }
     sx_client_release(good_bye->client);
     free(good_bye);
 }
 
-/* The answer follows client_finalized: a host takes an exit before it for a failure. */
 static void good_bye_begin(struct sx_server *server, struct sx_client *client, uint32_t id)
 {
     struct good_bye *const good_bye = malloc(sizeof(*good_bye));
@@ -283,9 +321,7 @@ void sx_reaper_client_finalized(struct sx_server *server, struct sx_client *clie
     client->state = SX_CLIENT_FINALIZED;
     client->left = true;
     SX_FAMILIES_NOTIFY_OF(server, client_left, client);
-    if (!sx_membership_answers_later(server, client, id)) {
-        good_bye_begin(server, client, id);
-    }
+    good_bye_begin(server, client, id);
 }
 
 /* ---- names that the host takes ------------------------------------------------------------- */

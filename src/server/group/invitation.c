@@ -71,6 +71,7 @@ void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitat
 
         sx_table_remove(&server->group.guests, &guest->node);
         sx_list_remove(&guest->of_client);
+        sx_guest_loss_done(guest);
     }
 }
 
@@ -192,6 +193,12 @@ void sx_guest_answer(struct sx_guest *guest, bool accepts)
 {
     sx_assert(guest->state == SX_GUEST_ASKED);
     guest_become(guest, accepts ? SX_GUEST_ACCEPTED : SX_GUEST_DECLINED);
+}
+
+void sx_guest_loss_done(struct sx_guest *guest)
+{
+    guest->client->guests_lost -= guest->is_lost;
+    guest->is_lost = false;
 }
 
 bool sx_guest_lose(struct sx_guest *guest)

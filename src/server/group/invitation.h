@@ -114,6 +114,9 @@ void sx_guest_answer(struct sx_guest *guest, bool accepts);
 /* The process of @guest has ended.  Return: whether this changes its state. */
 bool sx_guest_lose(struct sx_guest *guest);
 
+/* The end of the process of @guest has been acted on, or needs no action any more. */
+void sx_guest_loss_done(struct sx_guest *guest);
+
 /* The inviter is asked about @guest, possibly once more; @awaited: the answer is awaited. */
 void sx_guest_ask(struct sx_guest *guest, uint64_t question, bool awaited);
 /* The inviter will be asked about @guest: nothing is decided before. */

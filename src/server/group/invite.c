@@ -32,7 +32,7 @@ static void loss_ask(struct sx_server *server, struct sx_guest *guest)
 {
     sx_list_remove(&guest->of_client);
     sx_guest_settle(guest);
-    guest->is_lost = false;
+    sx_guest_loss_done(guest);
     if (guest->invitation->inviter != guest->client) {
         sx_invite_lead_forget(guest->invitation, guest->client);
         sx_invite_ask(server, guest);
@@ -502,6 +502,7 @@ void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
         if (sx_guest_lose(guest) || guest->invitation->inviter == client) {
             sx_guest_ask_later(guest);
             guest->is_lost = true;
+            client->guests_lost++;
             sx_list_append(&server->group.lost, node);
         }
     }

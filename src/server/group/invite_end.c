@@ -389,7 +389,11 @@ static void call_free(struct sx_pending *pending)
 }
 
 static const struct sx_pending_kind call_kind = {
-    .quota = SX_PENDING_INVITE, .closed = call_closed, .send = call_send, .free = call_free
+    .quota = SX_PENDING_INVITE,
+    .closed = call_closed,
+    .send = call_send,
+    .free = call_free,
+    .stays = true,
 };
 
 pmix_status_t sx_invite_call_begin(struct sx_server *server, struct sx_client *client, uint32_t id,

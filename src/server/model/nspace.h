@@ -86,6 +86,7 @@ enum sx_pending_quota {
     SX_PENDING_PULL,         /* pulls of output, from the call to their end */
     SX_PENDING_INVITE,       /* invitations to groups: its own, and those it has accepted */
     SX_PENDING_LOOKUP,       /* lookups that wait for a publication */
+    SX_PENDING_FINALIZE,     /* its PMIx_Finalize, until all that it has caused is done */
     SX_PENDING_QUOTAS
 };
 
@@ -174,6 +175,7 @@ struct sx_client {
     char *credential;                        /* manage.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* manage.h: its own */
     struct sx_list guests;                   /* invitation.h: of it, while its process lives */
+    size_t guests_lost;                      /* ... and those of an end not acted on yet */
     struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path ... */
     struct sx_list cleanups_given;           /* ... and those that it has given to others */
     bool cleanup_logged;

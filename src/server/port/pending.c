@@ -36,6 +36,7 @@ static const struct {
                           "end some with PMIx_IOF_deregister" },
     [SX_PENDING_INVITE] = { "invitations to groups", 1024, NULL, 0, 4u << 20, NULL, NULL },
     [SX_PENDING_LOOKUP] = { "waiting lookups", 256, NULL, 0, 1u << 20, NULL, NULL },
+    [SX_PENDING_FINALIZE] = { "calls of PMIx_Finalize", 4, NULL, 0, 0, NULL, NULL },
 };
 
 static uint64_t hash_of(const struct sx_server *server, const struct sx_client *client, uint32_t id)
@@ -274,6 +275,30 @@ void sx_pending_client_gone(struct sx_server *server, struct sx_client *client)
         pending_free(SX_LIST_ENTRY(it, struct sx_pending, link));
     }
     sx_client_release(client);
+}
+
+void sx_pending_client_left(struct sx_server *server, struct sx_client *client)
+{
+    (void)server;
+    SX_LIST_EACH(it, &client->pendings) {
+        struct sx_pending *const pending = SX_LIST_ENTRY(it, struct sx_pending, link);
+
+        if (!pending->kind->stays) {
+            sx_pending_drop(pending);
+        }
+    }
+}
+
+void sx_pending_answer_last(struct sx_pending *last)
+{
+    SX_LIST_EACH(it, &last->client->pendings) {
+        struct sx_pending *const pending = SX_LIST_ENTRY(it, struct sx_pending, link);
+
+        if (pending != last) {
+            sx_pending_drop(pending);
+        }
+    }
+    sx_pending_answer(last, PMIX_SUCCESS);
 }
 
 /* ---- answers of the host ------------------------------------------------------------------- */

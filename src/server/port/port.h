@@ -235,6 +235,7 @@ struct sx_pending_kind {
     /* Send the answer; NULL: `status` alone. */
     void (*send)(struct sx_pending *pending);
     void (*free)(struct sx_pending *pending); /* NULL: @pending is the start of the block to free */
+    bool stays; /* when its client finalizes, which answers it in steps: until these are done */
 };
 
 struct sx_pending {
@@ -304,5 +305,11 @@ bool sx_pending_on_cancel(struct sx_server *server, struct sx_client *client,
                           struct sx_frame *frame, uint64_t now_ns);
 /* Drop all requests of @client, which has gone. */
 void sx_pending_client_gone(struct sx_server *server, struct sx_client *client);
+/* Drop the OPEN requests of @client, which finalizes, but those whose kind stays.  Those that are
+ * DUE will be sent. */
+void sx_pending_client_left(struct sx_server *server, struct sx_client *client);
+/* Drop the OPEN requests of the client of @last, and answer @last with PMIX_SUCCESS behind those
+ * that are DUE. */
+void sx_pending_answer_last(struct sx_pending *last);
 
 #endif

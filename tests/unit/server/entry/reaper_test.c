@@ -169,10 +169,45 @@ Test(reaper, a_good_bye_is_answered_when_all_lists_are_left)
     sx_membership_each_of(&server, client, SX_MEMBERSHIP_CONNECTED, take_out);
     sx_reaper_client_finalized(&server, client, 6);
     cr_expect_str_eq(notified, "left ");
+    sx_host_calls_make(&server);
     cr_expect(answers_none(&answers));
     bare_leave(&server);
+    bare_much_later(&server);
     cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
     cr_expect(answers_none(&answers), "once");
+}
+
+/* Calls of the client that are answered because it finalizes, some of them in later turns. */
+#define CALLS 30u
+
+Test(reaper, a_good_bye_is_answered_behind_the_calls_of_its_client)
+{
+    static const struct sx_pending_kind stays = { .quota = SX_PENDING_GET, .stays = true };
+    struct sx_pending *calls[CALLS];
+
+    for (uint32_t i = 0; i < CALLS; i++) {
+        calls[i] = calloc(1, sizeof(*calls[i]));
+        cr_assert_eq(sx_pending_begin(&server, client, 10 + i, &stays, calls[i]), PMIX_SUCCESS);
+    }
+    client->guests_lost = 1;
+    sx_reaper_client_finalized(&server, client, 6);
+    sx_pending_client_left(&server, client);
+    sx_host_calls_make(&server);
+    cr_expect(answers_none(&answers), "the calls have no answers yet");
+    client->guests_lost = 0;
+    for (uint32_t i = 0; i < CALLS - 1; i++) {
+        sx_pending_answer(calls[i], PMIX_GROUP_LEADER_FAILED);
+    }
+    bare_much_later(&server);
+    while (!sx_list_empty(&client->share.due)) {
+        sx_pending_send_due(client);
+    }
+    for (uint32_t i = 0; i < CALLS - 1; i++) {
+        cr_expect_eq(answers_next(&answers, 10 + i), PMIX_GROUP_LEADER_FAILED);
+    }
+    cr_expect_eq(answers_next(&answers, 6), PMIX_SUCCESS);
+    cr_expect(answers_none(&answers), "the last call has no answer");
+    cr_expect(sx_list_empty(&client->pendings));
 }
 
 Test(reaper, a_departure_is_for_good_until_it_is_expected_again)

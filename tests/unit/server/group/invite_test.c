@@ -790,6 +790,7 @@ Test(invite, of_an_inviter_to_many_groups_fail_a_thousand_a_turn)
     }
     sx_invite_client_gone(&server, clients[INVITER]);
     cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
+    cr_expect_eq(clients[INVITER]->guests_lost, ALL - LOSSES_A_TURN);
     /* Its next process invites to one of them. */
     send_invite(INVITER, name, &guest, 1);
     cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
@@ -799,5 +800,6 @@ Test(invite, of_an_inviter_to_many_groups_fail_a_thousand_a_turn)
     cr_expect_eq(server.group.invitations.count, 1);
     sx_invite_client_gone(&server, clients[INVITER]);
     bare_call(&server, NULL, NULL);
+    cr_expect_eq(clients[INVITER]->guests_lost, 0);
     sx_pending_client_gone(&server, clients[INVITER]);
 }

@@ -254,7 +254,7 @@ static const struct {
 } quotas[] = {
     { SX_PENDING_GET, SX_GETS_MAX }, { SX_PENDING_REGISTRATION, 4096 }, { SX_PENDING_HOST, 256 },
     { SX_PENDING_ARRIVAL, 4096 },    { SX_PENDING_LOG, 256 },           { SX_PENDING_INVITE, 1024 },
-    { SX_PENDING_PULL, 64 },         { SX_PENDING_LOOKUP, 256 },
+    { SX_PENDING_PULL, 64 },         { SX_PENDING_LOOKUP, 256 },        { SX_PENDING_FINALIZE, 4 },
 };
 
 Test(pending, of_each_kind_a_client_has_so_many)
@@ -311,6 +311,7 @@ Test(pending, that_keep_much_are_fewer)
         { SX_PENDING_HOST, 16u << 20 }, { SX_PENDING_ARRIVAL, 32u << 20 },
         { SX_PENDING_LOG, 1u << 20 },   { SX_PENDING_INVITE, 4u << 20 },
         { SX_PENDING_PULL, 1u << 20 },  { SX_PENDING_LOOKUP, 1u << 20 },
+        { SX_PENDING_FINALIZE, 0 },
     };
 
     cr_assert_eq(SX_COUNT(rows), SX_PENDING_QUOTAS);
