@@ -123,7 +123,7 @@ static pmix_status_t join(struct sx_collective *collective, struct sx_client *cl
     sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
     sx_shown_changed(collective->members.server, &collective->shown);
     if (collective->members.gone != PMIX_SUCCESS) {
-        sx_collective_end(collective, collective->members.gone);
+        sx_failed_open(collective);
         return PMIX_SUCCESS;
     }
     if (collective->kind->arrived != NULL) {
@@ -243,12 +243,17 @@ static pmix_status_t take_part(struct sx_server *server, struct sx_client *clien
 
     if (owed != NULL) {
         rc = owed->ended;
-        sx_failed_leave(owed, client);
+        sx_failed_call(owed, client);
         return rc;
     }
     if (collective != NULL && collective->is_over) { /* it has failed, and other nodes need it */
-        sx_members_arrive(&collective->members, sx_members_find(&collective->members, client),
-                          arrival->op, arrival->bytes);
+        struct sx_member *const member = sx_members_find(&collective->members, client);
+
+        if (member->arrived) {
+            member->repeats++;
+        } else {
+            sx_members_arrive(&collective->members, member, arrival->op, arrival->bytes);
+        }
         return collective->ended;
     }
     if (collective == NULL) {

@@ -75,7 +75,7 @@ static bool may_join(struct sx_generation *generation, void *arg)
                                                           generation);
     const struct sx_member *member = sx_members_find(&collective->members, arg);
 
-    return member != NULL && !member->arrived;
+    return member != NULL && sx_collective_misses(collective, member);
 }
 
 struct sx_collective *sx_collective_joinable(struct sx_collective *oldest, struct sx_client *client)
@@ -221,6 +221,7 @@ static bool names_one_that_ends(const struct sx_collective *collective)
 }
 
 static bool failure_is_refused(struct sx_collective *collective);
+static pmix_status_t collective_ask_host(struct sx_collective *collective);
 
 /* @collective has ended with an error for the members here.  Return: whether members on other nodes
  * would wait for them.  The bytes of a fence that the host has are there for the others, and a time
@@ -426,6 +427,19 @@ pmix_status_t sx_collective_new(struct sx_server *server, uint64_t hash,
     return PMIX_SUCCESS;
 }
 
+/* The other nodes have one of the failures that @collective stands for.  Return: whether the host
+ * has the next one. */
+static bool repeat_ask(struct sx_collective *collective)
+{
+    if (!collective->is_failed || collective->passed == collective->repeats ||
+        names_one_that_ends(collective) || !sx_members_somebody_waits(&collective->members)) {
+        return false;
+    }
+    sx_rounds_leave(collective);
+    collective->passed++;
+    return collective_ask_host(collective) == PMIX_SUCCESS;
+}
+
 /* ---- members elsewhere --------------------------------------------------------------------- */
 
 void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t status)
@@ -433,6 +447,9 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
     uint64_t tried = collective->serial;
     struct sx_collective *next;
 
+    if (repeat_ask(collective)) {
+        return;
+    }
     collective->with_host = false;
     sx_collective_release(collective, status);
     sx_collective_unlink(collective); /* those that are tried do not find it */

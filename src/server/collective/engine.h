@@ -78,8 +78,11 @@ void sx_collective_walk_end(struct sx_server *server, const struct sx_collective
  * have called. */
 void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
                      pmix_status_t status);
-/* @client does not call any more, or has got its status.  The failed operation is kept while others
- * are awaited. */
+/* @collective, in which @members.gone are missing, fails as soon as its first member has joined. */
+void sx_failed_open(struct sx_collective *collective);
+/* @client, which has not called @collective, a failure that is kept, has got its status. */
+void sx_failed_call(struct sx_collective *collective, struct sx_client *client);
+/* @client does not call any more.  The failed operation is kept while others are awaited. */
 void sx_failed_leave(struct sx_collective *collective, struct sx_client *client);
 /* The list by which @collective was named has ended while the host has the failure: no call is for
  * it any more. */

@@ -8,8 +8,11 @@
  * In the first two states it has its place among the open operations.  The others are in a table of
  * their own, by the same signatures.  A failed operation counts in the quotas of the members that
  * have called.  If the last one of these has gone, it is freed, unless the host has it or a list
- * has lost a member.  A survivor that calls later opens another one, which fails, too. */
+ * has lost a member.  A survivor that calls later opens another one, which fails, too.  The next
+ * failures of the same signature and status are only counted: a caller pays for one. */
 #include "server/collective/engine.h"
+
+#include "server/model/proc_list.h"
 
 /* Return: whether a member may still call. */
 static bool is_awaited(const struct sx_collective *collective)
@@ -20,7 +23,7 @@ static bool is_awaited(const struct sx_collective *collective)
     for (size_t i = 0; i < members->count && !awaited; i++) {
         const struct sx_member *const member = &members->all[i];
 
-        awaited = !member->arrived &&
+        awaited = sx_collective_misses(collective, member) &&
                   sx_member_end(&sx_nobody_may_go, member->client) == PMIX_SUCCESS;
     }
     return awaited;
@@ -35,6 +38,82 @@ static bool is_kept(const struct sx_collective *collective)
                                  : (is_paid || collective->is_bound) && is_awaited(collective);
 }
 
+/* ---- one for several ------------------------------------------------------------------------- */
+
+/* Return: whether @later, the next operation behind @kept that has failed, can count as repeats of
+ * @kept.  Its callers have called @kept, since each has its calls in order. */
+static bool may_merge(const struct sx_collective *kept, const struct sx_collective *later,
+                      pmix_status_t status)
+{
+    const struct sx_alias_list *const here = &kept->members.real, *const there =
+                                                                      &later->members.real;
+    bool may = kept->is_over && !kept->kind->commits && kept->ended == status &&
+               status != PMIX_ERR_TIMEOUT &&
+               sx_procs_are_equal(here->all, here->count, there->all, there->count);
+
+    for (size_t i = 0; i < later->members.count && may; i++) {
+        const struct sx_member *const called = &later->members.all[i];
+        const struct sx_member *const member = sx_members_find(&kept->members, called->client);
+
+        may = member != NULL &&
+              (!sx_member_has_called(called) || !sx_collective_misses(kept, member));
+    }
+    return may;
+}
+
+/* Count @later as repeats of @kept.  A member that @later does not await need not call those. */
+static void merge(struct sx_collective *kept, const struct sx_collective *later)
+{
+    const uint64_t count = 1 + later->repeats;
+
+    for (size_t i = 0; i < kept->members.count; i++) {
+        struct sx_member *const member = &kept->members.all[i];
+        const struct sx_member *const called = sx_members_find(&later->members, member->client);
+
+        member->repeats += called == NULL ? count : sx_member_has_called(called) + called->repeats;
+    }
+    kept->repeats += count;
+}
+
+static struct sx_collective *youngest_of(struct sx_collective *oldest)
+{
+    return SX_CONTAINER(sx_generation_youngest(&oldest->generation), struct sx_collective,
+                        generation);
+}
+
+/* Return: the failed operation before @collective, the youngest of its signature, that the other
+ * nodes have still to get; NULL: there is none. */
+static struct sx_collective *failed_before(struct sx_collective *collective)
+{
+    struct sx_collective *const oldest = sx_collective_oldest_like(collective);
+    const size_t count = oldest->generation.younger_count;
+
+    if (oldest == collective || youngest_of(oldest) != collective) {
+        return NULL;
+    }
+    struct sx_generation *const before = count > 1 ? oldest->generation.younger[count - 2]
+                                                   : &oldest->generation;
+    struct sx_collective *const found = SX_CONTAINER(before, struct sx_collective, generation);
+
+    return found->is_failed ? found : NULL;
+}
+
+void sx_failed_open(struct sx_collective *collective)
+{
+    const pmix_status_t status = collective->members.gone;
+    struct sx_collective *const before = failed_before(collective);
+
+    if (before == NULL || !may_merge(before, collective, status)) {
+        sx_collective_end(collective, status);
+        return;
+    }
+    merge(before, collective);
+    sx_collective_release(collective, status);
+    sx_collective_close(collective);
+}
+
+/* ---- kept for late callers ------------------------------------------------------------------- */
+
 /* Keep a failed operation: no call joins it, and each member that calls later gets its status. */
 static void failed_keep(struct sx_collective *collective)
 {
@@ -46,7 +125,13 @@ static void failed_keep(struct sx_collective *collective)
                                                                    collective->id,
                                                                    collective->space);
     struct sx_collective *const oldest = sx_op_signature_owed(server, &meeting, hash);
+    struct sx_collective *const before = oldest != NULL ? youngest_of(oldest) : NULL;
 
+    if (before != NULL && may_merge(before, collective, collective->ended)) {
+        merge(before, collective);
+        sx_collective_close(collective);
+        return;
+    }
     sx_generation_remove(&server->collective.signatures,
                          &sx_collective_oldest_like(collective)->generation,
                          &collective->generation);
@@ -82,6 +167,20 @@ void sx_failed_break(struct sx_collective *collective, struct sx_member *member,
     }
 }
 
+void sx_failed_call(struct sx_collective *collective, struct sx_client *client)
+{
+    struct sx_member *const member = sx_members_find(&collective->members, client);
+
+    if (sx_member_has_called(member)) {
+        member->repeats++;
+    } else {
+        member->is_behind = true;
+    }
+    if (!is_kept(collective)) {
+        sx_collective_close(collective);
+    }
+}
+
 void sx_failed_leave(struct sx_collective *collective, struct sx_client *client)
 {
     struct sx_member *const member = sx_members_find(&collective->members, client);
@@ -100,7 +199,9 @@ void sx_failed_forget(struct sx_collective *collective)
     struct sx_members *const members = &collective->members;
 
     for (size_t i = members->count; i > 0; i--) {
-        if (!members->all[i - 1].arrived) {
+        if (members->all[i - 1].arrived) {
+            members->all[i - 1].repeats = collective->repeats;
+        } else {
             sx_members_leave(members, &members->all[i - 1]);
         }
     }

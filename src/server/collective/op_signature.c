@@ -156,6 +156,11 @@ void sx_generation_remove(struct sx_table *table, struct sx_generation *oldest,
     }
 }
 
+struct sx_generation *sx_generation_youngest(struct sx_generation *oldest)
+{
+    return oldest->younger_count > 0 ? oldest->younger[oldest->younger_count - 1] : oldest;
+}
+
 struct sx_generation *sx_generation_second(const struct sx_generation *oldest)
 {
     return oldest->younger_count > 0 ? oldest->younger[0] : NULL;

@@ -101,6 +101,8 @@ static inline bool sx_generation_is_oldest(const struct sx_generation *generatio
     return !sx_list_empty(&generation->node.link);
 }
 
+/* Return: the youngest, @oldest itself when it is alone. */
+struct sx_generation *sx_generation_youngest(struct sx_generation *oldest);
 /* Return: the operation behind @oldest; NULL: there is none. */
 struct sx_generation *sx_generation_second(const struct sx_generation *oldest);
 
@@ -125,9 +127,11 @@ struct sx_member {
     struct sx_client *client; /* retained */
     uint32_t op;              /* the client's own number for the call */
     bool arrived;
+    bool is_behind;     /* it has called when the operation had failed, and been kept: no quota */
     uint8_t receives;   /* SX_HEARS_* */
     size_t bytes;       /* size of what it has sent, for its client's quota */
     uint64_t news_sent; /* how many of all bytes of its news the host has received */
+    uint64_t repeats;   /* of those of a failed operation: that it has called, or need not */
 };
 
 struct sx_members {
@@ -310,16 +314,18 @@ struct sx_collective {
     struct sx_round_part part; /* state in the rounds of the servers of several nodes */
     bool with_host;            /* all here have arrived; kept until the host has answered */
     bool is_over;              /* its members have been released ... */
-    bool is_owed;    /* ... those that had arrived; others get the status when they call */
-    bool is_failed;  /* ... with an error that the other nodes have still to get, in its turn */
-    bool is_bound;   /* a member has left the list by which it is named ... */
-    bool is_kept;    /* ... which fails it: other nodes get that with the processes before */
-    bool by_list;    /* it ends by a change of that list, which other nodes get without it */
-    bool collect;    /* a caller asked for the data */
-    bool is_late;    /* its time limit has passed, and it may not end yet */
-    uint8_t pardons; /* SX_PARDON_*, of all callers */
-    uint8_t connect; /* SX_CONNECT_*, of all callers */
-    uint8_t group;   /* SX_GROUP_*, of all callers */
+    bool is_owed;     /* ... those that had arrived; others get the status when they call */
+    bool is_failed;   /* ... with an error that the other nodes have still to get, in its turn */
+    bool is_bound;    /* a member has left the list by which it is named ... */
+    bool is_kept;     /* ... which fails it: other nodes get that with the processes before */
+    uint64_t repeats; /* later operations of the signature that have failed alike ... */
+    uint64_t passed;  /* ... and that the other nodes have */
+    bool by_list;     /* it ends by a change of that list, which other nodes get without it */
+    bool collect;     /* a caller asked for the data */
+    bool is_late;     /* its time limit has passed, and it may not end yet */
+    uint8_t pardons;  /* SX_PARDON_*, of all callers */
+    uint8_t connect;  /* SX_CONNECT_*, of all callers */
+    uint8_t group;    /* SX_GROUP_*, of all callers */
     pmix_status_t ended;
     struct sx_group_plan *plan; /* for a group that is being built: group_construct.h; else NULL */
     struct sx_agreed agreed;    /* by the servers of several nodes; no members: not agreed */
@@ -333,6 +339,18 @@ struct sx_collective {
 static inline pmix_status_t sx_collective_failure(const struct sx_collective *collective)
 {
     return collective->is_failed ? collective->ended : PMIX_SUCCESS;
+}
+
+static inline bool sx_member_has_called(const struct sx_member *member)
+{
+    return member->arrived || member->is_behind;
+}
+
+/* Return: whether @member has still to call @collective, or one of its repeats. */
+static inline bool sx_collective_misses(const struct sx_collective *collective,
+                                        const struct sx_member *member)
+{
+    return !sx_member_has_called(member) || member->repeats < collective->repeats;
 }
 
 /* Functions of the engine, for the code that it calls. */

@@ -372,6 +372,17 @@ static unsigned unanswered(const struct actor *actor)
     return count;
 }
 
+/* Return: whether all members have called, also what has failed alike behind it. */
+static bool is_full(const struct sx_collective *one)
+{
+    size_t i = 0;
+
+    while (i < one->members.count && !sx_collective_misses(one, &one->members.all[i])) {
+        i++;
+    }
+    return i == one->members.count;
+}
+
 /* Nobody waits for what has happened already. */
 static void look(void)
 {
@@ -379,7 +390,7 @@ static void look(void)
 
     SX_LIST_EACH(it, &server.collective.all) {
         const struct sx_collective *one = SX_LIST_ENTRY(it, struct sx_collective, link);
-        const bool full = one->members.arrived_count == one->members.count;
+        const bool full = is_full(one);
 
         MUST(one->members.arrived_count > 0);
         /* Full: the host has it, or one before it. */

@@ -19,7 +19,7 @@
 #include "server/model/membership.h"
 
 #define NODES_MAX 3u
-#define CALLS_MAX 4u
+#define CALLS_MAX 32u
 #define JOB "rounds"
 
 struct node {

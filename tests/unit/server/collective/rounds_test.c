@@ -578,6 +578,94 @@ Test(rounds, notify_the_fences_of_all_that_a_dead_member_does_not_call)
     }
 }
 
+/* Ranks 0, 2 and 3 are on the first node, and rank 3 dies.  Return: rank 2. */
+static struct sx_client *nodes_begin_with_dead(void)
+{
+    nodes_begin_with_absent(2);
+    struct sx_client *const other = absent;
+
+    nodes[0].job->job_size = nodes[1].job->job_size = 4;
+    nodes[0].job->local_count = 3;
+    absent = sx_client_add(nodes[0].job, 3);
+    cr_assert_not_null(absent);
+    bare_connect(&nodes[0].server, nodes[0].job, 3);
+    node_run(&nodes[0], absent_dies, NULL);
+    return other;
+}
+
+static unsigned pays(const struct sx_client *client)
+{
+    return client->pending_counts[SX_PENDING_ARRIVAL];
+}
+
+#define LOOPS 6u
+
+/* Each of many fences behind a death is the same failure: the callers pay for one, whether the
+ * other node calls at once or later, and all ranks get each. */
+Test(rounds, of_many_fences_behind_a_death_cost_their_callers_one)
+{
+    for (unsigned at_once = 0; at_once < 2; at_once++) {
+        struct sx_client *const other = nodes_begin_with_dead();
+
+        for (unsigned i = 0; i < LOOPS; i++) {
+            member_calls(0, &fence);
+            expect(0, i + 1, 1, PMIX_ERR_LOST_CONNECTION);
+            if (at_once != 0) {
+                member_calls(1, &fence);
+                answer_all();
+            }
+            cr_expect_eq(pays(nodes[0].member), 1);
+        }
+        for (unsigned i = 0; i < LOOPS && at_once == 0; i++) {
+            member_calls(1, &fence);
+            answer_all();
+        }
+        for (unsigned i = 0; i < LOOPS; i++) {
+            expect(1, i + 1, 1, PMIX_ERR_LOST_CONNECTION);
+            cr_expect_eq(pays(nodes[0].member), 1);
+            member_calls_as(0, other, &fence);
+            expect(0, LOOPS + i + 1, 1, PMIX_ERR_LOST_CONNECTION);
+        }
+        cr_expect_eq(nodes[0].asked_count, LOOPS, "each of them once");
+        expect_no_rounds();
+        cr_expect_eq(pays(nodes[0].member), 0);
+        cr_expect_eq(pays(other), 0);
+        nodes_end();
+    }
+}
+
+/* Rank 2 calls some of them, and more than rank 0 in the end. */
+Test(rounds, of_many_fences_behind_a_death_are_counted_for_each_rank)
+{
+    struct sx_client *const other = nodes_begin_with_dead();
+
+    for (unsigned i = 0; i < LOOPS; i++) {
+        member_calls(0, &fence);
+        if (i % 2 == 0) {
+            member_calls_as(0, other, &fence);
+        }
+    }
+    for (unsigned i = 0; i < LOOPS / 2; i++) {
+        member_calls(1, &fence);
+        answer_all();
+    }
+    for (unsigned i = 0; i < LOOPS / 2 + 1; i++) {
+        member_calls_as(0, other, &fence);
+    }
+    for (unsigned i = 0; i < 2 * LOOPS + 1; i++) {
+        expect(0, i + 1, 1, PMIX_ERR_LOST_CONNECTION);
+    }
+    for (unsigned i = 0; i < LOOPS / 2 + 1; i++) {
+        member_calls(1, &fence);
+        answer_all();
+    }
+    member_calls(0, &fence); /* the last one of rank 2 */
+    cr_expect_eq(nodes[0].asked_count, LOOPS + 1);
+    expect_no_rounds();
+    cr_expect_eq(pays(nodes[0].member) + pays(other), 0);
+    nodes_end();
+}
+
 /* It does not wait for those here that never call. */
 Test(rounds, of_a_dead_member_end_with_those_that_could_call)
 {
