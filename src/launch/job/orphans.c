@@ -149,6 +149,40 @@ static enum whose whose(pid_t pid, const struct sx_run_job *job)
     return hang.state == 'D' ? whose_by_thread(pid, job->nspace) : whose_by_name(pid, job->nspace);
 }
 
+/* ---- given up -------------------------------------------------------------------------------- */
+
+/* Processes of which a job has not found out in its time whose they are.  The jobs that end later
+ * do not wait for them: a file system may keep one for as long as it likes, or a tracer the end of
+ * one. */
+#define GIVEN_UP_MAX 16
+
+static struct given_up {
+    pid_t pid;
+    uint64_t start_ticks;
+} given_up[GIVEN_UP_MAX];
+static size_t given_up_count; /* with those that later ones have replaced */
+
+static bool is_given_up(pid_t pid)
+{
+    struct sx_proc_stat stat;
+
+    for (size_t i = 0; i < GIVEN_UP_MAX && i < given_up_count; i++) {
+        if (given_up[i].pid == pid) {
+            return sx_proc_stat(pid, &stat) && stat.start_ticks == given_up[i].start_ticks;
+        }
+    }
+    return false;
+}
+
+static void give_up(pid_t pid)
+{
+    struct sx_proc_stat stat;
+
+    if (sx_proc_stat(pid, &stat)) {
+        given_up[given_up_count++ % GIVEN_UP_MAX] = (struct given_up){ pid, stat.start_ticks };
+    }
+}
+
 /* ---- ending the processes -------------------------------------------------------------------- */
 
 /* Kill @pid, and its group if that is neither ours nor a rank's. */
@@ -162,10 +196,10 @@ static void survivor_kill(struct sx_run_state *run, pid_t pid)
     kill(pid, SIGKILL);
 }
 
-/* One round.  Return: a process that has not ended yet, or 0; less than 0: and it may be of another
- * job. */
+/* One round; the last one gives up all of which it is not known whose they are.  Return: a process
+ * that has not ended yet, or 0; less than 0: and it may be of another job. */
 static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *job,
-                            uint64_t until_ns)
+                            uint64_t until_ns, bool is_last)
 {
     static char list[LIST_BYTES_MAX]; /* only one thread scans */
     const bool late = sx_run_now_ns(&run->loop) + JANITOR_TIME_NS >= until_ns;
@@ -179,8 +213,11 @@ static pid_t survivors_kill(struct sx_run_state *run, const struct sx_run_job *j
         enum whose of;
 
         if (!is_survivor(run, pid) || waitpid(pid, NULL, WNOHANG) == pid ||
-            (of = whose(pid, job)) == OTHERS) {
+            (of = whose(pid, job)) == OTHERS || (of != OURS && is_given_up(pid))) {
             continue;
+        }
+        if (is_last && of != OURS) {
+            give_up(pid);
         }
         left = of != UNKNOWN ? pid : left != 0 ? left : -pid;
         if (of == OURS && (late || !sx_proc_is_janitor(pid))) {
@@ -233,12 +270,15 @@ static bool survivors_end(struct sx_run_state *run, const struct sx_run_job *job
         hunt->until_ns = sx_deadline_ns(sx_run_now_ns(&run->loop), TIME_NS);
     }
     for (int i = 0; i < ROUNDS_MAX && without < 2; i++) {
-        left = survivors_kill(run, job, hunt->until_ns);
+        left = survivors_kill(run, job, hunt->until_ns, false);
         without = left == 0 ? without + 1 : 0;
     }
     if (without < 2 && sx_run_now_ns(&run->loop) < hunt->until_ns) {
         sx_run_after(&run->loop, &hunt->look, LOOK_NS, look_due, NULL);
         return false;
+    }
+    if (without < 2) {
+        left = survivors_kill(run, job, hunt->until_ns, true);
     }
     if (without < 2 && left > 0) {
         left_say(run, job, left);

@@ -6,15 +6,17 @@
  * does so: entering its folder; with LATER, which names a path, in the kernel.  Entering one with
  * "/gate" takes until it has a file "open".  Each opening of a path with "/counted" adds a byte to
  * the file that COUNTED names.  The environment of the process that the file STUCK has the number
- * of cannot be read, either.  With DEVICES, which names a path, whoever opens a folder of /sys by
- * its name waits in the kernel.  With FORKLESS the launcher's process for look-ups cannot fork.
- * The file that FORKS names gets a byte for each fork of the launcher itself. */
+ * of cannot be read, either; each look at its threads adds a byte to that of COUNTED.  With
+ * DEVICES, which names a path, whoever opens a folder of /sys by its name waits in the kernel.
+ * With FORKLESS the launcher's process for look-ups cannot fork.  The file that FORKS names gets a
+ * byte for each fork of the launcher itself. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,20 +50,26 @@ static void count(const char *path)
     }
 }
 
-static void environ_touch(const char *path)
+/* Whether @path is @name of the process in /proc that the file STUCK has the number of. */
+static bool is_of_stuck(const char *path, const char *name)
 {
     const char *const of = getenv("STUCK");
     char number[32] = "", stuck[64];
 
-    if (of == NULL || strncmp(path, "/proc/", 6) != 0 || strstr(path, "/environ") == NULL) {
-        return;
+    if (of == NULL || strncmp(path, "/proc/", 6) != 0 || strstr(path, name) == NULL) {
+        return false;
     }
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, of, O_RDONLY);
 
     (void)!read(fd, number, sizeof(number) - 1);
     close(fd);
-    snprintf(stuck, sizeof(stuck), "/proc/%d/environ", atoi(number));
-    while (strcmp(path, stuck) == 0) {
+    snprintf(stuck, sizeof(stuck), "/proc/%d/%s", atoi(number), name);
+    return strcmp(path, stuck) == 0;
+}
+
+static void environ_touch(const char *path)
+{
+    while (is_of_stuck(path, "environ")) {
         pause();
     }
 }
@@ -115,6 +123,9 @@ DIR *opendir(const char *path)
 
     if (getenv("DEVICES") != NULL && strncmp(path, "/sys/", 5) == 0) {
         (void)stat(getenv("DEVICES"), &st);
+    }
+    if (is_of_stuck(path, "task")) {
+        count_in("COUNTED");
     }
     return next(path);
 }

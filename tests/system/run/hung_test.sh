@@ -165,9 +165,18 @@ done
 
 # ---- a process that a job has left hangs in the kernel: whose it is costs the launcher nothing ----
 
-STUCK=$work/stuck launch -n 1 sh -c '"$0" pmix.notecomp -- "$1" stuck "$2"; "$0" pmix.notecomp -- true' "$SPAWNER" "$RANK" "$work/stuck"
+cat >"$work/behind" <<'END'
+"$SPAWNER" pmix.notecomp -- "$RANK" stuck "$1/stuck"
+wc -c <"$1/looks" >"$1/first"
+"$SPAWNER" pmix.notecomp -- true
+"$SPAWNER" pmix.notecomp -- true
+END
+STUCK=$work/stuck COUNTED=$work/looks launch -n 1 sh "$work/behind" "$work"
 expect_code 0 "a process that hangs"
-[ "$(grep -cx 'spawn: PMIX_SUCCESS' "$work/out")" = 2 ] || fail "a process that hangs: what is spawned behind it"
+[ "$(grep -cx 'spawn: PMIX_SUCCESS' "$work/out")" = 3 ] || fail "a process that hangs: what is spawned behind it"
+# The first job looks at it for two seconds, some hundred times.  Each of the others does so twice, and once more at the end.
+[ "$(cat "$work/first")" -gt 100 ] && [ $(($(wc -c <"$work/looks") - $(cat "$work/first"))) -le 20 ] ||
+    fail "a process that hangs: $(cat "$work/first") looks of the first job, and $(wc -c <"$work/looks") of all"
 gone "$(cat "$work/stuck")" || fail "a process that hangs: it is left"
 expect_clean "a process that hangs"
 
