@@ -70,6 +70,15 @@ bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret)
     return true;
 }
 
+/* The kernel asks for the same right before it resolves the link, which a zombie does not have. */
+bool sx_proc_shows_end(pid_t pid)
+{
+    char path[32], text[8];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    return readlink(path, text, sizeof(text)) >= 0 || errno == ENOENT;
+}
+
 uint64_t sx_proc_age_ns(uint64_t start_ticks)
 {
     const uint64_t tick_ns = SX_NS_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);

@@ -25,6 +25,8 @@ struct sx_proc_stat {
     int wait_status; /* of a zombie, as wait returns it; 0 also if we may not see it */
 };
 bool sx_proc_stat(pid_t pid, struct sx_proc_stat *ret);
+/* Whether we may see all fields of process @pid, a zombie. */
+bool sx_proc_shows_end(pid_t pid);
 
 /* The age of a process that began at @start_ticks. */
 uint64_t sx_proc_age_ns(uint64_t start_ticks);

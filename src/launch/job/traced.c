@@ -35,17 +35,19 @@
 /* The end of @pid, a zombie, as wait would return it.  Return: false if it is not known. */
 static bool end_read(pid_t pid, siginfo_t *ret_info)
 {
-    struct sx_proc_stat stat;
+    struct sx_proc_stat stat = { .state = '\0' };
     const int status = sx_proc_stat(pid, &stat) ? stat.wait_status : 0;
+    /* /proc shows 0 also to those who may not see it. */
+    const bool is_known = status != 0 || (stat.state == 'Z' && sx_proc_shows_end(pid));
 
     *ret_info = (siginfo_t){ .si_code = CLD_EXITED };
     ret_info->si_pid = pid; /* it shares a union with the status */
-    ret_info->si_status = status != 0 ? WEXITSTATUS(status) : SX_EXIT_FAILURE;
-    if (status != 0 && WIFSIGNALED(status)) {
+    ret_info->si_status = is_known ? WEXITSTATUS(status) : SX_EXIT_FAILURE;
+    if (WIFSIGNALED(status)) {
         ret_info->si_code = WCOREDUMP(status) ? CLD_DUMPED : CLD_KILLED;
         ret_info->si_status = WTERMSIG(status);
     }
-    return status != 0; /* /proc shows 0 also to those who may not see it */
+    return is_known;
 }
 
 static void rank_leave(struct sx_run_rank *its)

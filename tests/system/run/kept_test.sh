@@ -17,6 +17,12 @@ expect_code 5 "alone"
 
 line='has ended, and process [0-9]* (.*kept .*), which traces it, has not taken its end for 5 s'
 
+launch -n 1 "$KEPT" 0
+expect_code 0 "a rank that ends well"
+expect_err "rank 0 (pid [0-9]*) $line" "a rank that ends well"
+[ "$(grep -c . "$work/err")" = 1 ] || fail "a rank that ends well: more than its line"
+expect_clean "a rank that ends well"
+
 launch -n 1 sleep 1000 : -n 1 "$KEPT" 3
 expect_code 3 "a rank that exits"
 expect_err "rank 1 (pid [0-9]*) $line" "a rank that exits"
