@@ -221,10 +221,15 @@ static pmix_status_t thread_add(pid_t tid, hwloc_bitmap_t bitmap)
     return PMIX_ERR_OUT_OF_RESOURCE;
 }
 
+/* Of a gateway its rank is meant, if its process is known. */
 static pmix_status_t process_add(hwloc_bitmap_t bitmap)
 {
-    DIR *const dir = opendir("/proc/self/task");
+    const pid_t pid = sx_process.stands_for > 0 ? sx_process.stands_for : getpid();
     struct dirent *entry;
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    DIR *const dir = opendir(path);
 
     while (dir != NULL && (entry = readdir(dir)) != NULL) {
         if (entry->d_name[0] != '.') {
@@ -235,7 +240,7 @@ static pmix_status_t process_add(hwloc_bitmap_t bitmap)
         closedir(dir);
     }
     /* The main thread, for a machine that hides /proc, and to have an error to return. */
-    return thread_add(getpid(), bitmap);
+    return thread_add(pid, bitmap);
 }
 
 /* The processors that the kernel lets the process (any of its threads) or the calling thread run

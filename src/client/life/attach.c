@@ -822,6 +822,7 @@ pmix_status_t PMIx_Init(pmix_proc_t *proc, pmix_info_t info[], size_t ninfo)
         as_client.pid = (uint32_t)options.stands_for.number;
         as_client.library = (uint32_t)options.library.number;
         p->is_gateway = options.stands_for.given;
+        p->stands_for = (pid_t)options.stands_for.number;
         rc = process_open(p);
     }
     rc = server_choose(p, options.server_uri, rc, &before);

@@ -259,8 +259,9 @@ struct sx_process {
     pthread_mutex_t life_lock;
     pthread_cond_t life_cond; /* ENDING is over */
     unsigned init_count;
-    bool is_tool;    /* by PMIx_tool_init; constant while READY */
-    bool is_gateway; /* of a rank with another library; constant while READY */
+    bool is_tool;     /* by PMIx_tool_init; constant while READY */
+    bool is_gateway;  /* of a rank with another library; constant while READY */
+    pid_t stands_for; /* ... and that rank's process; 0: not known, or no gateway */
 
     pthread_mutex_t view_lock;
 

@@ -14,6 +14,7 @@
  *                   makes GO.held, and waits until there is GO; rank 1 makes GO.written at its end.
  *                   Ranks from 2 on fence among themselves, and make GO.fenced
  *     fabric        print the fabric's vendor, as the host says it, and says it again
+ *     devices       print how far devices are, by the server and by the library itself, as a sum
  *     late FILE     rank 0 publishes events of two codes in turns, and makes FILE; the others wait
  *                   for it before their PMIx_Init, and get the events in that order
  *     recode        rank 0 publishes what others have a handler for, and no longer, and again
@@ -455,6 +456,51 @@ static void recode(void)
     fence();
 }
 
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* Names of devices and their distances, in one number that does not depend on their order. */
+static void distances_print(const char *what, const pmix_device_distance_t *at, size_t count)
+{
+    unsigned long sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        unsigned long one = at[i].type * 31 + at[i].mindist * 7 + at[i].maxdist;
+
+        for (const char *c = at[i].osname; c != NULL && *c != '\0'; c++) {
+            one = one * 131 + (unsigned char)*c;
+        }
+        sum += one;
+    }
+    printf("%u: %s: %zu devices, %lu\n", self.rank, what, count, sum);
+}
+
+static void devices(void)
+{
+    pmix_device_distance_t *distances = NULL;
+    pmix_topology_t topology = { .source = NULL };
+    pmix_cpuset_t cpuset = { .source = NULL };
+    pmix_value_t *value = NULL;
+    size_t count = 0;
+    pmix_status_t rc = PMIx_Get(&self, PMIX_DEVICE_DISTANCES, NULL, 0, &value);
+
+    if (rc != PMIX_SUCCESS) {
+        printf("%u: from the server: %s\n", self.rank, PMIx_Error_string(rc));
+    } else {
+        const pmix_data_array_t *const array = value->data.darray;
+
+        check(array->type == PMIX_DEVICE_DIST ? PMIX_SUCCESS : PMIX_ERR_TYPE_MISMATCH, "the type");
+        distances_print("from the server", array->array, array->size);
+    }
+    check(PMIx_Load_topology(&topology), "the topology");
+    check(PMIx_Get_cpuset(&cpuset, PMIX_CPUBIND_PROCESS), "the cpuset");
+    rc = PMIx_Compute_distances(&topology, &cpuset, NULL, 0, &distances, &count);
+    if (rc != PMIX_SUCCESS) {
+        printf("%u: computed: %s\n", self.rank, PMIx_Error_string(rc));
+    } else {
+        distances_print("computed", distances, count);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "data";
@@ -477,6 +523,8 @@ int main(int argc, char **argv)
         output(number);
     } else if (strcmp(what, "fabric") == 0) {
         fabric();
+    } else if (strcmp(what, "devices") == 0) {
+        devices();
     } else if (strcmp(what, "starts") == 0) {
         starts(argv[0]);
     } else if (strcmp(what, "data") == 0) {

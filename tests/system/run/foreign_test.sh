@@ -42,6 +42,13 @@ run $limit -n 3 $own "$FOREIGN" again
 expect_code 0 "three times"
 oks 3 "three times"
 expect_clean "three times"
+for loads in "" "$own"; do # what the server says does not depend on the library, what that computes does
+    run $limit --bind-to core -n 2 $loads "$FOREIGN" devices
+    expect_code 0 "devices"
+    oks 2 "devices"
+    grep 'from the server' "$work/out" | sort >"$work/devices.$(echo "$loads" | wc -w)"
+done
+cmp "$work/devices.0" "$work/devices.2" || fail "devices: $(cat "$work/devices.2")"
 
 # ---- events ------------------------------------------------------------------------------------
 for first in "$own" ""; do
