@@ -178,15 +178,17 @@ pmix_status_t sx_gateway_commit(struct sx_request *request, struct sx_wire_reade
 
 void sx_gateway_data_deinit(struct sx_session *session)
 {
-    for (size_t i = 0; i < session->puts.bucket_count; i++) {
-        SX_LIST_EACH(it, &session->puts.buckets[i]) {
-            struct put *const put = SX_CONTAINER(it, struct put, node.link);
+    struct sx_table_node *node;
+    size_t bucket = 0;
 
-            sx_value_destruct(&put->values[0]);
-            sx_value_destruct(&put->values[1]);
-            free(put->key);
-            free(put);
-        }
+    while ((node = sx_table_any(&session->puts, &bucket)) != NULL) {
+        struct put *const put = SX_CONTAINER(node, struct put, node);
+
+        sx_table_remove(&session->puts, node);
+        sx_value_destruct(&put->values[0]);
+        sx_value_destruct(&put->values[1]);
+        free(put->key);
+        free(put);
     }
     sx_table_deinit(&session->puts);
 }
