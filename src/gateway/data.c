@@ -419,6 +419,14 @@ static bool get_at_once(struct sx_request *request)
     return true;
 }
 
+/* A name that is NULL or empty is that of the rank's own namespace. */
+static void get_proc_nspace(struct sx_request *request, const char *nspace)
+{
+    PMIX_LOAD_NSPACE(request->proc.nspace, nspace == NULL || nspace[0] == '\0'
+                                               ? request->session->foreign.proc.nspace
+                                               : nspace);
+}
+
 /* STRING nspace, PROC_RANK, infos, [STRING key]. */
 pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *body)
 {
@@ -434,9 +442,7 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
         return body->failed;
     }
     drop_directives(&request->infos);
-    PMIX_LOAD_NSPACE(request->proc.nspace, nspace == NULL || nspace[0] == '\0'
-                                               ? request->session->foreign.proc.nspace
-                                               : nspace);
+    get_proc_nspace(request, nspace);
     if (key != NULL && (request->text = strdup(key)) == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
     }
@@ -449,25 +455,24 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
 
 /* ---- REFRESH_CACHE --------------------------------------------------------------------------- */
 
+static void on_all(pmix_status_t status, pmix_value_t *all, void *cbdata)
+{
+    struct sx_request *const request = cbdata;
+    struct sx_wire_writer answer = sx_request_body(request, status);
+
+    if (status == PMIX_SUCCESS && all != NULL) {
+        others_put(&answer, all, NULL);
+    }
+    sx_request_answer_body(request, &answer);
+}
+
 /* STRING nspace, PROC_RANK.  The answer is everything of that process, as KVALs. */
 pmix_status_t sx_gateway_refresh(struct sx_request *request, struct sx_wire_reader *body)
 {
-    const char *const nspace = sx_codec_get_text(body);
-    const uint32_t rank = sx_codec_get_u32(body, PMIX_PROC_RANK);
-    struct sx_wire_writer answer;
-    pmix_value_t *all;
-    pmix_status_t rc;
-
+    get_proc_nspace(request, sx_codec_get_text(body));
+    request->proc.rank = sx_codec_get_u32(body, PMIX_PROC_RANK);
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
     }
-    PMIX_LOAD_PROCID(&request->proc, nspace == NULL ? "" : nspace, rank);
-    rc = PMIx_Get(&request->proc, NULL, NULL, 0, &all);
-    if (rc == PMIX_SUCCESS) {
-        answer = sx_request_body(request, rc);
-        others_put(&answer, all, NULL);
-        PMIX_VALUE_RELEASE(all);
-        sx_request_answer_body(request, &answer);
-    }
-    return rc;
+    return PMIx_Get_nb(&request->proc, NULL, NULL, 0, on_all, request);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The shmix authors */
-/* gateway_count_test.c - what a gateway costs a rank with another library, counted: messages and
- * system calls.
+/* gateway_test.c - requests of a rank with another library to its gateway: what they bring, and
+ * what they cost, counted in messages and system calls.
  *
  * Each rank is the gateway of one process and that process: it writes the other library's messages
  * to one end of a connection, and serves the other end, in one thread. */
@@ -23,7 +23,7 @@
 #define KEYS 300
 #define HEADER_BYTES 16
 
-enum { REQ = 0, COMMIT = 2, FENCENB = 3, GETNB = 4, FINALIZE = 5 };
+enum { REQ = 0, COMMIT = 2, FENCENB = 3, GETNB = 4, FINALIZE = 5, REFRESH_CACHE = 33 };
 
 /* ---- a process with the other library, and its gateway --------------------------------------- */
 
@@ -56,11 +56,8 @@ static bool answer_read(void)
     return got > 0;
 }
 
-/* Send it, and serve until it is answered.  Return: the answer. */
-static struct sx_wire_reader ask_plain(struct sx_wire_writer *w)
+static void request_send(struct sx_wire_writer *w)
 {
-    struct pollfd fds[] = { { .fd = sx_session_fd(theirs.session), .events = POLLIN },
-                            { .fd = theirs.fd, .events = POLLIN } };
     const uint32_t size = (uint32_t)w->size - HEADER_BYTES;
 
     for (int i = 0; i < 4; i++) {
@@ -69,23 +66,37 @@ static struct sx_wire_reader ask_plain(struct sx_wire_writer *w)
     CHECK(send(theirs.fd, w->bytes, w->size, 0) == (ssize_t)w->size);
     sx_gateway_link_read(&theirs.link, theirs.session);
     CHECK_STATUS(sx_session_progress(theirs.session), PMIX_SUCCESS);
+    sx_wire_writer_deinit(w);
+}
+
+/* Serve until there is an answer.  Return: it. */
+static struct sx_wire_reader answer_wait(void)
+{
+    struct pollfd fds[] = { { .fd = sx_session_fd(theirs.session), .events = POLLIN },
+                            { .fd = theirs.fd, .events = POLLIN } };
+
     while (!answer_read()) {
         CHECK(poll(fds, 2, -1) > 0 || errno == EINTR);
         CHECK_STATUS(sx_session_progress(theirs.session), PMIX_SUCCESS);
     }
-    sx_wire_writer_deinit(w);
     return (struct sx_wire_reader){ .at = theirs.answer + HEADER_BYTES,
                                     .end = theirs.answer + theirs.size,
                                     .form = theirs.foreign.form };
 }
 
-/* The same.  Return: the answer, behind its status. */
-static struct sx_wire_reader ask(struct sx_wire_writer *w)
+/* The same.  Return: the answer, behind its status, which is that of success. */
+static struct sx_wire_reader answer_good(void)
 {
-    struct sx_wire_reader r = ask_plain(w);
+    struct sx_wire_reader r = answer_wait();
 
     CHECK_STATUS(sx_codec_get_status(&r), PMIX_SUCCESS);
     return r;
+}
+
+static struct sx_wire_reader ask(struct sx_wire_writer *w)
+{
+    request_send(w);
+    return answer_good();
 }
 
 static void theirs_begin(int rank)
@@ -103,7 +114,8 @@ static void theirs_begin(int rank)
     CHECK_STATUS(sx_session_open(&theirs.link, &theirs.foreign, &theirs.session), PMIX_SUCCESS);
     sx_gateway_link_release(&theirs.link);
     w = request_of(REQ);
-    (void)ask_plain(&w);
+    request_send(&w);
+    (void)answer_wait();
 }
 
 static int theirs_end(void)
@@ -332,6 +344,32 @@ static int a_commit_is_taken_at_once(int rank)
     return rank_end();
 }
 
+/* What the rank's library keeps is read again: the values themselves, without other objects. */
+static int a_refresh_brings_what_has_changed(int rank)
+{
+    struct sx_wire_writer w;
+    struct sx_wire_reader answer;
+    pmix_value_t value;
+    const char *key;
+    unsigned found = 0;
+
+    theirs_begin(rank);
+    commit((unsigned)rank + 1);
+    fence_collect();
+    w = request_of(REFRESH_CACHE);
+    sx_codec_put_text(&w, NULL); /* its own namespace */
+    sx_codec_put_u32(&w, PMIX_PROC_RANK, 1);
+    answer = ask(&w);
+    while (sx_wire_rest(&answer) > 0) {
+        CHECK(sx_codec_get_kval(&answer, &key, &value));
+        found += strncmp(key, "count.", 6) == 0;
+        PMIX_VALUE_DESTRUCT(&value);
+    }
+    CHECK(found == 2);
+    fence_collect();
+    return theirs_end();
+}
+
 static const struct job_case cases[] = {
     { "many_keys_take_few_messages", 2, many_keys_take_few_messages },
     { "one_key_brings_few_others", 2, one_key_brings_few_others },
@@ -339,6 +377,7 @@ static const struct job_case cases[] = {
     { "a_fence_is_answered_before_its_data_are_mapped", 2,
       a_fence_is_answered_before_its_data_are_mapped },
     { "a_commit_is_taken_at_once", 2, a_commit_is_taken_at_once },
+    { "a_refresh_brings_what_has_changed", 2, a_refresh_brings_what_has_changed },
 };
 
 JOB_MAIN(cases)
