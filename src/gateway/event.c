@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "control/message.h"
 #include "gateway/request.h"
 
 #define TAG_EVENT 0
@@ -160,6 +161,9 @@ pmix_status_t sx_gateway_event_register(struct sx_request *request, struct sx_wi
     request->infos = sx_codec_get_infos(body);
     if (body->failed != PMIX_SUCCESS) {
         return body->failed;
+    }
+    if (request->array.count > SX_REGISTER_CODES_MAX) { /* the walks below compare each with each */
+        return PMIX_ERR_BAD_PARAM;
     }
     is_all = request->array.count == 0;
     handler = handler_new(request, is_all ? &all : request->array.at,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "control/message.h"
 #include "gateway/request.h"
 
 #define TAG 107
@@ -386,6 +387,28 @@ Test(session, a_type_that_is_not_carried_is_an_answer_and_not_the_end)
     cr_expect_eq(give(&w, w.size), PMIX_SUCCESS);
     cr_expect_eq(answered(), PMIX_ERR_NOT_SUPPORTED);
     request_end(&w);
+}
+
+/* They would be compared each with each. */
+Test(session, more_codes_than_a_handler_may_have_are_refused_at_once)
+{
+    static pmix_status_t codes[SX_REGISTER_CODES_MAX + 1];
+    const pmix_status_t rc[] = { PMIX_ERR_INIT, PMIX_ERR_BAD_PARAM };
+
+    for (size_t i = 0; i < SX_COUNT(codes); i++) {
+        codes[i] = -3001 - (pmix_status_t)i;
+    }
+    for (size_t i = 0; i < SX_COUNT(rc); i++) {
+        struct sx_wire_writer w = { .form = forms[0] };
+
+        session_init(forms[0], 0);
+        sx_codec_put_u8(&w, SX_CODEC_COMMAND, 13);
+        sx_codec_put_array(&w, PMIX_STATUS, codes, SX_REGISTER_CODES_MAX + i);
+        sx_codec_put_size(&w, 0);
+        cr_expect_eq(give(&w, w.size), PMIX_SUCCESS);
+        cr_expect_eq(answered(), rc[i], "%zu codes", SX_REGISTER_CODES_MAX + i);
+        request_end(&w);
+    }
 }
 
 Test(session, deregistration_has_no_answer)
