@@ -20,7 +20,8 @@
 
 #define TAG_EVENT 0
 #define COMMAND_NOTIFY 12
-#define CODE_DEFAULT INT_MIN /* of the handler for all codes */
+#define CODE_DEFAULT INT_MIN          /* of the handler for all codes */
+#define EVENTS_MAX ((size_t)16 << 20) /* that wait for the rank before further ones do */
 
 struct handler {
     struct sx_list node;        /* of session->handlers */
@@ -47,6 +48,7 @@ static void event_send(struct sx_session *session, pmix_status_t code, const pmi
         sx_log(SX_LOG_WARN, "rank %u misses event %s: there is no memory for it",
                session->foreign.proc.rank, PMIx_Error_string(code));
     } else if (session->link != NULL) {
+        sx_gateway_link_make_room(session->link, EVENTS_MAX);
         sx_gateway_link_send(session->link, TAG_EVENT, body.bytes, body.size);
     }
     sx_wire_writer_deinit(&body);

@@ -26,6 +26,8 @@
 #define GATEWAYS_MAX 64  /* that a server starts */
 #define REQUESTS 2000000 /* more than a rank can send without reading an answer */
 #define MEMORY_KIB_MAX (96u << 10)
+#define EVENTS 60000u
+#define EVENT_BYTES 3000 /* of each; together more than may wait */
 
 static struct sx_gateway_port port;
 static struct sockaddr_in address; /* of the port */
@@ -144,6 +146,7 @@ static uint32_t answer_drop(int fd, uint32_t tag)
 }
 
 #define COMMAND_REQ "\2\0"
+#define COMMAND_REGISTER "\2\15\2\0\2\0" /* a handler for all codes */
 #define COMMAND_FINALIZE "\2\5"
 
 /* A rank that behaves. */
@@ -548,6 +551,41 @@ static int case_reads_nothing(void)
     return 0;
 }
 
+/* It has a handler for all events, and is sent some that it does not read.  What waits for it is
+ * bounded; the others wait in the ring, where they are lost to it in the end. */
+static int case_reads_no_events(void)
+{
+    static char text[EVENT_BYTES];
+    uint64_t kib = 0;
+    pmix_info_t info;
+
+    begin();
+    WAIT_FOR(fault_log_lines(gateway, NULL) == 0, "the rank before is gone");
+    const int fd = greet_well(1);
+
+    CHECK(request(fd, 200, COMMAND_REGISTER, 6), "%s", strerror(errno));
+    CHECK(answer_drop(fd, 200) == 2, "no status");
+    memset(text, 'e', sizeof(text) - 1);
+    CHECK_STATUS(PMIx_Info_load(&info, "test.text", text, PMIX_STRING), PMIX_SUCCESS);
+    for (unsigned i = 0; i < EVENTS; i++) {
+        CHECK_STATUS(PMIx_Notify_event(PMIX_EXTERNAL_ERR_BASE - 7, NULL, PMIX_RANGE_LOCAL, &info, 1,
+                                       NULL, NULL),
+                     PMIX_SUCCESS);
+        if (i % 100 == 0) { /* the gateway gets its turn, too */
+            fault_good_wait(1);
+        }
+    }
+    kib = fault_memory_kib(server_of_rank());
+    fault_say("%u events of %d bytes that are not read: %llu KiB", EVENTS, EVENT_BYTES,
+              (unsigned long long)kib);
+    CHECK(fault_is_sanitized() || kib < MEMORY_KIB_MAX, "%llu KiB", (unsigned long long)kib);
+    PMIx_Info_destruct(&info);
+    close(fd);
+    is_lost("a rank that reads no events", -1);
+    end();
+    return 0;
+}
+
 static int case_crowd(void)
 {
     static int fds[CROWD];
@@ -576,6 +614,7 @@ static const struct fault_case cases[] = {
     { "ranks", case_ranks },
     { "frames", case_frames },
     { "reads_nothing", case_reads_nothing },
+    { "reads_no_events", case_reads_no_events },
     { "crowd", case_crowd },
 };
 
