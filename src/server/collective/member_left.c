@@ -74,13 +74,12 @@ bool sx_membership_is_waited_for(const struct sx_server *server,
     const struct sx_op_signature meeting = {
         .kind = kind, .procs = &all, .proc_count = 1, .space = entry->space
     };
-    const struct sx_collective *const open = sx_op_signature_oldest(server, &meeting,
-                                                                    sx_op_signature_hash(server,
-                                                                                         &meeting));
+    const struct sx_collective *const open = sx_collective_open_of(
+        sx_op_signature_oldest(server, &meeting, sx_op_signature_hash(server, &meeting)));
     const struct sx_member *const member = open != NULL ? sx_members_find(&open->members, client)
                                                         : NULL;
 
-    return member != NULL && member->arrived && !open->is_over;
+    return member != NULL && member->arrived;
 }
 
 bool sx_membership_left(struct sx_server *server, const struct sx_membership_entry *entry,

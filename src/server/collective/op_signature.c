@@ -187,6 +187,21 @@ struct sx_generation *sx_generation_first(struct sx_generation *oldest,
     return low < oldest->younger_count ? oldest->younger[low] : NULL;
 }
 
+static bool is_open(struct sx_generation *generation, void *arg)
+{
+    (void)arg;
+    return !SX_CONTAINER(generation, struct sx_collective, generation)->is_over;
+}
+
+struct sx_collective *sx_collective_open_of(struct sx_collective *oldest)
+{
+    struct sx_generation *const open = oldest == NULL ? NULL
+                                                      : sx_generation_first(&oldest->generation,
+                                                                            is_open, NULL);
+
+    return open == NULL ? NULL : SX_CONTAINER(open, struct sx_collective, generation);
+}
+
 bool sx_generation_any_older(struct sx_generation *oldest, const struct sx_generation *generation,
                              bool (*fits)(struct sx_generation *generation, void *arg), void *arg)
 {

@@ -477,8 +477,11 @@ uint64_t sx_op_signature_hash(const struct sx_server *server,
 /* Return: the oldest open operation of @meeting, whose hash is @hash; NULL: there is none. */
 struct sx_collective *sx_op_signature_oldest(const struct sx_server *server,
                                              const struct sx_op_signature *meeting, uint64_t hash);
-/* The same of all spaces: the oldest of the next one, the first for @oldest NULL.  For kinds that
- * are known by their id. */
+/* Return: the first, from @oldest (or NULL) on, that has not ended.  One that is over stays while
+ * the host has it, or gets its failure.  NULL: there is none. */
+struct sx_collective *sx_collective_open_of(struct sx_collective *oldest);
+/* As sx_op_signature_oldest, of all spaces: the oldest of the next one, the first for @oldest NULL.
+ * For kinds that are known by their id. */
 struct sx_collective *sx_op_signature_next(const struct sx_server *server,
                                            const struct sx_op_signature *meeting, uint64_t hash,
                                            const struct sx_collective *oldest);

@@ -58,12 +58,6 @@ void sx_group_end(struct sx_server *server, struct sx_membership_entry *group)
     sx_membership_end(server, group);
 }
 
-static bool is_open(struct sx_generation *generation, void *arg)
-{
-    (void)arg;
-    return !SX_CONTAINER(generation, struct sx_collective, generation)->is_over;
-}
-
 /* The oldest construct of the next space.  Return: NULL at the end. */
 static struct sx_collective *space_next(const struct sx_server *server, const char *name,
                                         const struct sx_collective *oldest)
@@ -71,14 +65,6 @@ static struct sx_collective *space_next(const struct sx_server *server, const ch
     const struct sx_op_signature meeting = { .kind = SX_COLLECTIVE_GROUP_CONSTRUCT, .id = name };
 
     return sx_op_signature_next(server, &meeting, sx_op_signature_hash(server, &meeting), oldest);
-}
-
-/* A construct that is over may stay while the host has it, and is then the oldest. */
-static struct sx_collective *open_of(struct sx_collective *oldest)
-{
-    struct sx_generation *const open = sx_generation_first(&oldest->generation, is_open, NULL);
-
-    return open != NULL ? SX_CONTAINER(open, struct sx_collective, generation) : NULL;
 }
 
 static bool has_called(const struct sx_collective *construct, uid_t uid)
@@ -93,7 +79,7 @@ struct sx_collective *sx_group_construct_next(const struct sx_server *server, co
     bool is_behind = open == NULL;
 
     while (found == NULL && (oldest = space_next(server, name, oldest)) != NULL) {
-        struct sx_collective *const one = open_of(oldest);
+        struct sx_collective *const one = sx_collective_open_of(oldest);
 
         found = is_behind ? one : NULL;
         is_behind |= one != NULL && one == open;
@@ -107,7 +93,7 @@ struct sx_collective *sx_group_being_built(const struct sx_server *server, uid_t
     struct sx_collective *oldest = NULL, *open = NULL;
 
     while ((oldest = space_next(server, name, oldest)) != NULL) {
-        open = open_of(oldest);
+        open = sx_collective_open_of(oldest);
         if (open != NULL && has_called(open, uid)) {
             return open;
         }
@@ -121,7 +107,7 @@ uint64_t sx_group_construct_space(struct sx_server *server, uid_t uid, const cha
     bool is_first = true;
 
     while ((oldest = space_next(server, name, oldest)) != NULL) {
-        if (has_called(oldest, uid) && open_of(oldest) == NULL) {
+        if (has_called(oldest, uid) && sx_collective_open_of(oldest) == NULL) {
             return oldest->space; /* behind the one that the host has */
         }
         is_first = false;

@@ -1023,6 +1023,35 @@ Test(rounds, notify_that_a_disconnect_has_failed_by_a_death)
     }
 }
 
+/* A disconnect has failed, which the other node has still to get.  A retry waits behind it; one more
+ * retry of the same process is refused. */
+Test(rounds, refuse_a_second_retry_behind_a_disconnect_that_has_failed)
+{
+    static const struct call disconnect = { .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" };
+
+    nodes_begin_with_absent(2);
+    absent_calls(&connects[1]);
+    both_call(&connects[1]);
+    answer_all();
+    member_calls(0, &disconnect);
+    node_run(&nodes[0], absent_is_lost, NULL);
+    expect(0, 3, 1, PMIX_ERR_LOST_CONNECTION);
+    member_calls(0, &disconnect);
+    expect(0, 4, 0, 0);
+    member_calls(0, &disconnect);
+    expect(0, 5, 1, PMIX_ERR_INVALID_OPERATION);
+    member_calls(1, &disconnect);
+    answer_all();
+    expect(1, 2, 1, PMIX_ERR_LOST_CONNECTION);
+    expect(0, 4, 0, 0);
+    member_calls(1, &disconnect);
+    answer_all();
+    expect(0, 4, 1, PMIX_SUCCESS);
+    expect(1, 3, 1, PMIX_SUCCESS);
+    expect_no_rounds();
+    nodes_end();
+}
+
 /* The absent member has ended on another node, whose event this node gets. */
 static void absent_ends_elsewhere(struct node *node, const void *arg)
 {
