@@ -152,6 +152,11 @@ bool sx_fence_host_reaches(const struct sx_server *server);
 /* Contribute the values of the members here: the news when all nodes take part, else all values. */
 pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob);
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn answered);
+/* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged, when the bytes (at a multiple of 8) with
+ * which the host has answered a fence that collects data have nothing of a node with members;
+ * PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_fence_nodes_judge(const struct sx_collective *collective, const char *bytes,
+                                   size_t size);
 bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
                             pmix_status_t *ret_status);
 

@@ -53,6 +53,9 @@ pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_bl
 {
     pmix_status_t rc = sx_blob_begin(blob);
 
+    if (rc == PMIX_SUCCESS && !collective->collect) {
+        sx_blob_flag(blob, SX_BLOB_PARTIAL);
+    }
     for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
         struct sx_member *member = &collective->members.all[i];
         const struct sx_client *client = member->client;
@@ -96,6 +99,27 @@ pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn
     return sx_joint_upcall(members->server, SX_UPCALL_FENCE_NB, &joint);
 }
 
+/* Store the values of the other nodes.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged,
+ * when a node is missing; PMIX_ERR_OUT_OF_RESOURCE; PMIX_ERR_UNPACK_FAILURE, logged. */
+static pmix_status_t bytes_take(struct sx_collective *collective, const char *bytes, size_t size)
+{
+    struct sx_server *const server = collective->members.server;
+    char *copy;
+    pmix_status_t rc = sx_blob_align(&bytes, size, &copy);
+
+    if (rc == PMIX_SUCCESS && size > 0) {
+        rc = sx_blob_read(server, bytes, size, sx_modex_store);
+        if (rc == PMIX_ERR_UNPACK_FAILURE) {
+            rc = sx_blob_refuse(size, "a fence", collective->members.real.all[0].nspace);
+        }
+    }
+    if (rc == PMIX_SUCCESS) {
+        rc = sx_fence_nodes_judge(collective, bytes, size);
+    }
+    free(copy);
+    return rc;
+}
+
 bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_host_answer *answer,
                             pmix_status_t *ret_status)
 {
@@ -106,12 +130,8 @@ bool sx_fence_host_answered(struct sx_collective *collective, const struct sx_ho
     if (collective->part.is_alone && !sx_rounds_fence_was_alone(collective, answer)) {
         return false;
     }
-    if (status == PMIX_SUCCESS && answer->size > 0) {
-        status = sx_blob_read(server, answer->bytes, answer->size, sx_modex_store);
-        if (status == PMIX_ERR_UNPACK_FAILURE) {
-            status = sx_blob_refuse(answer->size, "a fence",
-                                    collective->members.real.all[0].nspace);
-        }
+    if (status == PMIX_SUCCESS) {
+        status = bytes_take(collective, answer->bytes, answer->size);
     }
     if (status == PMIX_SUCCESS) {
         news_have_arrived(collective);

@@ -15,7 +15,7 @@
 
 struct blob_header {
     uint32_t magic;
-    uint16_t version, reserved;
+    uint16_t version, flags;
     uint64_t size;
 };
 static_assert(sizeof(struct blob_header) == 16, "fixed by blob version 1");
@@ -115,6 +115,15 @@ pmix_status_t sx_blob_begin_as(struct sx_blob *blob, enum sx_blob_magic magic)
     }
     memcpy(blob->bytes, &header, sizeof(header));
     return PMIX_SUCCESS;
+}
+
+void sx_blob_flag(struct sx_blob *blob, uint16_t flag)
+{
+    uint16_t flags;
+
+    memcpy(&flags, blob->bytes + offsetof(struct blob_header, flags), sizeof(flags));
+    flags |= flag;
+    memcpy(blob->bytes + offsetof(struct blob_header, flags), &flags, sizeof(flags));
 }
 
 pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uint32_t rank,
@@ -433,6 +442,7 @@ bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret)
         return false;
     }
     *ret = (struct sx_blob_view){ .magic = (enum sx_blob_magic)header.magic,
+                                  .flags = header.flags,
                                   .bytes = *at,
                                   .size = header.size,
                                   .body = (const uint8_t *)*at + sizeof(header),
@@ -440,6 +450,33 @@ bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret)
     *at += header.size;
     *left -= header.size;
     return true;
+}
+
+bool sx_blob_sections(const char *bytes, size_t size,
+                      void (*fn)(const char *nspace, uint32_t rank, void *arg), void *arg)
+{
+    struct sx_blob_view blob;
+    struct sx_opened section;
+    bool is_whole = true;
+
+    while (is_whole && size > 0) {
+        is_whole = sx_blob_next(&bytes, &size, &blob) && blob.magic == SX_BLOB_PUTS &&
+                   (blob.flags & SX_BLOB_PARTIAL) == 0;
+        const uint8_t *at = is_whole ? blob.body : NULL;
+        size_t left = is_whole ? blob.body_size : 0;
+
+        while (is_whole && left > 0) {
+            const struct sx_opened_part *const name = &section.parts[SECTION_NSPACE];
+            char nspace[PMIX_MAX_NSLEN + 1] = { 0 };
+
+            is_whole = sx_body_next(&section, &section_body, &at, &left) == NULL;
+            if (is_whole) {
+                memcpy(nspace, name->at, name->size);
+                fn(nspace, ((const struct section_header *)section.head)->rank, arg);
+            }
+        }
+    }
+    return is_whole;
 }
 
 pmix_status_t sx_blob_align(const char **bytes, size_t size, char **ret_copy)

@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The shmix authors */
 /* blob.h - what ranks have put, as bytes for the servers of other nodes.
  *
- *   blob:  {u32 magic, u16 version, u16 0, u64 size of the whole blob} sections
+ *   blob:  {u32 magic, u16 version, u16 flags, u64 size of the whole blob} sections
  *   section: {u32 rank, u32 nspace_len, u64 size of what follows} nspace padded to 8, messages
  *   message: {u64 length} struct sx_lane_put, key, body as in a lane, padded to 8
  *
@@ -28,6 +28,8 @@ enum sx_blob_magic {
     SX_BLOB_ROUND = 0x44525853, /* "SXRD": rounds.h */
 };
 
+#define SX_BLOB_PARTIAL 1u /* flag: members of the fence may have no section */
+
 /* Growing bytes; zeroed is empty. */
 struct sx_blob {
     char *bytes; /* malloc'ed: the taker frees them */
@@ -46,6 +48,8 @@ static inline pmix_status_t sx_blob_begin(struct sx_blob *blob)
 char *sx_blob_extend(struct sx_blob *blob, size_t size);
 /* Write the size of the blob into its header. */
 void sx_blob_seal(struct sx_blob *blob);
+/* Set a flag of the blob, which has begun. */
+void sx_blob_flag(struct sx_blob *blob, uint16_t flag);
 /* Append a section: @messages as they came, or everything of the rank that other nodes may
  * see, out of the stores. */
 pmix_status_t sx_blob_add_messages(struct sx_blob *blob, const char *nspace, uint32_t rank,
@@ -64,6 +68,7 @@ pmix_status_t sx_news_refer(struct sx_client *client, const char *key);
 /* One of several blobs that a host has concatenated. */
 struct sx_blob_view {
     enum sx_blob_magic magic;
+    uint16_t flags;
     const char *bytes; /* all of it ... */
     size_t size;
     const uint8_t *body; /* ... and what is behind its header */
@@ -72,6 +77,11 @@ struct sx_blob_view {
 /* The next one of the *left bytes at *at (at a multiple of 8), which are moved on.  Return: false
  * for bytes that are not a blob of this version. */
 bool sx_blob_next(const char **at, size_t *left, struct sx_blob_view *ret);
+
+/* Call @fn with the rank of each section of these blobs (at a multiple of 8), also where it has no
+ * puts.  Return: false when a blob is partial, or is not of puts. */
+bool sx_blob_sections(const char *bytes, size_t size,
+                      void (*fn)(const char *nspace, uint32_t rank, void *arg), void *arg);
 
 /* A host may hand out any address: *bytes at a multiple of 8, as they are or copied to *ret_copy,
  * which the caller frees.  Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */

@@ -234,6 +234,37 @@ static inline void host_answers_each_alone(void)
     }
 }
 
+/* It gives each node what the others have given, and not its own bytes. */
+static inline void host_answers_without_own(void)
+{
+    struct word words[NODES_MAX];
+
+    cr_assert(host_can_answer());
+    cr_assert_eq(node_count, 2);
+    round_count++;
+    for (unsigned i = 0; i < 2; i++) {
+        words[i] = (struct word){ PMIX_SUCCESS, nodes[1 - i].bytes, nodes[1 - i].size };
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        node_run(&nodes[i], word_said, &words[i]);
+    }
+    free(words[0].bytes);
+    free(words[1].bytes);
+}
+
+/* It gives nobody anything. */
+static inline void host_answers_nothing(void)
+{
+    cr_assert(host_can_answer());
+    round_count++;
+    for (unsigned i = 0; i < node_count; i++) {
+        char *const given = nodes[i].bytes;
+
+        node_run(&nodes[i], word_said, &(struct word){ PMIX_SUCCESS, NULL, 0 });
+        free(given);
+    }
+}
+
 /* ---- members -------------------------------------------------------------------------------- */
 
 struct call {
@@ -241,6 +272,7 @@ struct call {
     const char *id;
     uint32_t seconds; /* a limit; 0: none */
     bool asks;        /* the others to come */
+    bool collects;    /* data */
     const char *list; /* names the processes; NULL: the jobs */
 };
 
@@ -263,7 +295,9 @@ static void member_arrives(struct node *node, const void *arg)
         struct sx_lane_arrive head;
         char procs[NODES_MAX * (PMIX_MAX_NSLEN + 9)];
         char infos[1024];
-    } message = { .head = { .kind = call->kind, .op = ++node->calls } };
+    } message = { .head = { .kind = call->kind,
+                            .op = ++node->calls,
+                            .flags = call->collects ? SX_ARRIVE_COLLECT : 0 } };
     char *at = message.procs;
     pmix_info_t info[3];
     size_t ninfo = 0, size = 0;

@@ -279,6 +279,9 @@ static void answer(unsigned number, pmix_status_t status, const char *key)
     cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
     cr_assert_eq(sx_blob_add_messages(&blob, NSPACE, FAR, messages.bytes, messages.size),
                  PMIX_SUCCESS);
+    for (uint32_t rank = 0; rank < 2; rank++) { /* of another job, which has put nothing */
+        cr_assert_eq(sx_blob_add_messages(&blob, OTHER, rank, NULL, 0), PMIX_SUCCESS);
+    }
     sx_blob_clear(&messages);
     asked[number].cbfunc(status, blob.bytes, blob.size, asked[number].cbdata, release, blob.bytes);
     (void)waits(); /* behind the answer */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "../../base/bodies.h"
+#include "../../control/engines.h"
 #include "../rounds.h"
 
 #define OPS 2u
@@ -447,6 +448,69 @@ Test(rounds, notify_once_that_a_member_has_died)
     expect(0, 1, 0, 0);
     expect(1, 1, 1, PMIX_ERR_LOST_CONNECTION);
     cr_expect_eq(nodes[1].server.collective.rounds.count, 0);
+    nodes_end();
+}
+
+static void host_answers_well(void)
+{
+    host_answers(PMIX_SUCCESS);
+}
+
+/* What the host gives to each node for a fence, which collects data on the first node, the second,
+ * or both. */
+static const struct {
+    const char *why;
+    void (*host_answers)(void);
+    bool collects[2];
+    pmix_status_t want[2];
+} collecting[] = {
+    { "all", host_answers_well, { true, true }, { PMIX_SUCCESS, PMIX_SUCCESS } },
+    { "all but its own", host_answers_without_own, { true, true }, { PMIX_SUCCESS, PMIX_SUCCESS } },
+    { "its own alone",
+      host_answers_each_alone,
+      { true, true },
+      { PMIX_ERR_PARTIAL_SUCCESS, PMIX_ERR_PARTIAL_SUCCESS } },
+    { "nothing",
+      host_answers_nothing,
+      { true, true },
+      { PMIX_ERR_PARTIAL_SUCCESS, PMIX_ERR_PARTIAL_SUCCESS } },
+    { "nothing for a barrier",
+      host_answers_nothing,
+      { false, false },
+      { PMIX_SUCCESS, PMIX_SUCCESS } },
+    { "all, and one asks for data", host_answers_well, { true, false }, { PMIX_SUCCESS } },
+    { "its own alone, and one asks for data",
+      host_answers_each_alone,
+      { true, false },
+      { PMIX_ERR_PARTIAL_SUCCESS, PMIX_SUCCESS } },
+};
+
+Test(rounds, without_the_bytes_of_a_node_are_a_partial_success)
+{
+    static const pmix_value_t host = { .type = PMIX_STRING, .data.string = (char *)"far" };
+
+    nodes_begin(2);
+    cr_assert_eq(sx_store_put(&nodes[0].job->store, SX_REALM_JOB, 1, PMIX_HOSTNAME, PMIX_GLOBAL,
+                              &host),
+                 PMIX_SUCCESS);
+    for (size_t i = 0; i < SX_COUNT(collecting); i++) {
+        const int log_fd = test_capture_stderr();
+
+        for (unsigned node = 0; node < 2; node++) {
+            const struct call call = { .kind = SX_COLLECTIVE_FENCE,
+                                       .collects = collecting[i].collects[node] };
+
+            member_calls(node, &call);
+        }
+        collecting[i].host_answers();
+        for (unsigned node = 0; node < 2; node++) {
+            cr_expect_eq(nodes[node].statuses[nodes[node].calls], collecting[i].want[node],
+                         "%s: node %u: %d", collecting[i].why, node,
+                         nodes[node].statuses[nodes[node].calls]);
+        }
+        cr_expect_eq(test_count_lines(log_fd, "without the bytes of node far"),
+                     collecting[i].want[0] != PMIX_SUCCESS, "%s", collecting[i].why);
+    }
     nodes_end();
 }
 
