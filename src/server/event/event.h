@@ -139,7 +139,8 @@ struct sx_event_note {
 #define SX_EVENT_NOTES_MAX 4u
 /* Publish an action or a state change of @client to @count processes at @to (empty: nothing
  * happens), on other nodes too.  Receivers that do not fit into one event get it in several, each
- * of them once. */
+ * of them once.  One that would be too long for its notes goes without the last ones, logged, as
+ * long as these are data of members or their list. */
 void sx_event_to(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                  const pmix_proc_t to[], size_t count, const struct sx_event_note notes[],
                  size_t note_count);

@@ -76,6 +76,17 @@ static void too_long_log(pmix_status_t code, const pmix_proc_t *source)
     lost_log(code, source, "it would take more than 4 MiB");
 }
 
+/* The event has no room for @note, and goes without. */
+static void shorter_log(pmix_status_t code, const pmix_proc_t *source,
+                        const struct sx_event_note *note)
+{
+    sx_log(SX_LOG_WARN,
+           "event %d of %s.%u goes without %s, with which it would take more than 4 MiB: its "
+           "receivers have to ask for it",
+           code, source->nspace, source->rank,
+           note->infos != NULL ? "the data of the members" : note->key);
+}
+
 /* So many processes always fit: each takes a name and less than as many bytes in each of two
  * lists. */
 #define PROCS_SURE SX_PROCS_RUNS_MAX
@@ -312,8 +323,9 @@ static bool make_part(struct sx_server *server, pmix_status_t code, struct sx_cl
     return make_of(server, code, client, NULL, source, options, info, ninfo);
 }
 
-/* The same to PROCS_SURE receivers at a time. */
-static void make_parts(struct sx_server *server, pmix_status_t code, struct sx_client *client,
+/* The same to PROCS_SURE receivers at a time.  Return: false when it would be too long for what it
+ * has beside its receivers, and reaches nobody. */
+static bool make_parts(struct sx_server *server, pmix_status_t code, struct sx_client *client,
                        const pmix_proc_t *source, const struct crowd *to, pmix_info_t info[],
                        size_t ninfo)
 {
@@ -325,10 +337,25 @@ static void make_parts(struct sx_server *server, pmix_status_t code, struct sx_c
         part.all = to->all + done;
         part.count = rest < PROCS_SURE ? rest : PROCS_SURE;
         if (!make_part(server, code, client, source, &part, info, ninfo)) {
-            too_long_log(code, source);
-            return; /* for what it has beside its receivers */
+            if (done == 0) {
+                return false;
+            }
+            too_long_log(code, source); /* others have received it: the rest does not */
+            return true;
         }
     }
+    return true;
+}
+
+/* Return: how many of @notes an event needs: the last ones may be data of the members and their
+ * list, which receivers can ask for. */
+static size_t notes_needed(const struct sx_event_note notes[], size_t note_count)
+{
+    while (note_count > 0 &&
+           (notes[note_count - 1].infos != NULL || notes[note_count - 1].count > 1)) {
+        note_count--;
+    }
+    return note_count;
 }
 
 /* @client: as in make_of. */
@@ -354,8 +381,18 @@ static void make_to(struct sx_server *server, pmix_status_t code, struct sx_clie
     load(&info[1], PMIX_EVENT_AFFECTED_PROC, PMIX_PROC);
     info[1].value.data.proc = &source;
     notes_load(&info[2], notes, note_count, arrays);
-    if (to->count > SX_PROCS_MAX || !make_part(server, code, client, &source, to, info, 2 + more)) {
-        make_parts(server, code, client, &source, to, info, 2 + more);
+    size_t ninfo = 2 + more;
+    bool is_made = to->count <= SX_PROCS_MAX &&
+                   make_part(server, code, client, &source, to, info, ninfo);
+
+    while (!is_made && !(is_made = make_parts(server, code, client, &source, to, info, ninfo)) &&
+           note_count > notes_needed(notes, note_count)) {
+        note_count--;
+        ninfo -= infos_count(&notes[note_count], 1);
+        shorter_log(code, &source, &notes[note_count]);
+    }
+    if (!is_made) {
+        too_long_log(code, &source);
     }
     if (info != here) {
         free(info);

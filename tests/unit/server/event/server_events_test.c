@@ -184,44 +184,78 @@ Test(event_made, of_an_abort_names_all_processes_if_need_be_in_several)
     }
 }
 
-static void notify_many(void *note, uint64_t now_ns)
+enum many { TO_MANY, OF_MANY_LAST, OF_MANY_FIRST };
+
+static void notify_many(void *what, uint64_t now_ns)
 {
+    const enum many many = *(enum many *)what;
     pmix_proc_t *const procs = many_new(MANY_MAX);
+    const struct sx_event_note name = { .key = PMIX_GROUP_ID, .text = "group" };
+    const struct sx_event_note members = { .key = PMIX_GROUP_MEMBERSHIP,
+                                           .procs = procs,
+                                           .count = many == TO_MANY ? 1 : MANY_MAX };
+    const struct sx_event_note notes[] = { many == OF_MANY_FIRST ? members : name,
+                                           many == OF_MANY_FIRST ? name : members };
 
     (void)now_ns;
-    sx_event_to(&server, PMIX_GROUP_LEFT, client, procs, *(bool *)note ? 2 : MANY_MAX,
-                &(struct sx_event_note){ .key = PMIX_GROUP_MEMBERSHIP,
-                                         .procs = procs,
-                                         .count = *(bool *)note ? MANY_MAX : 1 },
-                1);
+    sx_event_to(&server, PMIX_GROUP_LEFT, client, procs, many == TO_MANY ? MANY_MAX : 2, notes, 2);
     free(procs);
 }
 
 Test(event_made, to_many_receivers_is_several_and_each_gets_one)
 {
-    bool in_note = false;
+    enum many many = TO_MANY;
 
-    bare_call(&server, notify_many, &in_note);
+    bare_call(&server, notify_many, &many);
     cr_expect_eq(named_count(PMIX_GROUP_LEFT, SX_EVENT_TARGETS, named, MANY_MAX), MANY_MAX);
+}
+
+/* Read into @line what notify_many logs. */
+static void notify_many_line(enum many many, char *line, size_t size)
+{
+    const int kept = dup(STDERR_FILENO);
+    int ends[2];
+
+    cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
+    bare_call(&server, notify_many, &many);
+    cr_assert(dup2(kept, STDERR_FILENO) >= 0);
+    close(ends[1]);
+    cr_assert_gt(read(ends[0], line, size), 0);
+    close(ends[0]);
+    close(kept);
 }
 
 Test(event_made, says_that_an_event_is_too_large)
 {
-    const int kept = dup(STDERR_FILENO);
     char line[512] = "";
-    bool in_note = true;
-    int ends[2];
 
-    cr_assert(kept >= 0 && pipe(ends) == 0 && dup2(ends[1], STDERR_FILENO) >= 0);
-    bare_call(&server, notify_many, &in_note);
-    cr_assert(dup2(kept, STDERR_FILENO) >= 0);
-    close(ends[1]);
-    cr_assert_gt(read(ends[0], line, sizeof(line) - 1), 0);
-    close(ends[0]);
-    close(kept);
+    notify_many_line(OF_MANY_FIRST, line, sizeof(line) - 1);
     cr_expect_not_null(strstr(line, "of job.2 reaches nobody: it would take more than 4 MiB"), "%s",
                        line);
     cr_expect_null(newest(job));
+}
+
+/* All receive the event, and those who want the members ask for them by the group's name. */
+Test(event_made, of_a_group_with_too_many_members_goes_without_them)
+{
+    char line[512] = "";
+    pmix_info_t *info = NULL;
+    size_t ninfo = 0;
+
+    notify_many_line(OF_MANY_LAST, line, sizeof(line) - 1);
+    cr_expect_not_null(strstr(line,
+                              "of job.2 goes without " PMIX_GROUP_MEMBERSHIP ", with which it "
+                              "would take more than 4 MiB"),
+                       "%s", line);
+    struct sx_event_block *const block = newest(job);
+
+    cr_assert_not_null(block);
+    cr_assert_eq(sx_event_block_infos(block, &info, &ninfo), PMIX_SUCCESS);
+    for (size_t i = 0; i < ninfo; i++) {
+        cr_expect_not(PMIx_Check_key(info[i].key, PMIX_GROUP_MEMBERSHIP));
+    }
+    cr_expect_gt(ninfo, 0);
+    PMIx_Info_free(info, ninfo);
 }
 
 static void pset(void *defined, uint64_t now_ns)
