@@ -134,8 +134,8 @@ set(CPACK_RPM_DEVELOPMENT_PACKAGE_REQUIRES "shmix-libs = ${PROJECT_VERSION}")
 set(share ${CMAKE_INSTALL_FULL_DATADIR})
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     ${share}/man ${share}/man/man1 ${share}/man/man3 ${share}/man/man7 ${share}/bash-completion
-    ${share}/bash-completion/completions ${share}/zsh ${share}/zsh/site-functions ${share}/fish
-    ${share}/fish/vendor_completions.d ${CMAKE_INSTALL_FULL_LIBDIR}/../cmake
+    ${share}/bash-completion/completions
+    ${CMAKE_INSTALL_FULL_LIBDIR}/../cmake
     ${CMAKE_INSTALL_FULL_LIBDIR}/../pkgconfig)
 # Its libpmix.so.2 lies where the linker does not look by itself: no other package is to be satisfied by it.
 set(CPACK_RPM_LIBRARY_PACKAGE_AUTOPROV OFF)
