@@ -29,7 +29,7 @@ struct starter {
     void *arg;
     pid_t pid;                /* -1: there is no child */
     _Atomic uint32_t running; /* its pid, which the kernel clears */
-    _Alignas(64) char stack[STACK_BYTES];
+    _Alignas(16) char stack[STACK_BYTES];
 };
 
 /* Of the launcher's thread. */
