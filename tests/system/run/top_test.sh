@@ -26,9 +26,10 @@ shows() { # PATTERN [ARGS...]
 }
 
 # Lines: no server is asked.
+await "the fence is open" shows "^fence of server $server: 2 of 3, " --once "$server"
 kill -STOP "$server"
 await "the server is stopped" is_stopped "$server"
-await "the fence is open" shows "^fence of server $server: 2 of 3, .* s, missing shmix-.*\\.2\$" --once "$server"
+await "the fence is still open" shows "^fence of server $server: 2 of 3, .* s, missing shmix-.*\\.2\$" --once "$server"
 shows "^ *$late .* 2 runs " --once "$server" || fail "the rank that is late"
 shows "^ *$server .* stopped " --once --view servers --sort NAME "$server" || fail "the server's state"
 shows "^{\"view\":\"jobs\",\"server\":$server," --json -n 1 "$server" || fail "JSON"
