@@ -191,17 +191,17 @@ static struct fabric *fabric_new(struct sx_request *request)
 static void on_fabric(pmix_status_t status, void *cbdata)
 {
     struct fabric *const fabric = cbdata;
-    struct sx_request *const request = fabric->request;
+    struct sx_session *const session = fabric->request->session;
 
     if (status == PMIX_SUCCESS) {
-        request->session->fabric = fabric->ours;
+        session->fabric = fabric->ours;
+        session->fabric.info = NULL;
+        session->fabric.ninfo = 0;
     }
-    sx_request_on_infos(status, fabric->ours.info, fabric->ours.ninfo, request, NULL, NULL);
+    sx_request_on_infos(status, fabric->ours.info, fabric->ours.ninfo, fabric->request, NULL, NULL);
     if (fabric->ours.info != NULL) {
         PMIX_INFO_FREE(fabric->ours.info, fabric->ours.ninfo);
     }
-    request->session->fabric.info = NULL;
-    request->session->fabric.ninfo = 0;
     free(fabric);
 }
 

@@ -23,7 +23,15 @@
 #define KEYS 300
 #define HEADER_BYTES 16
 
-enum { REQ = 0, COMMIT = 2, FENCENB = 3, GETNB = 4, FINALIZE = 5, REFRESH_CACHE = 33 };
+enum {
+    REQ = 0,
+    COMMIT = 2,
+    FENCENB = 3,
+    GETNB = 4,
+    FINALIZE = 5,
+    FABRIC_REGISTER = 30,
+    REFRESH_CACHE = 33
+};
 
 /* ---- a process with the other library, and its gateway --------------------------------------- */
 
@@ -370,6 +378,37 @@ static int a_refresh_brings_what_has_changed(int rank)
     return theirs_end();
 }
 
+/* ---- the host's fabric ----------------------------------------------------------------------- */
+
+static pmix_status_t on_fabric(const pmix_proc_t *requestor, pmix_fabric_operation_t op,
+                               const pmix_info_t directives[], size_t ndirs,
+                               pmix_info_cbfunc_t cbfunc, void *cbdata)
+{
+    pmix_info_t vendor = info_text(PMIX_FABRIC_VENDOR, "vendor");
+
+    cbfunc(PMIX_SUCCESS, &vendor, 1, cbdata, NULL, NULL);
+    PMIx_Info_destruct(&vendor);
+    return PMIX_SUCCESS;
+}
+
+/* Again and again: what one answer leaves serves the next. */
+static int a_fabric_is_described(int rank)
+{
+    theirs_begin(rank);
+    for (int i = 0; i < 3; i++) {
+        struct sx_wire_writer w = request_of(FABRIC_REGISTER);
+        struct sx_wire_reader answer;
+        struct sx_codec_infos infos;
+
+        sx_codec_put_size(&w, 0);
+        answer = ask(&w);
+        infos = sx_codec_get_infos(&answer);
+        CHECK(infos.count >= 1 && PMIx_Check_key(infos.at[0].key, PMIX_FABRIC_VENDOR));
+        sx_codec_infos_free(&infos);
+    }
+    return theirs_end();
+}
+
 static const struct job_case cases[] = {
     { "many_keys_take_few_messages", 2, many_keys_take_few_messages },
     { "one_key_brings_few_others", 2, one_key_brings_few_others },
@@ -378,6 +417,11 @@ static const struct job_case cases[] = {
       a_fence_is_answered_before_its_data_are_mapped },
     { "a_commit_is_taken_at_once", 2, a_commit_is_taken_at_once },
     { "a_refresh_brings_what_has_changed", 2, a_refresh_brings_what_has_changed },
+    { "a_fabric_is_described", 1, a_fabric_is_described },
 };
 
-JOB_MAIN(cases)
+int main(int argc, char **argv)
+{
+    job_module.fabric = on_fabric;
+    return job_main(argc, argv, cases, sizeof(cases) / sizeof(*cases));
+}
