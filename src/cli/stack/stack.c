@@ -118,6 +118,7 @@ static int show(const struct wish *wish, struct sx_stack_tool *tool, struct sx_s
     }
     tool->frames_max = (uint32_t)wish->frames;
     tool->limit_ns = wish->timeout_ns;
+    tool->patience_ns = sx_deadline_ns(sx_now_ns(), SX_NS_PER_SEC);
     tool->deadline_ns = sx_deadline_ns(sx_now_ns(), wish->within_ns);
     sx_stack_tool_run(tool, list);
     const size_t problems = sx_stack_print(list, wish->json);

@@ -76,6 +76,7 @@ struct sx_stack_tool {
     bool is_gdb;
     uint32_t frames_max;
     uint64_t limit_ns;    /* for one process */
+    uint64_t patience_ns; /* until then wait for processes that others trace */
     uint64_t deadline_ns; /* for all of them */
 };
 

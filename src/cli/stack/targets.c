@@ -87,7 +87,6 @@ static bool has_rank(const char *ranks, uint32_t rank)
 
 static char *problem_of(pid_t pid)
 {
-    const pid_t tracer = sx_proc_tracer(pid);
     uid_t uid;
 
     if (sx_proc_has_ended(pid) || sx_proc_state(pid) == 'Z') {
@@ -97,8 +96,7 @@ static char *problem_of(pid_t pid)
         return sx_cli_printf("it may be looked at by its user and root only%s",
                              sx_whose_users(pid));
     }
-    return tracer == 0 ? NULL
-                       : sx_cli_printf("process %d, a debugger or the like, holds it", (int)tracer);
+    return NULL;
 }
 
 static void process_add(struct sx_stack_list *list, pid_t pid, pid_t server, const char *nspace,

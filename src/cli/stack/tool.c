@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -113,6 +114,23 @@ static void child_be(const struct sx_stack_tool *tool, pid_t pid, int out, pid_t
     words_execute(tool, pid);
 }
 
+/* Another user of such a tool may hold the process for a moment.  Return: false, with a problem,
+ * when it is held for longer. */
+static bool tracer_await(const struct sx_stack_tool *tool, struct sx_stack_process *process)
+{
+    const struct timespec pause = { .tv_nsec = 5 * SX_NS_PER_MS };
+    pid_t tracer;
+
+    while ((tracer = sx_proc_tracer(process->pid)) != 0 && sx_now_ns() < tool->patience_ns) {
+        nanosleep(&pause, NULL);
+    }
+    if (tracer != 0) {
+        process->problem = sx_cli_printf("process %d, a debugger or the like, holds it",
+                                         (int)tracer);
+    }
+    return tracer == 0;
+}
+
 static void look_begin(struct look *look, const struct sx_stack_tool *tool,
                        struct sx_stack_process *process)
 {
@@ -120,6 +138,9 @@ static void look_begin(struct look *look, const struct sx_stack_tool *tool,
     int ends[2];
 
     *look = (struct look){ .process = process, .pidfd = -1, .out = -1 };
+    if (!tracer_await(tool, process)) {
+        return;
+    }
     look->was_stopped = sx_proc_state(process->pid) == 'T';
     if (pipe2(ends, O_CLOEXEC) != 0 || (look->child = fork()) < 0) {
         process->problem = sx_cli_printf("%s cannot be started (%s)", tool->path, strerror(errno));

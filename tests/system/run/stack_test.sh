@@ -59,6 +59,22 @@ expect_code 1 "one job of two"
 expect_err "no job 'no.such.job' runs here" "one job of two"
 grep -q '^ranks 0-2' "$work/out" || fail "the other job is not shown"
 
+# A process that another tool holds for a moment is waited for; a debugger that stays is named.
+if command -v gdb >/dev/null; then
+    mkfifo "$work/held" "$work/free"
+    gdb -nx -batch -iex 'set auto-load no' -p "$p1" -ex "shell : >'$work/held'; cat '$work/free'" >/dev/null 2>&1 </dev/null &
+    holder=$!
+    if timeout 60 cat "$work/held" && grep -q '^TracerPid:[[:space:]]*[1-9]' "/proc/$p1/status"; then
+        stack "$job.1"
+        expect_code 1 "a process that a debugger holds"
+        expect_err "no stack of rank 1 .*: process $holder, a debugger or the like, holds it" "a process that a debugger holds"
+    else
+        echo "not tested: a process that a debugger holds, as nothing may be traced here"
+    fi
+    timeout 60 sh -c ': >"$1"' - "$work/free"
+    wait $holder
+fi
+
 # Tools that do not do their work.
 export HOW
 HOW=fails
