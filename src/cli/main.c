@@ -28,6 +28,7 @@ static const struct sx_option rows[] = {
     { .name = "top", .help = "watch servers, jobs and ranks, as top(1) does processes" },
     { .name = "doctor", .help = "tell what is wrong or slow here, why it matters, what to do" },
     { .name = "stack", .help = "show in which functions the threads of ranks are" },
+    { .name = "trace", .help = "run a job, and show its calls of PMIx as a timeline" },
     { .name = "ps, jobs, list, kill",
       .help = "other names: 'shmix ls procs', 'shmix ls' (two), 'shmix ctl term'" },
     { .name = "gateway",
@@ -42,14 +43,14 @@ static const struct sx_option rows[] = {
 static int completion(char **words);
 
 static const struct sx_cli_verb verbs[] = {
-    { &sx_run_verb, sx_launch },         { &sx_events_verb, sx_cli_events },
-    { &sx_ls_verb, sx_cli_ls },          { &sx_get_verb, sx_cli_get },
-    { &sx_query_verb, sx_cli_query },    { &sx_ctl_verb, sx_cli_ctl },
-    { &sx_log_verb, sx_cli_log },        { &sx_mem_verb, sx_cli_mem },
-    { &sx_top_verb, sx_cli_top },        { &sx_doctor_verb, sx_cli_doctor },
-    { &sx_stack_verb, sx_cli_stack },    { &sx_gateway_verb, sx_cli_gateway },
-    { &sx_wrap_verb, sx_cli_wrap },      { &sx_bench_verb, sx_cli_bench },
-    { &sx_completion_verb, completion },
+    { &sx_run_verb, sx_launch },          { &sx_events_verb, sx_cli_events },
+    { &sx_ls_verb, sx_cli_ls },           { &sx_get_verb, sx_cli_get },
+    { &sx_query_verb, sx_cli_query },     { &sx_ctl_verb, sx_cli_ctl },
+    { &sx_log_verb, sx_cli_log },         { &sx_mem_verb, sx_cli_mem },
+    { &sx_top_verb, sx_cli_top },         { &sx_doctor_verb, sx_cli_doctor },
+    { &sx_stack_verb, sx_cli_stack },     { &sx_trace_verb, sx_cli_trace },
+    { &sx_gateway_verb, sx_cli_gateway }, { &sx_wrap_verb, sx_cli_wrap },
+    { &sx_bench_verb, sx_cli_bench },     { &sx_completion_verb, completion },
 };
 
 static int completion(char **words)
@@ -88,10 +89,10 @@ static const struct sx_habit habits[] = {
     { NULL, NULL, false },
 };
 
-/* All verbs except the launcher only read what servers have. */
+/* All verbs except those with a launcher only read what servers have. */
 static int verb_call(int (*fn)(char **words), char **words)
 {
-    if (fn != sx_launch) {
+    if (fn != sx_launch && fn != sx_cli_trace) {
         sx_cli_outside_quiet();
     }
     return fn(words);

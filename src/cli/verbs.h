@@ -35,6 +35,10 @@ int sx_cli_doctor(char **words);
 extern const struct sx_verb sx_stack_verb;
 int sx_cli_stack(char **words);
 
+/* `shmix trace PROGRAM`: run a job, and write the PMIx calls of its ranks as a timeline. */
+extern const struct sx_verb sx_trace_verb;
+int sx_cli_trace(char **words);
+
 /* `shmix events`: follow the events of a running job. */
 extern const struct sx_verb sx_events_verb;
 int sx_cli_events(char **words);

@@ -11,7 +11,7 @@ configured() {
   cmake -G Ninja -S "$source" -B "$1" -DSHMIX_TESTS=OFF -DSHMIX_BENCH=OFF "${@:2}" >"$work/log" 2>&1 ||
     { cat "$work/log"; echo "$1 cannot be configured"; exit 1; }
   mkdir -p "$1/lib" "$1/bin" "$1/libexec" "$1/examples"
-  cp -a "$build"/lib/lib*.so* "$1/lib"
+  cp -a "$build"/lib/lib*.so* "$build/lib/shmix" "$1/lib"
   cp -a "$build/bin/." "$1/bin"
   cp -a "$build/share" "$1"
   cp -a "$build/libexec/." "$1/libexec"

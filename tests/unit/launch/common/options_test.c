@@ -16,7 +16,7 @@ static const struct sx_verb *const verbs[] = {
     &sx_run_verb,   &sx_events_verb, &sx_events_inject_verb, &sx_get_verb,   &sx_ctl_verb,
     &sx_log_verb,   &sx_ls_verb,     &sx_mem_verb,           &sx_bench_verb, &sx_gateway_verb,
     &sx_top_verb,   &sx_doctor_verb, &sx_query_verb,         &sx_wrap_verb,  &sx_completion_verb,
-    &sx_stack_verb,
+    &sx_stack_verb, &sx_trace_verb,
 };
 
 /* Large enough for what any verb is asked, as a whole and for a part. */
