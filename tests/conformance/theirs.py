@@ -21,8 +21,8 @@ import sys
 # Not those that judge what a commit is told (system-put_lost_test): OpenPMIx's does not wait for the answer.
 CHAPTERS = {
     "base": ("system-client_basic_test", "system-get_test", "system-put_take_test", "system-values_test",
-             "system-publish_test", "system-query_test", "system-restart_test", "system-credential_test", "system-spawn_test",
-             "system-fence_host_test", "system-fence_leave_test", "system-late_nspace_test"),
+             "system-publish_test", "system-query_test", "system-restart_test", "system-credential_test",
+             "system-spawn_test", "system-fence_host_test", "system-fence_leave_test", "system-late_nspace_test"),
     "events": ("system-event_client_test", "system-event_again_test", "system-event_host_test",
                "system-event_server_test", "system-event_leave_test", "system-event_unanswered_test"),
     "connect": ("conformance-connect", "conformance-connect_alias", "system-connect_test"),
