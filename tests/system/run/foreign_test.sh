@@ -111,6 +111,25 @@ expect_code 137 "a rank is killed"
 expect_clean "a rank is killed"
 all_gone "$work/pids" || fail "a rank is killed: gateways stay"
 
+# Gateways that are stopped hold nothing up, and do not stay.
+start -n 2 $own "$FOREIGN" wait
+await "a job" ready 2
+echo "$(accepting) $(serving)" >"$work/pids"
+kill -STOP $(cat "$work/pids")
+kill -9 "$(pid_of 0)"
+wait $job
+code=$?
+expect_code 137 "a rank with a stopped gateway is killed"
+await "a rank with a stopped gateway is killed: gateways go" all_gone "$work/pids"
+start -n 2 $own "$FOREIGN" wait
+await "a job" ready 2
+echo "$(accepting) $(serving) $(pid_of 0) $(pid_of 1)" >"$work/pids"
+kill -STOP $(accepting) $(serving)
+kill -9 $job
+wait $job 2>/dev/null
+await "the launcher is killed, gateways are stopped: all end" all_gone "$work/pids"
+await "the launcher is killed, gateways are stopped: the directory goes" nothing_left
+
 start -n 2 $own "$FOREIGN" wait
 await "a job" ready 2
 kill -9 $(serving)
