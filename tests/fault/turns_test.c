@@ -284,7 +284,7 @@ static int case_refusals(void)
 /* ---- the end of a job ------------------------------------------------------------------------ */
 
 #define ENDING_RANKS 160u
-#define ENDING_RANKS_MAX 150u /* of one turn, in which two steps may fall */
+#define ENDING_RANKS_MAX 75u /* of one turn */
 
 struct ending {
     struct sx_loop_post post;

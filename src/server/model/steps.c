@@ -7,10 +7,16 @@
 
 #include "server/model/state.h"
 
-static void turn_begin(struct sx_steps *steps)
+/* All pieces of one turn of the loop have one bound, be they posted or not. */
+static void turn_look(struct sx_steps *steps)
 {
-    steps->turn = steps->server->turn.number;
-    steps->left = steps->max;
+    const struct sx_loop *const loop = steps->server->loop;
+    const uint64_t turn = loop != NULL ? sx_loop_stats(loop).turns : 0;
+
+    if (steps->turn != turn) {
+        steps->turn = turn;
+        steps->left = steps->max;
+    }
 }
 
 static bool step(struct sx_steps *steps)
@@ -24,7 +30,7 @@ static bool step(struct sx_steps *steps)
 
 static void some_do(struct sx_steps *steps)
 {
-    if (step(steps)) {
+    if (steps->left > 0 && step(steps)) {
         return;
     }
     steps->is_posted = sx_loop_post(steps->server->loop, &steps->post) == PMIX_SUCCESS;
@@ -41,7 +47,7 @@ static void posted(void *arg, uint64_t now_ns)
 
     (void)now_ns;
     steps->is_posted = false;
-    turn_begin(steps);
+    turn_look(steps);
     some_do(steps);
 }
 
@@ -49,13 +55,6 @@ void sx_steps_init(struct sx_steps *steps, struct sx_server *server, sx_steps_fn
 {
     *steps = (struct sx_steps){ .server = server, .fn = fn, .max = max, .left = max };
     steps->post = (struct sx_loop_post){ .fn = posted, .arg = steps };
-}
-
-static void turn_look(struct sx_steps *steps)
-{
-    if (steps->turn != steps->server->turn.number) {
-        turn_begin(steps);
-    }
 }
 
 bool sx_steps_take(struct sx_steps *steps)

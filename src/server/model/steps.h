@@ -8,9 +8,9 @@
  *                             \--the rest is posted-/
  *
  * The owner keeps what is left, in lists of its own, and does a part of it in each step.  All parts
- * of one turn have one bound together, except that the first posted step may follow in the same
- * turn.  When the loop has stopped, the rest is done at once.  struct sx_share_work (share.h) is
- * for work that a single client asks and pays for.  Loop thread. */
+ * of one turn of the loop have one bound together.  When the loop has stopped, the rest is done at
+ * once.  struct sx_share_work (share.h) is for work that a single client asks and pays for.  Loop
+ * thread. */
 #ifndef SX_SERVER_MODEL_STEPS_H
 #define SX_SERVER_MODEL_STEPS_H
 

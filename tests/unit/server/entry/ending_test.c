@@ -14,8 +14,8 @@ TestSuite(ending, .init = hosted_begin, .fini = hosted_end, .timeout = 60);
 
 #define JOB "job"
 #define CLIENTS 20000u
-/* Clients that go in one turn, in which two steps may fall. */
-#define AWAY_MAX 3000u
+/* Clients that go in one turn. */
+#define AWAY_MAX 1500u
 #define FORGOTTEN_MAX (4 * AWAY_MAX)
 
 static pmix_status_t job_fill(struct sx_server *server, void *arg)
