@@ -70,8 +70,7 @@ void sx_invitation_close(struct sx_server *server, struct sx_invitation *invitat
         struct sx_guest *const guest = SX_LIST_ENTRY(it, struct sx_guest, link);
 
         sx_table_remove(&server->group.guests, &guest->node);
-        sx_list_remove(&guest->of_client);
-        sx_guest_loss_done(guest);
+        sx_guest_unlink(guest);
     }
 }
 
@@ -138,6 +137,7 @@ struct sx_guest *sx_invitation_guest(const struct sx_server *server,
         struct sx_guest *const guest = SX_CONTAINER(node, struct sx_guest, node);
 
         if (guest->invitation == invitation && guest->client == client) {
+            (void)sx_guest_look(guest);
             return guest;
         }
     }
@@ -149,6 +149,17 @@ static void guest_become(struct sx_guest *guest, enum sx_guest_state state)
     guest->invitation->counts[guest->state]--;
     guest->invitation->counts[state]++;
     guest->state = state;
+}
+
+/* @guest is one of the process that lives. */
+static void guest_link(struct sx_guest *guest)
+{
+    struct sx_client *const client = guest->client;
+
+    sx_guest_unlink(guest);
+    guest->process = client->guest_process;
+    client->guest_count++;
+    sx_list_append(&client->guests, &guest->of_client);
 }
 
 static bool guest_add(struct sx_server *server, struct sx_invitation *invitation,
@@ -168,7 +179,8 @@ static bool guest_add(struct sx_server *server, struct sx_invitation *invitation
     guest->is_new = client != invitation->inviter;
     invitation->counts[guest->state]++;
     sx_list_append(&invitation->guests, &guest->link);
-    sx_list_append(&client->guests, &guest->of_client);
+    sx_list_init(&guest->of_client);
+    guest_link(guest);
     return true;
 }
 
@@ -183,8 +195,7 @@ bool sx_invitation_ask(struct sx_server *server, struct sx_invitation *invitatio
     if (guest->state == SX_GUEST_DECLINED || guest->state == SX_GUEST_LOST) {
         guest_become(guest, SX_GUEST_ASKED);
         guest->is_new = true;
-        sx_list_remove(&guest->of_client);
-        sx_list_append(&client->guests, &guest->of_client);
+        guest_link(guest);
     }
     return true;
 }
@@ -195,9 +206,15 @@ void sx_guest_answer(struct sx_guest *guest, bool accepts)
     guest_become(guest, accepts ? SX_GUEST_ACCEPTED : SX_GUEST_DECLINED);
 }
 
-void sx_guest_loss_done(struct sx_guest *guest)
+void sx_guest_unlink(struct sx_guest *guest)
 {
-    guest->client->guests_lost -= guest->is_lost;
+    struct sx_client *const client = guest->client;
+
+    if (!sx_list_empty(&guest->of_client)) {
+        *(guest->process == client->guest_process ? &client->guest_count
+                                                  : &client->guests_lost) -= 1;
+        sx_list_remove(&guest->of_client);
+    }
     guest->is_lost = false;
 }
 
@@ -205,7 +222,7 @@ bool sx_guest_lose(struct sx_guest *guest)
 {
     const bool matters = guest->state == SX_GUEST_ASKED || guest->state == SX_GUEST_ACCEPTED;
 
-    sx_list_remove(&guest->of_client);
+    sx_guest_unlink(guest);
     if (matters) {
         gifts_clear(guest);
         guest_become(guest, SX_GUEST_LOST);
@@ -234,6 +251,41 @@ void sx_guest_ask_later(struct sx_guest *guest)
     sx_guest_settle(guest);
     guest->is_awaited = true;
     guest->invitation->awaited++;
+}
+
+void sx_guests_end(struct sx_server *server, struct sx_client *client)
+{
+    client->guests_lost += client->guest_count;
+    client->guest_count = 0;
+    client->guest_process++;
+    sx_list_splice(&server->group.lost, &client->guests);
+}
+
+bool sx_guest_look(struct sx_guest *guest)
+{
+    struct sx_list *const next = guest->of_client.next;
+
+    if (guest->process == guest->client->guest_process || guest->is_lost ||
+        sx_list_empty(&guest->of_client)) {
+        return false;
+    }
+    guest->is_lost = sx_guest_lose(guest) || guest->invitation->inviter == guest->client;
+    if (guest->is_lost) {
+        sx_guest_ask_later(guest);
+        guest->client->guests_lost++;
+        sx_list_append(next, &guest->of_client); /* where it was */
+    }
+    return guest->is_lost;
+}
+
+bool sx_invitation_look(struct sx_invitation *invitation)
+{
+    bool is_news = false;
+
+    SX_LIST_EACH(it, &invitation->guests) {
+        is_news |= sx_guest_look(SX_LIST_ENTRY(it, struct sx_guest, link));
+    }
+    return is_news;
 }
 
 struct sx_guest *sx_invitation_asked(const struct sx_invitation *invitation, uint64_t question,

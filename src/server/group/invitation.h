@@ -46,9 +46,10 @@ struct sx_guest {
     struct sx_list of_client;  /* client.guests; then server.lost, while its loss is not acted on */
     struct sx_invitation *invitation;
     struct sx_client *client; /* retained */
+    uint32_t process;         /* client.guest_process when it was invited: another one has ended */
     enum sx_guest_state state;
     bool is_new;      /* set by invite.c: the event that invites it is still to be sent */
-    bool is_lost;     /* set by invite.c: its process has ended, which is not acted on yet */
+    bool is_lost;     /* its process has ended, which is not acted on yet */
     uint8_t receives; /* SX_HEARS_*: questions that it can answer, once it has accepted */
     /* A question about this guest that the inviter has been asked, and not answered. */
     struct sx_list asked; /* invitation.asked; in no list: no question */
@@ -100,7 +101,7 @@ struct sx_invitation *sx_invitation_next(const struct sx_server *server, const c
 /* Return: the one in which a process of user @uid takes part; NULL: there is none. */
 struct sx_invitation *sx_invitation_find_of(const struct sx_server *server, uid_t uid,
                                             const char *name);
-/* Return: NULL when @client is not invited. */
+/* Return: NULL when @client is not invited.  If that was the process before, the guest is lost. */
 struct sx_guest *sx_invitation_guest(const struct sx_server *server,
                                      const struct sx_invitation *invitation,
                                      const struct sx_client *client);
@@ -114,8 +115,18 @@ void sx_guest_answer(struct sx_guest *guest, bool accepts);
 /* The process of @guest has ended.  Return: whether this changes its state. */
 bool sx_guest_lose(struct sx_guest *guest);
 
-/* The end of the process of @guest has been acted on, or needs no action any more. */
-void sx_guest_loss_done(struct sx_guest *guest);
+/* @guest leaves the list that it is in: its client's, or that of the losses, when its end has been
+ * acted on or needs no action any more. */
+void sx_guest_unlink(struct sx_guest *guest);
+/* The process of @client has ended: all that have invited it have lost a guest, which is in
+ * server.lost, and no guest is looked at yet. */
+void sx_guests_end(struct sx_server *server, struct sx_client *client);
+/* Look whether the process of @guest has ended.  If that matters, the guest is_lost from here on,
+ * and nothing is decided before this is acted on; if not, it leaves server.lost.  Return: whether
+ * it was not known, and matters. */
+bool sx_guest_look(struct sx_guest *guest);
+/* The same for all guests of @invitation. */
+bool sx_invitation_look(struct sx_invitation *invitation);
 
 /* The inviter is asked about @guest, possibly once more; @awaited: the answer is awaited. */
 void sx_guest_ask(struct sx_guest *guest, uint64_t question, bool awaited);

@@ -30,20 +30,23 @@ static bool is_gone(const struct sx_client *client)
 /* Its loss is acted on now, and the inviter asked; the verdict is the caller's. */
 static void loss_ask(struct sx_server *server, struct sx_guest *guest)
 {
-    sx_list_remove(&guest->of_client);
+    sx_guest_unlink(guest);
     sx_guest_settle(guest);
-    sx_guest_loss_done(guest);
     if (guest->invitation->inviter != guest->client) {
         sx_invite_lead_forget(guest->invitation, guest->client);
         sx_invite_ask(server, guest);
     }
 }
 
-/* The invitation may be gone afterwards. */
+/* @guest is in server.lost, and leaves it.  The invitation may be gone afterwards. */
 static void loss_act(struct sx_server *server, struct sx_guest *guest)
 {
     struct sx_invitation *const invitation = guest->invitation;
 
+    (void)sx_guest_look(guest);
+    if (!guest->is_lost) {
+        return;
+    }
     loss_ask(server, guest);
     if (invitation->inviter == guest->client) {
         sx_invite_lead_seek(server, invitation);
@@ -494,18 +497,7 @@ void sx_invite_aborted(struct sx_server *server, struct sx_client *client,
 /* Nothing is decided about an invitation before its losses are acted on, in steps. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client)
 {
-    struct sx_list *node;
-
-    while ((node = sx_list_pop(&client->guests)) != NULL) {
-        struct sx_guest *const guest = SX_LIST_ENTRY(node, struct sx_guest, of_client);
-
-        if (sx_guest_lose(guest) || guest->invitation->inviter == client) {
-            sx_guest_ask_later(guest);
-            guest->is_lost = true;
-            client->guests_lost++;
-            sx_list_append(&server->group.lost, node);
-        }
-    }
+    sx_guests_end(server, client);
     sx_steps_go(&server->group.losses);
 }
 
@@ -549,13 +541,11 @@ void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 /* No process is left to send events to. */
 static void guests_stop(struct sx_server *server, struct sx_list *guests)
 {
-    struct sx_list *node;
-
-    while ((node = sx_list_pop(guests)) != NULL) {
+    while (!sx_list_empty(guests)) {
         struct sx_invitation *const invitation =
-            SX_LIST_ENTRY(node, struct sx_guest, of_client)->invitation;
+            SX_LIST_ENTRY(guests->next, struct sx_guest, of_client)->invitation;
 
-        sx_invitation_close(server, invitation);
+        sx_invitation_close(server, invitation); /* this guest leaves the list, too */
         sx_invite_calls_answer(invitation, PMIX_ERR_LOST_CONNECTION, 0);
         sx_invite_lead_end(invitation);
         sx_invitation_free(invitation);

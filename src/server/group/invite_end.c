@@ -320,6 +320,7 @@ void sx_invite_lead_end(struct sx_invitation *invitation)
 static void finish(struct sx_server *server, struct sx_invitation *invitation, pmix_status_t status,
                    const struct sx_event_block *block)
 {
+    (void)sx_invitation_look(invitation);
     sx_invitation_close(server, invitation); /* the steps below may end clients */
     if (status == PMIX_SUCCESS) {
         status = make(server, invitation);
@@ -347,7 +348,7 @@ void sx_invite_judge(struct sx_server *server, struct sx_invitation *invitation)
     const pmix_status_t rc = invitation->lead == NULL ? sx_invitation_verdict(invitation)
                                                       : PMIX_ERR_WOULD_BLOCK;
 
-    if (rc != PMIX_ERR_WOULD_BLOCK) {
+    if (rc != PMIX_ERR_WOULD_BLOCK && !sx_invitation_look(invitation)) {
         sx_invite_end(server, invitation, rc);
     }
 }
@@ -507,6 +508,7 @@ void sx_invite_lead_seek(struct sx_server *server, struct sx_invitation *invitat
     static const struct sx_group_building building = { .next = guest_next, .decide = act };
     struct sx_group_lead *const lead = calloc(1, sizeof(*lead));
 
+    (void)sx_invitation_look(invitation);
     if (lead != NULL) {
         sx_group_lead_init(lead, &building, invitation, server, invitation->name);
         lead->leader = invitation->inviter;

@@ -174,7 +174,9 @@ struct sx_client {
     bool output_may;                         /* ... and whether it may have it */
     char *credential;                        /* manage.h: NULL: it has not asked for one */
     struct sx_list monitors;                 /* manage.h: its own */
-    struct sx_list guests;                   /* invitation.h: of it, while its process lives */
+    struct sx_list guests;                   /* invitation.h: of it, while its process lives ... */
+    size_t guest_count;                      /* ... so many ... */
+    uint32_t guest_process;                  /* ... which has this number there */
     size_t guests_lost;                      /* ... and those of an end not acted on yet */
     struct sx_list cleanups;                 /* cleanup.c: struct sx_cleanup_queue_path ... */
     struct sx_list cleanups_given;           /* ... and those that it has given to others */

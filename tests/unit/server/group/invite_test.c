@@ -704,7 +704,7 @@ static void group_name(unsigned number, char name[32])
     snprintf(name, 32, "many.%u", number);
 }
 
-static void guest_of_many_ends(void)
+static void invite_many(void)
 {
     static const uint32_t guest = 0;
     char name[32];
@@ -715,6 +715,11 @@ static void guest_of_many_ends(void)
         send_invite(inviters[i / EACH], name, &guest, 1);
     }
     cr_assert_eq(server.group.invitations.count, ALL);
+}
+
+static void guest_of_many_ends(void)
+{
+    invite_many();
     sx_invite_client_gone(&server, clients[0]);
     cr_expect_eq(server.group.invitations.count, ALL - LOSSES_A_TURN);
 }
@@ -773,6 +778,34 @@ Test(invite, of_a_guest_of_many_groups_end_with_the_server)
     sx_invites_stop(&server);
     cr_expect_eq(server.group.invitations.count, 0);
     bare_call(&server, NULL, NULL);
+    inviters_end();
+}
+
+/* No guest is looked at when its process ends; but those with whom it is invited do not go on as if
+ * it lived. */
+Test(invite, waits_for_what_follows_from_ends_that_it_has_not_looked_at)
+{
+    char last[32];
+    unsigned looked_at = 0;
+
+    group_name(ALL - 1, last);
+    invite_many();
+    send_invite(STRANGER, last, both, 2);
+    send_join(0, last, true, STRANGER);
+    sx_invite_client_gone(&server, clients[0]);
+    SX_LIST_EACH(it, &server.group.lost) {
+        looked_at += SX_LIST_ENTRY(it, struct sx_guest, of_client)->is_lost;
+    }
+    cr_expect_eq(looked_at, 0);
+    send_join(1, last, true, STRANGER);
+    cr_expect_null(sx_memberships_find(&server, last), "a group with one that has ended");
+    bare_call(&server, NULL, NULL);
+    struct sx_membership_entry *const group = sx_memberships_find(&server, last);
+
+    cr_assert_not_null(group);
+    cr_expect_eq(sx_membership_size(&group->published), 2);
+    cr_expect_eq(sx_membership_rank(&group->published, "job", 0), PMIX_RANK_INVALID);
+    sx_group_end(&server, group);
     inviters_end();
 }
 
