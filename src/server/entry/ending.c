@@ -3,11 +3,12 @@
 /* ending.c - what the host takes away: one client at once, a namespace with all of its clients in
  * steps.
  *
- *     deregistered --> TOOLS --none is left--> CLIENTS --all are DEAD--> NSPACE --> GONE --> freed
+ *     deregistered --> TOOLS --none is left--> CLIENTS --all are DEAD--> LOSSES --> NSPACE --> GONE
  *
  * From the start no client of the namespace is served, and no process becomes one; others find the
- * namespace until NSPACE, where its name is free.  Calls of the host that name it wait until it is
- * freed, and are made then in their order.  A call that cannot wait, on the loop's own thread, does
+ * namespace until NSPACE, where its name is free.  Inviters of its processes to groups are informed
+ * in LOSSES, as long as these have their name.  Calls of the host that name it wait until GONE is
+ * over, and are made then in their order.  A call that cannot wait, on the loop's own thread, does
  * first what is left; so does the end of the server. */
 #include "server/entry/entry.h"
 
@@ -15,13 +16,16 @@
 
 #include "base/status.h"
 #include "server/event/event.h"
+#include "server/group/group.h"
 #include "server/model/family.h"
 
 #define STEP_UNITS 1500u    /* of one turn: share.h */
 #define CONNECTED_UNITS 20u /* to close what a connected client has */
 #define TOOL_UNITS 50u      /* the same, and to look for the next one */
 #define NSPACE_UNITS 100u
-#define WAITS_PER_UNIT 8u     /* requests that end with their client */
+#define LOSSES 64u /* in one piece */
+#define LOSS_UNITS 3u
+#define WAIT_UNITS 1u         /* for a request that ends with its client */
 #define FORGOTTEN_PER_UNIT 4u /* clients that are not connected */
 
 /* ---- clients --------------------------------------------------------------------------------- */
@@ -68,16 +72,27 @@ static size_t next_take_away(struct sx_server *server, struct sx_nspace *nspace)
     size_t units = 1;
 
     if (client == NULL) {
-        nspace->ending.stage = SX_ENDING_NSPACE;
+        nspace->ending.stage = SX_ENDING_LOSSES;
         return units;
     }
     nspace->ending.next_rank = client->rank + 1;
     for (unsigned kind = 0; kind < SX_PENDING_QUOTAS; kind++) {
-        units += client->pending_counts[kind] / WAITS_PER_UNIT;
+        units += client->pending_counts[kind] * WAIT_UNITS;
     }
     units += client->connection != NULL ? CONNECTED_UNITS : 0;
     sx_client_take_away(server, client);
     return units;
+}
+
+/* Of all namespaces: its own are among them. */
+static size_t losses_act(struct sx_server *server, struct sx_nspace *nspace)
+{
+    size_t left = LOSSES;
+
+    if (sx_invite_losses_act(server, &left)) {
+        nspace->ending.stage = SX_ENDING_NSPACE;
+    }
+    return 1 + (LOSSES - left) * LOSS_UNITS;
 }
 
 /* Some of its clients, of which there are still some. */
@@ -96,6 +111,8 @@ static size_t piece(struct sx_server *server, struct sx_nspace *nspace)
         return tool_take_away(server, nspace);
     case SX_ENDING_CLIENTS:
         return next_take_away(server, nspace);
+    case SX_ENDING_LOSSES:
+        return losses_act(server, nspace);
     case SX_ENDING_NSPACE:
         nspace->ending.stage = SX_ENDING_GONE;
         sx_nspace_end_begin(server, nspace);

@@ -29,7 +29,7 @@
 #include "server/port/port.h"
 
 #define SWEEP_EVERY 256u   /* events between two checks for events that every client has had */
-#define FORGET_STEP 4000u  /* events of ended namespaces that go in one turn */
+#define FORGET_STEP 1000u  /* events of ended namespaces that go in one turn */
 #define UNREAD_CROWD 8192u /* so many kept for slow readers alone: all readers are woken */
 
 /* ---- bounds -------------------------------------------------------------------------------- */

@@ -242,6 +242,8 @@ void sx_invite_missed(struct sx_server *server, struct sx_client *client, uint64
 /* @client ends: it no longer invites, and is no longer a guest.  When there are many invitations,
  * the inviters are informed in steps, a turn each. */
 void sx_invite_client_gone(struct sx_server *server, struct sx_client *client);
+/* Act on up to *@left losses, and count it down.  Return: whether none is left. */
+bool sx_invite_losses_act(struct sx_server *server, size_t *left);
 /* @client loses its name: the rest is done at once. */
 void sx_invite_client_removed(struct sx_server *server, struct sx_client *client);
 

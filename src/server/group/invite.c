@@ -55,7 +55,7 @@ static void loss_act(struct sx_server *server, struct sx_guest *guest)
     }
 }
 
-static bool losses_act(struct sx_server *server, size_t *left)
+bool sx_invite_losses_act(struct sx_server *server, size_t *left)
 {
     struct sx_list *const lost = &server->group.lost;
 
@@ -68,7 +68,7 @@ static bool losses_act(struct sx_server *server, size_t *left)
 void sx_invites_init(struct sx_server *server)
 {
     sx_list_init(&server->group.lost);
-    sx_steps_init(&server->group.losses, server, losses_act, LOSSES_STEP);
+    sx_steps_init(&server->group.losses, server, sx_invite_losses_act, LOSSES_STEP);
 }
 
 /* ---- invite ---------------------------------------------------------------------------------- */
@@ -522,7 +522,9 @@ static void losses_end(struct sx_server *server, const struct sx_nspace *nspace,
 
 void sx_invite_client_removed(struct sx_server *server, struct sx_client *client)
 {
-    losses_end(server, client->nspace, client);
+    if (client->guests_lost > 0) {
+        losses_end(server, client->nspace, client);
+    }
 }
 
 void sx_invite_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)

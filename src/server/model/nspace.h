@@ -191,7 +191,13 @@ struct sx_client {
 };
 
 /* entry/ending.c: how far a namespace is that the host has deregistered. */
-enum sx_ending_stage { SX_ENDING_TOOLS, SX_ENDING_CLIENTS, SX_ENDING_NSPACE, SX_ENDING_GONE };
+enum sx_ending_stage {
+    SX_ENDING_TOOLS,
+    SX_ENDING_CLIENTS,
+    SX_ENDING_LOSSES,
+    SX_ENDING_NSPACE,
+    SX_ENDING_GONE
+};
 struct sx_ending {
     struct sx_list link; /* entry.endings.all */
     enum sx_ending_stage stage;

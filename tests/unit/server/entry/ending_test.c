@@ -5,10 +5,12 @@
 #include "server/entry/entry.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../../control/engines.h"
 #include "../hosted.h"
+#include "server/group/invitation.h"
 
 TestSuite(ending, .init = hosted_begin, .fini = hosted_end, .timeout = 60);
 
@@ -160,6 +162,67 @@ Test(ending, takes_the_clients_away_in_steps)
     cr_expect_eq(ended.status[DEREGISTER], PMIX_SUCCESS);
     cr_expect_eq(clients(), SIZE_MAX);
     cr_expect_geq(watch.turns, CLIENTS / AWAY_MAX + CLIENTS / FORGOTTEN_MAX);
+}
+
+/* ---- guests ---------------------------------------------------------------------------------- */
+
+#define INVITATIONS 6000u
+#define LOSSES_MAX 1600u /* in one turn: 500 for the end, and 1,000 as any guest's */
+
+struct guests {
+    struct sx_loop_post post;
+    struct sx_server *server;
+    size_t left;
+    unsigned turns;
+};
+
+static void losses_watch(void *arg, uint64_t now_ns)
+{
+    struct guests *const guests = arg;
+    const size_t left = guests->server->group.invitations.count;
+
+    (void)now_ns;
+    cr_expect_leq(guests->left - left, LOSSES_MAX, "turn %u", guests->turns);
+    guests->left = left;
+    guests->turns++;
+    if (left > 0) {
+        cr_assert_not_null(sx_nspace_find(guests->server, JOB), "its guests have a name");
+        cr_assert_eq(sx_loop_post(guests->server->loop, &guests->post), PMIX_SUCCESS);
+    }
+}
+
+/* A process of another job has invited one of it to many groups. */
+static pmix_status_t guests_invite(struct sx_server *server, void *arg)
+{
+    struct guests *const guests = arg;
+    struct sx_client *const guest = sx_client_find(sx_nspace_find(server, JOB), 0);
+    struct sx_client *const inviter = sx_client_find(sx_nspace_find(server, "other"), 0);
+
+    for (unsigned i = 0; i < INVITATIONS; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "group.%u", i);
+        struct sx_invitation *const invitation = sx_invitation_new(server, name, inviter);
+
+        cr_assert(invitation != NULL && sx_invitation_ask(server, invitation, inviter) &&
+                  sx_invitation_ask(server, invitation, guest));
+    }
+    *guests = (struct guests){ .server = server, .left = INVITATIONS };
+    guests->post = (struct sx_loop_post){ .fn = losses_watch, .arg = guests };
+    deregister(DEREGISTER);
+    return sx_loop_post(server->loop, &guests->post);
+}
+
+Test(ending, informs_the_inviters_of_its_guests_in_steps)
+{
+    static struct guests guests;
+
+    hosted_job_of(JOB, 1, 1);
+    hosted_job_of("other", 1, 1);
+    hosted_call(guests_invite, &guests);
+    wait_for(1);
+    cr_expect_eq(guests.left, 0);
+    cr_expect_eq(clients(), SIZE_MAX);
 }
 
 /* ---- the name meanwhile ---------------------------------------------------------------------- */
