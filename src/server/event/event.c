@@ -29,6 +29,8 @@
 #include "server/port/port.h"
 
 #define SWEEP_EVERY 256u   /* events between two checks for events that every client has had */
+#define SWEEP_ONCE 512u    /* that go at once in such a check */
+#define SWEEP_STEP 1000u   /* that go in one turn, when there are more */
 #define FORGET_STEP 1000u  /* events of ended namespaces that go in one turn */
 #define UNREAD_CROWD 8192u /* so many kept for slow readers alone: all readers are woken */
 
@@ -38,6 +40,8 @@ static bool events_forget(struct sx_server *server, size_t *left)
 {
     return sx_event_history_forget(&server->event.history, left);
 }
+
+static bool sweeps_go_on(struct sx_server *server, size_t *left);
 
 pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_options *options)
 {
@@ -67,6 +71,8 @@ pmix_status_t sx_events_init(struct sx_server *server, const struct sx_server_op
     sx_event_relay_init(server);
     sx_event_history_init(&server->event.history, (size_t)cache_max, bytes_max);
     sx_steps_init(&server->event.forget, server, events_forget, FORGET_STEP);
+    sx_steps_init(&server->event.sweep, server, sweeps_go_on, SWEEP_STEP);
+    sx_list_init(&server->event.sweeps);
     sx_eventlog_init(&server->event.host);
     server->event.host.loose_only = true;
     sx_list_init(&server->event.wants);
@@ -164,13 +170,42 @@ static uint64_t unread_from(const struct sx_nspace *nspace)
     return from;
 }
 
+/* Return: whether all that every client has had is gone, for *@left events, which is counted
+ * down. */
+static bool sweep_some(struct sx_server *server, struct sx_nspace *nspace, size_t *left)
+{
+    struct sx_eventlog *const log = &nspace->events;
+    const bool is_released = log->held_count == 0 ||
+                             sx_eventlog_release(&server->event.history, log, floor_of(nspace),
+                                                 left);
+
+    nspace->event_sweep_at = log->newest + SWEEP_EVERY;
+    return sx_eventlog_read(&server->event.history, log, unread_from(nspace), left) && is_released;
+}
+
+/* A client goes, or reads much at once: what was kept for it alone takes many turns. */
+static bool sweeps_go_on(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const sweeps = &server->event.sweeps;
+
+    while (*left > 0 && !sx_list_empty(sweeps)) {
+        struct sx_list *const first = sweeps->next;
+
+        if (sweep_some(server, SX_LIST_ENTRY(first, struct sx_nspace, events_sweep), left)) {
+            sx_list_remove(first);
+        }
+    }
+    return sx_list_empty(sweeps);
+}
+
 static void sweep(struct sx_server *server, struct sx_nspace *nspace)
 {
-    if (nspace->events.held_count > 0) {
-        sx_eventlog_release(&server->event.history, &nspace->events, floor_of(nspace));
+    size_t left = SWEEP_ONCE;
+
+    if (sx_list_empty(&nspace->events_sweep) && !sweep_some(server, nspace, &left)) {
+        sx_list_append(&server->event.sweeps, &nspace->events_sweep);
+        sx_steps_go(&server->event.sweep);
     }
-    sx_eventlog_read(&server->event.history, &nspace->events, unread_from(nspace));
-    nspace->event_sweep_at = nspace->events.newest + SWEEP_EVERY;
 }
 
 /* Ask the clients how far they have read.  They answer in their lanes, without waking anybody.
@@ -559,6 +594,7 @@ void sx_event_nspace_added(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_eventlog_init(&nspace->events);
     sx_list_init(&nspace->events_dirty);
+    sx_list_init(&nspace->events_sweep);
     nspace->event_sweep_at = SWEEP_EVERY;
     sx_eventlog_seed(&server->event.history, &nspace->events);
 }
@@ -606,6 +642,7 @@ void sx_event_nspace_opened(struct sx_server *server, struct sx_nspace *nspace)
 void sx_event_nspace_gone(struct sx_server *server, struct sx_nspace *nspace)
 {
     sx_list_remove(&nspace->events_dirty);
+    sx_list_remove(&nspace->events_sweep);
     sx_eventlog_end(&server->event.history, &nspace->events);
     sx_steps_go(&server->event.forget);
 }

@@ -12,6 +12,7 @@
 #include "base/status.h"
 
 #define PLACES_MIN 64u
+#define TRIMMED_PER_ADD 2u /* entries that nobody needs, for each that comes */
 
 static size_t block_cost(const struct sx_event_block *block)
 {
@@ -262,12 +263,18 @@ bool sx_event_history_forget(struct sx_event_history *history, size_t *left)
     return sx_list_empty(&history->ended);
 }
 
-static void loose_trim(struct sx_event_history *history, struct sx_eventlog *log)
+/* Remove up to *@left entries, and count it down.  Return: whether none is left to remove. */
+static bool loose_trim(struct sx_event_history *history, struct sx_eventlog *log, size_t *left)
 {
     while (log->loose_count > history->cache_max &&
            entry_of(log->loose.next)->seq < log->unread_from) {
+        if (*left == 0) {
+            return false;
+        }
+        --*left;
         sx_eventlog_remove(history, entry_of(log->loose.next));
     }
+    return true;
 }
 
 /* Return: false when memory is out. */
@@ -284,6 +291,7 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
                      struct sx_event_block *block, uint64_t number, uint64_t seq)
 {
     struct sx_event_entry *entry = owner_obtain(log) ? malloc(sizeof(*entry)) : NULL;
+    size_t left = TRIMMED_PER_ADD;
 
     if (entry == NULL) {
         return;
@@ -305,7 +313,7 @@ void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
     sx_list_append(entry->is_held ? &log->held : &log->loose, &entry->link);
     *(entry->is_held ? &log->held_count : &log->loose_count) += 1;
     history->bytes += SX_EVENTLOG_ENTRY_BYTES;
-    loose_trim(history, log);
+    (void)loose_trim(history, log, &left);
     history_shrink(history);
 }
 
@@ -354,7 +362,8 @@ static void loose_insert(struct sx_eventlog *log, struct sx_event_entry *entry)
     log->loose_count++;
 }
 
-void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq)
+bool sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq,
+                         size_t *left)
 {
     while (!sx_list_empty(&log->held)) {
         struct sx_event_entry *entry = entry_of(log->held.next);
@@ -362,19 +371,24 @@ void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *l
         if (entry->seq == 0 || entry->seq > seq) {
             break;
         }
+        if (*left == 0) {
+            return false;
+        }
+        --*left;
         sx_list_remove(&entry->link);
         log->held_count--;
         entry->is_held = false;
         loose_insert(log, entry);
-        loose_trim(history, log);
+        (void)loose_trim(history, log, left);
     }
+    return loose_trim(history, log, left);
 }
 
-void sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
-                      uint64_t unread_from)
+bool sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
+                      uint64_t unread_from, size_t *left)
 {
     log->unread_from = unread_from;
-    loose_trim(history, log);
+    return loose_trim(history, log, left);
 }
 
 size_t sx_eventlog_unread(const struct sx_event_history *history, const struct sx_eventlog *log)

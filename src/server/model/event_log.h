@@ -199,11 +199,14 @@ void sx_eventlog_sift(struct sx_event_history *history, struct sx_eventlog *log,
 void sx_eventlog_add(struct sx_event_history *history, struct sx_eventlog *log,
                      struct sx_event_block *block, uint64_t number, uint64_t seq);
 
+/* Both remove up to *@left entries that nobody needs any more, or let them go, and count it down.
+ * Return: whether that was all; else call again. */
 /* Every local rank has had the records up to @seq. */
-void sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq);
+bool sx_eventlog_release(struct sx_event_history *history, struct sx_eventlog *log, uint64_t seq,
+                         size_t *left);
 /* Every reader with a handler has had the records before @unread_from. */
-void sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
-                      uint64_t unread_from);
+bool sx_eventlog_read(struct sx_event_history *history, struct sx_eventlog *log,
+                      uint64_t unread_from, size_t *left);
 /* Return: how many LOOSE ones are kept for readers alone. */
 size_t sx_eventlog_unread(const struct sx_event_history *history, const struct sx_eventlog *log);
 

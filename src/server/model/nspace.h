@@ -248,6 +248,7 @@ struct sx_nspace {
     uint32_t event_classes;      /* of events in the ring for which no process was woken yet */
     size_t event_sweep_at;       /* event.c */
     struct sx_list events_dirty; /* server.events_dirty */
+    struct sx_list events_sweep; /* event.sweeps */
     struct sx_list awaited;      /* get_index.h: its ranks that Gets wait for */
 };
 

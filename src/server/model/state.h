@@ -316,6 +316,8 @@ struct sx_group_state {
 struct sx_event_state {
     struct sx_event_history history;
     struct sx_steps forget;        /* the events that ended namespaces kept */
+    struct sx_list sweeps;         /* namespaces with events that every client has had ... */
+    struct sx_steps sweep;         /* ... which go in steps */
     struct sx_eventlog host;       /* events for the host's own handlers */
     struct sx_event_codes codes;   /* clients that want them */
     struct sx_list open_codes;     /* those that the host is being asked for */

@@ -390,6 +390,8 @@ Test(event, is_not_kept_for_who_reads_another_ring)
     cr_expect_eq(tools->events.held_count, 0, "its only reader has had it");
 }
 
+#define SWEPT_AT_ONCE 1512u /* events that nobody needs any more: in the check, and in a step */
+
 /* A burst may be longer than the ring and the cache.  Who has a handler gets it whole all the same,
  * and is woken now and then although it does not sleep for such codes. */
 Test(event, is_kept_until_who_has_a_handler_has_read_it)
@@ -408,6 +410,16 @@ Test(event, is_kept_until_who_has_a_handler_has_read_it)
     cr_expect_eq(sx_door_epoch(&a->ring.header->doors[SX_CLASS_OF_CODE(CODE + 1)]), 1);
     cr_expect_eq(sx_door_epoch(&b->ring.header->doors[SX_CLASS_OF_CODE(CODE + 1)]), 0);
     sx_event_client_read(&server, client, a->event_seq_last);
+    cr_expect_geq(a->events.loose_count, many - SWEPT_AT_ONCE, "too many for one turn");
+    cr_assert_eq(notify(&all), PMIX_SUCCESS);
+    cr_expect_geq(a->events.loose_count, many - SWEPT_AT_ONCE - 8, "the next one takes few along");
+    bare_call(&server, NULL, NULL);
+    while (!sx_list_empty(&server.event.sweeps)) {
+        const size_t before = a->events.loose_count;
+
+        bare_call(&server, NULL, NULL);
+        cr_expect_leq(before - a->events.loose_count, SWEPT_AT_ONCE);
+    }
     cr_expect_eq(a->events.loose_count, SX_EVENTLOG_CACHE_DEFAULT);
 }
 

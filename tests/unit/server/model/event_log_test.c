@@ -67,6 +67,21 @@ static size_t kept(const struct sx_eventlog *log, uint64_t first, uint64_t *ret_
 
 /* EV61, EV68: those of one code, the newest first, HELD and LOOSE, with others of its bucket alone;
  * and from any of them on. */
+/* As long as it takes. */
+static void release(struct sx_eventlog *log, uint64_t seq)
+{
+    size_t left = SIZE_MAX;
+
+    cr_assert(sx_eventlog_release(&history, log, seq, &left));
+}
+
+static void all_read(struct sx_eventlog *log, uint64_t unread_from)
+{
+    size_t left = SIZE_MAX;
+
+    cr_assert(sx_eventlog_read(&history, log, unread_from, &left));
+}
+
 Test(eventlog, finds_the_events_of_one_code)
 {
     const pmix_status_t code = -2000, alike = code - (pmix_status_t)SX_EVENTLOG_BUCKETS;
@@ -82,7 +97,7 @@ Test(eventlog, finds_the_events_of_one_code)
     log_add(&job, code - 1, PMIX_RANGE_LOCAL);
     log_add(&job, alike, PMIX_RANGE_LOCAL);
     log_add(&job, code, PMIX_RANGE_NAMESPACE);
-    sx_eventlog_release(&history, &job, 10); /* number 1 is LOOSE now */
+    release(&job, 10); /* number 1 is LOOSE now */
     for (size_t i = 0; i < SX_COUNT(expected); i++) {
         entry = sx_eventlog_before_of(&job, code, entry);
         cr_assert_not_null(entry);
@@ -178,10 +193,10 @@ Test(eventlog, holds_job_events_until_all_have_had_them)
         log_add(&job, -1, PMIX_RANGE_NAMESPACE);
     }
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 20);
-    sx_eventlog_release(&history, &job, 100); /* ten of them */
+    release(&job, 100); /* ten of them */
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 14);
     cr_assert_eq(oldest, 7);
-    sx_eventlog_release(&history, &job, UINT64_MAX);
+    release(&job, UINT64_MAX);
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 4);
     cr_assert_eq(oldest, 17);
     cr_assert_eq(job.held_count, 0);
@@ -194,20 +209,46 @@ Test(eventlog, keeps_what_a_reader_has_not_had)
     uint64_t oldest, newest;
 
     begin(4, SX_EVENTLOG_BYTES_DEFAULT);
-    sx_eventlog_read(&history, &job, 31); /* number 4 on */
+    all_read(&job, 31); /* number 4 on */
     for (int i = 0; i < 20; i++) {
         log_add(&job, -1, PMIX_RANGE_LOCAL);
     }
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 17);
     cr_assert_eq(oldest, 4);
     cr_assert_eq(sx_eventlog_unread(&history, &job), 13);
-    sx_eventlog_read(&history, &job, 181);
+    all_read(&job, 181);
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 4);
     cr_assert_eq(oldest, 17);
     cr_assert_eq(sx_eventlog_unread(&history, &job), 0);
-    sx_eventlog_read(&history, &job, UINT64_MAX);
+    all_read(&job, UINT64_MAX);
     log_add(&job, -1, PMIX_RANGE_LOCAL);
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 4);
+    end();
+}
+
+/* A reader that goes may leave many: they go in pieces, whatever comes meanwhile. */
+Test(eventlog, lets_go_in_pieces_what_all_have_had)
+{
+    enum { EVENTS = 1000, PIECE = 100, CACHE = 4 };
+    uint64_t oldest, newest;
+    unsigned pieces = 0;
+    bool is_over = false;
+
+    begin(CACHE, SX_EVENTLOG_BYTES_DEFAULT);
+    for (int i = 0; i < EVENTS; i++) {
+        log_add(&job, -1, PMIX_RANGE_NAMESPACE);
+    }
+    while (!is_over) {
+        const size_t before = job.held_count + job.loose_count;
+        size_t left = PIECE;
+
+        is_over = sx_eventlog_release(&history, &job, UINT64_MAX, &left);
+        cr_expect_leq(before - job.held_count - job.loose_count, PIECE);
+        pieces++;
+    }
+    cr_expect_geq(pieces, EVENTS / PIECE);
+    cr_expect_eq(kept(&job, 0, &oldest, &newest), CACHE);
+    cr_expect_eq(oldest, EVENTS - CACHE + 1);
     end();
 }
 
@@ -221,7 +262,7 @@ Test(eventlog, keeps_the_order_of_numbers)
         log_add(&job, -1, i % 3 == 0 ? PMIX_RANGE_NAMESPACE : PMIX_RANGE_LOCAL);
     }
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 30);
-    sx_eventlog_release(&history, &job, 150);
+    release(&job, 150);
     cr_assert_eq(kept(&job, 0, &oldest, &newest), 30);
     cr_assert_eq(kept(&job, 13, &oldest, &newest), 18);
     cr_assert_eq(oldest, 13);
@@ -251,7 +292,7 @@ Test(eventlog, finds_any_place_in_few_steps)
         cr_assert(entry != NULL || number > EVENTS);
         cr_assert(entry == NULL || (is_kept ? entry->number == number : entry->number > number));
     }
-    sx_eventlog_release(&history, &job, UINT64_MAX);
+    release(&job, UINT64_MAX);
     cr_expect_eq(kept(&job, 0, &oldest, &newest), LOOSE);
     cr_expect_eq(oldest, EVENTS - LOOSE + 1);
     end();
