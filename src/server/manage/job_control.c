@@ -39,26 +39,60 @@ bool sx_control_is_ours(const char *key)
     return false;
 }
 
-/* Move the host's infos out of @info, and add the asker's identity.  Return: PMIX_SUCCESS, with
- * *ret_ninfo 0 when there are none for the host; PMIX_ERR_OUT_OF_RESOURCE. */
-static pmix_status_t question_build(const struct sx_client *client, const pmix_info_t info[],
-                                    size_t ninfo, pmix_info_t **ret_info, size_t *ret_ninfo)
+/* One call. */
+struct control {
+    struct sx_pending pending;
+    struct sx_share_work work; /* while many targets are taken in their client's turns */
+    pmix_proc_t *procs, job;
+    struct sx_alias_list targets;
+    pmix_info_t *info;
+    size_t ninfo;
+    struct sx_control_options options; /* point into info */
+    struct sx_upcall up;               /* the request to the host; without infos: none */
+    struct sx_pset_definition set;
+    bool is_defined; /* the set, if there is one to define */
+};
+
+static size_t ours_count(const pmix_info_t info[], size_t ninfo)
 {
-    pmix_info_t *const asked = calloc(ninfo + 2, sizeof(*asked));
-    pmix_status_t rc = asked == NULL ? PMIX_ERR_OUT_OF_RESOURCE : PMIX_SUCCESS;
     size_t count = 0;
 
-    for (size_t i = 0; i < ninfo && rc == PMIX_SUCCESS; i++) {
+    for (size_t i = 0; i < ninfo; i++) {
+        count += sx_control_is_ours(info[i].key);
+    }
+    return count;
+}
+
+/* Move the host's infos out of those of @control, and add the asker's identity: they may be many,
+ * and fresh memory takes longer than all the rest.  Return: PMIX_SUCCESS, with up.ninfo 0 when
+ * there are none for the host; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t question_build(const struct sx_client *client, struct control *control)
+{
+    pmix_info_t *const info = control->info;
+    const size_t ninfo = control->ninfo, ours = ours_count(info, ninfo);
+    const size_t size = (ninfo - ours + 2) * sizeof(*info);
+    pmix_info_t *const asked = ours == 0 ? realloc(info, size) : malloc(size);
+    size_t count = ours == 0 ? ninfo : 0;
+
+    if (asked == NULL) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (ours == 0) {
+        control->info = NULL;
+        control->ninfo = 0;
+    }
+    for (size_t i = 0; ours > 0 && i < ninfo; i++) {
         if (!sx_control_is_ours(info[i].key)) {
-            rc = sx_elements_copy(&asked[count++], &info[i], 1, PMIX_INFO);
+            asked[count++] = info[i];
+            info[i] = (pmix_info_t){ .key = "" };
         }
     }
-    if (rc == PMIX_SUCCESS && count > 0) {
+    if (count > 0) {
         sx_infos_user_add(asked, &count, client->uid, client->gid);
     }
-    *ret_info = asked;
-    *ret_ninfo = count;
-    return rc;
+    control->up.info = asked;
+    control->up.ninfo = count;
+    return PMIX_SUCCESS;
 }
 
 /* ---- the targets ---------------------------------------------------------------------------- */
@@ -101,19 +135,6 @@ static pmix_status_t targets_judge(struct sx_server *server, struct sx_client *c
 }
 
 /* ---- one call ------------------------------------------------------------------------------- */
-
-struct control {
-    struct sx_pending pending;
-    struct sx_share_work work; /* while many targets are taken in their client's turns */
-    pmix_proc_t *procs, job;
-    struct sx_alias_list targets;
-    pmix_info_t *info;
-    size_t ninfo;
-    struct sx_control_options options; /* point into info */
-    struct sx_upcall up;               /* the request to the host; without infos: none */
-    struct sx_pset_definition set;
-    bool is_defined; /* the set, if there is one to define */
-};
 
 static void control_free(struct control *control)
 {
@@ -179,8 +200,7 @@ static pmix_status_t control_read(struct sx_server *server, struct sx_client *cl
         rc = targets_judge(server, client, &control->options, targets);
     }
     if (rc == PMIX_SUCCESS) {
-        rc = question_build(client, control->info, control->ninfo, &control->up.info,
-                            &control->up.ninfo);
+        rc = question_build(client, control);
     }
     return rc == PMIX_SUCCESS ? question_judge(server, &control->options, &control->up) : rc;
 }

@@ -16,6 +16,7 @@
 #include "server/cleanup/cleanup.h"
 #include "server/cleanup/cleanup_queue.h"
 #include "server/job/job.h"
+#include "support/allocations.h"
 
 static struct sx_server server;
 static struct sx_nspace *job;
@@ -128,6 +129,67 @@ Test(control, is_for_the_host_with_who_asks)
 
     cr_expect_eq(ask("job", 0, infos, 2), PMIX_ERR_NOT_AVAILABLE);
     cr_expect_str_eq(received, "job.0: job.0 " PMIX_JOB_CTRL_PAUSE " " PMIX_USERID " " PMIX_GRPID);
+    cr_expect(!sx_list_empty(&client->cleanups), "what is ours is done");
+}
+
+#define MANY 3000u
+#define MANY_BYTES (1u << 20)
+#define FEW 200u /* allocations for everything but the infos */
+
+static size_t received_count;
+
+static pmix_status_t on_many(const pmix_proc_t *proc, const pmix_proc_t targets[], size_t ntargets,
+                             const pmix_info_t info[], size_t ninfo, pmix_info_cbfunc_t cbfunc,
+                             void *cbdata)
+{
+    (void)proc, (void)targets, (void)ntargets, (void)cbfunc, (void)cbdata;
+    for (size_t i = 0; i + 2 < ninfo; i++) {
+        cr_expect(PMIx_Check_key(info[i].key, PMIX_JOB_CTRL_PROVISION_IMAGE));
+        cr_expect_str_eq(info[i].value.data.string, "image");
+    }
+    received_count = ninfo;
+    return PMIX_ERR_NOT_AVAILABLE;
+}
+
+/* @info, and behind it many that are for the host.  Return: the allocations. */
+static unsigned long ask_much(const pmix_info_t *info)
+{
+    static _Alignas(8) uint8_t bytes[MANY_BYTES];
+    static pmix_info_t infos[MANY + 1];
+    struct proc_list head = { .size = sizeof(struct sx_job_control) };
+    size_t size;
+
+    infos[0] = *info;
+    for (unsigned i = 1; i <= MANY; i++) {
+        infos[i] = text(PMIX_JOB_CTRL_PROVISION_IMAGE, "image");
+    }
+    proc_list_add(&head, 0, "job");
+    cr_assert_eq(sx_flat_infos_size(infos, MANY + 1, &size), PMIX_SUCCESS);
+    cr_assert_leq(head.size + size, sizeof(bytes));
+    memcpy(bytes, head.bytes, head.size);
+    cr_assert_eq(sx_flat_infos_encode(infos, MANY + 1, bytes + head.size, size), PMIX_SUCCESS);
+    *(struct sx_job_control *)(void *)bytes = (struct sx_job_control){ .proc_count = 1,
+                                                                       .info_size = size };
+    struct sx_frame frame = opened_frame(SX_MSG_JOB_CONTROL, 5, bytes, head.size + size);
+    const unsigned long before = allocations;
+
+    server.module.job_control = on_many;
+    cr_assert(sx_control_on_job_control(&server, client, &frame, 0));
+    bare_call(&server, NULL, NULL);
+    cr_expect_eq(answers_next(&answers, 5), PMIX_ERR_NOT_AVAILABLE);
+    return allocations - before;
+}
+
+/* What is read of the message is what the host gets. */
+Test(control, hands_over_many_infos_without_a_copy)
+{
+    const pmix_info_t image = text(PMIX_JOB_CTRL_PROVISION_IMAGE, "image");
+    const pmix_info_t path = text(PMIX_REGISTER_CLEANUP, "/a");
+
+    cr_expect_leq(ask_much(&image), MANY + FEW);
+    cr_expect_eq(received_count, MANY + 1 + 2);
+    cr_expect_leq(ask_much(&path), MANY + FEW);
+    cr_expect_eq(received_count, MANY + 2);
     cr_expect(!sx_list_empty(&client->cleanups), "what is ours is done");
 }
 
