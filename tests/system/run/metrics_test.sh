@@ -56,7 +56,9 @@ expect_code 0 "into a file"
 expect_good "$work/link" "into a file"
 [ -L "$work/link" ] || fail "the link was replaced by a file"
 exec 3<"$work/link"
+inode=$(ls -Lid "$work/link" | cut -d' ' -f1)
 metrics --metrics="$work/link" "$server"
+[ "$(ls -Lid "$work/link" | cut -d' ' -f1)" != "$inode" ] || fail "the file was written into, and not replaced"
 cat <&3 >"$work/before"
 exec 3<&-
 expect_good "$work/before" "the text of a reader that was there before"
@@ -73,7 +75,7 @@ expect_good "$work/piped" "into a pipe"
 before=$(cksum <"$work/link")
 : >"$work/out"
 {
-    (ulimit -f 0 && trap '' XFSZ && exec "$SHMIX" ls --metrics="$work/link" "$server") 2>&1
+    (ulimit -f 1 && trap '' XFSZ && exec "$SHMIX" ls --metrics="$work/link" "$server") 2>&1
     echo $? >"$work/code"
 } | cat >"$work/err" # a pipe has no limit
 code=$(cat "$work/code")

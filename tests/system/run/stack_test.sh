@@ -97,6 +97,11 @@ HOW=hangs
 stack --timeout 100 --within 0.1 "$job"
 expect_code 1 "no time for all"
 [ "$(grep -c 'in time\|before its turn' "$work/err")" = 3 ] || fail "no time for all: not three lines"
+if command -v taskset >/dev/null; then # one at a time
+    cpu=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\([0-9]*\).*/\1/p' /proc/self/status)
+    PATH=$work/bin:$PATH taskset -c "$cpu" "$SHMIX" stack --timeout 100 --within 0.1 "$job" >"$work/out" 2>"$work/err"
+    [ "$(grep -c 'before its turn' "$work/err")" = 2 ] || fail "one CPU, no time for all: not two lines"
+fi
 HOW=
 
 # None is installed; a user may not look.
