@@ -154,14 +154,19 @@ static pmix_data_type_t get_type(struct sx_wire_reader *r)
     return (pmix_data_type_t)sx_wire_get_uint(r, sizeof(pmix_data_type_t));
 }
 
-/* Zeroed memory for @count elements; NULL, and a failure, when there is none. */
+/* Zeroed memory for @count elements; NULL, and a failure, when there is none.  An info of three
+ * bytes takes 500, so what a message may have is bounded. */
 static void *get_memory(struct sx_wire_reader *r, size_t count, size_t size)
 {
-    void *const memory = r->failed != PMIX_SUCCESS ? NULL : calloc(count, size);
+    const bool is_good = r->failed == PMIX_SUCCESS &&
+                         count <= (SX_CODEC_MEMORY_MAX - r->memory) / size;
+    void *const memory = is_good ? calloc(count, size) : NULL;
 
     if (memory == NULL) {
         sx_wire_fail(r, PMIX_ERR_OUT_OF_RESOURCE);
+        return NULL;
     }
+    r->memory += count * size;
     return memory;
 }
 

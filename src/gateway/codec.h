@@ -5,7 +5,8 @@
  * One table (codec.c) has a row for each type that is carried: how its elements are written.
  * Structs follow the members of the base's type table.  Bytes from outside are judged: arrays nest
  * SX_CODEC_DEPTH_MAX deep, a count is believed only if that many of the smallest elements fit into
- * the bytes left, and a compressed string is inflated to at most SX_CODEC_INFLATED_MAX bytes.
+ * the bytes left, and a compressed string is inflated to at most SX_CODEC_INFLATED_MAX bytes.  All
+ * elements of one message, or of one bucket, take at most SX_CODEC_MEMORY_MAX bytes.
  * Elements that come out are malloc's, as those of the public API, and are freed with
  * sx_elements_destruct or the macros of the Standard. */
 #ifndef SX_GATEWAY_CODEC_H
@@ -21,6 +22,7 @@
 
 #define SX_CODEC_DEPTH_MAX 8
 #define SX_CODEC_INFLATED_MAX (UINT32_C(64) << 20)
+#define SX_CODEC_MEMORY_MAX ((size_t)1 << 30)
 
 struct sx_codec_infos {
     pmix_info_t *at;

@@ -41,6 +41,7 @@ struct sx_wire_reader {
     const uint8_t *at, *end;
     struct sx_wire_form form;
     pmix_status_t failed;
+    size_t memory; /* bytes that elements were given (codec.h) */
 };
 
 /* Zeroed it is empty; its form is the owner's to set.  @bytes is malloc's. */

@@ -339,3 +339,32 @@ Test(codec, a_compressed_string_takes_no_more_memory_than_its_bytes_may_stand_fo
     cr_expect_eq(r.failed, PMIX_ERR_UNPACK_FAILURE);
     sx_wire_writer_deinit(&w);
 }
+
+/* The smallest info: no key, no flags, no value. */
+static pmix_status_t small_infos_read(size_t count)
+{
+    struct sx_wire_writer w = writer_in(SX_WIRE_V41);
+    struct sx_wire_reader r;
+    struct sx_codec_infos infos;
+    uint8_t *at;
+
+    sx_codec_put_size(&w, count);
+    sx_wire_put_head(&w, PMIX_INFO, count);
+    at = sx_wire_reserve(&w, 3 * count);
+    cr_assert_not_null(at);
+    memset(at, 0, 3 * count);
+    w.size += 3 * count;
+    r = reader_of(&w);
+    infos = sx_codec_get_infos(&r);
+    cr_expect_eq(infos.count, r.failed == PMIX_SUCCESS ? count : 0);
+    sx_codec_infos_free(&infos);
+    sx_wire_writer_deinit(&w);
+    return r.failed;
+}
+
+Test(codec, small_elements_do_not_take_more_memory_than_a_message_may)
+{
+    cr_expect_eq(small_infos_read(1000), PMIX_SUCCESS);
+    cr_expect_eq(small_infos_read(SX_CODEC_MEMORY_MAX / sizeof(pmix_info_t) + 1),
+                 PMIX_ERR_OUT_OF_RESOURCE);
+}
