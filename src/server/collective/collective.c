@@ -126,6 +126,7 @@ void sx_collective_free(struct sx_collective *collective)
     sx_timer_remove(&collective->deadline);
     sx_rounds_leave(collective);
     sx_asker_deinit(&collective->asker);
+    sx_fence_pack_drop(collective);
     sx_collective_unlink(collective);
     sx_list_remove(&collective->unread);
     if (!sx_list_empty(&collective->meant.link)) {

@@ -151,6 +151,12 @@ pmix_status_t sx_ranks_nspace_added(struct sx_collective *collective);
 bool sx_fence_host_reaches(const struct sx_server *server);
 /* Contribute the values of the members here: the news when all nodes take part, else all values. */
 pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob);
+/* Ask the host for the fence with the bytes of the members here, at once or when these are packed:
+ * fence_pack.c.  Return: PMIX_SUCCESS when part.answered will be called; PMIX_ERR_OUT_OF_RESOURCE;
+ * as sx_upcall. */
+pmix_status_t sx_fence_pack(struct sx_collective *collective);
+/* The fence has ended while it was packed.  Safe on every operation. */
+void sx_fence_pack_drop(struct sx_collective *collective);
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn answered);
 /* Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged, when the bytes (at a multiple of 8) with
  * which the host has answered a fence that collects data have nothing of a node with members;

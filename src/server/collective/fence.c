@@ -13,20 +13,6 @@
 #include "server/data/data.h"
 #include "server/model/blob.h"
 
-/* Return: whether all nodes with processes of @nspace take part, so that all receive the news. */
-static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
-{
-    const struct sx_alias_list *const real = &collective->members.real;
-
-    for (size_t i = 0; i < real->count; i++) {
-        if (real->all[i].rank == PMIX_RANK_WILDCARD &&
-            strcmp(real->all[i].nspace, nspace->name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Remove the news that were sent.  Another operation may have removed some in the meantime. */
 static void news_have_arrived(struct sx_collective *collective)
 {
@@ -49,54 +35,20 @@ bool sx_fence_host_reaches(const struct sx_server *server)
     return server->module.fence_nb != NULL;
 }
 
-pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob)
-{
-    pmix_status_t rc = sx_blob_begin(blob);
-
-    if (rc == PMIX_SUCCESS && !collective->collect) {
-        sx_blob_flag(blob, SX_BLOB_PARTIAL);
-    }
-    for (size_t i = 0; i < collective->members.count && rc == PMIX_SUCCESS; i++) {
-        struct sx_member *member = &collective->members.all[i];
-        const struct sx_client *client = member->client;
-
-        if (!collective->collect || client->nspace == NULL) {
-            continue;
-        }
-        if (covers(collective, client->nspace)) {
-            member->news_sent = client->news_gone + client->news.size;
-            rc = sx_blob_add_news(blob, client);
-        } else {
-            rc = sx_blob_add_rank(blob, client);
-        }
-    }
-    if (rc != PMIX_SUCCESS) {
-        sx_blob_clear(blob);
-    }
-    return rc;
-}
-
 pmix_status_t sx_fence_host_ask(struct sx_collective *collective, sx_answered_fn answered)
 {
     struct sx_members *const members = &collective->members;
-    struct sx_joint joint = { .answered = answered,
-                              .asker = &collective->asker,
-                              .procs = members->real.all, /* hosts have only these */
-                              .proc_count = members->real.count,
-                              .wishes = &collective->wishes };
 
     if (collective->is_failed || members->incomplete || /* a fence's own bytes have no status */
         sx_rounds_are_over(members->server, members->real.all, members->real.count)) {
         return sx_rounds_join(collective, members->real.all, members->real.count, answered);
     }
-    const pmix_status_t rc = sx_fence_contribute(collective, &joint.blob);
-
-    if (rc != PMIX_SUCCESS) {
-        return rc;
-    }
     collective->part.answered = answered;
     collective->part.is_alone = true;
-    return sx_joint_upcall(members->server, SX_UPCALL_FENCE_NB, &joint);
+    const pmix_status_t rc = sx_fence_pack(collective);
+
+    collective->part.is_alone = rc == PMIX_SUCCESS;
+    return rc;
 }
 
 /* Store the values of the other nodes.  Return: PMIX_SUCCESS; PMIX_ERR_PARTIAL_SUCCESS, logged,

@@ -292,6 +292,7 @@ struct sx_shown {
 /* ---- the operation, and the row of its kind -------------------------------------------------- */
 
 struct sx_collective_engine;
+struct sx_fence_pack;
 struct sx_group_plan;
 struct sx_kind;
 
@@ -327,6 +328,8 @@ struct sx_collective {
     uint8_t connect;  /* SX_CONNECT_*, of all callers */
     uint8_t group;    /* SX_GROUP_*, of all callers */
     pmix_status_t ended;
+    struct sx_fence_pack
+        *pack; /* of a fence whose bytes for the host are being packed; else NULL */
     struct sx_group_plan *plan; /* for a group that is being built: group_construct.h; else NULL */
     struct sx_agreed agreed;    /* by the servers of several nodes; no members: not agreed */
     struct sx_timer deadline;

@@ -307,25 +307,82 @@ pmix_status_t sx_news_refer(struct sx_client *client, const char *key)
     return PMIX_SUCCESS;
 }
 
-/* Append the value of @key that the store has now.  If it has none for other nodes, it has been
- * withdrawn, which later news say. */
-static pmix_status_t referred_add(struct sx_blob *blob, const struct sx_client *client,
-                                  const char *key)
-{
-    const struct sx_nspace *const nspace = client->nspace;
-    struct collection all = { .messages = *blob, .status = PMIX_SUCCESS };
-    struct sx_item item;
+#define PACK_RESTARTS_MAX 3u /* then the value is copied at once */
 
-    if (nspace->has_store && sx_store_find(&nspace->store.view, SX_REALM_JOB, client->rank, key,
-                                           &item) == PMIX_SUCCESS) {
-        (void)collect(&all, key, &item);
+/* Find the value of @key that the stores have now for other nodes.  Return: false when there is
+ * none: it has been withdrawn, which later news say. */
+static bool referred_find(const struct sx_nspace *nspace, uint32_t rank, const char *key,
+                          struct sx_item *ret, uint64_t *ret_generation)
+{
+    const struct sx_store_writer *const stores[] = { nspace->has_remote ? &nspace->remote : NULL,
+                                                     nspace->has_store ? &nspace->store : NULL };
+
+    for (size_t i = 0; i < SX_COUNT(stores); i++) {
+        if (stores[i] != NULL &&
+            sx_store_find(&stores[i]->view, SX_REALM_JOB, rank, key, ret) == PMIX_SUCCESS &&
+            (sx_item_scope(ret) == PMIX_GLOBAL || sx_item_scope(ret) == PMIX_REMOTE)) {
+            *ret_generation = stores[i]->generation;
+            return true;
+        }
     }
-    if (nspace->has_remote && sx_store_find(&nspace->remote.view, SX_REALM_JOB, client->rank, key,
-                                            &item) == PMIX_SUCCESS) {
-        (void)collect(&all, key, &item);
+    return false;
+}
+
+/* Begin the message of a long value, or begin it anew.  Return: false when memory is out. */
+static bool value_begin(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
+                        const struct sx_item *item, uint64_t generation)
+{
+    if (pack->body != NULL) {
+        blob->size = pack->message;
+        pack->restarts++;
     }
-    *blob = all.messages;
-    return all.status;
+    pack->message = blob->size;
+    pack->body = item->body;
+    pack->generation = generation;
+    pack->copied = 0;
+    const char *const at = message_begin(blob, key, &item->cell, sx_item_scope(item),
+                                         item->cell.len);
+
+    pack->message_body = at == NULL ? 0 : (size_t)(at - blob->bytes);
+    return at != NULL;
+}
+
+/* Nothing is overwritten in a store: the same place in the same generation is the same value. */
+static bool is_begun(const struct sx_news_pack *pack, const struct sx_item *item,
+                     uint64_t generation)
+{
+    return pack->body == item->body && pack->generation == generation;
+}
+
+/* Append a part of the value that the news refer to by @key. */
+static pmix_status_t value_step(struct sx_news_pack *pack, struct sx_blob *blob, const char *key,
+                                size_t *left)
+{
+    struct sx_item item;
+    uint64_t generation;
+
+    if (!referred_find(pack->client->nspace, pack->client->rank, key, &item, &generation)) {
+        blob->size = pack->body != NULL ? pack->message : blob->size;
+        pack->body = NULL;
+        return PMIX_SUCCESS;
+    }
+    if (!is_begun(pack, &item, generation) && !value_begin(pack, blob, key, &item, generation)) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    const uint64_t rest = item.cell.len - pack->copied;
+    const size_t size = rest < *left || pack->restarts > PACK_RESTARTS_MAX ? rest : *left;
+
+    if (size > 0) {
+        memcpy(blob->bytes + pack->message_body + pack->copied,
+               (const char *)item.body + pack->copied, size);
+    }
+    pack->copied += size;
+    *left -= size < *left ? size : *left;
+    if (pack->copied < item.cell.len) {
+        return PMIX_ERR_WOULD_BLOCK;
+    }
+    pack->body = NULL;
+    return PMIX_SUCCESS;
 }
 
 static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t size)
@@ -338,50 +395,98 @@ static pmix_status_t bytes_add(struct sx_blob *blob, const char *bytes, size_t s
     return at != NULL ? PMIX_SUCCESS : PMIX_ERR_OUT_OF_RESOURCE;
 }
 
-/* Append all messages of the news; those between two references at once. */
-static pmix_status_t news_add(struct sx_blob *blob, const struct sx_client *client)
+/* Append the next messages of the news, up to a reference, at once; about *left bytes. */
+static pmix_status_t messages_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
 {
-    const struct sx_blob *const news = &client->news;
-    pmix_status_t rc = PMIX_SUCCESS;
-    size_t begin = 0, at = 0;
+    const struct sx_client *const client = pack->client;
+    const char *const from = client->news.bytes + (pack->at - client->news_gone);
+    const uint64_t all = pack->end - pack->at;
+    uint64_t size = 0, length = 0;
 
-    while (rc == PMIX_SUCCESS && at < news->size) {
-        uint64_t length;
-
-        memcpy(&length, news->bytes + at, sizeof(length));
-        if (length != REFERENCE) {
-            at += sizeof(length) + (size_t)sx_align_up(length, 8);
-            continue;
+    while (size < all && size < *left) {
+        memcpy(&length, from + size, sizeof(length));
+        if (length == REFERENCE) {
+            break;
         }
-        rc = bytes_add(blob, news->bytes + begin, at - begin);
-        at += sizeof(length);
-        if (rc == PMIX_SUCCESS) {
-            rc = referred_add(blob, client, news->bytes + at);
-        }
-        at += REFERENCE_BYTES;
-        begin = at;
+        size += sizeof(length) + sx_align_up(length, 8);
     }
-    return rc == PMIX_SUCCESS ? bytes_add(blob, news->bytes + begin, at - begin) : rc;
+    pack->at += size;
+    *left -= size < *left ? size : *left;
+    return bytes_add(blob, from, size);
+}
+
+pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob,
+                                 const struct sx_client *client)
+{
+    *pack = (struct sx_news_pack){ .client = client,
+                                   .at = client->news_gone,
+                                   .end = client->news_gone + client->news.size,
+                                   .section = blob->size };
+    return sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL, 0);
+}
+
+/* Return: the key to which the next of the news refers; NULL: it is a message, or there is none. */
+static const char *reference(const struct sx_news_pack *pack)
+{
+    const char *const next = pack->client->news.bytes + (pack->at - pack->client->news_gone);
+    uint64_t length = 0;
+
+    if (pack->at < pack->end) {
+        memcpy(&length, next, sizeof(length));
+    }
+    return length == REFERENCE ? next + sizeof(length) : NULL;
+}
+
+/* The news have lost those that another fence has brought to all nodes meanwhile. */
+static void arrived_skip(struct sx_news_pack *pack, struct sx_blob *blob)
+{
+    if (pack->at < pack->client->news_gone) {
+        pack->at = pack->client->news_gone;
+        blob->size = pack->body != NULL ? pack->message : blob->size;
+        pack->body = NULL;
+    }
+}
+
+pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left)
+{
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    arrived_skip(pack, blob);
+    while (rc == PMIX_SUCCESS && pack->at < pack->end) {
+        const char *const key = reference(pack);
+
+        if (*left == 0) {
+            return PMIX_ERR_WOULD_BLOCK;
+        }
+        rc = key == NULL ? messages_step(pack, blob, left) : value_step(pack, blob, key, left);
+        pack->at += key != NULL && rc == PMIX_SUCCESS ? sizeof(uint64_t) + REFERENCE_BYTES : 0;
+    }
+    if (rc == PMIX_SUCCESS) {
+        struct section_header section;
+
+        memcpy(&section, blob->bytes + pack->section, sizeof(section));
+        section.size = blob->size - pack->section - sizeof(section) -
+                       sx_align_up(section.nspace_len, 8);
+        memcpy(blob->bytes + pack->section, &section, sizeof(section));
+        sx_blob_seal(blob);
+    }
+    return rc;
 }
 
 pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client)
 {
     const size_t before = blob->size;
-    pmix_status_t rc = sx_blob_add_messages(blob, client->nspace->name, client->rank, NULL, 0);
-    const size_t first = blob->size;
+    size_t left = SIZE_MAX;
+    struct sx_news_pack pack;
+    pmix_status_t rc = sx_news_pack_begin(&pack, blob, client);
 
     if (rc == PMIX_SUCCESS) {
-        rc = news_add(blob, client);
+        rc = sx_news_pack_step(&pack, blob, &left);
     }
     if (rc != PMIX_SUCCESS) {
         blob->size = before;
-        return rc;
     }
-    const uint64_t size = blob->size - first;
-
-    memcpy(blob->bytes + before + offsetof(struct section_header, size), &size, sizeof(size));
-    sx_blob_seal(blob);
-    return PMIX_SUCCESS;
+    return rc;
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

@@ -59,6 +59,24 @@ pmix_status_t sx_blob_add_rank(struct sx_blob *blob, const struct sx_client *cli
 /* Append a section with the news of the rank, and with the values to which they refer. */
 pmix_status_t sx_blob_add_news(struct sx_blob *blob, const struct sx_client *client);
 
+/* The same in steps: the news that the rank has at the first one. */
+struct sx_news_pack {
+    const struct sx_client *client; /* which keeps its namespace */
+    uint64_t at, end;               /* of all bytes of its news */
+    size_t section;                 /* offset of the section in the blob */
+    /* A long value, of which a part has been copied. */
+    const void *body; /* NULL: none */
+    uint64_t generation, copied;
+    size_t message, message_body; /* offsets in the blob */
+    unsigned restarts;            /* it has changed, or moved, meanwhile */
+};
+/* Return: PMIX_SUCCESS, PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_news_pack_begin(struct sx_news_pack *pack, struct sx_blob *blob,
+                                 const struct sx_client *client);
+/* Copy about *left bytes, and count them down.  Return: PMIX_SUCCESS: the section is complete;
+ * PMIX_ERR_WOULD_BLOCK: another step is needed; PMIX_ERR_OUT_OF_RESOURCE. */
+pmix_status_t sx_news_pack_step(struct sx_news_pack *pack, struct sx_blob *blob, size_t *left);
+
 /* Append one message (a checked lane put) to a list of messages. */
 pmix_status_t sx_blob_message(struct sx_blob *messages, const void *put, size_t size);
 /* Append to the news of @client, instead of a message, that the value of @key is in a store: a long

@@ -28,16 +28,20 @@ static bool step(struct sx_steps *steps)
     return is_done;
 }
 
-static void some_do(struct sx_steps *steps)
+static void rest_post(struct sx_steps *steps)
 {
-    if (steps->left > 0 && step(steps)) {
-        return;
-    }
     steps->is_posted = sx_loop_post(steps->server->loop, &steps->post) == PMIX_SUCCESS;
     if (!steps->is_posted) { /* the loop has stopped */
         steps->left = SIZE_MAX;
         (void)step(steps);
         steps->left = 0;
+    }
+}
+
+static void some_do(struct sx_steps *steps)
+{
+    if (steps->left == 0 || !step(steps)) {
+        rest_post(steps);
     }
 }
 
@@ -77,4 +81,11 @@ void sx_steps_go(struct sx_steps *steps)
     }
     turn_look(steps);
     some_do(steps);
+}
+
+void sx_steps_later(struct sx_steps *steps)
+{
+    if (!steps->is_posted && !steps->is_busy) {
+        rest_post(steps);
+    }
 }

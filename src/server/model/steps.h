@@ -44,4 +44,7 @@ bool sx_steps_take(struct sx_steps *steps);
 /* There is work: do some of it, unless this turn has done enough.  Inside a step: do it later. */
 void sx_steps_go(struct sx_steps *steps);
 
+/* There is work, of which this turn has done enough. */
+void sx_steps_later(struct sx_steps *steps);
+
 #endif

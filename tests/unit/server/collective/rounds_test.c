@@ -514,6 +514,61 @@ Test(rounds, without_the_bytes_of_a_node_are_a_partial_success)
     nodes_end();
 }
 
+#define LONG ((size_t)9 << 20)
+
+static void long_put(struct node *node, const void *arg)
+{
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { calloc(1, LONG), LONG } };
+
+    (void)arg;
+    cr_assert_not_null(value.data.bo.bytes);
+    cr_assert_eq(sx_store_put(&node->job->store, SX_REALM_JOB, node->member->rank, "long",
+                              PMIX_GLOBAL, &value),
+                 PMIX_SUCCESS);
+    cr_assert_eq(sx_news_refer(node->member, "long"), PMIX_SUCCESS);
+    free(value.data.bo.bytes);
+}
+
+static void calls_with_much(struct node *node, const void *call)
+{
+    member_arrives(node, call);
+    cr_expect_not(sx_list_empty(&node->server.collective.packs), "not all of it at once");
+}
+
+static void calls_and_ends(struct node *node, const void *call)
+{
+    calls_with_much(node, call);
+    sx_collective_end_all(&node->server);
+    cr_expect(sx_list_empty(&node->server.collective.packs));
+}
+
+/* What a fence collects is packed in several turns when it is much, and then the host is asked.  A
+ * fence that ends before that leaves nothing. */
+Test(rounds, of_a_fence_with_much_data_begin_when_it_is_packed)
+{
+    const struct call collecting_fence = { .kind = SX_COLLECTIVE_FENCE, .collects = true };
+    struct sx_item item;
+
+    nodes_begin(2);
+    node_run(&nodes[0], long_put, NULL);
+    node_run(&nodes[0], calls_and_ends, &collecting_fence);
+    cr_expect_eq(nodes[0].asked_count, 0);
+    nodes_rewind();
+    node_run(&nodes[0], calls_with_much, &collecting_fence);
+    node_run(&nodes[0], NULL, NULL); /* the end of the last loop has packed the rest */
+    member_calls(1, &collecting_fence);
+    cr_assert(host_can_answer());
+    cr_expect_gt(nodes[0].size, LONG);
+    answer_all();
+    expect(0, 1, 1, PMIX_SUCCESS);
+    expect(1, 1, 1, PMIX_SUCCESS);
+    cr_expect_eq(nodes[0].member->news.size, 0);
+    cr_assert_eq(sx_store_find(&nodes[1].job->store.view, SX_REALM_JOB, 0, "long", &item),
+                 PMIX_SUCCESS);
+    cr_expect_geq(item.cell.len, LONG);
+    nodes_end();
+}
+
 /* The first node has another member, which has not called. */
 static struct sx_client *absent;
 
@@ -1087,8 +1142,8 @@ Test(rounds, notify_that_a_disconnect_has_failed_by_a_death)
     }
 }
 
-/* A disconnect has failed, which the other node has still to get.  A retry waits behind it; one more
- * retry of the same process is refused. */
+/* A disconnect has failed, which the other node has still to get.  A retry waits behind it; one
+ * more retry of the same process is refused. */
 Test(rounds, refuse_a_second_retry_behind_a_disconnect_that_has_failed)
 {
     static const struct call disconnect = { .kind = SX_COLLECTIVE_DISCONNECT, .id = "one" };

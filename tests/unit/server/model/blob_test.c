@@ -131,6 +131,77 @@ Test(blob, of_news_has_the_values_to_which_they_refer)
     cr_expect_str_eq(keys[2], "behind");
 }
 
+#define LONG ((size_t)3 << 20)
+#define STEP ((size_t)256 << 10)
+
+/* Store a long value of @letter. */
+static void long_put(char letter)
+{
+    char *const bytes = malloc(LONG);
+    pmix_value_t value = { .type = PMIX_BYTE_OBJECT, .data.bo = { bytes, LONG } };
+
+    cr_assert_not_null(bytes);
+    memset(bytes, letter, LONG);
+    cr_assert_eq(sx_store_put(&job->store, SX_REALM_JOB, 1, "long", PMIX_GLOBAL, &value),
+                 PMIX_SUCCESS);
+    free(bytes);
+}
+
+/* The value changes, or moves, or goes, before the step of this number; or nothing does. */
+enum change { STAYS, CHANGES, MOVES, CHANGES_ALWAYS, GOES, ARRIVES };
+
+static void change(enum change what, unsigned step, struct sx_client *client)
+{
+    if (what == CHANGES_ALWAYS || (what == CHANGES && step == 3)) {
+        long_put((char)('b' + step));
+    } else if (what == MOVES && step == 3) {
+        cr_assert_eq(sx_store_renew(&job->store), PMIX_SUCCESS);
+    } else if (what == GOES && step == 3) {
+        cr_assert_eq(sx_store_unset(&job->store, SX_REALM_JOB, 1, "long"), PMIX_SUCCESS);
+    } else if (what == ARRIVES && step == 3) { /* by another fence */
+        client->news_gone += client->news.size;
+        client->news.size = 0;
+    }
+}
+
+/* No step copies more than it may, and the bytes are as if they had been made at once. */
+Test(blob, of_long_news_is_made_in_steps)
+{
+    struct sx_client *const client = sx_client_find(job, 1);
+
+    for (enum change what = STAYS; what <= ARRIVES; what++) {
+        struct sx_blob whole = { 0 };
+        struct sx_news_pack pack;
+        unsigned steps = 0;
+        size_t left;
+        pmix_status_t rc;
+
+        long_put('a');
+        cr_assert_eq(sx_news_refer(client, "long"), PMIX_SUCCESS);
+        cr_assert_eq(sx_blob_begin(&blob), PMIX_SUCCESS);
+        cr_assert_eq(sx_news_pack_begin(&pack, &blob, client), PMIX_SUCCESS);
+        do {
+            const uint64_t before = pack.copied;
+
+            change(what, steps++, client);
+            left = STEP;
+            rc = sx_news_pack_step(&pack, &blob, &left);
+            cr_expect(pack.copied <= before + STEP || pack.copied == LONG, "%d: %u", what, steps);
+        } while (rc == PMIX_ERR_WOULD_BLOCK);
+        cr_assert_eq(rc, PMIX_SUCCESS);
+        cr_expect(steps >= (what <= MOVES ? LONG / STEP : 4) && steps <= 2 * LONG / STEP, "%d: %u",
+                  what, steps);
+        cr_assert_eq(sx_blob_begin(&whole), PMIX_SUCCESS);
+        cr_assert_eq(sx_blob_add_news(&whole, client), PMIX_SUCCESS);
+        cr_assert_eq(blob.size, whole.size, "%d", what);
+        cr_expect_eq(memcmp(blob.bytes, whole.bytes, whole.size), 0, "%d", what);
+        sx_blob_clear(&whole);
+        sx_blob_clear(&blob);
+        client->news_gone += client->news.size;
+        client->news.size = 0;
+    }
+}
+
 Test(blob, is_glued_to_others_at_any_address)
 {
     struct sx_blob other;

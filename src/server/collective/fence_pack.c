@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The shmix authors */
+/* fence_pack.c - a fence's bytes for the host, which may be many: some in each turn.
+ *
+ *     all members here have called --up to STEP_BYTES--> the host is asked at once
+ *                                     \--more--> PACKED, in later turns --> the host is asked
+ *
+ * Until then the fence counts as one that the host has.  Those of all fences in one turn have a
+ * bound together (server/model/steps.h).  Members that do not collect their news, since not all
+ * nodes of their job take part, are packed whole. */
+#include "server/collective/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "server/model/blob.h"
+
+#define STEP_BYTES ((size_t)512 << 10)
+
+struct sx_fence_pack {
+    struct sx_list link; /* collective_state.packs */
+    struct sx_collective *collective;
+    struct sx_blob blob;
+    size_t next; /* of the members */
+    bool is_begun;
+    struct sx_news_pack news; /* of the member before the next */
+};
+
+/* Return: whether all nodes with processes of @nspace take part, so that all receive the news. */
+static bool covers(const struct sx_collective *collective, const struct sx_nspace *nspace)
+{
+    const struct sx_alias_list *const real = &collective->members.real;
+
+    for (size_t i = 0; i < real->count; i++) {
+        if (real->all[i].rank == PMIX_RANK_WILDCARD &&
+            strcmp(real->all[i].nspace, nspace->name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The bytes are packed: ask the host, which gets @blob.  Return: as sx_upcall. */
+static pmix_status_t host_call(struct sx_collective *collective, struct sx_blob *blob)
+{
+    struct sx_members *const members = &collective->members;
+    struct sx_joint joint = { .answered = collective->part.answered,
+                              .asker = &collective->asker,
+                              .procs = members->real.all, /* hosts have only these */
+                              .proc_count = members->real.count,
+                              .wishes = &collective->wishes,
+                              .blob = *blob };
+
+    return sx_joint_upcall(members->server, SX_UPCALL_FENCE_NB, &joint);
+}
+
+/* Begin with the next member.  Return: PMIX_SUCCESS; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t member_begin(struct sx_fence_pack *pack)
+{
+    struct sx_member *const member = &pack->collective->members.all[pack->next++];
+    const struct sx_client *const client = member->client;
+
+    if (client->nspace == NULL) {
+        return PMIX_SUCCESS;
+    }
+    if (!covers(pack->collective, client->nspace)) {
+        return sx_blob_add_rank(&pack->blob, client);
+    }
+    pack->is_begun = true;
+    member->news_sent = client->news_gone + client->news.size;
+    return sx_news_pack_begin(&pack->news, &pack->blob, client);
+}
+
+static pmix_status_t member_step(struct sx_fence_pack *pack, size_t *left)
+{
+    if (pack->news.client->nspace == NULL) { /* it has been removed meanwhile */
+        pack->blob.size = pack->news.section;
+        sx_blob_seal(&pack->blob);
+        pack->is_begun = false;
+        return PMIX_SUCCESS;
+    }
+    const pmix_status_t rc = sx_news_pack_step(&pack->news, &pack->blob, left);
+
+    pack->is_begun = rc == PMIX_ERR_WOULD_BLOCK;
+    return rc;
+}
+
+/* Return: PMIX_SUCCESS when all is packed; PMIX_ERR_WOULD_BLOCK; PMIX_ERR_OUT_OF_RESOURCE. */
+static pmix_status_t pack_step(struct sx_fence_pack *pack, size_t *left)
+{
+    const struct sx_collective *const collective = pack->collective;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc == PMIX_SUCCESS && collective->collect &&
+           (pack->is_begun || pack->next < collective->members.count)) {
+        rc = pack->is_begun ? member_step(pack, left) : member_begin(pack);
+    }
+    return rc;
+}
+
+static pmix_status_t pack_begin(struct sx_fence_pack *pack, struct sx_collective *collective)
+{
+    *pack = (struct sx_fence_pack){ .collective = collective };
+    const pmix_status_t rc = sx_blob_begin(&pack->blob);
+
+    if (rc == PMIX_SUCCESS && !collective->collect) {
+        sx_blob_flag(&pack->blob, SX_BLOB_PARTIAL);
+    }
+    return rc;
+}
+
+pmix_status_t sx_fence_contribute(struct sx_collective *collective, struct sx_blob *blob)
+{
+    size_t left = SIZE_MAX;
+    struct sx_fence_pack pack;
+    pmix_status_t rc = pack_begin(&pack, collective);
+
+    rc = rc == PMIX_SUCCESS ? pack_step(&pack, &left) : rc;
+    if (rc != PMIX_SUCCESS) {
+        sx_blob_clear(&pack.blob);
+    }
+    *blob = pack.blob;
+    return rc;
+}
+
+/* ---- in later turns -------------------------------------------------------------------------- */
+
+static void pack_free(struct sx_fence_pack *pack)
+{
+    sx_list_remove(&pack->link);
+    pack->collective->pack = NULL;
+    sx_blob_clear(&pack->blob);
+    free(pack);
+}
+
+void sx_fence_pack_drop(struct sx_collective *collective)
+{
+    if (collective->pack != NULL) {
+        pack_free(collective->pack);
+    }
+}
+
+/* All is packed, or cannot be: @rc. */
+static void pack_end(struct sx_fence_pack *pack, pmix_status_t rc)
+{
+    struct sx_collective *const collective = pack->collective;
+    struct sx_blob blob = pack->blob;
+
+    pack->blob = (struct sx_blob){ .size = 0 };
+    pack_free(pack);
+    if (rc == PMIX_SUCCESS) {
+        rc = host_call(collective, &blob);
+    } else {
+        sx_blob_clear(&blob);
+    }
+    if (rc != PMIX_SUCCESS) {
+        const struct sx_host_answer answer = { .server = collective->members.server, .status = rc };
+
+        collective->part.answered(&collective->asker, &answer);
+    }
+}
+
+static bool packs_step(struct sx_server *server, size_t *left)
+{
+    struct sx_list *const packs = &server->collective.packs;
+    pmix_status_t rc = PMIX_SUCCESS;
+
+    while (rc != PMIX_ERR_WOULD_BLOCK && *left > 0 && !sx_list_empty(packs)) {
+        struct sx_fence_pack *const pack = SX_LIST_ENTRY(packs->next, struct sx_fence_pack, link);
+
+        rc = pack_step(pack, left);
+        if (rc != PMIX_ERR_WOULD_BLOCK) {
+            pack_end(pack, rc);
+        }
+    }
+    return sx_list_empty(packs);
+}
+
+/* The rest of @begun is for later turns.  Return: false when memory is out. */
+static bool pack_keep(struct sx_fence_pack *begun)
+{
+    struct sx_fence_pack *const pack = malloc(sizeof(*pack));
+    struct sx_server *const server = begun->collective->members.server;
+    struct sx_collective_state *const state = &server->collective;
+
+    if (pack == NULL) {
+        return false;
+    }
+    if (state->packing.server == NULL) {
+        sx_list_init(&state->packs);
+        sx_steps_init(&state->packing, server, packs_step, STEP_BYTES);
+    }
+    *pack = *begun;
+    sx_list_init(&pack->link);
+    sx_list_append(&state->packs, &pack->link);
+    pack->collective->pack = pack;
+    sx_steps_later(&state->packing);
+    return true;
+}
+
+pmix_status_t sx_fence_pack(struct sx_collective *collective)
+{
+    size_t left = STEP_BYTES;
+    struct sx_fence_pack pack;
+    pmix_status_t rc = pack_begin(&pack, collective);
+
+    rc = rc == PMIX_SUCCESS ? pack_step(&pack, &left) : rc;
+    if (rc == PMIX_SUCCESS) {
+        return host_call(collective, &pack.blob);
+    }
+    if (rc == PMIX_ERR_WOULD_BLOCK && pack_keep(&pack)) {
+        return PMIX_SUCCESS;
+    }
+    sx_blob_clear(&pack.blob);
+    return rc == PMIX_ERR_WOULD_BLOCK ? PMIX_ERR_OUT_OF_RESOURCE : rc;
+}
