@@ -566,6 +566,7 @@ Test(rounds, of_a_fence_with_much_data_begin_when_it_is_packed)
     cr_assert_eq(sx_store_find(&nodes[1].job->store.view, SX_REALM_JOB, 0, "long", &item),
                  PMIX_SUCCESS);
     cr_expect_geq(item.cell.len, LONG);
+    sx_blob_clear(&nodes[0].member->news);
     nodes_end();
 }
 

@@ -200,6 +200,7 @@ Test(blob, of_long_news_is_made_in_steps)
         client->news_gone += client->news.size;
         client->news.size = 0;
     }
+    sx_blob_clear(&client->news);
 }
 
 Test(blob, is_glued_to_others_at_any_address)
