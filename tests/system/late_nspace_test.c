@@ -15,6 +15,7 @@
 static pmix_proc_t me;
 static unsigned ended;
 static pmix_status_t how;
+static bool notifies_always; /* the host waits for calls of the second job, too */
 
 /* ---- the ranks ------------------------------------------------------------------------------ */
 
@@ -65,7 +66,7 @@ static int rank_of(int rank, enum call call, pmix_status_t want)
                      ? PMIx_Connect_nb(both, 2, NULL, 0, on_end, NULL)
                      : PMIx_Group_construct_nb(GROUP, both, 2, NULL, 0, on_group, NULL),
                  PMIX_SUCCESS);
-    if (strcmp(me.nspace, JOB_NSPACE) == 0) {
+    if (notifies_always || strcmp(me.nspace, JOB_NSPACE) == 0) {
         server_has_read();
         job_token_put(0);
     }
@@ -99,6 +100,17 @@ static int rank_of_connect(int rank)
 static int rank_of_connect_while_asked(int rank)
 {
     if (rank < 2) {
+        job_token_get(1);
+    }
+    return rank_of(rank, CONNECT, PMIX_SUCCESS);
+}
+
+/* Rank 0 of the second job calls while the host still has the operation, rank 1 when it has
+ * answered: both call for the one that the first job has opened. */
+static int rank_of_called_while_asked(int rank)
+{
+    notifies_always = true;
+    if (rank != 2) {
         job_token_get(1);
     }
     return rank_of(rank, CONNECT, PMIX_SUCCESS);
@@ -223,9 +235,31 @@ static int host_of_coming_while_asked(struct job *job)
     return 0;
 }
 
+static int host_of_called_while_asked(struct job *job)
+{
+    __atomic_store_n(&held.holds, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < job->size; i++) {
+        job_token_put(1);
+    }
+    for (int i = 0; i < 2; i++) {
+        job_token_get(0);
+    }
+    while (__atomic_load_n(&held.cbfunc, __ATOMIC_ACQUIRE) == NULL) {
+        usleep(1000);
+    }
+    job_add(job, OTHER, OTHER_SIZE);
+    job_token_get(0);
+    held.cbfunc(PMIX_SUCCESS, held.data, held.ndata, held.cbdata, free, held.data);
+    job_token_put(1);
+    for (int i = 0; i < job->size; i++) {
+        CHECK(job_wait(job, i) == 0);
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    enum { ALONE = 6, ALL = 10 };
+    enum { ALONE = 6, ALL = 11 };
     static const struct job_case cases[ALL] = {
         { "fence", 2, rank_of_fence, host_of_coming },
         { "connect", 2, rank_of_connect, host_of_coming },
@@ -238,6 +272,8 @@ int main(int argc, char **argv)
         { "connect_with_entry", 2, rank_of_connect, host_of_coming },
         { "connect_while_asked_with_entry", 2, rank_of_connect_while_asked,
           host_of_coming_while_asked },
+        { "called_while_asked_with_entry", 2, rank_of_called_while_asked,
+          host_of_called_while_asked },
         { "construct_with_entry", 2, rank_of_construct, host_of_coming },
     };
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "server/model/proc_list.h"
+#include "server/model/share.h"
 #include "server/port/port.h"
 
 /* ---- generations --------------------------------------------------------------------------- */
@@ -69,12 +70,30 @@ static struct sx_collective *collective_behind(struct sx_collective *oldest, uin
     return next == NULL ? NULL : SX_CONTAINER(next, struct sx_collective, generation);
 }
 
+/* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
+ * and has completed no more than the processes that are registered here, so it reaches no
+ * others. */
+static bool collective_awaits(const struct sx_collective *collective)
+{
+    return collective->members.has_unknown && collective->members.admits_unknown &&
+           !collective->is_over;
+}
+
+/* The host has the operation, and may give it back for a namespace that it has registered
+ * meanwhile: a process of that namespace is one of its members already. */
 static bool may_join(struct sx_generation *generation, void *arg)
 {
-    const struct sx_collective *collective = SX_CONTAINER(generation, struct sx_collective,
+    struct sx_collective *const collective = SX_CONTAINER(generation, struct sx_collective,
                                                           generation);
-    const struct sx_member *member = sx_members_find(&collective->members, arg);
+    struct sx_members *const members = &collective->members;
+    struct sx_member *member = sx_members_find(members, arg);
 
+    if (member == NULL && collective->with_host && collective_awaits(collective)) {
+        sx_share_charge(members->server, arg,
+                        (members->proc_count + members->count) / SX_ARRIVE_PROCS_PER_UNIT);
+        member = sx_members_expect(members, arg) == PMIX_SUCCESS ? sx_members_find(members, arg)
+                                                                 : NULL;
+    }
     return member != NULL && sx_collective_misses(collective, member);
 }
 
@@ -464,15 +483,6 @@ void sx_collective_leave_host(struct sx_collective *collective, pmix_status_t st
     } else {
         sx_collective_close(collective);
     }
-}
-
-/* Return: whether @collective waits for a namespace that will be registered.  The host was asked,
- * and has completed no more than the processes that are registered here, so it reaches no
- * others. */
-static bool collective_awaits(const struct sx_collective *collective)
-{
-    return collective->members.has_unknown && collective->members.admits_unknown &&
-           !collective->is_over;
 }
 
 pmix_status_t sx_collective_nspaces_read(struct sx_collective *collective)
