@@ -104,6 +104,8 @@ while read -r line; do
     (eval "timeout 60 $line") >"$work/out" 2>"$work/err" </dev/null
     code=$?
     [ $code != 124 ] || fail "try: $line: it does not end"
+    # A problem that doctor finds on this node is code 2 as well, and stands in its output.
+    case $line in 'shmix doctor'*) [ ! -s "$work/out" ] || code=0 ;; esac
     [ $code != 2 ] || fail "try: $line: it is a mistake"
 done <"$work/tries.once"
 [ $count -gt 40 ] || fail "only $count lines were to be tried"
