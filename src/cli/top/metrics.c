@@ -56,24 +56,26 @@ static const struct family of_jobs[] = {
       JOB(events_held) },
 };
 
-/* The text of a label: a backslash, a quote and a line's end are escaped.  Another control
- * character becomes '?', and a byte that belongs to no character of UTF-8 U+FFFD. */
+/* The text of a label, in UTF-8.  Control characters and other bytes are \xNN in it and a backslash
+ * is \\, so that two names stay two series; the format then escapes each backslash, quote and
+ * line's end. */
 static void label_print(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "%s=\"", name);
     for (size_t left = strlen(text), len; left > 0; text += len, left -= len) {
         uint32_t code = 0;
         const size_t size = sx_utf8_read((const unsigned char *)text, left, &code);
+        const bool is_text = size > 0 && code >= 0x20 && (code < 0x7f || code >= 0xa0);
 
-        len = size == 0 ? 1 : size;
-        if (size == 0) {
-            fputs("\xef\xbf\xbd", out);
-        } else if (code == '\\' || code == '"') {
-            fprintf(out, "\\%c", (char)code);
-        } else if (code == '\n') {
+        len = is_text ? size : 1;
+        if (*text == '\n') {
             fputs("\\n", out);
-        } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-            fputc('?', out);
+        } else if (!is_text) {
+            fprintf(out, "\\\\x%02x", (unsigned char)*text);
+        } else if (code == '\\') {
+            fputs("\\\\\\\\", out);
+        } else if (code == '"') {
+            fputs("\\\"", out);
         } else {
             fwrite(text, 1, size, out);
         }

@@ -255,7 +255,7 @@ Test(top, writes_openmetrics)
     char *text = NULL;
     size_t size;
 
-    snprintf(sample.jobs[1].name, sizeof(sample.jobs[1].name), "t\xffw\xc3\xb6\x1b");
+    snprintf(sample.jobs[1].name, sizeof(sample.jobs[1].name), "t\xffw\xc3\xb6\x1b\\");
     FILE *const out = open_memstream(&text, &size);
 
     sx_top_metrics(&sample, out);
@@ -266,7 +266,8 @@ Test(top, writes_openmetrics)
                "0\n");
     expect_has(text, "shmix_job_stored_bytes{nspace=\"one\\n\\\"job\",server=\"10\",uid=\"4001\"} "
                      "2048\n");
-    expect_has(text, "shmix_job_ranks_connected{nspace=\"t\xef\xbf\xbdw\xc3\xb6?\",server=\"11\"");
+    expect_has(text, "shmix_job_ranks_connected{nspace=\"t\\\\xffw\xc3\xb6\\\\x1b\\\\\\\\\","
+                     "server=\"11\"");
     expect_has(text, "shmix_open_collectives 0\n");
     cr_expect_str_eq(text + size - 6, "# EOF\n");
     free(text);
