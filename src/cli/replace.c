@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +16,8 @@ bool sx_replace_open(struct sx_replace *replace, const char *path)
 {
     char *const real = realpath(path, NULL);
     struct stat st;
-    const bool is_file = real == NULL || stat(real, &st) != 0 || S_ISREG(st.st_mode);
+    const bool is_there = real != NULL && stat(real, &st) == 0;
+    const bool is_file = !is_there || S_ISREG(st.st_mode);
 
     *replace = (struct sx_replace){ .path = real != NULL ? real : sx_cli_strdup(path) };
     if (is_file) {
@@ -24,6 +26,10 @@ bool sx_replace_open(struct sx_replace *replace, const char *path)
     const int fd = open(is_file ? replace->before : replace->path,
                         O_WRONLY | O_CLOEXEC | (is_file ? O_CREAT | O_EXCL : 0), 0666);
 
+    if (fd >= 0 && is_there && is_file) {
+        (void)fchmod(fd, st.st_mode & 0777);
+    }
+    signal(SIGXFSZ, SIG_IGN);
     replace->out = fd < 0 ? NULL : fdopen(fd, "w");
     if (replace->out == NULL) {
         const int why = errno;

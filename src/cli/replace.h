@@ -5,8 +5,9 @@
  *     open: FILE.PID --end--> renamed to FILE
  *              \------abandon--> removed, and FILE is as it was
  *
- * A reader sees the old text or the new one.  A FILE that is a pipe or a device is not replaced:
- * the text is written into it.  A link that leads to a file stays a link. */
+ * A reader sees the old text or the new one.  The new one has the mode of the old.  A FILE that is
+ * a pipe or a device is not replaced: the text is written into it.  A link that leads to a file
+ * stays a link. */
 #ifndef SX_CLI_REPLACE_H
 #define SX_CLI_REPLACE_H
 
@@ -18,7 +19,8 @@ struct sx_replace {
     char *path, *before; /* before NULL: the file is written into */
 };
 
-/* Return: false with errno, and nothing to release. */
+/* Return: false with errno, and nothing to release.  From here on the end of a file's size (ulimit
+ * -f) is an error of this process, and not its death. */
 bool sx_replace_open(struct sx_replace *replace, const char *path);
 /* Return: false with errno, when not all was written, or the file could not be replaced. */
 bool sx_replace_end(struct sx_replace *replace);

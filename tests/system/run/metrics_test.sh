@@ -57,7 +57,9 @@ expect_good "$work/link" "into a file"
 [ -L "$work/link" ] || fail "the link was replaced by a file"
 exec 3<"$work/link"
 inode=$(ls -Lid "$work/link" | cut -d' ' -f1)
+chmod 640 "$work/folder/shmix.prom"
 metrics --metrics="$work/link" "$server"
+[ "$(stat -c %a "$work/folder/shmix.prom")" = 640 ] || fail "the mode of the file was not kept"
 [ "$(ls -Lid "$work/link" | cut -d' ' -f1)" != "$inode" ] || fail "the file was written into, and not replaced"
 cat <&3 >"$work/before"
 exec 3<&-
@@ -75,7 +77,7 @@ expect_good "$work/piped" "into a pipe"
 before=$(cksum <"$work/link")
 : >"$work/out"
 {
-    (ulimit -f 1 && trap '' XFSZ && exec "$SHMIX" ls --metrics="$work/link" "$server") 2>&1
+    (ulimit -f 1 && exec "$SHMIX" ls --metrics="$work/link" "$server") 2>&1
     echo $? >"$work/code"
 } | cat >"$work/err" # a pipe has no limit
 code=$(cat "$work/code")
