@@ -78,6 +78,12 @@ pmix_status_t sx_status_from_errno(int err)
     }
 }
 
+const char *sx_refused_advice(int err)
+{
+    return err == EPERM || err == ENOSYS ? "; a filter of system calls (seccomp) has to allow it"
+                                         : "";
+}
+
 void sx_assert_failed(const char *fact, const char *file, int line)
 {
     char text[SX_RAISE_TEXT_MAX];

@@ -24,6 +24,10 @@ pmix_status_t sx_raise(pmix_status_t status, const char *file, int line, const c
  * PMIX_ERR_BAD_PARAM; all else PMIX_ERROR. */
 pmix_status_t sx_status_from_errno(int err);
 
+/* Advice about @err, the errno of a system call that has no other reason to fail with EPERM or
+ * ENOSYS than a filter.  Return: a static text that ends a message, "" for other errors. */
+const char *sx_refused_advice(int err);
+
 /* For this library's private state only; stays on in release builds; aborts with a line. */
 #define sx_assert(fact)                                  \
     do {                                                 \

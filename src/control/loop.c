@@ -44,9 +44,8 @@ static bool is_out_of_files(int err)
 
 static const char *advice(int err)
 {
-    return is_out_of_files(err)            ? " (raise the limit of open files: ulimit -n)"
-           : err == EPERM || err == ENOSYS ? "; a filter of system calls (seccomp) has to allow it"
-                                           : "";
+    return is_out_of_files(err) ? " (raise the limit of open files: ulimit -n)"
+                                : sx_refused_advice(err);
 }
 
 static int is_valgrinds(struct dl_phdr_info *info, size_t size, void *arg)

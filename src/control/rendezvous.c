@@ -436,10 +436,8 @@ pmix_status_t sx_rendezvous_open(struct sx_rendezvous *rendezvous,
 
     *rendezvous = SX_RENDEZVOUS_NULL;
     if (getrandom(&random, 0, 0) != 0) {
-        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                        "getrandom: %s: the server's socket gets no name; a filter of system calls "
-                        "(seccomp) has to allow it",
-                        strerror(errno));
+        return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "getrandom: %s: the server's socket gets no name%s",
+                        strerror(errno), sx_refused_advice(errno));
     }
     rendezvous->creator_pid = getpid();
     const int err = open_steps(rendezvous, options, &doing);

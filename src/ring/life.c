@@ -25,7 +25,8 @@ pmix_status_t sx_life_links_hide(void *page, size_t page_bytes)
     if (mmap(page, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0) == MAP_FAILED ||
         madvise(page, page_bytes, MADV_DONTFORK) != 0) {
-        return SX_RAISE(sx_status_from_errno(errno), "a page for a life word: %s", strerror(errno));
+        return SX_RAISE(sx_status_from_errno(errno), "a page for a life word: %s%s",
+                        strerror(errno), sx_refused_advice(errno));
     }
     return PMIX_SUCCESS;
 }

@@ -118,7 +118,7 @@ static const char *sx_segment_advice(int err)
     case ENFILE:
         return "; raise the limit of open files (ulimit -n)";
     default:
-        return "";
+        return sx_refused_advice(err);
     }
 }
 
@@ -215,6 +215,66 @@ static pmix_status_t sx_segment_options_check(const struct sx_segment_options *o
     return PMIX_SUCCESS;
 }
 
+static int sx_segment_fallocate(int fd, uint64_t begin, uint64_t end)
+{
+    while (fallocate(fd, 0, (off_t)begin, (off_t)(end - begin)) != 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+/* Take the pages of a long range into our page table, memory that is about to be filled.  Where
+ * the kernel cannot (before 5.14), or has none left for private memory, the first touch decides. */
+static void sx_segment_populate(const struct sx_segment *seg, uint64_t begin, uint64_t end)
+{
+    begin &= ~(uint64_t)(SX_PAGE_BYTES - 1);
+    if (end > begin && end - begin >= SX_SEGMENT_POPULATE_MIN_BYTES) {
+        (void)madvise(seg->base + begin, end - begin, SX_MADV_POPULATE_WRITE);
+    }
+}
+
+/* sx_segment_back of a segment whose header may be empty: @nspace is for the log. */
+static pmix_status_t sx_segment_back_as(struct sx_segment *seg, uint64_t end, const char *nspace)
+{
+    sx_assert(seg->owner);
+    if (end > seg->size_bytes) {
+        return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (end <= seg->backed_bytes) {
+        return PMIX_SUCCESS;
+    }
+    if (seg->fd < 0) { /* private memory is backed at the first touch */
+        sx_segment_populate(seg, seg->backed_bytes, end);
+        seg->backed_bytes = end;
+        return PMIX_SUCCESS;
+    }
+    /* Steps grow with the segment, so that a large one takes few calls; when a large step is
+     * refused, the smallest may still be there. */
+    uint64_t step = seg->backed_bytes / 8;
+    step = step > SX_SEGMENT_STEP_MAX_BYTES ? SX_SEGMENT_STEP_MAX_BYTES : step;
+    uint64_t want = sx_align_up(seg->backed_bytes + step, SX_SEGMENT_STEP_BYTES);
+    want = want < end ? sx_align_up(end, SX_SEGMENT_STEP_BYTES) : want;
+    want = want > seg->size_bytes ? seg->size_bytes : want;
+    int err = sx_segment_fallocate(seg->fd, seg->backed_bytes, want);
+    if (err != 0 && want > end) {
+        want = sx_align_up(end, SX_PAGE_BYTES); /* sizes are whole pages: still inside */
+        err = sx_segment_fallocate(seg->fd, seg->backed_bytes, want);
+    }
+    if (err == EOPNOTSUPP || err == ENOSYS) {
+        sx_log(SX_LOG_INFO, "no fallocate here: memory is taken at the first touch");
+        want = seg->size_bytes;
+    } else if (err != 0) {
+        return SX_RAISE(sx_segment_status(err),
+                        "fallocate: %s: no memory for a segment of %s up to %" PRIu64 " bytes%s",
+                        strerror(err), nspace, want, sx_segment_advice(err));
+    }
+    sx_segment_populate(seg, seg->backed_bytes, want < seg->size_bytes ? want : end);
+    seg->backed_bytes = want;
+    return PMIX_SUCCESS;
+}
+
 static pmix_status_t sx_segment_build(struct sx_segment *seg,
                                       const struct sx_segment_options *options)
 {
@@ -234,10 +294,13 @@ static pmix_status_t sx_segment_build(struct sx_segment *seg,
     }
     /* Hosts fork; a child must not inherit a map through which it could write. */
     if (seg->fd >= 0 && madvise(seg->base, seg->size_bytes, MADV_DONTFORK) != 0) {
-        return SX_RAISE(sx_status_from_errno(errno), "madvise: %s", strerror(errno));
+        return SX_RAISE(sx_status_from_errno(errno),
+                        "madvise: %s: children of this process would inherit shmix:%s:%s%s",
+                        strerror(errno), kind_names[options->kind], options->nspace,
+                        sx_refused_advice(errno));
     }
     sx_placement_apply(options->placement, seg->base, seg->size_bytes);
-    rc = sx_segment_back(seg, SX_SEGMENT_BODY_OFF);
+    rc = sx_segment_back_as(seg, SX_SEGMENT_BODY_OFF, options->nspace);
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
@@ -299,63 +362,9 @@ pmix_status_t sx_segment_share(const struct sx_segment *seg, int *ret_fd)
     return PMIX_SUCCESS;
 }
 
-static int sx_segment_fallocate(int fd, uint64_t begin, uint64_t end)
-{
-    while (fallocate(fd, 0, (off_t)begin, (off_t)(end - begin)) != 0) {
-        if (errno != EINTR) {
-            return errno;
-        }
-    }
-    return 0;
-}
-
-/* Take the pages of a long range into our page table, memory that is about to be filled.  Where
- * the kernel cannot (before 5.14), or has none left for private memory, the first touch decides. */
-static void sx_segment_populate(const struct sx_segment *seg, uint64_t begin, uint64_t end)
-{
-    begin &= ~(uint64_t)(SX_PAGE_BYTES - 1);
-    if (end > begin && end - begin >= SX_SEGMENT_POPULATE_MIN_BYTES) {
-        (void)madvise(seg->base + begin, end - begin, SX_MADV_POPULATE_WRITE);
-    }
-}
-
 pmix_status_t sx_segment_back(struct sx_segment *seg, uint64_t end)
 {
-    sx_assert(seg->owner);
-    if (end > seg->size_bytes) {
-        return PMIX_ERR_OUT_OF_RESOURCE;
-    }
-    if (end <= seg->backed_bytes) {
-        return PMIX_SUCCESS;
-    }
-    if (seg->fd < 0) { /* private memory is backed at the first touch */
-        sx_segment_populate(seg, seg->backed_bytes, end);
-        seg->backed_bytes = end;
-        return PMIX_SUCCESS;
-    }
-    /* Steps grow with the segment, so that a large one takes few calls; when a large step is
-     * refused, the smallest may still be there. */
-    uint64_t step = seg->backed_bytes / 8;
-    step = step > SX_SEGMENT_STEP_MAX_BYTES ? SX_SEGMENT_STEP_MAX_BYTES : step;
-    uint64_t want = sx_align_up(seg->backed_bytes + step, SX_SEGMENT_STEP_BYTES);
-    want = want < end ? sx_align_up(end, SX_SEGMENT_STEP_BYTES) : want;
-    want = want > seg->size_bytes ? seg->size_bytes : want;
-    int err = sx_segment_fallocate(seg->fd, seg->backed_bytes, want);
-    if (err != 0 && want > end) {
-        want = sx_align_up(end, SX_PAGE_BYTES); /* sizes are whole pages: still inside */
-        err = sx_segment_fallocate(seg->fd, seg->backed_bytes, want);
-    }
-    if (err == EOPNOTSUPP || err == ENOSYS) {
-        sx_log(SX_LOG_INFO, "no fallocate here: memory is taken at the first touch");
-        want = seg->size_bytes;
-    } else if (err != 0) {
-        return SX_RAISE(sx_segment_status(err), "memory for segment %s up to %" PRIu64 ": %s%s",
-                        sx_segment_header(seg)->nspace, want, strerror(err),
-                        sx_segment_advice(err));
-    }
-    sx_segment_populate(seg, seg->backed_bytes, want < seg->size_bytes ? want : end);
-    seg->backed_bytes = want;
-    return PMIX_SUCCESS;
+    return sx_segment_back_as(seg, end, sx_segment_header(seg)->nspace);
 }
 
 static pmix_status_t sx_segment_check(const struct sx_segment *seg, enum sx_segment_kind kind)

@@ -49,9 +49,8 @@ static pmix_status_t discover_trapless(enum hwloc_type_filter_e devices,
 
     if (!sx_cpus_can_be_asked()) { /* hwloc would try for ever */
         return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                        "sched_getaffinity: %s: the CPUs cannot be looked at; a filter of system "
-                        "calls (seccomp) has to allow it",
-                        strerror(errno));
+                        "sched_getaffinity: %s: the CPUs cannot be looked at%s", strerror(errno),
+                        sx_refused_advice(errno));
     }
     if (hwloc_topology_init(&topology) != 0) {
         return SX_RAISE(PMIX_ERR_OUT_OF_RESOURCE, "hwloc does not start on this machine");

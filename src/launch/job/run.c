@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "base/system/pages.h"
 #include "base/system/process.h"
 #include "base/util.h"
@@ -160,7 +161,8 @@ static bool open_signals(struct run *run)
     sigaction(SIGCHLD, &action, NULL);
     run->signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
     if (run->signal_fd < 0) {
-        sx_say("signalfd: %s", strerror(errno));
+        sx_say("signalfd4: %s: the launcher gets no signals%s", strerror(errno),
+               sx_refused_advice(errno));
     }
     return run->signal_fd >= 0;
 }
@@ -171,7 +173,8 @@ static bool raise_limit(struct run *run)
     struct rlimit wanted;
 
     if (getrlimit(RLIMIT_NOFILE, &run->files) != 0) {
-        sx_say("getrlimit: %s", strerror(errno));
+        sx_say("prlimit64: %s: the limit of open files cannot be read%s", strerror(errno),
+               sx_refused_advice(errno));
         return false;
     }
     wanted = run->files;
@@ -504,7 +507,8 @@ static int run_all(struct run *run)
     }
     why = sx_janitor_init(&run->janitor);
     if (why != 0) {
-        sx_say("cannot start the janitor: %s", strerror(why));
+        sx_say("cannot start the janitor (socketpair, clone): %s%s", strerror(why),
+               sx_refused_advice(why));
         return SX_EXIT_FAILURE;
     }
     if (!open_signals(run) || !make_session(run) || !open_log(run) || !look_at_machine(run)) {

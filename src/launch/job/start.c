@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/status.h"
 #include "base/util.h"
 #include "launch/ask/spawn_request.h"
 #include "launch/common/say.h"
@@ -233,8 +234,9 @@ static int output_make(const struct sx_run_job *job, uint32_t rank, int which, i
 
 static bool no_pipes(int why, char *message)
 {
-    snprintf(message, SX_RUN_MESSAGE_MAX, "no pipes: %s%s", strerror(why),
-             why == EMFILE ? "; raise the limit of open files (ulimit -n)" : "");
+    snprintf(message, SX_RUN_MESSAGE_MAX, "no pipes (pipe2): %s%s", strerror(why),
+             why == EMFILE ? "; raise the limit of open files (ulimit -n)"
+                           : sx_refused_advice(why));
     return false;
 }
 

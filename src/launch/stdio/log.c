@@ -405,10 +405,10 @@ bool sx_run_log_init(const struct sx_run_options *options, char message[SX_RUN_M
         }
         logs.event_fds[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (logs.event_fds[i] < 0) {
-            snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd2: %s: the launcher cannot be woken; %s",
+            snprintf(message, SX_RUN_MESSAGE_MAX, "eventfd2: %s: the launcher cannot be woken%s",
                      strerror(errno),
-                     errno == EMFILE ? "raise the limit of open files (ulimit -n)"
-                                     : "a filter of system calls (seccomp) has to allow it");
+                     errno == EMFILE ? "; raise the limit of open files (ulimit -n)"
+                                     : sx_refused_advice(errno));
             return false;
         }
     }

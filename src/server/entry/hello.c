@@ -346,10 +346,8 @@ static pmix_status_t accept_judge(void)
     if (accept4(-1, NULL, NULL, SOCK_CLOEXEC) >= 0 || errno == EBADF) {
         return PMIX_SUCCESS;
     }
-    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED,
-                    "accept4: %s: no process can connect; a filter of system calls (seccomp) has "
-                    "to allow it",
-                    strerror(errno));
+    return SX_RAISE(PMIX_ERR_NOT_SUPPORTED, "accept4: %s: no process can connect%s",
+                    strerror(errno), sx_refused_advice(errno));
 }
 
 pmix_status_t sx_strangers_listen(struct sx_server *server)

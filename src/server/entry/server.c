@@ -186,8 +186,9 @@ static pmix_status_t thread_start(struct sx_server *server)
 
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err != 0) {
-        return SX_RAISE(sx_status_from_errno(err), "cannot start the server's thread: %s",
-                        strerror(err));
+        return SX_RAISE(sx_status_from_errno(err),
+                        "cannot start the server's thread (clone3): %s%s", strerror(err),
+                        sx_refused_advice(err));
     }
     const pmix_status_t status = sx_waiter_wait(&start.waiter);
 
