@@ -80,6 +80,7 @@ logged warn "user $(id -u) has caused 256 lines in 60 s: more are counted \(SHMI
 logged warn "[0-9]+ lines that user $(id -u) caused were left out" "too much"
 
 # What the pages say of these levels: the server names a tool, and a command that only reads logs nothing.
+rm "$work/err" # the lines of the run before
 SHMIX_LOG=debug "$SHMIX" run -n 2 "$RANK" fence "$work/wait" 2>"$work/err" >"$work/out" &
 job=$!
 await "the job" grep -q 'rank 1 of .* is connected' "$work/err"
