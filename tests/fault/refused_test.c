@@ -227,6 +227,7 @@ static const struct needed {
     { SYS_socketpair, "the janitor (socketpair, clone): ", true, false },
     { SYS_signalfd4, "signalfd4: ", true, false },
     { SYS_prlimit64, "prlimit64: ", true, false },
+    { SYS_waitid, "waitid: ", true, false },
     { SYS_pipe2, "no pipes (pipe2): ", true, false },
 };
 

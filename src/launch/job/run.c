@@ -23,6 +23,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -165,6 +166,19 @@ static bool open_signals(struct run *run)
                sx_refused_advice(errno));
     }
     return run->signal_fd >= 0;
+}
+
+/* The end of a rank is read before the rank is reaped, which nothing but waitid can do. */
+static bool can_wait(void)
+{
+    siginfo_t info;
+
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == ECHILD) {
+        return true;
+    }
+    sx_say("waitid: %s: the launcher cannot read how ranks end%s", strerror(errno),
+           sx_refused_advice(errno));
+    return false;
 }
 
 static bool raise_limit(struct run *run)
@@ -511,7 +525,8 @@ static int run_all(struct run *run)
                sx_refused_advice(why));
         return SX_EXIT_FAILURE;
     }
-    if (!open_signals(run) || !make_session(run) || !open_log(run) || !look_at_machine(run)) {
+    if (!can_wait() || !open_signals(run) || !make_session(run) || !open_log(run) ||
+        !look_at_machine(run)) {
         return SX_EXIT_FAILURE;
     }
     sx_run_look_begin(&run->look, &run->machine, &run->session);
