@@ -310,10 +310,30 @@ pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, c
     return rc;
 }
 
+/* Whether this process has a value of @key at hand that is about all of @nspace; NULL: any. */
+static bool is_at_hand(const char *nspace, const char *key)
+{
+    const struct place place = { .nspace = nspace, .rank = PMIX_RANK_WILDCARD };
+    pmix_value_t *copy;
+
+    if (get_copy(&place, key, &copy) != PMIX_SUCCESS) {
+        return false;
+    }
+    PMIX_VALUE_RELEASE(copy);
+    return true;
+}
+
+/* Whether @nspace is the name of a list of processes, as of a group: what is known of it follows
+ * from the list, and nothing is stored under that name. */
+static bool is_list(const char *nspace)
+{
+    return is_at_hand(nspace, PMIX_JOBID) && !is_at_hand(nspace, NULL);
+}
+
 pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspace)
 {
     shmix_job_t *job;
-    pmix_status_t rc = shmix_job_open(nspace, &job);
+    pmix_status_t rc = is_list(nspace) ? PMIX_ERR_NOT_FOUND : shmix_job_open(nspace, &job);
 
     if (rc == PMIX_SUCCESS) {
         rc = sx_gateway_job_write(w, job, nspace);

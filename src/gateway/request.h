@@ -126,7 +126,8 @@ void sx_request_defer(struct sx_request *request, void (*resume)(struct sx_reque
 
 /* job.c */
 pmix_status_t sx_gateway_req(struct sx_request *request, struct sx_wire_reader *body);
-/* The same of a namespace by its name, which may take a message to our server. */
+/* The same of a namespace by its name, which may take a message to our server.  Return:
+ * PMIX_ERR_NOT_FOUND for a list of processes that has such a name; or why it cannot be opened. */
 pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspace);
 /* Write the data of @job as KVALs.  Return: PMIX_SUCCESS, or a status of shmix_job_keys. */
 pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, const char *nspace);

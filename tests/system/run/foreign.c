@@ -17,6 +17,7 @@
  *     devices       print how far devices are, by the server and by the library itself, as a sum
  *     late FILE     rank 0 publishes events of two codes in turns, and makes FILE; the others wait
  *                   for it before their PMIx_Init, and get the events in that order
+ *     lists         read under the name of a group
  *     recode        rank 0 publishes what others have a handler for, and no longer, and again
  *
  * A rank prints "RANK: ok" at its end. */
@@ -501,6 +502,24 @@ static void devices(void)
     }
 }
 
+/* ---- lists of processes ---------------------------------------------------------------------- */
+
+static void lists(void)
+{
+    pmix_proc_t all, group;
+    pmix_info_t *results = NULL;
+    pmix_value_t *value;
+    size_t count = 0;
+
+    PMIX_LOAD_PROCID(&all, self.nspace, PMIX_RANK_WILDCARD);
+    PMIX_LOAD_PROCID(&group, "all-of-us", PMIX_RANK_WILDCARD);
+    check(PMIx_Group_construct(group.nspace, &all, 1, NULL, 0, &results, &count), "construct");
+    check(PMIx_Get(&group, PMIX_JOB_SIZE, NULL, 0, &value), "the group's size");
+    check(value->data.uint32 == size ? PMIX_SUCCESS : PMIX_ERROR, "the group's size");
+    PMIX_VALUE_RELEASE(value);
+    check(PMIx_Group_destruct(group.nspace, NULL, 0), "destruct");
+}
+
 int main(int argc, char **argv)
 {
     const char *const what = argc > 1 ? argv[1] : "data";
@@ -525,6 +544,8 @@ int main(int argc, char **argv)
         fabric();
     } else if (strcmp(what, "devices") == 0) {
         devices();
+    } else if (strcmp(what, "lists") == 0) {
+        lists();
     } else if (strcmp(what, "starts") == 0) {
         starts(argv[0]);
     } else if (strcmp(what, "data") == 0) {

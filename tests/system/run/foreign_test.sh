@@ -49,6 +49,17 @@ for loads in "" "$own"; do # what the server says does not depend on the library
     grep 'from the server' "$work/out" | sort >"$work/devices.$(echo "$loads" | wc -w)"
 done
 cmp "$work/devices.0" "$work/devices.2" || fail "devices: $(cat "$work/devices.2")"
+quiet() { # a gateway and the other library log nothing
+    [ "$(grep -vc '^shmix run: ' "$work/err")" -eq 0 ] || fail "$1: lines that nobody asked for"
+}
+run $limit -n 2 $own "$FOREIGN" lists
+expect_code 0 "lists of their ranks"
+oks 2 "lists of their ranks"
+quiet "lists of their ranks"
+run $limit -n 1 $own "$FOREIGN" lists : -n 1 "$FOREIGN" lists
+expect_code 0 "lists of a mixed job"
+oks 2 "lists of a mixed job"
+quiet "lists of a mixed job"
 
 # ---- events ------------------------------------------------------------------------------------
 for first in "$own" ""; do
@@ -69,7 +80,7 @@ run $limit -n 2 $own "$FOREIGN" leave 0
 run $limit -n 2 $own "$FOREIGN" abort 6
 expect_code 6 "an abort"
 expect_err "called abort with status 6" "an abort"
-[ "$(grep -vc '^shmix run: ' "$work/err")" -eq 0 ] || fail "an abort: gateways log what nobody asked"
+quiet "an abort"
 run $limit -n 4 $own "$FOREIGN" starts
 expect_code 0 "children that are refused"
 oks 4 "children that are refused"
