@@ -288,6 +288,15 @@ static void value_put(const struct sx_request *request, struct sx_wire_writer *w
     sx_codec_group_put(w, array, &group);
 }
 
+/* A value that the rank's library could not store is not found. */
+static bool is_for_nothing(const struct sx_request *request)
+{
+    const pmix_info_t *ids[2];
+
+    return request->text != NULL && !sx_gateway_is_storable(request->text) &&
+           array_of(request, ids) == NULL;
+}
+
 /* All of the rank but @asked, and but the reserved keys if a key was asked for. */
 static void others_put(struct sx_wire_writer *w, const pmix_value_t *all, const char *asked)
 {
@@ -296,8 +305,8 @@ static void others_put(struct sx_wire_writer *w, const pmix_value_t *all, const 
     for (size_t i = 0; array != NULL && array->type == PMIX_INFO && i < array->size; i++) {
         const pmix_info_t *const info = (const pmix_info_t *)array->array + i;
 
-        if (asked == NULL ||
-            (!sx_gateway_is_reserved(info->key) && strcmp(info->key, asked) != 0)) {
+        if (asked == NULL ? sx_gateway_is_storable(info->key)
+                          : !sx_gateway_is_reserved(info->key) && strcmp(info->key, asked) != 0) {
             sx_codec_put_kval(w, info->key, &info->value);
         }
     }
@@ -445,6 +454,9 @@ pmix_status_t sx_gateway_get(struct sx_request *request, struct sx_wire_reader *
     get_proc_nspace(request, nspace);
     if (key != NULL && (request->text = strdup(key)) == NULL) {
         return PMIX_ERR_OUT_OF_RESOURCE;
+    }
+    if (is_for_nothing(request)) {
+        return PMIX_ERR_NOT_FOUND;
     }
     if (get_at_once(request)) {
         return PMIX_SUCCESS;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "base/value/names.h"
 #include "base/value/value.h"
 #include "gateway/request.h"
 
@@ -42,6 +43,15 @@ static bool is_withheld(const char *key)
 bool sx_gateway_is_reserved(const char *key)
 {
     return strncmp(key, RESERVED, sizeof(RESERVED) - 1) == 0;
+}
+
+bool sx_gateway_is_storable(const char *key)
+{
+    const struct sx_session *const session = sx_session_current();
+    const uint32_t release = session != NULL ? session->foreign.number : 0;
+
+    return release < SX_FOREIGN_NUMBER(4, 2, 0) || release >= SX_FOREIGN_NUMBER(5, 0, 0) ||
+           !sx_gateway_is_reserved(key) || sx_attribute_name(key) != NULL;
 }
 
 /* ---- One value ------------------------------------------------------------------------------- */
@@ -253,6 +263,25 @@ static pmix_status_t arrays_write(struct sx_wire_writer *w, shmix_job_t *job, co
 
 /* ---- The job and its ranks ------------------------------------------------------------------- */
 
+/* One that cannot be stored would cost the rank what comes after it, too. */
+static void keys_drop_unstorable(struct keys *keys)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < keys->count; i++) {
+        if (sx_gateway_is_storable(keys->names[i])) {
+            keys->names[kept] = keys->names[i];
+            keys->handles[kept++] = keys->handles[i];
+        } else {
+            free(keys->names[i]);
+        }
+    }
+    if (keys->names != NULL) {
+        keys->names[kept] = NULL;
+    }
+    keys->count = kept;
+}
+
 static void job_values_write(struct sx_wire_writer *w, const struct keys *keys, const char *nspace)
 {
     const struct place place = { .nspace = nspace, .rank = PMIX_RANK_WILDCARD };
@@ -295,6 +324,7 @@ pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, c
     if (rc != PMIX_SUCCESS) {
         return rc;
     }
+    keys_drop_unstorable(&keys);
     job_values_write(w, &keys, nspace);
     rc = arrays_write(w, job, nspace, SHMIX_SESSION, SESSION_ARRAY, NULL);
     if (rc == PMIX_SUCCESS) {

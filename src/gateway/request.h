@@ -133,6 +133,9 @@ pmix_status_t sx_gateway_nspace_write(struct sx_wire_writer *w, const char *nspa
 pmix_status_t sx_gateway_job_write(struct sx_wire_writer *w, shmix_job_t *job, const char *nspace);
 /* Keys that begin like the Standard's. */
 bool sx_gateway_is_reserved(const char *key);
+/* Whether the rank's library can store a value of @key outside of an array.  Release 4.2 has a
+ * table of reserved keys, and stores no others; later ones add to theirs. */
+bool sx_gateway_is_storable(const char *key);
 /* Open the rank's own job, or move it to the newest data. */
 pmix_status_t sx_gateway_job_open(struct sx_session *session);
 /* A KVAL of a value in shared memory. */

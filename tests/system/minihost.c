@@ -6,8 +6,9 @@
  *
  * It uses the public server API alone, and of that what OpenPMIx 4.2 has too, with which it runs as
  * well; it knows nothing of `shmix run`, and gives only what a host has to give, a scheduler of
- * NODES nodes, and a fabric.  It prints what the library told it (connected, finalized, lost, abort) on stderr
- * when MINIHOST_VERBOSE is set.  Exit status: the first non-zero of the ranks, 128 + signal. */
+ * NODES nodes, and a fabric.  MINIHOST_KEY names a key of its own for the job's data.  It prints
+ * what the library told it (connected, finalized, lost, abort) on stderr when MINIHOST_VERBOSE is
+ * set.  Exit status: the first non-zero of the ranks, 128 + signal. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,19 +114,24 @@ static void must(pmix_status_t rc, const char *what)
 
 static void job_register(unsigned n)
 {
-    pmix_info_t info[3];
+    pmix_info_t info[4];
     char *nodes, *ranks, *list = calloc(n, 8);
+    const char *const key = getenv("MINIHOST_KEY");
+    size_t count = 0;
 
     for (unsigned i = 0; i < n; i++) {
         sprintf(list + strlen(list), "%s%u", i == 0 ? "" : ",", i);
     }
     must(PMIx_generate_regex("localhost", &nodes), "generate_regex");
     must(PMIx_generate_ppn(list, &ranks), "generate_ppn");
-    PMIX_INFO_LOAD(&info[0], PMIX_JOB_SIZE, &n, PMIX_UINT32);
-    PMIX_INFO_LOAD(&info[1], PMIX_NODE_MAP, nodes, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[2], PMIX_PROC_MAP, ranks, PMIX_STRING);
-    must(PMIx_server_register_nspace(job, (int)n, info, 3, NULL, NULL), "register_nspace");
-    for (int i = 0; i < 3; i++) {
+    if (key != NULL) {
+        PMIX_INFO_LOAD(&info[count++], key, &n, PMIX_UINT32);
+    }
+    PMIX_INFO_LOAD(&info[count++], PMIX_JOB_SIZE, &n, PMIX_UINT32);
+    PMIX_INFO_LOAD(&info[count++], PMIX_NODE_MAP, nodes, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[count++], PMIX_PROC_MAP, ranks, PMIX_STRING);
+    must(PMIx_server_register_nspace(job, (int)n, info, count, NULL, NULL), "register_nspace");
+    for (size_t i = 0; i < count; i++) {
         PMIx_Value_destruct(&info[i].value);
     }
     free(nodes);

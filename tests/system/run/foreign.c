@@ -17,7 +17,7 @@
  *     devices       print how far devices are, by the server and by the library itself, as a sum
  *     late FILE     rank 0 publishes events of two codes in turns, and makes FILE; the others wait
  *                   for it before their PMIx_Init, and get the events in that order
- *     lists         read under the name of a group
+ *     lists         read under the name of a group, and print what a Get of SHMIX_CONNECTED returns
  *     recode        rank 0 publishes what others have a handler for, and no longer, and again
  *
  * A rank prints "RANK: ok" at its end. */
@@ -25,6 +25,7 @@
 #include <pmix.h>
 #include <pmix_tool.h>
 #include <semaphore.h>
+#include <shmix.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -518,6 +519,14 @@ static void lists(void)
     check(value->data.uint32 == size ? PMIX_SUCCESS : PMIX_ERROR, "the group's size");
     PMIX_VALUE_RELEASE(value);
     check(PMIx_Group_destruct(group.nspace, NULL, 0), "destruct");
+    check(PMIx_Connect(&all, 1, NULL, 0), "connect");
+    const pmix_status_t rc = PMIx_Get(&self, SHMIX_CONNECTED, NULL, 0, &value);
+
+    printf("%u: connected: %d\n", self.rank, rc);
+    if (rc == PMIX_SUCCESS) {
+        PMIX_VALUE_RELEASE(value);
+    }
+    check(PMIx_Disconnect(&all, 1, NULL, 0), "disconnect");
 }
 
 int main(int argc, char **argv)

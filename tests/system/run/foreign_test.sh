@@ -55,10 +55,12 @@ quiet() { # a gateway and the other library log nothing
 run $limit -n 2 $own "$FOREIGN" lists
 expect_code 0 "lists of their ranks"
 oks 2 "lists of their ranks"
+[ "$(grep -c "connected: -46$" "$work/out")" -eq 2 ] || fail "a key that they cannot store is not found"
 quiet "lists of their ranks"
 run $limit -n 1 $own "$FOREIGN" lists : -n 1 "$FOREIGN" lists
 expect_code 0 "lists of a mixed job"
 oks 2 "lists of a mixed job"
+grep -q "1: connected: 0$" "$work/out" || fail "a key that ours can store is found"
 quiet "lists of a mixed job"
 
 # ---- events ------------------------------------------------------------------------------------
@@ -213,6 +215,9 @@ done
 SHMIX_GATEWAY=1 under_host 3 env LD_PRELOAD="$theirs" "$FOREIGN" data
 expect_code 0 "by the server"
 oks 3 "by the server"
+MINIHOST_KEY=pmix.minihost SHMIX_GATEWAY=1 under_host 1 env LD_PRELOAD="$theirs" "$FOREIGN" data
+expect_code 0 "a reserved key that is the host's own"
+quiet "a reserved key that is the host's own"
 SHMIX_GATEWAY=1 under_host 2 "$FOREIGN" data
 expect_code 0 "by the server, ranks of ours"
 SHMIX_GATEWAY=yes under_host 1 true
