@@ -613,13 +613,22 @@ static int hang_mount(const char *name)
     return fd;
 }
 
-static int case_hangs(void)
+/* Mounts from now on are this process's own.  Return: 0, or FAULT_SKIP. */
+static int need_mounts(void)
 {
     if (need_root() != 0) {
         return FAULT_SKIP;
     }
     if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
         return fault_skip("no right to mount");
+    }
+    return 0;
+}
+
+static int case_hangs(void)
+{
+    if (need_mounts() != 0) {
+        return FAULT_SKIP;
     }
     begin(USER);
     dir("u", USER);
@@ -651,6 +660,49 @@ static int case_hangs(void)
     CHECK(fault_log_lines(FAULT_SELF, "u/hangs/file' is left, with 1 more in '") == 1, "not told");
     CHECK(fault_log_lines(FAULT_SELF, "cleanup") == 1, "and nothing else is left");
     close(fuse);
+    no_child_is_left();
+    return 0;
+}
+
+/* One more than there are processes to spare: the last is named too, and keeps what follows it. */
+static int case_hangs_often(void)
+{
+    static const char *const names[] = { "u/h1", "u/h2", "u/h3", "u/h4", "u/h5" };
+    enum { COUNT = sizeof(names) / sizeof(names[0]) };
+    int fuses[COUNT];
+
+    if (need_mounts() != 0) {
+        return FAULT_SKIP;
+    }
+    begin(USER);
+    dir("u", USER);
+    for (int i = 0; i < COUNT; i++) {
+        dir(names[i], USER);
+    }
+    file("u/after", USER);
+    fault_job_start_for(USER, JOB, 1);
+    const pid_t pid = asks(USER, JOB, 0, "asks",
+                           "fu/h1/file\nfu/h2/file\nfu/h3/file\nfu/h4/file\nfu/h5/file\nfu/after");
+
+    for (int i = 0; i < COUNT; i++) {
+        fuses[i] = hang_mount(names[i]);
+        if (fuses[i] < 0) {
+            return fault_skip("no FUSE here: %s", strerror(errno));
+        }
+    }
+    let_die(1, pid);
+    WAIT_FOR(sweepers() == COUNT, "a process for each file system that hangs");
+    fault_job_end(JOB);
+    fault_server_stop();
+    CHECK(there("u/after"), "what follows the last");
+    CHECK(fault_log_lines(FAULT_SELF, "/file' is left, with 0 more in '") == COUNT - 1, "not told");
+    CHECK(fault_log_lines(FAULT_SELF, ", and is at '") == 1 &&
+              fault_log_lines(FAULT_SELF, "u/h5/file': the rest is left") == 1,
+          "the last is not named");
+    CHECK(fault_log_lines(FAULT_SELF, "2 paths are left: the server ends") == 1, "not counted");
+    for (int i = 0; i < COUNT; i++) {
+        close(fuses[i]);
+    }
     no_child_is_left();
     return 0;
 }
@@ -831,6 +883,7 @@ static const struct fault_case cases[] = {
     { "swapped", case_swapped },
     { "raced", case_raced },
     { "hangs", case_hangs },
+    { "hangs_often", case_hangs_often },
     { "bounds", case_bounds },
 };
 

@@ -716,6 +716,23 @@ static void stalled_leave(struct stalled *stalled)
     kill(stalled->pid, SIGKILL);
 }
 
+/* Its path is left, with all that was to follow. */
+static void process_leave(struct sx_cleanup_queue *broom)
+{
+    sent_settle(broom);
+    const char *const path =
+        sx_list_empty(&broom->sent)
+            ? NULL
+            : SX_LIST_ENTRY(broom->sent.next, struct sx_cleanup_queue_path, link)->sweep.path;
+
+    sx_log(SX_LOG_WARN,
+           "cleanup for uid %u has not ended %u s after the server%s%.255s%s: the rest is left",
+           (unsigned)broom->uid, (unsigned)(SX_CLEANUP_QUEUE_END_NS / SX_NS_PER_SEC),
+           path == NULL ? "" : ", and is at '", path == NULL ? "" : path, path == NULL ? "" : "'");
+    queue_drop(broom, "the server ends");
+    kill(broom->pid, SIGKILL);
+}
+
 /* The time of the server's end is over. */
 static void broom_leave(struct sx_cleanup_queue *broom)
 {
@@ -723,11 +740,7 @@ static void broom_leave(struct sx_cleanup_queue *broom)
         stalled_leave(SX_LIST_ENTRY(it, struct stalled, link));
     }
     if (broom->pid > 0) {
-        sx_log(SX_LOG_WARN,
-               "cleanup for uid %u has not ended %u s after the server: the rest is left",
-               (unsigned)broom->uid, (unsigned)(SX_CLEANUP_QUEUE_END_NS / SX_NS_PER_SEC));
-        queue_drop(broom, "the server ends");
-        kill(broom->pid, SIGKILL);
+        process_leave(broom);
     }
 }
 
