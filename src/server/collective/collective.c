@@ -157,6 +157,9 @@ void sx_collective_free(struct sx_collective *collective)
     if (collective->plan != NULL) {
         collective->kind->plan_free(collective->plan);
     }
+    if (collective->ret_freed != NULL) {
+        *collective->ret_freed = true;
+    }
     free(collective->id);
     free(collective);
 }
@@ -515,8 +518,7 @@ static void collective_take_back(struct sx_collective *collective)
         sx_collective_end(collective, rc);
         return;
     }
-    collective->engine->resume(collective);
-    if (!collective->is_over) {
+    if (collective->engine->resume(collective) && !collective->is_over) {
         (void)sx_collective_try(collective);
     }
 }

@@ -167,20 +167,26 @@ static void member_look(struct sx_collective *collective, struct sx_member *memb
 }
 
 /* Act on the events that have waited for the answer of a round, see rounds.h. */
-static void collective_resume(struct sx_collective *collective)
+static bool collective_resume(struct sx_collective *collective)
 {
     const struct sx_members *const members = &collective->members;
+    bool freed = false;
     size_t i = 0;
 
-    while (!collective->is_over && i < members->count) {
+    collective->ret_freed = &freed;
+    while (!freed && !collective->is_over && i < members->count) {
         const size_t count = members->count;
 
         member_look(collective, &members->all[i]);
-        i += members->count == count;
+        i += !freed && members->count == count;
     }
-    if (collective->is_late) {
+    if (!freed && collective->is_late) {
         sx_collective_end(collective, collective->late);
     }
+    if (!freed) {
+        collective->ret_freed = NULL;
+    }
+    return !freed;
 }
 
 void sx_collective_client_gone(struct sx_server *server, struct sx_client *client)

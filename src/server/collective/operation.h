@@ -324,6 +324,7 @@ struct sx_collective {
     bool by_list;     /* it ends by a change of that list, which other nodes get without it */
     bool collect;     /* a caller asked for the data */
     bool is_late;     /* its time limit has passed, and it may not end yet */
+    bool *ret_freed;  /* set when it is freed, for the function that looks at its members */
     uint8_t pardons;  /* SX_PARDON_*, of all callers */
     uint8_t connect;  /* SX_CONNECT_*, of all callers */
     uint8_t group;    /* SX_GROUP_*, of all callers */
@@ -358,8 +359,9 @@ static inline bool sx_collective_misses(const struct sx_collective *collective,
 
 /* Functions of the engine, for the code that it calls. */
 struct sx_collective_engine {
-    /* Let the time limit and the ends of members count again. */
-    void (*resume)(struct sx_collective *collective);
+    /* Let the time limit and the ends of members count again.  Return: false when the operation
+     * has ended by them, and is freed. */
+    bool (*resume)(struct sx_collective *collective);
     /* Continue without @client, which the kind's `lost` has kept, or end with @status. */
     void (*go_on)(struct sx_collective *collective, struct sx_client *client);
     void (*stop)(struct sx_collective *collective, pmix_status_t status);

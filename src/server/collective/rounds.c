@@ -477,7 +477,9 @@ static bool part_judge(struct sx_rounds *rounds, struct sx_round_part *part, uin
     if (part->status != PMIX_SUCCESS) {
         part_fail(part, part->status);
     } else if (has_committed) {
-        collective->engine->resume(collective);
+        if (!collective->engine->resume(collective)) {
+            return by_all;
+        }
     } else if (by_all && !collective->is_over) {
         part->step = SX_ROUND_COMMIT;
     }
