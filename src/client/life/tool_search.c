@@ -88,7 +88,7 @@ static pmix_status_t by_uri(struct search *search, const char *uri, int *ret_fd)
     }
     report(search, "no server at '%s'", uri);
     if (address == NULL) {
-        report(search, ": it is none of this library, whose servers are at "
+        report(search, ": it is not a server of this library, whose servers are at "
                        "\"NSPACE.RANK;unix:...\"");
         return PMIX_ERR_NOT_SUPPORTED;
     }

@@ -42,7 +42,7 @@ expect_query 1 "no server of process '$$': looked for .*tool\\.$$' in '$TMPDIR'"
 expect_query 1 "there is no such process" --pid 2147483647 PMIX_QUERY_NAMESPACES
 expect_query 1 "no server of namespace 'nobody'" --server nobody PMIX_QUERY_NAMESPACES
 expect_query 1 "'/etc/passwd' is no contact file of a server" --uri file:/etc/passwd PMIX_QUERY_NAMESPACES
-expect_query 1 "it is none of this library" --uri 'prte.0;tcp4://127.0.0.1:1' PMIX_QUERY_NAMESPACES
+expect_query 1 "it is not a server of this library" --uri 'prte.0;tcp4://127.0.0.1:1' PMIX_QUERY_NAMESPACES
 
 # Qualifiers, and JSON.
 expect_query 0 "^PMIX_QUERY_PSET_MEMBERSHIP PMIX_PROC\\[2\\]{$job:0, $job:1}\$" PMIX_QUERY_PSET_MEMBERSHIP --qualifier PMIX_PSET_NAME=ocean$$
