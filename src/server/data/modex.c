@@ -698,5 +698,6 @@ void sx_modex_client_expected(struct sx_server *server, struct sx_client *client
 void sx_modex_client_removed(struct sx_server *server, struct sx_client *client)
 {
     sx_modex_client_gone(server, client);
+    client->news_gone += client->news.size; /* a fence that the host has may have carried them */
     sx_blob_clear(&client->news);
 }

@@ -38,6 +38,7 @@ static inline bool refused(void) /* a sanitizer build refuses nothing */
 #define NSPACE "fences"
 #define HERE "here"   /* all of it is */
 #define OTHER "other" /* of which nothing is here */
+#define PAIR "pair"   /* of which a process is here, and another elsewhere */
 #define LOCALS 2u
 #define FAR LOCALS /* its first process elsewhere */
 #define ASKED_MAX 16
@@ -212,9 +213,12 @@ static pmix_status_t perform(struct sx_server *server, void *arg)
         cr_assert_eq(kept, PMIX_SUCCESS);
         memset(message, 0, sizeof(message));
     }
-    size = sizeof(head) + proc_write(message + sizeof(head), act->by != NULL ? act->by : home);
+    const char *const first = act->by != NULL ? act->by : home;
+    const bool swaps = act->with != NULL && strcmp(first, act->with) > 0;
+
+    size = sizeof(head) + proc_write(message + sizeof(head), swaps ? act->with : first);
     if (act->with != NULL) {
-        size += proc_write(message + size, act->with);
+        size += proc_write(message + size, swaps ? first : act->with);
         head.proc_count++;
     }
     head.op = ++op;
@@ -655,6 +659,30 @@ Test(fence, news_of_two_at_once_are_carried_and_none_is_lost)
     cr_expect_eq(carried(2, "second"), 0u, "all have it");
     cr_expect_eq(carried(2, "third"), 1u, "nobody has it");
     answer(2, PMIX_SUCCESS, NULL);
+}
+
+/* A job ends whose process has called, while the host has the fence: its news go with it. */
+Test(fence, news_of_a_job_that_has_ended_are_no_news)
+{
+    bool connected = true;
+
+    hosted_job_of(PAIR, 1, 2);
+    hosted_call(connected_set, &connected);
+    fence((struct act){ .put = "first", .with = PAIR });
+    home = PAIR;
+    act((struct act){ .put = "second", .with = NSPACE });
+    home = NSPACE;
+    cr_assert_eq(asked_count, 1u);
+    cr_expect_eq(carried(0, "second"), 1u);
+    PMIx_server_deregister_nspace(PAIR, NULL, NULL);
+    answer(0, PMIX_SUCCESS, "far");
+    cr_expect_eq(waits(), 0u);
+    fence((struct act){ 0 });
+    cr_assert_eq(asked_count, 2u);
+    cr_expect_eq(carried(1, "first"), 0u);
+    answer(1, PMIX_SUCCESS, NULL);
+    connected = false;
+    hosted_call(connected_set, &connected);
 }
 
 Test(fence, news_of_one_that_has_failed_come_with_the_next)
